@@ -1,0 +1,1 @@
+//! Named analyses as pure functions over the model and the engine.

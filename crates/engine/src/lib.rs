@@ -1,0 +1,1 @@
+//! The query language, pruning, slices, aggregation and caches over the model.

@@ -1,0 +1,1 @@
+//! The registry and the adapters from formats to the model: the only place that knows both.

@@ -1,0 +1,1 @@
+//! The experiment: contexts, locations, metrics, profile and trace stores.

@@ -1,0 +1,1 @@
+//! What only an operating system has: mapped files and folders on disk.

@@ -1,0 +1,1 @@
+//! For tests only: writers, generators with planted answers, and the golden runner.
