@@ -1,1 +1,26 @@
-//! Units, typed ids, intervals, byte sources, the Issues sink and Limits: what every other crate of Parallax stands on.
+//! What every other crate of Parallax stands on: byte sources and folders, the [`Issues`] sink,
+//! [`Limits`], cancellation and progress, the one seam for threads, typed ids, strings and units.
+//!
+//! Invariants: nothing here opens a file, reads a clock or knows a format or the model, and
+//! everything compiles for `wasm32-unknown-unknown`.
+
+mod bytes;
+mod control;
+mod folder;
+mod ids;
+mod issues;
+mod limits;
+mod strings;
+pub mod threads;
+mod units;
+mod window;
+
+pub use bytes::{BlockCache, ByteSource, MemorySource, ReadError, Source, read_range};
+pub use control::{Cancelled, Control, ProgressSink};
+pub use folder::{Folder, FolderEntry, MemoryFolder};
+pub use ids::{ContextIdx, FileIdx, FunctionIdx, LocationIdx, MetricIdx, ModuleIdx};
+pub use issues::{Issue, Issues, Place, Severity, Stage};
+pub use limits::{LimitExceeded, Limits};
+pub use strings::{StringId, StringTable};
+pub use units::Unit;
+pub use window::TimeWindow;
