@@ -1,1 +1,12 @@
-//! One module per on-disk format: raw records and readers, without an operating system and without the model.
+//! One module per on-disk format: bytes in, raw records out.
+//!
+//! Invariants: no operating system, no model. A format is read through
+//! [`parallax_base::ByteSource`] only; every offset and count of a file is checked before it is
+//! used; faults that leave something readable go to [`parallax_base::Issues`].
+
+#![warn(clippy::indexing_slicing)]
+
+mod error;
+pub mod hpctoolkit;
+
+pub use error::FormatError;

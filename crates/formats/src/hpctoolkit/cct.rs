@@ -1,0 +1,191 @@
+//! `cct.db`: the values of `profile.db`, by context. Only profiles other than the summary are in it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use parallax_base::{Issues, Place, Severity, Source, Stage, read_range};
+
+use super::header::{FileKind, Header};
+use super::layout::{CONTEXT_INFO_SIZE, METRIC_INDEX_SIZE, PROFILE_VALUE_SIZE};
+use super::record::{Record, Table};
+use crate::FormatError;
+
+/// Where the values of one context lie.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ContextInfo {
+    /// Number of values over all metrics and profiles.
+    pub num_values: u64,
+    /// Number of metrics that have values.
+    pub num_metrics: u16,
+    values: u64,
+    indices: u64,
+}
+
+/// The content of `cct.db`; everything but the header is read when asked for.
+pub struct CctDb {
+    source: Source,
+    table: Table,
+}
+
+/// One value of a context in one metric.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SparseValue {
+    /// Profile number.
+    pub profile: u32,
+    /// The value, in the metric's unit.
+    pub value: f64,
+}
+
+impl CctDb {
+    /// Reads the header only.
+    ///
+    /// # Errors
+    /// When the file is not a `cct.db` of version 4 or cannot be read.
+    pub fn open(source: Source, issues: &mut Issues) -> Result<Self, FormatError> {
+        let file = FileKind::Context.file_name();
+        let header = Header::read(&*source, FileKind::Context, 1, issues)?;
+        let section = header.section(0);
+        let head = read_range(&*source, section.start, section.size.min(0x10))
+            .map_err(|e| FormatError::read(file, e))?;
+        let head = Record::new(&head);
+        let (Some(start), Some(count), Some(stride)) = (head.u64(0), head.u32(8), head.u8(0x0c))
+        else {
+            return Err(FormatError::malformed(file, section.start, "no table of contexts"));
+        };
+        let (count, stride) = (u64::from(count), u64::from(stride));
+        if count > 0 && stride < CONTEXT_INFO_SIZE {
+            let what =
+                format!("context records of {stride} bytes; at least {CONTEXT_INFO_SIZE} needed");
+            return Err(FormatError::malformed(file, section.start + 0x0c, what));
+        }
+        let (table, lost) = Table::clamped(start, count, stride, source.len());
+        if lost > 0 {
+            let place = Place::Byte { file: file.into(), offset: section.start };
+            issues.report(Severity::Error, Stage::Read, "contexts-outside", place, || {
+                format!("{lost} of {count} contexts lie outside the file; they are left out")
+            });
+        }
+        Ok(Self { source, table })
+    }
+
+    /// Number of contexts; ids are smaller. Includes those that are not in the tree.
+    #[must_use]
+    pub const fn num_contexts(&self) -> u64 {
+        self.table.len
+    }
+
+    /// Where the values of the contexts `ids` lie, in their order; ranges that leave the file are
+    /// empty and counted in the second value. Reads 32 bytes for each (in one go when `ids` are
+    /// consecutive).
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub fn infos(&self, ids: Range<u32>) -> Result<(Vec<ContextInfo>, u64), FormatError> {
+        let fail = |e| FormatError::read(FileKind::Context.file_name(), e);
+        let first = u64::from(ids.start).min(self.table.len);
+        let last = u64::from(ids.end).clamp(first, self.table.len);
+        let len = (last - first) * self.table.stride;
+        let bytes = if len == 0 {
+            Cow::Borrowed(&[][..])
+        } else {
+            read_range(&*self.source, self.table.at(first), len).map_err(fail)?
+        };
+        let records = Record::new(&bytes);
+        let (mut out, mut lost) = (Vec::new(), 0);
+        for i in 0..last - first {
+            let at = i * self.table.stride;
+            let word = |from: u64| records.u64(at + from).unwrap_or(0);
+            let info = ContextInfo {
+                num_values: word(0),
+                values: word(0x08),
+                num_metrics: records.u16(at + 0x10).unwrap_or(0),
+                indices: word(0x18),
+            };
+            let fits = |start: u64, count: u64, size: usize| {
+                let len = count.checked_mul(size as u64);
+                let end = len.and_then(|len| start.checked_add(len));
+                end.is_some_and(|end| end <= self.source.len())
+            };
+            let is_empty = info.num_values == 0;
+            let is_inside = fits(info.values, info.num_values, PROFILE_VALUE_SIZE)
+                && fits(info.indices, info.num_metrics.into(), METRIC_INDEX_SIZE);
+            lost += u64::from(!is_empty && !is_inside);
+            out.push(if is_empty || !is_inside { ContextInfo::default() } else { info });
+        }
+        Ok((out, lost))
+    }
+
+    /// The metric table of a context; its values are read by [`ContextBlock::values`].
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub fn block(&self, info: &ContextInfo) -> Result<ContextBlock<'_>, FormatError> {
+        let len = u64::from(info.num_metrics) * METRIC_INDEX_SIZE as u64;
+        let indices = if len == 0 {
+            Cow::Borrowed(&[][..])
+        } else {
+            read_range(&*self.source, info.indices, len)
+                .map_err(|e| FormatError::read(FileKind::Context.file_name(), e))?
+        };
+        Ok(ContextBlock { db: self, info: *info, indices })
+    }
+}
+
+/// The values of one context, by metric id and, within one, by profile.
+pub struct ContextBlock<'a> {
+    db: &'a CctDb,
+    info: ContextInfo,
+    indices: Cow<'a, [u8]>,
+}
+
+impl<'a> ContextBlock<'a> {
+    /// The metrics that have values, in order of id, each with the range of its values.
+    pub fn metrics(&self) -> impl Iterator<Item = (u16, Range<u64>)> + '_ {
+        let indices = self.indices.as_chunks::<METRIC_INDEX_SIZE>().0;
+        let parse = |&[a, b, s0, s1, s2, s3, s4, s5, s6, s7]: &[u8; METRIC_INDEX_SIZE]| {
+            let start = u64::from_le_bytes([s0, s1, s2, s3, s4, s5, s6, s7]);
+            (u16::from_le_bytes([a, b]), start)
+        };
+        let total = self.info.num_values;
+        indices.iter().enumerate().map(move |(i, index)| {
+            let (metric, start) = parse(index);
+            let end = indices.get(i + 1).map_or(total, |next| parse(next).1).min(total);
+            (metric, start.min(end)..end)
+        })
+    }
+
+    /// The raw values of `range`, twelve bytes each; see [`ContextBlock::decode`].
+    ///
+    /// # Errors
+    /// When the source fails.
+    pub fn values(&self, range: Range<u64>) -> Result<Cow<'a, [u8]>, FormatError> {
+        let size = PROFILE_VALUE_SIZE as u64;
+        let len = range.end.saturating_sub(range.start) * size;
+        if len == 0 {
+            return Ok(Cow::Borrowed(&[]));
+        }
+        read_range(&*self.db.source, self.info.values + range.start * size, len)
+            .map_err(|e| FormatError::read(FileKind::Context.file_name(), e))
+    }
+
+    /// The raw values as profile numbers and numbers, in order of profile.
+    pub fn decode(raw: &[u8]) -> impl ExactSizeIterator<Item = SparseValue> + Clone + '_ {
+        raw.as_chunks::<PROFILE_VALUE_SIZE>().0.iter().map(
+            |&[p0, p1, p2, p3, v0, v1, v2, v3, v4, v5, v6, v7]| SparseValue {
+                profile: u32::from_le_bytes([p0, p1, p2, p3]),
+                value: f64::from_le_bytes([v0, v1, v2, v3, v4, v5, v6, v7]),
+            },
+        )
+    }
+
+    /// The part of `raw` that belongs to the profiles of `profiles`.
+    #[must_use]
+    pub fn narrow<'r>(raw: &'r [u8], profiles: &Range<u32>) -> &'r [u8] {
+        let values = raw.as_chunks::<PROFILE_VALUE_SIZE>().0;
+        let profile =
+            |&[a, b, c, d, ..]: &[u8; PROFILE_VALUE_SIZE]| u32::from_le_bytes([a, b, c, d]);
+        let start = values.partition_point(|value| profile(value) < profiles.start);
+        let end = values.partition_point(|value| profile(value) < profiles.end);
+        raw.get(start * PROFILE_VALUE_SIZE..end * PROFILE_VALUE_SIZE).unwrap_or_default()
+    }
+}
