@@ -1,1 +1,15 @@
-//! For tests only: writers, generators with planted answers, and the golden runner.
+//! For tests only: writers, generators with planted answers, and drawn profiles.
+//!
+//! Nothing here shares code with the readers of Parallax.
+//! The byte layouts are implemented a second time, from the format descriptions, so that a reader
+//! and its test data cannot agree on the same mistake.
+//!
+//! - [`hpctoolkit`]: databases of HPCToolkit format v4, written from a plain description, drawn at
+//!   random for property tests, or generated at any size with answers known beforehand.
+//! - [`drawn`]: small profiles drawn as indented text.
+//!
+//! This crate is used by tests, benchmarks and `cargo xtask generate` only; it may do file IO and
+//! stops with a message when it is misused.
+
+pub mod drawn;
+pub mod hpctoolkit;

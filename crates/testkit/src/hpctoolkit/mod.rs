@@ -1,0 +1,24 @@
+//! Databases of HPCToolkit format v4: described, written, drawn at random, generated.
+//!
+//! [`Database`] is a plain description in memory; [`Database::to_files`] turns it into the bytes of
+//! `meta.db`, `profile.db`, `cct.db`, `trace.db` and `metrics/default.yaml`.
+//! [`arbitrary`] gives random small databases for property tests.
+
+mod bytes;
+mod contexts;
+mod database;
+mod files;
+mod meta;
+mod profiles;
+mod scopes;
+mod taxonomy;
+mod traces;
+
+pub mod arbitrary;
+
+pub use database::{
+    Context, ContextKind, Database, Function, Id, LexicalType, Metric, Point, Profile, Relation,
+    Sample, Scope, SourceFile, Statistic, kind,
+};
+pub use files::{Files, Layout, WriteOptions};
+pub use scopes::ScopeValues;
