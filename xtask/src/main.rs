@@ -1,3 +1,113 @@
-//! The one door.
+//! `cargo xtask`: the one door to everything a developer or a new user does with the repository.
+//!
+//! One file per command; [`COMMANDS`] is the table that dispatches and that prints the help.
 
-fn main() {}
+mod args;
+mod bench;
+mod bless;
+mod check;
+mod demo;
+mod fuzz;
+mod generate;
+mod metadata;
+mod setup;
+mod shell;
+mod test;
+mod wasm;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::args::Args;
+
+/// One entry of the command table.
+struct Command {
+    name: &'static str,
+    run: fn(Args) -> Result<()>,
+    usage: &'static str,
+    help: &'static str,
+}
+
+/// Every command, in the order in which a newcomer needs them.
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "demo",
+        run: demo::run,
+        usage: "demo",
+        help: "build the command line tool and run it on the databases of this repository",
+    },
+    Command {
+        name: "test",
+        run: test::run,
+        usage: "test [CARGO TEST FILTERS]",
+        help: "run every test; filters such as `-p parallax-model` narrow it",
+    },
+    Command {
+        name: "check",
+        run: check::run,
+        usage: "check [STEP ...]",
+        help: "what CI demands beside tests: fmt, clippy, wasm, docs, layers, licences, tidy",
+    },
+    Command {
+        name: "setup",
+        run: setup::run,
+        usage: "setup",
+        help: "install or name what the other commands need; safe to repeat",
+    },
+    Command {
+        name: "bench",
+        run: bench::run,
+        usage: "bench [ARGS]",
+        help: "run the benchmarks beside the peers, in release mode",
+    },
+    Command {
+        name: "fuzz",
+        run: fuzz::run,
+        usage: "fuzz [TARGET ...] [--seconds N] [--list]",
+        help: "run the fuzz targets, 60 seconds each unless told otherwise",
+    },
+    Command {
+        name: "bless",
+        run: bless::run,
+        usage: "bless [CARGO TEST FILTERS]",
+        help: "accept what the golden tests print now; read the diff before you commit it",
+    },
+    Command {
+        name: "generate",
+        run: generate::run,
+        usage: "generate hpctoolkit --ranks N --contexts C [...] OUT",
+        help: "write a database with planted answers; `generate hpctoolkit --help` lists the rest",
+    },
+];
+
+fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let Some(name) = words.next() else {
+        print_help();
+        return ExitCode::SUCCESS;
+    };
+    if matches!(name.as_str(), "help" | "-h" | "--help") {
+        print_help();
+        return ExitCode::SUCCESS;
+    }
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        eprintln!("error: `{name}` is not a command of `cargo xtask`\n");
+        print_help();
+        return ExitCode::from(2);
+    };
+    match (command.run)(Args::new(command.usage, words.collect())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_help() {
+    println!("cargo xtask <command>\n");
+    for command in COMMANDS {
+        println!("  {}\n      {}", command.usage, command.help);
+    }
+}

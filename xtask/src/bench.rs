@@ -1,0 +1,48 @@
+//! `cargo xtask bench`: Parallax and its peers, on the same machine in the same run.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::args::Args;
+use crate::shell;
+
+/// Peers from PyPI that can do some of the work.
+const PEERS: &[&str] = &["llnl-hatchet"];
+
+pub(crate) fn run(args: Args) -> Result<()> {
+    let mut bench =
+        shell::cargo(&["run", "--release", "--locked", "--package", "parallax-benches"]);
+    bench.arg("--").args(args.rest());
+    match peers() {
+        Ok(python) => {
+            bench.env("PARALLAX_BENCH_PYTHON", python);
+        }
+        Err(why) => println!("peers skipped: {why:#}"),
+    }
+    shell::run(bench)
+}
+
+/// A Python with the peers in it, made on the first call in a folder of its own.
+fn peers() -> Result<PathBuf> {
+    let venv = shell::root().join("target/bench-venv");
+    let python = venv.join("bin/python");
+    if has_peers(&python) {
+        return Ok(python);
+    }
+    println!("installing {} for comparison", PEERS.join(", "));
+    let folder = venv.to_string_lossy();
+    let make = || shell::quiet(shell::command("python3", &["-m", "venv", "--clear", &folder]));
+    if make().is_err() && shell::is_root() && shell::has_apt() {
+        shell::apt_install(&["python3-venv"])?;
+    }
+    make()?;
+    let mut pip = shell::command(&python.to_string_lossy(), &["-m", "pip", "install", "--quiet"]);
+    pip.args(PEERS);
+    shell::quiet(pip)?;
+    Ok(python)
+}
+
+fn has_peers(python: &Path) -> bool {
+    shell::output(shell::command(&python.to_string_lossy(), &["-c", "import hatchet"])).is_some()
+}

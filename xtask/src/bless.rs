@@ -1,0 +1,16 @@
+//! `cargo xtask bless`: lets the golden tests write what they see instead of comparing it.
+
+use anyhow::Result;
+
+use crate::args::Args;
+use crate::{shell, test};
+
+pub(crate) fn run(args: Args) -> Result<()> {
+    let mut tests = test::runner();
+    tests.args(args.rest());
+    // Ours, and those that `insta` keeps.
+    tests.env("PARALLAX_BLESS", "1").env("INSTA_UPDATE", "always");
+    shell::run(tests)?;
+    println!("\nblessed; these files changed:");
+    shell::run(shell::command("git", &["status", "--short"]))
+}

@@ -1,0 +1,253 @@
+//! Who may depend on whom.
+//!
+//! The table below is the rule; the manifests and `ARCHITECTURE.md` are compared with it.
+//! A crate that is not here, or a dependency that is not here, is a finding.
+
+use anyhow::{Context as _, Result};
+
+use super::Outcome;
+use crate::metadata::{self, Package};
+use crate::shell;
+
+/// A crate of the workspace and what it may know.
+struct Crate {
+    name: &'static str,
+    folder: &'static str,
+    /// True for layers 0 to 4: no files, no clock, no threads; compiles for wasm32.
+    is_for_browser: bool,
+    /// Crates of ours that it may depend on: always entries above its own.
+    uses: &'static [&'static str],
+}
+
+/// Lower layers first.
+const CRATES: &[Crate] = &[
+    // L0
+    Crate { name: "parallax-base", folder: "crates/base", is_for_browser: true, uses: &[] },
+    // L1
+    Crate {
+        name: "parallax-formats",
+        folder: "crates/formats",
+        is_for_browser: true,
+        uses: &["parallax-base"],
+    },
+    Crate {
+        name: "parallax-model",
+        folder: "crates/model",
+        is_for_browser: true,
+        uses: &["parallax-base"],
+    },
+    // L2
+    Crate {
+        name: "parallax-import",
+        folder: "crates/import",
+        is_for_browser: true,
+        uses: &["parallax-base", "parallax-formats", "parallax-model"],
+    },
+    Crate {
+        name: "parallax-engine",
+        folder: "crates/engine",
+        is_for_browser: true,
+        uses: &["parallax-base", "parallax-model"],
+    },
+    // L3
+    Crate {
+        name: "parallax-analysis",
+        folder: "crates/analysis",
+        is_for_browser: true,
+        uses: &["parallax-base", "parallax-model", "parallax-engine"],
+    },
+    // L4
+    Crate {
+        name: "parallax-service",
+        folder: "crates/service",
+        is_for_browser: true,
+        uses: &[
+            "parallax-base",
+            "parallax-formats",
+            "parallax-model",
+            "parallax-import",
+            "parallax-engine",
+            "parallax-analysis",
+        ],
+    },
+    Crate {
+        name: "parallax-wire",
+        folder: "crates/wire",
+        is_for_browser: true,
+        uses: &["parallax-base", "parallax-service"],
+    },
+    // L5
+    Crate {
+        name: "parallax-native",
+        folder: "crates/native",
+        is_for_browser: false,
+        uses: &["parallax-base"],
+    },
+    Crate {
+        name: "parallax-cli",
+        folder: "crates/cli",
+        is_for_browser: false,
+        uses: &["parallax-base", "parallax-native", "parallax-service", "parallax-wire"],
+    },
+    // Beside the layers: never part of what a user installs.
+    Crate {
+        name: "parallax-testkit",
+        folder: "crates/testkit",
+        is_for_browser: false,
+        uses: &["parallax-base", "parallax-formats", "parallax-model"],
+    },
+    Crate {
+        name: "parallax-benches",
+        folder: "benches",
+        is_for_browser: false,
+        uses: &[
+            "parallax-base",
+            "parallax-formats",
+            "parallax-model",
+            "parallax-import",
+            "parallax-engine",
+            "parallax-analysis",
+            "parallax-service",
+            "parallax-wire",
+            "parallax-native",
+            "parallax-testkit",
+        ],
+    },
+    Crate { name: "xtask", folder: "xtask", is_for_browser: false, uses: &[] },
+];
+
+/// What the tests of any crate may use besides: files from disk, and generated databases.
+const FOR_TESTS: &[&str] = &["parallax-native", "parallax-testkit"];
+
+/// Foreign crates that only some of ours may use, and why.
+const RESERVED: &[(&str, &[&str], &str)] = &[
+    ("serde", &["parallax-wire"], "only `wire` is serialisable"),
+    ("memmap2", &["parallax-native"], "only `native` maps files"),
+    ("rayon", &["parallax-base", "parallax-testkit"], "threads come through the seam in `base`"),
+    ("anyhow", &["parallax-cli", "parallax-benches", "xtask"], "libraries name their errors"),
+    ("clap", &["parallax-cli", "parallax-benches"], "only surfaces have a command line"),
+];
+
+/// Crates that must compile for the browser.
+pub(super) fn browser_crates() -> impl Iterator<Item = &'static str> {
+    CRATES.iter().filter(|known| known.is_for_browser).map(|known| known.name)
+}
+
+pub(super) fn check() -> Result<Outcome> {
+    let members = metadata::packages(&["--no-deps"])?;
+    let mut findings = agree(&members);
+    for member in &members {
+        findings.extend(dependencies(member));
+    }
+    findings.extend(architecture()?);
+    Ok(Outcome::of(findings))
+}
+
+/// The table and the workspace name the same crates in the same folders.
+fn agree(members: &[Package]) -> Vec<String> {
+    let mut findings = Vec::new();
+    for member in members {
+        let folder = member.folder.as_deref().unwrap_or_default();
+        if !CRATES.iter().any(|known| known.name == member.name && known.folder == folder) {
+            findings
+                .push(format!("{} in {folder} is not in the layer table of xtask", member.name));
+        }
+    }
+    for known in CRATES {
+        if members.iter().all(|member| member.name != known.name) {
+            findings.push(format!("{} is in the layer table but not in the workspace", known.name));
+        }
+    }
+    findings
+}
+
+/// Dependencies of one crate that its place in the table does not allow.
+fn dependencies(member: &Package) -> Vec<String> {
+    let Some(known) = CRATES.iter().find(|known| known.name == member.name) else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    for dependency in &member.dependencies {
+        let name = dependency.name.as_str();
+        let is_ours = CRATES.iter().any(|ours| ours.name == name);
+        let is_for_tests = dependency.is_dev && FOR_TESTS.contains(&name);
+        if is_ours && !is_for_tests && !known.uses.contains(&name) {
+            findings.push(format!("{} may not depend on {name}", known.name));
+        }
+        for (reserved, owners, why) in RESERVED {
+            if *reserved == name && !dependency.is_dev && !owners.contains(&known.name) {
+                findings.push(format!("{} may not depend on {name}: {why}", known.name));
+            }
+        }
+    }
+    findings
+}
+
+/// The crate table of `ARCHITECTURE.md` has one row for each crate and no other.
+fn architecture() -> Result<Vec<String>> {
+    let text = std::fs::read_to_string(shell::root().join("ARCHITECTURE.md"))
+        .context("cannot read ARCHITECTURE.md")?;
+    let rows: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once("` |").map(|(folder, _)| folder))
+        .collect();
+    let mut findings: Vec<String> = CRATES
+        .iter()
+        .filter(|known| !rows.contains(&known.folder))
+        .map(|known| format!("ARCHITECTURE.md has no row for `{}`", known.folder))
+        .collect();
+    for row in rows {
+        if CRATES.iter().all(|known| known.folder != row) {
+            findings.push(format!("ARCHITECTURE.md has a row for `{row}`, which is no crate"));
+        }
+    }
+    Ok(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metadata::Dependency;
+
+    #[test]
+    fn the_table_has_no_cycle_and_keeps_the_browser_clean() {
+        for (at, known) in CRATES.iter().enumerate() {
+            for used in known.uses {
+                let below = CRATES.iter().take(at).find(|below| below.name == *used);
+                let below =
+                    below.unwrap_or_else(|| panic!("{} uses {used}, not below", known.name));
+                assert!(
+                    !known.is_for_browser || below.is_for_browser,
+                    "{} uses {used}",
+                    known.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_workspace_keeps_to_the_table() {
+        let members = metadata::packages(&["--no-deps"]).unwrap();
+        let mut findings = agree(&members);
+        findings.extend(members.iter().flat_map(dependencies));
+        findings.extend(architecture().unwrap());
+        assert!(findings.is_empty(), "{findings:#?}");
+    }
+
+    #[test]
+    fn forbidden_dependencies_are_named() {
+        let depends_on = |name: &str, is_dev| Package {
+            name: "parallax-model".to_owned(),
+            version: String::new(),
+            license: None,
+            folder: None,
+            dependencies: vec![Dependency { name: name.to_owned(), is_dev }],
+            binaries: Vec::new(),
+        };
+        assert_eq!(dependencies(&depends_on("parallax-formats", false)).len(), 1);
+        assert_eq!(dependencies(&depends_on("parallax-testkit", false)).len(), 1);
+        assert_eq!(dependencies(&depends_on("parallax-testkit", true)).len(), 0);
+        assert_eq!(dependencies(&depends_on("serde", false)).len(), 1);
+        assert_eq!(dependencies(&depends_on("parallax-base", false)).len(), 0);
+    }
+}

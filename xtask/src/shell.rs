@@ -1,0 +1,132 @@
+//! Running other programs from the repository root.
+
+use std::io::{BufRead as _, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+
+/// The root of the repository: the folder above this crate.
+pub(crate) fn root() -> PathBuf {
+    let here = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    here.parent().map_or_else(|| here.clone(), Path::to_path_buf)
+}
+
+/// A program that runs in the repository root.
+pub(crate) fn command(program: &str, args: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).current_dir(root());
+    command
+}
+
+/// `cargo` as the user called it, so that a chosen toolchain stays chosen.
+pub(crate) fn cargo(args: &[&str]) -> Command {
+    command("cargo", args)
+}
+
+/// The command as a person would type it.
+pub(crate) fn shown(command: &Command) -> String {
+    let mut text = command.get_program().to_string_lossy().into_owned();
+    for arg in command.get_args() {
+        text.push(' ');
+        text.push_str(&arg.to_string_lossy());
+    }
+    text
+}
+
+/// Runs with the terminal attached; an exit status other than 0 is an error.
+pub(crate) fn run(mut command: Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {}", shown(&command)))?;
+    if !status.success() {
+        bail!("`{}` ended with {status}", shown(&command));
+    }
+    Ok(())
+}
+
+/// What the program wrote to standard output, or `None` when it is missing or failed.
+pub(crate) fn output(mut command: Command) -> Option<String> {
+    let output = command.stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Runs in silence; on failure the error carries the last line that the program wrote.
+pub(crate) fn quiet(mut command: Command) -> Result<()> {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start {}", shown(&command)))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
+    bail!("`{}` failed: {}", shown(&command), last.trim())
+}
+
+/// Runs and passes every line of both streams on, showing each to `see` as well.
+/// Returns whether the program succeeded.
+pub(crate) fn watch(mut command: Command, mut see: impl FnMut(&str)) -> Result<bool> {
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {}", shown(&command)))?;
+    let (send, receive) = mpsc::channel();
+    let streams: [Option<Box<dyn Read + Send>>; 2] = [
+        child.stdout.take().map(|s| Box::new(s) as _),
+        child.stderr.take().map(|s| Box::new(s) as _),
+    ];
+    for stream in streams.into_iter().flatten() {
+        let send = send.clone();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
+                if send.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                    break;
+                }
+            }
+        });
+    }
+    drop(send);
+    for line in receive {
+        println!("{line}");
+        see(&line);
+    }
+    Ok(child.wait()?.success())
+}
+
+/// True for the super-user, who alone can install packages without being asked.
+pub(crate) fn is_root() -> bool {
+    output(command("id", &["-u"])).is_some_and(|id| id.trim() == "0")
+}
+
+/// True on Debian, Ubuntu and their kin.
+pub(crate) fn has_apt() -> bool {
+    output(command("apt-get", &["--version"])).is_some()
+}
+
+/// Installs Debian packages; needs the super-user.
+pub(crate) fn apt_install(packages: &[&str]) -> Result<()> {
+    const NETWORK: [&str; 4] = ["-o", "Acquire::http::Timeout=20", "-o", "DPkg::Lock::Timeout=300"];
+    let apt = |words: &[&str]| {
+        let mut apt = command("apt-get", &NETWORK);
+        apt.args(["-q", "-y"]).args(words).env("DEBIAN_FRONTEND", "noninteractive");
+        quiet(apt)
+    };
+    apt(&["update"])?;
+    let mut words = vec!["install", "--no-install-recommends"];
+    words.extend(packages);
+    apt(&words)
+}
+
+/// `90.1` seconds as `1 min 30 s`, `1.24` as `1.2 s`.
+pub(crate) fn seconds(time: Duration) -> String {
+    let secs = time.as_secs();
+    if secs < 60 {
+        format!("{:.1} s", time.as_secs_f64())
+    } else {
+        format!("{} min {} s", secs / 60, secs % 60)
+    }
+}
