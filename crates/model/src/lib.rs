@@ -1,1 +1,22 @@
-//! The experiment: contexts, locations, metrics, profile and trace stores.
+//! The experiment: what one execution of a program left behind, whatever tool wrote it.
+//!
+//! Invariants: no format, no file, no colour, no label that depends on a view. Everything that is
+//! as large as the metadata is in memory, in columns; everything that is as large as the data
+//! (values, samples) stays behind the traits of [`store`] and is read by slices.
+
+mod context;
+mod experiment;
+mod location;
+mod metric;
+mod store;
+
+pub use context::{
+    ContextKind, ContextTree, ContextTreeBuilder, Function, Module, Node, Relation, SourceFile,
+};
+pub use experiment::{Experiment, Metadata};
+pub use location::{IdentityKind, LocationCatalog, LocationCatalogBuilder};
+pub use metric::{Combine, Formula, Metric, MetricCatalog, MetricInstance, Scope, Statistic};
+pub use store::{
+    ContextChoice, Interval, MetricChoice, Plan, ProfileStore, SliceColumns, SliceRequest,
+    StoreError, TraceStore, Track,
+};

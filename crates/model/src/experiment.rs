@@ -1,0 +1,41 @@
+//! [`Experiment`]: one execution.
+
+use std::sync::Arc;
+
+use parallax_base::{Folder, Issues};
+
+use crate::{ContextTree, LocationCatalog, MetricCatalog, ProfileStore, TraceStore};
+
+/// What is known about an execution besides numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// Name of the measured program.
+    pub title: String,
+    /// The format it was read from, for people: `HPCToolkit 4.0`.
+    pub format: String,
+    /// Where it was read from, for people.
+    pub origin: String,
+    /// Further facts by name.
+    pub facts: Vec<(String, String)>,
+}
+
+/// One execution of a program.
+#[derive(Clone)]
+pub struct Experiment {
+    /// What is known besides numbers.
+    pub metadata: Metadata,
+    /// The calling context tree.
+    pub contexts: ContextTree,
+    /// What was measured.
+    pub metrics: MetricCatalog,
+    /// Where code ran.
+    pub locations: LocationCatalog,
+    /// Values; `None` for experiments that have only a trace.
+    pub profiles: Option<Arc<dyn ProfileStore>>,
+    /// Samples in time, where they were recorded.
+    pub traces: Option<Arc<dyn TraceStore>>,
+    /// Where copies of source files may be found, by their path.
+    pub sources: Option<Arc<dyn Folder>>,
+    /// What was repaired, dropped or guessed while opening.
+    pub issues: Issues,
+}

@@ -1,0 +1,216 @@
+//! [`LocationCatalog`]: where code ran, as identity tuples.
+
+use parallax_base::LocationIdx;
+
+/// What an element of an identity tuple names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IdentityKind {
+    /// One of several coupled applications.
+    Application,
+    /// A compute node, by host id.
+    Node,
+    /// A process of a parallel program (MPI rank).
+    Rank,
+    /// A thread of a process.
+    Thread,
+    /// A processor core.
+    Core,
+    /// A GPU.
+    GpuDevice,
+    /// A GPU context.
+    GpuContext,
+    /// A GPU stream.
+    GpuStream,
+}
+
+impl IdentityKind {
+    /// All kinds, from the outermost.
+    pub const ALL: [Self; 8] = [
+        Self::Application,
+        Self::Node,
+        Self::Rank,
+        Self::Thread,
+        Self::Core,
+        Self::GpuDevice,
+        Self::GpuContext,
+        Self::GpuStream,
+    ];
+
+    /// The word that query expressions and tables use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Application => "application",
+            Self::Node => "node",
+            Self::Rank => "rank",
+            Self::Thread => "thread",
+            Self::Core => "core",
+            Self::GpuDevice => "gpudevice",
+            Self::GpuContext => "gpucontext",
+            Self::GpuStream => "gpustream",
+        }
+    }
+
+    /// The kind of a word in any case.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name))
+    }
+
+    const fn column(self) -> usize {
+        self as usize
+    }
+}
+
+/// "No such element" in a column. Host ids have 32 bits and ranks are small, so no identity is it.
+const ABSENT: u64 = u64::MAX;
+
+/// All locations. Row i belongs to profile i of the source; the summary over all locations, where
+/// the source has one, is a row without identity that [`LocationCatalog::iter`] leaves out.
+#[derive(Debug, Clone, Default)]
+pub struct LocationCatalog {
+    len: usize,
+    /// One column per kind, empty when no location has that kind.
+    columns: [Vec<u64>; 8],
+    num_values: Vec<u64>,
+    summary: Option<u32>,
+}
+
+/// Builds a [`LocationCatalog`] row by row.
+#[derive(Debug, Default)]
+pub struct LocationCatalogBuilder {
+    catalog: LocationCatalog,
+}
+
+impl LocationCatalogBuilder {
+    /// No rows yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a location with its identity tuple and the number of values of its profile.
+    pub fn push(
+        &mut self,
+        identity: impl IntoIterator<Item = (IdentityKind, u64)>,
+        num_values: u64,
+    ) -> LocationIdx {
+        let row = self.catalog.len;
+        for (kind, id) in identity {
+            let column = &mut self.catalog.columns[kind.column()];
+            column.resize(row.max(column.len()), ABSENT);
+            // The first of several elements of one kind is kept: no writer has two.
+            if column.len() == row {
+                column.push(id);
+            }
+        }
+        self.catalog.len += 1;
+        self.catalog.num_values.push(num_values);
+        LocationIdx::from_len(row)
+    }
+
+    /// Adds the summary over all locations.
+    pub fn push_summary(&mut self, num_values: u64) -> LocationIdx {
+        let row = self.push([], num_values);
+        self.catalog.summary.get_or_insert(row.get());
+        row
+    }
+
+    /// The finished catalog.
+    #[must_use]
+    pub fn finish(self) -> LocationCatalog {
+        let mut catalog = self.catalog;
+        for column in catalog.columns.iter_mut().filter(|column| !column.is_empty()) {
+            column.resize(catalog.len, ABSENT);
+        }
+        catalog
+    }
+}
+
+impl LocationCatalog {
+    /// Number of locations, without the summary.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len - usize::from(self.summary.is_some())
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of rows, the summary included.
+    #[must_use]
+    pub const fn num_rows(&self) -> usize {
+        self.len
+    }
+
+    /// The row of the summary.
+    #[must_use]
+    pub fn summary(&self) -> Option<LocationIdx> {
+        self.summary.map(LocationIdx::new)
+    }
+
+    /// All locations without the summary, in the order of the source.
+    pub fn iter(&self) -> impl Iterator<Item = LocationIdx> + '_ {
+        let rows = (0..).take(self.len).map(LocationIdx::new);
+        rows.filter(|row| Some(*row) != self.summary())
+    }
+
+    /// One element of the identity of a location.
+    #[must_use]
+    pub fn identity(&self, location: LocationIdx, kind: IdentityKind) -> Option<u64> {
+        let id = self.columns[kind.column()].get(location.idx()).copied();
+        id.filter(|&id| id != ABSENT)
+    }
+
+    /// Whether any location has an element of this kind.
+    #[must_use]
+    pub fn has(&self, kind: IdentityKind) -> bool {
+        !self.columns[kind.column()].is_empty()
+    }
+
+    /// The kinds that any location has, from the outermost.
+    pub fn kinds(&self) -> impl Iterator<Item = IdentityKind> + '_ {
+        IdentityKind::ALL.into_iter().filter(|&kind| self.has(kind))
+    }
+
+    /// How many different values a kind takes.
+    #[must_use]
+    pub fn count_distinct(&self, kind: IdentityKind) -> usize {
+        let mut ids: Vec<_> = self.iter().filter_map(|l| self.identity(l, kind)).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.len()
+    }
+
+    /// Number of values in the profile of a location.
+    #[must_use]
+    pub fn num_values(&self, location: LocationIdx) -> u64 {
+        self.num_values.get(location.idx()).copied().unwrap_or(0)
+    }
+
+    /// What a person calls the location: `rank 3 thread 0`, `node 0x2a803c80 thread 0`,
+    /// `rank 0 gpucontext 1 gpustream 7`; `summary` for the summary.
+    ///
+    /// Nodes and cores are left out where a rank tells locations apart.
+    #[must_use]
+    pub fn label(&self, location: LocationIdx) -> String {
+        if Some(location) == self.summary() {
+            return "summary".into();
+        }
+        let has_rank = self.identity(location, IdentityKind::Rank).is_some();
+        let mut parts = Vec::new();
+        for kind in IdentityKind::ALL {
+            let Some(id) = self.identity(location, kind) else { continue };
+            match kind {
+                IdentityKind::Node if has_rank => {}
+                IdentityKind::Core => {}
+                IdentityKind::Node => parts.push(format!("node {id:#x}")),
+                _ => parts.push(format!("{} {id}", kind.name())),
+            }
+        }
+        if parts.is_empty() { format!("profile {}", location.get()) } else { parts.join(" ") }
+    }
+}
