@@ -6,8 +6,7 @@ use crate::args::Args;
 use crate::{shell, test};
 
 pub(crate) fn run(args: Args) -> Result<()> {
-    let mut tests = test::runner();
-    tests.args(args.rest());
+    let mut tests = test::runner(&args.rest());
     // Ours, and those that `insta` keeps.
     tests.env("PARALLAX_BLESS", "1").env("INSTA_UPDATE", "always");
     shell::run(tests)?;

@@ -22,13 +22,17 @@ pub(crate) fn run(args: Args) -> Result<()> {
     let mut counts = Counts::default();
     let mut is_sound = true;
 
-    let runner = runner();
-    let mut doctests = shell::cargo(&["test", "--locked", "--doc", "--no-fail-fast"]);
+    let mut commands = vec![runner(&filters)];
     if filters.is_empty() {
-        doctests.arg("--workspace");
+        commands.push(shell::cargo(&[
+            "test",
+            "--locked",
+            "--workspace",
+            "--doc",
+            "--no-fail-fast",
+        ]));
     }
-    for mut command in [runner, doctests] {
-        command.args(&filters);
+    for mut command in commands {
         if is_terminal() {
             command.env("CARGO_TERM_COLOR", "always");
         }
@@ -51,20 +55,19 @@ pub(crate) fn run(args: Args) -> Result<()> {
     Ok(())
 }
 
-/// The command that runs unit and integration tests, without the choice of packages.
-pub(crate) fn runner() -> Command {
-    if setup::has_nextest() {
-        shell::cargo(&[
-            "nextest",
-            "run",
-            "--locked",
-            "--workspace",
-            "--no-fail-fast",
-            "--no-tests=warn",
-        ])
+/// The command that runs unit and integration tests.
+pub(crate) fn runner(filters: &[String]) -> Command {
+    let mut runner = if setup::has_nextest() {
+        shell::cargo(&["nextest", "run", "--no-tests=warn"])
     } else {
-        shell::cargo(&["test", "--locked", "--workspace", "--all-targets", "--no-fail-fast"])
+        shell::cargo(&["test", "--all-targets"])
+    };
+    runner.args(["--locked", "--no-fail-fast"]);
+    if !filters.iter().any(|word| word.starts_with("-p") || word.starts_with("--package")) {
+        runner.arg("--workspace");
     }
+    runner.args(filters);
+    runner
 }
 
 fn is_terminal() -> bool {
