@@ -1,1 +1,3 @@
 //! The query language, pruning, slices, aggregation and caches over the model.
+
+pub mod query;
