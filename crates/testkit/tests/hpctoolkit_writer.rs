@@ -59,7 +59,7 @@ fn profile(bytes: &[u8], profile: usize) -> Vec<(usize, usize, f64)> {
         let end = if context + 1 < num_contexts { number(bytes, at + 16, 8) } else { num_values };
         for value in start..end {
             let at_value = values + 10 * value;
-            let value = f64::from_le_bytes(bytes[at_value + 2..at_value + 10].try_into().unwrap());
+            let value = f64::from_bits(number(bytes, at_value + 2, 8) as u64);
             rows.push((number(bytes, at, 4), number(bytes, at_value, 2), value));
         }
     }

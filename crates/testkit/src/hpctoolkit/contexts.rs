@@ -56,6 +56,11 @@ impl Census {
         Self { slots, slot_of_id, num_contexts, counts, sums: vec![0.0; len], spread }
     }
 
+    /// The number of context ids, the id 0 included.
+    pub(crate) fn num_contexts(&self) -> u32 {
+        u32_of(self.num_contexts)
+    }
+
     fn cell(&self, value: &Value) -> usize {
         value.context as usize * self.slots.len()
             + usize::from(self.slot_of_id[usize::from(value.metric)])
@@ -122,6 +127,9 @@ struct Place {
     index: u64,
 }
 
+/// Takes the index of a profile and values of it.
+pub(crate) type Sink<'a> = dyn FnMut(u32, &[Value]) + Send + 'a;
+
 const INFOS: u64 = 0x30;
 
 /// Writes cct.db.
@@ -133,7 +141,7 @@ pub(crate) fn write<W: Write>(
     mut out: W,
     census: &Census,
     block_bytes: u64,
-    mut feed: impl FnMut(Range<u32>, &mut dyn FnMut(u32, &[Value])) -> Result<()>,
+    mut feed: impl FnMut(Range<u32>, &mut Sink<'_>) -> Result<()>,
 ) -> Result<W> {
     let size = 0x10 + census.num_contexts as u64 * 0x20;
     let places = places(census, INFOS + size);

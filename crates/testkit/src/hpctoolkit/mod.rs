@@ -3,6 +3,7 @@
 //! [`Database`] is a plain description in memory; [`Database::to_files`] turns it into the bytes of
 //! `meta.db`, `profile.db`, `cct.db`, `trace.db` and `metrics/default.yaml`.
 //! [`arbitrary`] gives random small databases for property tests.
+//! [`generate`](generate::generate) streams a database of any size to disk, with planted answers.
 
 mod bytes;
 mod contexts;
@@ -15,6 +16,7 @@ mod taxonomy;
 mod traces;
 
 pub mod arbitrary;
+pub mod generate;
 
 pub use database::{
     Context, ContextKind, Database, Function, Id, LexicalType, Metric, Point, Profile, Relation,

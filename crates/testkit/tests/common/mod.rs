@@ -31,6 +31,7 @@ fn tools() -> Option<PathBuf> {
 
 /// What the validator says of each database; none, with a word on standard error, when Python or
 /// the validator is missing.
+#[expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 pub(crate) fn validate(databases: &[PathBuf]) -> Option<Vec<Value>> {
     let Some(tools) = tools() else {
         eprintln!("skipped: no corpus");
