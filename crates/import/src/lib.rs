@@ -1,1 +1,11 @@
-//! The registry and the adapters from formats to the model: the only place that knows both.
+//! The registry of formats and the adapters to the model: the only place that knows both.
+//!
+//! [`open`] looks at a folder, finds out what it is by content (names are only hints) and returns
+//! an experiment whose values are still where they were.
+
+mod error;
+mod hpctoolkit;
+mod registry;
+
+pub use error::ImportError;
+pub use registry::open;

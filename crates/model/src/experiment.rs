@@ -39,3 +39,15 @@ pub struct Experiment {
     /// What was repaired, dropped or guessed while opening.
     pub issues: Issues,
 }
+
+impl Experiment {
+    /// All issues: those met while opening and those met since, while values were read.
+    #[must_use]
+    pub fn all_issues(&self) -> Issues {
+        let mut issues = self.issues.clone();
+        if let Some(profiles) = &self.profiles {
+            issues.extend(profiles.late_issues());
+        }
+        issues
+    }
+}

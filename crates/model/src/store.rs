@@ -1,6 +1,6 @@
 //! The stores: values and samples that stay where they are until they are asked for.
 
-use parallax_base::{Control, LimitExceeded, LocationIdx, TimeWindow};
+use parallax_base::{Control, Issues, LimitExceeded, LocationIdx, TimeWindow};
 
 /// Why a store could not answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -133,6 +133,11 @@ pub trait ProfileStore: Send + Sync {
     /// # Errors
     /// When the source fails.
     fn estimate(&self, request: &SliceRequest) -> Result<(Plan, u64), StoreError>;
+
+    /// Faults met since opening, while values were read.
+    fn late_issues(&self) -> Issues {
+        Issues::new()
+    }
 }
 
 /// A line of a timeline: the trace of one location.

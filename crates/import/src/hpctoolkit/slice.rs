@@ -1,0 +1,318 @@
+//! Reading slices in either order into the same columns.
+//!
+//! Both orders work in two passes, counting and filling, so that the columns are allocated once at
+//! their exact size and threads write to disjoint parts of them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use parallax_base::{Control, Limits, LocationIdx, threads};
+use parallax_formats::hpctoolkit::{
+    CctDb, ContextBlock, ContextInfo, ContextValues, ProfileBlock, ProfileDb,
+};
+use parallax_model::{SliceColumns, StoreError};
+
+use super::profiles::failed;
+
+/// A set of context ids.
+pub(super) struct IdSet {
+    words: Vec<u64>,
+    /// Ids too large for the words, which only damaged files have; ascending.
+    others: Vec<u32>,
+}
+
+impl IdSet {
+    pub(super) fn new(ids: &[u32]) -> Self {
+        let dense_end = (ids.len() * 64).max(1 << 16);
+        let highest = ids.iter().copied().filter(|&id| (id as usize) < dense_end).max();
+        let mut words = vec![0_u64; highest.map_or(0, |highest| highest as usize / 64 + 1)];
+        let mut others = Vec::new();
+        for &id in ids {
+            match words.get_mut(id as usize / 64) {
+                Some(word) => *word |= 1 << (id % 64),
+                None => others.push(id),
+            }
+        }
+        others.sort_unstable();
+        Self { words, others }
+    }
+
+    fn contains(&self, id: u32) -> bool {
+        match self.words.get(id as usize / 64) {
+            Some(word) => word >> (id % 64) & 1 != 0,
+            None => !self.others.is_empty() && self.others.binary_search(&id).is_ok(),
+        }
+    }
+}
+
+/// Which contexts of a profile are wanted.
+pub(super) enum ContextFilter<'a> {
+    All,
+    Set(&'a IdSet),
+    /// Ascending.
+    Ids(&'a [u32]),
+}
+
+/// Which metric ids are wanted.
+struct MetricFilter(Option<Vec<bool>>);
+
+impl MetricFilter {
+    fn new(ids: Option<&[u16]>) -> Self {
+        Self(ids.map(|ids| {
+            let mut mask = vec![false; ids.iter().max().map_or(0, |&id| usize::from(id) + 1)];
+            for &id in ids {
+                mask[usize::from(id)] = true;
+            }
+            mask
+        }))
+    }
+
+    fn contains(&self, id: u16) -> bool {
+        match &self.0 {
+            None => true,
+            Some(mask) => mask.get(usize::from(id)).copied().unwrap_or(false),
+        }
+    }
+
+    fn count(&self, values: &ContextValues<'_>) -> usize {
+        if self.0.is_none() {
+            return values.len();
+        }
+        values.iter().filter(|value| self.contains(value.metric)).count()
+    }
+}
+
+/// The part of all columns that one thread fills.
+struct Piece<'a> {
+    location: &'a mut [u32],
+    context: &'a mut [u32],
+    metric: &'a mut [u16],
+    value: &'a mut [f64],
+}
+
+/// Cuts columns into consecutive pieces of the given lengths.
+fn pieces<'a>(columns: &'a mut SliceColumns, lens: &[usize]) -> Vec<Piece<'a>> {
+    let mut location = columns.location.as_mut_slice();
+    let mut context = columns.context.as_mut_slice();
+    let mut metric = columns.metric.as_mut_slice();
+    let mut value = columns.value.as_mut_slice();
+    let mut out = Vec::with_capacity(lens.len());
+    for &len in lens {
+        let (l, rest_l) = location.split_at_mut(len);
+        let (c, rest_c) = context.split_at_mut(len);
+        let (m, rest_m) = metric.split_at_mut(len);
+        let (v, rest_v) = value.split_at_mut(len);
+        (location, context, metric, value) = (rest_l, rest_c, rest_m, rest_v);
+        out.push(Piece { location: l, context: c, metric: m, value: v });
+    }
+    out
+}
+
+fn allocate(lens: &[usize], limits: &Limits) -> Result<SliceColumns, StoreError> {
+    let rows: usize = lens.iter().sum();
+    limits.answer("the answer", rows as u64 * SliceColumns::ROW_BYTES)?;
+    Ok(SliceColumns::zeroed(rows))
+}
+
+/// Calls `visit` with the wanted contexts of a profile, by ascending id.
+fn visit_block<'b>(
+    block: &'b ProfileBlock<'_>,
+    filter: &ContextFilter<'_>,
+    mut visit: impl FnMut(ContextValues<'b>),
+) {
+    let len = block.num_contexts();
+    match filter {
+        ContextFilter::All => block.iter().for_each(visit),
+        ContextFilter::Set(set) => {
+            for entry in 0..len {
+                if block.context_id(entry).is_some_and(|id| set.contains(id))
+                    && let Some(values) = block.entry(entry)
+                {
+                    visit(values);
+                }
+            }
+        }
+        ContextFilter::Ids(ids) => {
+            let mut from = 0;
+            for &id in *ids {
+                // Gallop: wanted contexts are often near each other.
+                let mut step = 1;
+                while from + step < len && block.context_id(from + step).is_some_and(|c| c < id) {
+                    step *= 2;
+                }
+                let window = from + step / 2..len.min(from + step + 1);
+                let window = window.start.min(window.end)..window.end;
+                match block.find_within(id, window) {
+                    Ok(entry) => {
+                        if let Some(values) = block.entry(entry) {
+                            visit(values);
+                        }
+                        from = entry + 1;
+                    }
+                    Err(next) => from = next,
+                }
+                if from >= len {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Reads profile after profile.
+pub(super) fn location_major(
+    profiles: &ProfileDb,
+    locations: &[LocationIdx],
+    filter: &ContextFilter<'_>,
+    metrics: Option<&[u16]>,
+    limits: &Limits,
+    control: &Control,
+) -> Result<SliceColumns, StoreError> {
+    let metrics = MetricFilter::new(metrics);
+    let weight = |i: usize| profiles.infos()[locations[i].idx()].num_values;
+    let ranges = threads::ranges(locations.len(), weight);
+
+    let count = |range: Range<usize>| -> Result<usize, StoreError> {
+        let mut rows = 0;
+        for location in &locations[range] {
+            control.check()?;
+            let block = profiles.block(location.idx()).map_err(|e| failed(&e))?;
+            visit_block(&block, filter, |values| rows += metrics.count(&values));
+        }
+        Ok(rows)
+    };
+    let lens: Vec<usize> =
+        threads::map(ranges.clone(), count).into_iter().collect::<Result<_, _>>()?;
+    let mut columns = allocate(&lens, limits)?;
+    let work: Vec<_> = ranges.into_iter().zip(pieces(&mut columns, &lens)).collect();
+
+    let fill = |(range, piece): (Range<usize>, Piece<'_>)| -> Result<(), StoreError> {
+        let mut rows =
+            piece.location.iter_mut().zip(piece.context).zip(piece.metric).zip(piece.value);
+        for location in &locations[range.clone()] {
+            let block = profiles.block(location.idx()).map_err(|e| failed(&e))?;
+            visit_block(&block, filter, |values| {
+                let wanted = values.iter().filter(|value| metrics.contains(value.metric));
+                for (stored, (((l, c), m), v)) in wanted.zip(&mut rows) {
+                    (*l, *c, *m, *v) =
+                        (location.get(), values.context, stored.metric, stored.value);
+                }
+            });
+        }
+        control.advance(range.len() as u64)?;
+        Ok(())
+    };
+    threads::map(work, fill).into_iter().collect::<Result<(), _>>()?;
+    Ok(columns)
+}
+
+/// The values of one context in one metric, as they lie in `cct.db`.
+struct Span<'a> {
+    context: u32,
+    metric: u16,
+    raw: Cow<'a, [u8]>,
+}
+
+/// Fewest locations of a piece: below this, searching spans costs more than it saves.
+const MIN_LOCATIONS: usize = 64;
+/// Bytes of a piece that fit well into a processor's cache.
+const PIECE_BYTES: usize = 1 << 19;
+
+/// Reads context after context and turns the order around.
+///
+/// `infos` belong to `ids`, which ascend; `locations` ascend.
+pub(super) fn context_major(
+    cct: &CctDb,
+    ids: &[u32],
+    infos: &[ContextInfo],
+    locations: &[LocationIdx],
+    metrics: Option<&[u16]>,
+    limits: &Limits,
+) -> Result<SliceColumns, StoreError> {
+    let metrics = MetricFilter::new(metrics);
+    let mut spans = Vec::new();
+    for (&context, info) in ids.iter().zip(infos) {
+        let block = cct.block(info).map_err(|e| failed(&e))?;
+        for (metric, range) in block.metrics().filter(|(metric, _)| metrics.contains(*metric)) {
+            let raw = block.values(range).map_err(|e| failed(&e))?;
+            spans.push(Span { context, metric, raw });
+        }
+    }
+    let bytes: usize = spans.iter().map(|span| span.raw.len()).sum();
+    let num_pieces = (bytes / PIECE_BYTES + 1).max(threads::count() * 4);
+    let len = locations.len().div_ceil(num_pieces).max(MIN_LOCATIONS);
+    let groups: Vec<&[LocationIdx]> = locations.chunks(len).collect();
+
+    let counts: Vec<Vec<u32>> = threads::map(groups.clone(), |group| {
+        let mut counts = vec![0; group.len()];
+        visit_spans(&spans, group, |_, slot, _| counts[slot] += 1);
+        counts
+    });
+    let lens: Vec<usize> =
+        counts.iter().map(|counts| counts.iter().map(|&n| n as usize).sum()).collect();
+    let mut columns = allocate(&lens, limits)?;
+    let work: Vec<_> = groups.into_iter().zip(counts).zip(pieces(&mut columns, &lens)).collect();
+    threads::map(work, |((group, counts), piece)| {
+        // Where the next value of each location goes.
+        let mut next = Vec::with_capacity(counts.len());
+        let mut sum = 0_usize;
+        for (&count, location) in counts.iter().zip(group) {
+            next.push(sum);
+            piece.location[sum..sum + count as usize].fill(location.get());
+            sum += count as usize;
+        }
+        visit_spans(&spans, group, |span, slot, value| {
+            let at = next[slot];
+            next[slot] = at + 1;
+            piece.context[at] = span.context;
+            piece.metric[at] = span.metric;
+            piece.value[at] = value;
+        });
+    });
+    Ok(columns)
+}
+
+/// Calls `visit` with each value of the locations of `group`: its span, the position of its
+/// location in the group, and the value. Spans come in order, so each location sees its values by
+/// ascending context and metric.
+fn visit_spans<'s>(
+    spans: &'s [Span<'_>],
+    group: &[LocationIdx],
+    mut visit: impl FnMut(&'s Span<'_>, usize, f64),
+) {
+    let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
+    let profiles = first.get()..last.get().saturating_add(1);
+    let is_run = (profiles.end - profiles.start) as usize == group.len();
+    for span in spans {
+        let raw = ContextBlock::narrow(&span.raw, &profiles);
+        for sparse in ContextBlock::decode(raw) {
+            let slot = if is_run {
+                sparse.profile.checked_sub(profiles.start).map(|slot| slot as usize)
+            } else {
+                group.binary_search(&LocationIdx::new(sparse.profile)).ok()
+            };
+            // Unsorted values of damaged files may lie outside the range.
+            if let Some(slot) = slot.filter(|&slot| slot < group.len()) {
+                visit(span, slot, sparse.value);
+            }
+        }
+    }
+}
+
+/// Puts the rows of two slices with different locations into one, in order.
+pub(super) fn merge(summary: SliceColumns, others: SliceColumns) -> SliceColumns {
+    if others.is_empty() {
+        return summary;
+    }
+    let Some(&row) = summary.location.first() else { return others };
+    let at = others.location.partition_point(|&location| location < row);
+    fn splice<T: Clone>(into: &mut Vec<T>, at: usize, new: Vec<T>) {
+        into.splice(at..at, new);
+    }
+    let mut out = others;
+    splice(&mut out.location, at, summary.location);
+    splice(&mut out.context, at, summary.context);
+    splice(&mut out.metric, at, summary.metric);
+    splice(&mut out.value, at, summary.value);
+    out
+}

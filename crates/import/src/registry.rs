@@ -1,0 +1,77 @@
+//! Finding out what a folder is.
+
+use std::sync::Arc;
+
+use parallax_base::{Folder, FolderEntry, Limits, Source, read_range};
+use parallax_formats::hpctoolkit::{FileKind, Recognised, recognise};
+use parallax_model::Experiment;
+
+use crate::{ImportError, hpctoolkit};
+
+/// Bytes that recognising a format may look at.
+const SNIFF_BYTES: u64 = 512;
+
+/// Files that are looked at; a folder with more is not a database.
+const MAX_FILES: usize = 10_000;
+
+/// Opens the experiment in `folder`.
+///
+/// Costs what the metadata costs: values and samples are read when asked for.
+///
+/// # Errors
+/// When the folder holds nothing of a known format, or a required file of it is broken.
+pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, ImportError> {
+    let origin = folder.name().to_owned();
+    let fail = |cause| ImportError::Folder { origin: origin.clone(), cause };
+    let mut files = hpctoolkit::Files::default();
+    let mut old = Vec::new();
+    let entries = folder.entries().map_err(fail)?;
+    for entry in by_likelihood(&entries).take(MAX_FILES) {
+        if files.is_complete() {
+            break;
+        }
+        let Some(source) = folder.open(&entry.path).map_err(fail)? else { continue };
+        match sniff(&source) {
+            Recognised::V4(kind) => files.offer(kind, source),
+            Recognised::Old(what) => old.push(format!("{} is {what}", entry.path)),
+            Recognised::Foreign => {}
+        }
+    }
+    if files.has_any() {
+        return hpctoolkit::open(folder, files, limits);
+    }
+    if !old.is_empty() {
+        old.truncate(3);
+        return Err(ImportError::NotRecognised {
+            origin,
+            found: old.join(", "),
+            hint: "only HPCToolkit databases of version 4 (2022 and later) are read; \
+                   run a current hpcprof on the measurements",
+        });
+    }
+    let mut names: Vec<_> = entries.iter().take(5).map(|entry| entry.path.clone()).collect();
+    if entries.len() > names.len() {
+        names.push(format!("and {} more", entries.len() - names.len()));
+    }
+    let found = if names.is_empty() {
+        "it has no files".to_owned()
+    } else {
+        format!("none of its files is known ({})", names.join(", "))
+    };
+    Err(ImportError::NotRecognised {
+        origin,
+        found,
+        hint: "name an HPCToolkit database: the folder with meta.db and profile.db",
+    })
+}
+
+/// Files under the names that writers use come first; a stray file cannot take their place.
+fn by_likelihood(entries: &[FolderEntry]) -> impl Iterator<Item = &FolderEntry> {
+    let is_usual = |e: &&FolderEntry| FileKind::ALL.iter().any(|k| k.file_name() == e.path);
+    entries.iter().filter(is_usual).chain(entries.iter().filter(move |e| !is_usual(e)))
+}
+
+fn sniff(source: &Source) -> Recognised {
+    read_range(&**source, 0, source.len().min(SNIFF_BYTES))
+        .map_or(Recognised::Foreign, |prefix| recognise(&prefix))
+}

@@ -1,0 +1,107 @@
+//! [`DiskFolder`]: a directory as a [`Folder`].
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use parallax_base::{Folder, FolderEntry, ReadError, Source};
+
+use crate::MappedFile;
+
+/// A directory. Files are mapped when they are opened.
+#[derive(Debug, Clone)]
+pub struct DiskFolder {
+    path: PathBuf,
+    name: String,
+}
+
+impl DiskFolder {
+    /// The directory at `path`.
+    #[must_use]
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), name: path.display().to_string() }
+    }
+}
+
+/// The directory that a person means by `path`: the path itself, or the folder of a file.
+///
+/// # Errors
+/// When there is nothing at `path` or it cannot be looked at.
+pub fn locate(path: &Path) -> io::Result<DiskFolder> {
+    let metadata = std::fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Ok(DiskFolder::new(path));
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    Ok(DiskFolder::new(parent.unwrap_or_else(|| Path::new("."))))
+}
+
+fn failed(error: &io::Error) -> ReadError {
+    ReadError::Storage { offset: 0, cause: error.to_string() }
+}
+
+impl Folder for DiskFolder {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        let mut out = Vec::new();
+        for entry in std::fs::read_dir(&self.path).map_err(|e| failed(&e))? {
+            let entry = entry.map_err(|e| failed(&e))?;
+            // Follows links: databases are often assembled from them.
+            let Ok(metadata) = std::fs::metadata(entry.path()) else { continue };
+            if metadata.is_file()
+                && let Some(path) = entry.file_name().to_str()
+            {
+                out.push(FolderEntry { path: path.to_owned(), len: metadata.len() });
+            }
+        }
+        out.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(out)
+    }
+
+    fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
+        let relative = Path::new(path);
+        if !relative.components().all(|part| matches!(part, Component::Normal(_))) {
+            return Ok(None);
+        }
+        match MappedFile::open(&self.path.join(relative)) {
+            Ok(file) => Ok(Some(Arc::new(file))),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound
+                        | io::ErrorKind::NotADirectory
+                        | io::ErrorKind::InvalidInput
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(failed(&error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_that_leave_the_folder_are_missing() {
+        let folder = DiskFolder::new(Path::new(env!("CARGO_MANIFEST_DIR")));
+        assert!(folder.open("Cargo.toml").unwrap().is_some());
+        assert!(folder.open("src/lib.rs").unwrap().is_some());
+        for outside in ["../cli/Cargo.toml", "/etc/passwd", "src/../Cargo.toml", "src", "nothing"] {
+            assert!(folder.open(outside).unwrap().is_none(), "{outside}");
+        }
+    }
+
+    #[test]
+    fn a_file_stands_for_its_folder() {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let folder = locate(&manifest).unwrap();
+        assert!(folder.entries().unwrap().iter().any(|entry| entry.path == "Cargo.toml"));
+        assert!(locate(Path::new("/no/such/place")).is_err());
+    }
+}
