@@ -226,5 +226,5 @@ pub fn generate(
 ) -> Result<Planted> {
     options.check()?;
     let model = Model::new(options);
-    stream::write(dir, &model, &progress)
+    stream::write(dir, &model, stream::BLOCK_BYTES, &progress)
 }

@@ -37,6 +37,18 @@ struct Load {
     num_hot: usize,
     /// Number of other carriers that a thread has: one of each of as many equal ranges.
     num_cold: usize,
+    /// Smallest and largest context id below the root of the phase, the root included.
+    below: Range<u32>,
+    /// Ids of the contexts above the root of the phase, the id 0 included.
+    above: Vec<u32>,
+}
+
+impl Load {
+    /// Whether a context whose id lies in the range can have costs of this phase.
+    fn reaches(&self, ids: &Range<u32>) -> bool {
+        (self.below.start < ids.end && ids.start < self.below.end)
+            || self.above.iter().any(|id| ids.contains(id))
+    }
 }
 
 impl Model {
@@ -54,6 +66,8 @@ impl Model {
                 traced: phase.carriers.iter().map(|&at| program.database.kept_id(at)).collect(),
                 num_hot: 1,
                 num_cold: 0,
+                below: ids_below(&tree, &ids, u32_of(phase.root + 1)),
+                above: ids_above(&tree, &ids, u32_of(phase.root + 1)),
             })
             .collect();
         let numbering = Numbering::new(&program.database.metrics, Scope::ALL.len());
@@ -197,6 +211,31 @@ impl Model {
     }
 }
 
+/// The range of the ids of a node and of everything below it.
+fn ids_below(tree: &Tree, ids: &[u32], root: u32) -> Range<u32> {
+    let mut is_below = vec![false; ids.len()];
+    let mut range = ids[root as usize]..ids[root as usize] + 1;
+    for node in root..u32_of(ids.len()) {
+        is_below[node as usize] = node == root || is_below[tree.parent(node) as usize];
+        if is_below[node as usize] {
+            let id = ids[node as usize];
+            range = range.start.min(id)..range.end.max(id + 1);
+        }
+    }
+    range
+}
+
+/// The ids of the nodes above a node, up to the id 0.
+fn ids_above(tree: &Tree, ids: &[u32], root: u32) -> Vec<u32> {
+    let mut above = Vec::new();
+    let mut node = root;
+    while node != 0 {
+        node = tree.parent(node);
+        above.push(ids[node as usize]);
+    }
+    above
+}
+
 /// What one core needs to make values.
 pub(crate) struct Scratch {
     fold: Fold,
@@ -222,7 +261,7 @@ impl Scratch {
         let seconds = model.laws.seconds(rank, thread);
         for load in &model.loads {
             let time = seconds[load.phase as usize];
-            if time == 0.0 {
+            if time == 0.0 || !load.reaches(&wanted) {
                 continue;
             }
             self.picks.clear();

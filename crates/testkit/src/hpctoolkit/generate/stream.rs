@@ -19,8 +19,8 @@ use super::plan::Planted;
 /// Profiles that are made before they are written.
 const CHUNK: u32 = 256;
 
-/// Bytes of cct.db that are in memory at a time.
-const BLOCK_BYTES: u64 = 384 << 20;
+/// Bytes of cct.db that are in memory at a time; all values are made again for every block.
+pub(crate) const BLOCK_BYTES: u64 = 512 << 20;
 
 /// Scratch spaces are as large as the tree: more of them than this do not pay.
 const MAX_SCRATCHES: usize = 16;
@@ -32,7 +32,12 @@ const FILES: [&str; 6] =
 type Progress<'a> = dyn Fn(u64, u64, &str) + 'a;
 
 /// Writes all files; see [`super::generate`].
-pub(crate) fn write(dir: &Path, model: &Model, progress: &Progress<'_>) -> Result<Planted> {
+pub(crate) fn write(
+    dir: &Path,
+    model: &Model,
+    block_bytes: u64,
+    progress: &Progress<'_>,
+) -> Result<Planted> {
     create_dir_all(dir.join("metrics"))?;
     for name in FILES {
         for path in [dir.join(name), partial(dir, name)] {
@@ -51,7 +56,7 @@ pub(crate) fn write(dir: &Path, model: &Model, progress: &Progress<'_>) -> Resul
 
     let mut makers = Makers::new(model);
     let census = write_profiles(dir, model, &mut makers, &mut planted, progress)?;
-    write_contexts(dir, model, &mut makers, &census, progress)?;
+    write_contexts(dir, model, &mut makers, (&census, block_bytes), progress)?;
     drop(makers);
     if model.options.trace {
         write_traces(dir, model, &mut planted, progress)?;
@@ -199,7 +204,7 @@ fn write_contexts(
     dir: &Path,
     model: &Model,
     makers: &mut Makers<'_>,
-    census: &Census,
+    (census, block_bytes): (&Census, u64),
     progress: &Progress<'_>,
 ) -> Result<()> {
     let num_profiles = model.num_profiles();
@@ -218,7 +223,7 @@ fn write_contexts(
         };
         pipeline(num_profiles, make, take, report)
     };
-    let out = contexts::write(create(dir, "cct.db")?, census, BLOCK_BYTES, feed)?;
+    let out = contexts::write(create(dir, "cct.db")?, census, block_bytes, feed)?;
     complete(dir, "cct.db", out)
 }
 
@@ -245,4 +250,34 @@ fn write_traces(
     pipeline(num_profiles, make, take, report)?;
     planted.samples = num_samples;
     complete(dir, "trace.db", file.finish()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::GenerateOptions;
+    use super::*;
+
+    /// What lies in memory at a time, and which costs are therefore not made again, must not change
+    /// a byte.
+    #[test]
+    fn blocks_leave_no_mark_in_the_file() {
+        let options = GenerateOptions {
+            ranks: 20,
+            threads_per_rank: 2,
+            contexts: 900,
+            values_per_rank: 500,
+            trace: false,
+            ..GenerateOptions::default()
+        };
+        let model = Model::new(&options);
+        let with = |block_bytes| {
+            let dir = tempfile::tempdir().unwrap();
+            write(dir.path(), &model, block_bytes, &|_, _, _| ()).unwrap();
+            std::fs::read(dir.path().join("cct.db")).unwrap()
+        };
+        let whole = with(BLOCK_BYTES);
+        assert!(whole.len() > 100_000);
+        assert!(whole == with(10_000));
+        assert!(whole == with(0));
+    }
 }
