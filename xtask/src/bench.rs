@@ -20,7 +20,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
         }
         Err(why) => println!("peers skipped: {why:#}"),
     }
-    shell::run(bench)
+    shell::run_ours(bench)
 }
 
 /// A Python with the peers in it, made on the first call in a folder of its own.

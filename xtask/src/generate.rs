@@ -11,5 +11,5 @@ use crate::shell;
 pub(crate) fn run(args: Args) -> Result<()> {
     let mut generator = shell::cargo(&["run", "--quiet", "--release", "--locked"]);
     generator.args(["--package", "xtask", "--example", "generate", "--"]).args(args.rest());
-    shell::run(generator)
+    shell::run_ours(generator)
 }

@@ -99,7 +99,9 @@ fn main() -> ExitCode {
     match (command.run)(Args::new(command.usage, words.collect())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            if !error.is::<shell::AlreadySaid>() {
+                eprintln!("error: {error:#}");
+            }
             ExitCode::FAILURE
         }
     }

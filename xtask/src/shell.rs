@@ -46,6 +46,24 @@ pub(crate) fn run(mut command: Command) -> Result<()> {
     Ok(())
 }
 
+/// The program that ran has said what is wrong; nothing is to be added.
+#[derive(Debug)]
+pub(crate) struct AlreadySaid;
+
+impl std::fmt::Display for AlreadySaid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("see above")
+    }
+}
+
+impl std::error::Error for AlreadySaid {}
+
+/// Runs a program of ours, whose own message is enough when it fails.
+pub(crate) fn run_ours(mut command: Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {}", shown(&command)))?;
+    if status.success() { Ok(()) } else { Err(AlreadySaid.into()) }
+}
+
 /// What the program wrote to standard output, or `None` when it is missing or failed.
 pub(crate) fn output(mut command: Command) -> Option<String> {
     let output = command.stdin(Stdio::null()).output().ok()?;

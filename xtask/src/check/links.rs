@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn file(text: &str) -> TextFile {
-        TextFile { path: "docs/adr/x.md".to_owned(), text: text.to_owned() }
+        TextFile { path: "docs/adr/README.md".to_owned(), text: text.to_owned() }
     }
 
     #[test]

@@ -1,0 +1,211 @@
+//! `cargo xtask generate`: writes a database with planted answers.
+//!
+//! One table says what every option is called, what it means and what it sets.
+
+use std::cell::Cell;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+use parallax_testkit::hpctoolkit::generate::{
+    GenerateOptions, Imbalance, ImbalanceLaw, SlowNodes, generate,
+};
+
+/// One option: its name, what stands for its value in the help (empty for a switch, which takes
+/// none), what it means, what it sets, and what it is when nobody sets it.
+struct Setting {
+    name: &'static str,
+    value: &'static str,
+    help: &'static str,
+    set: fn(&mut GenerateOptions, &str) -> Result<()>,
+    default: fn(&GenerateOptions) -> String,
+}
+
+/// An option that is one number of the options.
+macro_rules! number {
+    ($name:literal, $value:literal, $field:ident, $help:literal) => {
+        Setting {
+            name: $name,
+            value: $value,
+            help: $help,
+            set: |options, text| put(&mut options.$field, text),
+            default: |options| options.$field.to_string(),
+        }
+    };
+}
+
+const SETTINGS: &[Setting] = &[
+    number!("--ranks", "N", ranks, "MPI ranks"),
+    number!("--contexts", "C", contexts, "contexts in the tree"),
+    number!("--threads-per-rank", "T", threads_per_rank, "threads of each rank"),
+    number!("--ranks-per-node", "R", ranks_per_node, "consecutive ranks on one node"),
+    number!("--values-per-rank", "V", values_per_rank, "values of each rank, about"),
+    number!("--metrics", "M", metrics, "metrics, 1 to 8"),
+    number!("--samples", "S", trace_samples, "trace samples of each thread, about"),
+    number!("--iterations", "I", iterations, "iterations of the time step loop"),
+    number!("--seed", "S", seed, "everything random follows from it"),
+    Setting {
+        name: "--imbalance",
+        value: "F",
+        help: "additional work of the slowest rank, as a part of the balanced work; 0 for none",
+        set: |options, text| put(&mut options.imbalance.get_or_insert_default().amplitude, text),
+        default: |options| options.imbalance.map_or(0.0, |i| i.amplitude).to_string(),
+    },
+    Setting {
+        name: "--imbalance-law",
+        value: "LAW",
+        help: "linear, sine, or step:FRACTION of the ranks that have more work",
+        set: |options, text| {
+            options.imbalance.get_or_insert_default().law = law(text)?;
+            Ok(())
+        },
+        default: |_| "linear".to_owned(),
+    },
+    Setting {
+        name: "--slow-nodes",
+        value: "K",
+        help: "nodes that are slow in the all-reduce of the set-up",
+        set: |options, text| put(&mut options.slow_nodes.get_or_insert_default().count, text),
+        default: |options| options.slow_nodes.map_or(0, |slow| slow.count).to_string(),
+    },
+    Setting {
+        name: "--slow-factor",
+        value: "F",
+        help: "how much longer they take there, at least 1",
+        set: |options, text| {
+            let one = SlowNodes { count: 1, ..SlowNodes::default() };
+            put(&mut options.slow_nodes.get_or_insert(one).factor, text)
+        },
+        default: |_| format!("{:.3}", SlowNodes::default().factor),
+    },
+    Setting {
+        name: "--no-trace",
+        value: "",
+        help: "leave trace.db out",
+        set: |options, _| {
+            options.trace = false;
+            Ok(())
+        },
+        default: |_| String::new(),
+    },
+    Setting {
+        name: "--no-elided",
+        value: "",
+        help: "put costs on lines, not on instructions that the tree leaves out",
+        set: |options, _| {
+            options.elided = false;
+            Ok(())
+        },
+        default: |_| String::new(),
+    },
+];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words.is_empty() || words.iter().any(|word| word == "--help" || word == "-h") {
+        print_help();
+        return ExitCode::SUCCESS;
+    }
+    match parse(words).and_then(|(options, out)| write(&options, &out)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn put<T: FromStr>(place: &mut T, text: &str) -> Result<()>
+where
+    T::Err: std::error::Error + Send + Sync + 'static,
+{
+    *place = text.parse()?;
+    Ok(())
+}
+
+fn law(text: &str) -> Result<ImbalanceLaw> {
+    Ok(match text.split_once(':') {
+        None if text == "linear" => ImbalanceLaw::Linear,
+        None if text == "sine" => ImbalanceLaw::Sine,
+        Some(("step", fraction)) => ImbalanceLaw::Step { fraction: fraction.parse()? },
+        _ => bail!("there are linear, sine and step:FRACTION"),
+    })
+}
+
+fn parse(words: Vec<String>) -> Result<(GenerateOptions, String)> {
+    let mut options = GenerateOptions::default();
+    let mut places = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if !word.starts_with('-') {
+            places.push(word);
+            continue;
+        }
+        let (name, given) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (word.as_str(), None),
+        };
+        let setting = SETTINGS
+            .iter()
+            .find(|setting| setting.name == name)
+            .with_context(|| format!("unknown option {name}; --help lists them"))?;
+        let value = match given {
+            Some(value) => value,
+            None if setting.value.is_empty() => String::new(),
+            None => words.next().with_context(|| format!("{name} needs a value"))?,
+        };
+        (setting.set)(&mut options, &value)
+            .with_context(|| format!("{name}: `{value}` is not a value it takes"))?;
+    }
+    if options.imbalance.is_some_and(|imbalance: Imbalance| imbalance.amplitude == 0.0) {
+        options.imbalance = None;
+    }
+    match places.as_slice() {
+        [format, out] if format == "hpctoolkit" => Ok((options, out.clone())),
+        [format, _] => bail!("cannot generate `{format}`; there is hpctoolkit"),
+        _ => bail!("give the format and the folder: hpctoolkit OUT"),
+    }
+}
+
+fn write(options: &GenerateOptions, out: &str) -> Result<()> {
+    let started = Instant::now();
+    let is_terminal = std::io::stderr().is_terminal();
+    let shown = Cell::new(u64::MAX);
+    let planted = generate(Path::new(out), options, |done, total, file| {
+        let percent = done.saturating_mul(100) / total.max(1);
+        if is_terminal && shown.replace(percent) != percent {
+            let secs = started.elapsed().as_secs();
+            eprint!("\r{file:<12} {percent:>3} % {secs:>5} s  ");
+            // A progress line that cannot be shown is no reason to stop.
+            let _ = std::io::stderr().flush();
+        }
+    })?;
+    if is_terminal {
+        eprintln!();
+    }
+    println!(
+        "{out}: {} locations, {} values, {} samples, {:.1} MB in {:.1} s\n{out}/planted.json holds the answers",
+        options.locations(),
+        planted.values,
+        planted.samples,
+        planted.bytes as f64 / 1e6,
+        started.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
+fn print_help() {
+    let defaults = GenerateOptions::default();
+    println!("cargo xtask generate hpctoolkit [OPTIONS] OUT\n");
+    for setting in SETTINGS {
+        let option = format!("{} {}", setting.name, setting.value);
+        let default = match (setting.default)(&defaults) {
+            text if text.is_empty() => text,
+            text => format!(" [{text}]"),
+        };
+        println!("  {option:<24} {}{default}", setting.help);
+    }
+}
