@@ -1,3 +1,10 @@
-//! The query language, pruning, slices, aggregation and caches over the model.
+//! Questions to an experiment: the query language, pruning, slices, sums over the tree, views of
+//! it, and tables of answers.
+//!
+//! Invariants: no file, no clock, no format. A number has one definition here, whoever asks.
 
 pub mod query;
+
+mod table;
+
+pub use table::{Column, Table};
