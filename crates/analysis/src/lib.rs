@@ -1,1 +1,3 @@
 //! Named analyses as pure functions over the model and the engine.
+
+pub mod scaling;

@@ -1,0 +1,347 @@
+//! Why a program stops scaling, and where: losses in core-seconds, trends, and a verdict.
+
+use super::diagonal::{DiagonalStep, weak_diagonal};
+use super::map::Map;
+use super::maps::Maps;
+use super::numeric::{mean, sum};
+use super::words;
+
+/// One region of a program with its maps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Region {
+    /// Path of the region, such as `1.2`; the whole program is `0`.
+    pub id: String,
+    /// What the region is, for the reader: a function, a file and lines. May be empty.
+    pub name: String,
+    /// Position of the enclosing region; `None` only for the whole program.
+    pub parent: Option<usize>,
+    /// Its maps, all regions on the same axes.
+    pub maps: Maps,
+}
+
+/// The regions of one program: the whole program first, parents before their children.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Program {
+    regions: Vec<Region>,
+    children: Vec<Vec<usize>>,
+}
+
+/// Why regions do not form a program.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// There is no region at all.
+    #[error("no regions: give the whole program first")]
+    Empty,
+    /// The first region has a parent, or another has none.
+    #[error("region {region} must have {expected}: the first region is the whole program")]
+    Root {
+        /// Position of the region.
+        region: usize,
+        /// What it must have.
+        expected: &'static str,
+    },
+    /// A parent does not stand before its child.
+    #[error("region {region} names {parent} as its parent, which does not stand before it")]
+    ParentOrder {
+        /// Position of the region.
+        region: usize,
+        /// Position of the parent it names.
+        parent: usize,
+    },
+    /// A region has other inputs or core counts than the whole program.
+    #[error("region {region} has other inputs or core counts than the whole program")]
+    Axes {
+        /// Position of the region.
+        region: usize,
+    },
+}
+
+impl Program {
+    /// A program from its regions.
+    ///
+    /// # Errors
+    /// When the order or the axes are not as described at [`Program`].
+    pub fn new(regions: Vec<Region>) -> Result<Self, ProgramError> {
+        let root = regions.first().ok_or(ProgramError::Empty)?;
+        let mut children = vec![Vec::new(); regions.len()];
+        for (region, own) in regions.iter().enumerate() {
+            match (region, own.parent) {
+                (0, None) => {}
+                (0, Some(_)) => return Err(ProgramError::Root { region, expected: "no parent" }),
+                (_, None) => return Err(ProgramError::Root { region, expected: "a parent" }),
+                (_, Some(parent)) if parent >= region => {
+                    return Err(ProgramError::ParentOrder { region, parent });
+                }
+                (_, Some(parent)) => {
+                    if let Some(list) = children.get_mut(parent) {
+                        list.push(region);
+                    }
+                }
+            }
+            if own.maps.inputs != root.maps.inputs || own.maps.cores != root.maps.cores {
+                return Err(ProgramError::Axes { region });
+            }
+        }
+        Ok(Self { regions, children })
+    }
+
+    /// The regions, the whole program first.
+    #[must_use]
+    pub fn regions(&self) -> &[Region] {
+        &self.regions
+    }
+
+    fn root(&self) -> Option<&Maps> {
+        self.regions.first().map(|region| &region.maps)
+    }
+
+    fn children(&self, region: usize) -> &[usize] {
+        self.children.get(region).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Core-seconds that a region costs beyond its baseline at one configuration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Loss {
+    /// Position of the region.
+    pub region: usize,
+    /// Position of the input.
+    pub input: usize,
+    /// Position of the core count.
+    pub core_idx: usize,
+    /// `p T(w,p) - p0 T(w,p0)` with everything inside the region, in core-seconds.
+    pub inclusive: f64,
+    /// The same without what its child regions lose. These add up to the loss of the program.
+    pub own: f64,
+    /// `own` over the loss of the whole program; `None` when the program loses nothing.
+    pub share: Option<f64>,
+}
+
+/// Losses of every region at every configuration with a baseline, region by region.
+///
+/// `p T(w,p) - p0 T(w,p0)` is the cost of the parallel run above that of the baseline, and equals
+/// `p T(w,p) (1 - E(w,p))`: overhead in the sense of Grama, Gupta, Karypis and Kumar,
+/// "Introduction to Parallel Computing", 2003, section 5.1. A region is measured against the
+/// baseline cores of the whole program. A child that was not measured at a configuration or its
+/// baseline has no loss there; its part stays with its parent.
+#[must_use]
+pub fn losses(program: &Program) -> Vec<Loss> {
+    let Some(root) = program.root() else { return Vec::new() };
+    let excess: Vec<Map> =
+        program.regions().iter().map(|region| excess(root, &region.maps.time)).collect();
+    let of = |region: usize, i: usize, j: usize| excess.get(region).and_then(|map| map.get(i, j));
+    let mut found = Vec::new();
+    for region in 0..program.regions().len() {
+        for input in 0..root.inputs.len() {
+            for core_idx in 0..root.cores.len() {
+                let Some(inclusive) = of(region, input, core_idx) else { continue };
+                let inside: Vec<f64> = program
+                    .children(region)
+                    .iter()
+                    .filter_map(|&child| of(child, input, core_idx))
+                    .collect();
+                let own = inclusive - sum(&inside);
+                let whole = of(0, input, core_idx).filter(|whole| *whole > 0.0);
+                let share = whole.map(|whole| own / whole);
+                found.push(Loss { region, input, core_idx, inclusive, own, share });
+            }
+        }
+    }
+    found
+}
+
+fn excess(root: &Maps, time: &Map) -> Map {
+    Map::from_fn(time.num_inputs(), time.num_cores(), |i, j| {
+        let base = root.baseline_idx(i)?;
+        let cost = |at: usize| Some(f64::from(*root.cores.get(at)?) * time.get(i, at)?);
+        Some(cost(j)? - cost(base)?)
+    })
+}
+
+/// The losses at one configuration, the largest own loss first; equal ones in region order.
+#[must_use]
+pub fn ranked_losses(losses: &[Loss], input: usize, core_idx: usize) -> Vec<Loss> {
+    let mut ranked: Vec<Loss> = losses
+        .iter()
+        .filter(|loss| loss.input == input && loss.core_idx == core_idx)
+        .copied()
+        .collect();
+    ranked.sort_by(|a, b| b.own.total_cmp(&a.own).then(a.region.cmp(&b.region)));
+    ranked
+}
+
+/// The thresholds behind the words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VerdictOptions {
+    /// Strong scaling ends where efficiency falls below this.
+    pub min_efficiency: f64,
+    /// A change of efficiency up to this is no trend.
+    pub trend_tolerance: f64,
+    /// Factor by which growth of work and cores may differ on a weak diagonal.
+    pub diagonal_tolerance: f64,
+}
+
+impl Default for VerdictOptions {
+    /// Half of the ideal, two points of efficiency, a quarter.
+    fn default() -> Self {
+        Self { min_efficiency: 0.5, trend_tolerance: 0.02, diagonal_tolerance: 1.25 }
+    }
+}
+
+/// Direction of a change of efficiency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trend {
+    /// Efficiency rises.
+    Rises,
+    /// Efficiency falls.
+    Falls,
+    /// Within the tolerance.
+    Holds,
+}
+
+/// What larger inputs do to efficiency.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InputTrend {
+    /// The direction.
+    pub trend: Trend,
+    /// Mean over core counts of `E(last input, p) - E(first input, p)`.
+    pub change: f64,
+    /// Number of core counts in the mean.
+    pub num_cores: usize,
+}
+
+/// Where strong scaling ends for one input.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StrongEnd {
+    /// Position of the input.
+    pub input: usize,
+    /// The largest core count up to which efficiency never fell below the threshold.
+    pub cores: u32,
+    /// Efficiency there.
+    pub efficiency: f64,
+    /// The next core count measured and its efficiency, below the threshold; `None` when scaling
+    /// did not end within the measurements.
+    pub next: Option<(u32, f64)>,
+    /// The core count with the shortest time; the smallest of several.
+    pub fastest: u32,
+}
+
+/// A region judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// Position of the region.
+    pub region: usize,
+    /// What larger inputs do; `None` when fewer than two inputs can be compared.
+    pub input_trend: Option<InputTrend>,
+    /// Where strong scaling ends, for each input with a baseline.
+    pub strong: Vec<StrongEnd>,
+    /// `E` at the end of the longest diagonal less `E` at its start; `None` where work does not
+    /// grow like cores along it.
+    pub weak_change: Option<f64>,
+    /// The loss at the configuration where the whole program loses most.
+    pub loss: Option<Loss>,
+    /// The verdict in plain words, one sentence each, without a final stop.
+    pub sentences: Vec<String>,
+}
+
+impl Verdict {
+    /// The sentences as one line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.sentences.join("; ")
+    }
+}
+
+/// A verdict on every region, in region order.
+///
+/// The loss stands at the configuration where the whole program loses most core-seconds; the
+/// first sentence about it names the region that causes most of it. Without a baseline a verdict
+/// says so and nothing else.
+#[must_use]
+pub fn verdicts(program: &Program, options: VerdictOptions) -> Vec<Verdict> {
+    let losses = losses(program);
+    // The first configuration among equals, in map order.
+    let worst = losses
+        .iter()
+        .filter(|loss| loss.region == 0 && loss.inclusive > 0.0)
+        .reduce(|worst, loss| if loss.inclusive > worst.inclusive { loss } else { worst });
+    let ranked = worst.map(|at| ranked_losses(&losses, at.input, at.core_idx)).unwrap_or_default();
+    program
+        .regions()
+        .iter()
+        .enumerate()
+        .map(|(at, region)| {
+            let input_trend = input_trend(&region.maps, options.trend_tolerance);
+            let strong = (0..region.maps.inputs.len())
+                .filter_map(|input| strong_end(&region.maps, input, options.min_efficiency))
+                .collect();
+            let mut verdict = Verdict {
+                region: at,
+                input_trend,
+                strong,
+                weak_change: weak_change(program.root(), &region.maps, options),
+                loss: ranked.iter().find(|loss| loss.region == at).copied(),
+                sentences: Vec::new(),
+            };
+            verdict.sentences = words::sentences(program, &verdict, &ranked, options);
+            verdict
+        })
+        .collect()
+}
+
+fn input_trend(maps: &Maps, tolerance: f64) -> Option<InputTrend> {
+    let measured = |input: &usize| maps.efficiency.row(*input).iter().any(Option::is_some);
+    let first = (0..maps.inputs.len()).find(measured)?;
+    let last = (0..maps.inputs.len()).rev().find(measured).filter(|&last| last > first)?;
+    let changes: Vec<f64> = (0..maps.cores.len())
+        // At its own baseline every efficiency is 1 and no input can change it.
+        .filter(|&j| maps.baseline_idx(first) != Some(j) && maps.baseline_idx(last) != Some(j))
+        .filter_map(|j| Some(maps.efficiency.get(last, j)? - maps.efficiency.get(first, j)?))
+        .collect();
+    let change = mean(&changes)?;
+    Some(InputTrend { trend: trend(change, tolerance), change, num_cores: changes.len() })
+}
+
+fn trend(change: f64, tolerance: f64) -> Trend {
+    if change > tolerance {
+        Trend::Rises
+    } else if change < -tolerance {
+        Trend::Falls
+    } else {
+        Trend::Holds
+    }
+}
+
+fn strong_end(maps: &Maps, input: usize, min_efficiency: f64) -> Option<StrongEnd> {
+    let base = maps.baseline_idx(input)?;
+    let measured: Vec<(u32, f64, f64)> = (base..maps.cores.len())
+        .filter_map(|j| {
+            let efficiency = maps.efficiency.get(input, j)?;
+            Some((*maps.cores.get(j)?, efficiency, maps.time.get(input, j)?))
+        })
+        .collect();
+    let ends = measured.iter().position(|&(_, efficiency, _)| efficiency < min_efficiency);
+    let last = ends.unwrap_or(measured.len()).checked_sub(1)?;
+    let &(cores, efficiency, _) = measured.get(last)?;
+    let fastest = measured.iter().reduce(|best, cell| if cell.2 < best.2 { cell } else { best })?.0;
+    // One core count alone shows nothing about scaling.
+    (measured.len() > 1).then(|| StrongEnd {
+        input,
+        cores,
+        efficiency,
+        next: ends.and_then(|at| measured.get(at)).map(|&(cores, value, _)| (cores, value)),
+        fastest,
+    })
+}
+
+fn weak_change(root: Option<&Maps>, maps: &Maps, options: VerdictOptions) -> Option<f64> {
+    // Work is that of the whole program, also for the diagonals of a region.
+    let diagonal = weak_diagonal(root?, options.diagonal_tolerance)?;
+    let end = maps.inputs.len().min(maps.cores.len()).checked_sub(1).filter(|&end| end > 0)?;
+    let off = |step: &DiagonalStep| step.input == step.core_idx && step.input <= end;
+    if diagonal.mismatches.iter().any(off) {
+        return None;
+    }
+    Some(maps.efficiency.get(end, end)? - maps.efficiency.get(0, 0)?)
+}

@@ -1,0 +1,153 @@
+//! The sentences of a verdict.
+
+use super::maps::{BaselinePolicy, Maps};
+use super::verdict::{Loss, Program, Trend, Verdict, VerdictOptions};
+
+/// The sentences for one verdict; `ranked` are the losses at the configuration where the whole
+/// program loses most.
+pub(super) fn sentences(
+    program: &Program,
+    verdict: &Verdict,
+    ranked: &[Loss],
+    options: VerdictOptions,
+) -> Vec<String> {
+    let Some(region) = program.regions().get(verdict.region) else { return Vec::new() };
+    let maps = &region.maps;
+    if maps.time.is_undefined() {
+        return vec!["never measured".to_owned()];
+    }
+    if maps.efficiency.is_undefined() {
+        let wanted = match maps.options.baseline {
+            BaselinePolicy::Cores(cores) => cores_word(cores),
+            _ => cores_word(1),
+        };
+        return vec![format!(
+            "no run on {wanted} to compare with: times only, no efficiency (another baseline can \
+             be chosen)"
+        )];
+    }
+    let mut sentences = Vec::new();
+    sentences.extend(about_input(verdict));
+    sentences.extend(about_strong(maps, verdict));
+    sentences.extend(about_weak(verdict, options));
+    sentences.extend(about_loss(program, verdict, ranked));
+    if maps.has_parallel_baseline() {
+        sentences.push("efficiencies are relative to a parallel run, not to one core".to_owned());
+    }
+    sentences
+}
+
+fn about_input(verdict: &Verdict) -> Option<String> {
+    let found = verdict.input_trend?;
+    let points = points(found.change);
+    Some(match found.trend {
+        Trend::Rises => format!("scales with the input (efficiency {points} from first to last)"),
+        Trend::Falls => {
+            format!("does not scale with the input (efficiency {points} from first to last)")
+        }
+        Trend::Holds => format!("efficiency does not depend on the input ({points})"),
+    })
+}
+
+fn about_strong(maps: &Maps, verdict: &Verdict) -> Option<String> {
+    // The last input is the largest one: the one users care about.
+    let end = verdict.strong.last()?;
+    let input = if maps.inputs.len() > 1 {
+        format!(" for input i{}", end.input + 1)
+    } else {
+        String::new()
+    };
+    let here = percent(end.efficiency);
+    let text = match end.next {
+        Some((cores, efficiency)) => format!(
+            "strong scaling ends at {}{input} (efficiency {here}, {} on {})",
+            cores_word(end.cores),
+            percent(efficiency),
+            cores_word(cores),
+        ),
+        None => format!(
+            "strong scaling holds up to {}, the most measured{input} (efficiency {here})",
+            cores_word(end.cores),
+        ),
+    };
+    Some(if maps.cores.last().is_some_and(|&most| end.fastest < most) {
+        format!("{text}, fastest on {}", cores_word(end.fastest))
+    } else {
+        text
+    })
+}
+
+fn about_weak(verdict: &Verdict, options: VerdictOptions) -> Option<String> {
+    let change = verdict.weak_change?;
+    let verb = if change < -options.trend_tolerance { "loses" } else { "holds" };
+    Some(format!("weak scaling {verb} along the diagonal (efficiency {})", points(change)))
+}
+
+fn about_loss(program: &Program, verdict: &Verdict, ranked: &[Loss]) -> Option<String> {
+    let loss = verdict.loss?;
+    let root = &program.regions().first()?.maps;
+    let cores = cores_word(*root.cores.get(loss.core_idx)?);
+    let place = if root.inputs.len() > 1 {
+        format!("input i{} on {cores}", loss.input + 1)
+    } else {
+        format!("on {cores}")
+    };
+    if verdict.region != 0 {
+        let share = loss.share?;
+        return Some(format!(
+            "causes {} of the loss of the whole program ({} core-seconds, {place})",
+            percent(share),
+            seconds(loss.own),
+        ));
+    }
+    let text =
+        format!("loses {} core-seconds beyond its baseline ({place})", seconds(loss.inclusive));
+    let Some((culprit, share)) = ranked
+        .first()
+        .filter(|first| first.own > 0.0 && program.regions().len() > 1)
+        .and_then(|first| Some((first, first.share?)))
+    else {
+        return Some(text);
+    };
+    let source = if culprit.region == 0 {
+        "code outside all regions".to_owned()
+    } else {
+        named(program, culprit.region)?
+    };
+    Some(format!("{text}; {} of the loss of the whole program comes from {source}", percent(share)))
+}
+
+fn named(program: &Program, at: usize) -> Option<String> {
+    let region = program.regions().get(at)?;
+    Some(if region.name.is_empty() {
+        format!("region {}", region.id)
+    } else {
+        format!("region {}, {}", region.id, region.name)
+    })
+}
+
+fn cores_word(cores: u32) -> String {
+    if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") }
+}
+
+fn percent(fraction: f64) -> String {
+    format!("{:.0} %", 100.0 * fraction)
+}
+
+fn points(change: f64) -> String {
+    format!("{:+.1} points", 100.0 * change)
+}
+
+/// Three digits at least, without noise.
+fn seconds(value: f64) -> String {
+    let size = value.abs();
+    if size >= 100.0 {
+        format!("{value:.0}")
+    } else if size >= 1.0 {
+        format!("{value:.1}")
+    } else if size >= 0.001 {
+        format!("{value:.4}")
+    } else {
+        format!("{value:.2e}")
+    }
+}

@@ -1,0 +1,467 @@
+//! Region times, balance, energy, laws, POP efficiencies, comparison and verdicts, each on values
+//! that can be checked by hand.
+
+#![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
+
+use parallax_analysis::scaling::{
+    Change, CompareOptions, EnergyError, EnergyGates, EnergyOptions, Entry, Grid, ImbalanceRule,
+    Interval, Map, MapOptions, Measure, OpenMpTimes, PopError, PopIdeal, PopScaling, PopTimes,
+    PowerSample, Program, Region, RegionTimeFold, Trend, VerdictOptions, compare, dispersion,
+    energy_delay_product, energy_from_deltas, energy_from_mean_power, energy_validity, fit_amdahl,
+    fit_gustafson, fit_usl, gaps, imbalance, maps, normalise_over_cores, openmp_efficiencies,
+    outliers, pop_efficiencies, region_energy, self_time, serial_fraction, share_of_parent, spread,
+    union_length, verdicts, weak_table,
+};
+use proptest::prelude::*;
+
+fn span(start: f64, stop: f64) -> Interval {
+    Interval::new(start, stop).unwrap()
+}
+
+fn close(value: f64, expected: f64) {
+    assert!((value - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{value} {expected}");
+}
+
+#[test]
+fn region_times_by_every_policy() {
+    let mut fold = RegionTimeFold::new();
+    assert_eq!(fold.times(), None);
+    // Thread 7 runs twice; thread 9 overlaps its first entry.
+    for (start, stop, thread) in [(10.0, 12.0, 7), (1.0, 4.0, 7), (3.0, 6.0, 9)] {
+        fold.push(Entry { interval: span(start, stop), thread });
+    }
+    let times = fold.times().unwrap();
+    assert_eq!(times.entries, 3);
+    assert_eq!((times.union, times.sum, times.min_max), (7.0, 8.0, 11.0));
+    assert_eq!(times.max_thread_sum, 5.0);
+    assert_eq!(fold.thread_times(), [5.0, 3.0]);
+    assert_eq!(fold.into_union(), [span(1.0, 6.0), span(10.0, 12.0)]);
+    assert_eq!(Interval::new(2.0, 1.0), None);
+    assert_eq!(Interval::new(f64::NAN, 1.0), None);
+}
+
+#[test]
+fn gaps_and_self_time() {
+    let parent = [span(0.0, 10.0), span(20.0, 30.0)];
+    // One child reaches from the first interval of the parent into the second.
+    let children = [span(2.0, 3.0), span(2.5, 4.0), span(9.0, 21.0), span(25.0, 26.0)];
+    let expected = [span(0.0, 2.0), span(4.0, 9.0), span(21.0, 25.0), span(26.0, 30.0)];
+    assert_eq!(gaps(&parent, &children), expected);
+    assert_eq!(self_time(&parent, &children), 15.0);
+    assert_eq!(self_time(&parent, &[]), 20.0);
+    assert_eq!(self_time(&[], &children), 0.0);
+}
+
+proptest! {
+    #[test]
+    fn intervals_agree_with_counting_cells(
+        parent in prop::collection::vec((0_u32..40, 0_u32..12), 0..6),
+        children in prop::collection::vec((0_u32..40, 0_u32..12), 0..120),
+    ) {
+        let spans = |list: &[(u32, u32)]| -> Vec<Interval> {
+            list.iter().map(|&(at, len)| span(at.into(), (at + len).into())).collect()
+        };
+        let covers = |list: &[(u32, u32)], cell: u32| {
+            list.iter().any(|&(at, len)| at <= cell && cell < at + len)
+        };
+        let count = |test: &dyn Fn(u32) -> bool| f64::from((0..60).filter(|&cell| test(cell)).count() as u32);
+        prop_assert_eq!(union_length(&spans(&children)), count(&|cell| covers(&children, cell)));
+        prop_assert_eq!(
+            self_time(&spans(&parent), &spans(&children)),
+            count(&|cell| covers(&parent, cell) && !covers(&children, cell))
+        );
+        let mut fold = RegionTimeFold::new();
+        for &(at, len) in &children {
+            fold.push(Entry { interval: span(at.into(), (at + len).into()), thread: 0 });
+        }
+        if let Some(times) = fold.times() {
+            prop_assert_eq!(times.union, union_length(&spans(&children)));
+            prop_assert_eq!(times.max_thread_sum, times.sum);
+        }
+    }
+
+    #[test]
+    fn statistics_ignore_order_and_bracket_the_values(mut values in prop::collection::vec(0.0_f64..1e3, 1..20)) {
+        let before = dispersion(&values).unwrap();
+        values.reverse();
+        prop_assert_eq!(dispersion(&values).unwrap(), before);
+        for measure in [Measure::Median, Measure::Mean] {
+            let value = measure.of(&values).unwrap();
+            prop_assert!(before.min - 1e-9 <= value && value <= before.max + 1e-9);
+        }
+    }
+}
+
+#[test]
+fn dispersion_of_known_values() {
+    let found = dispersion(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+    assert_eq!((found.count, found.min, found.max), (8, 2.0, 9.0));
+    assert_eq!((found.mean, found.median, found.median_abs_deviation), (5.0, 4.5, 0.5));
+    close(found.std_dev.unwrap(), (32.0_f64 / 7.0).sqrt());
+    close(found.variation.unwrap(), (32.0_f64 / 7.0).sqrt() / 5.0);
+    let (low, high) = found.mean_interval.unwrap();
+    close(0.5 * (low + high), 5.0);
+    assert!((high - low - 2.0 * 2.365 * (32.0_f64 / 7.0 / 8.0).sqrt()).abs() < 1e-9);
+    assert_eq!(dispersion(&[1.0]).unwrap().std_dev, None);
+    assert_eq!(dispersion(&[]), None);
+    assert_eq!(dispersion(&[1.0, f64::NAN]), None);
+}
+
+#[test]
+fn the_cold_start_is_the_outlier() {
+    // The first run of a real region: 1.68 s against 0.13 s.
+    assert_eq!(outliers(&[1.68, 0.131, 0.129, 0.130, 0.132]), [0]);
+    assert_eq!(outliers(&[0.13, 0.13, 0.13, 0.13, 1.68, 0.13]), [4]);
+    assert!(outliers(&[1.0, 1.1, 0.9, 1.05]).is_empty());
+    assert!(outliers(&[1.0, 1.0, 1.0, 1.0]).is_empty());
+    assert!(outliers(&[0.1, 0.1, 9.0]).is_empty(), "three runs cannot tell");
+}
+
+#[test]
+fn imbalance_by_every_rule() {
+    let times = [4.0, 2.0, 3.0, 3.0];
+    close(imbalance(&times, ImbalanceRule::MaxOverMean).unwrap(), 0.25);
+    close(imbalance(&times, ImbalanceRule::Range).unwrap(), 0.5);
+    close(imbalance(&times, ImbalanceRule::Excess).unwrap(), 1.0 / 3.0);
+    assert_eq!(imbalance(&[3.0, 3.0, 3.0], ImbalanceRule::default()), Some(0.0));
+    assert_eq!(imbalance(&[3.0], ImbalanceRule::default()), None);
+    assert_eq!(imbalance(&[0.0, 0.0], ImbalanceRule::default()), None);
+    assert_eq!(imbalance(&[1.0, f64::NAN], ImbalanceRule::default()), None);
+    let map = Map::from_fn(1, 3, |_, j| [None, Some(0.1), Some(0.3)][j]);
+    let found = spread(&map).unwrap();
+    assert_eq!((found.min, found.max), (0.1, 0.3));
+    close(found.mean, 0.2);
+}
+
+#[test]
+fn shares_and_normalised_columns() {
+    let region = Map::from_fn(1, 3, |_, j| [Some(1.0), Some(2.0), None][j]);
+    let parent = Map::from_fn(1, 3, |_, j| [Some(4.0), Some(0.0), Some(4.0)][j]);
+    assert_eq!(share_of_parent(&region, &parent).cells(), [Some(25.0), None, None]);
+    let energy = Map::from_fn(2, 3, |i, j| (i == 0).then_some([30.0, 10.0, 20.0][j]));
+    assert_eq!(normalise_over_cores(&energy).row(0), [Some(100.0), Some(0.0), Some(50.0)]);
+    assert_eq!(normalise_over_cores(&energy).row(1), [None; 3]);
+}
+
+fn samples(list: &[(f64, f64)]) -> Vec<PowerSample> {
+    list.iter().map(|&(time, watts)| PowerSample { time, watts }).collect()
+}
+
+#[test]
+fn energy_is_the_integral_of_a_ramp() {
+    // P(t) = 10 t, sampled each second, given out of order and with a replaced sample.
+    let ramp = samples(&[(2.0, 20.0), (0.0, 0.0), (1.0, 99.0), (1.0, 10.0), (3.0, 30.0)]);
+    let energy = |spans: &[Interval]| region_energy(&ramp, spans, EnergyOptions::default());
+    let exact = |a: f64, b: f64| 5.0 * (b * b - a * a);
+    close(energy(&[span(0.5, 2.25)]).unwrap(), exact(0.5, 2.25));
+    close(energy(&[span(1.25, 1.5)]).unwrap(), exact(1.25, 1.5));
+    close(energy(&[span(1.0, 2.0)]).unwrap(), exact(1.0, 2.0));
+    // Overlapping entries count once.
+    let twice = [span(0.5, 1.5), span(1.0, 2.0), span(2.5, 3.0)];
+    close(energy(&twice).unwrap(), exact(0.5, 2.0) + exact(2.5, 3.0));
+    // The last power is held for one period.
+    close(energy(&[span(2.0, 4.0)]).unwrap(), exact(2.0, 3.0) + 30.0);
+    let outside = energy(&[span(2.0, 4.5)]).unwrap_err();
+    assert_eq!(outside, EnergyError::Outside { seconds: 1.5, period: 1.0 });
+    assert_eq!(energy(&[]), Err(EnergyError::NoEntries));
+}
+
+#[test]
+fn energy_gates_reject_what_cannot_be_trusted() {
+    let of = |list: &[(f64, f64)]| {
+        region_energy(&samples(list), &[span(0.0, 1.0)], EnergyOptions::default())
+    };
+    assert_eq!(of(&[]), Err(EnergyError::TooFewSamples { samples: 0 }));
+    assert_eq!(of(&[(0.0, 1.0), (0.0, 2.0)]), Err(EnergyError::TooFewSamples { samples: 1 }));
+    assert_eq!(of(&[(0.0, 1.0), (1.0, f64::NAN)]), Err(EnergyError::NotFinite { position: 1 }));
+    let negative = of(&[(0.0, 1.0), (1.0, -5.0)]);
+    assert_eq!(negative, Err(EnergyError::Negative { position: 1, watts: -5.0 }));
+    let gap = of(&[(0.0, 1.0), (1.0, 1.0), (2.0, 1.0), (5.5, 1.0)]);
+    assert_eq!(gap, Err(EnergyError::Gap { after: 2.0, seconds: 3.5, period: 1.0 }));
+}
+
+#[test]
+fn energy_of_old_files_and_its_validity() {
+    let list = samples(&[(0.5, 100.0), (0.25, 200.0)]);
+    assert_eq!(energy_from_deltas(&list), Some(100.0));
+    assert_eq!(energy_from_mean_power(&list, 2.0), Some(300.0));
+    assert_eq!(energy_from_deltas(&[]), None);
+    assert_eq!(energy_delay_product(3.0, 2.0), 6.0);
+    let good: Vec<(f64, Option<f64>)> =
+        [100.0, 101.0, 99.0, 100.0, 100.5].iter().map(|&joules| (joules, Some(102.0))).collect();
+    assert!(energy_validity(&good, EnergyGates::default()).is_valid());
+    let few = energy_validity(&good[..4], EnergyGates::default());
+    assert!(!few.enough_runs && few.stable == Some(true) && !few.is_valid());
+    let mut wild = good.clone();
+    wild[0].0 = 160.0;
+    let found = energy_validity(&wild, EnergyGates::default());
+    assert_eq!((found.stable, found.agrees, found.runs), (Some(false), Some(false), 5));
+    let unknown: Vec<_> = good.iter().map(|&(joules, _)| (joules, None)).collect();
+    assert_eq!(energy_validity(&unknown, EnergyGates::default()).agrees, None);
+}
+
+#[test]
+fn laws_find_planted_parameters() {
+    let counts = [1_u32, 2, 3, 4, 8, 16, 32, 64];
+    let points = |time: &dyn Fn(f64) -> f64| -> Vec<(u32, f64)> {
+        counts.iter().map(|&p| (p, time(f64::from(p)))).collect()
+    };
+    let amdahl = fit_amdahl(&points(&|p| 120.0 * (0.05 + 0.95 / p))).unwrap();
+    close(amdahl.serial_time, 120.0);
+    close(amdahl.serial_fraction, 0.05);
+    close(amdahl.max_speedup().unwrap(), 20.0);
+    close(amdahl.speedup(8.0), 1.0 / (0.05 + 0.95 / 8.0));
+    close(amdahl.time(8.0), 120.0 / amdahl.speedup(8.0));
+    // Without one core the same law is found from the others.
+    let without = &points(&|p| 120.0 * (0.05 + 0.95 / p))[2..];
+    close(fit_amdahl(without).unwrap().serial_fraction, 0.05);
+    // A superlinear program has no serial part, not a negative one.
+    assert_eq!(fit_amdahl(&points(&|p| 10.0 / p / p)).unwrap().serial_fraction, 0.0);
+    assert_eq!(fit_amdahl(&points(&|p| 10.0 / p)).unwrap().max_speedup(), None);
+
+    let usl = fit_usl(&points(&|p| 80.0 * (1.0 + 0.03 * (p - 1.0) + 0.0005 * p * (p - 1.0)) / p));
+    let usl = usl.unwrap();
+    assert!((usl.contention - 0.03).abs() < 1e-9 && (usl.coherency - 0.0005).abs() < 1e-10);
+    assert!((usl.peak_cores().unwrap() - (0.97_f64 / 0.0005).sqrt()).abs() < 1e-4);
+    assert!((usl.time(16.0) - 80.0 * (1.0 + 0.45 + 0.12) / 16.0).abs() < 1e-9);
+    assert_eq!(fit_usl(&points(&|p| 7.0 / p)).unwrap().peak_cores(), None);
+
+    let grown: Vec<(u32, f64)> =
+        counts.iter().map(|&p| (p, f64::from(p) - 0.1 * (f64::from(p) - 1.0))).collect();
+    let gustafson = fit_gustafson(&grown).unwrap();
+    close(gustafson.serial_fraction, 0.1);
+    close(gustafson.speedup(64.0), 57.7);
+
+    // Karp and Flatt: under Amdahl's law the metric is the serial fraction at every p.
+    close(serial_fraction(8, amdahl.speedup(8.0)).unwrap(), 0.05);
+    close(serial_fraction(64, amdahl.speedup(64.0)).unwrap(), 0.05);
+    assert_eq!(serial_fraction(1, 1.0), None);
+
+    assert_eq!(fit_amdahl(&[(4, 1.0), (4, 1.1)]), None);
+    assert_eq!(fit_usl(&[(1, 1.0), (2, 0.6)]), None);
+    assert_eq!(fit_gustafson(&[(1, 1.0)]), None);
+    assert_eq!(fit_amdahl(&[(1, 0.0), (2, f64::NAN), (0, 1.0), (4, 1.0)]), None);
+}
+
+/// Useful times of `n` processes with this mean and maximum.
+fn useful(n: usize, mean: f64, max: f64) -> Vec<f64> {
+    let others = (mean * n as f64 - max) / (n as f64 - 1.0);
+    let mut times = vec![others; n];
+    times[0] = max;
+    times
+}
+
+/// Two columns (1 and 16 processes) of a published analysis of a real code.
+#[test]
+fn pop_efficiencies_agree_with_basicanalysis() {
+    let one = PopTimes {
+        runtime: 21898659.14,
+        useful: vec![21882362.82],
+        ideal: Some(PopIdeal { runtime: 21884758.97, useful_max: 21884758.97 }),
+        instructions: Some(84790848422.0),
+        cycles: Some(45294421893.0),
+    };
+    let sixteen = PopTimes {
+        runtime: 2339560.72,
+        useful: useful(16, 2226119.73, 2242981.13),
+        ideal: Some(PopIdeal { runtime: 2310335.96, useful_max: 2263040.22 }),
+        instructions: Some(93158874793.0),
+        cycles: Some(60494538119.0),
+    };
+    let found = pop_efficiencies(&sixteen, Some(&one), PopScaling::Strong).unwrap();
+    for (value, percent) in [
+        (Some(found.parallel), 95.151184),
+        (Some(found.load_balance), 99.248259),
+        (Some(found.communication), 95.871892),
+        (found.serialisation, 97.952863),
+        (found.transfer, 97.875538),
+        (found.computation, 61.436394),
+        (found.global, 58.457456),
+        (found.ipc, 82.262861),
+        (found.instructions, 91.017467),
+        (found.frequency, 82.053509),
+        (found.speedup, 936.0158),
+    ] {
+        assert!((100.0 * value.unwrap() - percent).abs() < 1e-4, "{value:?} {percent}");
+    }
+    let weak = pop_efficiencies(&sixteen, Some(&one), PopScaling::Weak).unwrap();
+    close(weak.computation.unwrap(), 16.0 * found.computation.unwrap());
+    let alone = pop_efficiencies(&sixteen, None, PopScaling::Strong).unwrap();
+    assert_eq!((alone.computation, alone.speedup), (None, None));
+}
+
+#[test]
+fn pop_efficiencies_from_time_in_mpi() {
+    let times = PopTimes::from_mpi(10.0, &[1.0, 2.0, 3.0, 6.0]).unwrap();
+    let found = pop_efficiencies(&times, None, PopScaling::Strong).unwrap();
+    close(found.load_balance, 7.0 / 9.0);
+    close(found.communication, 0.9);
+    close(found.parallel, 0.7);
+    let longer = PopTimes::from_mpi(1.0, &[2.0]).unwrap_err();
+    assert_eq!(longer, PopError::MpiExceedsRuntime { process: 0, in_mpi: 2.0, runtime: 1.0 });
+    let nobody = PopTimes::from_mpi(1.0, &[]).unwrap();
+    assert_eq!(pop_efficiencies(&nobody, None, PopScaling::Weak), Err(PopError::NoProcesses));
+    let waiting = PopTimes::from_mpi(1.0, &[1.0, 1.0]).unwrap();
+    assert!(pop_efficiencies(&waiting, None, PopScaling::Weak).is_err());
+}
+
+#[test]
+fn openmp_efficiencies_multiply() {
+    let times =
+        OpenMpTimes { total: 100.0, serialisation: 20.0, load_imbalance: 16.0, scheduling: 4.0 };
+    let found = openmp_efficiencies(times).unwrap();
+    close(found.parallel, 0.6);
+    close(found.serialisation, 0.8);
+    close(found.load_balance, 0.8);
+    close(found.scheduling, 0.9375);
+    assert_eq!(openmp_efficiencies(OpenMpTimes { serialisation: 120.0, ..times }), None);
+    assert_eq!(openmp_efficiencies(OpenMpTimes { scheduling: f64::NAN, ..times }), None);
+}
+
+fn grid(inputs: &[&str], cores: &[u32], runs: Vec<Vec<Vec<f64>>>) -> Grid {
+    Grid::new(inputs.iter().map(|&input| input.to_owned()).collect(), cores.to_vec(), runs).unwrap()
+}
+
+#[test]
+fn comparison_tells_noise_from_change() {
+    let old = grid(
+        &["a", "b"],
+        &[1, 2],
+        vec![
+            vec![vec![10.0, 10.2, 10.1], vec![6.0, 6.1, 6.2]],
+            vec![vec![20.0, 20.1, 20.2], vec![11.0]],
+        ],
+    );
+    // Inputs in another order, one more core count, `b` on 2 cores not measured.
+    let new = grid(
+        &["b", "a"],
+        &[1, 2, 4],
+        vec![
+            vec![vec![20.1, 20.3, 20.0], vec![], vec![5.0]],
+            vec![vec![8.0, 8.1, 8.2], vec![6.9, 7.0, 7.1], vec![4.0]],
+        ],
+    );
+    let found = compare(&old, &new, CompareOptions::default());
+    let chance = 0.1;
+    assert_eq!(
+        found.changes,
+        [
+            Some(Change::Faster { chance }),
+            Some(Change::Slower { chance }),
+            Some(Change::WithinNoise),
+            None,
+        ]
+    );
+    close(found.time_ratio.get(0, 0).unwrap(), 8.1 / 10.1);
+    close(found.efficiency.get(0, 1).unwrap(), 8.1 / 14.0 - 10.1 / 12.2);
+    assert_eq!(found.efficiency.get(1, 1), None);
+    assert_eq!((found.added_inputs, found.added_cores), (vec![], vec![4]));
+    // One run against one proves nothing, and says so.
+    let single = |time: f64| grid(&["a"], &[1], vec![vec![vec![time]]]);
+    let found = compare(&single(2.0), &single(1.0), CompareOptions::default());
+    assert_eq!(found.changes, [Some(Change::Faster { chance: 1.0 })]);
+}
+
+/// A program with a serial region of 1 s (checkpoint) and a parallel one of `work` s.
+fn planted() -> Program {
+    let cores = [1, 2, 4, 8, 16];
+    let works = [4.0, 8.0];
+    let times = |time: &dyn Fn(f64, f64) -> f64| {
+        let runs = works
+            .iter()
+            .map(|&work| cores.iter().map(|&p| vec![time(work, f64::from(p))]).collect())
+            .collect();
+        maps(&grid(&["4", "8"], &cores, runs), MapOptions::default())
+    };
+    let region = |id: &str, name: &str, parent, maps| Region {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        parent,
+        maps,
+    };
+    Program::new(vec![
+        region("0", "", None, times(&|work, p| 1.0 + work / p + 0.1)),
+        region("1", "solve", Some(0), times(&|work, p| 1.0 + work / p)),
+        region("1.2", "checkpoint", Some(1), times(&|_, _| 1.0)),
+    ])
+    .unwrap()
+}
+
+#[test]
+fn the_verdict_names_the_planted_culprit() {
+    let found = verdicts(&planted(), VerdictOptions::default());
+    assert_eq!(found.len(), 3);
+    let whole = &found[0];
+    assert_eq!(whole.input_trend.unwrap().trend, Trend::Rises);
+    let end = whole.strong[1];
+    assert_eq!((end.cores, end.next.unwrap().0, end.fastest), (8, 16, 16));
+    close(end.efficiency, 9.1 / (8.0 * 2.1));
+    // Beyond one core, 15 x 1.1 s are lost on 16 cores, 15 x 1 s of it in the checkpoint.
+    let loss = whole.loss.unwrap();
+    assert_eq!(loss.core_idx, 4);
+    assert!((loss.inclusive - 16.5).abs() < 1e-9 && (loss.own - 1.5).abs() < 1e-9);
+    let culprit = found[2].loss.unwrap();
+    close(culprit.share.unwrap(), 15.0 / 16.5);
+    assert!((found[1].loss.unwrap().own).abs() < 1e-9, "solve itself is perfectly parallel");
+    let text = whole.text();
+    assert!(text.starts_with("scales with the input"), "{text}");
+    assert!(
+        text.contains("strong scaling ends at 8 cores for input i2 (efficiency 54 %, 36"),
+        "{text}"
+    );
+    assert!(
+        text.contains("91 % of the loss of the whole program comes from region 1.2, checkpoint"),
+        "{text}"
+    );
+    let text = found[2].text();
+    assert!(text.contains("efficiency does not depend on the input"), "{text}");
+    assert!(text.contains("strong scaling ends at 2 cores"), "{text}");
+    assert!(
+        text.contains("causes 91 % of the loss of the whole program (15.0 core-seconds"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_verdict_without_baseline_claims_nothing() {
+    let times = grid(&["a"], &[2, 4], vec![vec![vec![2.0], vec![1.0]]]);
+    let region = Region {
+        id: "0".to_owned(),
+        name: String::new(),
+        parent: None,
+        maps: maps(&times, MapOptions::default()),
+    };
+    let found = verdicts(&Program::new(vec![region]).unwrap(), VerdictOptions::default());
+    assert!(found[0].text().starts_with("no run on 1 core to compare with"));
+    assert_eq!((found[0].loss, found[0].input_trend), (None, None));
+    assert!(found[0].strong.is_empty());
+}
+
+#[test]
+fn programs_must_be_trees_on_the_same_axes() {
+    let program = planted();
+    let regions = program.regions().to_vec();
+    assert!(Program::new(vec![]).is_err());
+    assert!(Program::new(vec![regions[1].clone()]).is_err());
+    assert!(Program::new(vec![regions[0].clone(), regions[0].clone()]).is_err());
+    assert!(Program::new(vec![regions[0].clone(), regions[2].clone()]).is_err());
+    let mut other = regions[1].clone();
+    other.maps.cores[0] = 3;
+    assert!(Program::new(vec![regions[0].clone(), other]).is_err());
+}
+
+#[test]
+fn the_diagonal_as_a_table() {
+    let found = maps(
+        &grid(
+            &["1", "2"],
+            &[1, 2, 4],
+            vec![vec![vec![4.0], vec![2.0], vec![1.0]], vec![vec![8.0], vec![5.0], vec![2.0]]],
+        ),
+        MapOptions::default(),
+    );
+    let table = weak_table(&found);
+    let cells: Vec<_> = table.iter().map(|cell| (cell.cores, cell.weak_efficiency)).collect();
+    assert_eq!(cells, [(1, Some(1.0)), (2, Some(0.8))]);
+    assert_eq!(parallax_analysis::scaling::weak_diagonal(&found, 1.25).unwrap().warning(), None);
+}
