@@ -6,6 +6,7 @@ use super::argument::{NameKind, PrintedName};
 use super::name::NameMatch;
 use super::path::PathQuery;
 use super::predicate::Predicate;
+use super::profiles::print_joined;
 use super::range::RangeList;
 
 /// Which contexts.
@@ -136,19 +137,6 @@ impl ContextExpr {
     }
 }
 
-fn join(
-    f: &mut fmt::Formatter<'_>,
-    parts: &[ContextExpr],
-    between: &str,
-    least: u8,
-) -> fmt::Result {
-    for (at, part) in parts.iter().enumerate() {
-        f.write_str(if at > 0 { between } else { "" })?;
-        part.print(f, least)?;
-    }
-    Ok(())
-}
-
 impl fmt::Display for ContextExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -172,8 +160,8 @@ impl fmt::Display for ContextExpr {
             }
             Self::Subtree(of) => write!(f, "subtree({of})"),
             Self::Ancestors(of) => write!(f, "ancestors({of})"),
-            Self::And(parts) => join(f, parts, " & ", 2),
-            Self::Or(parts) => join(f, parts, " | ", 1),
+            Self::And(parts) => print_joined(f, parts, " & ", |part| part.rank() < 2),
+            Self::Or(parts) => print_joined(f, parts, " | ", |part| part.rank() < 1),
             Self::Not(part) => {
                 f.write_str("!")?;
                 part.print(f, 3)
@@ -195,7 +183,7 @@ impl fmt::Display for ContextSelector {
             Self::Instruction(places) => print_list(f, "instruction", places, |f, place| {
                 write!(f, "{}", PrintedName(&place.module, NameKind::Path))?;
                 match &place.offsets {
-                    Some(offsets) => write!(f, ":").and_then(|()| offsets.print_hex(f)),
+                    Some(offsets) => write!(f, ":").and_then(|()| offsets.print(f, Some(0))),
                     None => Ok(()),
                 }
             }),

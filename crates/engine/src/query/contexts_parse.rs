@@ -176,7 +176,7 @@ fn parse_primary(cursor: &mut Cursor<'_>) -> Result<ContextExpr, QueryError> {
                 .collect(),
         ),
         "context" => ContextSelector::Ids(parse_ids(cursor, from)?),
-        _ => return Err(unknown_word(cursor, from, word)),
+        _ => return Err(unknown_word(cursor, from, word, &known)),
     };
     Ok(ContextExpr::Select(selector))
 }
@@ -190,9 +190,9 @@ fn parse_enclosed(cursor: &mut Cursor<'_>, opened: usize) -> Result<ContextExpr,
     Ok(inner)
 }
 
-fn unknown_word(cursor: &Cursor<'_>, from: usize, word: &str) -> QueryError {
+fn unknown_word(cursor: &Cursor<'_>, from: usize, word: &str, known: &str) -> QueryError {
     let message = format!("there is no kind of context `{word}`");
-    let hint = if ["rank", "thread", "summary", "profile"].contains(&word) {
+    let hint = if ["rank", "thread", "summary", "profile"].contains(&known) {
         "this looks like a profile expression; it belongs in the other argument".to_owned()
     } else {
         did_you_mean(word, WORDS.into_iter()).unwrap_or_else(|| {

@@ -269,7 +269,7 @@ impl<'a> Cursor<'a> {
             self.text,
             opened,
             opened + 1,
-            format!("this {quote} is never closed"),
+            format!("this `{quote}` is never closed"),
         ))
     }
 

@@ -5,6 +5,9 @@ use std::fmt;
 /// Characters of the expression that an error shows at most.
 const SHOWN: usize = 96;
 
+/// Characters of a message or hint at most; they may quote a word of any length.
+const SAID: usize = 240;
+
 /// The sort of mistake an expression holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -74,7 +77,7 @@ impl QueryError {
             expression: expression.to_owned(),
             column: before.chars().count() + 1,
             length: spanned.chars().count().max(1),
-            message: message.into(),
+            message: shortened(message.into()),
             hint: None,
         }
     }
@@ -82,7 +85,7 @@ impl QueryError {
     /// The same error with a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(shortened(hint.into()));
         self
     }
 
@@ -102,9 +105,29 @@ impl QueryError {
     }
 }
 
+fn shortened(text: String) -> String {
+    match text.char_indices().nth(SAID) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
 impl fmt::Display for QueryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.message)?;
+        write!(f, "{}", self.message)?;
+        if !self.expression.trim().is_empty() {
+            self.show_place(f)?;
+        }
+        match &self.hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl QueryError {
+    /// Writes the expression and, below it, carets at the place.
+    fn show_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.expression.chars().count();
         let place = self.column.saturating_sub(1).min(total);
         // A long expression is shown around the mistake only.
@@ -119,14 +142,10 @@ impl fmt::Display for QueryError {
         let shown_count = shown.chars().count();
         let lead = if first > 0 { "…" } else { "" };
         let tail = if first + shown_count < total { "…" } else { "" };
-        writeln!(f, "  {lead}{}{tail}", if tail.is_empty() { shown.trim_end() } else { &shown })?;
+        writeln!(f, "\n  {lead}{}{tail}", if tail.is_empty() { shown.trim_end() } else { &shown })?;
         let indent = place - first + lead.chars().count();
         let carets = self.length.clamp(1, (first + shown_count).saturating_sub(place).max(1));
-        write!(f, "  {:indent$}{}", "", "^".repeat(carets))?;
-        match &self.hint {
-            Some(hint) => write!(f, "\nhint: {hint}"),
-            None => Ok(()),
-        }
+        write!(f, "  {:indent$}{}", "", "^".repeat(carets))
     }
 }
 

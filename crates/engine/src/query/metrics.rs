@@ -284,11 +284,13 @@ pub(super) fn parse_selector(
         let (name, rest) = split_aggregation(bare, cursor.peek());
         cursor.move_to(from + bare.len() - rest.len());
         bare_name(name).ok_or_else(|| {
-            cursor.fail_since(
-                from,
-                QueryErrorKind::Syntax,
-                format!("expected the name of a metric, found `{bare}`"),
-            )
+            cursor
+                .fail_since(
+                    from,
+                    QueryErrorKind::Syntax,
+                    format!("`{bare}` is not the name of a metric"),
+                )
+                .with_hint("write `name` or `name:aggregation`: `cputime:sum (i)`")
         })?
     };
     if cursor.eat(":") {
@@ -326,7 +328,9 @@ pub(super) fn bare_name(name: &str) -> Option<MetricName> {
         "*" => Some(MetricName::All),
         "time" => Some(MetricName::DefaultTime),
         "gpu" => Some(MetricName::Gpu),
-        _ if !name.contains(|c: char| c.is_alphanumeric() || c == '_' || c == '*' || c == '?') => {
+        _ if name.ends_with(':')
+            || !name.contains(|c: char| c.is_alphanumeric() || "_*?".contains(c)) =>
+        {
             None
         }
         _ => Some(MetricName::Word(NameMatch::from_bare(&name))),

@@ -26,6 +26,9 @@ mod profiles;
 mod range;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 pub use contexts::{ChainStep, ContextExpr, ContextSelector, ModulePlace, Relation, SourcePlace};
 pub use contexts_parse::parse_contexts;
 pub use error::{QueryError, QueryErrorKind};
@@ -38,7 +41,9 @@ pub use near::near_names;
 pub use path::{
     PathColumn, PathCondition, PathPattern, PathQuery, PathStep, PathTest, PathValue, Quantifier,
 };
-pub use predicate::{CompareOp, NumberAttribute, Predicate, TextAttribute, Threshold, Unit};
+pub use predicate::{
+    ATTRIBUTES, CompareOp, NumberAttribute, Predicate, TextAttribute, Threshold, Unit,
+};
 pub use profiles::{IdentityField, ProfileExpr, parse_profiles};
 pub use range::{Range, RangeList};
 pub use window::{TimePoint, TimeWindow, parse_window};

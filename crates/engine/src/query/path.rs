@@ -56,7 +56,7 @@ pub enum Quantifier {
 /// What holds for a context of a path.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PathCondition {
-    /// Every context will do.
+    /// Every context will do. Stands only as the whole condition of a step.
     Always,
     /// `IS LEAF`: the context has no children.
     Leaf,
@@ -137,45 +137,35 @@ impl Join {
     }
 }
 
-impl PathQuery {
-    /// `self join next`, where parts of the same sort become one list.
-    fn join(self, join: Join, next: Self) -> Self {
-        let mut parts = Vec::new();
-        for part in [self, next] {
-            match (join, part) {
-                (Join::And, Self::And(inner))
-                | (Join::Or, Self::Or(inner))
-                | (Join::Xor, Self::Xor(inner)) => parts.extend(inner),
-                (_, part) => parts.push(part),
+/// Gives a type with `And`, `Or` and `Xor` lists the method that joins two of its values.
+macro_rules! impl_join {
+    ($type:ty) => {
+        impl $type {
+            /// `self join next`, where parts of the same sort become one list.
+            pub(super) fn join(self, join: Join, next: Self) -> Self {
+                let mut parts = Vec::new();
+                for part in [self, next] {
+                    match (join, part) {
+                        (Join::And, Self::And(inner))
+                        | (Join::Or, Self::Or(inner))
+                        | (Join::Xor, Self::Xor(inner)) => parts.extend(inner),
+                        (_, part) => parts.push(part),
+                    }
+                }
+                match join {
+                    Join::And => Self::And(parts),
+                    Join::Or => Self::Or(parts),
+                    Join::Xor => Self::Xor(parts),
+                }
             }
         }
-        match join {
-            Join::And => Self::And(parts),
-            Join::Or => Self::Or(parts),
-            Join::Xor => Self::Xor(parts),
-        }
-    }
+    };
 }
 
-impl PathCondition {
-    /// `self join next`, where parts of the same sort become one list.
-    pub(super) fn join(self, join: Join, next: Self) -> Self {
-        let mut parts = Vec::new();
-        for part in [self, next] {
-            match (join, part) {
-                (Join::And, Self::And(inner))
-                | (Join::Or, Self::Or(inner))
-                | (Join::Xor, Self::Xor(inner)) => parts.extend(inner),
-                (_, part) => parts.push(part),
-            }
-        }
-        match join {
-            Join::And => Self::And(parts),
-            Join::Or => Self::Or(parts),
-            Join::Xor => Self::Xor(parts),
-        }
-    }
+impl_join!(PathQuery);
+impl_join!(PathCondition);
 
+impl PathCondition {
     fn is_simple(&self) -> bool {
         !matches!(self, Self::And(_) | Self::Or(_) | Self::Xor(_))
     }

@@ -146,6 +146,7 @@ fn parse_test(
     if cursor.eat_word("is") {
         let negated = cursor.eat_word("not");
         if !cursor.eat_word("leaf") {
+            cursor.skip_blanks();
             return Err(cursor
                 .fail(QueryErrorKind::Syntax, format!("expected `LEAF`, found {}", cursor.found()))
                 .with_hint(format!("`IS NONE` and the like need a column: `{name}.\"time\"`")));

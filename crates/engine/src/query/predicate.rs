@@ -6,8 +6,10 @@ use super::cursor::Cursor;
 use super::error::{QueryError, QueryErrorKind};
 use super::metrics::{MetricSelector, Place, parse_selector};
 use super::name::{Glob, NameMatch, Quoted};
-use super::near::did_you_mean;
-use super::profiles::one_or;
+use super::profiles::{one_or, print_joined};
+
+/// The words that stand for attributes of a context; a metric of such a name goes in quotes.
+pub const ATTRIBUTES: [&str; 7] = ["depth", "children", "leaf", "name", "file", "line", "module"];
 
 /// What must hold for a context.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +53,11 @@ impl Predicate {
             }
         }
         one_or(flat, Predicate::And)
+    }
+
+    /// Whether it is joined from several.
+    fn is_list(&self) -> bool {
+        matches!(self, Self::And(_) | Self::Or(_))
     }
 }
 
@@ -165,7 +172,7 @@ impl Threshold {
 }
 
 /// The unit of a [`Threshold`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unit {
     /// No unit: in the metric's own.
     None,
@@ -291,12 +298,6 @@ impl Unit {
     }
 }
 
-impl PartialOrd for Unit {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some((*self as u8).cmp(&(*other as u8)))
-    }
-}
-
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.value, self.unit.word())
@@ -333,30 +334,10 @@ impl fmt::Display for Predicate {
                 }
             }
             Self::Leaf => f.write_str("leaf"),
-            Self::And(parts) => {
-                for (at, part) in parts.iter().enumerate() {
-                    f.write_str(if at > 0 { " and " } else { "" })?;
-                    match part {
-                        Self::Or(_) | Self::And(_) => write!(f, "({part})")?,
-                        _ => write!(f, "{part}")?,
-                    }
-                }
-                Ok(())
-            }
-            Self::Or(parts) => {
-                for (at, part) in parts.iter().enumerate() {
-                    f.write_str(if at > 0 { " or " } else { "" })?;
-                    match part {
-                        Self::Or(_) => write!(f, "({part})")?,
-                        _ => write!(f, "{part}")?,
-                    }
-                }
-                Ok(())
-            }
-            Self::Not(part) => match **part {
-                Self::And(_) | Self::Or(_) => write!(f, "not ({part})"),
-                _ => write!(f, "not {part}"),
-            },
+            Self::And(parts) => print_joined(f, parts, " and ", Self::is_list),
+            Self::Or(parts) => print_joined(f, parts, " or ", |part| matches!(part, Self::Or(_))),
+            Self::Not(part) if part.is_list() => write!(f, "not ({part})"),
+            Self::Not(part) => write!(f, "not {part}"),
         }
     }
 }
@@ -414,19 +395,18 @@ fn parse_part(cursor: &mut Cursor<'_>) -> Result<Predicate, QueryError> {
             "name" => return parse_text(cursor, TextAttribute::Name),
             "file" => return parse_text(cursor, TextAttribute::File),
             "module" => return parse_text(cursor, TextAttribute::Module),
-            "depth" => return parse_number(cursor, from, NumberAttribute::Depth),
-            "children" => return parse_number(cursor, from, NumberAttribute::Children),
-            "line" => return parse_number(cursor, from, NumberAttribute::Line),
+            "depth" => return parse_number(cursor, NumberAttribute::Depth),
+            "children" => return parse_number(cursor, NumberAttribute::Children),
+            "line" => return parse_number(cursor, NumberAttribute::Line),
             _ => cursor.move_to(from),
         }
     }
     let metric = parse_selector(cursor, Place::Comparison)?;
-    parse_number(cursor, from, NumberAttribute::Metric(metric))
+    parse_number(cursor, NumberAttribute::Metric(metric))
 }
 
 fn parse_number(
     cursor: &mut Cursor<'_>,
-    from: usize,
     attribute: NumberAttribute,
 ) -> Result<Predicate, QueryError> {
     let Some(op) = CompareOp::eat(cursor) else {
@@ -449,30 +429,7 @@ fn parse_number(
             format!("`{attribute}` is a plain number and has no unit"),
         ));
     }
-    if let NumberAttribute::Metric(metric) = &attribute
-        && metric.aggregations.is_empty()
-        && metric.scopes.is_empty()
-        && is_like_attribute(metric)
-    {
-        let word = metric.to_string();
-        let words = ["depth", "children", "leaf", "name", "file", "line", "module"];
-        if let Some(hint) = did_you_mean(&word, words.into_iter()) {
-            cursor.move_to(from + word.len());
-            let message = format!("there is no attribute `{word}`");
-            let error = cursor.fail_since(from, QueryErrorKind::UnknownWord, message);
-            return Err(error.with_hint(format!("{hint} A metric of this name goes in quotes")));
-        }
-    }
     Ok(Predicate::Number { attribute, op, threshold: Threshold { value, unit } })
-}
-
-/// Whether a bare metric is one of the attributes in the plural, singular or by another name.
-fn is_like_attribute(metric: &MetricSelector) -> bool {
-    let super::metrics::MetricName::Word(NameMatch::Exact(word)) = &metric.name else {
-        return false;
-    };
-    ["depths", "child", "childs", "lines", "files", "names", "modules", "leaves"]
-        .contains(&word.as_str())
 }
 
 /// Reads a decimal number with an optional sign, fraction and exponent.

@@ -88,6 +88,31 @@ impl fmt::Display for IdentityField {
     }
 }
 
+impl ProfileExpr {
+    /// Whether it is joined from several.
+    fn is_list(&self) -> bool {
+        matches!(self, Self::And(_) | Self::Or(_))
+    }
+}
+
+/// Writes `parts` with `between`, in parentheses where the part needs them.
+pub(super) fn print_joined<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    parts: &[T],
+    between: &str,
+    needs_parentheses: impl Fn(&T) -> bool,
+) -> fmt::Result {
+    for (at, part) in parts.iter().enumerate() {
+        f.write_str(if at > 0 { between } else { "" })?;
+        if needs_parentheses(part) {
+            write!(f, "({part})")?;
+        } else {
+            write!(f, "{part}")?;
+        }
+    }
+    Ok(())
+}
+
 impl fmt::Display for ProfileExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -96,38 +121,15 @@ impl fmt::Display for ProfileExpr {
             Self::Field { field, values: None } => write!(f, "{field}"),
             Self::Field { field, values: Some(values) } => {
                 write!(f, "{field}(")?;
-                if *field == IdentityField::Node {
-                    values.print_hex(f)?;
-                } else {
-                    write!(f, "{values}")?;
-                }
+                // Host ids are long numbers that tools show in hexadecimal.
+                values.print(f, (*field == IdentityField::Node).then_some(1 << 16))?;
                 write!(f, ")")
             }
             Self::Index(values) => write!(f, "profile({values})"),
-            Self::And(parts) => {
-                for (at, part) in parts.iter().enumerate() {
-                    f.write_str(if at > 0 { "." } else { "" })?;
-                    match part {
-                        Self::Or(_) | Self::And(_) => write!(f, "({part})")?,
-                        _ => write!(f, "{part}")?,
-                    }
-                }
-                Ok(())
-            }
-            Self::Or(parts) => {
-                for (at, part) in parts.iter().enumerate() {
-                    f.write_str(if at > 0 { " | " } else { "" })?;
-                    match part {
-                        Self::Or(_) => write!(f, "({part})")?,
-                        _ => write!(f, "{part}")?,
-                    }
-                }
-                Ok(())
-            }
-            Self::Not(part) => match **part {
-                Self::And(_) | Self::Or(_) => write!(f, "!({part})"),
-                _ => write!(f, "!{part}"),
-            },
+            Self::And(parts) => print_joined(f, parts, ".", Self::is_list),
+            Self::Or(parts) => print_joined(f, parts, " | ", |part| matches!(part, Self::Or(_))),
+            Self::Not(part) if part.is_list() => write!(f, "!({part})"),
+            Self::Not(part) => write!(f, "!{part}"),
         }
     }
 }
@@ -226,9 +228,13 @@ fn parse_part(cursor: &mut Cursor<'_>) -> Result<ProfileExpr, QueryError> {
     }
     let fields = IdentityField::ALL.map(IdentityField::word);
     let words = fields.iter().copied().chain(["summary", "profile"]);
-    let hint = did_you_mean(word, words).unwrap_or_else(|| {
-        format!("the fields are {}; also `summary`, `profile(…)` and `*`", fields.join(", "))
-    });
+    let hint = if ["function", "loop", "line", "instruction"].contains(&known.as_str()) {
+        "this looks like a context expression; it belongs in the other argument".to_owned()
+    } else {
+        did_you_mean(word, words).unwrap_or_else(|| {
+            format!("the fields are {}; also `summary`, `profile(…)` and `*`", fields.join(", "))
+        })
+    };
     let message = format!("there is no field `{word}` in a profile expression");
     Err(cursor.fail_since(from, QueryErrorKind::UnknownWord, message).with_hint(hint))
 }

@@ -46,10 +46,10 @@ impl Range {
         self.first <= value && value <= self.last && (value - self.first).is_multiple_of(self.step)
     }
 
-    fn print(&self, f: &mut fmt::Formatter<'_>, hex: bool) -> fmt::Result {
-        // Host ids are long numbers that tools show in hexadecimal.
-        let number = |f: &mut fmt::Formatter<'_>, value: u64| {
-            if hex && value > 0xffff { write!(f, "{value:#x}") } else { write!(f, "{value}") }
+    fn print(&self, f: &mut fmt::Formatter<'_>, hex_from: Option<u64>) -> fmt::Result {
+        let number = |f: &mut fmt::Formatter<'_>, value: u64| match hex_from {
+            Some(from) if value >= from => write!(f, "{value:#x}"),
+            _ => write!(f, "{value}"),
         };
         number(f, self.first)?;
         if self.last == u64::MAX && self.first != u64::MAX {
@@ -124,17 +124,13 @@ impl RangeList {
         }
     }
 
-    /// Writes the list with numbers above 65535 in hexadecimal.
-    pub(super) fn print_hex(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.print(f, true)
-    }
-
-    fn print(&self, f: &mut fmt::Formatter<'_>, hex: bool) -> fmt::Result {
+    /// Writes the list with the numbers from `hex_from` on in hexadecimal.
+    pub(super) fn print(&self, f: &mut fmt::Formatter<'_>, hex_from: Option<u64>) -> fmt::Result {
         for (at, range) in self.ranges().iter().enumerate() {
             if at > 0 {
                 write!(f, ",")?;
             }
-            range.print(f, hex)?;
+            range.print(f, hex_from)?;
         }
         Ok(())
     }
@@ -142,7 +138,7 @@ impl RangeList {
 
 impl fmt::Display for RangeList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.print(f, false)
+        self.print(f, None)
     }
 }
 
@@ -150,7 +146,6 @@ impl fmt::Display for RangeList {
 pub(super) fn parse_list(cursor: &mut Cursor<'_>, what: &str) -> Result<RangeList, QueryError> {
     let mut ranges = Vec::new();
     loop {
-        cursor.skip_blanks();
         ranges.push(parse_range(cursor, what)?);
         if !cursor.eat_after_blanks(",") && !cursor.eat_after_blanks("|") {
             return Ok(RangeList::new(ranges));
@@ -160,6 +155,7 @@ pub(super) fn parse_list(cursor: &mut Cursor<'_>, what: &str) -> Result<RangeLis
 
 /// Reads one of `a`, `a-b`, `a-`, each with an optional `:step`.
 pub(super) fn parse_range(cursor: &mut Cursor<'_>, what: &str) -> Result<Range, QueryError> {
+    cursor.skip_blanks();
     let from = cursor.at();
     if cursor.peek() == Some('-') {
         cursor.bump();

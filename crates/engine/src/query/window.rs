@@ -98,7 +98,7 @@ pub fn parse_window(expression: &str) -> Result<TimeWindow, QueryError> {
     cursor.skip_blanks();
     let found = cursor.eat("..") || (enclosed.is_some() && cursor.eat(","));
     if !found {
-        let message = format!("expected `..` and the end, found {}", cursor.found());
+        let message = format!("expected `..` and when the window ends, found {}", cursor.found());
         let error = cursor.fail(QueryErrorKind::Syntax, message);
         return Err(error.with_hint("a window has two ends: `1.5s..2s`, or `1.5s..` to the end"));
     }
