@@ -4,7 +4,19 @@
 //! Invariants: no file, no clock, no format. A number has one definition here, whoever asks.
 
 pub mod query;
+pub mod scopes;
 
+mod cache;
+mod costs;
+mod error;
+mod prune;
+mod session;
 mod table;
+mod views;
 
+pub use costs::{Costs, DefaultMetric};
+pub use error::EngineError;
+pub use prune::{FilterMode, PruneRules, TreeView};
+pub use session::{LocationChoice, Session};
 pub use table::{Column, Table};
+pub use views::{CallerNode, Callers, FlatBy, FlatRow, TopDown, flat};

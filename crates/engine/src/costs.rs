@@ -1,0 +1,233 @@
+//! [`Costs`]: what the contexts of a tree cost, by a metric or by the time of a trace.
+
+use std::sync::Arc;
+
+use parallax_base::{ContextIdx, Control, MetricIdx, TimeWindow, Unit, threads};
+use parallax_model::{Metric, Scope, TraceStore};
+
+use crate::session::{LocationChoice, Session};
+use crate::{EngineError, scopes};
+
+/// What contexts cost. Columns are by position in the tree; sums over the chosen locations.
+#[derive(Debug, Clone)]
+pub struct Costs {
+    /// What is counted: the metric's name, or `trace time`.
+    pub name: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Cost of each context with everything below it.
+    pub inclusive: Arc<Vec<f64>>,
+    /// Cost of each context down to the next call.
+    pub exclusive: Arc<Vec<f64>>,
+    /// Like exclusive, with nested loops left out of loops.
+    pub lexical_aware: Arc<Vec<f64>>,
+    /// Cost of the whole execution.
+    pub total: f64,
+}
+
+/// A metric that was chosen for want of a better wish, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefaultMetric {
+    /// The metric.
+    pub metric: MetricIdx,
+    /// One clause for people, such as `no time metric; largest GPU time`.
+    pub reason: String,
+}
+
+/// Metrics that say how long code ran, from the best.
+const TIME_NAMES: [&str; 7] = [
+    "cputime",
+    "realtime",
+    "cycles",
+    "perf::cycles",
+    "perf::task-clock",
+    "perf::cpu-clock",
+    "task-clock",
+];
+
+impl Session {
+    /// The metric that stands for cost where nobody names one: CPU time, else real time, else
+    /// cycles or a clock of perf; without any of these the time of GPU operations, then the
+    /// largest time of any kind, then the first metric that has values at all.
+    ///
+    /// # Errors
+    /// When no metric has values, or they cannot be read.
+    pub fn default_metric(&self, control: &Control) -> Result<DefaultMetric, EngineError> {
+        let catalog = &self.experiment().metrics;
+        let find = |name: &str| catalog.iter().find(|(_, m)| m.name.eq_ignore_ascii_case(name));
+        for name in TIME_NAMES {
+            if let Some((metric, found)) = find(name)
+                && self.total(metric, control)? > 0.0
+            {
+                return Ok(DefaultMetric {
+                    metric,
+                    reason: format!("{} measures time", found.name),
+                });
+            }
+        }
+        if let Some((metric, found)) = find("gpuop")
+            && self.total(metric, control)? > 0.0
+        {
+            let reason = format!("no CPU time was measured; {} is the time on GPUs", found.name);
+            return Ok(DefaultMetric { metric, reason });
+        }
+        let mut best: Option<(f64, MetricIdx, &Metric)> = None;
+        let mut first: Option<(MetricIdx, &Metric)> = None;
+        for (metric, described) in catalog.iter() {
+            let total = self.total(metric, control)?;
+            if total == 0.0 || !total.is_finite() {
+                continue;
+            }
+            first = first.or(Some((metric, described)));
+            if described.unit.is_time() && best.is_none_or(|(most, ..)| total > most) {
+                best = Some((total, metric, described));
+            }
+        }
+        let (metric, reason) = match (best, first) {
+            (Some((_, metric, m)), _) => {
+                (metric, format!("no CPU time was measured; {} is the largest time", m.name))
+            }
+            (None, Some((metric, m))) => (
+                metric,
+                format!("no time was measured; {} is the first metric with values", m.name),
+            ),
+            (None, None) => {
+                return Err(EngineError::Missing {
+                    what: "no metric of this experiment has a value".into(),
+                    hint: "the measured program may have ended before the first sample".into(),
+                });
+            }
+        };
+        Ok(DefaultMetric { metric, reason })
+    }
+
+    /// What contexts cost by a metric.
+    ///
+    /// # Errors
+    /// When the values cannot be read, or the question is withdrawn.
+    pub fn costs(
+        &self,
+        metric: MetricIdx,
+        locations: &LocationChoice,
+        control: &Control,
+    ) -> Result<Costs, EngineError> {
+        let described = self.experiment().metrics.get(metric);
+        let inclusive = self.column(metric, &Scope::Inclusive, locations, control)?;
+        let exclusive = self.column(metric, &Scope::Exclusive, locations, control)?;
+        let lexical_aware = self.column(metric, &Scope::LexicalAware, locations, control)?;
+        let total = scopes::total(self.tree(), &inclusive);
+        Ok(Costs {
+            name: described.name.to_string(),
+            unit: described.unit.clone(),
+            inclusive,
+            exclusive,
+            lexical_aware,
+            total,
+        })
+    }
+
+    /// What contexts cost in the traces: for each the time, in seconds, during which it was the
+    /// active one, cut exactly at `window` and added up over the chosen locations.
+    /// Time when a thread did not run is not counted, nor is time after its last sample.
+    ///
+    /// # Errors
+    /// When there are no traces, they cannot be read, or the question is withdrawn.
+    pub fn trace_costs(
+        &self,
+        locations: &LocationChoice,
+        window: TimeWindow,
+        control: &Control,
+    ) -> Result<Costs, EngineError> {
+        let store = self.traces()?;
+        let tree = self.tree();
+        let nanos = self.active_nanos(store, locations, window, control)?;
+        let point: Vec<f64> = nanos.iter().map(|&n| n as f64 / 1e9).collect();
+        let inclusive = scopes::inclusive(tree, &point);
+        let exclusive = scopes::exclusive(tree, &point);
+        let lexical_aware = scopes::lexical_aware(tree, &exclusive);
+        let total = inclusive.first().copied().unwrap_or(0.0);
+        Ok(Costs {
+            name: "trace time".into(),
+            unit: Unit::Seconds,
+            inclusive: Arc::new(inclusive),
+            exclusive: Arc::new(exclusive),
+            lexical_aware: Arc::new(lexical_aware),
+            total,
+        })
+    }
+
+    /// The samples of the experiment.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn traces(&self) -> Result<&dyn TraceStore, EngineError> {
+        self.experiment().traces.as_deref().ok_or_else(|| EngineError::Missing {
+            what: "this experiment has no traces".into(),
+            hint: "measure with traces (hpcrun -t) to see time".into(),
+        })
+    }
+
+    /// Nanoseconds during which each context was active, by position.
+    fn active_nanos(
+        &self,
+        store: &dyn TraceStore,
+        locations: &LocationChoice,
+        window: TimeWindow,
+        control: &Control,
+    ) -> Result<Vec<u64>, EngineError> {
+        let tree = self.tree();
+        let tracks: Vec<usize> = self.chosen_tracks(store, locations);
+        let weight = |i: usize| store.tracks().get(tracks[i]).map_or(0, |t| t.num_samples);
+        let ranges = threads::ranges(tracks.len(), weight);
+        control.begin(tracks.len() as u64);
+        let parts = threads::map(ranges, |range| -> Result<Vec<u64>, EngineError> {
+            let mut nanos = vec![0_u64; tree.len()];
+            for &track in &tracks[range] {
+                store.visit(track, window, &mut |interval| {
+                    let active = TimeWindow::new(interval.start_nanos, interval.end_nanos);
+                    if interval.context != 0
+                        && let Some(context) = tree.by_source_id(interval.context)
+                    {
+                        nanos[context.idx()] += active.intersect(window).nanos();
+                    }
+                })?;
+                control.advance(1)?;
+            }
+            Ok(nanos)
+        });
+        let mut sum = vec![0_u64; tree.len()];
+        for part in parts {
+            for (sum, nanos) in sum.iter_mut().zip(part?) {
+                *sum += nanos;
+            }
+        }
+        Ok(sum)
+    }
+
+    /// The tracks of the chosen locations, in the order of the store.
+    #[must_use]
+    pub fn chosen_tracks(&self, store: &dyn TraceStore, locations: &LocationChoice) -> Vec<usize> {
+        let tracks = store.tracks().iter().enumerate();
+        match locations {
+            LocationChoice::All => (0..store.tracks().len()).collect(),
+            LocationChoice::Some(list) => tracks
+                .filter(|(_, track)| list.binary_search(&track.location).is_ok())
+                .map(|(i, _)| i)
+                .collect(),
+        }
+    }
+}
+
+impl Costs {
+    /// Share of the whole execution that a cost is, in per cent; 0 where nothing was measured.
+    #[must_use]
+    pub fn percent(&self, cost: f64) -> f64 {
+        if self.total == 0.0 { 0.0 } else { cost / self.total * 100.0 }
+    }
+
+    /// The inclusive cost of a context.
+    #[must_use]
+    pub fn inclusive_of(&self, context: ContextIdx) -> f64 {
+        self.inclusive[context.idx()]
+    }
+}

@@ -1,0 +1,250 @@
+//! [`Session`]: an open experiment with the caches of its answers.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use parallax_base::{ContextIdx, Control, Issues, LocationIdx, MetricIdx, Place, Severity, Stage};
+use parallax_model::{
+    ContextChoice, ContextTree, Experiment, MetricChoice, Plan, ProfileStore, Scope, SliceColumns,
+    SliceRequest,
+};
+
+use crate::EngineError;
+use crate::cache::ByteCache;
+use crate::scopes;
+
+/// Bytes of answers that a session keeps unless told otherwise.
+const DEFAULT_CACHE_BYTES: u64 = 256 << 20;
+
+/// Counts that no program reaches: one sample with a counter that wrapped below zero.
+const WRAPPED_COUNT: f64 = 1e19;
+
+/// Which locations a number is over.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum LocationChoice {
+    /// All of them: answered from the summary profile where there is one.
+    All,
+    /// These, ascending and distinct, without the summary.
+    Some(Vec<LocationIdx>),
+}
+
+/// An open experiment. Cheap to share; answers are cached within a budget of bytes.
+pub struct Session {
+    experiment: Arc<Experiment>,
+    slices: Mutex<ByteCache<SliceRequest, SliceColumns>>,
+    columns: Mutex<ByteCache<ColumnKey, Vec<f64>>>,
+    issues: Mutex<Issues>,
+}
+
+type ColumnKey = (MetricIdx, Scope, LocationChoice);
+
+/// Rows that a session reads at a time when it only needs sums of them.
+const BATCH_ROWS: u64 = 4 << 20;
+
+impl Session {
+    /// A session over `experiment` with the default cache.
+    #[must_use]
+    pub fn new(experiment: Experiment) -> Self {
+        Self::with_cache(experiment, DEFAULT_CACHE_BYTES)
+    }
+
+    /// A session that keeps at most `cache_bytes` of answers.
+    #[must_use]
+    pub fn with_cache(experiment: Experiment, cache_bytes: u64) -> Self {
+        Self {
+            experiment: Arc::new(experiment),
+            slices: Mutex::new(ByteCache::new(cache_bytes / 4 * 3)),
+            columns: Mutex::new(ByteCache::new(cache_bytes / 4)),
+            issues: Mutex::default(),
+        }
+    }
+
+    /// The experiment.
+    #[must_use]
+    pub fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
+    /// The calling context tree.
+    #[must_use]
+    pub fn tree(&self) -> &ContextTree {
+        &self.experiment.contexts
+    }
+
+    /// All issues so far: of opening, of reading, of computing.
+    #[must_use]
+    pub fn issues(&self) -> Issues {
+        let mut issues = self.experiment.all_issues();
+        issues.extend(self.issues.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        issues
+    }
+
+    /// The values of the experiment.
+    ///
+    /// # Errors
+    /// When it has none.
+    pub fn profiles(&self) -> Result<&dyn ProfileStore, EngineError> {
+        self.experiment.profiles.as_deref().ok_or_else(|| EngineError::Missing {
+            what: "this experiment has no profiles".into(),
+            hint: "ask for its trace".into(),
+        })
+    }
+
+    /// A slice of the values, from the cache where it was asked for before.
+    ///
+    /// # Errors
+    /// When the values cannot be read, or the question is withdrawn.
+    pub fn slice(
+        &self,
+        request: &SliceRequest,
+        control: &Control,
+    ) -> Result<Arc<SliceColumns>, EngineError> {
+        let known = self.slices.lock().unwrap_or_else(PoisonError::into_inner).get(request);
+        if let Some(columns) = known {
+            return Ok(columns);
+        }
+        let columns = Arc::new(self.profiles()?.slice(request, control)?);
+        let bytes = columns.len() as u64 * SliceColumns::ROW_BYTES;
+        let mut slices = self.slices.lock().unwrap_or_else(PoisonError::into_inner);
+        slices.put(request.clone(), &columns, bytes);
+        Ok(columns)
+    }
+
+    /// Calls `visit` with consecutive parts of a slice, none much larger than four million rows,
+    /// so that memory stays bounded whatever the slice. Parts are whole in their locations.
+    ///
+    /// # Errors
+    /// As [`Session::slice`].
+    pub fn slice_in_parts(
+        &self,
+        request: &SliceRequest,
+        control: &Control,
+        mut visit: impl FnMut(&SliceColumns),
+    ) -> Result<(), EngineError> {
+        let store = self.profiles()?;
+        let (_, rows) = store.estimate(request)?;
+        let parts = rows.div_ceil(BATCH_ROWS).max(1);
+        let len = (request.locations.len() as u64).div_ceil(parts).max(1);
+        for locations in request.locations.chunks(usize::try_from(len).unwrap_or(usize::MAX)) {
+            let part = SliceRequest { locations: locations.to_vec(), ..request.clone() };
+            visit(&store.slice(&part, control)?);
+        }
+        Ok(())
+    }
+
+    /// The sum over locations of a metric in a scope, for every context of the tree (by position;
+    /// 0 where nothing is stored).
+    ///
+    /// Over all locations this is the summary profile's plain sum. Over chosen ones, or where the
+    /// summary lacks it, values are added up; [`Scope::LexicalAware`] is then recomputed from
+    /// [`Scope::Exclusive`], because writers store a wrong value for loops without samples of
+    /// their own in profiles of locations.
+    ///
+    /// # Errors
+    /// When the values cannot be read, the metric is not stored in the scope, or the question is
+    /// withdrawn.
+    pub fn column(
+        &self,
+        metric: MetricIdx,
+        scope: &Scope,
+        locations: &LocationChoice,
+        control: &Control,
+    ) -> Result<Arc<Vec<f64>>, EngineError> {
+        let key = (metric, scope.clone(), locations.clone());
+        let known = self.columns.lock().unwrap_or_else(PoisonError::into_inner).get(&key);
+        if let Some(column) = known {
+            return Ok(column);
+        }
+        let column = Arc::new(self.compute_column(metric, scope, locations, control)?);
+        let bytes = column.len() as u64 * 8;
+        let mut columns = self.columns.lock().unwrap_or_else(PoisonError::into_inner);
+        columns.put(key, &column, bytes);
+        Ok(column)
+    }
+
+    fn compute_column(
+        &self,
+        metric: MetricIdx,
+        scope: &Scope,
+        locations: &LocationChoice,
+        control: &Control,
+    ) -> Result<Vec<f64>, EngineError> {
+        let x = &*self.experiment;
+        let described = x.metrics.get(metric);
+        if *locations == LocationChoice::All
+            && let Some(summary) = x.locations.summary()
+            && let Some(id) = described.sum_id_in(scope)
+        {
+            let request = SliceRequest {
+                locations: vec![summary],
+                contexts: ContextChoice::Tree,
+                metrics: MetricChoice::Ids { values: Vec::new(), statistics: vec![id] },
+                plan: Plan::Cheapest,
+            };
+            let column = self.add_up(&request, control)?;
+            self.report_wrapped(metric, &column);
+            return Ok(column);
+        }
+        if *scope == Scope::LexicalAware {
+            let function = self.column(metric, &Scope::Exclusive, locations, control)?;
+            return Ok(scopes::lexical_aware(&x.contexts, &function));
+        }
+        let Some(id) = described.id_in(scope) else {
+            return Err(EngineError::Missing {
+                what: format!(
+                    "metric {} is not stored in scope {}",
+                    described.name,
+                    scope.source_name()
+                ),
+                hint: "see `parallax info` for the scopes of each metric".into(),
+            });
+        };
+        let request = SliceRequest {
+            locations: match locations {
+                LocationChoice::All => x.locations.iter().collect(),
+                LocationChoice::Some(list) => list.clone(),
+            },
+            contexts: ContextChoice::Tree,
+            metrics: MetricChoice::Ids { values: vec![id], statistics: Vec::new() },
+            plan: Plan::Cheapest,
+        };
+        let column = self.add_up(&request, control)?;
+        self.report_wrapped(metric, &column);
+        Ok(column)
+    }
+
+    fn add_up(&self, request: &SliceRequest, control: &Control) -> Result<Vec<f64>, EngineError> {
+        let tree = self.tree();
+        let mut column = vec![0.0; tree.len()];
+        self.slice_in_parts(request, control, |part| {
+            for (&id, &value) in part.context.iter().zip(&part.value) {
+                if let Some(context) = tree.by_source_id(id) {
+                    column[context.idx()] += value;
+                }
+            }
+        })?;
+        Ok(column)
+    }
+
+    fn report_wrapped(&self, metric: MetricIdx, column: &[f64]) {
+        let Some(at) = column.iter().position(|value| value.abs() >= WRAPPED_COUNT) else { return };
+        let name = &self.experiment.metrics.get(metric).name;
+        let context = self.tree().label(ContextIdx::from_len(at));
+        let mut issues = self.issues.lock().unwrap_or_else(PoisonError::into_inner);
+        issues.report(Severity::Warning, Stage::Analysis, "wrapped-value", Place::Whole, || {
+            format!(
+                "metric {name} is {:.2e} at {context}: a counter that ran below zero in one \
+                 sample; totals of this metric mean nothing",
+                column.get(at).copied().unwrap_or(0.0)
+            )
+        });
+    }
+
+    /// The value of a metric for the whole execution, over all locations.
+    ///
+    /// # Errors
+    /// As [`Session::column`].
+    pub fn total(&self, metric: MetricIdx, control: &Control) -> Result<f64, EngineError> {
+        let column = self.column(metric, &Scope::Inclusive, &LocationChoice::All, control)?;
+        Ok(scopes::total(self.tree(), &column))
+    }
+}
