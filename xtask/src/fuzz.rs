@@ -34,13 +34,15 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let mut failed = Vec::new();
     for target in &chosen {
         println!("\n{target}: {seconds} s");
+        // The fuzzer insists that the folder for what it finds is there.
+        std::fs::create_dir_all(shell::root().join("fuzz/corpus").join(target))?;
         if let Err(error) = shell::run(fuzzer(target, seconds)) {
             eprintln!("{error:#}");
             failed.push(target.as_str());
         }
     }
     if !failed.is_empty() {
-        bail!("findings in {}; the inputs are under fuzz/artifacts", failed.join(", "));
+        bail!("{} failed; inputs that did it are under fuzz/artifacts", failed.join(", "));
     }
     println!("\n{} targets, {seconds} s each, no finding", chosen.len());
     Ok(())

@@ -8,12 +8,27 @@ use super::{Outcome, layers};
 use crate::{shell, wasm};
 
 pub(super) fn fmt() -> Result<Outcome> {
-    let mut findings = report(shell::cargo(&["fmt", "--all", "--", "--check"]));
+    let mut findings = unformatted(&["fmt", "--all"])?;
     if shell::root().join("fuzz/Cargo.toml").is_file() {
-        let fuzz = ["fmt", "--manifest-path", "fuzz/Cargo.toml", "--", "--check"];
-        findings.extend(report(shell::cargo(&fuzz)));
+        findings.extend(unformatted(&["fmt", "--manifest-path", "fuzz/Cargo.toml"])?);
     }
     Ok(Outcome::of(findings))
+}
+
+/// One finding for each file that rustfmt would change, and its complaints about broken ones.
+fn unformatted(words: &[&str]) -> Result<Vec<String>> {
+    let mut fmt = shell::cargo(words);
+    let output = fmt.args(["--", "--check", "-l"]).output()?;
+    let root = format!("{}/", shell::root().display());
+    let mut findings: Vec<String> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(|file| format!("{}: run `cargo fmt`", file.strip_prefix(&root).unwrap_or(file)))
+        .collect();
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() && findings.is_empty() {
+        findings.push(format!("`{}` failed: {}", shell::shown(&fmt), complaints.trim()));
+    }
+    Ok(findings)
 }
 
 pub(super) fn clippy() -> Result<Outcome> {
