@@ -1,6 +1,6 @@
 //! Running other programs from the repository root.
 
-use std::io::{BufRead as _, BufReader, Read};
+use std::io::{BufRead as _, BufReader, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -87,6 +87,10 @@ pub(crate) fn quiet(mut command: Command) -> Result<()> {
 /// Runs and passes every line of both streams on, showing each to `see` as well.
 /// Returns whether the program succeeded.
 pub(crate) fn watch(mut command: Command, mut see: impl FnMut(&str)) -> Result<bool> {
+    if std::io::stdout().is_terminal() && std::env::var_os("CARGO_TERM_COLOR").is_none() {
+        // A pipe lies between cargo and the terminal, so cargo has to be told.
+        command.env("CARGO_TERM_COLOR", "always");
+    }
     let mut child = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -147,4 +151,13 @@ pub(crate) fn seconds(time: Duration) -> String {
     } else {
         format!("{} min {} s", secs / 60, secs % 60)
     }
+}
+
+/// The text of a line without its terminal colour sequences (`ESC [ ... m`).
+pub(crate) fn without_colours(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    for (nth, part) in line.split("\u{1b}[").enumerate() {
+        text.push_str(if nth == 0 { part } else { part.split_once('m').map_or("", |p| p.1) });
+    }
+    text
 }

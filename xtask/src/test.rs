@@ -32,10 +32,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
             "--no-fail-fast",
         ]));
     }
-    for mut command in commands {
-        if is_terminal() {
-            command.env("CARGO_TERM_COLOR", "always");
-        }
+    for command in commands {
         println!("\n$ {}", shell::shown(&command));
         is_sound &= shell::watch(command, |line| counts.add(line))?;
     }
@@ -70,14 +67,10 @@ pub(crate) fn runner(filters: &[String]) -> Command {
     runner
 }
 
-fn is_terminal() -> bool {
-    std::io::IsTerminal::is_terminal(&std::io::stdout())
-}
-
 impl Counts {
     /// Adds the summary line of nextest or of one test binary; other lines count for nothing.
     fn add(&mut self, line: &str) {
-        let line = without_colours(line);
+        let line = shell::without_colours(line);
         let line = line.trim();
         let numbers = if line.starts_with("Summary [") {
             line.split_once(" run:").map(|(_, numbers)| numbers)
@@ -95,15 +88,6 @@ impl Counts {
             }
         }
     }
-}
-
-/// The text of a line without its terminal colour sequences (`ESC [ ... m`).
-fn without_colours(line: &str) -> String {
-    let mut text = String::with_capacity(line.len());
-    for (nth, part) in line.split("\u{1b}[").enumerate() {
-        text.push_str(if nth == 0 { part } else { part.split_once('m').map_or("", |p| p.1) });
-    }
-    text
 }
 
 #[cfg(test)]

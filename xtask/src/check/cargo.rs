@@ -32,25 +32,15 @@ fn unformatted(words: &[&str]) -> Result<Vec<String>> {
 }
 
 pub(super) fn clippy() -> Result<Outcome> {
-    let words = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--locked",
-        "--keep-going",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    Ok(Outcome::of(report(shell::cargo(&words))))
+    let words = ["clippy", "--workspace", "--all-targets", "--locked", "--keep-going"];
+    without_warning(shell::cargo(&words))
 }
 
 pub(super) fn docs() -> Result<Outcome> {
-    let words =
-        ["doc", "--workspace", "--no-deps", "--locked", "--keep-going", "--document-private-items"];
+    let words = ["doc", "--workspace", "--no-deps", "--locked", "--keep-going"];
     let mut doc = shell::cargo(&words);
-    doc.env("RUSTDOCFLAGS", "-D warnings");
-    Ok(Outcome::of(report(doc)))
+    doc.arg("--document-private-items");
+    without_warning(doc)
 }
 
 /// Lints the crates below the surfaces for the browser, with a second `clippy.toml`
@@ -69,12 +59,45 @@ pub(super) fn wasm() -> Result<Outcome> {
     for name in layers::browser_crates() {
         clippy.args(["--package", name]);
     }
-    clippy.args(["--", "-A", "clippy::all", "-D", "warnings"]);
-    clippy.args(["-D", "clippy::disallowed_methods", "-D", "clippy::disallowed_types"]);
-    Ok(Outcome::of(report(clippy)))
+    clippy.args(["--", "-A", "clippy::all"]);
+    clippy.args(["-W", "clippy::disallowed_methods", "-W", "clippy::disallowed_types"]);
+    without_warning(clippy)
 }
 
-/// Cargo prints its own findings; here they become one line that names the command.
-fn report(command: Command) -> Vec<String> {
-    shell::run(command).err().map(|error| format!("{error:#}")).into_iter().collect()
+/// Runs cargo, which prints its findings itself; any warning counts as one.
+///
+/// Warnings stay warnings for the compiler (no `-D`): as errors, those of one crate would hide
+/// those of all crates above it.
+fn without_warning(command: Command) -> Result<Outcome> {
+    let name = shell::shown(&command);
+    let mut count = 0;
+    let is_success = shell::watch(command, |line| count += usize::from(is_finding(line)))?;
+    Ok(match (is_success, count) {
+        (true, 0) => Outcome::Ok,
+        (_, count) => Outcome::Found(vec![format!("{count} warnings and errors from `{name}`")]),
+    })
+}
+
+/// The first line of a warning or an error, but not the sums that cargo adds at the end.
+fn is_finding(line: &str) -> bool {
+    let line = shell::without_colours(line);
+    let is_sum =
+        ["generated", "could not compile", "could not document", "build failed", "aborting"]
+            .iter()
+            .any(|sum| line.contains(sum));
+    (line.starts_with("warning") || line.starts_with("error")) && !is_sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_are_told_from_sums() {
+        assert!(is_finding("warning: unused variable: `x`"));
+        assert!(is_finding("\u{1b}[1m\u{1b}[91merror[E0425]\u{1b}[0m: cannot find value"));
+        assert!(!is_finding("warning: `parallax-base` (lib) generated 2 warnings"));
+        assert!(!is_finding("error: could not compile `parallax-base` (lib) due to 2 errors"));
+        assert!(!is_finding("    Checking parallax-base v0.1.0"));
+    }
 }
