@@ -52,6 +52,13 @@ impl Toolchain {
         cargo
     }
 
+    /// Downloads what compiling needs, so that a failure later is a finding and not the network.
+    pub(crate) fn fetch(self) -> Result<()> {
+        let mut fetch = self.cargo("fetch");
+        fetch.arg("--locked");
+        shell::quiet(fetch)
+    }
+
     pub(crate) fn describe(self) -> String {
         match self {
             Self::Target => format!("target {TARGET} of the running toolchain"),

@@ -53,6 +53,9 @@ pub(super) fn wasm() -> Result<Outcome> {
         Ok(toolchain) => toolchain,
         Err(why) => return Ok(Outcome::Skipped(format!("{why:#}"))),
     };
+    if let Err(why) = toolchain.fetch() {
+        return Ok(Outcome::Skipped(format!("{why:#}")));
+    }
     let mut clippy = toolchain.cargo("clippy");
     clippy.env("CLIPPY_CONF_DIR", shell::root().join("xtask/clippy-wasm"));
     clippy.arg("--lib").arg("--keep-going");
