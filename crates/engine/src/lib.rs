@@ -4,8 +4,10 @@
 //! Invariants: no file, no clock, no format. A number has one definition here, whoever asks.
 
 pub mod query;
+pub mod resolve;
 pub mod scopes;
 
+mod answers;
 mod cache;
 mod costs;
 mod error;
@@ -14,6 +16,7 @@ mod session;
 mod table;
 mod views;
 
+pub use answers::{Names, slice_request, slice_table, trace_table};
 pub use costs::{Costs, DefaultMetric};
 pub use error::EngineError;
 pub use prune::{FilterMode, PruneRules, TreeView};

@@ -1,1 +1,55 @@
 //! The facade: open an experiment, ask it questions, get plain answers in the words of an analyst.
+//!
+//! Requests hold expressions as people type them; answers hold numbers, names and notes, and turn
+//! into a [`Table`] for every other use. Who asks (a terminal, a browser, a notebook) is not known
+//! here, so all of them get the same numbers.
+
+mod analyses;
+mod error;
+mod info;
+mod options;
+mod query;
+mod views;
+
+use std::sync::Arc;
+
+use parallax_base::{Folder, Limits};
+use parallax_engine::Session;
+
+pub use error::ServiceError;
+pub use info::{Info, MetricInfo};
+pub use options::{CostChoice, PruneChoice};
+pub use parallax_analysis as analysis;
+pub use parallax_base::{Control, Issue, Issues, Limits as OpenLimits, Severity, Unit};
+pub use parallax_engine::{Column, FlatBy, Table};
+pub use query::{Answer, QueryRequest, TraceRequest};
+pub use views::{
+    CallersRequest, CostHeader, FlatAnswer, FlatRequest, TreeAnswer, TreeRequest, TreeRow,
+};
+
+/// An open experiment that answers questions.
+pub struct Opened {
+    session: Session,
+}
+
+/// Opens the experiment in `folder`, at the cost of its metadata.
+///
+/// # Errors
+/// When the folder holds nothing that can be opened.
+pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Opened, ServiceError> {
+    Ok(Opened { session: Session::new(parallax_import::open(folder, limits)?) })
+}
+
+impl Opened {
+    /// The session below, for questions that this facade does not have yet.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// All issues so far.
+    #[must_use]
+    pub fn issues(&self) -> Issues {
+        self.session.issues()
+    }
+}

@@ -69,7 +69,7 @@ pub(crate) fn open(
 
     let cct = files.take(FileKind::Context);
     let cct =
-        optional(FileKind::Context, cct, &mut issues, |source, issues| CctDb::open(source, issues));
+        optional(FileKind::Context, cct, &mut issues, CctDb::open);
     let traces = files.take(FileKind::Trace);
     let traces = optional(FileKind::Trace, traces, &mut issues, |source, issues| {
         TraceDb::open(source, limits, issues)

@@ -230,62 +230,432 @@ fn contexts() {
     check(
         CONTEXTS,
         &[
-            (r#""#, ""),
-            (r#"fucntion(main)"#, ""),
-            (r#"main"#, ""),
-            (r#"rank(0)"#, ""),
-            (r#"function(main"#, ""),
-            (r#"function()"#, ""),
-            (r#"function("main)"#, ""),
-            (r#"function(/a"#, ""),
-            (r#"function(/a(/)"#, ""),
-            (r#"function(/a/x)"#, ""),
-            (r#"function(a,,b)"#, ""),
-            (r#"function(foo(int)"#, ""),
-            (r#"function(main)."#, ""),
-            (r#"function(main) >"#, ""),
-            (r#"function(main)..loop"#, ""),
-            (r#"loop(120)"#, ""),
-            (r#"line(a.c:12x)"#, ""),
-            (r#"line(a.c:9-3)"#, ""),
-            (r#"context"#, ""),
-            (r#"context()"#, ""),
-            (r#"context(x)"#, ""),
-            (r#"subtree"#, ""),
-            (r#"subtree(main)"#, ""),
-            (r#"ancestors()"#, ""),
-            (r#"function(main) function(b)"#, ""),
-            (r#"*["#, ""),
-            (r#"*[]"#, ""),
-            (r#"*[depth]"#, ""),
-            (r#"*[depth > ]"#, ""),
-            (r#"*[depth > 5%]"#, ""),
-            (r#"*[depth ~ 5]"#, ""),
-            (r#"*[5% < cputime]"#, ""),
-            (r#"*[cputime:sum (i) > 5 parsecs]"#, ""),
-            (r#"*[time > 5m]"#, ""),
-            (r#"*[time > 1e999]"#, ""),
-            (r#"*[time > 5%"#, ""),
-            (r#"*[name > 5]"#, ""),
-            (r#"*[name ~ ]"#, ""),
-            (r#"*[cputime (sec) > 5]"#, ""),
-            (r#"[1"#, ""),
-            (r#"["x"]"#, ""),
-            (r#"[("*", {"name": lambda x: x})]"#, ""),
-            (r#"[lambda x: x]"#, ""),
-            (r#"[{name: "x"}]"#, ""),
-            (r#"[{"name": "(?=x)"}]"#, ""),
-            (r#"MATCH"#, ""),
-            (r#"MATCH ("*", p)->(q"#, ""),
-            (r#"MATCH (p) WHERE q."name" = "x""#, ""),
-            (r#"MATCH (p) WHERE p."name" IS LEAF"#, ""),
-            (r#"MATCH (p) WHERE p IS NONE"#, ""),
-            (r#"MATCH (p)->(q) WHERE (p IS LEAF OR q IS LEAF)"#, ""),
-            (r#"MATCH (p) WHERE p."t" > "x""#, ""),
-            (r#"MATCH (p) WHERE p."t" STARTS "x""#, ""),
-            (r#"{MATCH (p)} AND MATCH (q)"#, ""),
-            (r#"any(x)"#, ""),
-            (r#"loop(a.c:12):3"#, ""),
+            (
+                r#""#,
+                r#"
+the context expression is empty
+hint: write for example `function(main).function(MPI_*)`, or `*` for everything"#,
+            ),
+            (
+                r#"fucntion(main)"#,
+                r#"
+there is no kind of context `fucntion`
+  fucntion(main)
+  ^^^^^^^^
+hint: did you mean `function`?"#,
+            ),
+            (
+                r#"main"#,
+                r#"
+there is no kind of context `main`
+  main
+  ^^^^
+hint: a function is written `function(main)`; the kinds are function, loop, line, instruction, entry, any, context, application, subtree, ancestors, node"#,
+            ),
+            (
+                r#"rank(0)"#,
+                r#"
+there is no kind of context `rank`
+  rank(0)
+  ^^^^
+hint: this looks like a profile expression; it belongs in the other argument"#,
+            ),
+            (
+                r#"function(main"#,
+                r#"
+this `(` is never closed
+  function(main
+          ^
+hint: add `)`"#,
+            ),
+            (
+                r#"function()"#,
+                r#"
+expected a name, found `)`
+  function()
+           ^
+hint: `function` without parentheses means every function"#,
+            ),
+            (
+                r#"function("main)"#,
+                r#"
+this `"` is never closed
+  function("main)
+           ^"#,
+            ),
+            (
+                r#"function(/a"#,
+                r#"
+this regular expression is never closed
+  function(/a
+           ^
+hint: end it with `/`; a `/` inside is written `\/`"#,
+            ),
+            (
+                r#"function(/a(/)"#,
+                r#"
+this regular expression cannot be used: unclosed group
+  function(/a(/)
+           ^^^^"#,
+            ),
+            (
+                r#"function(/a/x)"#,
+                r#"
+unknown flag `x` of a regular expression
+  function(/a/x)
+              ^
+hint: the only flag is `i`: ignore case"#,
+            ),
+            (
+                r#"function(a,,b)"#,
+                r#"
+expected a name, found `,`
+  function(a,,b)
+             ^"#,
+            ),
+            (
+                r#"function(foo(int)"#,
+                r#"
+this `(` is never closed
+  function(foo(int)
+          ^
+hint: add `)`"#,
+            ),
+            (
+                r#"function(main)."#,
+                r#"
+expected a context such as `function(main)`, found the end
+  function(main).
+                 ^"#,
+            ),
+            (
+                r#"function(main) >"#,
+                r#"
+expected a context such as `function(main)`, found the end
+  function(main) >
+                  ^"#,
+            ),
+            (
+                r#"function(main)..loop"#,
+                r#"
+expected a context such as `function(main)`, found `.`
+  function(main)..loop
+                 ^"#,
+            ),
+            (
+                r#"loop(120)"#,
+                r#"
+`120` is a line number without a name before it
+  loop(120)
+       ^^^
+hint: write `loop(NAME:120)`, or quote the name"#,
+            ),
+            (
+                r#"line(a.c:12x)"#,
+                r#"
+`12x` is not a line number
+  line(a.c:12x)
+           ^^^
+hint: where it belongs to the name, put the name in quotes"#,
+            ),
+            (
+                r#"line(a.c:9-3)"#,
+                r#"
+this range runs backwards
+  line(a.c:9-3)
+           ^^^
+hint: write `3-9`; ranges include their end here"#,
+            ),
+            (
+                r#"context"#,
+                r#"
+`context` needs the ids of contexts
+  context
+  ^^^^^^^
+hint: write `context(12,30-40)`, or `any` for every context"#,
+            ),
+            (
+                r#"context()"#,
+                r#"
+expected the id of a context, found `)`
+  context()
+          ^"#,
+            ),
+            (
+                r#"context(x)"#,
+                r#"
+`x` is not the id of a context
+  context(x)
+          ^"#,
+            ),
+            (
+                r#"subtree"#,
+                r#"
+`subtree` of what?
+  subtree
+  ^^^^^^^
+hint: write `subtree(function(main))`"#,
+            ),
+            (
+                r#"subtree(main)"#,
+                r#"
+there is no kind of context `main`
+  subtree(main)
+          ^^^^
+hint: a function is written `function(main)`; the kinds are function, loop, line, instruction, entry, any, context, application, subtree, ancestors, node"#,
+            ),
+            (
+                r#"ancestors()"#,
+                r#"
+expected a context such as `function(main)`, found `)`
+  ancestors()
+            ^"#,
+            ),
+            (
+                r#"function(main) function(b)"#,
+                r#"
+expected `.`, `>`, `[`, `|` or the end, found `function`
+  function(main) function(b)
+                 ^"#,
+            ),
+            (
+                r#"*["#,
+                r#"
+expected a metric or an attribute such as `depth`, found the end
+  *[
+    ^"#,
+            ),
+            (
+                r#"*[]"#,
+                r#"
+expected a metric or an attribute such as `depth`, found `]`
+  *[]
+    ^"#,
+            ),
+            (
+                r#"*[depth]"#,
+                r#"
+expected a comparison of `depth`, found `]`
+  *[depth]
+         ^
+hint: compare with >, >=, <, <=, == or !=: `cputime:sum (i) > 5%`"#,
+            ),
+            (
+                r#"*[depth > ]"#,
+                r#"
+expected a number, found `]`
+  *[depth > ]
+            ^"#,
+            ),
+            (
+                r#"*[depth > 5%]"#,
+                r#"
+`depth` is a plain number and has no unit
+  *[depth > 5%]
+            ^^"#,
+            ),
+            (
+                r#"*[depth ~ 5]"#,
+                r#"
+expected a comparison of `depth`, found `~`
+  *[depth ~ 5]
+          ^
+hint: `~` is for `name`, `file` and `module`"#,
+            ),
+            (
+                r#"*[5% < cputime]"#,
+                r#"
+a comparison begins with a metric or an attribute
+  *[5% < cputime]
+    ^
+hint: write `cputime:sum (i) > 5%`, the number on the right"#,
+            ),
+            (
+                r#"*[cputime:sum (i) > 5 parsecs]"#,
+                r#"
+unknown unit `parsecs` in `5 parsecs`
+  *[cputime:sum (i) > 5 parsecs]
+                        ^^^^^^^
+hint: the units are %, ns, us, ms, s, min, h, k, M, G, T, Ki, Mi, Gi, Ti"#,
+            ),
+            (
+                r#"*[time > 5m]"#,
+                r#"
+unknown unit `m` in `5m`
+  *[time > 5m]
+            ^
+hint: is it `ms`, `min` or `M` (a million)?"#,
+            ),
+            (
+                r#"*[time > 1e999]"#,
+                r#"
+`1e999` is too large a number
+  *[time > 1e999]
+           ^^^^^"#,
+            ),
+            (
+                r#"*[time > 5%"#,
+                r#"
+this `[` is never closed
+  *[time > 5%
+   ^
+hint: add `]`"#,
+            ),
+            (
+                r#"*[name > 5]"#,
+                r#"
+expected a comparison of `name`, found `>`
+  *[name > 5]
+         ^
+hint: match with ~ or !~, compare with == or !=: `name ~ MPI_*`"#,
+            ),
+            (
+                r#"*[name ~ ]"#,
+                r#"
+expected a text to match, found `]`
+  *[name ~ ]
+           ^
+hint: put a text with blanks or brackets in quotes"#,
+            ),
+            (
+                r#"*[cputime (sec) > 5]"#,
+                r#"
+there is no scope `sec`
+  *[cputime (sec) > 5]
+             ^^^
+hint: units are left out of names: `cputime (i)`; or quote the full name: "CPUTIME (sec)""#,
+            ),
+            (
+                r#"[1"#,
+                r#"
+this `[` is never closed
+  [1
+  ^
+hint: add `]`"#,
+            ),
+            (
+                r#"["x"]"#,
+                r#"
+this is no quantifier
+  ["x"]
+   ^^^
+hint: the quantifiers are "." (one), "*", "+" and numbers"#,
+            ),
+            (
+                r#"[("*", {"name": lambda x: x})]"#,
+                r#"
+expected a text or a number, found `lambda`
+  [("*", {"name": lambda x: x})]
+                  ^
+hint: write a regular expression, a comparison such as "> 5", a number, or a list of them; Python functions cannot be used"#,
+            ),
+            (
+                r#"[lambda x: x]"#,
+                r#"
+expected a quantifier or `{…}`, found `lambda`
+  [lambda x: x]
+   ^
+hint: write `["*", {"name": "MPI_.*"}]`; Python functions cannot be used"#,
+            ),
+            (
+                r#"[{name: "x"}]"#,
+                r#"
+expected a column in quotes, found `name`
+  [{name: "x"}]
+    ^
+hint: columns are "name", "depth", "time (inc)", …"#,
+            ),
+            (
+                r#"[{"name": "(?=x)"}]"#,
+                r#"
+this regular expression cannot be used: look-around, including look-ahead and look-behind, is not supported
+  [{"name": "(?=x)"}]
+            ^^^^^^^"#,
+            ),
+            (
+                r#"MATCH"#,
+                r#"
+expected a step such as `("*", p)`, found the end
+  MATCH
+       ^"#,
+            ),
+            (
+                r#"MATCH ("*", p)->(q"#,
+                r#"
+this `(` is never closed
+  MATCH ("*", p)->(q
+                  ^
+hint: add `)`"#,
+            ),
+            (
+                r#"MATCH (p) WHERE q."name" = "x""#,
+                r#"
+there is no variable `q` in this pattern
+  MATCH (p) WHERE q."name" = "x"
+                  ^
+hint: did you mean `p`?"#,
+            ),
+            (
+                r#"MATCH (p) WHERE p."name" IS LEAF"#,
+                r#"
+expected `NONE`, `NAN` or `INF`, found `LEAF`
+  MATCH (p) WHERE p."name" IS LEAF
+                              ^
+hint: `IS LEAF` is asked of a step, not of a column"#,
+            ),
+            (
+                r#"MATCH (p) WHERE p IS NONE"#,
+                r#"
+expected `LEAF`, found `NONE`
+  MATCH (p) WHERE p IS NONE
+                       ^
+hint: `IS NONE` and the like need a column: `p."time"`"#,
+            ),
+            (
+                r#"MATCH (p)->(q) WHERE (p IS LEAF OR q IS LEAF)"#,
+                r#"
+conditions within parentheses must be on one variable
+  MATCH (p)->(q) WHERE (p IS LEAF OR q IS LEAF)
+                                     ^^^^^^^^^
+hint: every step has its own conditions; join whole patterns with {MATCH …} OR {MATCH …}"#,
+            ),
+            (
+                r#"MATCH (p) WHERE p."t" > "x""#,
+                r#"
+expected a number, found a text
+  MATCH (p) WHERE p."t" > "x"
+                          ^^^
+hint: texts are compared with =, !=, =~, STARTS WITH, ENDS WITH, CONTAINS"#,
+            ),
+            (
+                r#"MATCH (p) WHERE p."t" STARTS "x""#,
+                r#"
+expected `WITH`, found `"`
+  MATCH (p) WHERE p."t" STARTS "x"
+                               ^"#,
+            ),
+            (
+                r#"{MATCH (p)} AND MATCH (q)"#,
+                r#"
+expected a pattern in braces, found `MATCH`
+  {MATCH (p)} AND MATCH (q)
+                  ^
+hint: write `{MATCH …} AND {MATCH …}`"#,
+            ),
+            (
+                r#"any(x)"#,
+                r#"
+expected `.`, `>`, `[`, `|` or the end, found `(`
+  any(x)
+     ^"#,
+            ),
+            (
+                r#"loop(a.c:12):3"#,
+                r#"
+expected `.`, `>`, `[`, `|` or the end, found `:`
+  loop(a.c:12):3
+              ^"#,
+            ),
         ],
     );
 }
@@ -295,19 +665,105 @@ fn metrics() {
     check(
         METRICS,
         &[
-            (r#""#, ""),
-            (r#"cputime (sec)"#, ""),
-            (r#"IO Bytes Read"#, ""),
-            (r#"cputime:(sum"#, ""),
-            (r#"cputime:(sun)"#, ""),
-            (r#""CPUTIME":foo"#, ""),
-            (r#"cputime (x)"#, ""),
-            (r#"cputime |"#, ""),
-            (r#"cputime:"#, ""),
-            (r#"(i)"#, ""),
-            (r#""abc"#, ""),
-            (r#"cputime:sum (i"#, ""),
-            (r#"cputime (i) x"#, ""),
+            (
+                r#""#,
+                r#"
+the metric expression is empty
+hint: write for example `cputime:sum (i)`, or `*` for everything"#,
+            ),
+            (
+                r#"cputime (sec)"#,
+                r#"
+there is no scope `sec`
+  cputime (sec)
+           ^^^
+hint: units are left out of names: `cputime (i)`; or quote the full name: "CPUTIME (sec)""#,
+            ),
+            (
+                r#"IO Bytes Read"#,
+                r#"
+expected `|` or the end, found `Bytes`
+  IO Bytes Read
+     ^
+hint: names with blanks are written in quotes: "IO Bytes Read""#,
+            ),
+            (
+                r#"cputime:(sum"#,
+                r#"
+this `(` is never closed
+  cputime:(sum
+          ^
+hint: add `)`"#,
+            ),
+            (
+                r#"cputime:(sun)"#,
+                r#"
+there is no aggregation `sun`
+  cputime:(sun)
+           ^^^
+hint: did you mean `sum`?"#,
+            ),
+            (
+                r#""CPUTIME":foo"#,
+                r#"
+there is no aggregation `foo`
+  "CPUTIME":foo
+            ^^^
+hint: the aggregations are prop, sum, min, max, mean, count, sqr, stddev, cfvar"#,
+            ),
+            (
+                r#"cputime (x)"#,
+                r#"
+there is no scope `x`
+  cputime (x)
+           ^
+hint: the scopes are i (inclusive), e (exclusive), p (point), c (lexical)"#,
+            ),
+            (
+                r#"cputime |"#,
+                r#"
+expected a metric such as `cputime:sum (i)`, found the end
+  cputime |
+           ^"#,
+            ),
+            (
+                r#"cputime:"#,
+                r#"
+`cputime:` is not the name of a metric
+  cputime:
+  ^^^^^^^^
+hint: write `name` or `name:aggregation`: `cputime:sum (i)`"#,
+            ),
+            (
+                r#"(i)"#,
+                r#"
+expected a metric such as `cputime:sum (i)`, found `(`
+  (i)
+  ^"#,
+            ),
+            (
+                r#""abc"#,
+                r#"
+this `"` is never closed
+  "abc
+  ^"#,
+            ),
+            (
+                r#"cputime:sum (i"#,
+                r#"
+this `(` is never closed
+  cputime:sum (i
+              ^
+hint: add `)`"#,
+            ),
+            (
+                r#"cputime (i) x"#,
+                r#"
+expected `|` or the end, found `x`
+  cputime (i) x
+              ^
+hint: names with blanks are written in quotes: "IO Bytes Read""#,
+            ),
         ],
     );
 }
@@ -399,7 +855,7 @@ fn limits() {
     let long = "rank | ".repeat(MAX_LENGTH / 7 + 1);
     let error = parse_profiles(&long).unwrap_err();
     assert_eq!(error.kind, QueryErrorKind::TooLong);
-    assert!(error.to_string().contains("1048577 bytes, more than 1048576"), "{error}");
+    assert!(error.to_string().contains("1048579 bytes, more than 1048576"), "{error}");
     for open in ["(", "!", "not "] {
         let deep = |depth: usize| {
             format!(
@@ -423,7 +879,7 @@ fn limits() {
         "MATCH (p) WHERE NOT ",
         "subtree(",
     ] {
-        let error = CONTEXTS(&text.repeat(100_000)).unwrap_err();
+        let error = CONTEXTS(&text.repeat(50_000)).unwrap_err();
         assert!([QueryErrorKind::TooDeep, QueryErrorKind::Syntax].contains(&error.kind), "{error}");
     }
 }
@@ -434,8 +890,8 @@ fn a_long_expression_is_shown_around_the_place() {
     let error = parse_profiles(&text).unwrap_err();
     assert_eq!((error.column, error.length), (301, 4));
     let expected = r"there is no field `rnak` in a profile expression
-  …1) | rank(1) | rank(1) | rank(1) | rank(1) | rnak | rank(2) | rank(2) | rank(2) | rank(2) | rank…
-                                                 ^^^^
+  …nk(1) | rank(1) | rank(1) | rank(1) | rank(1) | rnak | rank(2) | rank(2) | rank(2) | rank(2) | r…
+                                                   ^^^^
 hint: did you mean `rank`?";
     assert_eq!(error.to_string(), expected);
 }

@@ -1,0 +1,201 @@
+//! Slices and traces as tables: the answers of `query` and `trace`.
+
+use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, threads};
+use parallax_model::{
+    ContextChoice, ContextTree, Interval, MetricInstance, Plan, Scope, SliceColumns, SliceRequest,
+    Statistic,
+};
+
+use crate::resolve::{ProfileSet, ResolvedMetrics};
+use crate::{Column, EngineError, LocationChoice, Session, Table};
+
+/// Whether tables of ids also carry readable names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// Ids only.
+    Raw,
+    /// Ids, then names.
+    Readable,
+}
+
+/// The slice that a query means: `contexts` of `None` is all that are in the tree.
+#[must_use]
+pub fn slice_request(
+    tree: &ContextTree,
+    profiles: &ProfileSet,
+    contexts: Option<&[ContextIdx]>,
+    metrics: &ResolvedMetrics,
+) -> SliceRequest {
+    let contexts = contexts.map_or(ContextChoice::Tree, |contexts| {
+        let mut ids: Vec<u32> = contexts.iter().map(|&c| tree.source_id(c)).collect();
+        ids.sort_unstable();
+        ContextChoice::Ids(ids)
+    });
+    SliceRequest {
+        locations: profiles.rows.clone(),
+        contexts,
+        metrics: metrics.choice.clone(),
+        plan: Plan::Cheapest,
+    }
+}
+
+/// A slice as a table: `profile_id`, `context_id`, `metric_id`, `value` and, where wanted,
+/// `location`, `context`, `metric`.
+#[must_use]
+pub fn slice_table(session: &Session, slice: SliceColumns, names: Names) -> Table {
+    let SliceColumns { location, context, metric, value } = slice;
+    let readable = match names {
+        Names::Raw => Vec::new(),
+        Names::Readable => {
+            vec![
+                location_names(session, &location),
+                context_names(session.tree(), &context, None),
+                metric_names(session, &location, &metric),
+            ]
+        }
+    };
+    let mut columns = vec![
+        Column::u32s("profile_id", "Profile number in the database; 0 is the summary.", location),
+        Column::u32s("context_id", "Context id in the database; 0 is the whole run.", context),
+        Column::u16s(
+            "metric_id",
+            "Metric id in the database: of a statistic in the summary, of a scope elsewhere.",
+            metric,
+        ),
+        Column::f64s("value", "", "The value, in the unit of its metric.", value),
+    ];
+    columns.extend(readable);
+    Table::new(columns)
+}
+
+fn location_names(session: &Session, rows: &[u32]) -> Column {
+    let catalog = &session.experiment().locations;
+    let (mut texts, mut keys, mut last) = (Vec::new(), Vec::with_capacity(rows.len()), None);
+    // Rows come in order of location.
+    for &row in rows {
+        if last != Some(row) {
+            texts.push(catalog.label(LocationIdx::new(row)));
+            last = Some(row);
+        }
+        keys.push(key(texts.len() - 1));
+    }
+    Column::repeated_strings("location", "Where it was measured.", keys, &texts)
+}
+
+/// What a trace calls the time between samples of context 0.
+const NOT_RUNNING: &str = "<not running>";
+
+/// `root_name` replaces the name of context 0 where it means something else than the root.
+fn context_names(tree: &ContextTree, ids: &[u32], root_name: Option<&str>) -> Column {
+    let (mut texts, mut keys) = (Vec::new(), Vec::with_capacity(ids.len()));
+    let mut known: Vec<i32> = vec![-1; tree.len()];
+    for &id in ids {
+        let Some(context) = tree.by_source_id(id) else {
+            keys.push(-1);
+            continue;
+        };
+        let slot = &mut known[context.idx()];
+        if *slot < 0 {
+            *slot = key(texts.len());
+            texts.push(match root_name {
+                Some(name) if context == ContextTree::ROOT => name.to_owned(),
+                _ => tree.label(context),
+            });
+        }
+        keys.push(*slot);
+    }
+    Column::repeated_strings("context", "What the context is called.", keys, &texts)
+}
+
+/// `CPUTIME (i)` of a location, `CPUTIME:sum (i)` of the summary.
+fn metric_names(session: &Session, rows: &[u32], ids: &[u16]) -> Column {
+    let experiment = session.experiment();
+    let letter = |scope: &Scope| {
+        scope.letter().map_or_else(|| scope.source_name().to_owned(), |c| c.to_string())
+    };
+    let value_name = |name: &str, i: &MetricInstance| format!("{name} ({})", letter(&i.scope));
+    let statistic_name = |name: &str, s: &Statistic| {
+        format!("{name}:{} ({})", s.name().unwrap_or("other"), letter(&s.scope))
+    };
+    let summary = experiment.locations.summary().map(LocationIdx::get);
+    let (mut texts, mut keys) = (Vec::new(), Vec::with_capacity(ids.len()));
+    // One slot for each id in each of the two numberings.
+    let mut known = vec![-1_i32; 2 << 16];
+    for (&row, &id) in rows.iter().zip(ids) {
+        let is_summary = Some(row) == summary;
+        let slot = &mut known[usize::from(id) + (usize::from(is_summary) << 16)];
+        if *slot < 0 {
+            let text = if is_summary {
+                let found = experiment.metrics.by_statistic_id(id);
+                found.map(|(_, metric, statistic)| statistic_name(&metric.name, statistic))
+            } else {
+                let found = experiment.metrics.by_id(id);
+                found.map(|(_, metric, instance)| value_name(&metric.name, instance))
+            };
+            *slot = key(texts.len());
+            texts.push(text.unwrap_or_else(|| format!("<unknown metric {id}>")));
+        }
+        keys.push(*slot);
+    }
+    Column::repeated_strings("metric", "Metric and scope; statistic in the summary.", keys, &texts)
+}
+
+fn key(n: usize) -> i32 {
+    i32::try_from(n).unwrap_or(-1)
+}
+
+/// The samples of the chosen locations within a window as a table: `profile_id`, `context_id`,
+/// `start_ns`, `end_ns` and, where wanted, `location`, `context`. One row for each sample, by
+/// location and time; the last sample of a location ends when it starts, because nobody knows how
+/// long it held.
+///
+/// # Errors
+/// When there are no traces, they cannot be read, or the question is withdrawn.
+pub fn trace_table(
+    session: &Session,
+    locations: &LocationChoice,
+    window: TimeWindow,
+    names: Names,
+    control: &Control,
+) -> Result<Table, EngineError> {
+    let store = session.traces()?;
+    let mut tracks = session.chosen_tracks(store, locations);
+    tracks.sort_by_key(|&track| store.tracks().get(track).map(|track| track.location));
+    let weight = |i: usize| store.tracks().get(tracks[i]).map_or(0, |track| track.num_samples);
+    let ranges = threads::ranges(tracks.len(), weight);
+    control.begin(tracks.len() as u64);
+    let parts = threads::map(ranges, |range| -> Result<Vec<(u32, Interval)>, EngineError> {
+        let mut out = Vec::new();
+        for &track in &tracks[range] {
+            let location = store.tracks().get(track).map_or(0, |track| track.location.get());
+            store.visit(track, window, &mut |interval| out.push((location, interval)))?;
+            control.advance(1)?;
+        }
+        Ok(out)
+    });
+    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let rows: usize = parts.iter().map(Vec::len).sum();
+    let (mut location, mut context) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+    let (mut start, mut end) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+    for (row, interval) in parts.into_iter().flatten() {
+        location.push(row);
+        context.push(interval.context);
+        start.push(interval.start_nanos);
+        end.push(interval.end_nanos);
+    }
+    let readable = match names {
+        Names::Raw => Vec::new(),
+        Names::Readable => {
+            let names = context_names(session.tree(), &context, Some(NOT_RUNNING));
+            vec![location_names(session, &location), names]
+        }
+    };
+    let mut columns = vec![
+        Column::u32s("profile_id", "Profile number in the database.", location),
+        Column::u32s("context_id", "Context id in the database; 0 while nothing ran.", context),
+        Column::u64s("start_ns", "ns", "Time of the sample, since the Unix epoch.", start),
+        Column::u64s("end_ns", "ns", "Time of the next sample of the same location.", end),
+    ];
+    columns.extend(readable);
+    Ok(Table::new(columns))
+}

@@ -1,0 +1,38 @@
+//! [`ServiceError`]: why there is no answer, sorted by who can help.
+
+use parallax_engine::EngineError;
+use parallax_engine::query::QueryError;
+use parallax_import::ImportError;
+use parallax_model::StoreError;
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServiceError {
+    /// Nothing could be opened.
+    #[error(transparent)]
+    Open(#[from] ImportError),
+    /// The question cannot be answered.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+impl From<QueryError> for ServiceError {
+    fn from(error: QueryError) -> Self {
+        Self::Engine(error.into())
+    }
+}
+
+impl ServiceError {
+    /// Whether the person who asked can put it right by asking otherwise.
+    #[must_use]
+    pub const fn is_misuse(&self) -> bool {
+        matches!(self, Self::Engine(EngineError::Query(_)))
+    }
+
+    /// Whether the question was withdrawn.
+    #[must_use]
+    pub const fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Engine(EngineError::Store(StoreError::Cancelled(_))))
+    }
+}

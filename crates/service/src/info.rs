@@ -1,0 +1,188 @@
+//! What an experiment is: the answer of `info`.
+
+use parallax_base::{Control, Issues, LocationIdx};
+use parallax_model::{
+    ContextChoice, ContextKind, ContextTree, IdentityKind, MetricChoice, Plan, SliceRequest,
+};
+
+use crate::{Column, Opened, ServiceError, Table};
+
+/// One metric, for people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricInfo {
+    /// Name without unit.
+    pub name: String,
+    /// Unit symbol.
+    pub unit: String,
+    /// What it means, in the source's words; may be empty.
+    pub description: String,
+    /// Scopes stored for each location: `point, exclusive, ...` as the source calls them.
+    pub scopes: Vec<String>,
+    /// Statistics stored in the summary, such as `sum`.
+    pub statistics: Vec<String>,
+    /// The whole execution's inclusive sum over all locations; `None` when it has none.
+    pub total: Option<f64>,
+}
+
+/// What an experiment is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Info {
+    /// Name of the program.
+    pub title: String,
+    /// Format it was read from.
+    pub format: String,
+    /// Where it was read from.
+    pub origin: String,
+    /// Nodes of the calling context tree, entries included, the implicit root not.
+    pub contexts: usize,
+    /// Nodes by kind: name and number.
+    pub contexts_by_kind: Vec<(&'static str, usize)>,
+    /// Deepest node; entries have depth 1.
+    pub depth: u32,
+    /// Functions, source files, modules.
+    pub functions: usize,
+    /// Source files.
+    pub files: usize,
+    /// Executables and libraries.
+    pub modules: usize,
+    /// Profiles other than the summary, empty ones included.
+    pub locations: usize,
+    /// Of these, profiles without any value.
+    pub empty_locations: usize,
+    /// What tells locations apart, and how many there are of each: `rank`, 8.
+    pub identities: Vec<(&'static str, usize)>,
+    /// Values of all profiles other than the summary.
+    pub values: u64,
+    /// Metrics.
+    pub metrics: Vec<MetricInfo>,
+    /// Traces that have samples.
+    pub traces: usize,
+    /// Trace samples.
+    pub samples: u64,
+    /// First and last time of the traces, nanoseconds since the Unix epoch.
+    pub span_nanos: Option<(u64, u64)>,
+    /// What was repaired, dropped or guessed.
+    pub issues: Issues,
+}
+
+impl Opened {
+    /// What the experiment is.
+    ///
+    /// # Errors
+    /// When the totals cannot be read.
+    pub fn info(&self, control: &Control) -> Result<Info, ServiceError> {
+        let x = self.session.experiment();
+        let tree = &x.contexts;
+        let totals = self.root_totals(control)?;
+        let metrics = x
+            .metrics
+            .iter()
+            .map(|(_, metric)| MetricInfo {
+                name: metric.name.to_string(),
+                unit: metric.unit.to_string(),
+                description: metric.description.to_string(),
+                scopes: metric.instances.iter().map(|i| i.scope.source_name().into()).collect(),
+                statistics: {
+                    let mut names: Vec<String> = Vec::new();
+                    for statistic in &metric.statistics {
+                        let name = statistic.name().unwrap_or("other").to_owned();
+                        if !names.contains(&name) {
+                            names.push(name);
+                        }
+                    }
+                    names
+                },
+                total: metric
+                    .sum_id_in(&parallax_model::Scope::Inclusive)
+                    .and_then(|id| totals.iter().find(|(known, _)| *known == id))
+                    .map(|(_, total)| *total),
+            })
+            .collect();
+        let kinds = [
+            ("entry", ContextKind::Entry),
+            ("function", ContextKind::Function),
+            ("loop", ContextKind::Loop),
+            ("line", ContextKind::Line),
+            ("instruction", ContextKind::Instruction),
+        ];
+        let count = |kind| tree.iter().filter(|&c| tree.kind(c) == kind).count();
+        let values = |location: LocationIdx| x.locations.num_values(location);
+        let tracks = x.traces.as_ref().map(|traces| traces.tracks()).unwrap_or_default();
+        let samples = tracks.iter().map(|track| track.num_samples).sum();
+        Ok(Info {
+            title: x.metadata.title.clone(),
+            format: x.metadata.format.clone(),
+            origin: x.metadata.origin.clone(),
+            contexts: tree.len() - 1,
+            contexts_by_kind: kinds.map(|(name, kind)| (name, count(kind))).to_vec(),
+            depth: tree.iter().map(|c| tree.depth(c)).max().unwrap_or(0),
+            functions: tree.functions().len(),
+            files: tree.files().len(),
+            modules: tree.modules().len(),
+            locations: x.locations.len(),
+            empty_locations: x.locations.iter().filter(|&l| values(l) == 0).count(),
+            identities: x
+                .locations
+                .kinds()
+                .map(|kind: IdentityKind| (kind.name(), x.locations.count_distinct(kind)))
+                .collect(),
+            values: x.locations.iter().map(values).sum(),
+            metrics,
+            traces: tracks.iter().filter(|track| track.num_samples > 0).count(),
+            samples,
+            span_nanos: x
+                .traces
+                .as_ref()
+                .filter(|_| samples > 0)
+                .map(|traces| (traces.span().start_nanos, traces.span().end_nanos)),
+            issues: self.issues(),
+        })
+    }
+
+    /// The summary's values of the root, by statistic id.
+    fn root_totals(&self, control: &Control) -> Result<Vec<(u16, f64)>, ServiceError> {
+        let x = self.session.experiment();
+        let Some(summary) = x.locations.summary() else { return Ok(Vec::new()) };
+        let request = SliceRequest {
+            locations: vec![summary],
+            contexts: ContextChoice::Ids(vec![x.contexts.source_id(ContextTree::ROOT)]),
+            metrics: MetricChoice::All,
+            plan: Plan::LocationMajor,
+        };
+        let slice = self.session.slice(&request, control)?;
+        Ok(slice.metric.iter().copied().zip(slice.value.iter().copied()).collect())
+    }
+}
+
+impl Info {
+    /// The metrics as a table.
+    #[must_use]
+    pub fn metrics_table(&self) -> Table {
+        let metrics = &self.metrics;
+        Table::new(vec![
+            Column::strings("metric", "Name of the metric.", metrics.iter().map(|m| &m.name)),
+            Column::strings("unit", "Unit of its values.", metrics.iter().map(|m| &m.unit)),
+            Column::optional_f64s(
+                "total",
+                "",
+                "Inclusive sum over all locations for the whole execution.",
+                metrics.iter().map(|m| m.total).collect(),
+            ),
+            Column::strings(
+                "scopes",
+                "Scopes stored for each location.",
+                metrics.iter().map(|m| m.scopes.join(" ")),
+            ),
+            Column::strings(
+                "statistics",
+                "Statistics stored in the summary.",
+                metrics.iter().map(|m| m.statistics.join(" ")),
+            ),
+            Column::strings(
+                "description",
+                "What it means, in the source's words.",
+                metrics.iter().map(|m| &m.description),
+            ),
+        ])
+    }
+}

@@ -1,0 +1,147 @@
+//! What several questions share: what counts as cost, where, and what is left out.
+
+use parallax_base::{Control, TimeWindow};
+use parallax_engine::query::{
+    MAX_LENGTH, NameMatch, QueryError, parse_metrics, parse_profiles, parse_window,
+};
+use parallax_engine::resolve::{resolve_metric, resolve_profiles};
+use parallax_engine::{
+    Costs, EngineError, FilterMode, LocationChoice, PruneRules, Session, TreeView,
+};
+
+use crate::ServiceError;
+
+/// What counts as cost, and over which locations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CostChoice {
+    /// A metric expression; `None` for the metric that says most about time.
+    pub metric: Option<String>,
+    /// A profile expression; `None` for all locations.
+    pub profiles: Option<String>,
+    /// Count time in the traces instead of a metric.
+    pub is_trace: bool,
+    /// A time window of the traces; implies `is_trace`.
+    pub window: Option<String>,
+}
+
+/// What is left out of trees.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PruneChoice {
+    /// What lies below calls of MPI.
+    pub mpi: bool,
+    /// Functions of OpenMP runtimes.
+    pub openmp: bool,
+    /// Loops, lines and instructions.
+    pub lines: bool,
+    /// Contexts below this share of the total, in per cent.
+    pub below_percent: Option<f64>,
+    /// Functions whose own node is hidden; globs.
+    pub hide: Vec<String>,
+    /// Functions below which everything is hidden; globs.
+    pub fold: Vec<String>,
+    /// Functions that are hidden with everything below; globs.
+    pub cut: Vec<String>,
+}
+
+/// Costs, and what a person should know about how they were chosen.
+pub(crate) struct Chosen {
+    pub(crate) costs: Costs,
+    pub(crate) locations: LocationChoice,
+    pub(crate) reason: Option<String>,
+    pub(crate) notes: Vec<String>,
+}
+
+pub(crate) fn locations(
+    session: &Session,
+    expression: Option<&str>,
+    notes: &mut Vec<String>,
+) -> Result<LocationChoice, ServiceError> {
+    let Some(text) = expression else { return Ok(LocationChoice::All) };
+    let catalog = &session.experiment().locations;
+    let set = resolve_profiles(catalog, &parse_profiles(text)?);
+    notes.extend(set.notes.iter().cloned());
+    if set.rows.is_empty() {
+        return Ok(LocationChoice::Some(Vec::new()));
+    }
+    Ok(set.locations(catalog))
+}
+
+/// The window in nanoseconds of the traces' clock.
+pub(crate) fn window(
+    session: &Session,
+    expression: Option<&str>,
+) -> Result<TimeWindow, ServiceError> {
+    let Some(text) = expression else { return Ok(TimeWindow::ALL) };
+    let span = session.traces()?.span();
+    let (start, last) = parse_window(text)?.resolve(span.start_nanos, span.end_nanos);
+    if last < start {
+        let error = QueryError::unknown_name(text, text, "the window ends before it begins");
+        return Err(error.into());
+    }
+    Ok(TimeWindow::new(start, last.saturating_add(1)))
+}
+
+impl CostChoice {
+    pub(crate) fn resolve(
+        &self,
+        session: &Session,
+        control: &Control,
+    ) -> Result<Chosen, ServiceError> {
+        let mut notes = Vec::new();
+        let locations = locations(session, self.profiles.as_deref(), &mut notes)?;
+        if self.is_trace || self.window.is_some() {
+            let window = window(session, self.window.as_deref())?;
+            let costs = session.trace_costs(&locations, window, control)?;
+            return Ok(Chosen { costs, locations, reason: None, notes });
+        }
+        let (metric, reason) = match &self.metric {
+            Some(text) => {
+                (resolve_metric(&session.experiment().metrics, &parse_metrics(text)?)?, None)
+            }
+            None => match session.default_metric(control) {
+                Ok(default) => (default.metric, Some(default.reason)),
+                // An execution that was traced but not sampled by metrics still took time.
+                Err(EngineError::Missing { .. }) if session.experiment().traces.is_some() => {
+                    let costs = session.trace_costs(&locations, TimeWindow::ALL, control)?;
+                    let reason = Some("no metric has values; time in the traces is used".into());
+                    return Ok(Chosen { costs, locations, reason, notes });
+                }
+                Err(error) => return Err(error.into()),
+            },
+        };
+        let costs = session.costs(metric, &locations, control)?;
+        Ok(Chosen { costs, locations, reason, notes })
+    }
+}
+
+impl PruneChoice {
+    pub(crate) fn rules(&self) -> Result<PruneRules, ServiceError> {
+        let mut names = Vec::new();
+        let lists = [
+            (&self.hide, FilterMode::SelfOnly),
+            (&self.fold, FilterMode::DescendantsOnly),
+            (&self.cut, FilterMode::SelfAndDescendants),
+        ];
+        for (list, mode) in lists {
+            for glob in list {
+                if glob.len() > MAX_LENGTH {
+                    let message = "the name pattern is too long";
+                    return Err(QueryError::unknown_name(glob, glob, message).into());
+                }
+                names.push((NameMatch::from_bare(glob), mode));
+            }
+        }
+        Ok(PruneRules {
+            mpi_internals: self.mpi,
+            openmp_internals: self.openmp,
+            lines_and_loops: self.lines,
+            below_percent: self.below_percent,
+            names,
+        })
+    }
+
+    /// The tree without what is left out. What is low cost is decided on `costs`.
+    pub(crate) fn view(&self, session: &Session, costs: &Costs) -> Result<TreeView, ServiceError> {
+        Ok(self.rules()?.apply(session.tree(), Some(costs)))
+    }
+}

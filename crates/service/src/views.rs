@@ -1,0 +1,360 @@
+//! The views of the tree: the answers of `tree`, `callers` and `flat`.
+
+use parallax_base::{ContextIdx, Control, Unit};
+use parallax_engine::query::{NameMatch, parse_contexts};
+use parallax_engine::resolve::resolve_contexts;
+use parallax_engine::{Callers, FlatBy, FlatRow, TopDown, flat};
+use parallax_model::ContextTree;
+
+use crate::options::Chosen;
+use crate::{Column, CostChoice, Opened, PruneChoice, ServiceError, Table};
+
+/// What the numbers of a view count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CostHeader {
+    /// Name of the metric, or `trace time`.
+    pub metric: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Why this metric, where nobody named one.
+    pub reason: Option<String>,
+    /// Cost of the whole execution over the chosen locations.
+    pub total: f64,
+    /// Number of locations that the numbers are sums over.
+    pub locations: usize,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+/// A top-down tree.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TreeRequest {
+    /// What counts as cost.
+    pub cost: CostChoice,
+    /// What is left out.
+    pub prune: PruneChoice,
+    /// A context expression: the tree begins at the contexts it names (the outermost of them).
+    pub from: Option<String>,
+    /// Deepest level shown, counted from where the tree begins; `None` for all.
+    pub max_depth: Option<u32>,
+    /// A child is on the hot path when it bears at least this share of its parent's cost.
+    pub hot_percent: f64,
+}
+
+/// One row of a tree, in the order it is read: parents first, then children from the most
+/// expensive.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TreeRow {
+    /// Levels below the top.
+    pub depth: u32,
+    /// Context id in the database.
+    pub context_id: u32,
+    /// What the context is called.
+    pub label: String,
+    /// What the context is: `function`, `loop`, `caller`, ...
+    pub kind: &'static str,
+    /// Cost with everything below.
+    pub inclusive: f64,
+    /// Cost of the context itself.
+    pub exclusive: f64,
+    /// Whether it is on the hot path.
+    pub is_hot: bool,
+    /// Whether it is the last child of its parent that is shown.
+    pub is_last: bool,
+    /// Children that are not shown because of the depth.
+    pub num_hidden: usize,
+}
+
+/// A tree as rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TreeAnswer {
+    /// What the numbers count.
+    pub header: CostHeader,
+    /// The rows.
+    pub rows: Vec<TreeRow>,
+}
+
+/// A bottom-up tree.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CallersRequest {
+    /// What counts as cost.
+    pub cost: CostChoice,
+    /// What is left out.
+    pub prune: PruneChoice,
+    /// Glob of the functions to start from; `None` for all.
+    pub function: Option<String>,
+    /// Number of callers in a chain at most.
+    pub max_depth: Option<u32>,
+}
+
+/// A flat view.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlatRequest {
+    /// What counts as cost.
+    pub cost: CostChoice,
+    /// What is left out.
+    pub prune: PruneChoice,
+    /// What to group by.
+    pub by: FlatBy,
+}
+
+/// A flat view as rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlatAnswer {
+    /// What the numbers count.
+    pub header: CostHeader,
+    /// The groups, from the highest exclusive cost.
+    pub rows: Vec<FlatRow>,
+}
+
+impl Opened {
+    fn header(&self, chosen: &Chosen) -> CostHeader {
+        let locations = match &chosen.locations {
+            parallax_engine::LocationChoice::All => self.session.experiment().locations.len(),
+            parallax_engine::LocationChoice::Some(list) => list.len(),
+        };
+        CostHeader {
+            metric: chosen.costs.name.clone(),
+            unit: chosen.costs.unit.clone(),
+            reason: chosen.reason.clone(),
+            total: chosen.costs.total,
+            locations,
+            notes: chosen.notes.clone(),
+        }
+    }
+
+    /// The tree from the entries down.
+    ///
+    /// # Errors
+    /// When an expression is wrong, or the costs cannot be read.
+    pub fn tree(
+        &self,
+        request: &TreeRequest,
+        control: &Control,
+    ) -> Result<TreeAnswer, ServiceError> {
+        let session = &self.session;
+        let tree = session.tree();
+        let mut chosen = request.cost.resolve(session, control)?;
+        let view = request.prune.view(session, &chosen.costs)?;
+        let tops: Vec<usize> = match &request.from {
+            None => Vec::new(),
+            Some(text) => {
+                let (contexts, notes) = resolve_contexts(session, &parse_contexts(text)?, control)?;
+                chosen.notes.extend(notes);
+                outermost(tree, &contexts).into_iter().map(|context| view.owner(context)).collect()
+            }
+        };
+        let top_down = TopDown::new(tree, view, &chosen.costs);
+        let hot = top_down.hot_path(request.hot_percent);
+        let tops = match &request.from {
+            None => top_down.children_by_cost(0),
+            Some(_) => tops,
+        };
+        let mut rows = Vec::new();
+        let last_top = tops.len().saturating_sub(1);
+        // Depth-first by an explicit stack: trees may be deep.
+        let mut stack: Vec<(usize, u32, bool)> =
+            tops.iter().enumerate().rev().map(|(i, &row)| (row, 0, i == last_top)).collect();
+        while let Some((row, depth, is_last)) = stack.pop() {
+            let context = top_down.view.contexts()[row];
+            let children = top_down.children_by_cost(row);
+            let is_cut = request.max_depth.is_some_and(|max| depth >= max);
+            rows.push(TreeRow {
+                depth,
+                context_id: tree.source_id(context),
+                label: tree.label(context),
+                kind: kind_name(tree, context),
+                inclusive: top_down.inclusive[row],
+                exclusive: top_down.exclusive[row],
+                is_hot: hot.contains(&row),
+                is_last,
+                num_hidden: if is_cut { children.len() } else { 0 },
+            });
+            if !is_cut {
+                let last = children.len().saturating_sub(1);
+                let children = children.iter().enumerate().rev();
+                stack.extend(children.map(|(i, &child)| (child, depth + 1, i == last)));
+            }
+        }
+        Ok(TreeAnswer { header: self.header(&chosen), rows })
+    }
+
+    /// The functions and who called them.
+    ///
+    /// # Errors
+    /// When an expression is wrong, or the costs cannot be read.
+    pub fn callers(
+        &self,
+        request: &CallersRequest,
+        control: &Control,
+    ) -> Result<TreeAnswer, ServiceError> {
+        let session = &self.session;
+        let tree = session.tree();
+        let mut chosen = request.cost.resolve(session, control)?;
+        let view = request.prune.view(session, &chosen.costs)?;
+        let wanted = request.function.as_deref().map(NameMatch::from_bare);
+        let is_wanted =
+            |name: &str| wanted.as_ref().is_none_or(|wanted| wanted.matches_function(name));
+        let max_depth = request.max_depth.unwrap_or(u32::MAX);
+        let callers = Callers::new(tree, &view, &chosen.costs, max_depth, is_wanted);
+        if let (Some(function), []) = (&request.function, callers.roots()) {
+            chosen.notes.push(format!("no function with a cost matches {function}"));
+        }
+        let mut rows = Vec::new();
+        let last_root = callers.roots().len().saturating_sub(1);
+        let roots = callers.roots().iter().enumerate().rev();
+        let mut stack: Vec<(usize, bool)> =
+            roots.map(|(i, &node)| (node, i == last_root)).collect();
+        while let Some((at, is_last)) = stack.pop() {
+            let node = callers.node(at);
+            rows.push(TreeRow {
+                depth: node.depth,
+                context_id: tree.source_id(node.context),
+                label: node.name.clone(),
+                kind: if node.callee.is_some() { "caller" } else { "function" },
+                inclusive: node.inclusive,
+                exclusive: node.exclusive,
+                is_hot: false,
+                is_last,
+                num_hidden: 0,
+            });
+            let above = callers.callers(at);
+            let last = above.len().saturating_sub(1);
+            stack.extend(above.iter().enumerate().rev().map(|(i, &node)| (node, i == last)));
+        }
+        Ok(TreeAnswer { header: self.header(&chosen), rows })
+    }
+
+    /// Contexts grouped by what they are, wherever they are called from.
+    ///
+    /// # Errors
+    /// When an expression is wrong, or the costs cannot be read.
+    pub fn flat(
+        &self,
+        request: &FlatRequest,
+        control: &Control,
+    ) -> Result<FlatAnswer, ServiceError> {
+        let session = &self.session;
+        let chosen = request.cost.resolve(session, control)?;
+        let view = request.prune.view(session, &chosen.costs)?;
+        let rows = flat(session.tree(), &view, &chosen.costs, request.by);
+        Ok(FlatAnswer { header: self.header(&chosen), rows })
+    }
+}
+
+/// The contexts of `chosen` (in depth-first order) that have no other of them above.
+fn outermost(tree: &ContextTree, chosen: &[ContextIdx]) -> Vec<ContextIdx> {
+    let mut out: Vec<ContextIdx> = Vec::new();
+    for &context in chosen {
+        if out.last().is_none_or(|&last| !tree.is_within(context, last)) {
+            out.push(context);
+        }
+    }
+    out
+}
+
+fn kind_name(tree: &ContextTree, context: ContextIdx) -> &'static str {
+    use parallax_model::ContextKind as Kind;
+    match tree.kind(context) {
+        Kind::Root => "root",
+        Kind::Entry => "entry",
+        Kind::Function => "function",
+        Kind::Loop => "loop",
+        Kind::Line => "line",
+        Kind::Instruction => "instruction",
+        Kind::Other(_) => "other",
+    }
+}
+
+fn percent(total: f64, cost: f64) -> f64 {
+    if total == 0.0 { 0.0 } else { cost / total * 100.0 }
+}
+
+const INCLUSIVE_DOC: &str = "Cost with everything below, summed over the chosen locations.";
+const EXCLUSIVE_DOC: &str = "Cost of its own code, summed over the chosen locations.";
+const PERCENT_DOC: &str = "Inclusive cost as a share of the whole execution.";
+
+impl TreeAnswer {
+    /// The rows as a table; `depth` and the order carry the shape.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let rows = &self.rows;
+        let unit = self.header.unit.to_string();
+        let share = |row: &TreeRow| percent(self.header.total, row.inclusive);
+        Table::new(vec![
+            Column::u32s("depth", "Levels below the top.", rows.iter().map(|r| r.depth).collect()),
+            Column::u32s(
+                "context_id",
+                "Context id in the database.",
+                rows.iter().map(|r| r.context_id).collect(),
+            ),
+            Column::strings("kind", "What the row is.", rows.iter().map(|r| r.kind)),
+            Column::strings("name", "What it is called.", rows.iter().map(|r| &r.label)),
+            Column::f64s(
+                "inclusive",
+                &unit,
+                INCLUSIVE_DOC,
+                rows.iter().map(|r| r.inclusive).collect(),
+            ),
+            Column::f64s(
+                "exclusive",
+                &unit,
+                EXCLUSIVE_DOC,
+                rows.iter().map(|r| r.exclusive).collect(),
+            ),
+            Column::f64s("inclusive_percent", "%", PERCENT_DOC, rows.iter().map(share).collect()),
+        ])
+    }
+}
+
+impl FlatAnswer {
+    /// The groups as a table.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let rows = &self.rows;
+        let unit = self.header.unit.to_string();
+        let total = self.header.total;
+        Table::new(vec![
+            Column::strings("name", "What the group is called.", rows.iter().map(|r| &r.name)),
+            Column::strings("place", "Where it is.", rows.iter().map(|r| &r.place)),
+            Column::f64s(
+                "exclusive",
+                &unit,
+                EXCLUSIVE_DOC,
+                rows.iter().map(|r| r.exclusive).collect(),
+            ),
+            Column::f64s(
+                "inclusive",
+                &unit,
+                "Cost with everything below; of nested contexts of a group only the outermost.",
+                rows.iter().map(|r| r.inclusive).collect(),
+            ),
+            Column::f64s(
+                "exclusive_percent",
+                "%",
+                "Exclusive cost as a share of the whole execution.",
+                rows.iter().map(|r| percent(total, r.exclusive)).collect(),
+            ),
+            Column::f64s(
+                "inclusive_percent",
+                "%",
+                PERCENT_DOC,
+                rows.iter().map(|r| percent(total, r.inclusive)).collect(),
+            ),
+            Column::u32s(
+                "contexts",
+                "Number of contexts in the group.",
+                rows.iter().map(|r| r.num_contexts).collect(),
+            ),
+        ])
+    }
+}
+
+/// Costs of a view, for callers that want both.
+impl CostHeader {
+    /// Share of the whole execution that a cost is, in per cent.
+    #[must_use]
+    pub fn percent(&self, cost: f64) -> f64 {
+        percent(self.total, cost)
+    }
+}
