@@ -6,7 +6,7 @@ use std::ops::Range;
 use parallax_base::{Issues, Place, Severity, Source, Stage, read_range};
 
 use super::header::{FileKind, Header};
-use super::layout::{CONTEXT_INFO_SIZE, METRIC_INDEX_SIZE, PROFILE_VALUE_SIZE};
+use super::layout::{METRIC_INDEX_SIZE, PROFILE_VALUE_SIZE, context_info, infos};
 use super::record::{Record, Table};
 use crate::FormatError;
 
@@ -45,18 +45,19 @@ impl CctDb {
         let file = FileKind::Context.file_name();
         let header = Header::read(&*source, FileKind::Context, 1, issues)?;
         let section = header.section(0);
-        let head = read_range(&*source, section.start, section.size.min(0x10))
+        let head = read_range(&*source, section.start, section.size.min(infos::SIZE))
             .map_err(|e| FormatError::read(file, e))?;
         let head = Record::new(&head);
-        let (Some(start), Some(count), Some(stride)) = (head.u64(0), head.u32(8), head.u8(0x0c))
+        let (start, count) = (head.u64(infos::START), head.u32(infos::COUNT));
+        let (Some(start), Some(count), Some(stride)) = (start, count, head.u8(infos::STRIDE))
         else {
             return Err(FormatError::malformed(file, section.start, "no table of contexts"));
         };
         let (count, stride) = (u64::from(count), u64::from(stride));
-        if count > 0 && stride < CONTEXT_INFO_SIZE {
-            let what =
-                format!("context records of {stride} bytes; at least {CONTEXT_INFO_SIZE} needed");
-            return Err(FormatError::malformed(file, section.start + 0x0c, what));
+        if count > 0 && stride < context_info::SIZE {
+            let least = context_info::SIZE;
+            let what = format!("context records of {stride} bytes; at least {least} needed");
+            return Err(FormatError::malformed(file, section.start + infos::STRIDE, what));
         }
         let (table, lost) = Table::clamped(start, count, stride, source.len());
         if lost > 0 {
@@ -96,10 +97,10 @@ impl CctDb {
             let at = i * self.table.stride;
             let word = |from: u64| records.u64(at + from).unwrap_or(0);
             let info = ContextInfo {
-                num_values: word(0),
-                values: word(0x08),
-                num_metrics: records.u16(at + 0x10).unwrap_or(0),
-                indices: word(0x18),
+                num_values: word(context_info::NUM_VALUES),
+                values: word(context_info::VALUES),
+                num_metrics: records.u16(at + context_info::NUM_METRICS).unwrap_or(0),
+                indices: word(context_info::INDICES),
             };
             let fits = |start: u64, count: u64, size: usize| {
                 let len = count.checked_mul(size as u64);
@@ -140,6 +141,7 @@ pub struct ContextBlock<'a> {
 
 impl<'a> ContextBlock<'a> {
     /// The metrics that have values, in order of id, each with the range of its values.
+    /// Ranges do not overlap, also where the index of a damaged file runs back and forth.
     pub fn metrics(&self) -> impl Iterator<Item = (u16, Range<u64>)> + '_ {
         let indices = self.indices.as_chunks::<METRIC_INDEX_SIZE>().0;
         let parse = |&[a, b, s0, s1, s2, s3, s4, s5, s6, s7]: &[u8; METRIC_INDEX_SIZE]| {
@@ -147,24 +149,29 @@ impl<'a> ContextBlock<'a> {
             (u16::from_le_bytes([a, b]), start)
         };
         let total = self.info.num_values;
+        let mut given = 0;
         indices.iter().enumerate().map(move |(i, index)| {
             let (metric, start) = parse(index);
-            let end = indices.get(i + 1).map_or(total, |next| parse(next).1).min(total);
-            (metric, start.min(end)..end)
+            let start = start.clamp(given, total);
+            let end = indices.get(i + 1).map_or(total, |next| parse(next).1).clamp(start, total);
+            given = end;
+            (metric, start..end)
         })
     }
 
     /// The raw values of `range`, twelve bytes each; see [`ContextBlock::decode`].
+    /// What of `range` lies past the values of the context is left out.
     ///
     /// # Errors
     /// When the source fails.
     pub fn values(&self, range: Range<u64>) -> Result<Cow<'a, [u8]>, FormatError> {
         let size = PROFILE_VALUE_SIZE as u64;
-        let len = range.end.saturating_sub(range.start) * size;
-        if len == 0 {
+        let end = range.end.min(self.info.num_values);
+        let start = range.start.min(end);
+        if start == end {
             return Ok(Cow::Borrowed(&[]));
         }
-        read_range(&*self.db.source, self.info.values + range.start * size, len)
+        read_range(&*self.db.source, self.info.values + start * size, (end - start) * size)
             .map_err(|e| FormatError::read(FileKind::Context.file_name(), e))
     }
 

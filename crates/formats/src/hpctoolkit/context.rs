@@ -7,7 +7,7 @@ use parallax_base::{Issues, Limits, Place, Severity, Stage};
 
 use super::header::{FileKind, Section};
 use super::layout::{
-    CONTEXT_SIZE, DRAFT_CONTEXT_SIZE, ENTRY_SIZE, HAS_FUNCTION, HAS_POINT, HAS_SOURCE,
+    HAS_FUNCTION, HAS_POINT, HAS_SOURCE, context, contexts, draft_context, draft_contexts, entry,
 };
 use super::names::Names;
 use super::record::{Record, Table};
@@ -113,7 +113,7 @@ pub(super) fn read(
     issues: &mut Issues,
 ) -> Contexts {
     // Columns take about 48 bytes for each context, which itself takes at least 24 in the file.
-    let room = (section.size / DRAFT_CONTEXT_SIZE).min(limits.metadata_bytes / 64);
+    let room = (section.size / draft_context::SIZE).min(limits.metadata_bytes / 64);
     let mut walk = Walk {
         meta,
         section,
@@ -129,20 +129,20 @@ pub(super) fn read(
         max_depth: limits.max_depth,
     };
     if is_draft {
-        let size = meta.u64(section.start).unwrap_or(0);
-        let start = meta.u64(section.start + 8).unwrap_or(0);
+        let size = meta.u64(section.start + draft_contexts::ROOTS_SIZE).unwrap_or(0);
+        let start = meta.u64(section.start + draft_contexts::ROOTS).unwrap_or(0);
         walk.stack.push(Frame { at: start, end: start.saturating_add(size), parent: NONE });
         if walk.accepts(section.start, start, size) {
             walk.run();
         }
         return walk.out;
     }
-    let entries = meta.u64(section.start).unwrap_or(0);
-    let count = u64::from(meta.u16(section.start + 0x08).unwrap_or(0));
-    let stride = u64::from(meta.u8(section.start + 0x0a).unwrap_or(0));
-    if count > 0 && stride < ENTRY_SIZE {
+    let entries = meta.u64(section.start + contexts::ENTRIES).unwrap_or(0);
+    let count = meta.u16(section.start + contexts::COUNT).unwrap_or(0).into();
+    let stride = meta.u8(section.start + contexts::STRIDE).unwrap_or(0).into();
+    if count > 0 && stride < entry::SIZE {
         walk.fault("context-record", section.start, || {
-            format!("entry records of {stride} bytes are too short for their {ENTRY_SIZE} bytes")
+            format!("entry records of {stride} bytes are too short for their {} bytes", entry::SIZE)
         });
         return walk.out;
     }
@@ -154,9 +154,10 @@ pub(super) fn read(
     }
     for i in 0..table.len {
         let at = table.at(i);
-        let id = meta.u32(at + 0x10).unwrap_or(0);
-        let code = meta.u16(at + 0x14).unwrap_or(0);
-        let name = names.get(meta.u64(at + 0x18).unwrap_or(0)).unwrap_or_else(|| match code {
+        let id = meta.u32(at + entry::ID).unwrap_or(0);
+        let code = meta.u16(at + entry::CODE).unwrap_or(0);
+        let name = meta.u64(at + entry::NAME).unwrap_or(0);
+        let name = names.get(name).unwrap_or_else(|| match code {
             1 => "main thread".into(),
             2 => "application thread".into(),
             _ => "unknown entry".into(),
@@ -221,8 +222,10 @@ impl Walk<'_, '_> {
 
     /// Children are tested by their size: writers leave stale pointers where there are none.
     fn push_children(&mut self, at: u64, parent: u32) {
-        let size = self.meta.u64(at).unwrap_or(0);
-        let start = self.meta.u64(at + 8).unwrap_or(0);
+        const { assert!(entry::CHILDREN_SIZE == context::CHILDREN_SIZE) };
+        const { assert!(entry::CHILDREN == context::CHILDREN) };
+        let size = self.meta.u64(at + context::CHILDREN_SIZE).unwrap_or(0);
+        let start = self.meta.u64(at + context::CHILDREN).unwrap_or(0);
         if !self.accepts(at, start, size) {
             return;
         }
@@ -252,14 +255,14 @@ impl Walk<'_, '_> {
     }
 
     fn run(&mut self) {
-        let fixed = if self.is_draft { DRAFT_CONTEXT_SIZE } else { CONTEXT_SIZE };
+        let fixed = if self.is_draft { draft_context::SIZE } else { context::SIZE };
         while let Some(frame) = self.stack.last_mut() {
             let (at, end, parent) = (frame.at, frame.end, frame.parent);
             if at >= end {
                 self.stack.pop();
                 continue;
             }
-            let words = self.meta.u8(at + 0x17).unwrap_or(0);
+            let words = self.meta.u8(at + context::NUM_WORDS).unwrap_or(0);
             let size = fixed + 8 * u64::from(words);
             frame.at = at + size;
             if at + size > end {
@@ -287,7 +290,7 @@ impl Walk<'_, '_> {
                 return;
             }
             self.room -= 1;
-            let id = self.meta.u32(at + 0x10).unwrap_or(0);
+            let id = self.meta.u32(at + context::ID).unwrap_or(0);
             if self.claim_id(at, id) {
                 let position = self.push(at, fixed, u64::from(words), id, parent);
                 self.push_children(at, position);
@@ -297,7 +300,7 @@ impl Walk<'_, '_> {
 
     fn push(&mut self, at: u64, fixed: u64, words: u64, id: u32, parent: u32) -> u32 {
         let meta = self.meta;
-        let flags = meta.u8(at + 0x14).unwrap_or(0);
+        let flags = meta.u8(at + context::FLAGS).unwrap_or(0);
         let (mut function, mut file, mut line) = (NONE, NONE, 0);
         let (mut module, mut offset) = (NONE, 0);
         let mut word = 0;
@@ -343,9 +346,10 @@ impl Walk<'_, '_> {
         out.id.push(id);
         out.parent.push(parent);
         out.depth.push(depth);
-        out.relation.push(meta.u8(at + 0x15).unwrap_or(0));
-        out.lexical_type.push(meta.u8(at + 0x16).unwrap_or(0));
-        out.propagation.push(if self.is_draft { 0 } else { meta.u16(at + 0x18).unwrap_or(0) });
+        out.relation.push(meta.u8(at + context::RELATION).unwrap_or(0));
+        out.lexical_type.push(meta.u8(at + context::LEXICAL_TYPE).unwrap_or(0));
+        let propagation = if self.is_draft { None } else { meta.u16(at + context::PROPAGATION) };
+        out.propagation.push(propagation.unwrap_or(0));
         out.function.push(function);
         out.file.push(file);
         out.line.push(line);

@@ -2,7 +2,7 @@
 
 use parallax_base::{ByteSource, Issues, Place, Severity, Stage, read_range};
 
-use super::layout::{FOOTER_SIZE, HEADER_SIZE, MAGIC, MAJOR, SECTION_PAIR_SIZE};
+use super::layout::{FOOTER_SIZE, MAGIC, MAJOR, header, section_pair};
 use super::record::Record;
 use crate::FormatError;
 
@@ -134,7 +134,7 @@ impl Header {
     ) -> Result<Self, FormatError> {
         let file = kind.file_name();
         let len = source.len();
-        let prefix_len = len.min(HEADER_SIZE);
+        let prefix_len = len.min(header::SIZE);
         let prefix = read_range(source, 0, prefix_len).map_err(|e| FormatError::read(file, e))?;
         match recognise(&prefix) {
             Recognised::V4(found) if found == kind => {}
@@ -161,7 +161,7 @@ impl Header {
             }
         }
         let prefix = Record::new(&prefix);
-        let (major, minor) = match (prefix.u8(14), prefix.u8(15)) {
+        let (major, minor) = match (prefix.u8(header::MAJOR), prefix.u8(header::MINOR)) {
             (Some(major), Some(minor)) => (major, minor),
             _ => {
                 return Err(FormatError::malformed(file, len, "the file ends inside its header"));
@@ -176,16 +176,17 @@ impl Header {
         }
         check_footer(source, kind, issues)?;
 
-        let table = read_range(source, HEADER_SIZE, count * SECTION_PAIR_SIZE)
+        let table = read_range(source, header::SIZE, count * section_pair::SIZE)
             .map_err(|_| FormatError::malformed(file, len, "the file ends in its section table"))?;
         let table = Record::new(&table);
         let mut sections = Vec::new();
         for i in 0..count {
-            let at = i * SECTION_PAIR_SIZE;
-            let (size, start) = (table.u64(at).unwrap_or(0), table.u64(at + 8).unwrap_or(0));
+            let at = i * section_pair::SIZE;
+            let word = |field: u64| table.u64(at + field).unwrap_or(0);
+            let (size, start) = (word(section_pair::LENGTH), word(section_pair::START));
             let room = len.saturating_sub(start);
             if size > room {
-                let place = Place::Byte { file: file.into(), offset: HEADER_SIZE + at };
+                let place = Place::Byte { file: file.into(), offset: header::SIZE + at };
                 issues.report(Severity::Error, Stage::Read, "section-outside", place, || {
                     format!(
                         "section {i} claims {size} bytes at offset {start}, \

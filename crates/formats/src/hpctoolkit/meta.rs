@@ -6,7 +6,7 @@ use parallax_base::{ByteSource, Issues, Limits, Place, Severity, Stage, read_ran
 
 use super::context::{self, Contexts, NONE, Tables};
 use super::header::{FileKind, Header, Section};
-use super::layout::{FILE_SIZE, FUNCTION_SIZE, MODULE_SIZE};
+use super::layout::{self, file, function, identifier_names, table};
 use super::metrics::{self, MetricRecord, ScopeRecord};
 use super::names::Names;
 use super::record::{Record, Table};
@@ -44,7 +44,7 @@ pub struct FunctionRecord {
 }
 
 /// The content of `meta.db`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MetaDb {
     /// Whether the file has the layout of the 2022 draft.
     pub is_draft: bool,
@@ -103,12 +103,12 @@ impl MetaDb {
         let mut reader = Reader { meta, names: &mut names, issues };
 
         let general = header.section(GENERAL).start;
-        let title = reader.name(general, "title of the program");
-        let description = reader.name(general + 8, "description");
+        let title = reader.name(general + layout::general::TITLE, "title of the program");
+        let description = reader.name(general + layout::general::DESCRIPTION, "description");
         let identifier_kinds = reader.identifier_kinds(header.section(IDENTIFIERS));
-        let modules_table = reader.table(header.section(MODULES), MODULE_SIZE, "module");
-        let files_table = reader.table(header.section(FILES), FILE_SIZE, "source file");
-        let functions_table = reader.table(header.section(FUNCTIONS), FUNCTION_SIZE, "function");
+        let modules_table = reader.table(header.section(MODULES), layout::module::SIZE, "module");
+        let files_table = reader.table(header.section(FILES), file::SIZE, "source file");
+        let functions_table = reader.table(header.section(FUNCTIONS), function::SIZE, "function");
         let tables =
             Tables { functions: functions_table, files: files_table, modules: modules_table };
         let modules = reader.modules(modules_table);
@@ -161,8 +161,8 @@ impl Reader<'_, '_> {
     }
 
     fn identifier_kinds(&mut self, section: Section) -> Vec<Arc<str>> {
-        let start = self.meta.u64(section.start).unwrap_or(0);
-        let count = u64::from(self.meta.u8(section.start + 8).unwrap_or(0));
+        let start = self.meta.u64(section.start + identifier_names::NAMES).unwrap_or(0);
+        let count = self.meta.u8(section.start + identifier_names::COUNT).unwrap_or(0).into();
         let (table, lost) = Table::clamped(start, count, 8, self.meta.len());
         if lost > 0 {
             self.fault(section.start, || {
@@ -174,9 +174,9 @@ impl Reader<'_, '_> {
 
     /// A table described by the common (pointer, count, stride) header.
     fn table(&mut self, section: Section, least: u64, what: &str) -> Table {
-        let start = self.meta.u64(section.start).unwrap_or(0);
-        let count = u64::from(self.meta.u32(section.start + 8).unwrap_or(0));
-        let stride = u64::from(self.meta.u16(section.start + 0x0c).unwrap_or(0));
+        let start = self.meta.u64(section.start + table::START).unwrap_or(0);
+        let count = self.meta.u32(section.start + table::COUNT).unwrap_or(0).into();
+        let stride = self.meta.u16(section.start + table::STRIDE).unwrap_or(0).into();
         if count > 0 && stride < least {
             self.fault(section.start, || {
                 format!("{what} records of {stride} bytes are too short for their {least} bytes")
@@ -193,15 +193,16 @@ impl Reader<'_, '_> {
     }
 
     fn modules(&mut self, table: Table) -> Vec<ModuleRecord> {
-        let name = |i| ModuleRecord { path: self.name(table.at(i) + 8, "module path") };
+        let name =
+            |i| ModuleRecord { path: self.name(table.at(i) + layout::module::PATH, "module path") };
         (0..table.len).map(name).collect()
     }
 
     fn files(&mut self, table: Table) -> Vec<SourceFileRecord> {
         let record = |i| {
             let at = table.at(i);
-            let is_copied = self.meta.u32(at).unwrap_or(0) & 1 != 0;
-            SourceFileRecord { path: self.name(at + 8, "source file path"), is_copied }
+            let is_copied = self.meta.u32(at + file::FLAGS).unwrap_or(0) & 1 != 0;
+            SourceFileRecord { path: self.name(at + file::PATH, "source file path"), is_copied }
         };
         (0..table.len).map(record).collect()
     }
@@ -210,15 +211,17 @@ impl Reader<'_, '_> {
         let mut out = Vec::new();
         for i in 0..tables.functions.len {
             let at = tables.functions.at(i);
-            let word = |offset: u64| self.meta.u64(at + offset).unwrap_or(0);
-            let (module, offset, file) = (word(0x08), word(0x10), word(0x18));
-            let name = (word(0) != 0).then(|| self.name(at, "function name"));
+            let meta = self.meta;
+            let word = |field: u64| meta.u64(at + field).unwrap_or(0);
+            let (module, offset) = (word(function::MODULE), word(function::OFFSET));
+            let name = (word(function::NAME) != 0)
+                .then(|| self.name(at + function::NAME, "function name"));
             out.push(FunctionRecord {
                 name,
                 module: self.row(at, module, tables.modules, "module"),
                 offset,
-                file: self.row(at, file, tables.files, "source file"),
-                line: self.meta.u32(at + 0x20).unwrap_or(0),
+                file: self.row(at, word(function::FILE), tables.files, "source file"),
+                line: self.meta.u32(at + function::LINE).unwrap_or(0),
             });
         }
         out

@@ -1,13 +1,14 @@
 //! The Metrics section of `meta.db`: scopes, metrics, their scope instances and summaries.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use parallax_base::{Issues, Place, Severity, Stage};
 
 use super::header::{FileKind, Section};
 use super::layout::{
-    DRAFT_METRIC_SIZE, DRAFT_SCOPE_SIZE, DRAFT_SUMMARY_SIZE, METRIC_SIZE, SCOPE_INSTANCE_SIZE,
-    SCOPE_SIZE, SUMMARY_SIZE,
+    draft_metric, draft_metrics, draft_scope, draft_summary, metric, metrics, scope,
+    scope_instance, summary,
 };
 use super::names::Names;
 use super::record::{Record, Table};
@@ -103,7 +104,8 @@ pub(super) fn read<'a>(
     let budget = meta.len();
     let mut reader = Reader { meta, names, issues, scopes: Vec::new(), budget };
     let at = section.start;
-    if meta.u8(at + 0x0c).is_some_and(|size| u64::from(size) == DRAFT_METRIC_SIZE) {
+    let stride = meta.u8(at + metrics::METRIC_STRIDE);
+    if stride.is_some_and(|stride| u64::from(stride) == draft_metric::SIZE) {
         let metrics = reader.draft(at);
         return Metrics { scopes: reader.scopes, metrics, is_draft: true };
     }
@@ -161,63 +163,72 @@ impl Reader<'_, '_> {
     fn current(&mut self, at: u64) -> Vec<MetricRecord> {
         let meta = self.meta;
         let byte = |offset: u64| u64::from(meta.u8(at + offset).unwrap_or(0));
-        let (Some(metrics), Some(num_metrics)) = (meta.u64(at), meta.u32(at + 0x08)) else {
+        let start = meta.u64(at + metrics::METRICS);
+        let (Some(start), Some(count)) = (start, meta.u32(at + metrics::COUNT)) else {
             self.fault(at, || "the Metrics section is outside the file; no metric is known".into());
             return Vec::new();
         };
-        let (instance_size, summary_size) = (byte(0x0d), byte(0x0e));
-        let (scopes, num_scopes) =
-            (meta.u64(at + 0x10).unwrap_or(0), meta.u16(at + 0x18).unwrap_or(0));
+        let instance_stride = byte(metrics::INSTANCE_STRIDE);
+        let summary_stride = byte(metrics::SUMMARY_STRIDE);
+        let scopes = meta.u64(at + metrics::SCOPES).unwrap_or(0);
+        let num_scopes = meta.u16(at + metrics::NUM_SCOPES).unwrap_or(0).into();
 
-        let scopes = self.table(scopes, num_scopes.into(), byte(0x1a), SCOPE_SIZE, "scope");
+        let scopes =
+            self.table(scopes, num_scopes, byte(metrics::SCOPE_STRIDE), scope::SIZE, "scope");
         for i in 0..scopes.len {
-            let scope = scopes.at(i);
-            let name = self.name(scope, meta.u64(scope).unwrap_or(0), "scope");
-            let kind = match meta.u8(scope + 0x08).unwrap_or(0) {
+            let at = scopes.at(i);
+            let name = self.name(at, meta.u64(at + scope::NAME).unwrap_or(0), "scope");
+            let kind = match meta.u8(at + scope::KIND).unwrap_or(0) {
                 0 => ScopeKind::Custom,
                 1 => ScopeKind::Point,
                 2 => ScopeKind::Execution,
                 3 => ScopeKind::Transitive,
                 other => ScopeKind::Unknown(other),
             };
-            let propagation_index = meta.u8(scope + 0x09).unwrap_or(255);
+            let propagation_index = meta.u8(at + scope::PROPAGATION_INDEX).unwrap_or(255);
             self.scopes.push(ScopeRecord { name, kind, propagation_index });
         }
 
-        let table = self.table(metrics, num_metrics.into(), byte(0x0c), METRIC_SIZE, "metric");
+        let table =
+            self.table(start, count.into(), byte(metrics::METRIC_STRIDE), metric::SIZE, "metric");
         let mut out = Vec::new();
         for i in 0..table.len {
-            let metric = table.at(i);
-            let word = |offset: u64| meta.u64(metric + offset).unwrap_or(0);
-            let count = |offset: u64| u64::from(meta.u16(metric + offset).unwrap_or(0));
-            let name = self.name(metric, word(0), "metric");
+            let at = table.at(i);
+            let word = |field: u64| meta.u64(at + field).unwrap_or(0);
+            let count = |field: u64| u64::from(meta.u16(at + field).unwrap_or(0));
+            let name = self.name(at, word(metric::NAME), "metric");
             let instances = self.table(
-                word(0x08),
-                count(0x18),
-                instance_size,
-                SCOPE_INSTANCE_SIZE,
+                word(metric::INSTANCES),
+                count(metric::NUM_INSTANCES),
+                instance_stride,
+                scope_instance::SIZE,
                 "scope instance",
             );
-            let summaries =
-                self.table(word(0x10), count(0x1a), summary_size, SUMMARY_SIZE, "summary");
+            let summaries = self.table(
+                word(metric::SUMMARIES),
+                count(metric::NUM_SUMMARIES),
+                summary_stride,
+                summary::SIZE,
+                "summary",
+            );
             let mut record = MetricRecord { name, instances: Vec::new(), summaries: Vec::new() };
             for j in 0..instances.len {
                 let at = instances.at(j);
-                if let Some(scope) = self.scope_index(scopes, at) {
-                    let prop_metric_id = meta.u16(at + 0x08).unwrap_or(0);
+                if let Some(scope) = self.scope_index(scopes, at + scope_instance::SCOPE) {
+                    let prop_metric_id = meta.u16(at + scope_instance::PROP_METRIC_ID).unwrap_or(0);
                     record.instances.push(ScopeInstance { scope, prop_metric_id });
                 }
             }
             for j in 0..summaries.len {
                 let at = summaries.at(j);
-                if let Some(scope) = self.scope_index(scopes, at) {
-                    let formula =
-                        self.name(at, meta.u64(at + 0x08).unwrap_or(0), "summary formula");
+                if let Some(scope) = self.scope_index(scopes, at + summary::SCOPE) {
+                    let formula = meta.u64(at + summary::FORMULA).unwrap_or(0);
+                    let formula = self.name(at, formula, "summary formula");
                     record.summaries.push(SummaryRecord {
                         scope,
                         formula,
-                        combine: combine(meta.u8(at + 0x10).unwrap_or(0)),
-                        stat_metric_id: meta.u16(at + 0x12).unwrap_or(0),
+                        combine: combine(meta.u8(at + summary::COMBINE).unwrap_or(0)),
+                        stat_metric_id: meta.u16(at + summary::STAT_METRIC_ID).unwrap_or(0),
                     });
                 }
             }
@@ -240,44 +251,47 @@ impl Reader<'_, '_> {
     /// The draft keeps scopes inside each metric, so equal names become one scope here.
     fn draft(&mut self, at: u64) -> Vec<MetricRecord> {
         let meta = self.meta;
-        let (Some(metrics), Some(num_metrics)) = (meta.u64(at), meta.u32(at + 0x08)) else {
-            return Vec::new();
-        };
-        let scope_size = u64::from(meta.u8(at + 0x0d).unwrap_or(0));
-        let summary_size = u64::from(meta.u8(at + 0x0e).unwrap_or(0));
-        let table =
-            self.table(metrics, num_metrics.into(), DRAFT_METRIC_SIZE, DRAFT_METRIC_SIZE, "metric");
+        let start = meta.u64(at + draft_metrics::METRICS).unwrap_or(0);
+        let count = meta.u32(at + draft_metrics::COUNT).unwrap_or(0).into();
+        let byte = |field: u64| u64::from(meta.u8(at + field).unwrap_or(0));
+        let stride = byte(draft_metrics::METRIC_STRIDE);
+        let scope_stride = byte(draft_metrics::SCOPE_STRIDE);
+        let summary_stride = byte(draft_metrics::SUMMARY_STRIDE);
+        let table = self.table(start, count, stride, draft_metric::SIZE, "metric");
+        let mut scopes_by_name = HashMap::new();
         let mut out = Vec::new();
         for i in 0..table.len {
-            let metric = table.at(i);
-            let name = self.name(metric, meta.u64(metric).unwrap_or(0), "metric");
-            let num_scopes = u64::from(meta.u16(metric + 0x08).unwrap_or(0));
-            let scopes = meta.u64(metric + 0x10).unwrap_or(0);
-            let scopes = self.table(scopes, num_scopes, scope_size, DRAFT_SCOPE_SIZE, "scope");
+            let at = table.at(i);
+            let name = self.name(at, meta.u64(at + draft_metric::NAME).unwrap_or(0), "metric");
+            let num_scopes = u64::from(meta.u16(at + draft_metric::NUM_SCOPES).unwrap_or(0));
+            let scopes = meta.u64(at + draft_metric::SCOPES).unwrap_or(0);
+            let scopes = self.table(scopes, num_scopes, scope_stride, draft_scope::SIZE, "scope");
             let mut record = MetricRecord { name, instances: Vec::new(), summaries: Vec::new() };
             for j in 0..scopes.len {
                 let at = scopes.at(j);
-                let scope_name = self.name(at, meta.u64(at).unwrap_or(0), "scope");
-                let scope = self.scope_named(scope_name);
-                let prop_metric_id = meta.u16(at + 0x0a).unwrap_or(0);
+                let scope_name = meta.u64(at + draft_scope::NAME).unwrap_or(0);
+                let scope_name = self.name(at, scope_name, "scope");
+                let scope = self.scope_named(scope_name, &mut scopes_by_name);
+                let prop_metric_id = meta.u16(at + draft_scope::PROP_METRIC_ID).unwrap_or(0);
                 record.instances.push(ScopeInstance { scope, prop_metric_id });
-                let num_summaries = u64::from(meta.u16(at + 0x08).unwrap_or(0));
-                let summaries = meta.u64(at + 0x10).unwrap_or(0);
+                let num_summaries = meta.u16(at + draft_scope::NUM_SUMMARIES).unwrap_or(0);
+                let summaries = meta.u64(at + draft_scope::SUMMARIES).unwrap_or(0);
                 let summaries = self.table(
                     summaries,
-                    num_summaries,
-                    summary_size,
-                    DRAFT_SUMMARY_SIZE,
+                    num_summaries.into(),
+                    summary_stride,
+                    draft_summary::SIZE,
                     "summary",
                 );
                 for k in 0..summaries.len {
                     let at = summaries.at(k);
-                    let formula = self.name(at, meta.u64(at).unwrap_or(0), "summary formula");
+                    let formula = meta.u64(at + draft_summary::FORMULA).unwrap_or(0);
+                    let formula = self.name(at, formula, "summary formula");
                     record.summaries.push(SummaryRecord {
                         scope,
                         formula,
-                        combine: combine(meta.u8(at + 0x08).unwrap_or(0)),
-                        stat_metric_id: meta.u16(at + 0x0a).unwrap_or(0),
+                        combine: combine(meta.u8(at + draft_summary::COMBINE).unwrap_or(0)),
+                        stat_metric_id: meta.u16(at + draft_summary::STAT_METRIC_ID).unwrap_or(0),
                     });
                 }
             }
@@ -286,10 +300,11 @@ impl Reader<'_, '_> {
         out
     }
 
-    fn scope_named(&mut self, name: Arc<str>) -> usize {
-        if let Some(known) = self.scopes.iter().position(|scope| scope.name == name) {
+    fn scope_named(&mut self, name: Arc<str>, by_name: &mut HashMap<Arc<str>, usize>) -> usize {
+        if let Some(&known) = by_name.get(&name) {
             return known;
         }
+        by_name.insert(Arc::clone(&name), self.scopes.len());
         let (kind, propagation_index) = match &*name {
             "point" => (ScopeKind::Point, 255),
             "function" => (ScopeKind::Transitive, 0),

@@ -6,6 +6,7 @@
 //!
 //! Values are never copied as a whole: [`ProfileDb`], [`CctDb`] and [`TraceDb`] keep the source
 //! and hand out one profile, one context or one trace at a time.
+//! [`Taxonomy`] is `metrics/default.yaml`: which columns a viewer offers.
 //! A damaged record is left out and reported; see each reader for what survives.
 //!
 //! Not kept: reserved words and the module of a function that has none. The older formats
@@ -20,6 +21,7 @@ mod metrics;
 mod names;
 mod profile;
 mod record;
+mod taxonomy;
 mod trace;
 
 pub use cct::{CctDb, ContextBlock, ContextInfo, SparseValue};
@@ -28,4 +30,8 @@ pub use header::{FileKind, Recognised, recognise};
 pub use meta::{FunctionRecord, MetaDb, ModuleRecord, SourceFileRecord};
 pub use metrics::{Combine, MetricRecord, ScopeInstance, ScopeKind, ScopeRecord, SummaryRecord};
 pub use profile::{ContextValues, Identity, ProfileBlock, ProfileDb, ProfileInfo, StoredValue};
+pub use taxonomy::{
+    ChildVariants, Expression, Formula, FormulaPair, Operation, Render, Taxonomy, TaxonomyInput,
+    TaxonomyNode, Variant,
+};
 pub use trace::{Sample, TraceDb, TraceInfo};

@@ -9,9 +9,9 @@ use super::record::Record;
 pub(super) struct Names<'a> {
     meta: Record<'a>,
     by_pointer: HashMap<u64, Arc<str>>,
-    /// Bytes that may still be copied. Distinct strings of a valid file do not overlap (but for
+    /// Bytes that may still be looked at. Distinct strings of a valid file do not overlap (but for
     /// shared endings), so together they are about as long as the file at most; a hostile file
-    /// could point many records into one long string.
+    /// could point many records into one long string, or one without an end.
     budget: u64,
 }
 
@@ -21,14 +21,16 @@ impl<'a> Names<'a> {
     }
 
     /// The string at `pointer`; `None` when it lies outside the file, does not end inside it, or
-    /// the budget is spent.
+    /// the budget is spent. Bytes that are not UTF-8 are replaced.
     pub(super) fn get(&mut self, pointer: u64) -> Option<Arc<str>> {
         if let Some(known) = self.by_pointer.get(&pointer) {
             return Some(Arc::clone(known));
         }
-        let text = self.meta.text(pointer)?;
-        self.budget = self.budget.checked_sub(text.len() as u64)?;
-        let name: Arc<str> = text.into();
+        let text = self.meta.until_nul(pointer, self.budget);
+        // A string without an end was looked at up to the end of the file.
+        let looked_at = text.map_or(self.meta.len().saturating_sub(pointer), |t| t.len() as u64);
+        self.budget = self.budget.saturating_sub(looked_at + 1);
+        let name: Arc<str> = String::from_utf8_lossy(text?).into();
         self.by_pointer.insert(pointer, Arc::clone(&name));
         Some(name)
     }

@@ -7,7 +7,7 @@ use parallax_base::{Issues, Limits, Place, Severity, Source, Stage, read_range};
 
 use super::header::{FileKind, Header};
 use super::layout::{
-    CONTEXT_INDEX_SIZE, DRAFT_PROFILE_SIZE, IDENTITY_SIZE, PROFILE_SIZE, VALUE_SIZE,
+    CONTEXT_INDEX_SIZE, VALUE_SIZE, draft_profile, identity, identity_tuple, infos, profile,
 };
 use super::record::{Record, Table};
 use crate::FormatError;
@@ -65,22 +65,24 @@ impl ProfileDb {
         let file = FileKind::Profile.file_name();
         let header = Header::read(&*source, FileKind::Profile, 2, issues)?;
         let fail = |e| FormatError::read(file, e);
-        let infos = header.section(0);
-        let head = read_range(&*source, infos.start, infos.size.min(0x10)).map_err(fail)?;
+        let section = header.section(0);
+        let head =
+            read_range(&*source, section.start, section.size.min(infos::SIZE)).map_err(fail)?;
         let head = Record::new(&head);
-        let (Some(start), Some(count), Some(stride)) = (head.u64(0), head.u32(8), head.u8(0x0c))
+        let (start, count) = (head.u64(infos::START), head.u32(infos::COUNT));
+        let (Some(start), Some(count), Some(stride)) = (start, count, head.u8(infos::STRIDE))
         else {
-            return Err(FormatError::malformed(file, infos.start, "no table of profiles"));
+            return Err(FormatError::malformed(file, section.start, "no table of profiles"));
         };
         let (count, stride) = (u64::from(count), u64::from(stride));
-        if count > 0 && stride < DRAFT_PROFILE_SIZE {
-            let what =
-                format!("profile records of {stride} bytes; at least {DRAFT_PROFILE_SIZE} needed");
-            return Err(FormatError::malformed(file, infos.start + 0x0c, what));
+        if count > 0 && stride < draft_profile::SIZE {
+            let least = draft_profile::SIZE;
+            let what = format!("profile records of {stride} bytes; at least {least} needed");
+            return Err(FormatError::malformed(file, section.start + infos::STRIDE, what));
         }
         let (table, lost) = Table::clamped(start, count, stride, source.len());
         if lost > 0 {
-            let place = Place::Byte { file: file.into(), offset: infos.start };
+            let place = Place::Byte { file: file.into(), offset: section.start };
             issues.report(Severity::Error, Stage::Read, "profiles-outside", place, || {
                 format!("{lost} of {count} profiles lie outside the file; they are left out")
             });
@@ -91,6 +93,9 @@ impl ProfileDb {
         let records = read_range(&*source, table.start.min(source.len()), table.len * table.stride)
             .map_err(fail)?;
         let identities = header.section(1);
+        limits
+            .metadata("the identity tuples", identities.size)
+            .map_err(|cause| FormatError::Limit { file: file.into(), cause })?;
         let tuples = read_range(&*source, identities.start, identities.size).map_err(fail)?;
         let mut opener = Opener {
             records: Record::new(&records),
@@ -98,8 +103,9 @@ impl ProfileDb {
             file_len: source.len(),
             tuples: Record::new(&tuples),
             tuples_start: identities.start,
-            // Each profile has a tuple of its own, and they do not overlap.
-            identity_room: identities.size / IDENTITY_SIZE + 8 * table.len,
+            // Profiles of a valid file do not share bytes: neither values nor identities.
+            values_room: source.len(),
+            identity_room: identities.size / identity::SIZE + 8 * table.len,
             issues,
             identities: Vec::new(),
         };
@@ -139,14 +145,11 @@ impl ProfileDb {
         {
             let len = info.indices + indices_len - info.values;
             let both = read_range(&*self.source, info.values, len).map_err(fail)?;
-            let split = |from: u64, len: u64| {
-                let range = Record::new(&both).slice(from, len).unwrap_or_default();
-                Cow::Owned(range.to_vec())
-            };
-            return Ok(ProfileBlock {
-                values: split(0, values_len),
-                indices: split(info.indices - info.values, indices_len),
-            });
+            let mut values = both.into_owned();
+            // Both lengths are at most that of what was read, which fits in memory.
+            let indices = values.split_off((info.indices - info.values) as usize);
+            values.truncate(values_len as usize);
+            return Ok(ProfileBlock { values: values.into(), indices: indices.into() });
         }
         Ok(ProfileBlock {
             values: read_range(&*self.source, info.values, values_len).map_err(fail)?,
@@ -161,6 +164,9 @@ struct Opener<'a, 'i> {
     file_len: u64,
     tuples: Record<'a>,
     tuples_start: u64,
+    /// Bytes of values and indices that profiles may still have.
+    values_room: u64,
+    /// Identities that tuples may still have.
     identity_room: u64,
     issues: &'i mut Issues,
     identities: Vec<Identity>,
@@ -176,12 +182,12 @@ impl Opener<'_, '_> {
         let at = i * self.table.stride;
         let offset = self.table.at(i);
         let word = |from: u64| self.records.u64(at + from).unwrap_or(0);
-        let (mut num_values, values) = (word(0), word(0x08));
-        let mut num_contexts = self.records.u32(at + 0x10).unwrap_or(0);
-        let (indices, tuple) = (word(0x18), word(0x20));
+        let (mut num_values, values) = (word(profile::NUM_VALUES), word(profile::VALUES));
+        let mut num_contexts = self.records.u32(at + profile::NUM_CONTEXTS).unwrap_or(0);
+        let (indices, tuple) = (word(profile::INDICES), word(profile::IDENTITY));
         // The draft has no flags; there the summary is the profile without an identity.
-        let is_summary = if self.table.stride >= PROFILE_SIZE {
-            self.records.u32(at + 0x28).unwrap_or(0) & 1 != 0
+        let is_summary = if self.table.stride >= profile::SIZE {
+            self.records.u32(at + profile::FLAGS).unwrap_or(0) & 1 != 0
         } else {
             tuple == 0
         };
@@ -200,6 +206,16 @@ impl Opener<'_, '_> {
             });
             (num_values, num_contexts) = (0, 0);
         }
+        let bytes =
+            num_values * VALUE_SIZE as u64 + u64::from(num_contexts) * CONTEXT_INDEX_SIZE as u64;
+        if bytes > self.values_room {
+            self.fault("values-overlap", offset, || {
+                format!("profile {i}: its values overlap those of others; it is empty now")
+            });
+            (num_values, num_contexts) = (0, 0);
+        } else {
+            self.values_room -= bytes;
+        }
         let identities = if tuple == 0 { (0, 0) } else { self.identity(i, offset, tuple) };
         let (values, indices) = if num_values == 0 { (0, 0) } else { (values, indices) };
         let num_contexts = if num_values == 0 { 0 } else { num_contexts };
@@ -209,11 +225,12 @@ impl Opener<'_, '_> {
     fn identity(&mut self, i: u64, offset: u64, pointer: u64) -> (u32, u32) {
         let start = u32::try_from(self.identities.len()).unwrap_or(u32::MAX);
         let within = pointer.checked_sub(self.tuples_start);
-        let count = within.and_then(|at| self.tuples.u16(at)).map(u64::from);
+        let count =
+            within.and_then(|at| self.tuples.u16(at + identity_tuple::COUNT)).map(u64::from);
         let ids = within
-            .and_then(|at| at.checked_add(8))
+            .and_then(|at| at.checked_add(identity_tuple::SIZE))
             .zip(count)
-            .and_then(|(at, count)| self.tuples.sub(at, count * IDENTITY_SIZE));
+            .and_then(|(at, count)| self.tuples.sub(at, count * identity::SIZE));
         let (Some(ids), Some(count)) = (ids, count) else {
             self.fault("identity-outside", offset, || {
                 format!("profile {i}: its identity tuple at {pointer} is outside its section")
@@ -228,12 +245,12 @@ impl Opener<'_, '_> {
         }
         self.identity_room -= count;
         for k in 0..count {
-            let at = k * IDENTITY_SIZE;
+            let at = k * identity::SIZE;
             self.identities.push(Identity {
-                kind: ids.u8(at).unwrap_or(0),
-                is_physical: ids.u16(at + 2).unwrap_or(0) & 1 != 0,
-                logical: ids.u32(at + 4).unwrap_or(0),
-                physical: ids.u64(at + 8).unwrap_or(0),
+                kind: ids.u8(at + identity::KIND).unwrap_or(0),
+                is_physical: ids.u16(at + identity::FLAGS).unwrap_or(0) & 1 != 0,
+                logical: ids.u32(at + identity::LOGICAL).unwrap_or(0),
+                physical: ids.u64(at + identity::PHYSICAL).unwrap_or(0),
             });
         }
         (start, u32::try_from(self.identities.len()).unwrap_or(u32::MAX))
@@ -336,7 +353,18 @@ impl ProfileBlock<'_> {
     }
 
     /// All entries in order of context id.
+    /// Each value is given once at most, also where the index of a damaged file runs back and
+    /// forth.
     pub fn iter(&self) -> impl Iterator<Item = ContextValues<'_>> {
-        (0..self.num_contexts()).filter_map(|entry| self.entry(entry))
+        let all = self.values();
+        let mut given = 0;
+        (0..self.num_contexts()).filter_map(move |entry| {
+            let start = self.start(entry).unwrap_or(all.len()).clamp(given, all.len());
+            let next = (entry + 1 < self.num_contexts()).then(|| self.start(entry + 1)).flatten();
+            let end = next.unwrap_or(all.len()).clamp(start, all.len());
+            given = end;
+            let values = all.get(start..end).unwrap_or_default();
+            Some(ContextValues { context: self.context_id(entry)?, values })
+        })
     }
 }

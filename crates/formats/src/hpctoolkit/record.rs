@@ -1,7 +1,5 @@
 //! Checked access to fields of little-endian records.
 
-use std::borrow::Cow;
-
 /// Bytes of a file (or of a part of it) whose every access is checked.
 #[derive(Clone, Copy)]
 pub(super) struct Record<'a>(&'a [u8]);
@@ -46,12 +44,14 @@ impl<'a> Record<'a> {
         self.array(offset).map(u64::from_le_bytes)
     }
 
-    /// The NUL-terminated string at `offset`; bytes that are not UTF-8 are replaced.
-    /// `None` when the offset or the terminator is not inside.
-    pub(super) fn text(self, offset: u64) -> Option<Cow<'a, str>> {
+    /// The bytes at `offset` up to the first NUL, of which there are at most `longest`.
+    /// `None` when the offset or the NUL is not inside.
+    pub(super) fn until_nul(self, offset: u64, longest: u64) -> Option<&'a [u8]> {
         let rest = self.0.get(usize::try_from(offset).ok()?..)?;
+        let within = usize::try_from(longest).unwrap_or(usize::MAX).saturating_add(1);
+        let rest = rest.get(..within).unwrap_or(rest);
         let end = rest.iter().position(|&byte| byte == 0)?;
-        rest.get(..end).map(String::from_utf8_lossy)
+        rest.get(..end)
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use parallax_base::{Issues, Limits, Place, Severity, Source, Stage, read_range};
 
 use super::header::{FileKind, Header};
-use super::layout::{SAMPLE_SIZE, TRACE_SIZE};
+use super::layout::{SAMPLE_SIZE, trace, traces};
 use super::record::{Record, Table};
 use crate::FormatError;
 
@@ -48,17 +48,21 @@ impl TraceDb {
         let header = Header::read(&*source, FileKind::Trace, 1, issues)?;
         let fail = |e| FormatError::read(file, e);
         let section = header.section(0);
-        let head = read_range(&*source, section.start, section.size.min(0x20)).map_err(fail)?;
+        let head =
+            read_range(&*source, section.start, section.size.min(traces::SIZE)).map_err(fail)?;
         let head = Record::new(&head);
-        let (Some(start), Some(count), Some(stride)) = (head.u64(0), head.u32(8), head.u8(0x0c))
+        let (start, count) = (head.u64(traces::START), head.u32(traces::COUNT));
+        let (Some(start), Some(count), Some(stride)) = (start, count, head.u8(traces::STRIDE))
         else {
             return Err(FormatError::malformed(file, section.start, "no table of traces"));
         };
-        let (min_nanos, max_nanos) = (head.u64(0x10).unwrap_or(0), head.u64(0x18).unwrap_or(0));
+        let min_nanos = head.u64(traces::MIN_NANOS).unwrap_or(0);
+        let max_nanos = head.u64(traces::MAX_NANOS).unwrap_or(0);
         let (count, stride) = (u64::from(count), u64::from(stride));
-        if count > 0 && stride < TRACE_SIZE {
-            let what = format!("trace records of {stride} bytes; at least {TRACE_SIZE} needed");
-            return Err(FormatError::malformed(file, section.start + 0x0c, what));
+        if count > 0 && stride < trace::SIZE {
+            let least = trace::SIZE;
+            let what = format!("trace records of {stride} bytes; at least {least} needed");
+            return Err(FormatError::malformed(file, section.start + traces::STRIDE, what));
         }
         let (table, lost) = Table::clamped(start, count, stride, source.len());
         let mut fault = |kind, offset, what: String| {
@@ -76,11 +80,13 @@ impl TraceDb {
             .map_err(fail)?;
         let records = Record::new(&bytes);
         let mut infos = Vec::new();
+        // Traces of a valid file do not share bytes.
+        let mut room = source.len();
         for i in 0..table.len {
             let at = i * table.stride;
-            let profile = records.u32(at).unwrap_or(0);
-            let (start, end) =
-                (records.u64(at + 8).unwrap_or(0), records.u64(at + 16).unwrap_or(0));
+            let profile = records.u32(at + trace::PROFILE).unwrap_or(0);
+            let start = records.u64(at + trace::START).unwrap_or(0);
+            let end = records.u64(at + trace::END).unwrap_or(0);
             let kept_end = end.min(source.len());
             let bytes = kept_end.saturating_sub(start);
             let size = SAMPLE_SIZE as u64;
@@ -92,7 +98,16 @@ impl TraceDb {
                 );
                 fault("samples-outside", table.at(i), what);
             }
-            infos.push(TraceInfo { profile, num_samples: bytes / size, start });
+            let mut num_samples = bytes / size;
+            if num_samples * size > room {
+                let what = format!(
+                    "the samples of profile {profile} overlap those of others; they are left out"
+                );
+                fault("samples-overlap", table.at(i), what);
+                num_samples = 0;
+            }
+            room -= num_samples * size;
+            infos.push(TraceInfo { profile, num_samples, start });
         }
         Ok(Self { source, infos, min_nanos, max_nanos })
     }
