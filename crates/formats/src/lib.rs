@@ -6,7 +6,14 @@
 
 #![warn(clippy::indexing_slicing)]
 
+pub mod compressed;
 mod error;
+pub mod extrap;
 pub mod hpctoolkit;
+pub mod json;
+pub mod measurements;
+pub mod pascal;
+pub mod scaling_peers;
+pub mod stream;
 
 pub use error::FormatError;

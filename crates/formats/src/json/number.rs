@@ -1,0 +1,233 @@
+//! Numbers of JSON: eight digits at a time, exact.
+
+/// A number as the file wrote it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// Digits only, within the range of `i64`.
+    Integer(i64),
+    /// Anything else. `NaN` and `Infinity`, which Python writes, are accepted and not finite.
+    Float(f64),
+}
+
+impl Number {
+    /// The value; integers beyond 2^53 are rounded to the nearest float.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Self::Integer(n) => n as f64,
+            Self::Float(x) => x,
+        }
+    }
+
+    /// The value as a count or an id, where it is a whole number from 0 on.
+    #[must_use]
+    pub fn as_u64(self) -> Option<u64> {
+        match self {
+            Self::Integer(n) => u64::try_from(n).ok(),
+            Self::Float(x) if x >= 0.0 && x < 2f64.powi(53) && x.fract() == 0.0 => Some(x as u64),
+            Self::Float(_) => None,
+        }
+    }
+}
+
+/// A number and how many bytes it took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scanned {
+    pub(super) number: Number,
+    pub(super) len: usize,
+}
+
+const POWERS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// Powers of ten that a float holds exactly.
+const EXACT: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// Eight bytes at `at`, the first in the lowest place.
+#[inline]
+pub(super) fn load(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk::<8>().map(|chunk| u64::from_le_bytes(*chunk))
+}
+
+/// The value of eight digits, each in one byte as 0 to 9.
+#[inline]
+fn eight(digits: u64) -> u64 {
+    let pairs = digits.wrapping_mul(2561) >> 8;
+    let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(6_553_601) >> 16;
+    (fours & 0x0000_ffff_0000_ffff).wrapping_mul(42_949_672_960_001) >> 32
+}
+
+/// Appends the digits at `at` to `mantissa` (wrapping); returns the first place without one.
+#[inline]
+fn digits(bytes: &[u8], mut at: usize, mantissa: &mut u64) -> usize {
+    while let Some(chunk) = load(bytes, at) {
+        let values = chunk ^ (0x30 * EACH);
+        let others = (values.wrapping_add(0x76 * EACH) | values) & (0x80 * EACH);
+        let count = (others.trailing_zeros() / 8) as usize;
+        let Some(&power) = POWERS.get(count) else { return at };
+        if count == 0 {
+            return at;
+        }
+        let aligned = values << (64 - 8 * count);
+        *mantissa = mantissa.wrapping_mul(power).wrapping_add(eight(aligned));
+        at += count;
+        if count < 8 {
+            return at;
+        }
+    }
+    while let Some(digit) = bytes.get(at).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10) {
+        *mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
+        at += 1;
+    }
+    at
+}
+
+/// Reads the number at the front of `bytes`. The error is the place of the byte that does not
+/// fit; when that is the end of `bytes`, more bytes may make it fit.
+#[inline]
+pub(super) fn scan(bytes: &[u8]) -> Result<Scanned, usize> {
+    let negative = bytes.first() == Some(&b'-');
+    let start = usize::from(negative);
+    let mut mantissa = 0;
+    let mut at = digits(bytes, start, &mut mantissa);
+    let whole = at - start;
+    if whole == 0 {
+        return named(bytes, start, negative);
+    }
+    if whole > 1 && bytes.get(start) == Some(&b'0') {
+        return Err(start + 1);
+    }
+    let mut fraction = 0;
+    let mut plain = true;
+    if bytes.get(at) == Some(&b'.') {
+        let first = at + 1;
+        at = digits(bytes, first, &mut mantissa);
+        fraction = at - first;
+        if fraction == 0 {
+            return Err(at);
+        }
+        plain = false;
+    }
+    let mut exponent = 0_i64;
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let sign = bytes.get(at + 1).copied();
+        let first = at + 1 + usize::from(matches!(sign, Some(b'+' | b'-')));
+        let mut value = 0;
+        at = digits(bytes, first, &mut value);
+        if at == first {
+            return Err(at);
+        }
+        let value = if at - first > 5 { 100_000 } else { i64::try_from(value).unwrap_or(100_000) };
+        exponent = if sign == Some(b'-') { -value } else { value };
+        plain = false;
+    }
+    let fits = whole + fraction <= 19;
+    if plain && fits && !(negative && mantissa == 0) {
+        if let Ok(value) = i64::try_from(mantissa) {
+            let number = Number::Integer(if negative { -value } else { value });
+            return Ok(Scanned { number, len: at });
+        }
+    }
+    let scale = exponent.saturating_sub(i64::try_from(fraction).unwrap_or(i64::MAX));
+    let exact = EXACT.get(usize::try_from(scale.unsigned_abs()).unwrap_or(usize::MAX));
+    let value = match exact {
+        // Both factors are exact, so one rounding gives the nearest float.
+        Some(&power) if fits && mantissa <= 1 << 53 => {
+            let value = if scale < 0 { mantissa as f64 / power } else { mantissa as f64 * power };
+            if negative { -value } else { value }
+        }
+        _ => slow(bytes.get(..at).unwrap_or_default()),
+    };
+    Ok(Scanned { number: Number::Float(value), len: at })
+}
+
+#[cold]
+fn slow(bytes: &[u8]) -> f64 {
+    std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN)
+}
+
+/// The words that Python's writer uses for numbers that JSON lacks.
+#[cold]
+fn named(bytes: &[u8], start: usize, negative: bool) -> Result<Scanned, usize> {
+    let rest = bytes.get(start..).unwrap_or_default();
+    let words: [(&[u8], f64); 2] = [(b"NaN", f64::NAN), (b"Infinity", f64::INFINITY)];
+    for (word, value) in words {
+        if rest.starts_with(word) {
+            let value = if negative { -value } else { value };
+            return Ok(Scanned { number: Number::Float(value), len: start + word.len() });
+        }
+        if !rest.is_empty() && word.starts_with(rest) {
+            return Err(bytes.len());
+        }
+    }
+    Err(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn float(text: &str) -> f64 {
+        let scanned = scan(text.as_bytes()).unwrap();
+        assert_eq!(scanned.len, text.len(), "{text}");
+        scanned.number.as_f64()
+    }
+
+    #[test]
+    fn floats_are_the_nearest_ones() {
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state >> 11
+        };
+        for i in 0..20_000_u32 {
+            let (a, b) = (next(), next());
+            let text = match i % 6 {
+                0 => format!("{}.{:06}", a % 10_000_000_000, b % 1_000_000),
+                1 => format!("{}", f64::from_bits(a << 1 & !(1 << 62))),
+                2 => format!("-{}.{}", a % 1000, b),
+                3 => format!("{}e{}", a % 100_000, (b % 700) as i64 - 350),
+                4 => format!("{:e}", f64::from_bits(a | b << 40).abs().min(1e300)),
+                _ => format!("{a}"),
+            };
+            let (ours, std) = (float(&text), text.parse::<f64>().unwrap());
+            assert_eq!(ours.to_bits(), std.to_bits(), "{text}");
+            let padded = format!("{text}, 1234567");
+            assert_eq!(scan(padded.as_bytes()).unwrap().len, text.len(), "{text}");
+        }
+    }
+
+    #[test]
+    fn integers_keep_every_digit_up_to_their_range() {
+        for n in [0, 1, -1, 9_007_199_254_740_993, i64::MAX, -i64::MAX] {
+            assert_eq!(scan(n.to_string().as_bytes()).unwrap().number, Number::Integer(n));
+        }
+        assert_eq!(float("18446744073709551616"), 18_446_744_073_709_551_616.0);
+        assert!(float("-0").is_sign_negative());
+        assert!(float("1e999").is_infinite());
+        assert!(float("NaN").is_nan());
+        assert_eq!(float("-Infinity"), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn what_json_forbids_is_refused_where_it_stands() {
+        for (text, at) in [
+            ("01", 1),
+            ("1.", 2),
+            ("1.x", 2),
+            ("-", 1),
+            ("+1", 0),
+            (".5", 0),
+            ("1e", 2),
+            ("1e+", 3),
+            ("Nope", 0),
+            ("Na", 2),
+        ] {
+            assert_eq!(scan(text.as_bytes()), Err(at), "{text}");
+        }
+    }
+}

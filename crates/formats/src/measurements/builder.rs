@@ -1,0 +1,348 @@
+//! Collects [`Measurements`] in any order and sorts them once.
+
+use std::collections::HashMap;
+
+use parallax_base::{Limits, Severity, Unit};
+
+use super::regions::{Nesting, arrange};
+use super::{
+    Measurements, Metric, Outcome, Parameter, ParameterValue, Region, RegionKind, Report, Run,
+    Sample, ScalingFormat, Statistic,
+};
+use crate::FormatError;
+
+/// How a parameter's values are sorted in the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Ascending where all are numbers, else as first seen.
+    Numeric,
+    /// As first seen or declared.
+    Given,
+}
+
+struct Column {
+    name: String,
+    order: Order,
+    values: Vec<ParameterValue>,
+    by_label: HashMap<String, u32>,
+}
+
+/// A new region as a reader sees it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RegionRow<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) file: Option<&'a str>,
+    pub(crate) lines: Option<(u32, u32)>,
+    pub(crate) kind: Option<RegionKind>,
+}
+
+/// Collects measurements in any order.
+pub(crate) struct Builder {
+    pub(crate) metadata: Vec<(String, String)>,
+    format: ScalingFormat,
+    nesting: Nesting,
+    limits: Limits,
+    columns: Vec<Column>,
+    coordinates: Vec<Vec<u32>>,
+    by_coordinate: HashMap<Vec<u32>, u32>,
+    runs: Vec<Run>,
+    by_run: HashMap<(u32, u32), u32>,
+    pub(crate) regions: Vec<Region>,
+    by_region: HashMap<String, u32>,
+    metrics: Vec<Metric>,
+    samples: Vec<Sample>,
+    statistics: Vec<Statistic>,
+}
+
+fn index(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+impl Builder {
+    pub(crate) fn new(format: ScalingFormat, nesting: Nesting, limits: Limits) -> Self {
+        Self {
+            metadata: Vec::new(),
+            format,
+            nesting,
+            limits,
+            columns: Vec::new(),
+            coordinates: Vec::new(),
+            by_coordinate: HashMap::new(),
+            runs: Vec::new(),
+            by_run: HashMap::new(),
+            regions: Vec::new(),
+            by_region: HashMap::new(),
+            metrics: Vec::new(),
+            samples: Vec::new(),
+            statistics: Vec::new(),
+        }
+    }
+
+    /// Index of the parameter called `name`, which is added if it is new.
+    pub(crate) fn parameter(&mut self, name: &str) -> usize {
+        if let Some(at) = self.columns.iter().position(|column| column.name == name) {
+            return at;
+        }
+        let order =
+            if name == super::parameter_names::INPUT { Order::Given } else { Order::Numeric };
+        let (values, by_label) = (Vec::new(), HashMap::new());
+        self.columns.push(Column { name: name.to_owned(), order, values, by_label });
+        self.columns.len() - 1
+    }
+
+    /// Index of a value of a parameter, which is added if it is new.
+    pub(crate) fn value(&mut self, parameter: usize, label: &str, number: Option<f64>) -> u32 {
+        let Some(column) = self.columns.get_mut(parameter) else { return u32::MAX };
+        if let Some(&at) = column.by_label.get(label) {
+            return at;
+        }
+        let same = column.values.iter().position(|v| v.number.is_some() && v.number == number);
+        if let Some(at) = same {
+            return index(at);
+        }
+        let at = index(column.values.len());
+        column.values.push(ParameterValue { label: label.to_owned(), number });
+        column.by_label.insert(label.to_owned(), at);
+        at
+    }
+
+    /// Index of a value written as text: a number where it is one.
+    pub(crate) fn value_of_text(&mut self, parameter: usize, text: &str) -> u32 {
+        let number = text.trim().parse().ok().filter(|x: &f64| x.is_finite());
+        self.value(parameter, text.trim(), number)
+    }
+
+    /// Index of a numeric value.
+    pub(crate) fn value_of_number(&mut self, parameter: usize, number: f64) -> u32 {
+        self.value(parameter, &number.to_string(), Some(number))
+    }
+
+    pub(crate) fn num_parameters(&self) -> usize {
+        self.columns.len()
+    }
+
+    pub(crate) fn coordinate(&mut self, values: Vec<u32>) -> u32 {
+        if let Some(&at) = self.by_coordinate.get(&values) {
+            return at;
+        }
+        let at = index(self.coordinates.len());
+        self.coordinates.push(values.clone());
+        self.by_coordinate.insert(values, at);
+        at
+    }
+
+    /// Adds a run; two runs may have the same coordinate and repetition: the last one counts.
+    pub(crate) fn add_run(&mut self, run: Run) -> u32 {
+        let at = index(self.runs.len());
+        self.by_run.insert((run.coordinate, run.repetition), at);
+        self.runs.push(run);
+        at
+    }
+
+    /// The run of a coordinate and repetition, which is added if it is new.
+    pub(crate) fn run(&mut self, coordinate: u32, repetition: u32) -> u32 {
+        if let Some(&at) = self.by_run.get(&(coordinate, repetition)) {
+            return at;
+        }
+        let outcome = Outcome::Completed;
+        self.add_run(Run { coordinate, repetition, interval: None, outcome })
+    }
+
+    /// The region of the whole program, which is added if it is new.
+    pub(crate) fn program(&mut self) -> u32 {
+        let kind = Some(RegionKind::WholeProgram);
+        self.region(&RegionRow { path: "", name: "whole program", kind, ..RegionRow::default() })
+    }
+
+    /// Index of the region with this path, which is added with the rest of `row` if it is new.
+    /// The empty path is the whole program's.
+    pub(crate) fn region(&mut self, row: &RegionRow<'_>) -> u32 {
+        if let Some(&at) = self.by_region.get(row.path) {
+            return at;
+        }
+        let at = index(self.regions.len());
+        self.regions.push(Region {
+            id: String::new(),
+            path: row.path.to_owned(),
+            name: row.name.to_owned(),
+            parent: None,
+            kind: row.kind.unwrap_or(RegionKind::Marked),
+            file: row.file.filter(|file| !file.is_empty()).map(str::to_owned),
+            lines: row.lines,
+        });
+        self.by_region.insert(row.path.to_owned(), at);
+        at
+    }
+
+    /// Index of the metric called `name`, which is added if it is new.
+    pub(crate) fn metric(&mut self, name: &str, unit: &Unit) -> u16 {
+        let at = self.metrics.iter().position(|metric| metric.name == name).unwrap_or_else(|| {
+            self.metrics.push(Metric { name: name.to_owned(), unit: unit.clone() });
+            self.metrics.len() - 1
+        });
+        u16::try_from(at).unwrap_or(u16::MAX)
+    }
+
+    /// Adds a value. Values that are not finite must not come here.
+    pub(crate) fn push(&mut self, metric: u16, region: u32, run: u32, value: f64) {
+        self.samples.push(Sample { metric, region, run, value });
+    }
+
+    pub(crate) fn push_statistic(&mut self, statistic: Statistic) {
+        self.statistics.push(statistic);
+    }
+
+    pub(crate) fn num_samples(&self) -> usize {
+        self.samples.len()
+    }
+
+    /// Forgets the samples from number `len` on.
+    pub(crate) fn truncate_samples(&mut self, len: usize) {
+        self.samples.truncate(len);
+    }
+
+    /// Checks the memory taken so far against the limits.
+    pub(crate) fn check_limits(&self, file: &str) -> Result<(), FormatError> {
+        let sample = size_of::<Sample>() as u64;
+        let bytes = self.samples.len() as u64 * sample
+            + self.runs.len() as u64 * 96
+            + self.statistics.len() as u64 * size_of::<Statistic>() as u64
+            + (self.regions.len() + self.coordinates.len()) as u64 * 200;
+        self.limits
+            .metadata("measurements", bytes)
+            .map_err(|cause| FormatError::Limit { file: file.to_owned(), cause })
+    }
+
+    /// Sorts everything and drops what is repeated.
+    pub(crate) fn finish(mut self, report: &mut Report<'_>) -> Measurements {
+        self.sort_values();
+        let new_run = self.sort_runs(report);
+        let (regions, new_region) = arrange(std::mem::take(&mut self.regions), self.nesting);
+        let mut samples = self.samples;
+        samples.retain_mut(|sample| {
+            let run = new_run.get(sample.run as usize).copied().flatten();
+            let region = new_region.get(sample.region as usize).copied();
+            (sample.run, sample.region) = (run.unwrap_or(u32::MAX), region.unwrap_or(u32::MAX));
+            run.is_some() && region.is_some()
+        });
+        // Stable, so that of repeated values the last of the file comes last.
+        samples.sort_by_key(|s| (s.metric, s.region, s.run));
+        let before = samples.len();
+        let mut kept: Vec<Sample> = Vec::new();
+        if samples.windows(2).any(|pair| matches!(pair, [a, b] if same(a, b))) {
+            for sample in samples {
+                match kept.last_mut().filter(|last| same(last, &sample)) {
+                    Some(last) => *last = sample,
+                    None => kept.push(sample),
+                }
+            }
+            let dropped = before - kept.len();
+            report.whole(Severity::Warning, "repeated-value", || {
+                format!("{dropped} values are given more than once for the same region and run; the last of each is kept")
+            });
+            samples = kept;
+        }
+        let mut statistics = self.statistics;
+        for statistic in &mut statistics {
+            let region = new_region.get(statistic.region as usize);
+            statistic.region = region.copied().unwrap_or(u32::MAX);
+        }
+        statistics.sort_by_key(|s| (s.metric, s.region, s.coordinate));
+        Measurements {
+            format: self.format,
+            metadata: self.metadata,
+            parameters: self
+                .columns
+                .into_iter()
+                .map(|column| Parameter { name: column.name, values: column.values })
+                .collect(),
+            coordinates: self.coordinates,
+            runs: self.runs,
+            regions,
+            metrics: self.metrics,
+            samples,
+            statistics,
+        }
+    }
+
+    /// Sorts the values of each parameter and the coordinates; rewrites what refers to them.
+    fn sort_values(&mut self) {
+        let mut new_values = Vec::new();
+        for column in &mut self.columns {
+            let all_numbers = column.values.iter().all(|value| value.number.is_some());
+            if !all_numbers {
+                column.values.iter_mut().for_each(|value| value.number = None);
+            }
+            let mut order: Vec<u32> = (0..index(column.values.len())).collect();
+            if all_numbers && column.order == Order::Numeric {
+                let number = |i: u32| column.values.get(i as usize).and_then(|v| v.number);
+                order.sort_by(|&a, &b| {
+                    number(a).unwrap_or(0.0).total_cmp(&number(b).unwrap_or(0.0))
+                });
+            }
+            let mut new_of = vec![0; order.len()];
+            for (new, &old) in (0..).zip(&order) {
+                if let Some(slot) = new_of.get_mut(old as usize) {
+                    *slot = new;
+                }
+            }
+            let sorted = order.iter().filter_map(|&i| column.values.get(i as usize).cloned());
+            column.values = sorted.collect();
+            new_values.push(new_of);
+        }
+        for coordinate in &mut self.coordinates {
+            for (value, new_of) in coordinate.iter_mut().zip(&new_values) {
+                *value = new_of.get(*value as usize).copied().unwrap_or(*value);
+            }
+        }
+        let mut order: Vec<usize> = (0..self.coordinates.len()).collect();
+        order.sort_by_key(|&i| self.coordinates.get(i));
+        let mut new_of = vec![0; order.len()];
+        for (new, &old) in (0..).zip(&order) {
+            if let Some(slot) = new_of.get_mut(old) {
+                *slot = new;
+            }
+        }
+        self.coordinates.sort_unstable();
+        let new = |old: u32| new_of.get(old as usize).copied().unwrap_or(old);
+        self.runs.iter_mut().for_each(|run| run.coordinate = new(run.coordinate));
+        self.statistics.iter_mut().for_each(|s| s.coordinate = new(s.coordinate));
+    }
+
+    /// Sorts the runs; returns the new index of each old one, `None` for those that a later run
+    /// of the same coordinate and repetition replaces.
+    fn sort_runs(&mut self, report: &mut Report<'_>) -> Vec<Option<u32>> {
+        let known = self.coordinates.len();
+        let mut new_of = vec![None; self.runs.len()];
+        // Runs without a coordinate had a key that nobody understood, which was reported.
+        let mut order: Vec<usize> = (0..self.runs.len())
+            .filter(|&i| self.runs.get(i).is_some_and(|run| (run.coordinate as usize) < known))
+            .collect();
+        let key = |i: usize| self.runs.get(i).map(|run| (run.coordinate, run.repetition));
+        order.sort_by_key(|&i| key(i));
+        let mut kept: Vec<Run> = Vec::with_capacity(order.len());
+        let mut replaced = 0;
+        for (at, &old) in order.iter().enumerate() {
+            if order.get(at + 1).is_some_and(|&next| key(next) == key(old)) {
+                replaced += 1;
+                continue;
+            }
+            if let (Some(run), Some(slot)) = (self.runs.get(old), new_of.get_mut(old)) {
+                *slot = Some(index(kept.len()));
+                kept.push(run.clone());
+            }
+        }
+        if replaced > 0 {
+            report.whole(Severity::Warning, "repeated-run", || {
+                format!("{replaced} runs have the same configuration and repetition number as a later one, which replaces them; was the file merged by hand?")
+            });
+        }
+        self.runs = kept;
+        new_of
+    }
+}
+
+fn same(a: &Sample, b: &Sample) -> bool {
+    (a.metric, a.region, a.run) == (b.metric, b.region, b.run)
+}

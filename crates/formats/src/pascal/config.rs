@@ -1,0 +1,139 @@
+//! The `config` object: what the run keys, the tuples and the inputs mean.
+
+use parallax_base::Severity;
+
+use crate::json::Value;
+use crate::measurements::Report;
+
+/// Places of the fields in a tuple of `regions`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TupleFields {
+    pub(super) start: Option<usize>,
+    pub(super) stop: Option<usize>,
+    /// A duration instead of start and stop.
+    pub(super) duration: Option<usize>,
+    pub(super) first_line: Option<usize>,
+    pub(super) last_line: Option<usize>,
+    pub(super) thread: Option<usize>,
+    pub(super) file: Option<usize>,
+}
+
+impl Default for TupleFields {
+    fn default() -> Self {
+        Self {
+            start: Some(0),
+            stop: Some(1),
+            duration: None,
+            first_line: Some(2),
+            last_line: Some(3),
+            thread: Some(4),
+            file: Some(5),
+        }
+    }
+}
+
+impl TupleFields {
+    fn from_names(names: &[&str]) -> Self {
+        let at = |wanted: &[&str]| names.iter().position(|name| wanted.contains(name));
+        Self {
+            start: at(&["start_time"]),
+            stop: at(&["stop_time"]),
+            duration: at(&["total_time", "time", "duration"]),
+            first_line: at(&["start_line"]),
+            last_line: at(&["stop_line"]),
+            thread: at(&["thread_id"]),
+            file: at(&["filename"]),
+        }
+    }
+}
+
+/// What `config` says.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Config {
+    /// Names of the parts of a run's key.
+    pub(super) keys: Option<Vec<String>>,
+    pub(super) arguments: Vec<String>,
+    pub(super) command: Option<String>,
+    pub(super) tuple: TupleFields,
+    /// Regions, sensors: whether the file says that runs have them.
+    pub(super) declares_regions: bool,
+    pub(super) declares_sensors: bool,
+    pub(super) gaps_requested: bool,
+    /// Every scalar, for people.
+    pub(super) metadata: Vec<(String, String)>,
+}
+
+impl Config {
+    /// Reads the object; what has another type than expected is reported and left out.
+    pub(super) fn from_value(value: &Value, offset: u64, report: &mut Report<'_>) -> Self {
+        let mut config = Self::default();
+        if value.entries().is_empty() {
+            report.at(Severity::Error, "config-unreadable", offset, || {
+                format!("config is {}, not an object with fields; defaults are used", value.kind())
+            });
+        }
+        if let Some(name) = value.repeated_name() {
+            report.at(Severity::Warning, "duplicate-name", offset, || {
+                format!("config has {name:?} twice; the last one counts")
+            });
+        }
+        for (name, field) in value.entries() {
+            let text = match field {
+                Value::String(text) => text.clone(),
+                Value::Bool(flag) => flag.to_string(),
+                Value::Number(number) => number.as_f64().to_string(),
+                _ => continue,
+            };
+            config.metadata.retain(|(known, _)| known != name);
+            config.metadata.push((name.clone(), text));
+        }
+        config.command = value.get("command").and_then(Value::as_str).map(str::to_owned);
+        if let Some(arguments) = value.get("arguments") {
+            let texts: Vec<String> =
+                arguments.items().iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            if texts.len() != arguments.items().len() || arguments.kind() != "an array" {
+                report.at(Severity::Warning, "wrong-type", offset, || {
+                    "config.arguments is not a list of texts; inputs are numbered".to_owned()
+                });
+            } else {
+                config.arguments = texts;
+            }
+        }
+        let gap = |word: &str| word == "-g" || word == "--gapr";
+        config.gaps_requested =
+            config.command.as_deref().is_some_and(|c| c.split_whitespace().any(gap));
+        config.read_descriptor(value, offset, report);
+        config
+    }
+
+    fn read_descriptor(&mut self, value: &Value, offset: u64, report: &mut Report<'_>) {
+        let Some(descriptor) = value.get("data_descriptor") else {
+            report.at(Severity::Warning, "no-descriptor", offset, || {
+                "config has no data_descriptor; the usual fields are assumed".to_owned()
+            });
+            return;
+        };
+        let names = |value: &Value| -> Vec<String> {
+            value.items().iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        self.keys = descriptor.get("keys").map(names).filter(|keys| !keys.is_empty());
+        // Published descriptions have `extras` beside the descriptor; real files have it inside.
+        let extras = descriptor.get("extras").or_else(|| value.get("extras"));
+        let Some(extras) = extras else { return };
+        self.declares_sensors = extras.get("sensors").is_some();
+        if let Some(regions) = extras.get("regions") {
+            self.declares_regions = true;
+            let fields = regions.get("values").map(names).unwrap_or_default();
+            if !fields.is_empty() {
+                let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+                self.tuple = TupleFields::from_names(&fields);
+            }
+            let timed = self.tuple.start.is_some() && self.tuple.stop.is_some();
+            if !timed && self.tuple.duration.is_none() {
+                report.at(Severity::Error, "descriptor-without-times", offset, || {
+                    "the descriptor of regions names no start_time and stop_time; region times cannot be read".to_owned()
+                });
+            }
+        }
+    }
+}

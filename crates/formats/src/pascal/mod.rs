@@ -1,0 +1,24 @@
+//! PaScal Analyzer JSON (`config` and `data`) and the region list of the 2018 viewer.
+//!
+//! Read as a stream: the entries of a region are folded into one time per run as they pass, power
+//! samples into energy at the end of each run, so memory follows regions x configurations x
+//! repetitions and never the size of the file. `FORMAT.md` beside this file has the fields.
+//!
+//! What is lost: single entries of a region, single power samples, thread ids. What cannot be
+//! read is reported, and a file that ends early gives the runs that are complete.
+
+mod arguments;
+mod config;
+mod energy;
+mod intervals;
+mod keys;
+mod reader;
+mod run;
+mod viewer_2018;
+
+pub use energy::{Energy, EnergyFault, energy_of_intervals};
+pub use intervals::Intervals;
+
+pub(crate) use keys::hertz;
+pub(crate) use reader::{file_error, read};
+pub(crate) use viewer_2018::{read as read_viewer_2018, region_by_lines};

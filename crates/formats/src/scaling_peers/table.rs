@@ -1,0 +1,252 @@
+//! Tables with named columns: `cores,input,repetition,region,time,...`.
+//!
+//! Columns are told by their names, without case, units in brackets and blanks. Known parameters
+//! are cores (also threads, processes, ranks, p), input, size, nodes, frequency and the like;
+//! columns that hold text are parameters too; other columns with numbers are metrics. With
+//! columns `metric` and `value`, each row is one value (long form).
+
+use std::collections::HashMap;
+
+use parallax_base::{Severity, Unit};
+
+use super::csv::{fields, separator};
+use super::{number, whole};
+use crate::FormatError;
+use crate::measurements::{
+    Builder, Measurements, Nesting, ReadOptions, RegionRow, Report, ScalingFormat, metric_names,
+    parameter_names,
+};
+use crate::stream::ByteStream;
+
+/// What a column is.
+#[derive(Debug, Clone, PartialEq)]
+enum Role {
+    Parameter(String),
+    Repetition,
+    Region,
+    MetricName,
+    MetricValue,
+    /// Name, unit, and what brings values to that unit.
+    Metric(String, Unit, f64),
+    /// Told by the values: numbers are a metric, texts a parameter.
+    Open(String),
+}
+
+/// Name and unit of a column title such as `time [ms]` or `energy (J)`.
+fn name_and_unit(title: &str) -> (String, Option<&str>) {
+    let title = title.trim();
+    let split = title.rfind(['[', '(']).filter(|_| title.ends_with([']', ')']));
+    match split.map(|at| title.split_at(at)) {
+        Some((name, unit)) if !name.trim().is_empty() => {
+            (name.trim().to_owned(), Some(unit.trim_matches(['[', ']', '(', ')']).trim()))
+        }
+        _ => (title.to_owned(), None),
+    }
+}
+
+fn role_of(title: &str) -> Role {
+    let (name, unit) = name_and_unit(title);
+    let plain: String = name.to_ascii_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
+    match plain.as_str() {
+        "cores" | "core" | "ncores" | "numcores" | "threads" | "nthreads" | "numthreads"
+        | "processes" | "procs" | "nprocs" | "ranks" | "nranks" | "numprocs"
+        | "numberofprocesses" | "p" | "np" | "cpus" | "ncpus" | "pes" => {
+            Role::Parameter(parameter_names::CORES.to_owned())
+        }
+        "input" | "inputs" | "argument" | "arguments" | "args" | "problem" => {
+            Role::Parameter(parameter_names::INPUT.to_owned())
+        }
+        "frequency" | "freq" => Role::Parameter(parameter_names::FREQUENCY.to_owned()),
+        "size" | "inputsize" | "problemsize" | "n" | "nodes" | "numnodes" | "gpus" | "version" => {
+            Role::Parameter(name)
+        }
+        "repetition" | "repetitions" | "rep" | "run" | "iteration" | "trial" | "execution" => {
+            Role::Repetition
+        }
+        "region" | "callpath" | "function" | "kernel" | "regionid" => Role::Region,
+        "metric" => Role::MetricName,
+        "value" => Role::MetricValue,
+        "time" | "runtime" | "seconds" | "elapsed" | "elapsedtime" | "walltime" | "walltimes"
+        | "executiontime" | "totaltime" | "duration" | "times" | "timems" | "timens" | "timeus" => {
+            let given = match plain.as_str() {
+                "timems" => Some("ms"),
+                "timeus" => Some("us"),
+                "timens" => Some("ns"),
+                _ => unit,
+            };
+            let factor = match given {
+                Some("ms" | "milliseconds") => 1e-3,
+                Some("us" | "µs" | "microseconds") => 1e-6,
+                Some("ns" | "nanoseconds") => 1e-9,
+                Some("min" | "minutes") => 60.0,
+                _ => 1.0,
+            };
+            Role::Metric(metric_names::TIME.to_owned(), Unit::Seconds, factor)
+        }
+        "efficiency" => Role::Metric(metric_names::EFFICIENCY.to_owned(), Unit::Ratio, 1.0),
+        _ => match unit {
+            Some(unit) => Role::Metric(name, Unit::from_source(unit), 1.0),
+            None => Role::Open(name),
+        },
+    }
+}
+
+/// Whether these column names say that the table has scaling measurements: something that was
+/// varied and something that was measured.
+pub(crate) fn tells_scaling(titles: &[String]) -> bool {
+    let roles: Vec<Role> = titles.iter().map(|title| role_of(title)).collect();
+    let varied = roles.iter().any(|role| {
+        matches!(role, Role::Parameter(name) if name == parameter_names::CORES || name == parameter_names::INPUT)
+    });
+    let measured = roles.iter().any(|role| match role {
+        Role::Metric(name, ..) => name == metric_names::TIME || name == metric_names::EFFICIENCY,
+        Role::MetricValue => true,
+        _ => false,
+    });
+    varied && measured
+}
+
+/// Reads a table.
+///
+/// # Errors
+/// When it has no header, no parameter or no metric.
+pub(crate) fn read(
+    stream: &mut dyn ByteStream,
+    options: &ReadOptions<'_>,
+    report: &mut Report<'_>,
+) -> Result<Measurements, FormatError> {
+    let bytes = whole(stream, options)?;
+    let content = String::from_utf8_lossy(&bytes);
+    let content = content.trim_start_matches('\u{feff}');
+    let malformed = |what: &str| FormatError::malformed(options.file, 0, what);
+    let mut lines = (1..)
+        .zip(content.lines())
+        .filter(|(_, line): &(u64, &str)| !line.trim().is_empty() && !line.starts_with('#'));
+    let (_, header) = lines.next().ok_or_else(|| malformed("the table is empty"))?;
+    let separator = separator(header).ok_or_else(|| malformed("the table has one column"))?;
+    let titles = fields(header, separator);
+    let rows: Vec<(u64, Vec<String>)> =
+        lines.map(|(at, line)| (at, fields(line, separator))).collect();
+    let roles = settle(&titles, &rows);
+    let is_metric = |role: &Role| matches!(role, Role::Metric(..) | Role::MetricValue);
+    if !roles.iter().any(is_metric) {
+        return Err(malformed("no column holds measured numbers"));
+    }
+    if !roles.iter().any(|role| matches!(role, Role::Parameter(_))) {
+        return Err(malformed("no column holds a parameter such as cores or input"));
+    }
+    let mut builder = Builder::new(ScalingFormat::PlainCsv, Nesting::Flat, options.limits);
+    if !roles.contains(&Role::Region) {
+        builder.program();
+    }
+    for role in &roles {
+        if let Role::Parameter(name) = role {
+            builder.parameter(name);
+        }
+    }
+    if builder.num_parameters() < roles.iter().filter(|r| matches!(r, Role::Parameter(_))).count() {
+        return Err(malformed("two columns stand for the same parameter; rename one of them"));
+    }
+    let mut table = Table { builder, roles, titles, next: HashMap::new() };
+    for (line, row) in &rows {
+        if row.len() != table.titles.len() {
+            report.whole(Severity::Error, "bad-line", || {
+                format!(
+                    "line {line} has {} fields for {} columns; it is left out",
+                    row.len(),
+                    table.titles.len()
+                )
+            });
+            continue;
+        }
+        table.row(*line, row, report);
+        table.builder.check_limits(options.file)?;
+    }
+    if table.builder.num_samples() == 0 {
+        return Err(malformed("no row has a value"));
+    }
+    Ok(table.builder.finish(report))
+}
+
+/// Decides what the open columns are from their values.
+fn settle(titles: &[String], rows: &[(u64, Vec<String>)]) -> Vec<Role> {
+    let settled = titles.iter().enumerate().map(|(at, title)| match role_of(title) {
+        Role::Open(name) => {
+            let mut texts =
+                rows.iter().filter_map(|(_, row)| row.get(at)).filter(|t| !t.is_empty());
+            if texts.all(|text| text.parse::<f64>().is_ok()) {
+                Role::Metric(name, Unit::Count, 1.0)
+            } else {
+                Role::Parameter(name)
+            }
+        }
+        role => role,
+    });
+    settled.collect()
+}
+
+struct Table {
+    builder: Builder,
+    roles: Vec<Role>,
+    titles: Vec<String>,
+    /// Repetitions seen, where no column numbers them.
+    next: HashMap<(u32, u32, u16), u32>,
+}
+
+impl Table {
+    fn row(&mut self, line: u64, row: &[String], report: &mut Report<'_>) {
+        let mut coordinate = Vec::new();
+        let (mut repetition, mut region, mut metric_name) = (None, None, None);
+        for (role, text) in self.roles.iter().zip(row) {
+            match role {
+                Role::Parameter(name) => {
+                    let at = self.builder.parameter(name);
+                    let value = match number(text).filter(|_| name == parameter_names::FREQUENCY) {
+                        Some(n) => self.builder.value(at, text, Some(crate::pascal::hertz(n))),
+                        None if name == parameter_names::INPUT => {
+                            self.builder.value(at, text, None)
+                        }
+                        None => self.builder.value_of_text(at, text),
+                    };
+                    coordinate.push(value);
+                }
+                Role::Repetition => repetition = text.parse::<u32>().ok(),
+                Role::Region => region = Some(text.as_str()),
+                Role::MetricName => metric_name = Some(text.as_str()),
+                _ => {}
+            }
+        }
+        let region = match region {
+            Some("0" | "") | None => self.builder.program(),
+            Some(path) => {
+                self.builder.region(&RegionRow { path, name: path, ..RegionRow::default() })
+            }
+        };
+        let coordinate = self.builder.coordinate(coordinate);
+        for (at, text) in row.iter().enumerate() {
+            let (name, unit, factor) = match self.roles.get(at) {
+                Some(Role::Metric(name, unit, factor)) => (name.clone(), unit.clone(), *factor),
+                Some(Role::MetricValue) => {
+                    let name = metric_name.unwrap_or(metric_names::TIME);
+                    let unit = if name == metric_names::TIME { Unit::Seconds } else { Unit::Count };
+                    (name.to_owned(), unit, 1.0)
+                }
+                _ => continue,
+            };
+            if text.is_empty() {
+                continue;
+            }
+            let Some(value) = number(text) else {
+                report.whole(Severity::Error, "bad-value", || {
+                    format!("line {line}: {text:?} is not a finite number; it is left out")
+                });
+                continue;
+            };
+            let metric = self.builder.metric(&name, &unit);
+            let counted = self.next.entry((coordinate, region, metric)).or_insert(0);
+            *counted += 1;
+            let run = self.builder.run(coordinate, repetition.unwrap_or(*counted));
+            self.builder.push(metric, region, run, value * factor);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The JSON reader against an independent one, in every chunking, and on damaged texts.
+
+use parallax_formats::json::{Event, JsonErrorKind, JsonLimits, JsonReader, Number, Row, Value};
+use parallax_formats::stream::ChunkStream;
+
+const TEXT: &str = r#"{"a": [1, -2.5e3, true, false, null, "x\ty é 😀"], "b c": {}, "d": [[], [{"e": 0.1}]],
+ "long": "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789", "n": 9007199254740993}"#;
+
+fn events(text: &[u8], piece: usize) -> Result<Vec<String>, (u64, String)> {
+    let chunks: Vec<_> = text.chunks(piece).map(|c| Ok(c.to_vec())).collect();
+    let mut reader = JsonReader::new(ChunkStream::new(chunks.into_iter()), JsonLimits::default());
+    let mut all = Vec::new();
+    loop {
+        match reader.next_event() {
+            Ok(Event::End) => return Ok(all),
+            Ok(event) => all.push(format!("{event:?}")),
+            Err(fault) => return Err((fault.offset, fault.to_string())),
+        }
+    }
+}
+
+fn same(ours: &Value, theirs: &serde_json::Value) -> bool {
+    use serde_json::Value as Json;
+    match (ours, theirs) {
+        (Value::Null, Json::Null) => true,
+        (Value::Bool(a), Json::Bool(b)) => a == b,
+        (Value::String(a), Json::String(b)) => a == b,
+        (Value::Number(a), Json::Number(b)) => {
+            let exact = matches!(a, Number::Integer(n) if b.as_i64() == Some(*n));
+            exact || Some(a.as_f64()) == b.as_f64()
+        }
+        (Value::Array(a), Json::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(a), Json::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(k, v)| b.get(k).is_some_and(|w| same(v, w)))
+        }
+        _ => false,
+    }
+}
+
+fn read(text: &[u8]) -> Result<Value, parallax_formats::json::JsonError> {
+    let mut reader = JsonReader::from_slice(text, JsonLimits::default());
+    let value = reader.read_value()?;
+    reader.next_event()?;
+    Ok(value)
+}
+
+#[test]
+fn values_equal_those_of_an_independent_reader() {
+    let theirs: serde_json::Value = serde_json::from_str(TEXT).unwrap();
+    assert!(same(&read(TEXT.as_bytes()).unwrap(), &theirs));
+}
+
+#[test]
+fn events_are_the_same_however_the_text_arrives() {
+    let whole = events(TEXT.as_bytes(), usize::MAX).unwrap();
+    assert!(whole.contains(&r#"String("x\ty é 😀")"#.to_owned()), "{whole:?}");
+    for piece in 1..80 {
+        assert_eq!(events(TEXT.as_bytes(), piece).unwrap(), whole, "pieces of {piece}");
+    }
+}
+
+#[test]
+fn every_truncation_is_an_error_at_its_end() {
+    for len in 0..TEXT.len() {
+        let (offset, message) = events(&TEXT.as_bytes()[..len], 7).unwrap_err();
+        // A cut inside a multi-byte character is noticed with the string's end.
+        assert!(offset as usize <= len, "{len}: {message}");
+        assert!(
+            message.contains(&format!("at byte {offset}")) && message.contains('$'),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn every_changed_byte_is_judged_as_the_independent_reader_does() {
+    let mut text = TEXT.as_bytes().to_vec();
+    for at in 0..text.len() {
+        let kept = text[at];
+        for byte in [0, b' ', b'"', b'\\', b'{', b']', b',', b'0', b'-', b'.', b'e', 0x80, 0xff] {
+            text[at] = byte;
+            let theirs = serde_json::from_slice::<serde_json::Value>(&text);
+            match (read(&text), theirs) {
+                (Ok(ours), Ok(theirs)) => {
+                    // Theirs merges repeated names, ours keeps them.
+                    assert!(
+                        same(&ours, &theirs) || ours.repeated_name().is_some(),
+                        "byte {at} = {byte}"
+                    );
+                }
+                (Err(_), Err(_)) => {}
+                // Too large for a float: they refuse it, here it is infinite as in Python.
+                (Ok(_), Err(theirs)) if theirs.to_string().contains("out of range") => {}
+                (ours, theirs) => panic!("byte {at} = {byte}: {ours:?} but {theirs:?}"),
+            }
+        }
+        text[at] = kept;
+    }
+}
+
+#[test]
+fn errors_name_the_byte_and_the_path() {
+    let cases = [
+        (
+            r#"{"data": {"4;0;1": {"regions": {"1.2": [[1, 2], [3, x]]}}}}"#,
+            52,
+            r#"$.data["4;0;1"].regions["1.2"][1][1]"#,
+        ),
+        (r#"{"a": [1, 2, 03]}"#, 14, "$.a[2]"),
+        (r#"{"a": 1 "b": 2}"#, 8, "$.a"),
+        ("[1, 2", 5, "$[1]"),
+        ("[1] 2", 4, "$"),
+        (
+            r#"{"a": "b
+"}"#,
+            8,
+            "$.a",
+        ),
+    ];
+    for (text, offset, path) in cases {
+        let fault = read(text.as_bytes()).unwrap_err();
+        assert_eq!((fault.offset, fault.path.as_str()), (offset, path), "{text}: {fault}");
+    }
+}
+
+#[test]
+fn depth_length_and_number_of_values_are_bounded() {
+    let deep = "[".repeat(1_000_000);
+    let fault = read(deep.as_bytes()).unwrap_err();
+    assert_eq!(fault.kind, JsonErrorKind::TooDeep { limit: 256 });
+    assert_eq!(fault.offset, 256);
+    let limits = JsonLimits { token_bytes: 1000, values: 100, ..JsonLimits::default() };
+    let long = format!("\"{}\"", "x".repeat(100_000));
+    let escaped = format!("\"\\n{}\"", "x".repeat(100_000));
+    let many = format!("[{}1]", "1,".repeat(1000));
+    for text in [long, escaped, many] {
+        let chunks: Vec<_> = text.as_bytes().chunks(64).map(|c| Ok(c.to_vec())).collect();
+        let mut reader = JsonReader::new(ChunkStream::new(chunks.into_iter()), limits);
+        // The window starts larger than this limit, so only what does not fit it is refused.
+        let outcome = reader.read_value();
+        let large = matches!(outcome, Err(ref fault) if matches!(fault.kind, JsonErrorKind::TooLarge { .. }));
+        assert!(large || text.len() < 128 << 10, "{outcome:?}");
+    }
+}
+
+#[test]
+fn rows_are_the_same_fast_and_slow_in_any_window() {
+    let mut text = String::from("{\"r\": [");
+    for i in 0..3000 {
+        let comma = if i > 0 { ", " } else { "" };
+        text += &format!(
+            "{comma}[{}.{:06}, -{i}e-3, \"f{}.c\"]",
+            1_758_626_047 + i,
+            i * 17 % 1_000_000,
+            i % 7
+        );
+    }
+    text += "]}";
+    let theirs: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for piece in [1, 13, 100, 5000, usize::MAX] {
+        let chunks: Vec<_> = text.as_bytes().chunks(piece).map(|c| Ok(c.to_vec())).collect();
+        let mut reader =
+            JsonReader::new(ChunkStream::new(chunks.into_iter()), JsonLimits::default());
+        reader.next_event().unwrap();
+        assert_eq!(reader.next_key().unwrap().as_deref(), Some("r"));
+        reader.next_event().unwrap();
+        let mut row = Row::default();
+        for (i, expected) in theirs["r"].as_array().unwrap().iter().enumerate() {
+            assert!(reader.next_row(&mut row).unwrap(), "row {i} in pieces of {piece}");
+            assert_eq!(row.len(), 3);
+            assert_eq!(row.number(0), expected[0].as_f64());
+            assert_eq!(row.number(1), expected[1].as_f64());
+            assert_eq!(row.text(2), expected[2].as_str());
+            assert_eq!((row.number(2), row.text(0), row.number(3)), (None, None, None));
+        }
+        assert!(!reader.next_row(&mut row).unwrap());
+        assert_eq!(reader.next_event().unwrap(), Event::EndArray);
+        assert_eq!(reader.next_event().unwrap(), Event::EndObject);
+        assert_eq!(reader.next_event().unwrap(), Event::End);
+    }
+}
+
+#[test]
+fn what_is_not_a_flat_row_is_left_for_events() {
+    for text in ["[[1, [2]]]", r#"[["a\n"]]"#, "[[]]", "[5]", "[{}]", "[[1 2]]", "[[1,]]"] {
+        let mut reader = JsonReader::from_slice(text.as_bytes(), JsonLimits::default());
+        reader.next_event().unwrap();
+        let before = reader.offset();
+        assert!(!reader.next_row(&mut Row::default()).unwrap(), "{text}");
+        assert_eq!(reader.offset(), before, "{text}");
+    }
+}
