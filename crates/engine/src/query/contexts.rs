@@ -155,7 +155,7 @@ impl fmt::Display for ContextExpr {
                 Ok(())
             }
             Self::Filter { of, predicate } => {
-                of.print(f, 3)?;
+                of.print(f, 5)?;
                 write!(f, "[{predicate}]")
             }
             Self::Subtree(of) => write!(f, "subtree({of})"),

@@ -430,18 +430,6 @@ fn long_texts_take_linear_time() {
     let began = Instant::now();
     for shape in shapes {
         for begin in begins {
-            let mut took = [0.0; 2];
-            for (i, n) in [100_000, 1_000_000].into_iter().enumerate() {
-                let text = format!("{begin}{}", shape.repeat(n / shape.len()));
-                let b = Instant::now();
-                for read in [PROFILES, CONTEXTS, METRICS, WINDOW] {
-                    let _ = read(&text);
-                }
-                took[i] = b.elapsed().as_secs_f64();
-            }
-            if took[1] > 14.0 * took[0] || took[1] > 0.5 {
-                println!("SLOW {begin:?} {shape:?} {took:?}");
-            }
             let text = format!("{begin}{}", shape.repeat(100_000 / shape.len()));
             for read in [PROFILES, CONTEXTS, METRICS, WINDOW] {
                 if let Err(error) = read(&text) {
@@ -451,5 +439,5 @@ fn long_texts_take_linear_time() {
         }
     }
     // Quadratic time would be minutes.
-    assert!(began.elapsed() < Duration::from_secs(300), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
 }
