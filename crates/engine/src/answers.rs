@@ -18,7 +18,7 @@ pub enum Names {
     Readable,
 }
 
-/// The slice that a query means: `contexts` of `None` is all that are in the tree.
+/// The slice that a query means: `contexts` of `None` is all that are in the tree but the root.
 #[must_use]
 pub fn slice_request(
     tree: &ContextTree,
@@ -26,7 +26,7 @@ pub fn slice_request(
     contexts: Option<&[ContextIdx]>,
     metrics: &ResolvedMetrics,
 ) -> SliceRequest {
-    let contexts = contexts.map_or(ContextChoice::Tree, |contexts| {
+    let contexts = contexts.map_or(ContextChoice::Nodes, |contexts| {
         let mut ids: Vec<u32> = contexts.iter().map(|&c| tree.source_id(c)).collect();
         ids.sort_unstable();
         ContextChoice::Ids(ids)

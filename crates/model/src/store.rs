@@ -22,6 +22,8 @@ pub enum StoreError {
 pub enum ContextChoice {
     /// All contexts of the tree, the root included.
     Tree,
+    /// All contexts of the tree but the root: what `*` means in expressions.
+    Nodes,
     /// Everything stored, elided contexts (which are not in the tree) included.
     Stored,
     /// The contexts with these source ids, ascending and distinct.

@@ -12,7 +12,7 @@ use super::range::RangeList;
 /// Which contexts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ContextExpr {
-    /// `*`: every context, the root too.
+    /// `*`: every context but the root, as in hpcanalysis; `application` is the root.
     All,
     /// `application`: the root, which stands for the whole execution.
     Root,
@@ -41,7 +41,7 @@ pub enum ContextExpr {
     And(Vec<ContextExpr>),
     /// `a | b`: the contexts that any part chooses. At least two parts, none of them `Or`.
     Or(Vec<ContextExpr>),
-    /// `!a`: every context but the chosen ones.
+    /// `!a`: every context but the chosen ones and the root.
     Not(Box<ContextExpr>),
     /// A query in one of Hatchet's notations; stands only as the whole expression.
     Paths(PathQuery),

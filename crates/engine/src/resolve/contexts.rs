@@ -52,7 +52,7 @@ impl Resolver<'_> {
 
     fn evaluate(&mut self, expression: &ContextExpr) -> Result<Mask, EngineError> {
         Ok(match expression {
-            ContextExpr::All => vec![true; self.tree.len()],
+            ContextExpr::All => self.mask(|context| context != ContextTree::ROOT),
             ContextExpr::Root => self.mask(|context| context == ContextTree::ROOT),
             ContextExpr::Select(selector) => self.select(selector)?,
             ContextExpr::Chain { head, steps } => {
@@ -92,7 +92,10 @@ impl Resolver<'_> {
             }
             ContextExpr::And(parts) => self.fold(parts, true, |a, b| a && b)?,
             ContextExpr::Or(parts) => self.fold(parts, false, |a, b| a || b)?,
-            ContextExpr::Not(part) => self.evaluate(part)?.into_iter().map(|is| !is).collect(),
+            ContextExpr::Not(part) => {
+                let part = self.evaluate(part)?;
+                self.mask(|context| context != ContextTree::ROOT && !part[context.idx()])
+            }
             ContextExpr::Paths(query) => paths::evaluate(self, query)?,
         })
     }

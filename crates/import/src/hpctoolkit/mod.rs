@@ -68,8 +68,7 @@ pub(crate) fn open(
     let profiles = ProfileDb::open(profile_source, limits, &mut issues).map_err(fail)?;
 
     let cct = files.take(FileKind::Context);
-    let cct =
-        optional(FileKind::Context, cct, &mut issues, CctDb::open);
+    let cct = optional(FileKind::Context, cct, &mut issues, CctDb::open);
     let traces = files.take(FileKind::Trace);
     let traces = optional(FileKind::Trace, traces, &mut issues, |source, issues| {
         TraceDb::open(source, limits, issues)

@@ -16,6 +16,7 @@ pub(super) struct Profiles {
     /// Whether `cct.db` holds as many values as `profile.db`; found out when first needed.
     is_cct_usable: OnceLock<bool>,
     tree_ids: IdSet,
+    node_ids: IdSet,
     limits: Limits,
     late_issues: Mutex<Issues>,
 }
@@ -39,6 +40,8 @@ impl Profiles {
             cct,
             is_cct_usable: OnceLock::new(),
             tree_ids: IdSet::new(tree_ids),
+            // The root comes first.
+            node_ids: IdSet::new(tree_ids.get(1..).unwrap_or_default()),
             limits,
             late_issues: Mutex::default(),
         }
@@ -113,7 +116,7 @@ impl Profiles {
                         + ids.min(contexts) * per_context * 10;
                     rows += info.num_values.min(ids * per_context * 8);
                 }
-                ContextChoice::Tree | ContextChoice::Stored => {
+                ContextChoice::Tree | ContextChoice::Nodes | ContextChoice::Stored => {
                     bytes += contexts * 12 + info.num_values * 10;
                     rows += info.num_values;
                 }
@@ -134,6 +137,7 @@ impl ProfileStore for Profiles {
         let (plan, _) = self.estimate(request)?;
         let filter = match &request.contexts {
             ContextChoice::Tree => ContextFilter::Set(&self.tree_ids),
+            ContextChoice::Nodes => ContextFilter::Set(&self.node_ids),
             ContextChoice::Stored => ContextFilter::All,
             ContextChoice::Ids(ids) => ContextFilter::Ids(ids),
         };

@@ -1,0 +1,349 @@
+//! What can be typed: the command line as data.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use parallax_service::{CostChoice, FlatBy, PruneChoice};
+
+use crate::output::Format;
+
+/// Performance analysis of parallel programs.
+///
+/// Opens what measurement tools wrote (HPCToolkit databases) without loading it, and answers
+/// questions about it: what is slow, where, on which ranks, and what waits for whom.
+#[derive(Debug, Parser)]
+#[command(name = "parallax", version, max_term_width = 100, propagate_version = true)]
+#[command(after_help = "Exit codes: 0 answered; 1 the data cannot be read or answer the question; \
+                        2 the question is wrong (arguments, expressions, unknown names).")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// How answers are shown.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// How to print the answer.
+    #[arg(long, value_enum, global = true, help_heading = "Output")]
+    pub(crate) format: Option<Format>,
+    /// The same as `--format json`.
+    #[arg(long, global = true, conflicts_with = "format", help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Write the answer to this file; it appears complete or not at all.
+    #[arg(long, short, global = true, value_name = "FILE", help_heading = "Output")]
+    pub(crate) output: Option<PathBuf>,
+    /// Show all rows, not only as many as fit.
+    #[arg(long, global = true, help_heading = "Output")]
+    pub(crate) all: bool,
+    /// When to use colours; NO_COLOR is respected.
+    #[arg(long, value_enum, global = true, default_value = "auto", help_heading = "Output")]
+    pub(crate) color: When,
+    /// Fit text to this many columns instead of the terminal's.
+    #[arg(long, global = true, value_name = "COLUMNS", help_heading = "Output")]
+    pub(crate) width: Option<usize>,
+    /// Do not show progress.
+    #[arg(long, short, global = true, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// What a database holds: program, locations, metrics, traces, issues.
+    Info {
+        #[command(flatten)]
+        database: Database,
+    },
+    /// Where cost arises: the calling context tree from the top, most expensive first.
+    Tree {
+        #[command(flatten)]
+        database: Database,
+        /// Begin at the contexts of this expression, such as 'function(solve)'.
+        #[arg(long, value_name = "CONTEXTS")]
+        from: Option<String>,
+        /// Deepest level to show.
+        #[arg(long, short)]
+        depth: Option<u32>,
+        /// Share of its parent's cost, in per cent, that a child on the hot path bears.
+        #[arg(long, value_name = "PERCENT", default_value_t = 50.0)]
+        hot: f64,
+        #[command(flatten)]
+        cost: CostArgs,
+        #[command(flatten)]
+        prune: PruneArgs,
+    },
+    /// Who calls what is expensive: functions by their own cost, with their callers.
+    Callers {
+        #[command(flatten)]
+        database: Database,
+        /// Only functions whose name matches this glob, such as 'MPI_*'.
+        #[arg(long, value_name = "GLOB")]
+        function: Option<String>,
+        /// Number of callers in a chain at most.
+        #[arg(long, short)]
+        depth: Option<u32>,
+        #[command(flatten)]
+        cost: CostArgs,
+        #[command(flatten)]
+        prune: PruneArgs,
+    },
+    /// What is expensive wherever it is called from: a flat profile.
+    Flat {
+        #[command(flatten)]
+        database: Database,
+        /// What to group by.
+        #[arg(long, value_enum, default_value = "function")]
+        by: By,
+        #[command(flatten)]
+        cost: CostArgs,
+        #[command(flatten)]
+        prune: PruneArgs,
+    },
+    /// Values by expressions: any profiles, contexts and metrics, as stored.
+    #[command(after_help = QUERY_HELP)]
+    Query {
+        #[command(flatten)]
+        database: Database,
+        /// Which profiles, such as 'rank(0-9).thread(0)'. Ranges include their end.
+        #[arg(long, short, value_name = "PROFILES")]
+        profiles: Option<String>,
+        /// Which contexts, such as 'function(main).function(MPI_*)'.
+        #[arg(long, short, value_name = "CONTEXTS")]
+        contexts: Option<String>,
+        /// Which metrics, such as 'cputime:prop (i,e)'.
+        #[arg(long, short, value_name = "METRICS")]
+        metrics: Option<String>,
+        /// Ids only: leave out readable names.
+        #[arg(long)]
+        raw: bool,
+        /// Also values of contexts that the database keeps but the tree lacks.
+        #[arg(long)]
+        with_elided: bool,
+        #[command(flatten)]
+        prune: PruneArgs,
+    },
+    /// Samples in time: which context was active when.
+    Trace {
+        #[command(flatten)]
+        database: Database,
+        /// Which locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
+        #[arg(long, short, value_name = "PROFILES")]
+        profiles: Option<String>,
+        /// Time window, such as '1.5s..2s' after the start, '10%..20%' or two time stamps in ns.
+        #[arg(long, short, value_name = "WINDOW")]
+        window: Option<String>,
+        /// Ids only: leave out readable names.
+        #[arg(long)]
+        raw: bool,
+    },
+    /// What bounds the program: MPI, OpenMP, I/O, GPU, imbalance; in plain words.
+    Report {
+        #[command(flatten)]
+        database: Database,
+        #[command(flatten)]
+        cost: MetricArgs,
+    },
+    /// How evenly contexts cost over locations, and which locations are slow.
+    Balance {
+        #[command(flatten)]
+        database: Database,
+        /// Which contexts; without it functions that cost at least 1 % are compared.
+        #[arg(long, short, value_name = "CONTEXTS")]
+        contexts: Option<String>,
+        /// Count the cost of contexts without what they call.
+        #[arg(long, short)]
+        exclusive: bool,
+        /// Compare sums over the locations of one rank or node instead of single profiles.
+        #[arg(long, value_enum, default_value = "profile")]
+        per: Per,
+        /// Compare single contexts instead of functions.
+        #[arg(long)]
+        by_context: bool,
+        /// Number of slowest locations to name.
+        #[arg(long, default_value_t = 3)]
+        slowest: usize,
+        /// Only locations with a stored value count, not those that spent no time there.
+        #[arg(long)]
+        stored_only: bool,
+        #[command(flatten)]
+        cost: MetricArgs,
+    },
+    /// Who does nothing: idle GPUs, idle threads, waiting.
+    Idleness {
+        #[command(flatten)]
+        database: Database,
+        /// Which locations, such as 'rank(0-9)'.
+        #[arg(long, short, value_name = "PROFILES")]
+        profiles: Option<String>,
+    },
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+const QUERY_HELP: &str = "\
+Examples:
+  parallax query DB -p summary -m 'time:sum (i)'              totals over all ranks
+  parallax query DB -p 'rank(0-9)' -c 'function(MPI_*)'       MPI calls of ten ranks
+  parallax query DB -c 'function(*)[time (i) > 5%]'           what costs more than 5 %
+  parallax query DB -c 'function(main) > function(*)' --raw --format csv
+
+Ranges include their end: rank(0-9) is ten ranks. The language: docs/query-language.md.";
+
+/// The database.
+#[derive(Debug, Args)]
+pub(crate) struct Database {
+    /// Folder of an HPCToolkit database (with meta.db and profile.db), or a file in it.
+    #[arg(value_name = "DATABASE")]
+    pub(crate) path: PathBuf,
+}
+
+/// What a flat profile groups by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Functions.
+    Function,
+    /// Source files.
+    File,
+    /// Executables and libraries.
+    Module,
+    /// Loops.
+    Loop,
+    /// Source lines.
+    Line,
+}
+
+impl By {
+    pub(crate) const fn choice(self) -> FlatBy {
+        match self {
+            Self::Function => FlatBy::Function,
+            Self::File => FlatBy::File,
+            Self::Module => FlatBy::Module,
+            Self::Loop => FlatBy::Loop,
+            Self::Line => FlatBy::Line,
+        }
+    }
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Per {
+    /// Single profiles: threads and GPU streams.
+    Profile,
+    /// Ranks: their threads added up.
+    Rank,
+    /// Nodes: their ranks added up.
+    Node,
+}
+
+/// Which metric, over which locations.
+#[derive(Debug, Args)]
+pub(crate) struct MetricArgs {
+    /// What counts as cost, such as 'realtime'; without it the metric that says most about time.
+    #[arg(long, short, value_name = "METRIC", help_heading = "Cost")]
+    pub(crate) metric: Option<String>,
+    /// Over which locations, such as 'rank(0-9)'; ranges include their end.
+    #[arg(long, short, value_name = "PROFILES", help_heading = "Cost")]
+    pub(crate) profiles: Option<String>,
+}
+
+/// What counts as cost.
+#[derive(Debug, Args)]
+pub(crate) struct CostArgs {
+    #[command(flatten)]
+    pub(crate) metric: MetricArgs,
+    /// Count time in the traces instead of a metric.
+    #[arg(long, conflicts_with = "metric", help_heading = "Cost")]
+    pub(crate) trace: bool,
+    /// Count time in this window of the traces, such as '10%..20%' or '1.5s..2s'.
+    #[arg(long, value_name = "WINDOW", conflicts_with = "metric", help_heading = "Cost")]
+    pub(crate) window: Option<String>,
+}
+
+impl CostArgs {
+    pub(crate) fn choice(self) -> CostChoice {
+        CostChoice {
+            metric: self.metric.metric,
+            profiles: self.metric.profiles,
+            is_trace: self.trace,
+            window: self.window,
+        }
+    }
+}
+
+/// What is left out.
+#[derive(Debug, Args)]
+pub(crate) struct PruneArgs {
+    /// Leave out, as a list: mpi (below MPI calls), openmp (runtime functions), lines (loops,
+    /// lines, instructions), or a number with % (what costs less).
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', help_heading = "Pruning")]
+    pub(crate) prune: Vec<Prune>,
+    /// Hide functions that match; what they call moves up.
+    #[arg(long, value_name = "GLOB", help_heading = "Pruning")]
+    pub(crate) hide: Vec<String>,
+    /// Hide everything below functions that match.
+    #[arg(long, value_name = "GLOB", help_heading = "Pruning")]
+    pub(crate) fold: Vec<String>,
+    /// Hide functions that match with everything below.
+    #[arg(long, value_name = "GLOB", help_heading = "Pruning")]
+    pub(crate) cut: Vec<String>,
+}
+
+/// One thing to leave out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Prune {
+    Mpi,
+    Openmp,
+    Lines,
+    BelowPercent(f64),
+}
+
+impl std::str::FromStr for Prune {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "mpi" => Ok(Self::Mpi),
+            "openmp" => Ok(Self::Openmp),
+            "lines" => Ok(Self::Lines),
+            other => other
+                .strip_suffix('%')
+                .and_then(|number| number.trim().parse().ok())
+                .filter(|percent| (0.0..=100.0).contains(percent))
+                .map(Self::BelowPercent)
+                .ok_or_else(|| format!("{other} is none of mpi, openmp, lines, or a share like 1%")),
+        }
+    }
+}
+
+impl PruneArgs {
+    pub(crate) fn choice(self) -> PruneChoice {
+        let has = |what: Prune| self.prune.contains(&what);
+        PruneChoice {
+            mpi: has(Prune::Mpi),
+            openmp: has(Prune::Openmp),
+            lines: has(Prune::Lines),
+            below_percent: self.prune.iter().find_map(|what| match what {
+                Prune::BelowPercent(percent) => Some(*percent),
+                _ => None,
+            }),
+            hide: self.hide,
+            fold: self.fold,
+            cut: self.cut,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The answers of hpcanalysis (its snapshot of 2026-02) to its own query expressions, on real
+//! databases: the same rows, sums and highest values come out here.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{Float64Array, UInt16Array, UInt32Array};
+use parallax_base::Folder;
+use parallax_service::{Control, OpenLimits, Opened, QueryRequest, Table, open};
+use serde_json::Value;
+
+fn corpus() -> Option<PathBuf> {
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let corpus = std::env::var_os("PARALLAX_CORPUS").map_or(default, PathBuf::from);
+    corpus.join("data").is_dir().then_some(corpus)
+}
+
+fn find(root: &Path, name: &str) -> Option<PathBuf> {
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        if folder.file_name().is_some_and(|n| n == name) && folder.join("profile.db").is_file() {
+            return Some(folder);
+        }
+        let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        folders.extend(entries.filter(|path| path.is_dir()));
+    }
+    None
+}
+
+fn open_database(path: &Path) -> Opened {
+    let folder: Arc<dyn Folder> = Arc::new(parallax_native::DiskFolder::new(path));
+    open(&folder, &OpenLimits::default()).unwrap()
+}
+
+/// hpcanalysis' ranges leave their end out; ours include it.
+fn with_inclusive_ranges(expression: &str) -> String {
+    expression.replace("(0-8:2)", "(0-7:2)")
+}
+
+fn rows(table: &Table) -> Vec<(u32, u32, u16, f64)> {
+    let array = |name: &str| Arc::clone(&table.column(name).unwrap().values);
+    let u32s = |name: &str| {
+        let array = array(name);
+        array.as_any().downcast_ref::<UInt32Array>().unwrap().values().to_vec()
+    };
+    let metric = array("metric_id");
+    let metric = metric.as_any().downcast_ref::<UInt16Array>().unwrap().values().to_vec();
+    let value = array("value");
+    let value = value.as_any().downcast_ref::<Float64Array>().unwrap().values().to_vec();
+    let ids = u32s("profile_id").into_iter().zip(u32s("context_id"));
+    ids.zip(metric).zip(value).map(|(((p, c), m), v)| (p, c, m, v)).collect()
+}
+
+#[test]
+fn queries_give_the_rows_sums_and_highest_values_of_hpcanalysis() {
+    let Some(corpus) = corpus() else {
+        println!("skipped: no corpus");
+        return;
+    };
+    let text = std::fs::read_to_string(corpus.join("goldens/hpcanalysis-queries.json")).unwrap();
+    let goldens: Value = serde_json::from_str(&text).unwrap();
+    let mut compared = 0;
+    for (name, golden) in goldens.as_object().unwrap() {
+        let path = find(&corpus.join("data/hpctoolkit"), name).unwrap();
+        let opened = open_database(&path);
+        let Some(queries) = golden["queries"].as_array() else {
+            // hpcanalysis itself cannot open this one.
+            assert!(golden.get("open_error").is_some());
+            assert!(opened.info(&Control::new()).unwrap().contexts > 0);
+            continue;
+        };
+        let info = opened.info(&Control::new()).unwrap();
+        // hpcanalysis leaves out profiles without values.
+        let profiles = golden["profiles"].as_u64().unwrap() as usize;
+        assert_eq!(info.locations - info.empty_locations, profiles, "{name}");
+        for query in queries {
+            let expression = |key: &str| Some(with_inclusive_ranges(query[key].as_str().unwrap()));
+            let request = QueryRequest {
+                profiles: expression("profiles"),
+                contexts: expression("contexts"),
+                metrics: expression("metrics"),
+                is_raw: true,
+                ..QueryRequest::default()
+            };
+            let answer = opened.query(&request, &Control::new()).unwrap();
+            let mut found = rows(&answer.value);
+            let what = format!("{name}: {request:?}");
+            assert_eq!(found.len() as u64, query["rows"].as_u64().unwrap(), "{what}");
+            let sum: f64 = found.iter().map(|row| row.3).sum();
+            let expected = query["sum"].as_f64().unwrap();
+            assert!((sum - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{what}: {sum}");
+            if found.is_empty() {
+                assert!(!answer.notes.is_empty(), "{what}: an empty answer must say why");
+            }
+            found.sort_by(|a, b| b.3.total_cmp(&a.3));
+            for (i, row) in query["top"].as_array().unwrap().iter().enumerate() {
+                // Equal values may stand in any order.
+                let value = row[3].as_f64().unwrap();
+                assert_eq!(found[i].3, value, "{what}: row {i}");
+                let ids = |k: usize| row[k].as_u64().unwrap();
+                let is_same = |f: &(u32, u32, u16, f64)| {
+                    u64::from(f.0) == ids(0)
+                        && u64::from(f.1) == ids(1)
+                        && u64::from(f.2) == ids(2)
+                        && f.3 == value
+                };
+                assert!(found.iter().any(is_same), "{what}: row {row}");
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 70, "only {compared} queries were compared");
+}
