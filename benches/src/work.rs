@@ -1,0 +1,385 @@
+//! What is measured: each piece of work from the question to the answer in memory.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use parallax_base::{Control, Folder, Issues, Limits, LocationIdx, TimeWindow, threads};
+use parallax_engine::{
+    Callers, Column, Costs, FlatBy, LocationChoice, PruneRules, Session, Table, TopDown, TreeView,
+    flat,
+};
+use parallax_formats::hpctoolkit::MetaDb;
+use parallax_model::{
+    ContextChoice, ContextKind, ContextTree, ContextTreeBuilder, Experiment, MetricChoice, Node,
+    Plan, SliceColumns, SliceRequest,
+};
+use parallax_native::DiskFolder;
+
+use crate::data::HUGE_RANKS;
+use crate::peers::Peer;
+
+/// Contexts of the pruned slice.
+const PRUNED_CONTEXTS: usize = 62;
+
+/// One thing that is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    Open,
+    Metadata,
+    Tree,
+    Summary,
+    Pruned,
+    PrunedByLocation,
+    PrunedByContext,
+    Everything,
+    TraceScan,
+    TraceFlat,
+    TopDown,
+    Callers,
+    Flat,
+}
+
+/// What came out: enough to compare it with what a peer found, and to weigh memory against.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Answer {
+    /// Rows, samples or contexts.
+    pub(crate) rows: u64,
+    /// Bytes of the answer; 0 where it is small or stays in the experiment.
+    pub(crate) bytes: u64,
+    /// Sum of the values.
+    pub(crate) sum: f64,
+}
+
+/// What must be reached, at how many ranks.
+pub(crate) struct Target {
+    pub(crate) millis: f64,
+    ranks: u32,
+}
+
+impl Work {
+    pub(crate) const ALL: [Self; 13] = [
+        Self::Open,
+        Self::Metadata,
+        Self::Tree,
+        Self::Summary,
+        Self::Pruned,
+        Self::PrunedByLocation,
+        Self::PrunedByContext,
+        Self::Everything,
+        Self::TraceScan,
+        Self::TraceFlat,
+        Self::TopDown,
+        Self::Callers,
+        Self::Flat,
+    ];
+
+    /// The name in tables, for `--only`, and for the process that measures it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Metadata => "open: read meta.db",
+            Self::Tree => "open: build the tree",
+            Self::Summary => "open + cost of every context",
+            Self::Pruned => "62 contexts, all ranks",
+            Self::PrunedByLocation => "62 contexts, by profile.db",
+            Self::PrunedByContext => "62 contexts, by cct.db",
+            Self::Everything => "all contexts into Arrow",
+            Self::TraceScan => "trace: visit all samples",
+            Self::TraceFlat => "trace: flat profile",
+            Self::TopDown => "top-down view",
+            Self::Callers => "callers view",
+            Self::Flat => "flat view",
+        }
+    }
+
+    pub(crate) fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|work| work.name() == name)
+    }
+
+    /// Whether it makes sense at this size: all values of 10,000 ranks are no table that anybody
+    /// wants at once.
+    pub(crate) fn is_meant_for(self, ranks: u32) -> bool {
+        match self {
+            Self::Everything => ranks <= 1_000,
+            Self::TraceScan | Self::TraceFlat => ranks < HUGE_RANKS,
+            _ => true,
+        }
+    }
+
+    /// The targets of the project.
+    pub(crate) fn target(self, ranks: u32) -> Option<Target> {
+        let targets: &[Target] = match self {
+            Self::Open => &[Target { millis: 20.0, ranks: 10_000 }],
+            Self::Pruned => &[
+                Target { millis: 10.0, ranks: 10_000 },
+                Target { millis: 2_000.0, ranks: HUGE_RANKS },
+            ],
+            Self::Everything => &[Target { millis: 60.0, ranks: 1_000 }],
+            Self::TraceFlat => &[Target { millis: 100.0, ranks: 1_000 }],
+            _ => &[],
+        };
+        targets.iter().find(|target| target.ranks == ranks).map(|t| Target { ..*t })
+    }
+
+    /// Whether memory is weighed against the bytes of the answer.
+    pub(crate) fn has_memory_target(self) -> bool {
+        matches!(self, Self::Pruned | Self::Everything)
+    }
+
+    /// Who else can do it.
+    pub(crate) fn peers(self) -> &'static [Peer] {
+        match self {
+            Self::Summary => &[Peer::Hatchet],
+            Self::Pruned | Self::Everything => &[Peer::HpcanalysisCpp, Peer::Numpy],
+            Self::TraceScan => &[Peer::HpcanalysisCpp],
+            Self::TraceFlat => &[Peer::Numpy],
+            _ => &[],
+        }
+    }
+
+    /// Whether the question is put to an experiment that is open already.
+    pub(crate) fn needs_session(self) -> bool {
+        !matches!(self, Self::Open | Self::Metadata | Self::Summary)
+    }
+}
+
+/// Opens a database as the command line tool does.
+pub(crate) fn open(folder: &Path) -> Result<Experiment> {
+    let disk: Arc<dyn Folder> = Arc::new(DiskFolder::new(folder));
+    Ok(parallax_import::open(&disk, &Limits::default())?)
+}
+
+/// What a measurement needs before its clock starts.
+pub(crate) struct Bench<'a> {
+    folder: &'a Path,
+    /// Keeps no answers: each run is asked anew.
+    session: Option<Session>,
+    pruned: Vec<u32>,
+}
+
+impl<'a> Bench<'a> {
+    pub(crate) fn new(work: Work, folder: &'a Path) -> Result<Self> {
+        if !work.needs_session() {
+            return Ok(Self { folder, session: None, pruned: Vec::new() });
+        }
+        let session = Session::with_cache(open(folder)?, 0);
+        let is_pruned =
+            matches!(work, Work::Pruned | Work::PrunedByLocation | Work::PrunedByContext);
+        let pruned = if is_pruned { pruned_ids(&session)? } else { Vec::new() };
+        Ok(Self { folder, session: Some(session), pruned })
+    }
+
+    fn session(&self) -> Result<&Session> {
+        self.session.as_ref().context("opened before the clock starts")
+    }
+
+    /// Does the work once. The answer itself is returned to be dropped after the clock stopped.
+    pub(crate) fn run(&self, work: Work) -> Result<(Answer, Box<dyn std::any::Any>)> {
+        match work {
+            Work::Open => {
+                let experiment = open(self.folder)?;
+                let rows = experiment.locations.len() as u64;
+                Ok((Answer { rows, ..Answer::default() }, Box::new(experiment)))
+            }
+            Work::Metadata => self.metadata(),
+            Work::Tree => {
+                let tree = rebuilt(self.session()?.tree());
+                Ok((Answer { rows: tree.len() as u64, ..Answer::default() }, Box::new(tree)))
+            }
+            Work::Summary => {
+                let session = Session::new(open(self.folder)?);
+                let costs = costs(&session)?;
+                let rows = costs.inclusive.len() as u64;
+                let sum = costs.inclusive.iter().skip(1).sum();
+                Ok((Answer { rows, bytes: rows * 24, sum }, Box::new((session, costs))))
+            }
+            Work::Pruned => self.slice(ContextChoice::Ids(self.pruned.clone()), Plan::Cheapest),
+            Work::PrunedByLocation => {
+                self.slice(ContextChoice::Ids(self.pruned.clone()), Plan::LocationMajor)
+            }
+            Work::PrunedByContext => {
+                self.slice(ContextChoice::Ids(self.pruned.clone()), Plan::ContextMajor)
+            }
+            Work::Everything => self.everything(),
+            Work::TraceScan => self.trace_scan(),
+            Work::TraceFlat => {
+                let session = self.session()?;
+                let costs =
+                    session.trace_costs(&LocationChoice::All, TimeWindow::ALL, &Control::new())?;
+                let rows = flat(
+                    session.tree(),
+                    &TreeView::whole(session.tree()),
+                    &costs,
+                    FlatBy::Function,
+                );
+                let sum = rows.iter().map(|row| row.exclusive).sum();
+                Ok((Answer { rows: rows.len() as u64, bytes: 0, sum }, Box::new(rows)))
+            }
+            Work::TopDown => {
+                let session = self.session()?;
+                let costs = costs(session)?;
+                let top = TopDown::new(session.tree(), TreeView::whole(session.tree()), &costs);
+                let path = top.hot_path(50.0);
+                let sum = costs.total;
+                let rows = top.view.len() as u64;
+                Ok((Answer { rows, bytes: 0, sum }, Box::new((top, path))))
+            }
+            Work::Callers => {
+                let session = self.session()?;
+                let (tree, costs) = (session.tree(), costs(session)?);
+                let callers =
+                    Callers::new(tree, &TreeView::whole(tree), &costs, u32::MAX, |_| true);
+                let roots = callers.roots().iter();
+                let sum = roots.clone().map(|&root| callers.node(root).exclusive).sum();
+                let rows = roots.len() as u64;
+                Ok((Answer { rows, bytes: 0, sum }, Box::new(callers)))
+            }
+            Work::Flat => {
+                let session = self.session()?;
+                let (tree, costs) = (session.tree(), costs(session)?);
+                let rows = flat(tree, &TreeView::whole(tree), &costs, FlatBy::Function);
+                let sum = rows.iter().map(|row| row.exclusive).sum();
+                Ok((Answer { rows: rows.len() as u64, bytes: 0, sum }, Box::new(rows)))
+            }
+        }
+    }
+
+    fn metadata(&self) -> Result<(Answer, Box<dyn std::any::Any>)> {
+        let disk = DiskFolder::new(self.folder);
+        let Some(source) = disk.open("meta.db")? else { bail!("no meta.db") };
+        let meta = MetaDb::read(&*source, &Limits::default(), &mut Issues::new())?;
+        let rows = meta.contexts.len() as u64;
+        Ok((Answer { rows, ..Answer::default() }, Box::new(meta)))
+    }
+
+    fn request(&self, contexts: ContextChoice, plan: Plan) -> Result<SliceRequest> {
+        let locations: Vec<LocationIdx> = self.session()?.experiment().locations.iter().collect();
+        Ok(SliceRequest { locations, contexts, metrics: MetricChoice::All, plan })
+    }
+
+    fn slice(
+        &self,
+        contexts: ContextChoice,
+        plan: Plan,
+    ) -> Result<(Answer, Box<dyn std::any::Any>)> {
+        let request = self.request(contexts, plan)?;
+        let columns = self.session()?.slice(&request, &Control::new())?;
+        let answer = Answer {
+            rows: columns.len() as u64,
+            bytes: columns.len() as u64 * SliceColumns::ROW_BYTES,
+            sum: columns.value.iter().sum(),
+        };
+        Ok((answer, Box::new(columns)))
+    }
+
+    fn everything(&self) -> Result<(Answer, Box<dyn std::any::Any>)> {
+        let request = self.request(ContextChoice::Stored, Plan::Cheapest)?;
+        let columns = self.session()?.slice(&request, &Control::new())?;
+        let Some(columns) = Arc::into_inner(columns) else { bail!("the session kept the slice") };
+        let rows = columns.len() as u64;
+        let sum = columns.value.iter().sum();
+        let batch = Table::new(vec![
+            Column::u32s("profile_id", "Number of the profile.", columns.location),
+            Column::u32s("context_id", "Id of the context.", columns.context),
+            Column::u16s("metric_id", "Id of the metric.", columns.metric),
+            Column::f64s("value", "", "The value.", columns.value),
+        ])
+        .to_record_batch();
+        let answer = Answer { rows, bytes: rows * SliceColumns::ROW_BYTES, sum };
+        Ok((answer, Box::new(batch)))
+    }
+
+    fn trace_scan(&self) -> Result<(Answer, Box<dyn std::any::Any>)> {
+        let store = self.session()?.traces()?;
+        let tracks = store.tracks();
+        let ranges = threads::ranges(tracks.len(), |i| tracks[i].num_samples);
+        let parts = threads::map(ranges, |range| -> Result<(u64, u64)> {
+            let (mut samples, mut nanos) = (0, 0);
+            for track in range {
+                store.visit(track, TimeWindow::ALL, &mut |interval| {
+                    samples += 1;
+                    nanos += interval.end_nanos - interval.start_nanos;
+                })?;
+            }
+            Ok((samples, nanos))
+        });
+        let mut answer = Answer::default();
+        for part in parts {
+            let (samples, nanos) = part?;
+            answer.rows += samples;
+            answer.sum += nanos as f64 / 1e9;
+        }
+        Ok((answer, Box::new(())))
+    }
+
+    /// The contexts of the pruned slice, for peers that are asked for the same.
+    pub(crate) fn pruned(&self) -> &[u32] {
+        &self.pruned
+    }
+}
+
+fn costs(session: &Session) -> Result<Costs> {
+    let control = Control::new();
+    let chosen = session.default_metric(&control)?;
+    Ok(session.costs(chosen.metric, &LocationChoice::All, &control)?)
+}
+
+/// The functions left by the pruning rules (no MPI internals, no lines and loops, no cost below
+/// 1 %), or the most expensive ones without the last rule where that leaves too few. Ascending ids.
+fn pruned_ids(session: &Session) -> Result<Vec<u32>> {
+    let (tree, costs) = (session.tree(), costs(session)?);
+    let mut chosen = Vec::new();
+    for below_percent in [Some(1.0), None] {
+        let rules = PruneRules {
+            mpi_internals: true,
+            lines_and_loops: true,
+            below_percent,
+            ..PruneRules::default()
+        };
+        let view = rules.apply(tree, Some(&costs));
+        let functions = view.contexts().iter().copied();
+        chosen = functions.filter(|&c| tree.kind(c) == ContextKind::Function).collect();
+        if chosen.len() >= PRUNED_CONTEXTS {
+            break;
+        }
+    }
+    chosen.sort_by(|&a, &b| costs.inclusive_of(b).total_cmp(&costs.inclusive_of(a)));
+    chosen.truncate(PRUNED_CONTEXTS);
+    let ids: HashSet<u32> = chosen.into_iter().map(|context| tree.source_id(context)).collect();
+    let mut ids: Vec<u32> = ids.into_iter().collect();
+    ids.sort_unstable();
+    Ok(ids)
+}
+
+/// The tree built once more from its own contexts: what building costs without reading.
+fn rebuilt(tree: &ContextTree) -> ContextTree {
+    let mut builder = ContextTreeBuilder::new(
+        tree.source_id(ContextTree::ROOT),
+        tree.functions().to_vec(),
+        tree.files().to_vec(),
+        tree.modules().to_vec(),
+    );
+    for context in tree.iter().skip(1) {
+        let parent = tree.parent(context).unwrap_or(ContextTree::ROOT);
+        if tree.kind(context) == ContextKind::Entry {
+            builder.push_entry(tree.source_id(context), tree.label(context).into());
+            continue;
+        }
+        builder.push(
+            parent,
+            Node {
+                source_id: tree.source_id(context),
+                kind: tree.kind(context),
+                relation: tree.relation(context),
+                function: tree.function(context),
+                file: tree.file(context),
+                line: tree.line(context),
+                module: tree.module(context),
+                offset: tree.offset(context),
+            },
+        );
+    }
+    builder.finish()
+}
