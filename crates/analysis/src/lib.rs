@@ -1,3 +1,4 @@
 //! Named analyses as pure functions over the model and the engine.
 
+pub mod balance;
 pub mod scaling;

@@ -1,0 +1,198 @@
+//! Who takes part: which locations are compared, put together in groups, and which of them count
+//! although they spent nothing.
+
+use std::collections::{BTreeSet, HashMap};
+
+use parallax_base::{ContextIdx, Control, LocationIdx};
+use parallax_engine::{EngineError, LocationChoice, Session};
+use parallax_model::{ContextTree, IdentityKind, LocationCatalog, Scope};
+
+use super::read::{SliceParts, visit_values};
+use super::{BalanceRequest, Grouping, MemberRule};
+
+/// One of those that are compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// What a person calls it: `rank 3 thread 0`, or `rank 3`, `node 0x2a803c80` for groups.
+    pub label: String,
+    /// Its location; of a group, the first one.
+    pub location: LocationIdx,
+    /// What the locations of a group have in common.
+    pub id: Option<u64>,
+    /// Whether any of its locations has any value at all, of any metric.
+    pub has_samples: bool,
+}
+
+/// "Not a member."
+const NOBODY: u32 = u32::MAX;
+
+pub(super) struct Members {
+    pub(super) list: Vec<Member>,
+    /// Member of each location, by location row.
+    of_location: Vec<u32>,
+    /// The locations of all members, ascending.
+    pub(super) locations: Vec<LocationIdx>,
+    /// Locations that have no element of the kind they are grouped by.
+    pub(super) num_ungrouped: usize,
+}
+
+impl Members {
+    pub(super) fn new(
+        catalog: &LocationCatalog,
+        choice: &LocationChoice,
+        grouping: Grouping,
+    ) -> Self {
+        let chosen: Vec<LocationIdx> = match choice {
+            LocationChoice::All => catalog.iter().collect(),
+            LocationChoice::Some(list) => list
+                .iter()
+                .copied()
+                .filter(|l| l.idx() < catalog.num_rows() && Some(*l) != catalog.summary())
+                .collect(),
+        };
+        let mut out = Self {
+            list: Vec::new(),
+            of_location: vec![NOBODY; catalog.num_rows()],
+            locations: Vec::with_capacity(chosen.len()),
+            num_ungrouped: 0,
+        };
+        match grouping {
+            Grouping::Location => {
+                for location in chosen {
+                    let member = Member {
+                        label: catalog.label(location),
+                        location,
+                        id: None,
+                        has_samples: catalog.num_values(location) > 0,
+                    };
+                    out.of_location[location.idx()] = number(out.list.len());
+                    out.list.push(member);
+                    out.locations.push(location);
+                }
+            }
+            Grouping::Identity(kind) => out.group(catalog, &chosen, kind),
+        }
+        out
+    }
+
+    fn group(&mut self, catalog: &LocationCatalog, chosen: &[LocationIdx], kind: IdentityKind) {
+        let ids: BTreeSet<u64> =
+            chosen.iter().filter_map(|&location| catalog.identity(location, kind)).collect();
+        // In the order of ids, whatever the order of the profiles.
+        let by_id: HashMap<u64, usize> = ids.iter().copied().zip(0..).collect();
+        let mut groups: Vec<Option<Member>> = vec![None; ids.len()];
+        for &location in chosen {
+            let Some(id) = catalog.identity(location, kind) else {
+                self.num_ungrouped += 1;
+                continue;
+            };
+            let Some(&group) = by_id.get(&id) else { continue };
+            let member = groups[group].get_or_insert_with(|| Member {
+                label: match kind {
+                    IdentityKind::Node => format!("node {id:#x}"),
+                    _ => format!("{} {id}", kind.name()),
+                },
+                location,
+                id: Some(id),
+                has_samples: false,
+            });
+            member.has_samples |= catalog.num_values(location) > 0;
+            self.of_location[location.idx()] = number(group);
+            self.locations.push(location);
+        }
+        self.list = groups.into_iter().flatten().collect();
+    }
+
+    /// The member that a location belongs to.
+    pub(super) fn of(&self, location: u32) -> Option<usize> {
+        let member = self.of_location.get(location as usize).copied()?;
+        (member != NOBODY).then_some(member as usize)
+    }
+}
+
+fn number(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(NOBODY)
+}
+
+/// Which members count in a context although they spent nothing there.
+pub(super) struct Presence {
+    /// By outermost context: members that ran below it. `None` where the rule does not ask.
+    by_entry: Option<HashMap<ContextIdx, Vec<bool>>>,
+    /// Members that have samples at all.
+    sampled: Vec<bool>,
+    rule: MemberRule,
+}
+
+impl Presence {
+    /// Finds out who ran below the outermost contexts of `contexts`.
+    pub(super) fn new(
+        session: &Session,
+        request: &BalanceRequest,
+        members: &Members,
+        contexts: impl Iterator<Item = ContextIdx>,
+        control: &Control,
+    ) -> Result<Self, EngineError> {
+        let sampled: Vec<bool> = members.list.iter().map(|member| member.has_samples).collect();
+        let mut out = Self { by_entry: None, sampled, rule: request.members };
+        let tree = session.tree();
+        let metric = session.experiment().metrics.get(request.metric);
+        let (MemberRule::Ran, Grouping::Location, Some(id)) =
+            (request.members, request.grouping, metric.id_in(&Scope::Inclusive))
+        else {
+            return Ok(out);
+        };
+        let entries: BTreeSet<ContextIdx> =
+            contexts.filter_map(|context| entry_of(tree, context)).collect();
+        let mut by_entry: HashMap<ContextIdx, Vec<bool>> =
+            entries.iter().map(|&entry| (entry, vec![false; members.list.len()])).collect();
+        let parts = SliceParts { locations: &members.locations, metric: id };
+        visit_values(
+            session,
+            &parts,
+            entries.into_iter().collect(),
+            control,
+            |l, context, value| {
+                if value != 0.0
+                    && let Some(member) = members.of(l)
+                    && let Some(ran) = by_entry.get_mut(&context)
+                {
+                    ran[member] = true;
+                }
+            },
+        )?;
+        out.by_entry = Some(by_entry);
+        Ok(out)
+    }
+
+    /// Whether `member` counts in a row over `contexts` when it spent nothing there.
+    pub(super) fn counts(&self, tree: &ContextTree, contexts: &[ContextIdx]) -> Vec<bool> {
+        match (self.rule, &self.by_entry) {
+            (MemberRule::StoredOnly, _) => vec![false; self.sampled.len()],
+            (MemberRule::Ran, None) => self.sampled.clone(),
+            (MemberRule::Ran, Some(by_entry)) => {
+                let mut entries = BTreeSet::new();
+                for &context in contexts {
+                    match entry_of(tree, context) {
+                        Some(entry) => entries.insert(entry),
+                        None => return self.sampled.clone(),
+                    };
+                }
+                let mut out = vec![false; self.sampled.len()];
+                for ran in entries.iter().filter_map(|entry| by_entry.get(entry)) {
+                    for (out, ran) in out.iter_mut().zip(ran) {
+                        *out |= ran;
+                    }
+                }
+                out
+            }
+        }
+    }
+}
+
+/// The outermost context that holds `context`: a child of the root. `None` for the root itself.
+fn entry_of(tree: &ContextTree, context: ContextIdx) -> Option<ContextIdx> {
+    std::iter::once(context)
+        .chain(tree.ancestors(context))
+        .take_while(|&above| above != ContextTree::ROOT)
+        .last()
+}
