@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parallax_base::{
-    ContextIdx, FileIdx, Folder, FunctionIdx, Issues, ModuleIdx, Place, Severity, Stage,
+    ContextIdx, FileIdx, Folder, FunctionIdx, Issues, Limits, ModuleIdx, Place, Severity, Stage,
 };
 use parallax_formats::hpctoolkit::{
     self as format, Contexts, FunctionRecord, MetaDb, NONE, ProfileDb,
@@ -19,8 +19,70 @@ use parallax_model::{
 pub(super) type Taxonomy = HashMap<String, (Arc<str>, bool)>;
 
 /// What `metrics/default.yaml` says of metrics; empty when it is missing.
-pub(super) fn taxonomy(_folder: &dyn Folder, _issues: &mut Issues) -> Taxonomy {
-    Taxonomy::new()
+pub(super) fn taxonomy(folder: &dyn Folder, limits: &Limits, issues: &mut Issues) -> Taxonomy {
+    let path = format::Taxonomy::PATH;
+    let source = match folder.open(path) {
+        Ok(Some(source)) => source,
+        Ok(None) => return Taxonomy::new(),
+        Err(error) => {
+            let place = Place::File { file: path.into() };
+            issues.report(Severity::Warning, Stage::Import, "file-unusable", place, || {
+                format!("{path} cannot be read ({error}); metrics have no descriptions")
+            });
+            return Taxonomy::new();
+        }
+    };
+    let read = format::Taxonomy::read(&*source, limits, issues);
+    let mut out = Taxonomy::new();
+    for root in &read.roots {
+        describe(&read, root, true, &mut out);
+    }
+    out
+}
+
+/// A node that is computed from one metric describes that metric. A hidden node hides what is
+/// below it.
+fn describe(
+    taxonomy: &format::Taxonomy,
+    node: &format::TaxonomyNode,
+    is_visible: bool,
+    out: &mut Taxonomy,
+) {
+    let is_visible = is_visible && node.is_visible;
+    let mut inputs = Vec::new();
+    for variant in &node.variants {
+        if let format::Formula::Own { inclusive, exclusive } = &variant.formula {
+            for pair in [inclusive, exclusive] {
+                for expression in [&pair.custom, &pair.standard].into_iter().flatten() {
+                    collect_inputs(expression, &mut inputs);
+                }
+            }
+        }
+    }
+    let metrics = inputs.iter().filter_map(|&i| taxonomy.inputs.get(i)).map(|input| &input.metric);
+    let metrics: Vec<_> = metrics.collect();
+    if let Some(&metric) = metrics.first()
+        && metrics.iter().all(|other| *other == metric)
+    {
+        // A description that repeats the name says nothing.
+        let text = if node.description == *metric { "".into() } else { node.description.clone() };
+        out.entry(metric.to_string()).or_insert((text, is_visible));
+    }
+    for child in &node.children {
+        describe(taxonomy, child, is_visible, out);
+    }
+}
+
+fn collect_inputs(expression: &format::Expression, out: &mut Vec<usize>) {
+    match expression {
+        format::Expression::Number(_) => {}
+        format::Expression::Input(input) => out.push(*input),
+        format::Expression::Apply { arguments, .. } => {
+            for argument in arguments {
+                collect_inputs(argument, out);
+            }
+        }
+    }
 }
 
 pub(super) fn metrics(meta: &MetaDb, taxonomy: &Taxonomy) -> MetricCatalog {

@@ -74,7 +74,7 @@ pub(crate) fn open(
         TraceDb::open(source, limits, issues)
     });
 
-    let taxonomy = metadata::taxonomy(&**folder, &mut issues);
+    let taxonomy = metadata::taxonomy(&**folder, limits, &mut issues);
     let metrics = metadata::metrics(&meta, &taxonomy);
     let locations = metadata::locations(&meta, &profiles, &mut issues);
     let version = if meta.is_draft { "4.0 (draft of 2022)" } else { "4.0" };
