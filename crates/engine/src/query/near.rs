@@ -1,11 +1,15 @@
 //! Names that look like a mistyped one.
 
+/// Characters of a name beyond which edits are not counted, as they take quadratic time.
+const LONGEST: usize = 200;
+
 /// The names among `candidates` that are most like `wanted`, best first, at most `at_most`.
 ///
 /// Case does not count. A name is near when it differs by few edits (insertion, deletion,
 /// substitution or exchange of neighbours: at most a third of the length of `wanted`, and at least
-/// one), or when it contains `wanted` (three characters or more). Equal distances are ordered by
-/// the name, and no name comes twice.
+/// one; none are looked for where `wanted` is longer than 200 characters), or when it contains
+/// `wanted` (three characters or more). Equal distances are ordered by the name, and no name comes
+/// twice.
 pub fn near_names<'a>(
     wanted: &str,
     candidates: impl Iterator<Item = &'a str>,
@@ -17,11 +21,8 @@ pub fn near_names<'a>(
     let mut near: Vec<(usize, &str)> = Vec::new();
     for candidate in candidates {
         let folded = fold(candidate);
-        let distance = if folded.len().abs_diff(wanted.len()) <= limit {
-            edit_distance(&wanted, &folded)
-        } else {
-            limit + 1
-        };
+        let is_alike = wanted.len() <= LONGEST && folded.len().abs_diff(wanted.len()) <= limit;
+        let distance = if is_alike { edit_distance(&wanted, &folded) } else { limit + 1 };
         if distance <= limit {
             near.push((distance, candidate));
         } else if wanted.len() >= 3 && folded.iter().collect::<String>().contains(&part) {

@@ -143,15 +143,15 @@ macro_rules! impl_join {
         impl $type {
             /// `self join next`, where parts of the same sort become one list.
             pub(super) fn join(self, join: Join, next: Self) -> Self {
-                let mut parts = Vec::new();
-                for part in [self, next] {
-                    match (join, part) {
-                        (Join::And, Self::And(inner))
-                        | (Join::Or, Self::Or(inner))
-                        | (Join::Xor, Self::Xor(inner)) => parts.extend(inner),
-                        (_, part) => parts.push(part),
-                    }
-                }
+                let open = |part| match (join, part) {
+                    (Join::And, Self::And(inner))
+                    | (Join::Or, Self::Or(inner))
+                    | (Join::Xor, Self::Xor(inner)) => inner,
+                    (_, part) => vec![part],
+                };
+                // The first list grows in place: a long chain takes linear time.
+                let mut parts = open(self);
+                parts.extend(open(next));
                 match join {
                     Join::And => Self::And(parts),
                     Join::Or => Self::Or(parts),

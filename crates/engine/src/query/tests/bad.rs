@@ -3,225 +3,155 @@
 use super::super::{MAX_DEPTH, MAX_LENGTH, QueryError, QueryErrorKind, parse_profiles};
 use super::{CONTEXTS, Canonical, METRICS, PROFILES, WINDOW};
 
-fn check(read: Canonical, table: &[(&str, &str)]) {
-    let mut wrong = String::new();
-    for (given, expected) in table {
-        let said = match read(given) {
+/// `said` holds, for one expression after the other, `--- expression` and the error.
+fn check(read: Canonical, said: &str) {
+    let mut now = String::from("\n");
+    for block in said.split("\n--- ").skip(1) {
+        let expression = block.lines().next().unwrap_or("");
+        let error = match read(expression) {
             Ok(canonical) => format!("accepted as {canonical}"),
             Err(error) => error.to_string(),
         };
-        if said != expected.trim_start_matches('\n') {
-            wrong.push_str(&format!("--- {given}\n{said}\n"));
+        now.push_str(&format!("--- {expression}\n{error}\n"));
+    }
+    assert!(now == said, "it says now:{now}");
+}
+
+#[test]
+fn nothing_at_all() {
+    for (read, what, example) in [
+        (PROFILES, "profile expression", "rank(0-9).thread(0)"),
+        (CONTEXTS, "context expression", "function(main).function(MPI_*)"),
+        (METRICS, "metric expression", "cputime:sum (i)"),
+        (WINDOW, "time window", "1.5s..2s"),
+    ] {
+        let expected = format!(
+            "the {what} is empty\nhint: write for example `{example}`, or `*` for everything"
+        );
+        for blank in ["", "   ", "\n\t"] {
+            assert_eq!(read(blank).unwrap_err().to_string(), expected);
         }
     }
-    assert!(wrong.is_empty(), "said otherwise:\n{wrong}");
 }
 
 #[test]
 fn profiles() {
     check(
         PROFILES,
-        &[
-            (
-                r#""#,
-                r#"
-the profile expression is empty
-hint: write for example `rank(0-9).thread(0)`, or `*` for everything"#,
-            ),
-            (
-                r#"   "#,
-                r#"
-the profile expression is empty
-hint: write for example `rank(0-9).thread(0)`, or `*` for everything"#,
-            ),
-            (
-                r#"rnak(0-3).thread(0)"#,
-                r#"
+        r##"
+--- rnak(0-3).thread(0)
 there is no field `rnak` in a profile expression
   rnak(0-3).thread(0)
   ^^^^
-hint: did you mean `rank`?"#,
-            ),
-            (
-                r#"thraed"#,
-                r#"
+hint: did you mean `rank`?
+--- thraed
 there is no field `thraed` in a profile expression
   thraed
   ^^^^^^
-hint: did you mean `thread`?"#,
-            ),
-            (
-                r#"rank("#,
-                r#"
+hint: did you mean `thread`?
+--- rank(
 expected a number, found the end
   rank(
-       ^"#,
-            ),
-            (
-                r#"rank()"#,
-                r#"
+       ^
+--- rank()
 expected a number, found `)`
   rank()
        ^
-hint: a field without parentheses means every profile that has it"#,
-            ),
-            (
-                r#"rank(0-3"#,
-                r#"
+hint: a field without parentheses means every profile that has it
+--- rank(0-3
 this `(` is never closed
   rank(0-3
       ^
-hint: add `)`"#,
-            ),
-            (
-                r#"rank(0-3))"#,
-                r#"
+hint: add `)`
+--- rank(0-3))
 expected `.`, `|` or the end, found `)`
   rank(0-3))
            ^
-hint: there is one `)` more than `(`"#,
-            ),
-            (
-                r#"rank(3-1)"#,
-                r#"
+hint: there is one `)` more than `(`
+--- rank(3-1)
 this range runs backwards
   rank(3-1)
        ^^^
-hint: write `1-3`; ranges include their end here"#,
-            ),
-            (
-                r#"rank(0-9:0)"#,
-                r#"
+hint: write `1-3`; ranges include their end here
+--- rank(0-9:0)
 the step of a range cannot be 0
   rank(0-9:0)
-       ^^^^^"#,
-            ),
-            (
-                r#"rank(-5)"#,
-                r#"
+       ^^^^^
+--- rank(-5)
 this range has no beginning
   rank(-5)
        ^^
-hint: numbers are never negative; for 0 to 5 write `0-5`"#,
-            ),
-            (
-                r#"rank(0..9)"#,
-                r#"
+hint: numbers are never negative; for 0 to 5 write `0-5`
+--- rank(0..9)
 ranges are written with `-`
   rank(0..9)
         ^
-hint: `0-9` is 0 to 9; the end is included"#,
-            ),
-            (
-                r#"rank(a)"#,
-                r#"
+hint: `0-9` is 0 to 9; the end is included
+--- rank(a)
 `a` is not a number
   rank(a)
-       ^"#,
-            ),
-            (
-                r#"rank(0x)"#,
-                r#"
+       ^
+--- rank(0x)
 `0x` is not a number
   rank(0x)
-       ^^"#,
-            ),
-            (
-                r#"rank(12x)"#,
-                r#"
+       ^^
+--- rank(12x)
 `12x` is not a number
   rank(12x)
-       ^^^"#,
-            ),
-            (
-                r#"rank(99999999999999999999)"#,
-                r#"
+       ^^^
+--- rank(99999999999999999999)
 `99999999999999999999` is larger than 18446744073709551615
   rank(99999999999999999999)
-       ^^^^^^^^^^^^^^^^^^^^"#,
-            ),
-            (
-                r#"rank(1,)"#,
-                r#"
+       ^^^^^^^^^^^^^^^^^^^^
+--- rank(1,)
 expected a number, found `)`
   rank(1,)
-         ^"#,
-            ),
-            (
-                r#"rank(0)."#,
-                r#"
+         ^
+--- rank(0).
 expected a field such as `rank(0-9)`, found the end
   rank(0).
-          ^"#,
-            ),
-            (
-                r#"rank(0) thread(1)"#,
-                r#"
+          ^
+--- rank(0) thread(1)
 expected `.`, `|` or the end, found `thread`
   rank(0) thread(1)
-          ^"#,
-            ),
-            (
-                r#"rank |"#,
-                r#"
+          ^
+--- rank |
 expected a field such as `rank(0-9)`, found the end
   rank |
-        ^"#,
-            ),
-            (
-                r#"function(main)"#,
-                r#"
+        ^
+--- function(main)
 there is no field `function` in a profile expression
   function(main)
   ^^^^^^^^
-hint: this looks like a context expression; it belongs in the other argument"#,
-            ),
-            (
-                r#"profile"#,
-                r#"
+hint: this looks like a context expression; it belongs in the other argument
+--- profile
 `profile` needs the indices of profiles
   profile
   ^^^^^^^
-hint: write `profile(3,7-9)`, or `*` for every profile"#,
-            ),
-            (
-                r#"(rank"#,
-                r#"
+hint: write `profile(3,7-9)`, or `*` for every profile
+--- (rank
 this `(` is never closed
   (rank
   ^
-hint: add `)`"#,
-            ),
-            (
-                r#"ränk(0).öl"#,
-                r#"
+hint: add `)`
+--- ränk(0).öl
 there is no field `ränk` in a profile expression
   ränk(0).öl
   ^^^^
-hint: did you mean `rank`?"#,
-            ),
-            (
-                r#"!"#,
-                r#"
+hint: did you mean `rank`?
+--- !
 expected a field such as `rank(0-9)`, found the end
   !
-   ^"#,
-            ),
-            (
-                r#""rank""#,
-                r#"
+   ^
+--- "rank"
 expected a field such as `rank(0-9)`, found `"`
   "rank"
-  ^"#,
-            ),
-            (
-                r#"rank(0-3:x)"#,
-                r#"
+  ^
+--- rank(0-3:x)
 `x` is not a step
   rank(0-3:x)
-           ^"#,
-            ),
-        ],
+           ^
+"##,
     );
 }
 
@@ -229,434 +159,263 @@ expected a field such as `rank(0-9)`, found `"`
 fn contexts() {
     check(
         CONTEXTS,
-        &[
-            (
-                r#""#,
-                r#"
-the context expression is empty
-hint: write for example `function(main).function(MPI_*)`, or `*` for everything"#,
-            ),
-            (
-                r#"fucntion(main)"#,
-                r#"
+        r##"
+--- fucntion(main)
 there is no kind of context `fucntion`
   fucntion(main)
   ^^^^^^^^
-hint: did you mean `function`?"#,
-            ),
-            (
-                r#"main"#,
-                r#"
+hint: did you mean `function`?
+--- main
 there is no kind of context `main`
   main
   ^^^^
-hint: a function is written `function(main)`; the kinds are function, loop, line, instruction, entry, any, context, application, subtree, ancestors, node"#,
-            ),
-            (
-                r#"rank(0)"#,
-                r#"
+hint: a function is written `function(main)`; the kinds are function, loop, line, instruction, entry, any, context, application, subtree, ancestors, node
+--- rank(0)
 there is no kind of context `rank`
   rank(0)
   ^^^^
-hint: this looks like a profile expression; it belongs in the other argument"#,
-            ),
-            (
-                r#"function(main"#,
-                r#"
+hint: this looks like a profile expression; it belongs in the other argument
+--- function(main
 this `(` is never closed
   function(main
           ^
-hint: add `)`"#,
-            ),
-            (
-                r#"function()"#,
-                r#"
+hint: add `)`
+--- function()
 expected a name, found `)`
   function()
            ^
-hint: `function` without parentheses means every function"#,
-            ),
-            (
-                r#"function("main)"#,
-                r#"
+hint: `function` without parentheses means every function
+--- function("main)
 this `"` is never closed
   function("main)
-           ^"#,
-            ),
-            (
-                r#"function(/a"#,
-                r#"
+           ^
+--- function(/a
 this regular expression is never closed
   function(/a
            ^
-hint: end it with `/`; a `/` inside is written `\/`"#,
-            ),
-            (
-                r#"function(/a(/)"#,
-                r#"
+hint: end it with `/`; a `/` inside is written `\/`
+--- function(/a(/)
 this regular expression cannot be used: unclosed group
   function(/a(/)
-           ^^^^"#,
-            ),
-            (
-                r#"function(/a/x)"#,
-                r#"
+           ^^^^
+--- function(/a/x)
 unknown flag `x` of a regular expression
   function(/a/x)
               ^
-hint: the only flag is `i`: ignore case"#,
-            ),
-            (
-                r#"function(a,,b)"#,
-                r#"
+hint: the only flag is `i`: ignore case
+--- function(a,,b)
 expected a name, found `,`
   function(a,,b)
-             ^"#,
-            ),
-            (
-                r#"function(foo(int)"#,
-                r#"
+             ^
+--- function(foo(int)
 this `(` is never closed
   function(foo(int)
           ^
-hint: add `)`"#,
-            ),
-            (
-                r#"function(main)."#,
-                r#"
+hint: add `)`
+--- function(main).
 expected a context such as `function(main)`, found the end
   function(main).
-                 ^"#,
-            ),
-            (
-                r#"function(main) >"#,
-                r#"
+                 ^
+--- function(main) >
 expected a context such as `function(main)`, found the end
   function(main) >
-                  ^"#,
-            ),
-            (
-                r#"function(main)..loop"#,
-                r#"
+                  ^
+--- function(main)..loop
 expected a context such as `function(main)`, found `.`
   function(main)..loop
-                 ^"#,
-            ),
-            (
-                r#"loop(120)"#,
-                r#"
+                 ^
+--- loop(120)
 `120` is a line number without a name before it
   loop(120)
        ^^^
-hint: write `loop(NAME:120)`, or quote the name"#,
-            ),
-            (
-                r#"line(a.c:12x)"#,
-                r#"
+hint: write `loop(NAME:120)`, or quote the name
+--- line(a.c:12x)
 `12x` is not a line number
   line(a.c:12x)
            ^^^
-hint: where it belongs to the name, put the name in quotes"#,
-            ),
-            (
-                r#"line(a.c:9-3)"#,
-                r#"
+hint: where it belongs to the name, put the name in quotes
+--- line(a.c:9-3)
 this range runs backwards
   line(a.c:9-3)
            ^^^
-hint: write `3-9`; ranges include their end here"#,
-            ),
-            (
-                r#"context"#,
-                r#"
+hint: write `3-9`; ranges include their end here
+--- context
 `context` needs the ids of contexts
   context
   ^^^^^^^
-hint: write `context(12,30-40)`, or `any` for every context"#,
-            ),
-            (
-                r#"context()"#,
-                r#"
+hint: write `context(12,30-40)`, or `any` for every context
+--- context()
 expected the id of a context, found `)`
   context()
-          ^"#,
-            ),
-            (
-                r#"context(x)"#,
-                r#"
+          ^
+--- context(x)
 `x` is not the id of a context
   context(x)
-          ^"#,
-            ),
-            (
-                r#"subtree"#,
-                r#"
+          ^
+--- subtree
 `subtree` of what?
   subtree
   ^^^^^^^
-hint: write `subtree(function(main))`"#,
-            ),
-            (
-                r#"subtree(main)"#,
-                r#"
+hint: write `subtree(function(main))`
+--- subtree(main)
 there is no kind of context `main`
   subtree(main)
           ^^^^
-hint: a function is written `function(main)`; the kinds are function, loop, line, instruction, entry, any, context, application, subtree, ancestors, node"#,
-            ),
-            (
-                r#"ancestors()"#,
-                r#"
+hint: a function is written `function(main)`; the kinds are function, loop, line, instruction, entry, any, context, application, subtree, ancestors, node
+--- ancestors()
 expected a context such as `function(main)`, found `)`
   ancestors()
-            ^"#,
-            ),
-            (
-                r#"function(main) function(b)"#,
-                r#"
+            ^
+--- function(main) function(b)
 expected `.`, `>`, `[`, `|` or the end, found `function`
   function(main) function(b)
-                 ^"#,
-            ),
-            (
-                r#"*["#,
-                r#"
+                 ^
+--- *[
 expected a metric or an attribute such as `depth`, found the end
   *[
-    ^"#,
-            ),
-            (
-                r#"*[]"#,
-                r#"
+    ^
+--- *[]
 expected a metric or an attribute such as `depth`, found `]`
   *[]
-    ^"#,
-            ),
-            (
-                r#"*[depth]"#,
-                r#"
+    ^
+--- *[depth]
 expected a comparison of `depth`, found `]`
   *[depth]
          ^
-hint: compare with >, >=, <, <=, == or !=: `cputime:sum (i) > 5%`"#,
-            ),
-            (
-                r#"*[depth > ]"#,
-                r#"
+hint: compare with >, >=, <, <=, == or !=: `cputime:sum (i) > 5%`
+--- *[depth > ]
 expected a number, found `]`
   *[depth > ]
-            ^"#,
-            ),
-            (
-                r#"*[depth > 5%]"#,
-                r#"
+            ^
+--- *[depth > 5%]
 `depth` is a plain number and has no unit
   *[depth > 5%]
-            ^^"#,
-            ),
-            (
-                r#"*[depth ~ 5]"#,
-                r#"
+            ^^
+--- *[depth ~ 5]
 expected a comparison of `depth`, found `~`
   *[depth ~ 5]
           ^
-hint: `~` is for `name`, `file` and `module`"#,
-            ),
-            (
-                r#"*[5% < cputime]"#,
-                r#"
+hint: `~` is for `name`, `file` and `module`
+--- *[5% < cputime]
 a comparison begins with a metric or an attribute
   *[5% < cputime]
     ^
-hint: write `cputime:sum (i) > 5%`, the number on the right"#,
-            ),
-            (
-                r#"*[cputime:sum (i) > 5 parsecs]"#,
-                r#"
+hint: write `cputime:sum (i) > 5%`, the number on the right
+--- *[cputime:sum (i) > 5 parsecs]
 unknown unit `parsecs` in `5 parsecs`
   *[cputime:sum (i) > 5 parsecs]
                         ^^^^^^^
-hint: the units are %, ns, us, ms, s, min, h, k, M, G, T, Ki, Mi, Gi, Ti"#,
-            ),
-            (
-                r#"*[time > 5m]"#,
-                r#"
+hint: the units are %, ns, us, ms, s, min, h, k, M, G, T, Ki, Mi, Gi, Ti
+--- *[time > 5m]
 unknown unit `m` in `5m`
   *[time > 5m]
             ^
-hint: is it `ms`, `min` or `M` (a million)?"#,
-            ),
-            (
-                r#"*[time > 1e999]"#,
-                r#"
+hint: is it `ms`, `min` or `M` (a million)?
+--- *[time > 1e999]
 `1e999` is too large a number
   *[time > 1e999]
-           ^^^^^"#,
-            ),
-            (
-                r#"*[time > 5%"#,
-                r#"
+           ^^^^^
+--- *[time > 5%
 this `[` is never closed
   *[time > 5%
    ^
-hint: add `]`"#,
-            ),
-            (
-                r#"*[name > 5]"#,
-                r#"
+hint: add `]`
+--- *[name > 5]
 expected a comparison of `name`, found `>`
   *[name > 5]
          ^
-hint: match with ~ or !~, compare with == or !=: `name ~ MPI_*`"#,
-            ),
-            (
-                r#"*[name ~ ]"#,
-                r#"
+hint: match with ~ or !~, compare with == or !=: `name ~ MPI_*`
+--- *[name ~ ]
 expected a text to match, found `]`
   *[name ~ ]
            ^
-hint: put a text with blanks or brackets in quotes"#,
-            ),
-            (
-                r#"*[cputime (sec) > 5]"#,
-                r#"
+hint: put a text with blanks or brackets in quotes
+--- *[cputime (sec) > 5]
 there is no scope `sec`
   *[cputime (sec) > 5]
              ^^^
-hint: units are left out of names: `cputime (i)`; or quote the full name: "CPUTIME (sec)""#,
-            ),
-            (
-                r#"[1"#,
-                r#"
+hint: units are left out of names: `cputime (i)`; or quote the full name: "CPUTIME (sec)"
+--- [1
 this `[` is never closed
   [1
   ^
-hint: add `]`"#,
-            ),
-            (
-                r#"["x"]"#,
-                r#"
+hint: add `]`
+--- ["x"]
 this is no quantifier
   ["x"]
    ^^^
-hint: the quantifiers are "." (one), "*", "+" and numbers"#,
-            ),
-            (
-                r#"[("*", {"name": lambda x: x})]"#,
-                r#"
+hint: the quantifiers are "." (one), "*", "+" and numbers
+--- [("*", {"name": lambda x: x})]
 expected a text or a number, found `lambda`
   [("*", {"name": lambda x: x})]
                   ^
-hint: write a regular expression, a comparison such as "> 5", a number, or a list of them; Python functions cannot be used"#,
-            ),
-            (
-                r#"[lambda x: x]"#,
-                r#"
+hint: write a regular expression, a comparison such as "> 5", a number, or a list of them; Python functions cannot be used
+--- [lambda x: x]
 expected a quantifier or `{…}`, found `lambda`
   [lambda x: x]
    ^
-hint: write `["*", {"name": "MPI_.*"}]`; Python functions cannot be used"#,
-            ),
-            (
-                r#"[{name: "x"}]"#,
-                r#"
+hint: write `["*", {"name": "MPI_.*"}]`; Python functions cannot be used
+--- [{name: "x"}]
 expected a column in quotes, found `name`
   [{name: "x"}]
     ^
-hint: columns are "name", "depth", "time (inc)", …"#,
-            ),
-            (
-                r#"[{"name": "(?=x)"}]"#,
-                r#"
+hint: columns are "name", "depth", "time (inc)", …
+--- [{"name": "(?=x)"}]
 this regular expression cannot be used: look-around, including look-ahead and look-behind, is not supported
   [{"name": "(?=x)"}]
-            ^^^^^^^"#,
-            ),
-            (
-                r#"MATCH"#,
-                r#"
+            ^^^^^^^
+--- MATCH
 expected a step such as `("*", p)`, found the end
   MATCH
-       ^"#,
-            ),
-            (
-                r#"MATCH ("*", p)->(q"#,
-                r#"
+       ^
+--- MATCH ("*", p)->(q
 this `(` is never closed
   MATCH ("*", p)->(q
                   ^
-hint: add `)`"#,
-            ),
-            (
-                r#"MATCH (p) WHERE q."name" = "x""#,
-                r#"
+hint: add `)`
+--- MATCH (p) WHERE q."name" = "x"
 there is no variable `q` in this pattern
   MATCH (p) WHERE q."name" = "x"
                   ^
-hint: did you mean `p`?"#,
-            ),
-            (
-                r#"MATCH (p) WHERE p."name" IS LEAF"#,
-                r#"
+hint: did you mean `p`?
+--- MATCH (p) WHERE p."name" IS LEAF
 expected `NONE`, `NAN` or `INF`, found `LEAF`
   MATCH (p) WHERE p."name" IS LEAF
                               ^
-hint: `IS LEAF` is asked of a step, not of a column"#,
-            ),
-            (
-                r#"MATCH (p) WHERE p IS NONE"#,
-                r#"
+hint: `IS LEAF` is asked of a step, not of a column
+--- MATCH (p) WHERE p IS NONE
 expected `LEAF`, found `NONE`
   MATCH (p) WHERE p IS NONE
                        ^
-hint: `IS NONE` and the like need a column: `p."time"`"#,
-            ),
-            (
-                r#"MATCH (p)->(q) WHERE (p IS LEAF OR q IS LEAF)"#,
-                r#"
+hint: `IS NONE` and the like need a column: `p."time"`
+--- MATCH (p)->(q) WHERE (p IS LEAF OR q IS LEAF)
 conditions within parentheses must be on one variable
   MATCH (p)->(q) WHERE (p IS LEAF OR q IS LEAF)
                                      ^^^^^^^^^
-hint: every step has its own conditions; join whole patterns with {MATCH …} OR {MATCH …}"#,
-            ),
-            (
-                r#"MATCH (p) WHERE p."t" > "x""#,
-                r#"
+hint: every step has its own conditions; join whole patterns with {MATCH …} OR {MATCH …}
+--- MATCH (p) WHERE p."t" > "x"
 expected a number, found a text
   MATCH (p) WHERE p."t" > "x"
                           ^^^
-hint: texts are compared with =, !=, =~, STARTS WITH, ENDS WITH, CONTAINS"#,
-            ),
-            (
-                r#"MATCH (p) WHERE p."t" STARTS "x""#,
-                r#"
+hint: texts are compared with =, !=, =~, STARTS WITH, ENDS WITH, CONTAINS
+--- MATCH (p) WHERE p."t" STARTS "x"
 expected `WITH`, found `"`
   MATCH (p) WHERE p."t" STARTS "x"
-                               ^"#,
-            ),
-            (
-                r#"{MATCH (p)} AND MATCH (q)"#,
-                r#"
+                               ^
+--- {MATCH (p)} AND MATCH (q)
 expected a pattern in braces, found `MATCH`
   {MATCH (p)} AND MATCH (q)
                   ^
-hint: write `{MATCH …} AND {MATCH …}`"#,
-            ),
-            (
-                r#"any(x)"#,
-                r#"
+hint: write `{MATCH …} AND {MATCH …}`
+--- any(x)
 expected `.`, `>`, `[`, `|` or the end, found `(`
   any(x)
-     ^"#,
-            ),
-            (
-                r#"loop(a.c:12):3"#,
-                r#"
+     ^
+--- loop(a.c:12):3
 expected `.`, `>`, `[`, `|` or the end, found `:`
   loop(a.c:12):3
-              ^"#,
-            ),
-        ],
+              ^
+"##,
     );
 }
 
@@ -664,107 +423,65 @@ expected `.`, `>`, `[`, `|` or the end, found `:`
 fn metrics() {
     check(
         METRICS,
-        &[
-            (
-                r#""#,
-                r#"
-the metric expression is empty
-hint: write for example `cputime:sum (i)`, or `*` for everything"#,
-            ),
-            (
-                r#"cputime (sec)"#,
-                r#"
+        r##"
+--- cputime (sec)
 there is no scope `sec`
   cputime (sec)
            ^^^
-hint: units are left out of names: `cputime (i)`; or quote the full name: "CPUTIME (sec)""#,
-            ),
-            (
-                r#"IO Bytes Read"#,
-                r#"
+hint: units are left out of names: `cputime (i)`; or quote the full name: "CPUTIME (sec)"
+--- IO Bytes Read
 expected `|` or the end, found `Bytes`
   IO Bytes Read
      ^
-hint: names with blanks are written in quotes: "IO Bytes Read""#,
-            ),
-            (
-                r#"cputime:(sum"#,
-                r#"
+hint: names with blanks are written in quotes: "IO Bytes Read"
+--- cputime:(sum
 this `(` is never closed
   cputime:(sum
           ^
-hint: add `)`"#,
-            ),
-            (
-                r#"cputime:(sun)"#,
-                r#"
+hint: add `)`
+--- cputime:(sun)
 there is no aggregation `sun`
   cputime:(sun)
            ^^^
-hint: did you mean `sum`?"#,
-            ),
-            (
-                r#""CPUTIME":foo"#,
-                r#"
+hint: did you mean `sum`?
+--- "CPUTIME":foo
 there is no aggregation `foo`
   "CPUTIME":foo
             ^^^
-hint: the aggregations are prop, sum, min, max, mean, count, sqr, stddev, cfvar"#,
-            ),
-            (
-                r#"cputime (x)"#,
-                r#"
+hint: the aggregations are prop, sum, min, max, mean, count, sqr, stddev, cfvar
+--- cputime (x)
 there is no scope `x`
   cputime (x)
            ^
-hint: the scopes are i (inclusive), e (exclusive), p (point), c (lexical)"#,
-            ),
-            (
-                r#"cputime |"#,
-                r#"
+hint: the scopes are i (inclusive), e (exclusive), p (point), c (lexical)
+--- cputime |
 expected a metric such as `cputime:sum (i)`, found the end
   cputime |
-           ^"#,
-            ),
-            (
-                r#"cputime:"#,
-                r#"
+           ^
+--- cputime:
 `cputime:` is not the name of a metric
   cputime:
   ^^^^^^^^
-hint: write `name` or `name:aggregation`: `cputime:sum (i)`"#,
-            ),
-            (
-                r#"(i)"#,
-                r#"
+hint: write `name` or `name:aggregation`: `cputime:sum (i)`
+--- (i)
 expected a metric such as `cputime:sum (i)`, found `(`
   (i)
-  ^"#,
-            ),
-            (
-                r#""abc"#,
-                r#"
+  ^
+--- "abc
 this `"` is never closed
   "abc
-  ^"#,
-            ),
-            (
-                r#"cputime:sum (i"#,
-                r#"
+  ^
+--- cputime:sum (i
 this `(` is never closed
   cputime:sum (i
               ^
-hint: add `)`"#,
-            ),
-            (
-                r#"cputime (i) x"#,
-                r#"
+hint: add `)`
+--- cputime (i) x
 expected `|` or the end, found `x`
   cputime (i) x
               ^
-hint: names with blanks are written in quotes: "IO Bytes Read""#,
-            ),
-        ],
+hint: names with blanks are written in quotes: "IO Bytes Read"
+"##,
     );
 }
 
@@ -772,81 +489,48 @@ hint: names with blanks are written in quotes: "IO Bytes Read""#,
 fn window() {
     check(
         WINDOW,
-        &[
-            (
-                r#""#,
-                r#"
-the time window is empty
-hint: write for example `1.5s..2s`, or `*` for everything"#,
-            ),
-            (
-                r#"1.5s"#,
-                r#"
+        r##"
+--- 1.5s
 expected `..` and when the window ends, found the end
   1.5s
       ^
-hint: a window has two ends: `1.5s..2s`, or `1.5s..` to the end"#,
-            ),
-            (
-                r#"2s..1s"#,
-                r#"
+hint: a window has two ends: `1.5s..2s`, or `1.5s..` to the end
+--- 2s..1s
 this window ends before it begins
   2s..1s
   ^^^^^^
-hint: write `1s..2s`"#,
-            ),
-            (
-                r#"10%..110%"#,
-                r#"
+hint: write `1s..2s`
+--- 10%..110%
 this is more than 100%
   10%..110%
-       ^^^^"#,
-            ),
-            (
-                r#"-5..3"#,
-                r#"
+       ^^^^
+--- -5..3
 a time is never negative
   -5..3
-  ^^"#,
-            ),
-            (
-                r#"1..2k"#,
-                r#"
+  ^^
+--- 1..2k
 this is not a unit of time
   1..2k
      ^^
-hint: the units are %, ns, us, ms, s, min and h; a plain number is a time stamp in ns"#,
-            ),
-            (
-                r#"a..b"#,
-                r#"
+hint: the units are %, ns, us, ms, s, min and h; a plain number is a time stamp in ns
+--- a..b
 expected a number, found `a`
   a..b
-  ^"#,
-            ),
-            (
-                r#"(1, 2"#,
-                r#"
+  ^
+--- (1, 2
 this `(` is never closed
   (1, 2
   ^
-hint: add `)`"#,
-            ),
-            (
-                r#"1..2..3"#,
-                r#"
+hint: add `)`
+--- 1..2..3
 expected the end, found `.`
   1..2..3
-      ^"#,
-            ),
-            (
-                r#"1e30s.."#,
-                r#"
+      ^
+--- 1e30s..
 this time is too far away
   1e30s..
-  ^^^^^"#,
-            ),
-        ],
+  ^^^^^
+"##,
     );
 }
 
@@ -868,19 +552,21 @@ fn limits() {
         let error = parse_profiles(&deep(MAX_DEPTH + 1)).unwrap_err();
         assert_eq!(error.kind, QueryErrorKind::TooDeep);
     }
-    for text in [
-        "(",
-        "!",
-        "*[(",
-        "*[not ",
-        "{",
-        "NOT {",
-        "MATCH (p) WHERE (",
-        "MATCH (p) WHERE NOT ",
-        "subtree(",
-    ] {
-        let error = CONTEXTS(&text.repeat(50_000)).unwrap_err();
-        assert!([QueryErrorKind::TooDeep, QueryErrorKind::Syntax].contains(&error.kind), "{error}");
+    let nested = [
+        ("", "("),
+        ("", "!"),
+        ("*[", "("),
+        ("*[", "not "),
+        ("", "{"),
+        ("", "NOT "),
+        ("{[2]} OR ", "NOT "),
+        ("MATCH (p) WHERE ", "("),
+        ("MATCH (p) WHERE ", "NOT "),
+        ("", "subtree("),
+    ];
+    for (begin, text) in nested {
+        let error = CONTEXTS(&format!("{begin}{}", text.repeat(50_000))).unwrap_err();
+        assert_eq!(error.kind, QueryErrorKind::TooDeep, "{error}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the language accepts, how it complains, and what holds for every expression.
 
 mod bad;
+mod docs;
 mod good;
 mod matching;
 mod property;

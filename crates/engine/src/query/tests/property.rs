@@ -425,19 +425,39 @@ fn long_texts_take_linear_time() {
         ".",
         "'\\",
         "glob\"",
+        "p IS LEAF AND ",
+        "p IS LEAF OR NOT ",
+        "(a)->",
+        "{[2]} AND ",
     ];
-    let begins = ["", "function(", "loop(", "rank(", "*[name ~ ", "[{\"a\": [", "MATCH (p) WHERE "];
-    let began = Instant::now();
+    let begins = [
+        "",
+        "function(",
+        "loop(",
+        "rank(",
+        "*[name ~ ",
+        "[{\"a\": [",
+        "MATCH (p) WHERE ",
+        "MATCH (p)->",
+        "*[",
+    ];
     for shape in shapes {
         for begin in begins {
-            let text = format!("{begin}{}", shape.repeat(100_000 / shape.len()));
+            let text = format!("{begin}{}", shape.repeat(200_000 / shape.len()));
+            let began = Instant::now();
             for read in [PROFILES, CONTEXTS, METRICS, WINDOW] {
                 if let Err(error) = read(&text) {
                     assert!(error.to_string().len() < 2_000, "{error}");
                 }
             }
+            // Some milliseconds where time is linear, many seconds where it is quadratic.
+            assert!(
+                began.elapsed() < Duration::from_secs(3),
+                "{begin}{shape}… {:?}",
+                began.elapsed()
+            );
         }
     }
-    // Quadratic time would be minutes.
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    let unknown = format!("MATCH ({}) WHERE {} IS LEAF", "a".repeat(400_000), "b".repeat(400_000));
+    assert!(parse_contexts(&unknown).is_err());
 }
