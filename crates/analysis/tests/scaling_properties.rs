@@ -94,22 +94,20 @@ proptest! {
     fn a_cell_is_defined_exactly_when_what_it_needs_was_measured(runs in runs(), options in options()) {
         let found = maps(&grid(runs.clone()), options);
         let has = |i: usize, j: usize| !runs[i][j].is_empty();
-        for i in 0..runs.len() {
-            let base = found.baseline_idx(i);
-            prop_assert_eq!(base.is_none(), found.baselines[i] == Baseline::Missing);
-            for j in 0..found.cores.len() {
-                let e = |i: usize, j: usize| has(i, j) && found.baseline_idx(i).is_some_and(|b| has(i, b));
-                let m = i.min(j);
-                prop_assert_eq!(found.repetitions(i, j), runs[i][j].len());
-                prop_assert_eq!(found.time.get(i, j).is_some(), has(i, j));
-                prop_assert_eq!(found.efficiency.get(i, j).is_some(), e(i, j));
-                prop_assert_eq!(found.scalability_abs.get(i, j).is_some(), e(i, j) && e(0, j));
-                prop_assert_eq!(found.strong_abs.get(i, j).is_some(), e(i, j));
-                prop_assert_eq!(found.weak_abs.get(i, j).is_some(), e(i, j) && e(i - m, j - m));
-                prop_assert_eq!(found.scalability_rel.get(i, j).is_some(), i > 0 && e(i, j) && e(i - 1, j));
-                prop_assert_eq!(found.strong_rel.get(i, j).is_some(), j > 0 && e(i, j) && e(i, j - 1));
-                prop_assert_eq!(found.weak_rel.get(i, j).is_some(), i > 0 && j > 0 && e(i, j) && e(i - 1, j - 1));
-            }
+        for at in 0..runs.len() * found.cores.len() {
+            let (i, j) = (at / found.cores.len(), at % found.cores.len());
+            prop_assert_eq!(found.baseline_idx(i).is_none(), found.baselines[i] == Baseline::Missing);
+            let e = |i: usize, j: usize| has(i, j) && found.baseline_idx(i).is_some_and(|b| has(i, b));
+            let m = i.min(j);
+            prop_assert_eq!(found.repetitions(i, j), runs[i][j].len());
+            prop_assert_eq!(found.time.get(i, j).is_some(), has(i, j));
+            prop_assert_eq!(found.efficiency.get(i, j).is_some(), e(i, j));
+            prop_assert_eq!(found.scalability_abs.get(i, j).is_some(), e(i, j) && e(0, j));
+            prop_assert_eq!(found.strong_abs.get(i, j).is_some(), e(i, j));
+            prop_assert_eq!(found.weak_abs.get(i, j).is_some(), e(i, j) && e(i - m, j - m));
+            prop_assert_eq!(found.scalability_rel.get(i, j).is_some(), i > 0 && e(i, j) && e(i - 1, j));
+            prop_assert_eq!(found.strong_rel.get(i, j).is_some(), j > 0 && e(i, j) && e(i, j - 1));
+            prop_assert_eq!(found.weak_rel.get(i, j).is_some(), i > 0 && j > 0 && e(i, j) && e(i - 1, j - 1));
         }
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn count(len: usize) -> f64 {
 pub(crate) enum Cutoff {
     /// Machine epsilon times the larger dimension of the matrix.
     Dimension,
-    /// Half the distance from 1 to the next number: keeps all but exact dependence.
+    /// Half the distance from 1 to the next number: keeps what may still be told from rounding.
     Precision,
 }
 
