@@ -1,1 +1,159 @@
-//! tmp
+//! The named analyses by expressions: the answers of `balance`, `report` and `idleness`.
+
+use parallax_analysis::balance::{
+    Balance, BalanceRequest as Question, Grouping, MemberRule, Pooling, balance,
+    balance_by_function,
+};
+use parallax_base::{ContextIdx, Control, MetricIdx};
+use parallax_engine::query::{parse_contexts, parse_metrics};
+use parallax_engine::resolve::{resolve_contexts, resolve_metric};
+use parallax_engine::{LocationChoice, PruneRules};
+use parallax_model::{ContextKind, IdentityKind, Scope};
+
+use crate::options::locations;
+use crate::{Answer, Opened, ServiceError};
+
+/// Functions that cost less than this share of the total, in per cent, are not compared unless a
+/// person names them.
+const WORTH_COMPARING: f64 = 1.0;
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum BalanceBy {
+    /// Single profiles.
+    #[default]
+    Profile,
+    /// Ranks: their threads added up.
+    Rank,
+    /// Nodes: their ranks added up.
+    Node,
+}
+
+/// How evenly contexts cost.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BalanceRequest {
+    /// A metric expression; `None` for the metric that says most about time.
+    pub metric: Option<String>,
+    /// A profile expression; `None` for all locations.
+    pub profiles: Option<String>,
+    /// A context expression; `None` for the functions that cost at least 1 %, without what lies
+    /// below calls of MPI.
+    pub contexts: Option<String>,
+    /// Compare costs without what contexts call.
+    pub is_exclusive: bool,
+    /// What is compared.
+    pub by: BalanceBy,
+    /// Compare single contexts, not functions wherever they are called from.
+    pub by_context: bool,
+    /// Only locations with a stored value count.
+    pub stored_only: bool,
+    /// How many of the slowest to name.
+    pub num_slowest: usize,
+}
+
+/// How evenly contexts cost, with how the metric was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BalanceAnswer {
+    /// The analysis.
+    pub balance: Balance,
+    /// Why this metric, where nobody named one.
+    pub reason: Option<String>,
+    /// The whole execution's inclusive cost over all locations.
+    pub total: f64,
+}
+
+impl Opened {
+    fn metric(
+        &self,
+        expression: Option<&str>,
+        control: &Control,
+    ) -> Result<(MetricIdx, Option<String>), ServiceError> {
+        let session = &self.session;
+        Ok(match expression {
+            Some(text) => {
+                (resolve_metric(&session.experiment().metrics, &parse_metrics(text)?)?, None)
+            }
+            None => {
+                let default = session.default_metric(control)?;
+                (default.metric, Some(default.reason))
+            }
+        })
+    }
+
+    /// The functions that are worth comparing when nobody names any.
+    fn costly_functions(
+        &self,
+        metric: MetricIdx,
+        control: &Control,
+    ) -> Result<Vec<ContextIdx>, ServiceError> {
+        let session = &self.session;
+        let tree = session.tree();
+        let costs = session.costs(metric, &LocationChoice::All, control)?;
+        let rules = PruneRules {
+            mpi_internals: true,
+            lines_and_loops: true,
+            below_percent: Some(WORTH_COMPARING),
+            ..PruneRules::default()
+        };
+        let view = rules.apply(tree, Some(&costs));
+        let is_function = |context: &ContextIdx| tree.kind(*context) == ContextKind::Function;
+        Ok(view.contexts().iter().copied().filter(is_function).collect())
+    }
+
+    /// How evenly contexts cost over locations, ranks or nodes.
+    ///
+    /// # Errors
+    /// When an expression is wrong, or the values cannot be read.
+    pub fn balance(
+        &self,
+        request: &BalanceRequest,
+        control: &Control,
+    ) -> Result<Answer<BalanceAnswer>, ServiceError> {
+        let session = &self.session;
+        let mut notes = Vec::new();
+        let (metric, reason) = self.metric(request.metric.as_deref(), control)?;
+        let locations = locations(session, request.profiles.as_deref(), &mut notes)?;
+        let contexts = match &request.contexts {
+            Some(text) => {
+                let (contexts, more) = resolve_contexts(session, &parse_contexts(text)?, control)?;
+                notes.extend(more);
+                contexts
+            }
+            None => self.costly_functions(metric, control)?,
+        };
+        let tree = session.tree();
+        let only_functions = contexts.iter().all(|&c| tree.kind(c) == ContextKind::Function);
+        let question = Question {
+            scope: if request.is_exclusive { Scope::Exclusive } else { Scope::Inclusive },
+            locations,
+            grouping: match request.by {
+                BalanceBy::Profile => Grouping::Location,
+                BalanceBy::Rank => Grouping::Identity(IdentityKind::Rank),
+                BalanceBy::Node => Grouping::Identity(IdentityKind::Node),
+            },
+            members: if request.stored_only { MemberRule::StoredOnly } else { MemberRule::Ran },
+            num_slowest: request.num_slowest,
+            ..Question::new(metric, contexts)
+        };
+        let balance = if request.by_context || !only_functions {
+            balance(session, &question, control)?
+        } else {
+            balance_by_function(session, &question, Pooling::PerMember, control)?
+        };
+        if balance.num_ungrouped > 0 {
+            notes.push(format!(
+                "{} locations have no {} and are left out",
+                balance.num_ungrouped,
+                balance.grouping.name()
+            ));
+        }
+        if balance.num_wrapped > 0 {
+            notes.push(format!(
+                "{} values are counters that ran below zero, or not numbers; they are left out",
+                balance.num_wrapped
+            ));
+        }
+        let total = session.total(metric, control)?;
+        Ok(Answer { value: BalanceAnswer { balance, reason, total }, notes })
+    }
+}

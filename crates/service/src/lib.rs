@@ -16,6 +16,7 @@ use std::sync::Arc;
 use parallax_base::{Folder, Limits};
 use parallax_engine::Session;
 
+pub use analyses::{BalanceAnswer, BalanceBy, BalanceRequest};
 pub use error::ServiceError;
 pub use info::{Info, MetricInfo};
 pub use options::{CostChoice, PruneChoice};

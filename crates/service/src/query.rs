@@ -96,8 +96,11 @@ impl Opened {
         // Not through the cache: one answer may be as large as memory allows.
         let columns = session.profiles()?.slice(&slice, control).map_err(engine)?;
         if columns.is_empty() && notes.is_empty() {
-            notes.push("nothing is stored for these profiles, contexts and metrics (zeros are not \
-                        stored)".into());
+            notes.push(
+                "nothing is stored for these profiles, contexts and metrics (zeros are not \
+                        stored)"
+                    .into(),
+            );
         }
         Ok(Answer { value: slice_table(session, columns, names(request.is_raw)), notes })
     }
