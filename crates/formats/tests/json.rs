@@ -1,5 +1,7 @@
 //! The JSON reader against an independent one, in every chunking, and on damaged texts.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests stop at the first surprise")]
+
 use parallax_formats::json::{Event, JsonErrorKind, JsonLimits, JsonReader, Number, Row, Value};
 use parallax_formats::stream::ChunkStream;
 

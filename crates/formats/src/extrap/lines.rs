@@ -101,22 +101,27 @@ fn one(
         let number = number.ok_or_else(|| wrong("a parameter is not a finite number"))?;
         point.push((name.as_str(), number));
     }
-    let known = builder.num_parameters();
-    if point.is_empty() || known > 0 && known != point.len() {
-        return Err(wrong("its parameters are not those of the lines before"));
+    if point.iter().zip(point.iter().skip(1)).any(|(a, b)| a.0 == b.0) || point.is_empty() {
+        return Err(wrong("a parameter is missing or given twice"));
     }
-    let mut coordinate = vec![u32::MAX; point.len()];
-    for (name, number) in point {
-        let at = builder.parameter(name);
-        match coordinate.get_mut(at) {
-            Some(slot) => *slot = builder.value_of_number(at, number),
-            None => return Err(wrong("its parameters are not those of the lines before")),
+    if builder.num_parameters() == 0 {
+        point.iter().for_each(|(name, _)| {
+            builder.parameter(name);
+        });
+    }
+    let places: Option<Vec<usize>> =
+        point.iter().map(|(name, _)| builder.find_parameter(name)).collect();
+    let mut numbers_of = vec![None; builder.num_parameters()];
+    for (at, (_, number)) in places.unwrap_or_default().into_iter().zip(&point) {
+        if let Some(slot) = numbers_of.get_mut(at) {
+            *slot = Some(*number);
         }
     }
-    if coordinate.contains(&u32::MAX) {
-        return Err(wrong("a parameter is given twice"));
-    }
-    let coordinate = builder.coordinate(coordinate);
+    let all: Option<Vec<f64>> = numbers_of.into_iter().collect();
+    let Some(all) = all.filter(|all| all.len() == point.len()) else {
+        return Err(wrong("its parameters are not those of the lines before"));
+    };
+    let coordinate = super::coordinate(builder, &all);
     let text = |name| value.get(name).and_then(Value::as_str);
     let region = call_path(builder, text("callpath").unwrap_or(NO_CALL_PATH));
     let metric = metric(builder, text("metric").unwrap_or(NO_METRIC));

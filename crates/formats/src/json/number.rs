@@ -126,11 +126,13 @@ pub(super) fn scan(bytes: &[u8]) -> Result<Scanned, usize> {
         plain = false;
     }
     let fits = whole + fraction <= 19;
-    if plain && fits && !(negative && mantissa == 0) {
-        if let Ok(value) = i64::try_from(mantissa) {
-            let number = Number::Integer(if negative { -value } else { value });
-            return Ok(Scanned { number, len: at });
-        }
+    if plain
+        && fits
+        && !(negative && mantissa == 0)
+        && let Ok(value) = i64::try_from(mantissa)
+    {
+        let number = Number::Integer(if negative { -value } else { value });
+        return Ok(Scanned { number, len: at });
     }
     let scale = exponent.saturating_sub(i64::try_from(fraction).unwrap_or(i64::MAX));
     let exact = EXACT.get(usize::try_from(scale.unsigned_abs()).unwrap_or(usize::MAX));

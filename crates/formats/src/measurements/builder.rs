@@ -81,7 +81,7 @@ impl Builder {
 
     /// Index of the parameter called `name`, which is added if it is new.
     pub(crate) fn parameter(&mut self, name: &str) -> usize {
-        if let Some(at) = self.columns.iter().position(|column| column.name == name) {
+        if let Some(at) = self.find_parameter(name) {
             return at;
         }
         let order =
@@ -118,6 +118,11 @@ impl Builder {
         self.value(parameter, &number.to_string(), Some(number))
     }
 
+    /// Index of the parameter called `name`, if there is one.
+    pub(crate) fn find_parameter(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
     pub(crate) fn num_parameters(&self) -> usize {
         self.columns.len()
     }
@@ -147,6 +152,13 @@ impl Builder {
         }
         let outcome = Outcome::Completed;
         self.add_run(Run { coordinate, repetition, interval: None, outcome })
+    }
+
+    /// Marks a run as suspicious.
+    pub(crate) fn suspect(&mut self, run: u32) {
+        if let Some(run) = self.runs.get_mut(run as usize) {
+            run.outcome = Outcome::Suspicious;
+        }
     }
 
     /// The region of the whole program, which is added if it is new.

@@ -12,7 +12,7 @@ mod regions;
 mod sniff;
 
 pub use options::{ReadOptions, RegionTime};
-pub use read::{read, sniff_source};
+pub use read::{read, read_stream, sniff_source};
 pub use sniff::{ScalingFormat, sniff};
 
 pub(crate) use builder::{Builder, RegionRow};

@@ -30,8 +30,21 @@ pub fn read(
     options: &ReadOptions<'_>,
     issues: &mut Issues,
 ) -> Result<Measurements, FormatError> {
+    let stream =
+        compressed::open(source).map_err(|cause| FormatError::read(options.file, cause))?;
+    read_stream(stream, options, issues)
+}
+
+/// As [`read`], from decompressed bytes in order.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_stream(
+    stream: impl ByteStream,
+    options: &ReadOptions<'_>,
+    issues: &mut Issues,
+) -> Result<Measurements, FormatError> {
     let file = options.file;
-    let stream = compressed::open(source).map_err(|cause| FormatError::read(file, cause))?;
     let mut stream =
         Prefixed::peek(stream, PREFIX).map_err(|cause| FormatError::read(file, cause))?;
     let Some(format) = sniff(stream.prefix(), file) else {

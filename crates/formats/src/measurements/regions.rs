@@ -53,7 +53,7 @@ pub(super) fn arrange(mut regions: Vec<Region>, nesting: Nesting) -> (Vec<Region
     let parents = match nesting {
         Nesting::Path(separator) => by_path(&mut regions, separator),
         Nesting::Lines => by_lines(&mut regions),
-        Nesting::Flat => under_program(&regions),
+        Nesting::Flat => flat(&mut regions),
     };
     // Depth-first, siblings in natural order, without recursion: paths may be very deep.
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); regions.len()];
@@ -102,6 +102,18 @@ fn program(regions: &[Region]) -> Option<u32> {
 fn under_program(regions: &[Region]) -> Vec<Option<u32>> {
     let root = program(regions);
     (0..).zip(regions).map(|(i, _)| root.filter(|&r| r != i)).collect()
+}
+
+fn flat(regions: &mut [Region]) -> Vec<Option<u32>> {
+    for region in regions.iter_mut() {
+        region.id = match (region.kind, region.path.as_str()) {
+            (RegionKind::WholeProgram, _) => "0".to_owned(),
+            // The id of the whole program is taken.
+            (_, "0") => "0.0".to_owned(),
+            (_, path) => path.to_owned(),
+        };
+    }
+    under_program(regions)
 }
 
 fn by_path(regions: &mut [Region], separator: &str) -> Vec<Option<u32>> {

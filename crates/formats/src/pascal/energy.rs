@@ -63,7 +63,8 @@ pub(super) fn prepare(samples: &mut Vec<(f64, f64)>) -> Result<f64, EnergyFault>
     let (Some(&high), Some(&longest)) = (periods.get(n / 2), periods.last()) else {
         return Err(EnergyFault::TooFewSamples);
     };
-    let low = if n % 2 == 0 { periods.get(n / 2 - 1).copied().unwrap_or(high) } else { high };
+    let low =
+        if n.is_multiple_of(2) { periods.get(n / 2 - 1).copied().unwrap_or(high) } else { high };
     let median = f64::midpoint(low, high);
     if longest > 3.0 * median { Err(EnergyFault::Gap) } else { Ok(median) }
 }

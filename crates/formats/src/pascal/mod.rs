@@ -20,5 +20,5 @@ pub use energy::{Energy, EnergyFault, energy_of_intervals};
 pub use intervals::Intervals;
 
 pub(crate) use keys::hertz;
-pub(crate) use reader::{file_error, read};
+pub(crate) use reader::{SUSPICIOUSLY_SHORT, file_error, read};
 pub(crate) use viewer_2018::{read as read_viewer_2018, region_by_lines};

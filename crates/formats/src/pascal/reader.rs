@@ -290,8 +290,8 @@ impl<'o> File<'o> {
     }
 }
 
-/// Whole programs that end sooner, process start included, did not compute anything.
-const SUSPICIOUSLY_SHORT: f64 = 0.01;
+/// Whole programs that end sooner (in seconds), process start included, did not compute anything.
+pub(crate) const SUSPICIOUSLY_SHORT: f64 = 0.01;
 
 /// The time of the whole program and whether the run can be used.
 fn whole_program(

@@ -673,7 +673,7 @@ fn last_number(
                 match reader.next_event()? {
                     Event::EndArray | Event::End => return Ok(last),
                     Event::Number(value) if value.as_f64().is_finite() => {
-                        last = Some(value.as_f64())
+                        last = Some(value.as_f64());
                     }
                     Event::BeginArray | Event::BeginObject => reader.leave(depth + 1)?,
                     _ => {}

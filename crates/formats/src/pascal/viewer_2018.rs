@@ -104,10 +104,11 @@ fn read_region(
             format!("region {text} has {name:?} twice; the last one counts")
         });
     }
-    if line_range(text).is_some_and(is_whole_program) && !file.is_empty() {
-        if let Some(program) = builder.regions.get_mut(region as usize) {
-            program.file = Some(file.to_owned());
-        }
+    if line_range(text).is_some_and(is_whole_program)
+        && !file.is_empty()
+        && let Some(program) = builder.regions.get_mut(region as usize)
+    {
+        program.file = Some(file.to_owned());
     }
     for (repetition, execution) in (1..).zip(executions.items()) {
         for input in execution.items() {

@@ -19,7 +19,7 @@ pub(super) fn fields(line: &str, separator: char) -> Vec<String> {
             }
             '"' if quoted || field.trim().is_empty() => quoted = !quoted,
             c if c == separator && !quoted => {
-                all.push(std::mem::take(&mut field).trim().to_owned())
+                all.push(std::mem::take(&mut field).trim().to_owned());
             }
             c => field.push(c),
         }

@@ -17,10 +17,18 @@ use crate::measurements::{
     Builder, Measurements, Nesting, ReadOptions, RegionKind, RegionRow, Report, ScalingFormat,
     metric_names, parameter_names,
 };
+use crate::pascal::SUSPICIOUSLY_SHORT;
 use crate::stream::{ByteStream, LineReader};
 
-/// A region line: number, lines, file, seconds.
-fn region_line(rest: &str) -> Option<(&str, Option<(u32, u32)>, &str, f64)> {
+/// What a line about a region says.
+struct RegionLine<'a> {
+    id: &'a str,
+    lines: Option<(u32, u32)>,
+    file: &'a str,
+    seconds: f64,
+}
+
+fn region_line(rest: &str) -> Option<RegionLine<'_>> {
     let (place, seconds) = rest.rsplit_once(':')?;
     let seconds = number(seconds.trim().strip_suffix("seconds")?)?;
     let (id, place) = place.split_once(',').unwrap_or((place, ""));
@@ -29,7 +37,7 @@ fn region_line(rest: &str) -> Option<(&str, Option<(u32, u32)>, &str, f64)> {
     let lines = lines
         .split_once(" to ")
         .and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)));
-    Some((id.trim(), lines, file.trim(), seconds))
+    Some(RegionLine { id: id.trim(), lines, file: file.trim(), seconds })
 }
 
 /// Reads a report.
@@ -48,6 +56,7 @@ pub(crate) fn read(
         (builder.parameter(parameter_names::CORES), builder.parameter(parameter_names::INPUT));
     let time = builder.metric(metric_names::TIME, &Unit::Seconds);
     let (mut repetition, mut run) = (1, None);
+    let mut too_short = 0_u64;
     loop {
         let line = match lines.next_line() {
             Ok(Some(line)) => line,
@@ -88,7 +97,7 @@ pub(crate) fn read(
                 bad("a region stands before any result");
                 continue;
             };
-            let Some((id, range, file, seconds)) = region_line(rest) else {
+            let Some(RegionLine { id, lines: range, file, seconds }) = region_line(rest) else {
                 bad("a region has no time");
                 continue;
             };
@@ -112,11 +121,24 @@ pub(crate) fn read(
         } else if let Some(rest) = text.strip_prefix("Total time of execution:") {
             let seconds = rest.trim().strip_suffix("seconds").and_then(number);
             match (run, seconds) {
-                (Some(run), Some(seconds)) => builder.push(time, program, run, seconds),
+                (Some(run), Some(seconds)) => {
+                    builder.push(time, program, run, seconds);
+                    if seconds < SUSPICIOUSLY_SHORT {
+                        too_short += 1;
+                        builder.suspect(run);
+                    }
+                }
                 _ => bad("a total time without a number or a result"),
             }
         }
         builder.check_limits(options.file)?;
+    }
+    if too_short > 0 {
+        report.whole(Severity::Warning, "run-too-short", || {
+            format!(
+                "{too_short} runs took less than 10 ms: the program may have failed at its start"
+            )
+        });
     }
     if builder.num_samples() == 0 {
         return Err(FormatError::malformed(options.file, 0, "the report has no results"));
