@@ -30,7 +30,7 @@ const REGIONS: u32 = 12;
 impl Generator {
     fn new(megabytes: u64) -> Self {
         let target = megabytes * 1_000_000;
-        let entries = u32::try_from(target / (u64::from(RUNS * REGIONS) * 77)).unwrap_or(1).max(1);
+        let entries = u32::try_from(target / (u64::from(RUNS * REGIONS) * 68)).unwrap_or(1).max(1);
         let pending = br#"{"config": {"pkg": "./solver", "execdate": "23-09-2025_08:14:05", "command": "pascalanalyzer ./solver --inst man --cors 1,2,4,8,16,32,64,128 --ipts 1 a,2 b,3 c,4 d,5 e,6 f --rpts 5", "data_descriptor": {"values": ["start_time", "stop_time"], "extras": {"regions": {"values": ["start_time", "stop_time", "start_line", "stop_line", "thread_id", "filename"]}}, "keys": ["cores", "input", "repetitions"]}, "arguments": ["1 a", "2 b", "3 c", "4 d", "5 e", "6 f"]}, "data": {"#.to_vec();
         Self { target, produced: 0, run: 0, entries, pending, used: 0, done: false }
     }
