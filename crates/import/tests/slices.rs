@@ -10,8 +10,8 @@ use parallax_base::{
 };
 use parallax_formats::hpctoolkit::{CctDb, ContextBlock, ProfileDb};
 use parallax_model::{
-    Combine, ContextChoice, ContextKind, Experiment, Formula, MetricChoice, Plan, ProfileStore,
-    Relation, Scope, SliceColumns, SliceRequest, TraceStore,
+    Combine, ContextChoice, ContextKind, ContextTree, Experiment, Formula, MetricChoice, Plan,
+    ProfileStore, Relation, Scope, SliceColumns, SliceRequest, TraceStore,
 };
 use parallax_testkit::hpctoolkit::{
     Database, Files, Layout, Sample, Scope as WrittenScope, WriteOptions, arbitrary,
@@ -163,10 +163,12 @@ fn folded(rows: &[Row], experiment: &Experiment) -> Vec<Row> {
 /// The rows that a request is about, picked one by one.
 fn picked(all: &[Row], request: &SliceRequest, experiment: &Experiment) -> Vec<Row> {
     let tree: BTreeSet<u32> = experiment.contexts.source_ids().iter().copied().collect();
+    let root = experiment.contexts.source_id(ContextTree::ROOT);
     let summary = experiment.locations.summary().map(LocationIdx::get);
     let is_wanted = |&&(location, context, metric, _): &&Row| {
         let is_context = match &request.contexts {
             ContextChoice::Tree => tree.contains(&context),
+            ContextChoice::Nodes => context != root && tree.contains(&context),
             ContextChoice::Stored => true,
             ContextChoice::Ids(ids) => ids.contains(&context),
         };
@@ -193,6 +195,7 @@ fn requests(num_locations: u32, num_ids: u32) -> impl Strategy<Value = SliceRequ
     let ids = |set: BTreeSet<u32>| ContextChoice::Ids(set.into_iter().collect());
     let contexts = prop_oneof![
         1 => Just(ContextChoice::Tree),
+        1 => Just(ContextChoice::Nodes),
         1 => Just(ContextChoice::Stored),
         4 => btree_set(0..num_ids, 0..num_ids as usize).prop_map(ids),
         2 => btree_set(prop_oneof![0..num_ids, Just(u32::MAX)], 0..4).prop_map(ids),
@@ -517,4 +520,40 @@ proptest! {
             check_request(&experiment, &all, request)?;
         }
     }
+}
+
+#[test]
+fn a_context_file_out_of_order_is_reported_and_not_believed() {
+    let database = parallax_testkit::drawn::draw(
+        "CPUTIME (sec)",
+        "
+        main              .    .
+          solve           2.0  1.0
+          MPI_Barrier     0.5  3.0
+        ",
+    );
+    let mut files = database.to_files(&WriteOptions::default());
+    // The values of MPI_Barrier in ranks 0 and 1 are those of profiles 1 and 2.
+    let value =
+        |profile: u32, value: f64| [&profile.to_le_bytes()[..], &value.to_le_bytes()[..]].concat();
+    let in_order = [value(1, 0.5), value(2, 3.0)].concat();
+    let swapped = [value(2, 3.0), value(1, 0.5)].concat();
+    let bytes = files.by_path.get_mut("cct.db").unwrap();
+    let places: Vec<usize> =
+        (0..bytes.len() - 24).filter(|&at| bytes[at..at + 24] == in_order).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at..at + 24].copy_from_slice(&swapped);
+    }
+    let experiment = open_from_memory(&files);
+    let ids = database.contexts.iter().map(|context| context.id).collect();
+    let request = SliceRequest {
+        contexts: ContextChoice::Ids(ids),
+        plan: Plan::ContextMajor,
+        ..everything(experiment.locations.iter().collect())
+    };
+    let expected = known_rows(&database, &experiment);
+    assert_eq!(slice(&experiment, &request), picked(&expected, &request, &experiment));
+    let issues = profiles(&experiment).late_issues();
+    assert!(issues.list().iter().any(|issue| issue.kind == "cct-unsorted"), "{issues:?}");
 }

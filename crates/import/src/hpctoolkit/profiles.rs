@@ -143,13 +143,34 @@ impl ProfileStore for Profiles {
         };
         control.begin(locations.len() as u64);
         let values = request.metrics.ids(false);
-        let columns = match (&request.contexts, plan) {
-            (ContextChoice::Ids(ids), Plan::ContextMajor) if self.usable_cct().is_some() => {
-                let Some(cct) = self.usable_cct() else { return Ok(SliceColumns::default()) };
+        let by_context = match (&request.contexts, plan, self.usable_cct()) {
+            (ContextChoice::Ids(ids), Plan::ContextMajor, Some(cct)) => {
                 let infos = Self::context_infos(cct, ids)?;
-                slice::context_major(cct, ids, &infos, &locations, values, &self.limits)?
+                let columns = slice::context_major(
+                    cct,
+                    ids,
+                    &infos,
+                    &locations,
+                    values,
+                    &self.limits,
+                    control,
+                )?;
+                if columns.is_none() {
+                    self.report(
+                        "cct-unsorted",
+                        "cct.db",
+                        "values of cct.db are not in order of profile; \
+                         they are read from profile.db"
+                            .into(),
+                    );
+                }
+                columns
             }
-            _ => slice::location_major(
+            _ => None,
+        };
+        let columns = match by_context {
+            Some(columns) => columns,
+            None => slice::location_major(
                 &self.profiles,
                 &locations,
                 &filter,

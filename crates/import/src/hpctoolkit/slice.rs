@@ -217,10 +217,14 @@ struct Span<'a> {
 const MIN_LOCATIONS: usize = 64;
 /// Bytes of a piece that fit well into a processor's cache.
 const PIECE_BYTES: usize = 1 << 19;
+/// One of so many pairs of a location and a span has a value, at least, where looking at all pairs
+/// is cheaper than sorting values.
+const MIN_DENSITY: usize = 4;
 
 /// Reads context after context and turns the order around.
 ///
 /// `infos` belong to `ids`, which ascend; `locations` ascend.
+/// `None` when the values are not in order, which only damaged files have.
 pub(super) fn context_major(
     cct: &CctDb,
     ids: &[u32],
@@ -228,10 +232,12 @@ pub(super) fn context_major(
     locations: &[LocationIdx],
     metrics: Option<&[u16]>,
     limits: &Limits,
-) -> Result<SliceColumns, StoreError> {
+    control: &Control,
+) -> Result<Option<SliceColumns>, StoreError> {
     let metrics = MetricFilter::new(metrics);
     let mut spans = Vec::new();
     for (&context, info) in ids.iter().zip(infos) {
+        control.check()?;
         let block = cct.block(info).map_err(|e| failed(&e))?;
         for (metric, range) in block.metrics().filter(|(metric, _)| metrics.contains(*metric)) {
             let raw = block.values(range).map_err(|e| failed(&e))?;
@@ -241,59 +247,137 @@ pub(super) fn context_major(
     let bytes: usize = spans.iter().map(|span| span.raw.len()).sum();
     let num_pieces = (bytes / PIECE_BYTES + 1).max(threads::count() * 4);
     let len = locations.len().div_ceil(num_pieces).max(MIN_LOCATIONS);
-    let groups: Vec<&[LocationIdx]> = locations.chunks(len).collect();
+    let groups: Vec<Group<'_>> = locations.chunks(len).map(Group::new).collect();
 
-    let counts: Vec<Vec<u32>> = threads::map(groups.clone(), |group| {
-        let mut counts = vec![0; group.len()];
-        visit_spans(&spans, group, |_, slot, _| counts[slot] += 1);
-        counts
-    });
-    let lens: Vec<usize> =
-        counts.iter().map(|counts| counts.iter().map(|&n| n as usize).sum()).collect();
+    let counts: Vec<Count> = threads::map(groups.clone(), |group| group.count(&spans));
+    let lens: Vec<usize> = counts.iter().map(Count::rows).collect();
     let mut columns = allocate(&lens, limits)?;
     let work: Vec<_> = groups.into_iter().zip(counts).zip(pieces(&mut columns, &lens)).collect();
-    threads::map(work, |((group, counts), piece)| {
-        // Where the next value of each location goes.
+    let filled = threads::map(work, |((group, count), piece)| {
+        control.advance(group.locations.len() as u64)?;
+        Ok(match count {
+            Count::Dense(_) => group.gather(&spans, piece),
+            Count::Sparse(counts) => {
+                group.scatter(&spans, &counts, piece);
+                true
+            }
+        })
+    });
+    let are_filled: Vec<bool> = filled.into_iter().collect::<Result<_, StoreError>>()?;
+    Ok(are_filled.into_iter().all(|is_filled| is_filled).then_some(columns))
+}
+
+/// Locations whose values one thread puts in order.
+#[derive(Clone)]
+struct Group<'a> {
+    /// Ascending.
+    locations: &'a [LocationIdx],
+    profiles: Range<u32>,
+    /// Whether the locations are all of `profiles`.
+    is_run: bool,
+}
+
+/// How many rows the locations of a group have, and how they are best filled.
+enum Count {
+    /// In all. Most locations have a value in most spans.
+    Dense(usize),
+    /// By location.
+    Sparse(Vec<u32>),
+}
+
+impl Count {
+    fn rows(&self) -> usize {
+        match self {
+            Self::Dense(rows) => *rows,
+            Self::Sparse(counts) => counts.iter().map(|&n| n as usize).sum(),
+        }
+    }
+}
+
+impl<'a> Group<'a> {
+    fn new(locations: &'a [LocationIdx]) -> Self {
+        let first = locations.first().map_or(0, |location| location.get());
+        let end = locations.last().map_or(0, |location| location.get().saturating_add(1));
+        Self { locations, profiles: first..end, is_run: (end - first) as usize == locations.len() }
+    }
+
+    fn count(&self, spans: &[Span<'_>]) -> Count {
+        if self.is_run {
+            let lens = spans.iter().map(|span| {
+                ContextBlock::decode(ContextBlock::narrow(&span.raw, &self.profiles)).len()
+            });
+            let rows: usize = lens.sum();
+            if rows * MIN_DENSITY >= spans.len() * self.locations.len() {
+                return Count::Dense(rows);
+            }
+        }
+        let mut counts = vec![0; self.locations.len()];
+        self.visit(spans, |_, slot, _| counts[slot] += 1);
+        Count::Sparse(counts)
+    }
+
+    /// Fills location after location: reads from all spans at once, writes in one go.
+    /// False when values were not in order, so that not all rows could be filled.
+    fn gather(&self, spans: &[Span<'_>], piece: Piece<'_>) -> bool {
+        let mut spans: Vec<_> = spans
+            .iter()
+            .map(|span| {
+                let raw = ContextBlock::narrow(&span.raw, &self.profiles);
+                (span.context, span.metric, ContextBlock::decode(raw).peekable())
+            })
+            .collect();
+        let mut rows =
+            piece.location.iter_mut().zip(piece.context).zip(piece.metric).zip(piece.value);
+        for location in self.locations {
+            let profile = location.get();
+            for (context, metric, values) in &mut spans {
+                let Some(sparse) = values.next_if(|sparse| sparse.profile == profile) else {
+                    continue;
+                };
+                let Some((((l, c), m), v)) = rows.next() else { return false };
+                (*l, *c, *m, *v) = (profile, *context, *metric, sparse.value);
+            }
+        }
+        rows.next().is_none()
+    }
+
+    /// Fills span after span: each value goes where the next one of its location belongs.
+    fn scatter(&self, spans: &[Span<'_>], counts: &[u32], piece: Piece<'_>) {
         let mut next = Vec::with_capacity(counts.len());
         let mut sum = 0_usize;
-        for (&count, location) in counts.iter().zip(group) {
+        for (&count, location) in counts.iter().zip(self.locations) {
             next.push(sum);
             piece.location[sum..sum + count as usize].fill(location.get());
             sum += count as usize;
         }
-        visit_spans(&spans, group, |span, slot, value| {
+        self.visit(spans, |span, slot, value| {
             let at = next[slot];
             next[slot] = at + 1;
             piece.context[at] = span.context;
             piece.metric[at] = span.metric;
             piece.value[at] = value;
         });
-    });
-    Ok(columns)
-}
+    }
 
-/// Calls `visit` with each value of the locations of `group`: its span, the position of its
-/// location in the group, and the value. Spans come in order, so each location sees its values by
-/// ascending context and metric.
-fn visit_spans<'s>(
-    spans: &'s [Span<'_>],
-    group: &[LocationIdx],
-    mut visit: impl FnMut(&'s Span<'_>, usize, f64),
-) {
-    let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
-    let profiles = first.get()..last.get().saturating_add(1);
-    let is_run = (profiles.end - profiles.start) as usize == group.len();
-    for span in spans {
-        let raw = ContextBlock::narrow(&span.raw, &profiles);
-        for sparse in ContextBlock::decode(raw) {
-            let slot = if is_run {
-                sparse.profile.checked_sub(profiles.start).map(|slot| slot as usize)
-            } else {
-                group.binary_search(&LocationIdx::new(sparse.profile)).ok()
-            };
-            // Unsorted values of damaged files may lie outside the range.
-            if let Some(slot) = slot.filter(|&slot| slot < group.len()) {
-                visit(span, slot, sparse.value);
+    /// Calls `visit` with each value of the group: its span, the position of its location in the
+    /// group, and the value. Spans come in order, so each location sees its values by ascending
+    /// context and metric.
+    fn visit<'s>(&self, spans: &'s [Span<'_>], mut visit: impl FnMut(&'s Span<'_>, usize, f64)) {
+        for span in spans {
+            let raw = ContextBlock::narrow(&span.raw, &self.profiles);
+            let mut slot = 0;
+            for sparse in ContextBlock::decode(raw) {
+                // Both ascend. Values that do not, in damaged files, are found nowhere.
+                if self.is_run {
+                    slot = sparse.profile.wrapping_sub(self.profiles.start) as usize;
+                } else {
+                    while self.locations.get(slot).is_some_and(|l| l.get() < sparse.profile) {
+                        slot += 1;
+                    }
+                }
+                if self.locations.get(slot).is_some_and(|l| l.get() == sparse.profile) {
+                    visit(span, slot, sparse.value);
+                }
             }
         }
     }
