@@ -1,0 +1,148 @@
+//! Answers that are not tables.
+//!
+//! These types know nothing of where the numbers come from: commands fill them from plain values.
+
+use std::io::Write;
+
+use parallax_base::{Issue, Place, Severity, Stage};
+use serde::{Deserialize, Serialize};
+
+use crate::WireError;
+
+/// What `info` says about an experiment.
+///
+/// Plural names of things (`contexts`, `issues`) are counts; `*_list` has the things themselves.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct InfoReply {
+    /// Name of the measured program.
+    pub title: String,
+    /// The format it was read from, with its version: `HPCToolkit 4.0`.
+    pub format: String,
+    /// Nodes of the calling context tree.
+    pub contexts: u64,
+    /// Profiles other than the summary, empty ones included.
+    pub locations: u64,
+    /// Metrics, not counted again for each scope.
+    pub metrics: u64,
+    /// Locations that have a trace.
+    pub traces: u64,
+    /// Samples of all traces.
+    pub samples: u64,
+    /// Kinds of issue met while opening.
+    pub issues: u64,
+    /// Names of the entry points: the roots below which programs and threads start.
+    pub entries: Vec<String>,
+    /// What locations are identified by, outermost first, and how many there are of each.
+    pub kinds: Vec<KindReply>,
+    /// From the first to the last sample of all traces; absent without a trace.
+    pub span: Option<SpanReply>,
+    /// Length of all files together, in bytes.
+    pub size_bytes: u64,
+    /// The files that were read.
+    pub file_list: Vec<FileReply>,
+    /// The metrics.
+    pub metric_list: Vec<MetricReply>,
+    /// What was repaired, dropped or guessed.
+    pub issue_list: Vec<IssueReply>,
+}
+
+/// A kind of identity, such as `rank`, and how many different ones there are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindReply {
+    /// Name of the kind, as in query expressions.
+    pub name: String,
+    /// Different values.
+    pub count: u64,
+}
+
+/// A window of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpanReply {
+    /// Nanoseconds on the trace's clock.
+    pub start_ns: u64,
+    /// Nanoseconds on the trace's clock, included.
+    pub end_ns: u64,
+}
+
+/// A file that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileReply {
+    /// Name, relative to what was opened.
+    pub name: String,
+    /// Length in bytes.
+    pub size_bytes: u64,
+}
+
+/// A metric.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MetricReply {
+    /// Name, as in query expressions.
+    pub name: String,
+    /// Unit symbol; empty for counts.
+    pub unit: String,
+    /// Scopes that were measured: `inclusive`, `exclusive` and others.
+    pub scopes: Vec<String>,
+}
+
+/// Something that was repaired, dropped or guessed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IssueReply {
+    /// A short stable name, such as `child-outside-section`.
+    pub kind: String,
+    /// `note`, `warning` or `error`.
+    pub severity: String,
+    /// `read`, `import` or `analysis`.
+    pub stage: String,
+    /// Where it was seen first, for people.
+    pub place: String,
+    /// The file it was seen in, when it is about a file.
+    pub file: Option<String>,
+    /// Bytes from the start of the file, when it is about a byte.
+    pub offset: Option<u64>,
+    /// What is wrong and what was kept.
+    pub message: String,
+    /// How many of the kind there are.
+    pub count: u64,
+}
+
+impl From<&Issue> for IssueReply {
+    fn from(issue: &Issue) -> Self {
+        let (file, offset) = match &issue.place {
+            Place::Byte { file, offset } => (Some(file.clone()), Some(*offset)),
+            Place::File { file } => (Some(file.clone()), None),
+            Place::Time { .. } | Place::Whole => (None, None),
+        };
+        let severity = match issue.severity {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        let stage = match issue.stage {
+            Stage::Read => "read",
+            Stage::Import => "import",
+            Stage::Analysis => "analysis",
+        };
+        Self {
+            kind: issue.kind.to_owned(),
+            severity: severity.to_owned(),
+            stage: stage.to_owned(),
+            place: issue.place.to_string(),
+            file,
+            offset,
+            message: issue.message.clone(),
+            count: issue.count,
+        }
+    }
+}
+
+/// Writes a reply as indented JSON that ends in a line feed.
+///
+/// # Errors
+///
+/// [`WireError::Io`] when `out` fails.
+pub fn write_reply<T: Serialize>(reply: &T, mut out: impl Write) -> Result<(), WireError> {
+    serde_json::to_writer_pretty(&mut out, reply)
+        .map_err(|error| WireError::Io { source: error.into() })?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
+}

@@ -1,0 +1,51 @@
+//! The promised names of replies.
+
+use parallax_base::{Issues, Place, Severity, Stage};
+use parallax_wire::{InfoReply, IssueReply, KindReply, MetricReply, SpanReply, write_reply};
+
+#[test]
+fn info_keeps_the_names_that_were_promised() {
+    let mut issues = Issues::new();
+    for offset in [64, 128] {
+        let place = Place::Byte { file: "cct.db".into(), offset };
+        issues.report(Severity::Error, Stage::Read, "block-outside", place, || "lost".into());
+    }
+    let reply = InfoReply {
+        title: "amg".into(),
+        format: "HPCToolkit 4.0".into(),
+        contexts: 97_833,
+        locations: 1000,
+        metrics: 3,
+        traces: 1000,
+        samples: 1_300_000,
+        issues: 1,
+        entries: vec!["main thread".into()],
+        kinds: vec![KindReply { name: "rank".into(), count: 1000 }],
+        span: Some(SpanReply { start_ns: 1, end_ns: u64::MAX }),
+        metric_list: vec![MetricReply {
+            name: "cputime".into(),
+            unit: "s".into(),
+            scopes: vec!["inclusive".into()],
+        }],
+        issue_list: issues.list().iter().map(IssueReply::from).collect(),
+        ..InfoReply::default()
+    };
+    let mut out = Vec::new();
+    write_reply(&reply, &mut out).unwrap();
+    assert_eq!(out.last(), Some(&b'\n'));
+    let json: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    assert_eq!(json["format"], "HPCToolkit 4.0");
+    let counts = ["contexts", "locations", "metrics", "traces", "samples", "issues"];
+    assert_eq!(
+        counts.map(|name| json[name].as_u64().unwrap()),
+        [97_833, 1000, 3, 1000, 1_300_000, 1]
+    );
+    assert_eq!(json["span"]["end_ns"], u64::MAX);
+    let issue = &json["issue_list"][0];
+    assert_eq!(issue["kind"], "block-outside");
+    assert_eq!(issue["severity"], "error");
+    assert_eq!(issue["place"], "cct.db at byte 64");
+    assert_eq!(issue["offset"], 64);
+    assert_eq!(issue["count"], 2);
+    assert_eq!(serde_json::from_slice::<InfoReply>(&out).unwrap(), reply);
+}
