@@ -1,5 +1,7 @@
 //! Every real database, value by value, against an independent reader.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
+
 mod hpctoolkit;
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! Databases against the dumps that the toolkit's own reader made of them.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
+
 mod hpctoolkit;
 
 use std::collections::HashMap;
@@ -25,10 +27,10 @@ impl Node {
         assert_eq!(events.next(), Some(Event::StreamStart));
         assert!(matches!(events.next(), Some(Event::DocumentStart(_))));
         let first = events.next().unwrap();
-        Self::node(first, &mut events, &mut anchors)
+        Self::read(first, &mut events, &mut anchors)
     }
 
-    fn node<'t>(
+    fn read<'t>(
         event: Event<'t>,
         events: &mut impl Iterator<Item = Event<'t>>,
         anchors: &mut HashMap<usize, Rc<Self>>,
@@ -41,7 +43,7 @@ impl Node {
                 loop {
                     match events.next().unwrap() {
                         Event::SequenceEnd => break,
-                        event => items.push(Self::node(event, events, anchors)),
+                        event => items.push(Self::read(event, events, anchors)),
                     }
                 }
                 (anchor, Self::List(items))
@@ -53,7 +55,7 @@ impl Node {
                         Event::MappingEnd => break,
                         Event::Scalar(key, ..) => {
                             let event = events.next().unwrap();
-                            pairs.push((key.into_owned(), Self::node(event, events, anchors)));
+                            pairs.push((key.into_owned(), Self::read(event, events, anchors)));
                         }
                         other => panic!("a key is {other:?}"),
                     }

@@ -347,7 +347,9 @@ impl Walk<'_, '_> {
         out.parent.push(parent);
         out.depth.push(depth);
         out.relation.push(meta.u8(at + context::RELATION).unwrap_or(0));
-        out.lexical_type.push(meta.u8(at + context::LEXICAL_TYPE).unwrap_or(0));
+        // No writer uses 255, which marks entries here.
+        let lexical_type = meta.u8(at + context::LEXICAL_TYPE).unwrap_or(0);
+        out.lexical_type.push(lexical_type.min(Contexts::ENTRY - 1));
         let propagation = if self.is_draft { None } else { meta.u16(at + context::PROPAGATION) };
         out.propagation.push(propagation.unwrap_or(0));
         out.function.push(function);

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use parallax_base::{ByteSource, Issues, Limits, MemorySource, ReadError, Source};
 use parallax_formats::FormatError;
-use parallax_formats::hpctoolkit::{CctDb, ContextBlock, Identity, MetaDb, ProfileDb, TraceDb};
+use parallax_formats::hpctoolkit::{
+    CctDb, ContextBlock, Contexts, Identity, MetaDb, NONE, ProfileDb, TraceDb,
+};
 
 /// The workspace.
 pub(crate) fn root() -> PathBuf {
@@ -197,4 +199,54 @@ pub(crate) fn read_trace(source: Source, issues: &mut Issues) -> Result<Traces, 
         traces.push((info.profile, samples));
     }
     Ok(Traces { min_nanos: db.min_nanos, max_nanos: db.max_nanos, traces })
+}
+
+/// What the columns of the context tree promise, whatever the file was like.
+pub(crate) fn check_contexts(meta: &MetaDb) {
+    let contexts = &meta.contexts;
+    let len = contexts.len();
+    let lens = [
+        contexts.parent.len(),
+        contexts.depth.len(),
+        contexts.relation.len(),
+        contexts.lexical_type.len(),
+        contexts.propagation.len(),
+        contexts.function.len(),
+        contexts.file.len(),
+        contexts.line.len(),
+        contexts.module.len(),
+        contexts.offset.len(),
+    ];
+    assert_eq!(lens, [len; 10]);
+    let mut path: Vec<usize> = Vec::new();
+    for at in 0..len {
+        path.truncate(contexts.depth[at] as usize);
+        let above = path.last().map_or(NONE, |&parent| u32::try_from(parent).unwrap());
+        assert_eq!(contexts.parent[at], above, "the tree is in depth-first order");
+        assert_eq!(path.len(), contexts.depth[at] as usize);
+        path.push(at);
+        for (row, table) in [
+            (contexts.function[at], meta.functions.len()),
+            (contexts.file[at], meta.files.len()),
+            (contexts.module[at], meta.modules.len()),
+        ] {
+            assert!(row == NONE || (row as usize) < table);
+        }
+    }
+    let mut ids = contexts.id.clone();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), len, "ids are distinct");
+    assert_ne!(ids.first(), Some(&0), "id 0 is not in the tree");
+    let entries: Vec<u32> = contexts.entries.iter().map(|entry| entry.position).collect();
+    let marked = (0..).zip(&contexts.lexical_type).filter(|(_, kind)| **kind == Contexts::ENTRY);
+    assert_eq!(entries, marked.map(|(at, _)| at).collect::<Vec<u32>>());
+    for function in &meta.functions {
+        assert!(function.module == NONE || (function.module as usize) < meta.modules.len());
+        assert!(function.file == NONE || (function.file as usize) < meta.files.len());
+    }
+    for metric in &meta.metrics {
+        assert!(metric.instances.iter().all(|i| i.scope < meta.scopes.len()));
+        assert!(metric.summaries.iter().all(|s| s.scope < meta.scopes.len()));
+    }
 }

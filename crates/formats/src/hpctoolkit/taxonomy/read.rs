@@ -157,8 +157,9 @@ impl<'d> Reader<'d, '_> {
     /// The text of a field up to its first period or line end.
     fn first_words(&mut self, fields: &Fields<'_>, key: &str) -> Option<Arc<str>> {
         let &node = fields.get(key)?;
-        let words = self.document.text(node)?.split(['.', '\n']).next()?.trim();
-        Some(Arc::clone(self.first_words.entry(node).or_insert_with(|| words.into())))
+        let text = self.document.text(node)?;
+        let words = || text.split(['.', '\n']).next().unwrap_or_default().trim().into();
+        Some(Arc::clone(self.first_words.entry(node).or_insert_with(words)))
     }
 
     fn taxonomy(&mut self) -> Taxonomy {

@@ -1,0 +1,33 @@
+//! Writes the seeds of the HPCToolkit targets: small databases made up at random, in both layouts.
+//!
+//! The same seeds on every machine; run again after a change of the writer.
+
+use std::fs;
+use std::path::Path;
+
+use parallax_testkit::hpctoolkit::{Layout, WriteOptions, arbitrary};
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::TestRunner;
+
+fn main() -> std::io::Result<()> {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds");
+    let mut runner = TestRunner::deterministic();
+    for number in 0..8 {
+        let Ok(database) = arbitrary::database().new_tree(&mut runner) else { continue };
+        let layout = if number % 4 == 3 { Layout::Draft } else { Layout::Final };
+        let options = WriteOptions { layout, elide_instructions: number % 2 == 0, traces: true };
+        let files = database.current().to_files(&options);
+        for (target, file) in [
+            ("hpctoolkit_meta", "meta.db"),
+            ("hpctoolkit_profile", "profile.db"),
+            ("hpctoolkit_cct", "cct.db"),
+            ("hpctoolkit_trace", "trace.db"),
+            ("hpctoolkit_taxonomy", "metrics/default.yaml"),
+        ] {
+            let folder = seeds.join(target);
+            fs::create_dir_all(&folder)?;
+            fs::write(folder.join(format!("{number:02}")), files.get(file))?;
+        }
+    }
+    Ok(())
+}
