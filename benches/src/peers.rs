@@ -58,10 +58,11 @@ impl Peer {
         }
     }
 
-    /// Whether it is worth asking: hpcanalysis makes a dictionary of every row, which at this size
-    /// no longer fits into the memory of an ordinary machine.
-    pub(crate) fn is_meant_for(self, _work: Work, ranks: u32) -> bool {
-        self != Self::HpcanalysisCpp || ranks <= 10_000
+    /// Whether it is worth asking: hpcanalysis makes a dictionary of every row, and tens of
+    /// millions of them do not fit into the memory of an ordinary machine.
+    pub(crate) fn is_meant_for(self, work: Work, ranks: u32) -> bool {
+        let most = if work == Work::Pruned { 10_000 } else { 1_000 };
+        self != Self::HpcanalysisCpp || ranks <= most
     }
 }
 

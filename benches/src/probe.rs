@@ -103,10 +103,9 @@ pub(crate) fn answer(words: &[String]) -> Result<()> {
 fn time(work: Work, bench: &Bench<'_>, repeats: u32) -> Result<Value> {
     let once = || -> Result<(f64, Answer)> {
         let start = Instant::now();
-        let (answer, kept) = bench.run(work)?;
+        let done = bench.run(work)?;
         let millis = start.elapsed().as_secs_f64() * 1e3;
-        drop(kept);
-        Ok((millis, answer))
+        Ok((millis, done.answer()))
     };
     let (first, answer) = once()?;
     let mut warm = Vec::new();

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
+use parallax_analysis::balance::{Balance, BalanceRequest, balance};
 use parallax_base::{Control, Folder, Issues, Limits, LocationIdx, TimeWindow, threads};
 use parallax_engine::{
-    Callers, Column, Costs, FlatBy, LocationChoice, PruneRules, Session, Table, TopDown, TreeView,
-    flat,
+    Callers, Column, Costs, FlatBy, FlatRow, LocationChoice, PruneRules, Session, Table, TopDown,
+    TreeView, flat,
 };
 use parallax_formats::hpctoolkit::MetaDb;
 use parallax_model::{
@@ -39,6 +40,7 @@ pub(crate) enum Work {
     TopDown,
     Callers,
     Flat,
+    Balance,
 }
 
 /// What came out: enough to compare it with what a peer found, and to weigh memory against.
@@ -59,7 +61,7 @@ pub(crate) struct Target {
 }
 
 impl Work {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Open,
         Self::Metadata,
         Self::Tree,
@@ -73,6 +75,7 @@ impl Work {
         Self::TopDown,
         Self::Callers,
         Self::Flat,
+        Self::Balance,
     ];
 
     /// The name in tables, for `--only`, and for the process that measures it.
@@ -91,6 +94,7 @@ impl Work {
             Self::TopDown => "top-down view",
             Self::Callers => "callers view",
             Self::Flat => "flat view",
+            Self::Balance => "balance of 62 contexts",
         }
     }
 
@@ -165,8 +169,10 @@ impl<'a> Bench<'a> {
             return Ok(Self { folder, session: None, pruned: Vec::new() });
         }
         let session = Session::with_cache(open(folder)?, 0);
-        let is_pruned =
-            matches!(work, Work::Pruned | Work::PrunedByLocation | Work::PrunedByContext);
+        let is_pruned = matches!(
+            work,
+            Work::Pruned | Work::PrunedByLocation | Work::PrunedByContext | Work::Balance
+        );
         let pruned = if is_pruned { pruned_ids(&session)? } else { Vec::new() };
         Ok(Self { folder, session: Some(session), pruned })
     }
@@ -175,83 +181,64 @@ impl<'a> Bench<'a> {
         self.session.as_ref().context("opened before the clock starts")
     }
 
-    /// Does the work once. The answer itself is returned to be dropped after the clock stopped.
-    pub(crate) fn run(&self, work: Work) -> Result<(Answer, Box<dyn std::any::Any>)> {
-        match work {
-            Work::Open => {
-                let experiment = open(self.folder)?;
-                let rows = experiment.locations.len() as u64;
-                Ok((Answer { rows, ..Answer::default() }, Box::new(experiment)))
-            }
-            Work::Metadata => self.metadata(),
-            Work::Tree => {
-                let tree = rebuilt(self.session()?.tree());
-                Ok((Answer { rows: tree.len() as u64, ..Answer::default() }, Box::new(tree)))
-            }
+    /// Does the work once. Looking at what came out, and dropping it, is left to the time after the
+    /// clock has stopped.
+    pub(crate) fn run(&self, work: Work) -> Result<Done> {
+        Ok(match work {
+            Work::Open => Done::Experiment(Box::new(open(self.folder)?)),
+            Work::Metadata => self.metadata()?,
+            Work::Tree => Done::Tree(Box::new(rebuilt(self.session()?.tree()))),
             Work::Summary => {
                 let session = Session::new(open(self.folder)?);
-                let costs = costs(&session)?;
-                let rows = costs.inclusive.len() as u64;
-                let sum = costs.inclusive.iter().skip(1).sum();
-                Ok((Answer { rows, bytes: rows * 24, sum }, Box::new((session, costs))))
+                Done::Costs(Box::new((costs(&session)?, session)))
             }
-            Work::Pruned => self.slice(ContextChoice::Ids(self.pruned.clone()), Plan::Cheapest),
-            Work::PrunedByLocation => {
-                self.slice(ContextChoice::Ids(self.pruned.clone()), Plan::LocationMajor)
-            }
-            Work::PrunedByContext => {
-                self.slice(ContextChoice::Ids(self.pruned.clone()), Plan::ContextMajor)
-            }
-            Work::Everything => self.everything(),
-            Work::TraceScan => self.trace_scan(),
+            Work::Pruned => self.slice(Plan::Cheapest)?,
+            Work::PrunedByLocation => self.slice(Plan::LocationMajor)?,
+            Work::PrunedByContext => self.slice(Plan::ContextMajor)?,
+            Work::Everything => self.everything()?,
+            Work::TraceScan => self.trace_scan()?,
             Work::TraceFlat => {
                 let session = self.session()?;
-                let costs =
-                    session.trace_costs(&LocationChoice::All, TimeWindow::ALL, &Control::new())?;
-                let rows = flat(
-                    session.tree(),
-                    &TreeView::whole(session.tree()),
-                    &costs,
-                    FlatBy::Function,
-                );
-                let sum = rows.iter().map(|row| row.exclusive).sum();
-                Ok((Answer { rows: rows.len() as u64, bytes: 0, sum }, Box::new(rows)))
+                let (locations, control) = (LocationChoice::All, Control::new());
+                let costs = session.trace_costs(&locations, TimeWindow::ALL, &control)?;
+                let tree = session.tree();
+                Done::Flat(flat(tree, &TreeView::whole(tree), &costs, FlatBy::Function))
             }
             Work::TopDown => {
                 let session = self.session()?;
-                let costs = costs(session)?;
-                let top = TopDown::new(session.tree(), TreeView::whole(session.tree()), &costs);
-                let path = top.hot_path(50.0);
-                let sum = costs.total;
-                let rows = top.view.len() as u64;
-                Ok((Answer { rows, bytes: 0, sum }, Box::new((top, path))))
+                let (tree, costs) = (session.tree(), costs(session)?);
+                let view = TopDown::new(tree, TreeView::whole(tree), &costs);
+                let path = view.hot_path(50.0);
+                Done::TopDown(Box::new(view), path)
             }
             Work::Callers => {
                 let session = self.session()?;
                 let (tree, costs) = (session.tree(), costs(session)?);
-                let callers =
-                    Callers::new(tree, &TreeView::whole(tree), &costs, u32::MAX, |_| true);
-                let roots = callers.roots().iter();
-                let sum = roots.clone().map(|&root| callers.node(root).exclusive).sum();
-                let rows = roots.len() as u64;
-                Ok((Answer { rows, bytes: 0, sum }, Box::new(callers)))
+                let view = TreeView::whole(tree);
+                Done::Callers(Callers::new(tree, &view, &costs, u32::MAX, |_| true))
             }
             Work::Flat => {
                 let session = self.session()?;
                 let (tree, costs) = (session.tree(), costs(session)?);
-                let rows = flat(tree, &TreeView::whole(tree), &costs, FlatBy::Function);
-                let sum = rows.iter().map(|row| row.exclusive).sum();
-                Ok((Answer { rows: rows.len() as u64, bytes: 0, sum }, Box::new(rows)))
+                Done::Flat(flat(tree, &TreeView::whole(tree), &costs, FlatBy::Function))
             }
-        }
+            Work::Balance => {
+                let session = self.session()?;
+                let control = Control::new();
+                let metric = session.default_metric(&control)?.metric;
+                let tree = session.tree();
+                let ids = self.pruned.iter().filter_map(|&id| tree.by_source_id(id));
+                let request = BalanceRequest::new(metric, ids.collect());
+                Done::Balance(Box::new(balance(session, &request, &control)?))
+            }
+        })
     }
 
-    fn metadata(&self) -> Result<(Answer, Box<dyn std::any::Any>)> {
+    fn metadata(&self) -> Result<Done> {
         let disk = DiskFolder::new(self.folder);
         let Some(source) = disk.open("meta.db")? else { bail!("no meta.db") };
         let meta = MetaDb::read(&*source, &Limits::default(), &mut Issues::new())?;
-        let rows = meta.contexts.len() as u64;
-        Ok((Answer { rows, ..Answer::default() }, Box::new(meta)))
+        Ok(Done::Metadata(Box::new(meta)))
     }
 
     fn request(&self, contexts: ContextChoice, plan: Plan) -> Result<SliceRequest> {
@@ -259,39 +246,26 @@ impl<'a> Bench<'a> {
         Ok(SliceRequest { locations, contexts, metrics: MetricChoice::All, plan })
     }
 
-    fn slice(
-        &self,
-        contexts: ContextChoice,
-        plan: Plan,
-    ) -> Result<(Answer, Box<dyn std::any::Any>)> {
-        let request = self.request(contexts, plan)?;
-        let columns = self.session()?.slice(&request, &Control::new())?;
-        let answer = Answer {
-            rows: columns.len() as u64,
-            bytes: columns.len() as u64 * SliceColumns::ROW_BYTES,
-            sum: columns.value.iter().sum(),
-        };
-        Ok((answer, Box::new(columns)))
+    fn slice(&self, plan: Plan) -> Result<Done> {
+        let request = self.request(ContextChoice::Ids(self.pruned.clone()), plan)?;
+        Ok(Done::Slice(self.session()?.slice(&request, &Control::new())?))
     }
 
-    fn everything(&self) -> Result<(Answer, Box<dyn std::any::Any>)> {
+    fn everything(&self) -> Result<Done> {
         let request = self.request(ContextChoice::Stored, Plan::Cheapest)?;
         let columns = self.session()?.slice(&request, &Control::new())?;
         let Some(columns) = Arc::into_inner(columns) else { bail!("the session kept the slice") };
-        let rows = columns.len() as u64;
-        let sum = columns.value.iter().sum();
-        let batch = Table::new(vec![
+        let table = Table::new(vec![
             Column::u32s("profile_id", "Number of the profile.", columns.location),
             Column::u32s("context_id", "Id of the context.", columns.context),
             Column::u16s("metric_id", "Id of the metric.", columns.metric),
-            Column::f64s("value", "", "The value.", columns.value),
-        ])
-        .to_record_batch();
-        let answer = Answer { rows, bytes: rows * SliceColumns::ROW_BYTES, sum };
-        Ok((answer, Box::new(batch)))
+            Column::f64s(VALUE, "", "The value.", columns.value),
+        ]);
+        let batch = table.to_record_batch();
+        Ok(Done::Arrow { num_rows: batch.num_rows(), table })
     }
 
-    fn trace_scan(&self) -> Result<(Answer, Box<dyn std::any::Any>)> {
+    fn trace_scan(&self) -> Result<Done> {
         let store = self.session()?.traces()?;
         let tracks = store.tracks();
         let ranges = threads::ranges(tracks.len(), |i| tracks[i].num_samples);
@@ -305,19 +279,85 @@ impl<'a> Bench<'a> {
             }
             Ok((samples, nanos))
         });
-        let mut answer = Answer::default();
+        let (mut samples, mut nanos) = (0, 0);
         for part in parts {
-            let (samples, nanos) = part?;
-            answer.rows += samples;
-            answer.sum += nanos as f64 / 1e9;
+            let part = part?;
+            samples += part.0;
+            nanos += part.1;
         }
-        Ok((answer, Box::new(())))
+        Ok(Done::Samples { samples, nanos })
     }
 
     /// The contexts of the pruned slice, for peers that are asked for the same.
     pub(crate) fn pruned(&self) -> &[u32] {
         &self.pruned
     }
+}
+
+/// What a piece of work made.
+pub(crate) enum Done {
+    Experiment(Box<Experiment>),
+    Metadata(Box<MetaDb>),
+    Tree(Box<ContextTree>),
+    Costs(Box<(Costs, Session)>),
+    Slice(Arc<SliceColumns>),
+    Arrow { num_rows: usize, table: Table },
+    Samples { samples: u64, nanos: u64 },
+    TopDown(Box<TopDown>, Vec<usize>),
+    Callers(Callers),
+    Flat(Vec<FlatRow>),
+    Balance(Box<Balance>),
+}
+
+impl Done {
+    /// What can be compared with others.
+    pub(crate) fn answer(&self) -> Answer {
+        let counted = |rows: usize| Answer { rows: rows as u64, ..Answer::default() };
+        let slice = |rows: usize, sum: f64| Answer {
+            rows: rows as u64,
+            bytes: rows as u64 * SliceColumns::ROW_BYTES,
+            sum,
+        };
+        match self {
+            Self::Experiment(experiment) => counted(experiment.locations.len()),
+            Self::Metadata(meta) => counted(meta.contexts.len()),
+            Self::Tree(tree) => counted(tree.len()),
+            Self::Costs(made) => {
+                // The root is no row in the tables of others.
+                let sum = made.0.inclusive.iter().skip(1).sum();
+                Answer { sum, ..counted(made.0.inclusive.len().saturating_sub(1)) }
+            }
+            Self::Slice(columns) => slice(columns.len(), columns.value.iter().sum()),
+            Self::Arrow { num_rows, table } => {
+                slice(*num_rows, table.column(VALUE).map_or(f64::NAN, sum))
+            }
+            Self::Samples { samples, nanos } => {
+                Answer { rows: *samples, bytes: 0, sum: *nanos as f64 / 1e9 }
+            }
+            Self::TopDown(top, path) => {
+                let sum = path.first().map_or(0.0, |&row| top.inclusive[row]);
+                Answer { sum, ..counted(top.view.len()) }
+            }
+            Self::Callers(callers) => {
+                let roots = callers.roots();
+                let sum = roots.iter().map(|&root| callers.node(root).exclusive).sum();
+                Answer { sum, ..counted(roots.len()) }
+            }
+            Self::Flat(rows) => {
+                let sum = rows.iter().map(|row| row.exclusive).sum();
+                Answer { sum, ..counted(rows.len()) }
+            }
+            Self::Balance(balance) => counted(balance.rows.len()),
+        }
+    }
+}
+
+/// Name of the column of values.
+const VALUE: &str = "value";
+
+fn sum(column: &Column) -> f64 {
+    let values = column.values.to_data();
+    values.buffer::<f64>(0).iter().take(values.len()).sum()
 }
 
 fn costs(session: &Session) -> Result<Costs> {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use parallax_base::{Control, Limits, LocationIdx, threads};
 use parallax_formats::hpctoolkit::{
-    CctDb, ContextBlock, ContextInfo, ContextValues, ProfileBlock, ProfileDb,
+    CctDb, ContextBlock, ContextInfo, ContextValues, ProfileBlock, ProfileDb, SparseValue,
 };
 use parallax_model::{SliceColumns, StoreError};
 
@@ -216,10 +216,14 @@ struct Span<'a> {
 /// Fewest locations of a piece: below this, searching spans costs more than it saves.
 const MIN_LOCATIONS: usize = 64;
 /// Bytes of a piece that fit well into a processor's cache.
-const PIECE_BYTES: usize = 1 << 19;
+const PIECE_BYTES: usize = 1 << 20;
 /// One of so many pairs of a location and a span has a value, at least, where looking at all pairs
 /// is cheaper than sorting values.
 const MIN_DENSITY: usize = 4;
+/// Values of a tile, which is read twice and should stay near the processor meanwhile.
+const TILE_VALUES: usize = 1 << 13;
+/// Fewest locations of a tile: a cache line of a span holds five values.
+const MIN_TILE: usize = 8;
 
 /// Reads context after context and turns the order around.
 ///
@@ -319,26 +323,45 @@ impl<'a> Group<'a> {
     /// Fills location after location: reads from all spans at once, writes in one go.
     /// False when values were not in order, so that not all rows could be filled.
     fn gather(&self, spans: &[Span<'_>], piece: Piece<'_>) -> bool {
-        let mut spans: Vec<_> = spans
+        let mut heads: Vec<_> = spans
             .iter()
             .map(|span| {
                 let raw = ContextBlock::narrow(&span.raw, &self.profiles);
-                (span.context, span.metric, ContextBlock::decode(raw).peekable())
+                (span.context, span.metric, ContextBlock::decode(raw))
             })
             .collect();
-        let mut rows =
-            piece.location.iter_mut().zip(piece.context).zip(piece.metric).zip(piece.value);
-        for location in self.locations {
-            let profile = location.get();
-            for (context, metric, values) in &mut spans {
-                let Some(sparse) = values.next_if(|sparse| sparse.profile == profile) else {
-                    continue;
+        let mut rows = piece.context.iter_mut().zip(piece.metric).zip(piece.value);
+        let mut unlabelled = piece.location;
+        for tile in self.locations.chunks((TILE_VALUES / spans.len().max(1)).max(MIN_TILE)) {
+            // Reading a tile span by span brings it into the cache in the order that is fast to
+            // read. Below it is read across, which would wait for memory at every step.
+            let end = tile.last().map_or(0, |last| last.get().saturating_add(1));
+            let of_tile = |(_, _, values): &(u32, u16, _)| count_below(values, end, tile.len());
+            let mut num_left: usize = heads.iter().map(of_tile).sum();
+            for location in tile {
+                let mut num_values = 0;
+                for (context, metric, values) in &mut heads {
+                    let Some(head) = values.clone().next() else { continue };
+                    if head.profile != location.get() {
+                        continue;
+                    }
+                    values.next();
+                    let Some(((c, m), v)) = rows.next() else { return false };
+                    (*c, *m, *v) = (*context, *metric, head.value);
+                    num_values += 1;
+                }
+                let Some((own, rest)) = unlabelled.split_at_mut_checked(num_values) else {
+                    return false;
                 };
-                let Some((((l, c), m), v)) = rows.next() else { return false };
-                (*l, *c, *m, *v) = (profile, *context, *metric, sparse.value);
+                own.fill(location.get());
+                unlabelled = rest;
+                num_left = num_left.wrapping_sub(num_values);
+            }
+            if num_left != 0 {
+                return false;
             }
         }
-        rows.next().is_none()
+        unlabelled.is_empty()
     }
 
     /// Fills span after span: each value goes where the next one of its location belongs.
@@ -381,6 +404,15 @@ impl<'a> Group<'a> {
             }
         }
     }
+}
+
+/// How many of the next values belong to profiles before `end`, of at most `longest`.
+fn count_below(
+    values: &(impl Iterator<Item = SparseValue> + Clone),
+    end: u32,
+    longest: usize,
+) -> usize {
+    values.clone().take(longest).filter(|value| value.profile < end).count()
 }
 
 /// Puts the rows of two slices with different locations into one, in order.
