@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use parallax_service::{CostChoice, FlatBy, PruneChoice};
 
 use crate::output::Format;
+use crate::text::ColourChoice;
 
 /// Performance analysis of parallel programs.
 ///
@@ -13,8 +14,10 @@ use crate::output::Format;
 /// questions about it: what is slow, where, on which ranks, and what waits for whom.
 #[derive(Debug, Parser)]
 #[command(name = "parallax", version, max_term_width = 100, propagate_version = true)]
-#[command(after_help = "Exit codes: 0 answered; 1 the data cannot be read or answer the question; \
-                        2 the question is wrong (arguments, expressions, unknown names).")]
+#[command(
+    after_help = "Exit codes: 0 answered; 1 the data cannot be read or answer the question; \
+                        2 the question is wrong (arguments, expressions, unknown names)."
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -39,24 +42,13 @@ pub(crate) struct Common {
     pub(crate) all: bool,
     /// When to use colours; NO_COLOR is respected.
     #[arg(long, value_enum, global = true, default_value = "auto", help_heading = "Output")]
-    pub(crate) color: When,
+    pub(crate) color: ColourChoice,
     /// Fit text to this many columns instead of the terminal's.
     #[arg(long, global = true, value_name = "COLUMNS", help_heading = "Output")]
     pub(crate) width: Option<usize>,
     /// Do not show progress.
     #[arg(long, short, global = true, help_heading = "Output")]
     pub(crate) quiet: bool,
-}
-
-/// When to use colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
-    /// On a terminal.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -156,30 +148,7 @@ pub(crate) enum Command {
         cost: MetricArgs,
     },
     /// How evenly contexts cost over locations, and which locations are slow.
-    Balance {
-        #[command(flatten)]
-        database: Database,
-        /// Which contexts; without it functions that cost at least 1 % are compared.
-        #[arg(long, short, value_name = "CONTEXTS")]
-        contexts: Option<String>,
-        /// Count the cost of contexts without what they call.
-        #[arg(long, short)]
-        exclusive: bool,
-        /// Compare sums over the locations of one rank or node instead of single profiles.
-        #[arg(long, value_enum, default_value = "profile")]
-        per: Per,
-        /// Compare single contexts instead of functions.
-        #[arg(long)]
-        by_context: bool,
-        /// Number of slowest locations to name.
-        #[arg(long, default_value_t = 3)]
-        slowest: usize,
-        /// Only locations with a stored value count, not those that spent no time there.
-        #[arg(long)]
-        stored_only: bool,
-        #[command(flatten)]
-        cost: MetricArgs,
-    },
+    Balance(BalanceArgs),
     /// Who does nothing: idle GPUs, idle threads, waiting.
     Idleness {
         #[command(flatten)]
@@ -193,6 +162,33 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// What `balance` compares.
+#[derive(Debug, Args)]
+pub(crate) struct BalanceArgs {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Which contexts; without it functions that cost at least 1 % are compared.
+    #[arg(long, short, value_name = "CONTEXTS")]
+    pub(crate) contexts: Option<String>,
+    /// Count the cost of contexts without what they call.
+    #[arg(long, short)]
+    pub(crate) exclusive: bool,
+    /// Compare sums over the locations of one rank or node instead of single profiles.
+    #[arg(long, value_enum, default_value = "profile")]
+    pub(crate) per: Per,
+    /// Compare single contexts instead of functions.
+    #[arg(long)]
+    pub(crate) by_context: bool,
+    /// Number of slowest locations to name.
+    #[arg(long, default_value_t = 3)]
+    pub(crate) slowest: usize,
+    /// Only locations with a stored value count, not those that spent no time there.
+    #[arg(long)]
+    pub(crate) stored_only: bool,
+    #[command(flatten)]
+    pub(crate) cost: MetricArgs,
 }
 
 const QUERY_HELP: &str = "\
@@ -228,6 +224,28 @@ pub(crate) enum By {
 }
 
 impl By {
+    /// The title of a view that groups so.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Function => "Functions",
+            Self::File => "Source files",
+            Self::Module => "Modules",
+            Self::Loop => "Loops",
+            Self::Line => "Source lines",
+        }
+    }
+
+    /// What a group is called.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Function => "function",
+            Self::File => "file",
+            Self::Module => "module",
+            Self::Loop => "loop",
+            Self::Line => "line",
+        }
+    }
+
     pub(crate) const fn choice(self) -> FlatBy {
         match self {
             Self::Function => FlatBy::Function,
@@ -325,7 +343,9 @@ impl std::str::FromStr for Prune {
                 .and_then(|number| number.trim().parse().ok())
                 .filter(|percent| (0.0..=100.0).contains(percent))
                 .map(Self::BelowPercent)
-                .ok_or_else(|| format!("{other} is none of mpi, openmp, lines, or a share like 1%")),
+                .ok_or_else(|| {
+                    format!("{other} is none of mpi, openmp, lines, or a share like 1%")
+                }),
         }
     }
 }

@@ -1,3 +1,47 @@
-//! The command line tool `parallax`.
+//! The command line tool `parallax`: what can be typed, how answers look, exit codes.
+//!
+//! No number is computed here: commands turn arguments into requests of `parallax_service` and
+//! answers into text or into one of the formats of `parallax_wire`.
 
-fn main() {}
+mod args;
+mod commands;
+mod open;
+mod output;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use parallax_service::ServiceError;
+
+use args::Cli;
+use text::{ColourChoice, Level, Notice, Style};
+
+/// The data cannot be read, or cannot answer the question.
+const NO_ANSWER: u8 = 1;
+/// The question is wrong: arguments, expressions, unknown names.
+const MISUSE: u8 = 2;
+
+fn main() -> ExitCode {
+    // clap prints its own messages and exits with 2, or with 0 for help.
+    let cli = Cli::parse();
+    let colour = cli.common.color;
+    match commands::run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            report(&error, colour);
+            let is_misuse =
+                error.downcast_ref::<ServiceError>().is_some_and(ServiceError::is_misuse);
+            ExitCode::from(if is_misuse { MISUSE } else { NO_ANSWER })
+        }
+    }
+}
+
+/// The error and what it comes from, the hint of an expression's error on a line of its own.
+fn report(error: &anyhow::Error, colour: ColourChoice) {
+    let style = Style::of_stderr(colour);
+    let mut causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+    // Errors that only pass on another one repeat its text.
+    causes.dedup();
+    Notice::new(Level::Error, causes.join(": ")).print(&style);
+}

@@ -59,8 +59,6 @@ pub struct TreeRow {
     pub exclusive: f64,
     /// Whether it is on the hot path.
     pub is_hot: bool,
-    /// Whether it is the last child of its parent that is shown.
-    pub is_last: bool,
     /// Children that are not shown because of the depth.
     pub num_hidden: usize,
 }
@@ -151,11 +149,9 @@ impl Opened {
             Some(_) => tops,
         };
         let mut rows = Vec::new();
-        let last_top = tops.len().saturating_sub(1);
         // Depth-first by an explicit stack: trees may be deep.
-        let mut stack: Vec<(usize, u32, bool)> =
-            tops.iter().enumerate().rev().map(|(i, &row)| (row, 0, i == last_top)).collect();
-        while let Some((row, depth, is_last)) = stack.pop() {
+        let mut stack: Vec<(usize, u32)> = tops.iter().rev().map(|&row| (row, 0)).collect();
+        while let Some((row, depth)) = stack.pop() {
             let context = top_down.view.contexts()[row];
             let children = top_down.children_by_cost(row);
             let is_cut = request.max_depth.is_some_and(|max| depth >= max);
@@ -167,13 +163,10 @@ impl Opened {
                 inclusive: top_down.inclusive[row],
                 exclusive: top_down.exclusive[row],
                 is_hot: hot.contains(&row),
-                is_last,
                 num_hidden: if is_cut { children.len() } else { 0 },
             });
             if !is_cut {
-                let last = children.len().saturating_sub(1);
-                let children = children.iter().enumerate().rev();
-                stack.extend(children.map(|(i, &child)| (child, depth + 1, i == last)));
+                stack.extend(children.iter().rev().map(|&child| (child, depth + 1)));
             }
         }
         Ok(TreeAnswer { header: self.header(&chosen), rows })
@@ -201,11 +194,8 @@ impl Opened {
             chosen.notes.push(format!("no function with a cost matches {function}"));
         }
         let mut rows = Vec::new();
-        let last_root = callers.roots().len().saturating_sub(1);
-        let roots = callers.roots().iter().enumerate().rev();
-        let mut stack: Vec<(usize, bool)> =
-            roots.map(|(i, &node)| (node, i == last_root)).collect();
-        while let Some((at, is_last)) = stack.pop() {
+        let mut stack: Vec<usize> = callers.roots().iter().rev().copied().collect();
+        while let Some(at) = stack.pop() {
             let node = callers.node(at);
             rows.push(TreeRow {
                 depth: node.depth,
@@ -215,12 +205,9 @@ impl Opened {
                 inclusive: node.inclusive,
                 exclusive: node.exclusive,
                 is_hot: false,
-                is_last,
                 num_hidden: 0,
             });
-            let above = callers.callers(at);
-            let last = above.len().saturating_sub(1);
-            stack.extend(above.iter().enumerate().rev().map(|(i, &node)| (node, i == last)));
+            stack.extend(callers.callers(at).iter().rev());
         }
         Ok(TreeAnswer { header: self.header(&chosen), rows })
     }
@@ -272,6 +259,7 @@ fn percent(total: f64, cost: f64) -> f64 {
 
 const INCLUSIVE_DOC: &str = "Cost with everything below, summed over the chosen locations.";
 const EXCLUSIVE_DOC: &str = "Cost of its own code, summed over the chosen locations.";
+const EXCLUSIVE_PERCENT_DOC: &str = "Exclusive cost as a share of the whole execution.";
 const PERCENT_DOC: &str = "Inclusive cost as a share of the whole execution.";
 
 impl TreeAnswer {
@@ -303,6 +291,12 @@ impl TreeAnswer {
                 rows.iter().map(|r| r.exclusive).collect(),
             ),
             Column::f64s("inclusive_percent", "%", PERCENT_DOC, rows.iter().map(share).collect()),
+            Column::f64s(
+                "exclusive_percent",
+                "%",
+                EXCLUSIVE_PERCENT_DOC,
+                rows.iter().map(|r| percent(self.header.total, r.exclusive)).collect(),
+            ),
         ])
     }
 }
@@ -332,7 +326,7 @@ impl FlatAnswer {
             Column::f64s(
                 "exclusive_percent",
                 "%",
-                "Exclusive cost as a share of the whole execution.",
+                EXCLUSIVE_PERCENT_DOC,
                 rows.iter().map(|r| percent(total, r.exclusive)).collect(),
             ),
             Column::f64s(

@@ -1,0 +1,150 @@
+//! `info`: what a database holds.
+
+use parallax_service::{Info, Severity, Unit};
+use parallax_wire::{InfoReply, IssueReply, KindReply, MetricReply, SpanReply};
+
+use super::Context;
+use crate::args::Database;
+use crate::text::{KeyValues, Style, TextTable, count, duration, quantity};
+
+pub(super) fn info(context: &Context, database: &Database) -> anyhow::Result<()> {
+    let opened = context.open(database)?;
+    let info = opened.info(&context.control)?;
+    context.output.emit_reply(&reply(&info), |style, out| {
+        facts(&info, style).write(style, out)?;
+        writeln!(out)?;
+        let table = info.metrics_table();
+        TextTable::new(&table)
+            .columns(&["metric", "unit", "total", "scopes", "statistics", "description"])
+            .write(style, out)?;
+        if !info.issues.is_empty() {
+            write!(out, "\n{}", issues(&info).render(style))?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn number(n: usize) -> String {
+    count(n as u64)
+}
+
+fn facts(info: &Info, style: &Style) -> KeyValues {
+    let kinds: Vec<String> = info
+        .contexts_by_kind
+        .iter()
+        .filter(|(_, n)| *n > 0)
+        .map(|(name, n)| format!("{} {name}{}", number(*n), plural(name, *n)))
+        .collect();
+    let identities: Vec<String> = info
+        .identities
+        .iter()
+        .map(|(name, n)| format!("{} {name}{}", number(*n), if *n == 1 { "" } else { "s" }))
+        .collect();
+    let mut locations = number(info.locations);
+    if !identities.is_empty() {
+        locations += &format!(": {}", identities.join(", "));
+    }
+    if info.empty_locations > 0 {
+        locations += &format!("; {} without values", number(info.empty_locations));
+    }
+    let mut facts = KeyValues::new()
+        .section(&info.title)
+        .pair("format", &info.format)
+        .pair("from", &info.origin)
+        .pair("locations", locations)
+        .pair(
+            "contexts",
+            format!("{}: {}; depth {}", number(info.contexts), kinds.join(", "), info.depth),
+        )
+        .pair(
+            "code",
+            format!(
+                "{} functions, {} source files, {} modules",
+                number(info.functions),
+                number(info.files),
+                number(info.modules)
+            ),
+        )
+        .pair("values", count(info.values));
+    facts = match info.span_nanos {
+        Some((start, end)) => facts.pair(
+            "traces",
+            format!(
+                "{}: {} samples over {}",
+                number(info.traces),
+                count(info.samples),
+                duration(end.saturating_sub(start) as f64 / 1e9, style)
+            ),
+        ),
+        None => facts.pair("traces", "none"),
+    };
+    let totals = info.metrics.iter().filter(|m| m.unit == Unit::Seconds.to_string());
+    if let Some((metric, total)) = totals.filter_map(|m| Some((m, m.total?))).next() {
+        let text = format!("{} of {} in all", quantity(total, &metric.unit, style), metric.name);
+        facts = facts.pair("cost", text);
+    }
+    facts.pair(
+        "issues",
+        if info.issues.is_empty() { "none".into() } else { number(info.issues.len()) },
+    )
+}
+
+fn plural(name: &str, n: usize) -> &'static str {
+    match (n, name.ends_with('y')) {
+        (1, _) => "",
+        // "entry" is the only kind that ends so.
+        (_, true) => " points",
+        _ => "s",
+    }
+}
+
+fn issues(info: &Info) -> KeyValues {
+    let mut out = KeyValues::new().section("Issues");
+    for issue in info.issues.list() {
+        let severity = match issue.severity {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        let times = if issue.count > 1 {
+            format!(" ({} times)", count(issue.count))
+        } else {
+            String::new()
+        };
+        out = out.pair(severity, format!("{}: {}{times}", issue.place, issue.message));
+    }
+    out
+}
+
+fn reply(info: &Info) -> InfoReply {
+    InfoReply {
+        title: info.title.clone(),
+        format: info.format.clone(),
+        contexts: info.contexts as u64,
+        locations: info.locations as u64,
+        metrics: info.metrics.len() as u64,
+        traces: info.traces as u64,
+        samples: info.samples,
+        issues: info.issues.len() as u64,
+        entries: Vec::new(),
+        kinds: info
+            .identities
+            .iter()
+            .map(|(name, n)| KindReply { name: (*name).to_owned(), count: *n as u64 })
+            .collect(),
+        span: info.span_nanos.map(|(start_ns, end_ns)| SpanReply { start_ns, end_ns }),
+        size_bytes: 0,
+        file_list: Vec::new(),
+        metric_list: info
+            .metrics
+            .iter()
+            .map(|m| MetricReply {
+                name: m.name.clone(),
+                unit: m.unit.clone(),
+                scopes: m.scopes.clone(),
+            })
+            .collect(),
+        issue_list: info.issues.list().iter().map(IssueReply::from).collect(),
+    }
+}

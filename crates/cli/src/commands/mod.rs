@@ -1,0 +1,106 @@
+//! One function per subcommand.
+
+mod analyses;
+mod info;
+mod query;
+mod views;
+
+use clap::CommandFactory as _;
+use parallax_service::{Control, Opened, Severity};
+
+use crate::args::{Cli, Command, Common, Database};
+use crate::open;
+use crate::output::{Format, Output};
+use crate::text::{Level, Notice, Rows, Style};
+
+/// What every command needs besides its own arguments.
+struct Context {
+    output: Output,
+    stderr: Style,
+    control: Control,
+}
+
+impl Context {
+    fn new(common: Common) -> Self {
+        let rows = if common.all { Rows::All } else { Rows::Fitted };
+        let mut style = Style::of_stdout(common.color, rows);
+        if let Some(width) = common.width {
+            style.width = width.clamp(20, 1000);
+        }
+        let format = if common.json { Some(Format::Json) } else { common.format };
+        let mut output = Output::new(format, common.output, style);
+        if let Some(width) = common.width {
+            output.style.width = width.clamp(20, 1000);
+        }
+        Self {
+            output,
+            stderr: Style::of_stderr(common.color),
+            control: open::control(common.quiet),
+        }
+    }
+
+    fn open(&self, database: &Database) -> anyhow::Result<Opened> {
+        open::database(&database.path)
+    }
+
+    fn note(&self, message: impl Into<String>) {
+        Notice::new(Level::Note, message).print(&self.stderr);
+    }
+
+    /// Remarks of an answer, and one line about issues, on the error stream.
+    fn finish(&self, opened: &Opened, notes: &[String]) {
+        for note in notes {
+            self.note(note);
+        }
+        let issues = opened.issues();
+        let serious = issues.list().iter().filter(|i| i.severity > Severity::Note).count();
+        if serious > 0 {
+            let plural = if serious == 1 { "issue" } else { "issues" };
+            Notice::new(
+                Level::Warning,
+                format!("{serious} {plural} with this data; `parallax info` lists them"),
+            )
+            .print(&self.stderr);
+        }
+    }
+}
+
+/// Runs what was typed.
+pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
+    let context = Context::new(cli.common);
+    match cli.command {
+        Command::Info { database } => info::info(&context, &database),
+        Command::Tree { database, from, depth, hot, cost, prune } => {
+            views::tree(&context, &database, from, depth, hot, cost, prune)
+        }
+        Command::Callers { database, function, depth, cost, prune } => {
+            views::callers(&context, &database, function, depth, cost, prune)
+        }
+        Command::Flat { database, by, cost, prune } => {
+            views::flat(&context, &database, by, cost, prune)
+        }
+        Command::Query { database, profiles, contexts, metrics, raw, with_elided, prune } => {
+            let request = parallax_service::QueryRequest {
+                profiles,
+                contexts,
+                metrics,
+                prune: prune.choice(),
+                is_raw: raw,
+                with_elided,
+            };
+            query::query(&context, &database, &request)
+        }
+        Command::Trace { database, profiles, window, raw } => {
+            let request = parallax_service::TraceRequest { profiles, window, is_raw: raw };
+            query::trace(&context, &database, &request)
+        }
+        Command::Balance(arguments) => analyses::balance(&context, arguments),
+        Command::Report { .. } | Command::Idleness { .. } => anyhow::bail!("soon"),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "parallax", &mut script);
+            std::io::Write::write_all(&mut std::io::stdout(), &script)?;
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Text that fits: widths as a terminal counts them, and shortening that keeps what tells names
+//! apart.
+
+use std::borrow::Cow;
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::Style;
+
+/// Columns that `text` takes on a terminal.
+pub(crate) fn width_of(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.width() }
+}
+
+/// `text` with everything visible: control characters and marks that reverse the order of
+/// writing come from files and must not act on the terminal.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    let is_hostile = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(is_hostile) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if is_hostile(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+/// `text` in at most `width` columns.
+///
+/// First arguments of templates and functions go, the longest first, because `solve<…>(…)` still
+/// names the function; then the middle, because prefixes name the library and ends name the case:
+/// `hypre_Boomer…erpType`.
+pub(crate) fn shorten<'a>(text: &'a str, width: usize, style: &Style) -> Cow<'a, str> {
+    if width_of(text) <= width {
+        return Cow::Borrowed(text);
+    }
+    let text = without_arguments(text, width, style);
+    if width_of(&text) <= width {
+        return text;
+    }
+    Cow::Owned(without_middle(&text, width, style))
+}
+
+/// Appends spaces up to `width` columns.
+pub(crate) fn pad(line: &mut String, missing: usize) {
+    line.extend(std::iter::repeat_n(' ', missing));
+}
+
+fn without_middle(text: &str, width: usize, style: &Style) -> String {
+    let ellipsis = style.ellipsis();
+    let Some(room) = width.checked_sub(width_of(ellipsis)).filter(|&room| room > 0) else {
+        return taken(text.chars(), width).collect();
+    };
+    let head: String = taken(text.chars(), room.div_ceil(2)).collect();
+    let tail: Vec<char> = taken(text.chars().rev(), room - width_of(&head)).collect();
+    let mut shortened = head + ellipsis;
+    shortened.extend(tail.iter().rev());
+    shortened
+}
+
+/// The first of `chars` that fit `width` columns.
+fn taken(chars: impl Iterator<Item = char>, width: usize) -> impl Iterator<Item = char> {
+    let mut left = width;
+    chars.take_while(move |c| match left.checked_sub(c.width().unwrap_or(0)) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    })
+}
+
+/// `text` with as many outermost `<...>` and `(...)` emptied as it takes to fit.
+fn without_arguments<'a>(text: &'a str, width: usize, style: &Style) -> Cow<'a, str> {
+    let mut groups = argument_groups(text);
+    groups.retain(|&(start, end)| end - start > width_of(style.ellipsis()));
+    groups.sort_by_key(|&(start, end)| (std::cmp::Reverse(end - start), start));
+    let mut emptied = Vec::new();
+    let mut current = width_of(text);
+    for (start, end) in groups {
+        if current <= width {
+            break;
+        }
+        let inside = text.get(start..end).unwrap_or_default();
+        current = current.saturating_sub(width_of(inside)) + width_of(style.ellipsis());
+        emptied.push((start, end));
+    }
+    if emptied.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    emptied.sort_unstable();
+    let mut shortened = String::with_capacity(text.len());
+    let mut from = 0;
+    for (start, end) in emptied {
+        shortened.push_str(text.get(from..start).unwrap_or_default());
+        shortened.push_str(style.ellipsis());
+        from = end;
+    }
+    shortened.push_str(text.get(from..).unwrap_or_default());
+    Cow::Owned(shortened)
+}
+
+/// The insides of outermost brackets, as byte ranges. None where brackets do not match.
+fn argument_groups(text: &str) -> Vec<(usize, usize)> {
+    let mut groups = Vec::new();
+    let mut open = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        if let Some(name) = rest.strip_prefix("operator") {
+            let symbols = if name.starts_with("()") {
+                2
+            } else {
+                name.find(|c: char| !"<>=-!+*/%^&|~,".contains(c)).unwrap_or(name.len())
+            };
+            at += "operator".len() + symbols;
+            continue;
+        }
+        if rest.starts_with("->") {
+            at += 2;
+            continue;
+        }
+        let c = rest.chars().next().unwrap_or(' ');
+        match c {
+            '<' | '(' => {
+                if open.is_empty() {
+                    start = at + 1;
+                }
+                open.push(c);
+            }
+            '>' | ')' => {
+                let expected = if c == '>' { '<' } else { '(' };
+                if open.pop() != Some(expected) {
+                    return Vec::new();
+                }
+                // A group at the very start is the name itself, as in `(anonymous namespace)::f`
+                // or `<unknown>`.
+                if open.is_empty() && start > 1 {
+                    groups.push((start, at));
+                }
+            }
+            _ => {}
+        }
+        at += c.len_utf8();
+    }
+    if open.is_empty() { groups } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UTF: Style = Style { width: 80, rows: None, is_colour: false, is_unicode: true };
+    const ASCII: Style = Style { is_unicode: false, ..UTF };
+
+    #[test]
+    fn arguments_go_before_names() {
+        let name = "hypre::Solver<double, std::vector<int>>::apply(int, std::pair<int, int>)";
+        let cases = [
+            (80, name),
+            (60, "hypre::Solver<…>::apply(int, std::pair<int, int>)"),
+            (40, "hypre::Solver<…>::apply(…)"),
+            (20, "hypre::Sol…>::apply(…)"),
+        ];
+        for (width, text) in cases {
+            let short = shorten(name, width, &UTF);
+            assert!(width_of(&short) <= width, "{short}");
+            if width > 20 {
+                assert_eq!(short, text);
+            }
+        }
+        assert_eq!(shorten(name, 20, &UTF), "hypre::Sol…apply(…)");
+    }
+
+    #[test]
+    fn brackets_that_are_no_arguments_stay() {
+        let cases = [
+            ("std::ostream::operator<<(std::ostream&, long)", 34, "std::ostream::operator<<(…)"),
+            ("Functor::operator()(unsigned long, int) const", 34, "Functor::operator()(…) const"),
+            ("(anonymous namespace)::f(int, long)", 32, "(anonymous namespace)::f(…)"),
+            ("a < b and a long remark about it", 20, "a < b and …k about it"),
+            ("<unknown procedure>", 10, "<unkn…ure>"),
+        ];
+        for (name, width, text) in cases {
+            assert_eq!(shorten(name, width, &UTF), text);
+        }
+    }
+
+    #[test]
+    fn names_and_paths_keep_both_ends() {
+        assert_eq!(
+            shorten("hypre_BoomerAMGBuildCoarseOperatorKT", 20, &UTF),
+            "hypre_Boom…eratorKT"
+        );
+        assert_eq!(
+            shorten("/usr/src/amg/parcsr_ls/par_amg.c:120", 20, &ASCII),
+            "/usr/src/...mg.c:120"
+        );
+        assert_eq!(shorten("abcdef", 1, &UTF), "a");
+        assert_eq!(shorten("abcdef", 0, &UTF), "");
+        assert_eq!(shorten("abcdef", 2, &ASCII), "ab");
+    }
+
+    #[test]
+    fn wide_characters_count_twice() {
+        assert_eq!(width_of("日本"), 4);
+        let short = shorten("日本語の関数名です", 10, &UTF);
+        assert!(width_of(&short) <= 10, "{short}");
+        assert!(short.starts_with("日本") && short.ends_with("です"), "{short}");
+    }
+
+    #[test]
+    fn names_cannot_act_on_the_terminal() {
+        assert_eq!(printable("a\x1b[31mb\n"), "a\\u{1b}[31mb\\n");
+        assert_eq!(printable("x\u{202e}y"), "x\\u{202e}y");
+        assert_eq!(printable("größer"), "größer");
+    }
+}

@@ -1,0 +1,25 @@
+//! What the terminal shows: tables, trees, small charts, facts and notices.
+//!
+//! Everything takes an explicit [`Style`], so the same answer gives the same text everywhere.
+//! On a terminal, text fits its width and about its height, and is coloured. Elsewhere (pipes,
+//! files) lines have at most 200 columns, or `COLUMNS` where that is set, and no colours; the
+//! number of rows is limited in the same way, so that a pipe shows what a person saw. `--all` lifts
+//! the limit of rows; other formats are never cut.
+
+mod blocks;
+mod chart;
+mod columns;
+mod fit;
+mod guides;
+mod numbers;
+mod style;
+mod table;
+mod tree;
+
+pub(crate) use blocks::{KeyValues, Level, Notice};
+pub(crate) use chart::{histogram, sparkline};
+pub(crate) use columns::Show;
+pub(crate) use numbers::{bytes, count, duration, percent, quantity};
+pub(crate) use style::{ColourChoice, Rows, Style};
+pub(crate) use table::TextTable;
+pub(crate) use tree::TextTree;
