@@ -218,7 +218,7 @@ pub(crate) fn shown_columns<'a>(
     names: Option<&[String]>,
     shows: &[(String, Show)],
     heads: &[(String, String)],
-    rows: impl Iterator<Item = usize> + Clone,
+    rows: &(impl Iterator<Item = usize> + Clone),
     style: &Style,
 ) -> io::Result<Vec<ShownColumn<'a>>> {
     let columns: Vec<&Column> = match names {

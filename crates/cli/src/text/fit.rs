@@ -164,16 +164,13 @@ mod tests {
             (80, name),
             (60, "hypre::Solver<…>::apply(int, std::pair<int, int>)"),
             (40, "hypre::Solver<…>::apply(…)"),
-            (20, "hypre::Sol…>::apply(…)"),
+            (20, "hypre::Sol…:apply(…)"),
         ];
         for (width, text) in cases {
             let short = shorten(name, width, &UTF);
             assert!(width_of(&short) <= width, "{short}");
-            if width > 20 {
-                assert_eq!(short, text);
-            }
+            assert_eq!(short, text);
         }
-        assert_eq!(shorten(name, 20, &UTF), "hypre::Sol…apply(…)");
     }
 
     #[test]
@@ -182,7 +179,7 @@ mod tests {
             ("std::ostream::operator<<(std::ostream&, long)", 34, "std::ostream::operator<<(…)"),
             ("Functor::operator()(unsigned long, int) const", 34, "Functor::operator()(…) const"),
             ("(anonymous namespace)::f(int, long)", 32, "(anonymous namespace)::f(…)"),
-            ("a < b and a long remark about it", 20, "a < b and …k about it"),
+            ("a < b and a long remark about it", 20, "a < b and … about it"),
             ("<unknown procedure>", 10, "<unkn…ure>"),
         ];
         for (name, width, text) in cases {
@@ -194,7 +191,7 @@ mod tests {
     fn names_and_paths_keep_both_ends() {
         assert_eq!(
             shorten("hypre_BoomerAMGBuildCoarseOperatorKT", 20, &UTF),
-            "hypre_Boom…eratorKT"
+            "hypre_Boom…peratorKT"
         );
         assert_eq!(
             shorten("/usr/src/amg/parcsr_ls/par_amg.c:120", 20, &ASCII),

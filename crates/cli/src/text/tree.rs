@@ -153,7 +153,7 @@ impl<'a> TextTree<'a> {
         let items = self.selected(&all, rows_shown(all.len(), style))?;
         let rows = items.iter().map(|item| item.row);
         let names = Some(self.names.as_slice());
-        let mut columns = shown_columns(self.table, names, &self.shows, &self.heads, rows, style)?;
+        let mut columns = shown_columns(self.table, names, &self.shows, &self.heads, &rows, style)?;
         let left_out = fit(&mut columns, style.width.saturating_sub(GAP + MIN_LABEL_WIDTH).max(1));
         self.write_items(&items, &columns, style, out)?;
         if all.is_empty() {
@@ -471,9 +471,9 @@ helper_thread 1";
             "\
 time (s)  share (%)           context
    100.0      100.0 ████████  ► main  amg.c:12
-    90.5       90.5 ███████▏  ├─ ► solve  solver.c:120
+    90.5       90.5 ███████▎  ├─ ► solve  solver.c:120
     80.0       80.0 ██████▍   │  ├─ ► hypre_BoomerAMGCycle  cycle.c:1
-    70.0       70.0 █████▋    │  │  ├─ ► hypre_BoomerAMGRelax…elOrderedTwoStage
+    70.0       70.0 █████▋    │  │  ├─ ► hypre_BoomerAMGRela…idelOrderedTwoStage
     10.0       10.0 ▊         │  │  └─ MPI_Waitall
      3.1        3.1 ▎         │  └─ setup
      0.0        0.0           └─ finish  amg.c:99
