@@ -2,7 +2,7 @@
 
 use crate::data::Database;
 use crate::options::Format;
-use crate::peers::{Outcome, Peer};
+use crate::peers::{Outcome, Peer, UNKNOWN_ROWS};
 use crate::probe::Measured;
 use crate::work::Work;
 
@@ -88,7 +88,7 @@ impl Report {
             vec![work.name().to_owned(), grouped(u64::from(ranks)), peer.name().to_owned()];
         match outcome {
             Outcome::Measured(theirs) => {
-                if theirs.answer.rows != ours.answer.rows {
+                if ![ours.answer.rows, UNKNOWN_ROWS].contains(&theirs.answer.rows) {
                     self.notes.push(format!(
                         "{} at {} ranks: {} gives {} rows, Parallax {}",
                         work.name(),
@@ -115,7 +115,7 @@ impl Report {
                     ratio(theirs.times.median, ours.times.median),
                     bytes(theirs.memory.own),
                     bytes(ours.memory.own),
-                    ratio(theirs.memory.own as f64, ours.memory.own as f64),
+                    memory_ratio(theirs.memory.own, ours.memory.own),
                 ]);
             }
             Outcome::Failed(why) => {
@@ -240,6 +240,11 @@ fn ratio(theirs: f64, ours: f64) -> String {
         ratio if ratio >= 10.0 => format!("{ratio:.0}"),
         ratio => format!("{ratio:.1}"),
     }
+}
+
+/// A ratio to less than a megabyte says more about the allocator than about the work.
+fn memory_ratio(theirs: u64, ours: u64) -> String {
+    if ours < 1_000_000 { "-".to_owned() } else { ratio(theirs as f64, ours as f64) }
 }
 
 /// A count with commas.

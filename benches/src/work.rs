@@ -14,7 +14,7 @@ use parallax_engine::{
 use parallax_formats::hpctoolkit::MetaDb;
 use parallax_model::{
     ContextChoice, ContextKind, ContextTree, ContextTreeBuilder, Experiment, MetricChoice, Node,
-    Plan, SliceColumns, SliceRequest,
+    Plan, Scope, SliceColumns, SliceRequest,
 };
 use parallax_native::DiskFolder;
 
@@ -34,6 +34,7 @@ pub(crate) enum Work {
     Pruned,
     PrunedByLocation,
     PrunedByContext,
+    PrunedInclusive,
     Everything,
     TraceScan,
     TraceFlat,
@@ -61,7 +62,7 @@ pub(crate) struct Target {
 }
 
 impl Work {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Open,
         Self::Metadata,
         Self::Tree,
@@ -69,6 +70,7 @@ impl Work {
         Self::Pruned,
         Self::PrunedByLocation,
         Self::PrunedByContext,
+        Self::PrunedInclusive,
         Self::Everything,
         Self::TraceScan,
         Self::TraceFlat,
@@ -88,6 +90,7 @@ impl Work {
             Self::Pruned => "62 contexts, all ranks",
             Self::PrunedByLocation => "62 contexts, by profile.db",
             Self::PrunedByContext => "62 contexts, by cct.db",
+            Self::PrunedInclusive => "62 contexts, inclusive time",
             Self::Everything => "all contexts into Arrow",
             Self::TraceScan => "trace: visit all samples",
             Self::TraceFlat => "trace: flat profile",
@@ -116,7 +119,7 @@ impl Work {
     pub(crate) fn target(self, ranks: u32) -> Option<Target> {
         let targets: &[Target] = match self {
             Self::Open => &[Target { millis: 20.0, ranks: 10_000 }],
-            Self::Pruned => &[
+            Self::Pruned | Self::PrunedInclusive => &[
                 Target { millis: 10.0, ranks: 10_000 },
                 Target { millis: 2_000.0, ranks: HUGE_RANKS },
             ],
@@ -129,7 +132,7 @@ impl Work {
 
     /// Whether memory is weighed against the bytes of the answer.
     pub(crate) fn has_memory_target(self) -> bool {
-        matches!(self, Self::Pruned | Self::Everything)
+        matches!(self, Self::Pruned | Self::PrunedInclusive | Self::Everything)
     }
 
     /// Who else can do it.
@@ -171,7 +174,11 @@ impl<'a> Bench<'a> {
         let session = Session::with_cache(open(folder)?, 0);
         let is_pruned = matches!(
             work,
-            Work::Pruned | Work::PrunedByLocation | Work::PrunedByContext | Work::Balance
+            Work::Pruned
+                | Work::PrunedByLocation
+                | Work::PrunedByContext
+                | Work::PrunedInclusive
+                | Work::Balance
         );
         let pruned = if is_pruned { pruned_ids(&session)? } else { Vec::new() };
         Ok(Self { folder, session: Some(session), pruned })
@@ -192,9 +199,17 @@ impl<'a> Bench<'a> {
                 let session = Session::new(open(self.folder)?);
                 Done::Costs(Box::new((costs(&session)?, session)))
             }
-            Work::Pruned => self.slice(Plan::Cheapest)?,
-            Work::PrunedByLocation => self.slice(Plan::LocationMajor)?,
-            Work::PrunedByContext => self.slice(Plan::ContextMajor)?,
+            Work::Pruned => self.slice(MetricChoice::All, Plan::Cheapest)?,
+            Work::PrunedByLocation => self.slice(MetricChoice::All, Plan::LocationMajor)?,
+            Work::PrunedByContext => self.slice(MetricChoice::All, Plan::ContextMajor)?,
+            Work::PrunedInclusive => {
+                let session = self.session()?;
+                let metric = session.default_metric(&Control::new())?.metric;
+                let id = session.experiment().metrics.get(metric).id_in(&Scope::Inclusive);
+                let values = id.into_iter().collect();
+                let metrics = MetricChoice::Ids { values, statistics: Vec::new() };
+                self.slice(metrics, Plan::Cheapest)?
+            }
             Work::Everything => self.everything()?,
             Work::TraceScan => self.trace_scan()?,
             Work::TraceFlat => {
@@ -241,18 +256,23 @@ impl<'a> Bench<'a> {
         Ok(Done::Metadata(Box::new(meta)))
     }
 
-    fn request(&self, contexts: ContextChoice, plan: Plan) -> Result<SliceRequest> {
+    fn request(
+        &self,
+        contexts: ContextChoice,
+        metrics: MetricChoice,
+        plan: Plan,
+    ) -> Result<SliceRequest> {
         let locations: Vec<LocationIdx> = self.session()?.experiment().locations.iter().collect();
-        Ok(SliceRequest { locations, contexts, metrics: MetricChoice::All, plan })
+        Ok(SliceRequest { locations, contexts, metrics, plan })
     }
 
-    fn slice(&self, plan: Plan) -> Result<Done> {
-        let request = self.request(ContextChoice::Ids(self.pruned.clone()), plan)?;
+    fn slice(&self, metrics: MetricChoice, plan: Plan) -> Result<Done> {
+        let request = self.request(ContextChoice::Ids(self.pruned.clone()), metrics, plan)?;
         Ok(Done::Slice(self.session()?.slice(&request, &Control::new())?))
     }
 
     fn everything(&self) -> Result<Done> {
-        let request = self.request(ContextChoice::Stored, Plan::Cheapest)?;
+        let request = self.request(ContextChoice::Stored, MetricChoice::All, Plan::Cheapest)?;
         let columns = self.session()?.slice(&request, &Control::new())?;
         let Some(columns) = Arc::into_inner(columns) else { bail!("the session kept the slice") };
         let table = Table::new(vec![
