@@ -2,4 +2,9 @@
 
 pub mod balance;
 pub mod growth;
+pub mod idleness;
+mod mpi;
+pub mod report;
 pub mod scaling;
+
+pub use mpi::{MpiClass, mpi_routine};

@@ -13,7 +13,7 @@
 mod distribution;
 mod functions;
 mod members;
-mod read;
+pub(crate) mod read;
 mod table;
 
 use std::collections::HashMap;
@@ -200,6 +200,22 @@ pub fn balance(
         RowPlan { name: tree.label(context), context, subject: vec![context], terms }
     };
     compute(session, request, contexts.into_iter().map(plan).collect(), control)
+}
+
+/// The balance of the sum of all requested contexts, as one row. None of them may lie below
+/// another.
+pub(crate) fn balance_of_sum(
+    session: &Session,
+    request: &BalanceRequest,
+    name: &str,
+    control: &Control,
+) -> Result<Balance, EngineError> {
+    let Some(&context) = request.contexts.first() else {
+        return compute(session, request, Vec::new(), control);
+    };
+    let subject = request.contexts.clone();
+    let terms = subject.iter().map(|&context| (context, 1.0)).collect();
+    compute(session, request, vec![RowPlan { name: name.into(), context, subject, terms }], control)
 }
 
 /// For each loop the loops directly within it, reached without a call.

@@ -7,17 +7,17 @@ use parallax_model::{ContextChoice, MetricChoice, Plan, SliceRequest};
 /// Values that are read at a time.
 const MAX_ROWS: u64 = 4 << 20;
 
-pub(super) struct SliceParts<'a> {
+pub(crate) struct SliceParts<'a> {
     /// Ascending and distinct.
-    pub(super) locations: &'a [LocationIdx],
+    pub(crate) locations: &'a [LocationIdx],
     /// Metric id in profiles of locations.
-    pub(super) metric: u16,
+    pub(crate) metric: u16,
 }
 
 /// Calls `visit` with location row, context and value of every stored value of `contexts`
 /// (distinct). Contexts come in parts whose answers are no larger than [`MAX_ROWS`], or are a
 /// single context.
-pub(super) fn visit_values(
+pub(crate) fn visit_values(
     session: &Session,
     parts: &SliceParts<'_>,
     contexts: Vec<ContextIdx>,

@@ -1,0 +1,197 @@
+//! The costs of a report: by class, by routine, and those of the program without helper threads.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use parallax_base::ContextIdx;
+use parallax_engine::Costs;
+use parallax_model::{ContextKind, ContextTree};
+
+use super::classes::{Boundary, Classes, CostClass};
+use super::{Category, Routine};
+
+/// Smaller than this part of the whole is rounding.
+const ROUNDING: f64 = 1e-9;
+
+pub(super) struct ClassCosts {
+    /// By class; costs below each boundary without the boundaries further inside.
+    pub(super) by_class: BTreeMap<CostClass, f64>,
+    /// Cost of each boundary without those further inside.
+    pub(super) own: Vec<f64>,
+}
+
+impl ClassCosts {
+    pub(super) fn new(tree: &ContextTree, classes: &Classes, costs: &Costs) -> Self {
+        let mut own: Vec<f64> =
+            classes.boundaries.iter().map(|b| costs.inclusive_of(b.context)).collect();
+        let mut application = costs.total;
+        // Boundaries come in depth-first order, so the open ones are those around the next.
+        let mut open: Vec<usize> = Vec::new();
+        for (at, boundary) in classes.boundaries.iter().enumerate() {
+            let is_around = |&outer: &usize| {
+                let outer = classes.boundaries.get(outer);
+                outer.is_some_and(|outer| tree.is_within(boundary.context, outer.context))
+            };
+            while open.last().is_some_and(|outer| !is_around(outer)) {
+                open.pop();
+            }
+            let cost = costs.inclusive_of(boundary.context);
+            match open.last().and_then(|&outer| own.get_mut(outer)) {
+                Some(outer) => *outer -= cost,
+                None => application -= cost,
+            }
+            open.push(at);
+        }
+        let mut by_class = BTreeMap::from([(CostClass::Application, application)]);
+        for (boundary, own) in classes.boundaries.iter().zip(&mut own) {
+            if own.abs() < costs.total.abs() * ROUNDING {
+                *own = 0.0;
+            }
+            *by_class.entry(boundary.inside).or_default() += *own;
+        }
+        for cost in by_class.values_mut() {
+            if cost.abs() < costs.total.abs() * ROUNDING {
+                *cost = 0.0;
+            }
+        }
+        Self { by_class, own }
+    }
+
+    pub(super) fn of(&self, wanted: impl Fn(CostClass) -> bool) -> f64 {
+        self.by_class.iter().filter(|(class, _)| wanted(**class)).map(|(_, cost)| cost).sum()
+    }
+
+    /// Lines of the report, group after group, the most expensive first.
+    pub(super) fn categories(&self, classes: &Classes, program_total: f64) -> Vec<Category> {
+        let mut groups: BTreeMap<&str, f64> = BTreeMap::new();
+        for (class, cost) in &self.by_class {
+            *groups.entry(class.major()).or_default() += cost;
+        }
+        let count = |class: CostClass| {
+            classes.boundaries.iter().filter(|boundary| boundary.inside == class).count()
+        };
+        let mut out: Vec<Category> = self
+            .by_class
+            .iter()
+            .filter(|(_, cost)| **cost != 0.0)
+            .map(|(&class, &cost)| Category {
+                class,
+                cost,
+                percent: percent(cost, program_total).filter(|_| class != CostClass::HelperThreads),
+                num_contexts: count(class),
+            })
+            .collect();
+        let group = |c: &Category| groups.get(c.class.major()).copied().unwrap_or(0.0);
+        out.sort_by(|a, b| {
+            let helper = |c: &Category| c.class == CostClass::HelperThreads;
+            (helper(a).cmp(&helper(b)))
+                .then(group(b).total_cmp(&group(a)))
+                .then(a.class.major().cmp(b.class.major()))
+                .then(b.cost.total_cmp(&a.cost))
+                .then(a.class.cmp(&b.class))
+        });
+        out
+    }
+
+    /// The functions that begin a class, by cost.
+    pub(super) fn routines(&self, classes: &Classes, program_total: f64) -> Vec<Routine> {
+        let mut by_name: HashMap<(CostClass, &str), Routine> = HashMap::new();
+        for (boundary, &cost) in classes.boundaries.iter().zip(&self.own) {
+            if matches!(boundary.inside, CostClass::Application | CostClass::HelperThreads) {
+                continue;
+            }
+            let routine =
+                by_name.entry((boundary.inside, &boundary.name)).or_insert_with(|| Routine {
+                    name: boundary.name.clone(),
+                    class: boundary.inside,
+                    cost: 0.0,
+                    percent: None,
+                    context: boundary.context,
+                    num_contexts: 0,
+                });
+            routine.cost += cost;
+            routine.num_contexts += 1;
+        }
+        let mut out: Vec<Routine> = by_name.into_values().filter(|r| r.cost > 0.0).collect();
+        for routine in &mut out {
+            routine.percent = percent(routine.cost, program_total);
+        }
+        out.sort_by(|a, b| {
+            b.cost.total_cmp(&a.cost).then(a.name.cmp(&b.name)).then(a.class.cmp(&b.class))
+        });
+        out
+    }
+}
+
+/// `part` of `whole` in per cent; `None` where there is no whole.
+pub(super) fn percent(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole * 100.0)
+}
+
+/// The costs without those of helper threads.
+pub(super) fn without_helpers(tree: &ContextTree, classes: &Classes, costs: &Costs) -> Costs {
+    let helpers: Vec<ContextIdx> = classes
+        .boundaries
+        .iter()
+        .filter(|boundary| boundary.inside == CostClass::HelperThreads)
+        .map(|boundary| boundary.context)
+        .collect();
+    if helpers.is_empty() {
+        return costs.clone();
+    }
+    let mut inclusive = costs.inclusive.to_vec();
+    let mut exclusive = costs.exclusive.to_vec();
+    let mut lexical_aware = costs.lexical_aware.to_vec();
+    let mut removed = 0.0;
+    for helper in helpers {
+        let cost = costs.inclusive_of(helper);
+        removed += cost;
+        for above in tree.ancestors(helper) {
+            inclusive[above.idx()] -= cost;
+        }
+        for column in [&mut inclusive, &mut exclusive, &mut lexical_aware] {
+            column.get_mut(tree.subtree(helper)).into_iter().flatten().for_each(|c| *c = 0.0);
+        }
+    }
+    for cost in &mut inclusive {
+        if cost.abs() < costs.total.abs() * ROUNDING {
+            *cost = 0.0;
+        }
+    }
+    Costs {
+        inclusive: Arc::new(inclusive),
+        exclusive: Arc::new(exclusive),
+        lexical_aware: Arc::new(lexical_aware),
+        total: (costs.total - removed).max(0.0),
+        ..costs.clone()
+    }
+}
+
+/// The nearest function of the program around a boundary; `None` right below an entry.
+pub(super) fn caller(
+    tree: &ContextTree,
+    classes: &Classes,
+    boundary: &Boundary,
+) -> Option<ContextIdx> {
+    tree.ancestors(boundary.context).find(|&above| {
+        tree.kind(above) == ContextKind::Function
+            && classes.of_context.get(above.idx()) == Some(&CostClass::Application)
+    })
+}
+
+/// About how many samples a cost stands on: each adds about the same, so what stands at contexts
+/// that were hit once is the cost of one. `None` without costs.
+///
+/// The estimate divides the total by the tenth percentile of what contexts cost themselves.
+pub(super) fn estimated_samples(tree: &ContextTree, costs: &Costs) -> Option<f64> {
+    let mut own = costs.inclusive.to_vec();
+    for context in tree.iter().skip(1) {
+        if let Some(above) = tree.parent(context) {
+            own[above.idx()] -= costs.inclusive_of(context);
+        }
+    }
+    own.retain(|cost| *cost > costs.total * ROUNDING);
+    own.sort_unstable_by(f64::total_cmp);
+    let one = *own.get(own.len() / 10)?;
+    Some(costs.total / one)
+}

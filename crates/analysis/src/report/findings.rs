@@ -1,0 +1,606 @@
+//! [`Finding`]: what bounds the program, in plain sentences with the numbers they rest on.
+//!
+//! A finding is made only of what stands out: at least [`MIN_PERCENT`] of the program's cost, and
+//! more than chance makes of so few samples. With N samples a share p is uncertain by
+//! 2 sqrt(p (1 - p) / N) (two standard errors of a proportion), and a cost of n samples by
+//! 2 sqrt(n).
+
+use std::collections::BTreeMap;
+
+use parallax_base::{ContextIdx, Control, Unit};
+use parallax_engine::EngineError;
+use parallax_engine::query::normalised_name;
+use parallax_model::{ContextKind, ContextTree};
+
+use super::classes::CostClass;
+use super::costs::caller;
+use super::words::{
+    amount, correlation, function_expression, members_words, metric_words, percents, sentence,
+};
+use super::{Facts, Report};
+use crate::balance::{Balance, BalanceRequest, BalanceRow, balance_of_sum};
+use crate::scaling::numeric::count;
+
+/// Less than this share of the cost of the program does not bound it, in per cent.
+const MIN_PERCENT: f64 = 5.0;
+/// A function of the program that costs less by itself than this is no finding, in per cent.
+const MIN_HOT_PERCENT: f64 = 20.0;
+/// A context is uneven when its slowest member takes this many times the mean.
+const MIN_IMBALANCE: f64 = 1.1;
+/// Balance that saves less than this share of what a member takes is no finding, in per cent.
+const MIN_SAVING_PERCENT: f64 = 2.0;
+/// Costs of two rows that correlate at most like this say that one waits for the other.
+const WAITS: f64 = -0.5;
+/// Fewer samples than this say little.
+const FEW_SAMPLES: f64 = 1000.0;
+/// A context with at least this share of the whole is a frame around everything, in per cent.
+const FRAME_PERCENT: f64 = 90.0;
+/// Copies that take at least this share of the time of a GPU are a finding, in per cent.
+const MIN_COPY_PERCENT: f64 = 20.0;
+/// Number of findings on imbalance.
+const MAX_UNEVEN: usize = 3;
+/// Number of contexts of MPI that are added up to see who waits: the most expensive ones.
+const MAX_WAIT_CONTEXTS: usize = 200;
+
+/// What a finding is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FindingKind {
+    /// There are too few samples to say much.
+    FewSamples,
+    /// Communication.
+    Mpi,
+    /// Work that is spread unevenly.
+    Imbalance,
+    /// Threads that wait or are idle.
+    OpenMp,
+    /// Files.
+    Io,
+    /// Memory allocation.
+    Memory,
+    /// Locks.
+    Locks,
+    /// Sleeping and polling.
+    Sleeping,
+    /// GPUs, and the host code around them.
+    Gpu,
+    /// A function that costs much by itself.
+    HotFunction,
+    /// A metric whose values mean nothing.
+    WrappedMetric,
+}
+
+/// A number that a finding rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// What it is.
+    pub what: String,
+    /// The number.
+    pub value: f64,
+    /// Its unit symbol; `%` for shares.
+    pub unit: String,
+}
+
+/// What to ask next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextStep {
+    /// Name of the command.
+    pub command: &'static str,
+    /// The contexts to ask it about, as a context expression.
+    pub contexts: Option<String>,
+}
+
+/// Something that bounds the program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// What it is about.
+    pub kind: FindingKind,
+    /// One or two sentences.
+    pub text: String,
+    /// Share of the program's cost that is at stake, in per cent; findings are in its order.
+    pub percent: f64,
+    /// The numbers that it rests on.
+    pub evidence: Vec<Evidence>,
+    /// A context to look at.
+    pub context: Option<ContextIdx>,
+    /// What to ask next.
+    pub next: NextStep,
+}
+
+/// A context whose work is spread unevenly.
+struct Uneven<'a> {
+    row: &'a BalanceRow,
+    name: String,
+    /// Saving as share of what a member takes on average, in per cent.
+    percent: f64,
+}
+
+impl Facts<'_> {
+    pub(super) fn findings(
+        &self,
+        report: &Report,
+        control: &Control,
+    ) -> Result<Vec<Finding>, EngineError> {
+        let mut out = Vec::new();
+        let mut uneven = self.uneven(report);
+        out.extend(self.mpi(report, &mut uneven, control)?);
+        out.extend(uneven.iter().take(MAX_UNEVEN).map(|uneven| self.imbalance(report, uneven)));
+        out.extend(self.openmp(report));
+        for (kind, major, command) in [
+            (FindingKind::Io, "I/O", "callers"),
+            (FindingKind::Memory, "Memory allocation", "callers"),
+            (FindingKind::Locks, "Locks and barriers", "callers"),
+            (FindingKind::Sleeping, "Sleeping and polling", "callers"),
+        ] {
+            let percent = self.percent(report.major_cost(major));
+            let is_in = |class: CostClass| class.major() == major;
+            out.extend(self.group(report, kind, &sentence(major), percent, command, is_in));
+        }
+        let host = self.percent(self.class_costs.of(|class| class == CostClass::GpuRuntime));
+        out.extend(self.group(
+            report,
+            FindingKind::Gpu,
+            "Host code of the GPU runtime",
+            host,
+            "callers",
+            |class| class == CostClass::GpuRuntime,
+        ));
+        out.extend(gpu_copies(report));
+        out.extend(self.hot_function(report));
+        out.retain(|finding| is_certain(finding.percent, report.num_samples));
+        out.extend(few_samples(report));
+        out.extend(wrapped(report));
+        let rank = |finding: &Finding| match finding.kind {
+            FindingKind::FewSamples => 0,
+            FindingKind::WrappedMetric => 2,
+            _ => 1,
+        };
+        out.sort_by(|a, b| {
+            (rank(a).cmp(&rank(b)))
+                .then(b.percent.total_cmp(&a.percent))
+                .then(a.kind.cmp(&b.kind))
+                .then(a.text.cmp(&b.text))
+        });
+        Ok(out)
+    }
+
+    fn percent(&self, cost: f64) -> f64 {
+        self.costs.percent(cost)
+    }
+
+    fn tree(&self) -> &ContextTree {
+        self.session.tree()
+    }
+
+    /// Functions of the program itself that are spread unevenly, from the largest saving. Of a
+    /// chain of callers with the same imbalance only the outermost one.
+    fn uneven<'r>(&self, report: &'r Report) -> Vec<Uneven<'r>> {
+        let Some(balance) = &report.balance else { return Vec::new() };
+        let tree = self.tree();
+        let num_members = balance.members.iter().filter(|member| member.has_samples).count();
+        if num_members < 2 {
+            return Vec::new();
+        }
+        let mean = report.program_total / count(num_members);
+        let mut out: Vec<Uneven<'r>> = Vec::new();
+        for row in &balance.rows {
+            let d = &row.distribution;
+            let percent = if mean > 0.0 { d.saving / mean * 100.0 } else { 0.0 };
+            let noise = report
+                .num_samples
+                .map_or(0.0, |n| 2.0 * (d.max.max(0.0) * report.program_total / n.max(1.0)).sqrt());
+            let is_uneven = d.num_members > 1
+                && d.imbalance.is_some_and(|factor| factor >= MIN_IMBALANCE)
+                && percent >= MIN_SAVING_PERCENT
+                && d.saving > noise;
+            let is_own = tree.kind(row.context) == ContextKind::Function
+                && self.classes.of_context.get(row.context.idx()) == Some(&CostClass::Application)
+                && self.percent(self.costs.inclusive_of(row.context)) < FRAME_PERCENT
+                && self.waiting_share(row.context) < 0.5;
+            if is_uneven && is_own {
+                let name = normalised_name(&row.name).into_owned();
+                out.push(Uneven { row, name, percent });
+            }
+        }
+        let is_covered = |inner: &Uneven<'_>| {
+            out.iter().any(|outer| {
+                outer.row.context != inner.row.context
+                    && tree.is_within(inner.row.context, outer.row.context)
+                    && outer.percent >= inner.percent * 0.8
+            })
+        };
+        let covered: Vec<bool> = out.iter().map(is_covered).collect();
+        let mut covered = covered.into_iter();
+        out.retain(|_| !covered.next().unwrap_or(false));
+        out
+    }
+
+    /// Part of the inclusive cost of a context that is spent in MPI or in OpenMP waiting.
+    fn waiting_share(&self, context: ContextIdx) -> f64 {
+        let tree = self.tree();
+        let is_waiting = |class: CostClass| {
+            matches!(
+                class,
+                CostClass::Mpi(_)
+                    | CostClass::OpenMpIdle
+                    | CostClass::OpenMpWait
+                    | CostClass::Sleeping
+                    | CostClass::Locks
+            )
+        };
+        let below = tree.subtree(context);
+        let boundaries = &self.classes.boundaries;
+        let first = boundaries.partition_point(|b| b.context.idx() < below.start);
+        let waiting: f64 = boundaries
+            .iter()
+            .zip(&self.class_costs.own)
+            .skip(first)
+            .take_while(|(boundary, _)| boundary.context.idx() < below.end)
+            .filter(|(boundary, _)| is_waiting(boundary.inside))
+            .map(|(_, own)| own)
+            .sum();
+        waiting / self.costs.inclusive_of(context).max(f64::MIN_POSITIVE)
+    }
+
+    /// The most expensive caller of the routines that `is_in` accepts: name, cost, context.
+    fn top_caller(&self, is_in: impl Fn(CostClass, &str) -> bool) -> Option<(String, f64)> {
+        let tree = self.tree();
+        let mut by_name: BTreeMap<String, f64> = BTreeMap::new();
+        for (boundary, own) in self.classes.boundaries.iter().zip(&self.class_costs.own) {
+            if is_in(boundary.inside, &boundary.name)
+                && let Some(caller) = caller(tree, &self.classes, boundary)
+            {
+                let name = normalised_name(&tree.label(caller)).into_owned();
+                *by_name.entry(name).or_default() += own;
+            }
+        }
+        by_name.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best })
+    }
+
+    /// "X takes P % of T, most of it (Q %) in R called from C."
+    fn sentence_on(
+        &self,
+        report: &Report,
+        what: &str,
+        percent: f64,
+        is_in: impl Fn(CostClass) -> bool,
+    ) -> Option<(String, Vec<Evidence>, Option<ContextIdx>, String)> {
+        let top = report.routines.iter().find(|routine| is_in(routine.class))?;
+        let metric = metric_words(&report.metric_name);
+        let share = self.percent(top.cost);
+        let called_from = self.top_caller(|class, name| class == top.class && name == top.name);
+        let mut evidence = vec![
+            Evidence { what: what.into(), value: percent, unit: "%".into() },
+            Evidence { what: top.name.clone(), value: top.cost, unit: report.unit.to_string() },
+        ];
+        let from = match &called_from {
+            Some((name, cost)) => {
+                let what = format!("{} called from {name}", top.name);
+                let unit = report.unit.to_string();
+                evidence.push(Evidence { what, value: *cost, unit });
+                let most = if *cost < top.cost * 0.95 { "mostly " } else { "" };
+                format!(" {most}called from {name}")
+            }
+            None => String::new(),
+        };
+        let text = if share >= percent * 0.95 {
+            format!("{what} takes {} of {metric}: {}{from}", percents(percent), top.name)
+        } else {
+            let part = if share >= percent * 0.5 { "most of it" } else { "the largest part" };
+            let (percent, share) = (percents(percent), percents(share));
+            format!("{what} takes {percent} of {metric}, {part} ({share}) in {}{from}", top.name)
+        };
+        Some((text, evidence, Some(top.context), function_expression(&top.name)))
+    }
+
+    fn group(
+        &self,
+        report: &Report,
+        kind: FindingKind,
+        what: &str,
+        percent: f64,
+        command: &'static str,
+        is_in: impl Fn(CostClass) -> bool,
+    ) -> Option<Finding> {
+        if percent < MIN_PERCENT {
+            return None;
+        }
+        let (text, evidence, context, contexts) = self.sentence_on(report, what, percent, is_in)?;
+        let next = NextStep { command, contexts: Some(contexts) };
+        Some(Finding { kind, text: text + ".", percent, evidence, context, next })
+    }
+
+    fn mpi(
+        &self,
+        report: &Report,
+        uneven: &mut Vec<Uneven<'_>>,
+        control: &Control,
+    ) -> Result<Option<Finding>, EngineError> {
+        let is_mpi = |class: CostClass| matches!(class, CostClass::Mpi(_));
+        let percent = self.percent(self.class_costs.of(is_mpi));
+        let group = self.group(report, FindingKind::Mpi, "MPI", percent, "balance", is_mpi);
+        let (Some(mut finding), Some(balance)) = (group, &report.balance) else { return Ok(None) };
+        // Of all that is uneven, what comes first and makes others wait.
+        for at in 0..uneven.len() {
+            let Some(slow) = uneven.get(at) else { break };
+            if let Some((text, evidence)) = self.wait_for(report, balance, slow, control)? {
+                let end = finding.text.trim_end_matches('.').to_owned();
+                finding.text = format!("{end}: {text}.");
+                finding.evidence.extend(evidence);
+                finding.context = Some(slow.row.context);
+                finding.next.contexts = Some(function_expression(&slow.name));
+                uneven.remove(at);
+                break;
+            }
+        }
+        Ok(Some(finding))
+    }
+
+    /// "ranks 0 to 5 wait for rank 7, which spends 2.1 times the mean in react": when members
+    /// spend the less in MPI the more they spend in `slow`.
+    fn wait_for(
+        &self,
+        report: &Report,
+        balance: &Balance,
+        slow: &Uneven<'_>,
+        control: &Control,
+    ) -> Result<Option<(String, Vec<Evidence>)>, EngineError> {
+        let mut outermost: Vec<ContextIdx> = self
+            .classes
+            .boundaries
+            .iter()
+            .filter(|boundary| matches!(boundary.inside, CostClass::Mpi(_)))
+            .map(|boundary| boundary.context)
+            .filter(|&context| self.costs.inclusive_of(context) > 0.0)
+            .collect();
+        outermost.sort_by(|&a, &b| {
+            let cost = |context| self.costs.inclusive_of(context);
+            cost(b).total_cmp(&cost(a)).then(a.cmp(&b))
+        });
+        outermost.truncate(MAX_WAIT_CONTEXTS);
+        let ask = |contexts| BalanceRequest {
+            grouping: balance.grouping,
+            num_slowest: usize::MAX,
+            ..BalanceRequest::new(self.metric, contexts)
+        };
+        let values = |answer: &Balance| -> Option<Vec<f64>> {
+            let mut out = vec![0.0; answer.members.len()];
+            for slow in &answer.rows.first()?.slowest {
+                *out.get_mut(slow.member)? = slow.value;
+            }
+            Some(out)
+        };
+        let work = balance_of_sum(self.session, &ask(vec![slow.row.context]), "work", control)?;
+        let mpi = balance_of_sum(self.session, &ask(outermost), "MPI", control)?;
+        let (Some(work), Some(mpi)) = (values(&work), values(&mpi)) else { return Ok(None) };
+        let Some(r) = correlation(&work, &mpi).filter(|r| *r <= WAITS) else { return Ok(None) };
+        let Some(slowest) = slow.row.slowest.first() else { return Ok(None) };
+        let least = mpi.get(slowest.member).copied().unwrap_or(0.0);
+        let d = &slow.row.distribution;
+        let waiting: Vec<usize> = (0..)
+            .zip(&mpi)
+            .filter(|(_, spent)| **spent - least >= d.saving * 0.25)
+            .map(|(member, _)| member)
+            .collect();
+        if waiting.is_empty() {
+            return Ok(None);
+        }
+        let unit = report.unit.to_string();
+        let slow_label = balance.members.get(slowest.member).map_or("?", |m| &*m.label);
+        let verb = if waiting.len() == 1 { "waits" } else { "wait" };
+        let who = members_words(balance, &waiting, slowest.member);
+        let factor = d.imbalance.unwrap_or(1.0);
+        let text = format!(
+            "{who} {verb} for {slow_label}, which spends {factor:.1} times the mean in {} \
+             ({}, mean {})",
+            slow.name,
+            amount(slowest.value, &report.unit),
+            amount(d.mean, &report.unit),
+        );
+        let evidence = vec![
+            Evidence {
+                what: format!("{} on {slow_label}", slow.name),
+                value: slowest.value,
+                unit: unit.clone(),
+            },
+            Evidence { what: format!("{}, mean", slow.name), value: d.mean, unit: unit.clone() },
+            Evidence { what: format!("MPI on {slow_label}"), value: least, unit: unit.clone() },
+            Evidence {
+                what: "MPI, mean".into(),
+                value: mpi.iter().sum::<f64>() / count(mpi.len()),
+                unit: unit.clone(),
+            },
+            Evidence {
+                what: format!("correlation of {} with MPI", slow.name),
+                value: r,
+                unit: String::new(),
+            },
+            Evidence { what: "saving by balance".into(), value: d.saving, unit },
+        ];
+        Ok(Some((text, evidence)))
+    }
+
+    fn imbalance(&self, report: &Report, uneven: &Uneven<'_>) -> Finding {
+        let d = &uneven.row.distribution;
+        let unit = report.unit.to_string();
+        let balance = report.balance.as_ref();
+        let what = balance.map_or("location", |balance| balance.grouping.name());
+        let slowest = balance
+            .and_then(|balance| balance.slowest_labels(uneven.row).next())
+            .unwrap_or("the slowest");
+        let text = format!(
+            "{} is uneven over {what}s: {slowest} spends {}, {:.1} times the mean of {}; even \
+             work would save {} ({} of what a {what} takes).",
+            uneven.name,
+            amount(d.max, &report.unit),
+            d.imbalance.unwrap_or(1.0),
+            amount(d.mean, &report.unit),
+            amount(d.saving, &report.unit),
+            percents(uneven.percent),
+        );
+        Finding {
+            kind: FindingKind::Imbalance,
+            text,
+            percent: uneven.percent,
+            evidence: vec![
+                Evidence { what: slowest.to_owned(), value: d.max, unit: unit.clone() },
+                Evidence { what: "mean".into(), value: d.mean, unit: unit.clone() },
+                Evidence { what: "saving by balance".into(), value: d.saving, unit },
+                Evidence {
+                    what: "members".into(),
+                    value: count(d.num_members),
+                    unit: String::new(),
+                },
+            ],
+            context: Some(uneven.row.context),
+            next: NextStep {
+                command: "balance",
+                contexts: Some(function_expression(&uneven.name)),
+            },
+        }
+    }
+
+    fn openmp(&self, report: &Report) -> Option<Finding> {
+        let parts = [
+            (CostClass::OpenMpIdle, "idle"),
+            (CostClass::OpenMpWait, "waiting"),
+            (CostClass::OpenMpOverhead, "overhead"),
+            (CostClass::OpenMpRuntime, "in the runtime"),
+        ];
+        let percent_of = |class| self.percent(self.class_costs.of(|c| c == class));
+        let percent: f64 = parts.iter().map(|(class, _)| percent_of(*class)).sum();
+        if percent < MIN_PERCENT {
+            return None;
+        }
+        let mut evidence = vec![];
+        let mut words = vec![];
+        for (class, what) in parts {
+            let percent = percent_of(class);
+            if percent > 0.05 {
+                words.push(format!("{} {what}", percents(percent)));
+                let what = format!("OpenMP {what}");
+                evidence.push(Evidence { what, value: percent, unit: "%".into() });
+            }
+        }
+        let metric = metric_words(&report.metric_name);
+        let text = format!(
+            "OpenMP threads spend {} of {metric} without working: {}.",
+            percents(percent),
+            words.join(", ")
+        );
+        let is_in = |class: CostClass| parts.iter().any(|(part, _)| *part == class);
+        let context = report.routines.iter().find(|r| is_in(r.class)).map(|r| r.context);
+        let next = NextStep { command: "idleness", contexts: None };
+        Some(Finding { kind: FindingKind::OpenMp, text, percent, evidence, context, next })
+    }
+
+    fn hot_function(&self, report: &Report) -> Option<Finding> {
+        let is_own = |context: ContextIdx| {
+            self.classes.of_context.get(context.idx()) == Some(&CostClass::Application)
+        };
+        let row = report.top_functions.iter().find(|row| is_own(row.context))?;
+        let percent = self.percent(row.exclusive);
+        if percent < MIN_HOT_PERCENT {
+            return None;
+        }
+        let name = normalised_name(&row.name);
+        let places = match row.num_contexts {
+            1 => "one place".to_owned(),
+            n => format!("{n} places"),
+        };
+        let text = format!(
+            "{name} itself takes {} of {} ({}), called from {places}.",
+            percents(percent),
+            metric_words(&report.metric_name),
+            amount(row.exclusive, &report.unit),
+        );
+        let unit = report.unit.to_string();
+        Some(Finding {
+            kind: FindingKind::HotFunction,
+            text,
+            percent,
+            evidence: vec![
+                Evidence {
+                    what: format!("{name}, exclusive"),
+                    value: row.exclusive,
+                    unit: unit.clone(),
+                },
+                Evidence { what: format!("{name}, inclusive"), value: row.inclusive, unit },
+            ],
+            context: Some(row.context),
+            next: NextStep { command: "callers", contexts: Some(function_expression(&name)) },
+        })
+    }
+}
+
+/// Whether a share is larger than its uncertainty.
+fn is_certain(percent: f64, num_samples: Option<f64>) -> bool {
+    let share = (percent / 100.0).clamp(0.0, 1.0);
+    num_samples.is_none_or(|n| share > 2.0 * (share * (1.0 - share) / n.max(1.0)).sqrt())
+}
+
+fn few_samples(report: &Report) -> Option<Finding> {
+    let n = report.num_samples.filter(|n| *n < FEW_SAMPLES)?;
+    let uncertainty = 100.0 * (1.0 / n.max(1.0)).sqrt();
+    let text = format!(
+        "There are only about {n:.0} samples: a share of one half is uncertain by {uncertainty:.0} \
+         percentage points, and costs of single contexts by far more. Measure longer or sample \
+         more often."
+    );
+    Some(Finding {
+        kind: FindingKind::FewSamples,
+        text,
+        percent: 100.0,
+        evidence: vec![Evidence { what: "samples".into(), value: n, unit: String::new() }],
+        context: None,
+        next: NextStep { command: "info", contexts: None },
+    })
+}
+
+fn gpu_copies(report: &Report) -> Option<Finding> {
+    let time = |name: &str| {
+        let row = report.gpu.iter().find(|row| row.metric == name && row.unit.is_time());
+        row.map_or(0.0, |row| row.value)
+    };
+    let (all, copies) = (time("GPUOP"), time("GXCOPY") + time("GICOPY"));
+    let percent = if all > 0.0 { copies / all * 100.0 } else { 0.0 };
+    if percent < MIN_COPY_PERCENT {
+        return None;
+    }
+    let bytes = |name: &str| {
+        let row = report.gpu.iter().find(|row| row.metric == name);
+        row.map(|row| amount(row.value, &Unit::Bytes))
+    };
+    let directions: Vec<String> = [("GXCOPY:H2D", "to"), ("GXCOPY:D2H", "from")]
+        .iter()
+        .filter_map(|(name, way)| Some(format!("{} {way} the device", bytes(name)?)))
+        .collect();
+    let detail =
+        if directions.is_empty() { String::new() } else { format!(" ({})", directions.join(", ")) };
+    let text = format!("Copies take {} of the time of GPU operations{detail}.", percents(percent));
+    Some(Finding {
+        kind: FindingKind::Gpu,
+        text,
+        percent,
+        evidence: vec![
+            Evidence { what: "copies".into(), value: copies, unit: "s".into() },
+            Evidence { what: "all GPU operations".into(), value: all, unit: "s".into() },
+        ],
+        context: None,
+        next: NextStep { command: "idleness", contexts: None },
+    })
+}
+
+fn wrapped(report: &Report) -> impl Iterator<Item = Finding> + '_ {
+    report.metrics.iter().filter(|metric| metric.total.is_none()).map(|metric| Finding {
+        kind: FindingKind::WrappedMetric,
+        text: format!(
+            "{} holds a counter that ran below zero in some sample; its totals mean nothing and \
+             are left out.",
+            metric.name
+        ),
+        percent: 0.0,
+        evidence: Vec::new(),
+        context: None,
+        next: NextStep { command: "info", contexts: None },
+    })
+}

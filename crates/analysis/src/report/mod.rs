@@ -1,0 +1,393 @@
+//! The report: where the cost of a whole execution goes, and what bounds the program.
+//!
+//! It follows hpcreport of hpcanalysis (CPU total, MPI by class, OpenMP by placeholder, GPU by
+//! metric family), with four differences:
+//!
+//! - The classes are disjoint and add up to the total. The cost of a class is the inclusive cost
+//!   of the outermost contexts of the class, without contexts of other classes further inside; for
+//!   MPI, inside which nothing else is told apart, that is the inclusive cost at the outermost
+//!   routine, so that a routine that calls another is not counted twice.
+//! - Threads that MPI or the measurement started to wait for events are a class of their own, and
+//!   percentages are of the rest: with real time as metric they would otherwise be most of it.
+//! - I/O, memory allocation, locks and sleeping are classes too.
+//! - It works without a time metric, without MPI, without GPU, and without any values.
+
+pub(crate) mod classes;
+mod costs;
+mod findings;
+mod table;
+mod words;
+
+use parallax_base::{ContextIdx, Control, MetricIdx, Unit};
+use parallax_engine::{
+    Costs, EngineError, FlatBy, FlatRow, LocationChoice, PruneRules, Session, TopDown, flat,
+};
+use parallax_model::{ContextKind, IdentityKind, Scope};
+
+pub use classes::{CostClass, GpuOperation};
+pub use findings::{Evidence, Finding, FindingKind, NextStep};
+
+use crate::balance::{Balance, BalanceRequest, Grouping, WRAPPED, balance};
+use classes::Classes;
+use costs::{ClassCosts, estimated_samples, percent, without_helpers};
+
+/// Contexts whose balance is looked at, at most: the most expensive ones.
+const MAX_BALANCED: usize = 100;
+
+/// What a report should say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReportOptions {
+    /// The metric that stands for cost; [`Session::default_metric`] when `None`.
+    pub metric: Option<MetricIdx>,
+    /// Number of functions to list.
+    pub num_functions: usize,
+    /// The hot path goes on while a child bears at least this share of its parent, in per cent.
+    pub hot_path_percent: f64,
+    /// Contexts whose cost is below this share of the program's are not looked at for balance, and
+    /// no finding is made of less, in per cent.
+    pub min_percent: f64,
+}
+
+impl Default for ReportOptions {
+    fn default() -> Self {
+        Self { metric: None, num_functions: 20, hot_path_percent: 50.0, min_percent: 1.0 }
+    }
+}
+
+/// The cost of one class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Category {
+    /// The class.
+    pub class: CostClass,
+    /// Its cost, in the metric's unit.
+    pub cost: f64,
+    /// Share of [`Report::program_total`], in per cent; `None` for helper threads, which are not
+    /// part of it.
+    pub percent: Option<f64>,
+    /// Number of outermost contexts of the class; 0 for the program's own code where nothing else
+    /// is around it.
+    pub num_contexts: usize,
+}
+
+/// A function by which a class begins: a routine of MPI, `fwrite`, `malloc`, ...
+#[derive(Debug, Clone, PartialEq)]
+pub struct Routine {
+    /// Its name, normalised.
+    pub name: String,
+    /// Its class.
+    pub class: CostClass,
+    /// Its cost at outermost contexts, in the metric's unit.
+    pub cost: f64,
+    /// Share of [`Report::program_total`], in per cent.
+    pub percent: Option<f64>,
+    /// A context where it is called.
+    pub context: ContextIdx,
+    /// Number of contexts where it is called.
+    pub num_contexts: usize,
+}
+
+/// A step of the hot path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HotStep {
+    /// The context.
+    pub context: ContextIdx,
+    /// What it is called.
+    pub name: String,
+    /// Its cost with everything below.
+    pub inclusive: f64,
+    /// Share of [`Report::program_total`], in per cent.
+    pub percent: Option<f64>,
+}
+
+/// One metric of a GPU family.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GpuRow {
+    /// What it measures, in words: `Kernels`, `Copies host to device`.
+    pub what: &'static str,
+    /// Name of the metric.
+    pub metric: String,
+    /// Sum over all locations.
+    pub value: f64,
+    /// Its unit.
+    pub unit: Unit,
+    /// Share of the time of all GPU operations (`GPUOP`), in per cent; `None` for what is no time.
+    pub percent: Option<f64>,
+}
+
+/// The total of a metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricTotal {
+    /// The metric.
+    pub metric: MetricIdx,
+    /// Its name.
+    pub name: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Sum over all locations; `None` when a wrapped counter makes it meaningless.
+    pub total: Option<f64>,
+}
+
+/// Where the cost of an execution goes. All costs are in [`Report::unit`].
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// Name of the program.
+    pub title: String,
+    /// The metric that stands for cost; `None` when nothing was measured.
+    pub metric: Option<MetricIdx>,
+    /// Its name.
+    pub metric_name: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Why it was chosen, in a clause; what is missing when there is none.
+    pub reason: String,
+    /// Cost of everything that was measured.
+    pub total: f64,
+    /// The part of it on helper threads.
+    pub helper_total: f64,
+    /// The rest: what percentages are of.
+    pub program_total: f64,
+    /// About how many samples the total stands on; `None` for metrics that are not sampled times
+    /// or cycles.
+    pub num_samples: Option<f64>,
+    /// Number of ranks, 0 for programs without.
+    pub num_ranks: usize,
+    /// Number of locations.
+    pub num_locations: usize,
+    /// Number of locations with samples.
+    pub num_sampled: usize,
+    /// Cost by class, group after group, the most expensive first; helper threads last.
+    pub categories: Vec<Category>,
+    /// The functions by which classes begin, from the most expensive.
+    pub routines: Vec<Routine>,
+    /// Metrics of GPUs that have values.
+    pub gpu: Vec<GpuRow>,
+    /// Functions with the highest exclusive cost, that of MPI routines with their internals.
+    pub top_functions: Vec<FlatRow>,
+    /// The hot path, without the internals of MPI, lines and loops.
+    pub hot_path: Vec<HotStep>,
+    /// Balance of the most expensive functions and loops over ranks (or locations); `None` when
+    /// there is nothing to compare.
+    pub balance: Option<Balance>,
+    /// Totals of all metrics that have values.
+    pub metrics: Vec<MetricTotal>,
+    /// What bounds the program, the most important first.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Cost of all classes of a group ([`CostClass::major`]).
+    #[must_use]
+    pub fn major_cost(&self, major: &str) -> f64 {
+        self.categories.iter().filter(|c| c.class.major() == major).map(|c| c.cost).sum()
+    }
+
+    fn empty(session: &Session, reason: String) -> Self {
+        let x = session.experiment();
+        Self {
+            title: x.metadata.title.clone(),
+            metric: None,
+            metric_name: String::new(),
+            unit: Unit::Count,
+            reason,
+            total: 0.0,
+            helper_total: 0.0,
+            program_total: 0.0,
+            num_samples: None,
+            num_ranks: x.locations.count_distinct(IdentityKind::Rank),
+            num_locations: x.locations.len(),
+            num_sampled: x.locations.iter().filter(|&l| x.locations.num_values(l) > 0).count(),
+            categories: Vec::new(),
+            routines: Vec::new(),
+            gpu: Vec::new(),
+            top_functions: Vec::new(),
+            hot_path: Vec::new(),
+            balance: None,
+            metrics: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+}
+
+/// What findings are made from.
+struct Facts<'a> {
+    session: &'a Session,
+    options: &'a ReportOptions,
+    metric: MetricIdx,
+    classes: Classes,
+    class_costs: ClassCosts,
+    /// Without helper threads.
+    costs: Costs,
+}
+
+/// Where the cost of the whole execution goes, and what bounds it.
+///
+/// An experiment without values gives an empty report that says so.
+///
+/// # Errors
+/// When values cannot be read, the chosen metric lacks the inclusive or exclusive scope, or the
+/// question is withdrawn.
+pub fn report(
+    session: &Session,
+    options: &ReportOptions,
+    control: &Control,
+) -> Result<Report, EngineError> {
+    let (metric, reason) = match options.metric {
+        Some(metric) => (metric, "asked for".to_owned()),
+        None => match session.default_metric(control) {
+            Ok(chosen) => (chosen.metric, chosen.reason),
+            Err(EngineError::Missing { what, hint }) => {
+                return Ok(Report::empty(session, format!("{what}; {hint}")));
+            }
+            Err(error) => return Err(error),
+        },
+    };
+    let tree = session.tree();
+    let all = session.costs(metric, &LocationChoice::All, control)?;
+    let classes = Classes::new(tree);
+    let class_costs = ClassCosts::new(tree, &classes, &all);
+    let costs = without_helpers(tree, &classes, &all);
+    let mut out = Report::empty(session, reason);
+    out.metric = Some(metric);
+    out.metric_name.clone_from(&all.name);
+    out.unit = all.unit.clone();
+    out.total = all.total;
+    out.helper_total = class_costs.of(|class| class == CostClass::HelperThreads);
+    out.program_total = costs.total;
+    let is_sampled = all.unit.is_time() || all.unit == Unit::Cycles;
+    let is_gpu = all.name.starts_with('G');
+    if is_sampled && !is_gpu {
+        out.num_samples = estimated_samples(tree, &costs);
+    }
+    out.categories = class_costs.categories(&classes, costs.total);
+    out.routines = class_costs.routines(&classes, costs.total);
+    out.metrics = metric_totals(session, control)?;
+    out.gpu = gpu_rows(&out.metrics);
+
+    let functions_only =
+        PruneRules { mpi_internals: true, lines_and_loops: true, ..PruneRules::default() };
+    let view = functions_only.apply(tree, None);
+    out.top_functions = flat(tree, &view, &costs, FlatBy::Function);
+    out.top_functions.retain(|row| row.exclusive > 0.0);
+    out.top_functions.truncate(options.num_functions);
+    let top_down = TopDown::new(tree, view, &costs);
+    out.hot_path = top_down
+        .hot_path(options.hot_path_percent)
+        .into_iter()
+        .filter_map(|row| top_down.view.contexts().get(row).copied())
+        .map(|context| {
+            let inclusive = costs.inclusive_of(context);
+            let name = tree.label(context);
+            HotStep { context, name, inclusive, percent: percent(inclusive, costs.total) }
+        })
+        .collect();
+    let facts = Facts { session, options, metric, classes, class_costs, costs };
+    out.balance = facts.balance(control)?;
+    out.findings = facts.findings(&out, control)?;
+    Ok(out)
+}
+
+impl Facts<'_> {
+    /// The balance of what costs most, over ranks or else over locations.
+    fn balance(&self, control: &Control) -> Result<Option<Balance>, EngineError> {
+        let tree = self.session.tree();
+        let view = PruneRules { mpi_internals: true, ..PruneRules::default() }.apply(tree, None);
+        let least = self.costs.total * self.options.min_percent / 100.0;
+        let mut contexts: Vec<ContextIdx> = view
+            .contexts()
+            .iter()
+            .copied()
+            .filter(|&c| matches!(tree.kind(c), ContextKind::Function | ContextKind::Loop))
+            .filter(|&c| self.costs.inclusive_of(c) >= least && self.costs.inclusive_of(c) > 0.0)
+            .collect();
+        contexts.sort_by(|&a, &b| {
+            let cost = |context| self.costs.inclusive_of(context);
+            cost(b).total_cmp(&cost(a)).then(a.cmp(&b))
+        });
+        contexts.truncate(MAX_BALANCED);
+        let metric = self.session.experiment().metrics.get(self.metric);
+        if contexts.is_empty() || metric.id_in(&Scope::Inclusive).is_none() {
+            return Ok(None);
+        }
+        let request = BalanceRequest {
+            grouping: Grouping::natural(self.session),
+            ..BalanceRequest::new(self.metric, contexts)
+        };
+        let answer = balance(self.session, &request, control)?;
+        let is_comparison = answer.rows.iter().any(|row| row.distribution.num_members > 1);
+        Ok(is_comparison.then_some(answer))
+    }
+}
+
+fn metric_totals(session: &Session, control: &Control) -> Result<Vec<MetricTotal>, EngineError> {
+    let mut out = Vec::new();
+    for (metric, described) in session.experiment().metrics.iter() {
+        let column = match session.column(metric, &Scope::Inclusive, &LocationChoice::All, control)
+        {
+            Ok(column) => column,
+            Err(EngineError::Missing { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        let is_wrapped = column.iter().any(|value| value.abs() >= WRAPPED || !value.is_finite());
+        let total = session.total(metric, control)?;
+        if is_wrapped || total != 0.0 {
+            out.push(MetricTotal {
+                metric,
+                name: described.name.to_string(),
+                unit: described.unit.clone(),
+                total: Some(total).filter(|_| !is_wrapped),
+            });
+        }
+    }
+    Ok(out)
+}
+
+/// Metrics of GPUs and what they measure, in the order of the report. Counts and times of the
+/// families of HPCToolkit, and bytes by direction.
+const GPU_METRICS: [(&str, &str); 27] = [
+    ("GPUOP", "All operations"),
+    ("GKER", "Kernels"),
+    ("GKER:COUNT", "Kernel launches"),
+    ("GXCOPY", "Explicit copies"),
+    ("GICOPY", "Implicit copies"),
+    ("GXCOPY:COUNT", "Explicit copies, number"),
+    ("GXCOPY:H2D", "Copies host to device"),
+    ("GXCOPY:D2H", "Copies device to host"),
+    ("GXCOPY:D2D", "Copies device to device"),
+    ("GXCOPY:H2H", "Copies host to host"),
+    ("GXCOPY:P2P", "Copies peer to peer"),
+    ("GXCOPY:H2A", "Copies host to array"),
+    ("GXCOPY:A2H", "Copies array to host"),
+    ("GXCOPY:D2A", "Copies device to array"),
+    ("GXCOPY:A2D", "Copies array to device"),
+    ("GXCOPY:A2A", "Copies array to array"),
+    ("GXCOPY:UNK", "Copies of unknown direction"),
+    ("GMEM", "Memory allocation"),
+    ("GMEM:COUNT", "Memory allocations, number"),
+    ("GMSET", "Memory setting"),
+    ("GMSET:COUNT", "Memory settings, number"),
+    ("GSYNC", "Synchronisation"),
+    ("GSYNC:COUNT", "Synchronisations, number"),
+    ("GSYNC:CTX", "Synchronisation of contexts"),
+    ("GSYNC:STR", "Synchronisation of streams"),
+    ("GSYNC:EVT", "Synchronisation of events"),
+    ("GINS", "Instruction samples"),
+];
+
+fn gpu_rows(metrics: &[MetricTotal]) -> Vec<GpuRow> {
+    let find = |name: &str| metrics.iter().find(|m| m.name.eq_ignore_ascii_case(name));
+    let whole = find("GPUOP").and_then(|m| m.total).unwrap_or(0.0);
+    GPU_METRICS
+        .iter()
+        .filter_map(|(name, what)| {
+            let found = find(name)?;
+            let value = found.total?;
+            Some(GpuRow {
+                what,
+                metric: found.name.clone(),
+                value,
+                unit: found.unit.clone(),
+                percent: percent(value, whole).filter(|_| found.unit.is_time()),
+            })
+        })
+        .collect()
+}
