@@ -1,6 +1,8 @@
 //! `tree`, `callers` and `flat`.
 
-use parallax_service::{CallersRequest, CostHeader, FlatRequest, TreeAnswer, TreeRequest};
+use parallax_service::{
+    CallersRequest, CostHeader, FlatAnswer, FlatRequest, TreeAnswer, TreeRequest,
+};
 
 use super::Context;
 use crate::args::{By, CostArgs, Database, PruneArgs};
@@ -16,12 +18,14 @@ fn title(what: &str, header: &CostHeader, style: &Style) -> String {
     format!("{what} by {}: {total} over {locations}", header.metric)
 }
 
+/// Columns from which on a line has room for what is good to know besides.
+const WIDE: usize = 120;
+
 /// Why this metric, where nobody named one and it is not plain time.
-fn explain(context: &Context, header: &CostHeader) -> Vec<String> {
+fn explain(header: &CostHeader) -> Vec<String> {
     let reason = header.reason.iter().filter(|reason| !reason.ends_with("measures time"));
     let mut notes: Vec<String> = reason.cloned().collect();
     notes.extend(header.notes.iter().cloned());
-    let _ = context;
     notes
 }
 
@@ -44,6 +48,8 @@ fn write_tree(
         .columns(&order)
         .show("inclusive", Show::Quantity)
         .show("exclusive", Show::Quantity)
+        .head("inclusive", "incl.")
+        .head("exclusive", "excl.")
         .head("inclusive_percent", "share")
         .head("exclusive_percent", "share")
         .head("name", if is_callers { "function, called by" } else { "context" })
@@ -74,7 +80,7 @@ pub(super) fn tree(
     context.output.emit_with(&answer.table(), |style, out| {
         write_tree(&answer, "Calling context tree", false, style, out)
     })?;
-    context.finish(&opened, &explain(context, &answer.header));
+    context.finish(&opened, &explain(&answer.header));
     Ok(())
 }
 
@@ -93,8 +99,19 @@ pub(super) fn callers(
     context.output.emit_with(&answer.table(), |style, out| {
         write_tree(&answer, "Functions and their callers", true, style, out)
     })?;
-    context.finish(&opened, &explain(context, &answer.header));
+    context.finish(&opened, &explain(&answer.header));
     Ok(())
+}
+
+/// Names such as `poll [libc.so.6]` repeat the place that has a column of its own.
+fn without_repeated_places(answer: &FlatAnswer) -> FlatAnswer {
+    let mut answer = answer.clone();
+    for row in &mut answer.rows {
+        if let Some(short) = row.name.strip_suffix(&format!(" [{}]", row.place)) {
+            row.name = short.to_owned();
+        }
+    }
+    answer
 }
 
 pub(super) fn flat(
@@ -107,25 +124,30 @@ pub(super) fn flat(
     let opened = context.open(database)?;
     let request = FlatRequest { cost: cost.choice(), prune: prune.choice(), by: by.choice() };
     let answer = opened.flat(&request, &context.control)?;
-    let table = answer.table();
-    context.output.emit_with(&table, |style, out| {
+    context.output.emit_with(&answer.table(), |style, out| {
+        let table = without_repeated_places(&answer).table();
+        let narrow = ["exclusive", "exclusive_percent", "inclusive", "name", "place"];
+        let wide = [
+            "exclusive",
+            "exclusive_percent",
+            "inclusive",
+            "inclusive_percent",
+            "contexts",
+            "name",
+            "place",
+        ];
         TextTable::new(&table)
             .title(title(by.title(), &answer.header, style))
-            .columns(&[
-                "exclusive",
-                "exclusive_percent",
-                "inclusive",
-                "inclusive_percent",
-                "contexts",
-                "name",
-                "place",
-            ])
+            .columns(if style.width < WIDE { &narrow } else { &wide })
             .show("inclusive_percent", Show::Percent)
+            .head("exclusive", "excl.")
             .head("exclusive_percent", "share")
-            .head("inclusive_percent", "incl. share")
+            .head("inclusive", "incl.")
+            .head("inclusive_percent", "share")
+            .head("contexts", "paths")
             .head("name", by.word())
             .write(style, out)
     })?;
-    context.finish(&opened, &explain(context, &answer.header));
+    context.finish(&opened, &explain(&answer.header));
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::Style;
 use super::fit::{pad, width_of};
-use super::numbers::{Scale, count};
+use super::numbers::{Extent, Scale, count};
 use super::style::Role;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -54,7 +54,7 @@ pub(crate) fn histogram(values: &[f64], unit: &str, classes: usize, style: &Styl
         }
     }
     let bound = |class: usize| if class == classes { max } else { min + step * class as f64 };
-    let scale = Scale::for_column(unit, (0..=classes).map(bound), style);
+    let scale = Scale::for_column(unit, Extent::of((0..=classes).map(bound)), style);
     let bounds: Vec<String> =
         (0..=classes).map(|class| scale.number(bound(class), style)).collect();
     let bound_width = bounds.iter().map(|text| width_of(text)).max().unwrap_or_default();

@@ -7,17 +7,19 @@ use parallax_wire::{Cell, Cells, Column, ColumnType, Table};
 
 use super::Style;
 use super::fit::{pad, printable, shorten, width_of};
-use super::numbers::{Scale, count};
+use super::numbers::{Extent, Scale, count};
 use super::style::Role;
 
 /// Columns that a bar of 100% takes.
 const BAR_WIDTH: usize = 8;
 /// A name is not made shorter than this while anything else can give way.
-const NAME_WIDTH: usize = 24;
+const NAME_WIDTH: usize = 20;
 /// A name is not made shorter than this; columns are left out instead.
-const MIN_NAME_WIDTH: usize = 8;
+const MIN_NAME_WIDTH: usize = 12;
 /// A head is not made shorter than this.
 const MIN_HEAD_WIDTH: usize = 4;
+/// A column whose largest value is under this share of another one's has a scale of its own.
+const SHARED_RANGE: f64 = 1e-2;
 /// What separates columns.
 pub(crate) const GAP: usize = 2;
 
@@ -80,28 +82,17 @@ pub(crate) struct ShownColumn<'a> {
 }
 
 impl<'a> ShownColumn<'a> {
-    /// `column` as the cells of `rows` need it.
-    pub(crate) fn new(
+    /// `column` as the cells of `rows` need it; `scale` is for quantities only.
+    fn new(
         column: &'a Column,
         head: Option<&str>,
-        show: Option<Show>,
-        rows: impl Iterator<Item = usize> + Clone,
+        show: Show,
+        scale: Option<Scale>,
+        rows: impl Iterator<Item = usize>,
         style: &Style,
     ) -> io::Result<Self> {
         let cells = Cells::of(column)?;
-        let show = show.unwrap_or_else(|| Show::suited(column, cells.column_type()));
-        let scale = match show {
-            Show::Percent | Show::PercentBar => Scale::percent(),
-            Show::Quantity => {
-                let values = rows.clone().filter_map(|row| cells.get(row).as_f64());
-                Scale::for_column(&column.unit, values, style)
-            }
-            Show::Name | Show::Text | Show::Id | Show::Count => Scale::percent(),
-        };
-        let unit = match show {
-            Show::Quantity => scale.unit.clone(),
-            _ => column.unit.clone(),
-        };
+        let unit = scale.as_ref().map_or(&column.unit, |scale| &scale.unit).clone();
         let own_head = || {
             let words = column.name.strip_suffix(&format!("_{}", column.unit));
             words.unwrap_or(&column.name).replace('_', " ")
@@ -111,7 +102,7 @@ impl<'a> ShownColumn<'a> {
             head,
             unit: printable(&unit).into_owned(),
             show,
-            scale,
+            scale: scale.unwrap_or_else(Scale::percent),
             cells,
             cell_width: 0,
             bar_width: 0,
@@ -227,15 +218,38 @@ pub(crate) fn shown_columns<'a>(
             names.iter().map(|name| named(table, name)).collect::<io::Result<Vec<_>>>()?
         }
     };
-    columns
-        .into_iter()
-        .map(|column| {
-            let show = shows.iter().rfind(|(name, _)| *name == column.name).map(|&(_, show)| show);
-            let head = heads.iter().rfind(|(name, _)| *name == column.name);
-            let head = head.map(|(_, head)| head.as_str());
-            ShownColumn::new(column, head, show, rows.clone(), style)
-        })
-        .collect()
+    // Columns that are shown as quantities, with what decides their scale.
+    let mut wanted = Vec::with_capacity(columns.len());
+    for column in columns {
+        let cells = Cells::of(column)?;
+        let told = shows.iter().rfind(|(name, _)| *name == column.name).map(|&(_, show)| show);
+        let show = told.unwrap_or_else(|| Show::suited(column, cells.column_type()));
+        let extent = (show == Show::Quantity)
+            .then(|| Extent::of(rows.clone().filter_map(|row| cells.get(row).as_f64())));
+        wanted.push((column, show, extent));
+    }
+    let shown = wanted.iter().map(|&(column, show, extent)| {
+        let head = heads.iter().rfind(|(name, _)| *name == column.name);
+        let head = head.map(|(_, head)| head.as_str());
+        let scale = extent.map(|extent| {
+            let others = wanted.iter().filter(|(other, _, _)| other.unit == column.unit);
+            let extent = shared_extent(&column.unit, extent, others.filter_map(|other| other.2));
+            Scale::for_column(&column.unit, extent, style)
+        });
+        ShownColumn::new(column, head, show, scale, rows.clone(), style)
+    });
+    shown.collect()
+}
+
+/// What decides the scale of a column that stands beside `others` of its unit. Columns that are
+/// compared with each other are in one unit, unless one would then show hardly any digits.
+fn shared_extent(unit: &str, own: Extent, others: impl Iterator<Item = Extent>) -> Extent {
+    // Counts and ratios have no unit in common.
+    if unit.is_empty() {
+        return own;
+    }
+    let all = others.fold(own, Extent::with);
+    if own.max == 0.0 || own.max >= all.max * SHARED_RANGE { all } else { own }
 }
 
 /// The column called `name`; its absence is a defect of the command.
@@ -245,7 +259,7 @@ pub(crate) fn named<'a>(table: &'a Table, name: &str) -> io::Result<&'a Column> 
     })
 }
 
-/// Makes `columns` fit `width`: names give way first, then heads, then bars, then whole columns
+/// Makes `columns` fit `width`: names give way first, then bars, then heads, then whole columns
 /// from the right, of which the heads are returned. Names go last, because numbers without a name
 /// say nothing.
 pub(crate) fn fit(columns: &mut Vec<ShownColumn<'_>>, width: usize) -> Vec<String> {
@@ -253,11 +267,6 @@ pub(crate) fn fit(columns: &mut Vec<ShownColumn<'_>>, width: usize) -> Vec<Strin
     loop {
         shrink_names(columns, width, NAME_WIDTH);
         let mut excess = columns_width(columns).saturating_sub(width);
-        for column in columns.iter_mut().filter(|column| column.show != Show::Name) {
-            let spare = column.width - column.cell_width.max(MIN_HEAD_WIDTH).min(column.width);
-            column.width -= spare.min(excess);
-            excess -= spare.min(excess);
-        }
         for column in columns.iter_mut().filter(|column| column.bar_width > 0) {
             if excess > 0 {
                 excess = excess.saturating_sub(1 + column.bar_width);
@@ -265,6 +274,12 @@ pub(crate) fn fit(columns: &mut Vec<ShownColumn<'_>>, width: usize) -> Vec<Strin
             }
         }
         shrink_names(columns, width, MIN_NAME_WIDTH);
+        let mut excess = columns_width(columns).saturating_sub(width);
+        for column in columns.iter_mut().filter(|column| column.show != Show::Name) {
+            let spare = column.width - column.cell_width.max(MIN_HEAD_WIDTH).min(column.width);
+            column.width -= spare.min(excess);
+            excess -= spare.min(excess);
+        }
         if columns_width(columns) <= width || columns.len() <= 1 {
             return left_out;
         }

@@ -36,11 +36,37 @@ pub(crate) fn percent(value: f64, style: &Style) -> String {
 
 /// A value of any unit, with three significant digits.
 pub(crate) fn quantity(value: f64, unit: &str, style: &Style) -> String {
-    let scale = Scale::new(unit, DIGITS_ALONE, [value], style);
+    let scale = Scale::new(unit, DIGITS_ALONE, Extent::of([value]), style);
     let number = scale.number(value, style);
     let gap = if scale.unit.is_empty() || value.is_nan() { "" } else { " " };
     let unit = if value.is_nan() { "" } else { scale.unit.as_str() };
     format!("{number}{gap}{unit}")
+}
+
+/// What a scale is chosen by. Infinite and undefined values do not count.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Extent {
+    /// The largest absolute value; 0 without values.
+    pub(crate) max: f64,
+    /// Whether all values are whole numbers.
+    pub(crate) is_integral: bool,
+}
+
+impl Extent {
+    /// Of some values.
+    pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let mut extent = Self { max: 0.0, is_integral: true };
+        for value in values.into_iter().filter(|value| value.is_finite()) {
+            extent.max = extent.max.max(value.abs());
+            extent.is_integral &= value.fract() == 0.0;
+        }
+        extent
+    }
+
+    /// Of the values of both.
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self { max: self.max.max(other.max), is_integral: self.is_integral && other.is_integral }
+    }
 }
 
 /// What all numbers of a column are divided by and rounded to, so that they can be compared by eye.
@@ -62,13 +88,10 @@ enum Notation {
 }
 
 impl Scale {
-    /// For a column of `values` in `unit`: the largest gets four significant digits.
-    pub(crate) fn for_column(
-        unit: &str,
-        values: impl IntoIterator<Item = f64>,
-        style: &Style,
-    ) -> Self {
-        Self::new(unit, DIGITS_IN_COLUMN, values, style)
+    /// For columns in `unit`, whose values have this `extent`: the largest gets four significant
+    /// digits.
+    pub(crate) fn for_column(unit: &str, extent: Extent, style: &Style) -> Self {
+        Self::new(unit, DIGITS_IN_COLUMN, extent, style)
     }
 
     /// For shares in percent: one decimal, always.
@@ -76,20 +99,11 @@ impl Scale {
         Self { unit: "%".to_owned(), exponent: 0, notation: Notation::Fixed(1) }
     }
 
-    fn new(
-        unit: &str,
-        digits: usize,
-        values: impl IntoIterator<Item = f64>,
-        style: &Style,
-    ) -> Self {
+    fn new(unit: &str, digits: usize, extent: Extent, style: &Style) -> Self {
         if unit == "%" {
             return Self::percent();
         }
-        let (mut max, mut is_integral) = (0.0f64, true);
-        for value in values.into_iter().filter(|value| value.is_finite()) {
-            max = max.max(value.abs());
-            is_integral &= value.fract() == 0.0;
-        }
+        let Extent { max, is_integral } = extent;
         let Some(magnitude) = magnitude_of(max, digits) else {
             return Self { unit: unit.to_owned(), exponent: 0, notation: Notation::Fixed(0) };
         };
@@ -288,16 +302,16 @@ mod tests {
     #[test]
     fn a_column_has_one_unit_and_one_number_of_decimals() {
         let values = [12.345, 0.004_56, 0.0, -1.0];
-        let scale = Scale::for_column("s", values, &UTF);
+        let scale = Scale::for_column("s", Extent::of(values), &UTF);
         assert_eq!(scale.unit, "s");
         let numbers = values.map(|value| scale.number(value, &UTF));
         assert_eq!(numbers, ["12.35", "0.00", "0", "-1.00"]);
 
-        let whole = Scale::for_column("", [1_234_567.0, 2.0], &UTF);
+        let whole = Scale::for_column("", Extent::of([1_234_567.0, 2.0]), &UTF);
         assert_eq!(whole.number(1_234_567.0, &UTF), "1,234,567");
         assert_eq!(whole.number(2.0, &UTF), "2");
 
-        let odd = Scale::for_column("s", [f64::NAN, f64::INFINITY], &UTF);
+        let odd = Scale::for_column("s", Extent::of([f64::NAN, f64::INFINITY]), &UTF);
         assert_eq!(odd.number(f64::INFINITY, &UTF), "∞");
     }
 }

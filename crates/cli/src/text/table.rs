@@ -282,10 +282,31 @@ share (%)           function
             columns.push(Column::u64s(name, "", "Count.", vec![123_456_789]));
         }
         let table = Table::new(columns);
-        let text = TextTable::new(&table).render(&style(50)).unwrap();
+        let text = TextTable::new(&table).render(&style(51)).unwrap();
         assert_eq!(
             text,
             "\
+context               one          two        three
+a_long…ction  123,456,789  123,456,789  123,456,789
+Not shown for want of width: four; a wider terminal or --format csv shows them
+"
+        );
+    }
+
+    #[test]
+    fn columns_that_are_compared_share_a_unit() {
+        let table = Table::new(vec![
+            Column::f64s("incl", "s", "Inclusive.", vec![2.979, 1.0]),
+            Column::f64s("excl", "s", "Exclusive.", vec![0.2, 0.0]),
+            Column::f64s("per_call", "s", "For one call.", vec![2e-6, 1e-6]),
+        ]);
+        let text = TextTable::new(&table).render(&style(80)).unwrap();
+        assert_eq!(
+            text,
+            "\
+incl (s)  excl (s)  per call (µs)
+   2.979     0.200          2.000
+   1.000         0          1.000
 "
         );
     }

@@ -1,0 +1,163 @@
+//! What programs rely on: exit codes, formats with the same columns, errors that help, files that
+//! appear complete or not at all.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/reactor").join(name)
+}
+
+fn parallax(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
+    command.args(arguments).current_dir(fixture("..").join("reactor")).output().unwrap()
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = parallax(arguments);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&stdout(arguments)).unwrap()
+}
+
+#[test]
+fn info_counts_what_is_there() {
+    let info = json(&["info", "n1024-p8", "--json"]);
+    assert_eq!(info["format"], "HPCToolkit 4.0");
+    assert_eq!(info["contexts"], 877);
+    assert_eq!(info["locations"], 24);
+    assert_eq!(info["metrics"], 1);
+    assert_eq!(info["traces"], 24);
+    assert_eq!(info["samples"], 28_539);
+    assert_eq!(info["issues"], 0);
+}
+
+#[test]
+fn a_query_has_the_promised_columns_and_raw_leaves_names_out() {
+    let names = |value: &Value| -> Vec<String> {
+        let columns = value["columns"].as_array().unwrap();
+        columns.iter().map(|column| column["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let arguments = ["query", "n256-p2", "-c", "function(MPI_*)", "--json"];
+    let readable = json(&arguments);
+    let ids = ["profile_id", "context_id", "metric_id", "value"];
+    assert_eq!(names(&readable)[..4], ids);
+    assert_eq!(names(&readable)[4..], ["location", "context", "metric"]);
+    let raw = json(&[&arguments[..], &["--raw"]].concat());
+    assert_eq!(names(&raw), ids);
+    let rows = |value: &Value| value["rows"].as_array().unwrap().len();
+    assert!(rows(&raw) > 0);
+    assert_eq!(rows(&raw), rows(&readable));
+    let trace = json(&["trace", "n256-p2", "--raw", "--json"]);
+    assert_eq!(names(&trace), ["profile_id", "context_id", "start_ns", "end_ns"]);
+    assert_eq!(rows(&trace) as u64, json(&["info", "n256-p2", "--json"])["samples"]);
+}
+
+#[test]
+fn csv_and_json_lines_carry_the_same_rows_as_json() {
+    let query = ["query", "n256-p2", "-p", "rank(0)", "--raw", "--format"];
+    let with = |format| stdout(&[&query[..], &[format]].concat());
+    let json: Value = serde_json::from_str(&with("json")).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    let csv = with("csv");
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("profile_id,context_id,metric_id,value"));
+    assert_eq!(lines.clone().count(), rows.len());
+    for (line, row) in lines.zip(rows) {
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        let expected: Vec<f64> =
+            row.as_array().unwrap().iter().map(|cell| cell.as_f64().unwrap()).collect();
+        assert_eq!(cells, expected);
+    }
+    for (line, row) in with("jsonl").lines().zip(rows) {
+        let object: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(object["value"], row[3]);
+    }
+}
+
+#[test]
+fn wrong_questions_exit_with_2_and_unusable_data_with_1() {
+    let code = |arguments: &[&str]| parallax(arguments).status.code();
+    assert_eq!(code(&["info", "n256-p1"]), Some(0));
+    assert_eq!(code(&["info"]), Some(2));
+    assert_eq!(code(&["tree", "n256-p1", "--prune", "nonsense"]), Some(2));
+    assert_eq!(code(&["query", "n256-p1", "-p", "rnak(0)"]), Some(2));
+    assert_eq!(code(&["query", "n256-p1", "-c", "function(raect)"]), Some(2));
+    assert_eq!(code(&["info", "no-such-folder"]), Some(1));
+    assert_eq!(code(&["info", ".."]), Some(1));
+}
+
+#[test]
+fn errors_say_what_where_and_what_to_do() {
+    let error = |arguments: &[&str]| String::from_utf8(parallax(arguments).stderr).unwrap();
+    let message = error(&["query", "n256-p1", "-c", "function(raect)"]);
+    assert!(message.contains("this experiment has no function raect"), "{message}");
+    assert!(message.contains("did you mean react?"), "{message}");
+    let message = error(&["query", "n256-p1", "-p", "rnak(0)"]);
+    assert!(message.contains("^^^^"), "{message}");
+    let message = error(&["info", "n256-p1/src"]);
+    assert!(message.contains("meta.db and profile.db"), "{message}");
+    let message = error(&["info", "no-such-folder"]);
+    assert!(message.contains("no-such-folder"), "{message}");
+}
+
+#[test]
+fn a_file_is_complete_or_absent() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("values.csv");
+    let path = path.to_str().unwrap();
+    assert_eq!(stdout(&["query", "n256-p1", "--raw", "-o", path]), "");
+    let written = std::fs::read_to_string(path).unwrap();
+    assert_eq!(written, stdout(&["query", "n256-p1", "--raw", "--format", "csv"]));
+    let bad = folder.path().join("bad.csv");
+    let output = parallax(&["query", "n256-p1", "-c", "function(x", "-o", bad.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn the_name_of_the_folder_and_stray_files_do_not_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    // The parts under other names, beside a stray file.
+    for (from, to) in
+        [("meta.db", "a"), ("profile.db", "b.bin"), ("cct.db", "c"), ("trace.db", "d")]
+    {
+        std::fs::copy(fixture("n256-p2").join(from), folder.path().join(to)).unwrap();
+    }
+    std::fs::write(folder.path().join("hpctoolkit.db"), b"").unwrap();
+    let renamed = folder.path().to_str().unwrap();
+    for question in ["flat", "trace", "query"] {
+        assert_eq!(
+            stdout(&[question, renamed, "--format", "csv"]),
+            stdout(&[question, "n256-p2", "--format", "csv"]),
+            "{question}"
+        );
+    }
+}
+
+#[test]
+fn a_database_without_cct_or_trace_answers_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["meta.db", "profile.db"] {
+        std::fs::copy(fixture("n256-p2").join(name), folder.path().join(name)).unwrap();
+    }
+    let lean = folder.path().to_str().unwrap();
+    for question in [&["flat"][..], &["query"], &["balance"]] {
+        let asked = |path| {
+            let mut arguments = vec![question[0], path, "--format", "csv"];
+            arguments.extend(&question[1..]);
+            stdout(&arguments)
+        };
+        assert_eq!(asked(lean), asked("n256-p2"), "{question:?}");
+    }
+    let output = parallax(&["trace", lean]);
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("no traces"), "{message}");
+}
