@@ -1,6 +1,8 @@
 //! What the stores of opened databases answer, against databases whose content is known: drawn at
 //! random, written, opened both from memory and through sources that cannot lend their bytes.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may stop the test")]
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -59,16 +61,18 @@ impl Folder for CopyOnlyFolder {
     }
 }
 
-fn open(folder: Arc<dyn Folder>) -> Experiment {
-    parallax_import::open(&folder, &Limits::default()).unwrap()
+fn open(folder: &Arc<dyn Folder>) -> Experiment {
+    parallax_import::open(folder, &Limits::default()).unwrap()
 }
 
 fn open_from_memory(files: &Files) -> Experiment {
-    open(Arc::new(MemoryFolder::new("memory", files.by_path.clone())))
+    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("memory", files.by_path.clone()));
+    open(&folder)
 }
 
 fn open_by_copying(files: &Files) -> Experiment {
-    open(Arc::new(CopyOnlyFolder(files.clone())))
+    let folder: Arc<dyn Folder> = Arc::new(CopyOnlyFolder(files.clone()));
+    open(&folder)
 }
 
 fn profiles(experiment: &Experiment) -> &dyn ProfileStore {

@@ -257,12 +257,12 @@ pub(super) fn context_major(
     let lens: Vec<usize> = counts.iter().map(Count::rows).collect();
     let mut columns = allocate(&lens, limits)?;
     let work: Vec<_> = groups.into_iter().zip(counts).zip(pieces(&mut columns, &lens)).collect();
-    let filled = threads::map(work, |((group, count), piece)| {
+    let filled = threads::map(work, |((group, count), mut piece)| {
         control.advance(group.locations.len() as u64)?;
         Ok(match count {
             Count::Dense(_) => group.gather(&spans, piece),
             Count::Sparse(counts) => {
-                group.scatter(&spans, &counts, piece);
+                group.scatter(&spans, &counts, &mut piece);
                 true
             }
         })
@@ -365,7 +365,7 @@ impl<'a> Group<'a> {
     }
 
     /// Fills span after span: each value goes where the next one of its location belongs.
-    fn scatter(&self, spans: &[Span<'_>], counts: &[u32], piece: Piece<'_>) {
+    fn scatter(&self, spans: &[Span<'_>], counts: &[u32], piece: &mut Piece<'_>) {
         let mut next = Vec::with_capacity(counts.len());
         let mut sum = 0_usize;
         for (&count, location) in counts.iter().zip(self.locations) {
