@@ -40,7 +40,7 @@ pub fn balance_by_function(
 ) -> Result<Balance, EngineError> {
     let plans = plans(session, request, pooling);
     match pooling {
-        Pooling::PerMember => compute(session, request, plans, control),
+        Pooling::PerMember => compute(session, request, &plans, control),
         Pooling::PerValue => pooled(session, request, plans, control),
     }
 }
@@ -104,19 +104,13 @@ fn pooled(
     let (mut rows, mut num_wrapped) = (Vec::new(), 0);
     for plan in plans {
         let mut values: Vec<(ContextIdx, Slow)> = Vec::new();
-        visit_values(
-            session,
-            &parts,
-            plan.subject.clone(),
-            control,
-            |location, context, value| {
-                if !value.is_finite() || value.abs() >= WRAPPED {
-                    num_wrapped += 1;
-                } else if let Some(member) = members.of(location) {
-                    values.push((context, Slow { member, value }));
-                }
-            },
-        )?;
+        visit_values(session, &parts, &plan.subject, control, |location, context, value| {
+            if !value.is_finite() || value.abs() >= WRAPPED {
+                num_wrapped += 1;
+            } else if let Some(member) = members.of(location) {
+                values.push((context, Slow { member, value }));
+            }
+        })?;
         // Parts come in no particular order.
         values.sort_unstable_by_key(|(context, slow)| (slow.member, *context));
         let values = values.into_iter().map(|(_, slow)| slow).collect();

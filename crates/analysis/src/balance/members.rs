@@ -141,25 +141,21 @@ impl Presence {
         else {
             return Ok(out);
         };
-        let entries: BTreeSet<ContextIdx> =
+        let mut entries: Vec<ContextIdx> =
             contexts.filter_map(|context| entry_of(tree, context)).collect();
+        entries.sort_unstable();
+        entries.dedup();
         let mut by_entry: HashMap<ContextIdx, Vec<bool>> =
             entries.iter().map(|&entry| (entry, vec![false; members.list.len()])).collect();
         let parts = SliceParts { locations: &members.locations, metric: id };
-        visit_values(
-            session,
-            &parts,
-            entries.into_iter().collect(),
-            control,
-            |l, context, value| {
-                if value != 0.0
-                    && let Some(member) = members.of(l)
-                    && let Some(ran) = by_entry.get_mut(&context)
-                {
-                    ran[member] = true;
-                }
-            },
-        )?;
+        visit_values(session, &parts, &entries, control, |l, context, value| {
+            if value != 0.0
+                && let Some(member) = members.of(l)
+                && let Some(ran) = by_entry.get_mut(&context)
+            {
+                ran[member] = true;
+            }
+        })?;
         out.by_entry = Some(by_entry);
         Ok(out)
     }

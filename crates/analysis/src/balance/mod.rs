@@ -199,7 +199,8 @@ pub fn balance(
         terms.extend(nested.map(|&inner| (inner, -1.0)));
         RowPlan { name: tree.label(context), context, subject: vec![context], terms }
     };
-    compute(session, request, contexts.into_iter().map(plan).collect(), control)
+    let plans: Vec<RowPlan> = contexts.into_iter().map(plan).collect();
+    compute(session, request, &plans, control)
 }
 
 /// The balance of the sum of all requested contexts, as one row. None of them may lie below
@@ -211,11 +212,12 @@ pub(crate) fn balance_of_sum(
     control: &Control,
 ) -> Result<Balance, EngineError> {
     let Some(&context) = request.contexts.first() else {
-        return compute(session, request, Vec::new(), control);
+        return compute(session, request, &[], control);
     };
     let subject = request.contexts.clone();
     let terms = subject.iter().map(|&context| (context, 1.0)).collect();
-    compute(session, request, vec![RowPlan { name: name.into(), context, subject, terms }], control)
+    let plan = RowPlan { name: name.into(), context, subject, terms };
+    compute(session, request, &[plan], control)
 }
 
 /// For each loop the loops directly within it, reached without a call.
@@ -253,7 +255,7 @@ fn value_id(session: &Session, request: &BalanceRequest) -> Result<u16, EngineEr
 fn compute(
     session: &Session,
     request: &BalanceRequest,
-    plans: Vec<RowPlan>,
+    plans: &[RowPlan],
     control: &Control,
 ) -> Result<Balance, EngineError> {
     let x = session.experiment();
@@ -278,8 +280,8 @@ fn compute(
                 uses.entry(context).or_default().push((row, weight));
             }
         }
-        let contexts = uses.keys().copied().collect();
-        visit_values(session, &parts, contexts, control, |location, context, value| {
+        let contexts: Vec<ContextIdx> = uses.keys().copied().collect();
+        visit_values(session, &parts, &contexts, control, |location, context, value| {
             if !value.is_finite() || value.abs() >= WRAPPED {
                 num_wrapped += 1;
             } else if let Some(member) = members.of(location) {

@@ -20,7 +20,7 @@ pub(crate) struct SliceParts<'a> {
 pub(crate) fn visit_values(
     session: &Session,
     parts: &SliceParts<'_>,
-    contexts: Vec<ContextIdx>,
+    contexts: &[ContextIdx],
     control: &Control,
     mut visit: impl FnMut(u32, ContextIdx, f64),
 ) -> Result<(), EngineError> {

@@ -172,9 +172,9 @@ fn profiled(
         .map(|boundary| (boundary.context, (boundary.outside, boundary.inside)))
         .collect();
     let mut rows: Vec<(CpuTimes, f64)> = vec![Default::default(); locations.len()];
-    let contexts = moves.keys().copied().chain([ContextTree::ROOT]).collect();
+    let contexts: Vec<ContextIdx> = moves.keys().copied().chain([ContextTree::ROOT]).collect();
     let parts = SliceParts { locations: &locations, metric: id };
-    visit_values(session, &parts, contexts, control, |location, context, value| {
+    visit_values(session, &parts, &contexts, control, |location, context, value| {
         let at = locations.binary_search(&LocationIdx::new(location)).ok();
         let Some((times, helper)) = at.and_then(|at| rows.get_mut(at)) else { return };
         if !value.is_finite() || value.abs() >= WRAPPED {

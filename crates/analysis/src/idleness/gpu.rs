@@ -123,7 +123,7 @@ fn roots(
     let mut out = BTreeMap::new();
     if let Some(id) = session.experiment().metrics.get(metric).id_in(&Scope::Inclusive) {
         let parts = SliceParts { locations, metric: id };
-        visit_values(session, &parts, vec![ContextTree::ROOT], control, |location, _, value| {
+        visit_values(session, &parts, &[ContextTree::ROOT], control, |location, _, value| {
             if value.is_finite() {
                 *out.entry(location).or_default() += value;
             }

@@ -237,7 +237,7 @@ pub fn idleness(
 }
 
 /// Whether a location is a stream, context or device of a GPU.
-fn is_gpu(locations: &LocationCatalog, location: LocationIdx) -> bool {
+pub(crate) fn is_gpu(locations: &LocationCatalog, location: LocationIdx) -> bool {
     [IdentityKind::GpuStream, IdentityKind::GpuContext, IdentityKind::GpuDevice]
         .iter()
         .any(|&kind| locations.identity(location, kind).is_some())

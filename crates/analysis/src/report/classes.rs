@@ -148,6 +148,8 @@ pub(crate) struct Boundary {
 pub(crate) struct Classes {
     pub(crate) of_context: Vec<CostClass>,
     pub(crate) boundaries: Vec<Boundary>,
+    /// By function: whether it is no part of the program.
+    is_system: Vec<bool>,
 }
 
 impl Classes {
@@ -180,7 +182,16 @@ impl Classes {
                 boundaries.push(Boundary { context, outside, inside, name });
             }
         }
-        Self { of_context, boundaries }
+        let is_system = known.iter().map(|known| known.is_system).collect();
+        Self { of_context, boundaries, is_system }
+    }
+
+    /// Whether the function of a context, or the one around it, belongs to a system library.
+    pub(crate) fn is_library(&self, tree: &ContextTree, context: ContextIdx) -> bool {
+        tree.enclosing_function(context)
+            .and_then(|function| tree.function(function))
+            .and_then(|function| self.is_system.get(function.idx()).copied())
+            .unwrap_or(false)
     }
 }
 
@@ -412,7 +423,7 @@ const SLEEPING: [&str; 13] = [
 fn know(tree: &ContextTree, function: &Function) -> Known {
     let path = function.module.and_then(|m| tree.modules().get(m.idx())).map(|m| &*m.path);
     // Names of functions without symbols, and those of some writers, carry the module themselves.
-    let in_name = || Some(function.name.rsplit_once(" [")?.1.strip_suffix(']')?);
+    let in_name = || function.name.rsplit_once(" [")?.1.strip_suffix(']');
     let module = path.or_else(in_name).unwrap_or_default();
     let module = module.rsplit('/').next().unwrap_or(module);
     let is_openmp_runtime = OPENMP_MODULES.iter().any(|name| module.starts_with(name));

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use parallax_base::ContextIdx;
-use parallax_engine::Costs;
-use parallax_model::{ContextKind, ContextTree};
+use parallax_base::{ContextIdx, Control, LocationIdx};
+use parallax_engine::{Costs, EngineError, Session};
+use parallax_model::{
+    ContextChoice, ContextKind, ContextTree, Metric, MetricChoice, Plan, Scope, SliceRequest,
+};
 
 use super::classes::{Boundary, Classes, CostClass};
 use super::{Category, Routine};
@@ -167,7 +169,8 @@ pub(super) fn without_helpers(tree: &ContextTree, classes: &Classes, costs: &Cos
     }
 }
 
-/// The nearest function of the program around a boundary; `None` right below an entry.
+/// The nearest function of the program around a boundary that is not a mere wrapper of the same
+/// name (`hypre_MPI_Waitall` around `MPI_Waitall`); `None` right below an entry.
 pub(super) fn caller(
     tree: &ContextTree,
     classes: &Classes,
@@ -176,22 +179,51 @@ pub(super) fn caller(
     tree.ancestors(boundary.context).find(|&above| {
         tree.kind(above) == ContextKind::Function
             && classes.of_context.get(above.idx()) == Some(&CostClass::Application)
+            && !tree.function_name(above).is_some_and(|name| name.contains(&boundary.name))
     })
 }
 
-/// About how many samples a cost stands on: each adds about the same, so what stands at contexts
-/// that were hit once is the cost of one. `None` without costs.
+/// Locations whose values are looked at to see what one sample adds.
+const LOOKED_AT: usize = 8;
+
+/// About how many samples the costs stand on: each adds about the same, so what stands at contexts
+/// of one location that were hit once is the cost of one. `None` without costs.
 ///
-/// The estimate divides the total by the tenth percentile of what contexts cost themselves.
-pub(super) fn estimated_samples(tree: &ContextTree, costs: &Costs) -> Option<f64> {
-    let mut own = costs.inclusive.to_vec();
-    for context in tree.iter().skip(1) {
-        if let Some(above) = tree.parent(context) {
-            own[above.idx()] -= costs.inclusive_of(context);
+/// The estimate divides the total by the tenth percentile of what contexts cost themselves on some
+/// locations, evenly chosen from those with samples.
+pub(super) fn estimated_samples(
+    session: &Session,
+    metric: &Metric,
+    total: f64,
+    control: &Control,
+) -> Result<Option<f64>, EngineError> {
+    let tree = session.tree();
+    let locations = &session.experiment().locations;
+    let sampled: Vec<LocationIdx> =
+        locations.iter().filter(|&l| locations.num_values(l) > 0).collect();
+    let Some(id) = metric.id_in(&Scope::Inclusive) else { return Ok(None) };
+    let step = sampled.len().div_ceil(LOOKED_AT).max(1);
+    let mut own_costs = Vec::new();
+    for &location in sampled.iter().step_by(step) {
+        let request = SliceRequest {
+            locations: vec![location],
+            contexts: ContextChoice::Tree,
+            metrics: MetricChoice::Ids { values: vec![id], statistics: Vec::new() },
+            plan: Plan::Cheapest,
+        };
+        let columns = session.slice(&request, control)?;
+        let mut own: HashMap<ContextIdx, f64> = HashMap::new();
+        let mut whole = 0.0_f64;
+        for (&source_id, &value) in columns.context.iter().zip(&columns.value) {
+            let Some(context) = tree.by_source_id(source_id) else { continue };
+            whole = whole.max(value);
+            *own.entry(context).or_default() += value;
+            if let Some(above) = tree.parent(context) {
+                *own.entry(above).or_default() -= value;
+            }
         }
+        own_costs.extend(own.into_values().filter(|cost| *cost > whole * ROUNDING));
     }
-    own.retain(|cost| *cost > costs.total * ROUNDING);
-    own.sort_unstable_by(f64::total_cmp);
-    let one = *own.get(own.len() / 10)?;
-    Some(costs.total / one)
+    own_costs.sort_unstable_by(f64::total_cmp);
+    Ok(own_costs.get(own_costs.len() / 10).map(|one| total / one))
 }

@@ -2,10 +2,10 @@
 //!
 //! A finding is made only of what stands out: at least [`MIN_PERCENT`] of the program's cost, and
 //! more than chance makes of so few samples. With N samples a share p is uncertain by
-//! 2 sqrt(p (1 - p) / N) (two standard errors of a proportion), and a cost of n samples by
-//! 2 sqrt(n).
+//! 2 sqrt(p (1 - p) / N) (two standard errors of a proportion), and a count of n samples by
+//! sqrt(n) (Poisson).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_base::{ContextIdx, Control, Unit};
 use parallax_engine::EngineError;
@@ -33,10 +33,21 @@ const MIN_SAVING_PERCENT: f64 = 2.0;
 const WAITS: f64 = -0.5;
 /// Fewer samples than this say little.
 const FEW_SAMPLES: f64 = 1000.0;
-/// A context with at least this share of the whole is a frame around everything, in per cent.
-const FRAME_PERCENT: f64 = 90.0;
+/// Functions that are frames around everything a thread does.
+const FRAMES: [&str; 7] = [
+    "main",
+    "MAIN__",
+    "_start",
+    "__libc_start_main",
+    "__libc_start_call_main",
+    "start_thread",
+    "clone",
+];
 /// Copies that take at least this share of the time of a GPU are a finding, in per cent.
 const MIN_COPY_PERCENT: f64 = 20.0;
+/// A difference counts from this many standard deviations on: many contexts and members are
+/// compared, of which some differ by two by chance.
+const CHANCE: f64 = 3.0;
 /// Number of findings on imbalance.
 const MAX_UNEVEN: usize = 3;
 /// Number of contexts of MPI that are added up to see who waits: the most expensive ones.
@@ -185,19 +196,18 @@ impl Facts<'_> {
         for row in &balance.rows {
             let d = &row.distribution;
             let percent = if mean > 0.0 { d.saving / mean * 100.0 } else { 0.0 };
-            let noise = report
-                .num_samples
-                .map_or(0.0, |n| 2.0 * (d.max.max(0.0) * report.program_total / n.max(1.0)).sqrt());
+            let noise = report.num_samples.map_or(0.0, |n| {
+                CHANCE * (d.max.max(0.0) * report.program_total / n.max(1.0)).sqrt()
+            });
             let is_uneven = d.num_members > 1
                 && d.imbalance.is_some_and(|factor| factor >= MIN_IMBALANCE)
                 && percent >= MIN_SAVING_PERCENT
                 && d.saving > noise;
             let is_own = tree.kind(row.context) == ContextKind::Function
                 && self.classes.of_context.get(row.context.idx()) == Some(&CostClass::Application)
-                && self.percent(self.costs.inclusive_of(row.context)) < FRAME_PERCENT
                 && self.waiting_share(row.context) < 0.5;
-            if is_uneven && is_own {
-                let name = normalised_name(&row.name).into_owned();
+            let name = normalised_name(&row.name).into_owned();
+            if is_uneven && is_own && !FRAMES.contains(&&*name) {
                 out.push(Uneven { row, name, percent });
             }
         }
@@ -211,6 +221,9 @@ impl Facts<'_> {
         let covered: Vec<bool> = out.iter().map(is_covered).collect();
         let mut covered = covered.into_iter();
         out.retain(|_| !covered.next().unwrap_or(false));
+        // A function with several contexts (its outlined parallel loop among them) is told once.
+        let mut told = BTreeSet::new();
+        out.retain(|uneven| told.insert(uneven.name.clone()));
         out
     }
 
@@ -493,6 +506,18 @@ impl Facts<'_> {
         Some(Finding { kind: FindingKind::OpenMp, text, percent, evidence, context, next })
     }
 
+    /// The nearest function of the program around a function of a library; `None` where the
+    /// function is the program's own.
+    fn program_function(&self, context: ContextIdx) -> Option<ContextIdx> {
+        let tree = self.tree();
+        let is_library = |context| self.classes.is_library(tree, context);
+        if !is_library(context) {
+            return None;
+        }
+        tree.ancestors(context)
+            .find(|&above| tree.kind(above) == ContextKind::Function && !is_library(above))
+    }
+
     fn hot_function(&self, report: &Report) -> Option<Finding> {
         let is_own = |context: ContextIdx| {
             self.classes.of_context.get(context.idx()) == Some(&CostClass::Application)
@@ -504,11 +529,15 @@ impl Facts<'_> {
         }
         let name = normalised_name(&row.name);
         let places = match row.num_contexts {
-            1 => "one place".to_owned(),
-            n => format!("{n} places"),
+            1 => "in one place".to_owned(),
+            n => format!("in {n} places"),
         };
+        // Of library code the function of the program that needs it says more.
+        let below = self.program_function(row.context).map_or_else(String::new, |above| {
+            format!(", below {}", normalised_name(&self.tree().label(above)))
+        });
         let text = format!(
-            "{name} itself takes {} of {} ({}), called from {places}.",
+            "{name} itself takes {} of {} ({}), {places}{below}.",
             percents(percent),
             metric_words(&report.metric_name),
             amount(row.exclusive, &report.unit),

@@ -28,6 +28,7 @@ pub use classes::{CostClass, GpuOperation};
 pub use findings::{Evidence, Finding, FindingKind, NextStep};
 
 use crate::balance::{Balance, BalanceRequest, Grouping, WRAPPED, balance};
+use crate::idleness::is_gpu;
 use classes::Classes;
 use costs::{ClassCosts, estimated_samples, percent, without_helpers};
 
@@ -253,11 +254,7 @@ pub fn report(
     out.total = all.total;
     out.helper_total = class_costs.of(|class| class == CostClass::HelperThreads);
     out.program_total = costs.total;
-    let is_sampled = all.unit.is_time() || all.unit == Unit::Cycles;
-    let is_gpu = all.name.starts_with('G');
-    if is_sampled && !is_gpu {
-        out.num_samples = estimated_samples(tree, &costs);
-    }
+    out.num_samples = num_samples(session, metric, &costs, control)?;
     out.categories = class_costs.categories(&classes, costs.total);
     out.routines = class_costs.routines(&classes, costs.total);
     out.metrics = metric_totals(session, control)?;
@@ -284,6 +281,31 @@ pub fn report(
     out.balance = facts.balance(control)?;
     out.findings = facts.findings(&out, control)?;
     Ok(out)
+}
+
+/// About how many samples the costs stand on: an estimate from the costs, or the samples of the
+/// traces where these are more (equal ones that follow each other are one there). `None` for
+/// what is measured without sampling.
+fn num_samples(
+    session: &Session,
+    metric: MetricIdx,
+    costs: &Costs,
+    control: &Control,
+) -> Result<Option<f64>, EngineError> {
+    let x = session.experiment();
+    let is_sampled = ["cputime", "realtime", "cycles", "instructions"]
+        .iter()
+        .any(|name| costs.name.eq_ignore_ascii_case(name))
+        || costs.name.to_ascii_lowercase().starts_with("perf::");
+    if !is_sampled {
+        return Ok(None);
+    }
+    let described = x.metrics.get(metric);
+    let estimate = estimated_samples(session, described, costs.total, control)?;
+    let tracks = x.traces.iter().flat_map(|traces| traces.tracks());
+    let threads = tracks.filter(|track| !is_gpu(&x.locations, track.location));
+    let traced: u64 = threads.map(|track| track.num_samples).sum();
+    Ok(estimate.map(|estimate| estimate.max(traced as f64)))
 }
 
 impl Facts<'_> {

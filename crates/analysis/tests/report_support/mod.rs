@@ -24,8 +24,8 @@ pub(crate) fn corpus() -> Option<PathBuf> {
     None
 }
 
-pub(crate) fn open_folder(folder: Arc<dyn Folder>) -> Session {
-    Session::new(parallax_import::open(&folder, &Limits::default()).unwrap())
+pub(crate) fn open_folder(folder: &Arc<dyn Folder>) -> Session {
+    Session::new(parallax_import::open(folder, &Limits::default()).unwrap())
 }
 
 pub(crate) fn open(database: &Database) -> Session {
@@ -34,11 +34,13 @@ pub(crate) fn open(database: &Database) -> Session {
 
 pub(crate) fn open_with(database: &Database, options: &WriteOptions) -> Session {
     let files = database.to_files(options);
-    open_folder(Arc::new(MemoryFolder::new("drawn", files.by_path)))
+    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("drawn", files.by_path));
+    open_folder(&folder)
 }
 
 pub(crate) fn open_path(path: &Path) -> Session {
-    open_folder(Arc::new(DiskFolder::new(path)))
+    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(path));
+    open_folder(&folder)
 }
 
 /// Every v4 database below `root`, sorted.
