@@ -40,6 +40,9 @@ pub(crate) struct Common {
     /// Show all rows, not only as many as fit.
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) all: bool,
+    /// Show at most this many rows.
+    #[arg(long, global = true, value_name = "N", conflicts_with = "all", help_heading = "Output")]
+    pub(crate) rows: Option<usize>,
     /// When to use colours; NO_COLOR is respected.
     #[arg(long, value_enum, global = true, default_value = "auto", help_heading = "Output")]
     pub(crate) color: ColourChoice,
@@ -144,8 +147,9 @@ pub(crate) enum Command {
     Report {
         #[command(flatten)]
         database: Database,
-        #[command(flatten)]
-        cost: MetricArgs,
+        /// What counts as cost; without it the metric that says most about time.
+        #[arg(long, short, value_name = "METRIC")]
+        metric: Option<String>,
     },
     /// How evenly contexts cost over locations, and which locations are slow.
     Balance(BalanceArgs),
@@ -153,9 +157,12 @@ pub(crate) enum Command {
     Idleness {
         #[command(flatten)]
         database: Database,
-        /// Which locations, such as 'rank(0-9)'.
-        #[arg(long, short, value_name = "PROFILES")]
-        profiles: Option<String>,
+        /// Where the times of threads come from.
+        #[arg(long, value_enum, default_value = "best")]
+        source: Source,
+        /// The metric of time for answers from profiles.
+        #[arg(long, short, value_name = "METRIC")]
+        metric: Option<String>,
     },
     /// Print a completion script for a shell.
     Completions {
@@ -266,6 +273,17 @@ pub(crate) enum Per {
     Rank,
     /// Nodes: their ranks added up.
     Node,
+}
+
+/// Where the times of threads come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Source {
+    /// Traces where there are any, else profiles.
+    Best,
+    /// Traces: exact times, not running included.
+    Trace,
+    /// Profiles: sampled times.
+    Profile,
 }
 
 /// Which metric, over which locations.

@@ -1,6 +1,8 @@
 //! What programs rely on: exit codes, formats with the same columns, errors that help, files that
 //! appear complete or not at all.
 
+#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

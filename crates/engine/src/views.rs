@@ -1,7 +1,6 @@
 //! The three views of a tree: top-down, bottom-up (callers) and flat.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use parallax_base::ContextIdx;
 use parallax_model::{ContextKind, ContextTree};
@@ -97,29 +96,38 @@ impl Callers {
         is_wanted: impl Fn(&str) -> bool,
     ) -> Self {
         let own = view.own_costs(tree, &costs.exclusive, &costs.exclusive);
+        let names = FunctionNames::new(tree);
+        let wanted: Vec<bool> = names.texts.iter().map(|name| is_wanted(name)).collect();
         let mut out = Self::default();
-        let mut by_key: HashMap<(Option<usize>, String), usize> = HashMap::new();
+        // Nodes by the node they call (0 for none, else one more than its number) and their name.
+        let mut by_key: HashMap<(usize, u32), usize> = HashMap::new();
         for (row, &context) in view.contexts().iter().enumerate() {
             if tree.kind(context) != ContextKind::Function {
                 continue;
             }
             let (exclusive, mut inclusive) = (own[row], costs.inclusive_of(context));
-            if exclusive == 0.0 && inclusive == 0.0 {
+            let name = names.of(tree, context);
+            if (exclusive == 0.0 && inclusive == 0.0) || !wanted[name as usize] {
                 continue;
             }
-            let name = tree.label(context);
-            if !is_wanted(&name) {
-                continue;
-            }
-            let chain = function_rows_above(tree, view, row);
-            if chain.iter().any(|&above| tree.label(view.contexts()[above]) == name) {
+            let chain = || {
+                std::iter::successors(view.parent(row), |&above| view.parent(above))
+                    .map(|above| view.contexts()[above])
+                    .filter(|&above| tree.kind(above) == ContextKind::Function)
+            };
+            if chain().any(|above| names.of(tree, above) == name) {
                 inclusive = 0.0;
             }
-            let mut at = out.add(&mut by_key, None, name, context, exclusive, inclusive);
-            for above in chain.into_iter().take(max_depth as usize) {
-                let caller = view.contexts()[above];
-                let name = tree.label(caller);
-                at = out.add(&mut by_key, Some(at), name, caller, exclusive, inclusive);
+            let own = std::iter::once(context);
+            let mut callee = 0;
+            for caller in own.chain(chain().take(max_depth as usize)) {
+                let name = names.of(tree, caller);
+                let at = *by_key.entry((callee, name)).or_insert_with(|| {
+                    out.add(callee.checked_sub(1), &names.texts[name as usize], caller)
+                });
+                out.nodes[at].exclusive += exclusive;
+                out.nodes[at].inclusive += inclusive;
+                callee = at + 1;
             }
         }
         let order = |nodes: &[CallerNode], list: &mut Vec<usize>| {
@@ -136,40 +144,18 @@ impl Callers {
         out
     }
 
-    fn add(
-        &mut self,
-        by_key: &mut HashMap<(Option<usize>, String), usize>,
-        callee: Option<usize>,
-        name: String,
-        context: ContextIdx,
-        exclusive: f64,
-        inclusive: f64,
-    ) -> usize {
-        let at = match by_key.entry((callee, name)) {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(free) => {
-                let at = self.nodes.len();
-                let depth = callee.map_or(0, |callee| self.nodes[callee].depth + 1);
-                let name = free.key().1.clone();
-                self.nodes.push(CallerNode {
-                    name,
-                    context,
-                    callee,
-                    depth,
-                    exclusive: 0.0,
-                    inclusive: 0.0,
-                });
-                self.children.push(Vec::new());
-                match callee {
-                    Some(callee) => self.children[callee].push(at),
-                    None => self.roots.push(at),
-                }
-                free.insert(at);
-                at
-            }
-        };
-        self.nodes[at].exclusive += exclusive;
-        self.nodes[at].inclusive += inclusive;
+    /// A new node without cost.
+    fn add(&mut self, callee: Option<usize>, name: &str, context: ContextIdx) -> usize {
+        let at = self.nodes.len();
+        let depth = callee.map_or(0, |callee| self.nodes[callee].depth + 1);
+        let name = name.to_owned();
+        let node = CallerNode { name, context, callee, depth, exclusive: 0.0, inclusive: 0.0 };
+        self.nodes.push(node);
+        self.children.push(Vec::new());
+        match callee {
+            Some(callee) => self.children[callee].push(at),
+            None => self.roots.push(at),
+        }
         at
     }
 
@@ -192,11 +178,34 @@ impl Callers {
     }
 }
 
-/// The rows of the functions around and above a row, from the nearest.
-fn function_rows_above(tree: &ContextTree, view: &TreeView, row: usize) -> Vec<usize> {
-    std::iter::successors(view.parent(row), |&above| view.parent(above))
-        .filter(|&above| tree.kind(view.contexts()[above]) == ContextKind::Function)
-        .collect()
+/// Numbers for the distinct names of functions.
+struct FunctionNames {
+    texts: Vec<String>,
+    /// By row of the function table.
+    ids: Vec<u32>,
+    /// Of contexts whose function is unknown.
+    unknown: u32,
+}
+
+impl FunctionNames {
+    fn new(tree: &ContextTree) -> Self {
+        let mut texts: Vec<String> = Vec::new();
+        let mut known: HashMap<&str, u32> = HashMap::new();
+        let mut id_of = |name| {
+            *known.entry(name).or_insert_with(|| {
+                texts.push(name.to_owned());
+                u32::try_from(texts.len() - 1).unwrap_or(u32::MAX)
+            })
+        };
+        let ids = tree.functions().iter().map(|function| id_of(&function.name)).collect();
+        let unknown = id_of(ContextTree::UNKNOWN_FUNCTION);
+        Self { texts, ids, unknown }
+    }
+
+    fn of(&self, tree: &ContextTree, context: ContextIdx) -> u32 {
+        let row = tree.function(context);
+        row.and_then(|row| self.ids.get(row.idx())).copied().unwrap_or(self.unknown)
+    }
 }
 
 /// What a flat view groups by.

@@ -234,6 +234,9 @@ impl ContextTree {
     /// The root: the whole execution.
     pub const ROOT: ContextIdx = ContextIdx::new(0);
 
+    /// What a function is called that the source does not name.
+    pub const UNKNOWN_FUNCTION: &str = "<unknown function>";
+
     /// Number of contexts, the root included.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -445,7 +448,7 @@ impl ContextTree {
                 entry.map_or_else(|| unknown("entry"), |(_, name)| format!("<{name}>"))
             }
             ContextKind::Function => {
-                self.function_name(context).map_or_else(|| unknown("function"), str::to_owned)
+                self.function_name(context).unwrap_or(Self::UNKNOWN_FUNCTION).to_owned()
             }
             ContextKind::Loop => match place().or_else(instruction) {
                 Some(place) => format!("loop at {place}"),

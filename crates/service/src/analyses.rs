@@ -4,6 +4,8 @@ use parallax_analysis::balance::{
     Balance, BalanceRequest as Question, Grouping, MemberRule, Pooling, balance,
     balance_by_function,
 };
+use parallax_analysis::idleness::{Idleness, IdlenessOptions, SourceChoice, idleness};
+use parallax_analysis::report::{Report, ReportOptions, report};
 use parallax_base::{ContextIdx, Control, MetricIdx};
 use parallax_engine::query::{parse_contexts, parse_metrics};
 use parallax_engine::resolve::{resolve_contexts, resolve_metric};
@@ -155,5 +157,35 @@ impl Opened {
         }
         let total = session.total(metric, control)?;
         Ok(Answer { value: BalanceAnswer { balance, reason, total }, notes })
+    }
+
+    /// Where the cost of the whole execution goes, and what bounds the program.
+    /// `metric` is a metric expression; `None` for the metric that says most about time.
+    ///
+    /// # Errors
+    /// When the expression is wrong, or the values cannot be read.
+    pub fn report(&self, metric: Option<&str>, control: &Control) -> Result<Report, ServiceError> {
+        let metric = match metric {
+            Some(_) => Some(self.metric(metric, control)?.0),
+            None => None,
+        };
+        Ok(report(&self.session, &ReportOptions { metric, ..ReportOptions::default() }, control)?)
+    }
+
+    /// When GPUs had nothing to do, and when threads did not work.
+    ///
+    /// # Errors
+    /// When the expression is wrong, or samples or values cannot be read.
+    pub fn idleness(
+        &self,
+        metric: Option<&str>,
+        source: SourceChoice,
+        control: &Control,
+    ) -> Result<Idleness, ServiceError> {
+        let metric = match metric {
+            Some(_) => Some(self.metric(metric, control)?.0),
+            None => None,
+        };
+        Ok(idleness(&self.session, &IdlenessOptions { source, metric }, control)?)
     }
 }

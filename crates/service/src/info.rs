@@ -61,6 +61,10 @@ pub struct Info {
     pub samples: u64,
     /// First and last time of the traces, nanoseconds since the Unix epoch.
     pub span_nanos: Option<(u64, u64)>,
+    /// What the entries are called.
+    pub entries: Vec<String>,
+    /// The files of the database with their sizes in bytes.
+    pub file_sizes: Vec<(String, u64)>,
     /// What was repaired, dropped or guessed.
     pub issues: Issues,
 }
@@ -135,6 +139,19 @@ impl Opened {
                 .as_ref()
                 .filter(|_| samples > 0)
                 .map(|traces| (traces.span().start_nanos, traces.span().end_nanos)),
+            entries: tree
+                .iter()
+                .filter(|&context| tree.kind(context) == ContextKind::Entry)
+                .map(|context| tree.label(context))
+                .collect(),
+            file_sizes: x
+                .sources
+                .as_ref()
+                .and_then(|folder| folder.entries().ok())
+                .unwrap_or_default()
+                .into_iter()
+                .map(|entry| (entry.path, entry.len))
+                .collect(),
             issues: self.issues(),
         })
     }

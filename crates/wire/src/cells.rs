@@ -7,7 +7,7 @@ use arrow_array::{
     UInt32Array, UInt64Array,
 };
 use arrow_schema::DataType;
-use parallax_engine::{Column, Table};
+use parallax_service::{Column, Table};
 
 use crate::WireError;
 

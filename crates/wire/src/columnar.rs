@@ -9,7 +9,7 @@ use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions, cast::A
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
-use parallax_engine::Table;
+use parallax_service::Table;
 
 use crate::{Cells, WireError};
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use parallax_engine::Table;
+use parallax_service::Table;
 
 use crate::chunks::{Chunks, push_float, push_integer};
 use crate::{Cell, Cells, WireError};

@@ -23,15 +23,17 @@ mod json;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod replies;
+mod report;
 
 pub use cells::{Cell, Cells, ColumnType};
 pub use columnar::write_arrow;
 pub use csv::write_csv;
 pub use error::WireError;
 pub use json::{write_json, write_jsonl};
-pub use parallax_engine::{Column, Table};
+pub use parallax_service::{Column, Table};
 #[cfg(feature = "parquet")]
 pub use parquet::write_parquet;
 pub use replies::{
     FileReply, InfoReply, IssueReply, KindReply, MetricReply, SpanReply, write_reply,
 };
+pub use report::{EvidenceReply, FindingReply, ReportReply, TableReply};

@@ -1,9 +1,10 @@
-//! `balance`, `report` and `idleness`.
+//! `balance` and `idleness`.
 
+use parallax_service::analysis::idleness::{CpuIdleness, CpuTimes, SourceChoice};
 use parallax_service::{Answer, BalanceAnswer, BalanceBy, BalanceRequest, Column, Table};
 
 use super::Context;
-use crate::args::{BalanceArgs, Per};
+use crate::args::{BalanceArgs, Database, Per, Source};
 use crate::text::{Show, Style, TextTable, quantity, sparkline};
 
 pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Result<()> {
@@ -97,3 +98,91 @@ fn balance_text(answer: &BalanceAnswer, style: &Style) -> Table {
     }
     Table::new(columns)
 }
+
+/// GPUs first, then threads. Formats of one table carry the threads, or the GPUs where no time of
+/// threads was measured.
+pub(super) fn idleness(
+    context: &Context,
+    database: &Database,
+    source: Source,
+    metric: Option<String>,
+) -> anyhow::Result<()> {
+    let opened = context.open(database)?;
+    let source = match source {
+        Source::Best => SourceChoice::Best,
+        Source::Trace => SourceChoice::Trace,
+        Source::Profile => SourceChoice::Profile,
+    };
+    let answer = opened.idleness(metric.as_deref(), source, &context.control)?;
+    let gpu = answer.gpu_table();
+    let table = match &answer.cpu {
+        Some(cpu) => cpu.to_table(),
+        None => answer.gpu_table(),
+    };
+    context.output.emit_with(&table, |style, out| {
+        if !answer.gpu.is_empty() {
+            TextTable::new(&gpu).title("GPUs").write(style, out)?;
+            writeln!(out)?;
+        }
+        match &answer.cpu {
+            Some(cpu) => {
+                let shares = shares(cpu);
+                let mut text = TextTable::new(&shares)
+                    .title(threads_title(cpu, style))
+                    .show("thread", Show::Text);
+                for column in &shares.columns {
+                    if column.unit == "%" && column.name != WORKING {
+                        text = text.show(&column.name, Show::Percent);
+                    }
+                }
+                text.write(style, out)
+            }
+            None if answer.gpu.is_empty() => writeln!(out, "Neither GPUs nor times of threads."),
+            None => Ok(()),
+        }
+    })?;
+    context.finish(&opened, &answer.notes);
+    Ok(())
+}
+
+fn threads_title(cpu: &CpuIdleness, style: &Style) -> String {
+    let total = &cpu.total;
+    let unit = cpu.unit.to_string();
+    format!(
+        "Threads by {}: working {:.1} % of {}, helper threads left out",
+        cpu.metric,
+        total.percent(total.working()),
+        quantity(total.whole, &unit, style)
+    )
+}
+
+/// What each thread did, in shares of its time: the program's threads, then helpers. What no
+/// thread did is left out.
+fn shares(cpu: &CpuIdleness) -> Table {
+    let mut rows: Vec<_> = cpu.rows.iter().collect();
+    rows.sort_by_key(|row| row.is_helper);
+    let share = |name: &str, of: fn(&CpuTimes) -> f64| {
+        let values: Vec<f64> = rows.iter().map(|row| row.times.percent(of(&row.times))).collect();
+        let is_any = values.iter().any(|value| *value != 0.0);
+        is_any.then(|| Column::f64s(name, "%", "", values))
+    };
+    let kind = |is_helper| if is_helper { "helper" } else { "program" };
+    let mut columns = vec![Column::strings("thread", "", rows.iter().map(|row| &*row.label))];
+    columns.extend(
+        [
+            share(WORKING, CpuTimes::working),
+            share("MPI", |times| times.mpi),
+            share("off", |times| times.not_running),
+            share("omp idle", |times| times.openmp_idle),
+            share("omp wait", |times| times.openmp_wait),
+            share("waiting", |times| times.other_wait),
+        ]
+        .into_iter()
+        .flatten(),
+    );
+    columns.push(Column::strings("of", "", rows.iter().map(|row| kind(row.is_helper))));
+    Table::new(columns)
+}
+
+/// The column with a bar.
+const WORKING: &str = "working";

@@ -1,11 +1,11 @@
 //! `info`: what a database holds.
 
 use parallax_service::{Info, Severity, Unit};
-use parallax_wire::{InfoReply, IssueReply, KindReply, MetricReply, SpanReply};
+use parallax_wire::{FileReply, InfoReply, IssueReply, KindReply, MetricReply, SpanReply};
 
 use super::Context;
 use crate::args::Database;
-use crate::text::{KeyValues, Style, TextTable, count, duration, quantity};
+use crate::text::{KeyValues, Style, TextTable, bytes, count, duration, quantity};
 
 pub(super) fn info(context: &Context, database: &Database) -> anyhow::Result<()> {
     let opened = context.open(database)?;
@@ -48,10 +48,11 @@ fn facts(info: &Info, style: &Style) -> KeyValues {
     if info.empty_locations > 0 {
         locations += &format!("; {} without values", number(info.empty_locations));
     }
+    let size = info.file_sizes.iter().map(|(_, len)| len).sum();
     let mut facts = KeyValues::new()
         .section(&info.title)
         .pair("format", &info.format)
-        .pair("from", &info.origin)
+        .pair("from", format!("{} ({})", info.origin, bytes(size, style)))
         .pair("locations", locations)
         .pair(
             "contexts",
@@ -127,15 +128,19 @@ fn reply(info: &Info) -> InfoReply {
         traces: info.traces as u64,
         samples: info.samples,
         issues: info.issues.len() as u64,
-        entries: Vec::new(),
+        entries: info.entries.clone(),
         kinds: info
             .identities
             .iter()
             .map(|(name, n)| KindReply { name: (*name).to_owned(), count: *n as u64 })
             .collect(),
         span: info.span_nanos.map(|(start_ns, end_ns)| SpanReply { start_ns, end_ns }),
-        size_bytes: 0,
-        file_list: Vec::new(),
+        size_bytes: info.file_sizes.iter().map(|(_, len)| len).sum(),
+        file_list: info
+            .file_sizes
+            .iter()
+            .map(|(name, len)| FileReply { name: name.clone(), size_bytes: *len })
+            .collect(),
         metric_list: info
             .metrics
             .iter()

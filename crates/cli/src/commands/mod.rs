@@ -3,6 +3,7 @@
 mod analyses;
 mod info;
 mod query;
+mod report;
 mod views;
 
 use clap::CommandFactory as _;
@@ -22,7 +23,11 @@ struct Context {
 
 impl Context {
     fn new(common: Common) -> Self {
-        let rows = if common.all { Rows::All } else { Rows::Fitted };
+        let rows = match common.rows {
+            _ if common.all => Rows::All,
+            Some(rows) => Rows::AtMost(rows),
+            None => Rows::Fitted,
+        };
         let mut style = Style::of_stdout(common.color, rows);
         if let Some(width) = common.width {
             style.width = width.clamp(20, 1000);
@@ -95,7 +100,10 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             query::trace(&context, &database, &request)
         }
         Command::Balance(arguments) => analyses::balance(&context, arguments),
-        Command::Report { .. } | Command::Idleness { .. } => anyhow::bail!("soon"),
+        Command::Report { database, metric } => report::report(&context, &database, metric),
+        Command::Idleness { database, source, metric } => {
+            analyses::idleness(&context, &database, source, metric)
+        }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "parallax", &mut script);

@@ -101,8 +101,6 @@ pub(crate) enum Level {
     Error,
     /// The answer may mislead.
     Warning,
-    /// What to do next.
-    Hint,
     /// How the answer came about, such as which metric was chosen.
     Note,
 }
@@ -125,7 +123,6 @@ impl Notice {
         let (word, role) = match self.level {
             Level::Error => ("error:", Role::Error),
             Level::Warning => ("warning:", Role::Warning),
-            Level::Hint => ("hint:", Role::Hint),
             Level::Note => ("note:", Role::Head),
         };
         let start = word.len() + 1;

@@ -17,9 +17,9 @@ mod table;
 mod tree;
 
 pub(crate) use blocks::{KeyValues, Level, Notice};
-pub(crate) use chart::{histogram, sparkline};
+pub(crate) use chart::sparkline;
 pub(crate) use columns::Show;
-pub(crate) use numbers::{bytes, count, duration, percent, quantity};
+pub(crate) use numbers::{bytes, count, duration, quantity};
 pub(crate) use style::{ColourChoice, Rows, Style};
 pub(crate) use table::TextTable;
 pub(crate) use tree::TextTree;

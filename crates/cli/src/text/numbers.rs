@@ -27,13 +27,6 @@ pub(crate) fn bytes(bytes: u64, style: &Style) -> String {
     quantity(bytes as f64, "B", style)
 }
 
-/// A share in percent with one decimal: `12.3%`.
-pub(crate) fn percent(value: f64, style: &Style) -> String {
-    let scale = Scale::percent();
-    let number = scale.number(value, style);
-    if value.is_nan() { number } else { number + "%" }
-}
-
 /// A value of any unit, with three significant digits.
 pub(crate) fn quantity(value: f64, unit: &str, style: &Style) -> String {
     let scale = Scale::new(unit, DIGITS_ALONE, Extent::of([value]), style);
@@ -287,16 +280,6 @@ mod tests {
         assert_eq!(quantity(0.012_34, "", &UTF), "0.0123");
         assert_eq!(quantity(1e-7, "", &UTF), "100 10⁻⁹");
         assert_eq!(quantity(1e300, "", &UTF), "1.00e300");
-    }
-
-    #[test]
-    fn percents_have_one_decimal() {
-        let cases = [(0.0, "0%"), (0.04, "0.0%"), (12.34, "12.3%"), (100.0, "100.0%")];
-        for (value, text) in cases {
-            assert_eq!(percent(value, &UTF), text);
-        }
-        assert_eq!(percent(-3.0, &UTF), "-3.0%");
-        assert_eq!(percent(f64::NAN, &ASCII), "-");
     }
 
     #[test]

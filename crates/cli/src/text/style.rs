@@ -80,9 +80,9 @@ impl Style {
         Self::from_facts(&facts, colour, Rows::All)
     }
 
-    /// For text in a file: no colours.
+    /// For text in a file: all rows, no colours.
     pub(crate) fn of_file(self) -> Self {
-        Self { width: PIPE_WIDTH, is_colour: false, ..self }
+        Self { width: PIPE_WIDTH, rows: None, is_colour: false, ..self }
     }
 
     /// The decisions, apart from where the facts come from.
@@ -131,7 +131,6 @@ impl Style {
             Role::Bar => "36",
             Role::Error => "1;31",
             Role::Warning => "1;33",
-            Role::Hint => "1;36",
         };
         Cow::Owned(format!("\x1b[{code}m{text}\x1b[0m"))
     }
@@ -183,8 +182,6 @@ pub(crate) enum Role {
     Error,
     /// The word before a warning.
     Warning,
-    /// The word before a hint.
-    Hint,
 }
 
 #[cfg(test)]

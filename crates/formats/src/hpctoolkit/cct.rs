@@ -191,8 +191,18 @@ impl<'a> ContextBlock<'a> {
         let values = raw.as_chunks::<PROFILE_VALUE_SIZE>().0;
         let profile =
             |&[a, b, c, d, ..]: &[u8; PROFILE_VALUE_SIZE]| u32::from_le_bytes([a, b, c, d]);
-        let start = values.partition_point(|value| profile(value) < profiles.start);
-        let end = values.partition_point(|value| profile(value) < profiles.end);
+        let before = |bound: u32| {
+            // In a context that every profile has, profile n is value n, less those before the
+            // first; a look there is cheaper than a search.
+            let first = values.first().map_or(0, profile);
+            let guess = bound.saturating_sub(first) as usize;
+            let is_right = values.get(guess).is_none_or(|value| profile(value) >= bound)
+                && guess.checked_sub(1).and_then(|i| values.get(i)).is_some_and(|value| {
+                    profile(value) < bound
+                });
+            if is_right { guess } else { values.partition_point(|value| profile(value) < bound) }
+        };
+        let (start, end) = (before(profiles.start), before(profiles.end));
         raw.get(start * PROFILE_VALUE_SIZE..end * PROFILE_VALUE_SIZE).unwrap_or_default()
     }
 }
