@@ -105,7 +105,7 @@ pub(super) fn idleness(
     context: &Context,
     database: &Database,
     source: Source,
-    metric: Option<String>,
+    metric: Option<&str>,
 ) -> anyhow::Result<()> {
     let opened = context.open(database)?;
     let source = match source {
@@ -113,7 +113,7 @@ pub(super) fn idleness(
         Source::Trace => SourceChoice::Trace,
         Source::Profile => SourceChoice::Profile,
     };
-    let answer = opened.idleness(metric.as_deref(), source, &context.control)?;
+    let answer = opened.idleness(metric, source, &context.control)?;
     let gpu = answer.gpu_table();
     let table = match &answer.cpu {
         Some(cpu) => cpu.to_table(),

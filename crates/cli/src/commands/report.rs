@@ -14,10 +14,10 @@ use crate::text::{KeyValues, Style, TextTable, count, quantity};
 pub(super) fn report(
     context: &Context,
     database: &Database,
-    metric: Option<String>,
+    metric: Option<&str>,
 ) -> anyhow::Result<()> {
     let opened = context.open(database)?;
-    let report = opened.report(metric.as_deref(), &context.control)?;
+    let report = opened.report(metric, &context.control)?;
     match context.output.format {
         Format::Text | Format::Json => {
             let tables = tables(&report, report.hot_path_table(opened.session()));
