@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use parallax_testkit::hpctoolkit::generate::{GenerateOptions, generate};
+use parallax_testkit::hpctoolkit::generate::{GENERATOR, GenerateOptions, generate};
 use serde_json::Value;
 
 /// Ranks of the database that only `--huge` makes.
@@ -36,7 +36,8 @@ fn options(ranks: u32) -> GenerateOptions {
 }
 
 impl Database {
-    /// The database of `ranks` ranks, generated when it is not there yet.
+    /// The database of `ranks` ranks, generated when it is not there yet or an earlier generator
+    /// made it.
     pub(crate) fn get(ranks: u32) -> Result<Self> {
         let o = options(ranks);
         let name = format!(
@@ -46,13 +47,10 @@ impl Database {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/bench-data");
         let folder = root.join(name);
         let answers = folder.join("planted.json");
-        if !answers.exists() {
+        if !answers.exists() || read(&answers)?["generator"] != GENERATOR {
             make(&folder, &o).with_context(|| format!("cannot generate {}", folder.display()))?;
         }
-        let text = std::fs::read_to_string(&answers)
-            .with_context(|| format!("cannot read {}", answers.display()))?;
-        let planted = serde_json::from_str(&text)
-            .with_context(|| format!("{} is not JSON", answers.display()))?;
+        let planted = read(&answers)?;
         Ok(Self { ranks, folder, planted })
     }
 
@@ -65,6 +63,12 @@ impl Database {
     pub(crate) fn option(&self, name: &str) -> u64 {
         self.planted["options"][name].as_u64().unwrap_or(0)
     }
+}
+
+fn read(answers: &Path) -> Result<Value> {
+    let text = std::fs::read_to_string(answers)
+        .with_context(|| format!("cannot read {}", answers.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is not JSON", answers.display()))
 }
 
 fn make(folder: &Path, options: &GenerateOptions) -> std::io::Result<()> {

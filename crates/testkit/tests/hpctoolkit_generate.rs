@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use parallax_testkit::hpctoolkit::generate::{
-    GenerateOptions, Imbalance, ImbalanceLaw, MIN_CONTEXTS, Phase, Planted, SlowNodes, generate,
+    GENERATOR, GenerateOptions, Imbalance, ImbalanceLaw, MIN_CONTEXTS, Phase, Planted, SlowNodes,
+    generate,
 };
 
 fn small() -> GenerateOptions {
@@ -280,6 +281,7 @@ fn the_written_answers_are_the_returned_ones() {
     let planted = generate(dir.path(), &small(), |_, _, _| ()).unwrap();
     let text = std::fs::read_to_string(dir.path().join("planted.json")).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["generator"], GENERATOR);
     assert_eq!(json["iterations"]["count"], 12);
     assert_eq!(json["iterations"]["boundaries_ns"][12], planted.iteration_nanos[12]);
     assert_eq!(json["slow_nodes"]["host_ids"].as_array().unwrap().len(), 3);

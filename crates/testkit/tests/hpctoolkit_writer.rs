@@ -153,3 +153,36 @@ fn the_draft_has_its_own_records() {
     let profiles = files.get("profile.db");
     assert_eq!(profiles[0x30 + 12], 0x28, "the stride of profiles");
 }
+
+/// Some readers read a section of meta.db alone and follow pointers of strings within it.
+#[test]
+fn sections_hold_their_own_strings_as_real_files_do() {
+    let database = draw("CPUTIME (sec)", DRAWING);
+    for (layout, record) in [(Layout::Final, 16), (Layout::Draft, 24)] {
+        let options = WriteOptions { layout, ..WriteOptions::default() };
+        let bytes = database.to_files(&options).by_path.remove("meta.db").unwrap();
+        let holds = |section: usize, place: usize, text: &str| {
+            let [size, start] = [0, 8].map(|at| number(&bytes, 0x10 + 16 * section + at, 8));
+            let is_inside = place >= start && place + text.len() < start + size;
+            assert!(is_inside, "{text:?} at {place} is outside of {start}..{}", start + size);
+            assert_eq!(&bytes[place..=place + text.len()], format!("{text}\0").as_bytes());
+        };
+        let at = |section: usize| number(&bytes, 0x18 + 16 * section, 8);
+        holds(0, number(&bytes, at(0), 8), &database.title);
+        let kinds = number(&bytes, at(1), 8);
+        for (nth, kind) in database.id_kinds.iter().enumerate() {
+            holds(1, number(&bytes, kinds + 8 * nth, 8), kind);
+        }
+        let metrics = number(&bytes, at(2), 8);
+        holds(2, number(&bytes, metrics, 8), "CPUTIME (sec)");
+        let in_draft = layout == Layout::Draft;
+        let scopes = number(&bytes, if in_draft { metrics } else { at(2) } + 16, 8);
+        for (nth, scope) in database.scopes.iter().enumerate() {
+            holds(2, number(&bytes, scopes + record * nth, 8), scope.name());
+        }
+        let functions = number(&bytes, at(7), 8);
+        for (nth, function) in database.functions.iter().enumerate() {
+            holds(4, number(&bytes, functions + 40 * nth, 8), function.name.as_deref().unwrap());
+        }
+    }
+}

@@ -12,18 +12,26 @@ const HEADER: u64 = 0x90;
 const DESCRIPTION: &str = "TODO database description";
 const DRAFT_ROOT: &str = "<program root>";
 
-/// The pool of strings; every text is stored once.
+/// A pool of strings; every text is stored once.
+///
+/// Writers keep the strings of General, IdNames and Metrics inside these sections, and some readers
+/// rely on it; all others stand in Strings.
 struct Strings {
     bytes: Bytes,
     places: HashMap<String, u64>,
 }
 
 impl Strings {
-    fn add(&mut self, text: &str) {
-        if !self.places.contains_key(text) {
-            self.places.insert(text.to_owned(), self.bytes.end());
-            self.bytes.raw(text.as_bytes()).u8(0);
+    /// The pool of these texts, whose first byte stands at a file offset.
+    fn at<'a>(place: u64, texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut strings = Self { bytes: Bytes::at(place), places: HashMap::new() };
+        for text in texts {
+            if !strings.places.contains_key(text) {
+                strings.places.insert(text.to_owned(), strings.bytes.end());
+                strings.bytes.raw(text.as_bytes()).u8(0);
+            }
         }
+        strings
     }
 
     fn place(&self, text: &str) -> u64 {
@@ -31,28 +39,42 @@ impl Strings {
         assert!(place.is_some(), "{text:?} was not put into the pool");
         place.copied().unwrap_or(0)
     }
+
+    /// Where the records that follow the pool begin.
+    fn records(&self) -> u64 {
+        self.bytes.end().next_multiple_of(8)
+    }
+
+    fn write(&self, out: &mut Bytes) {
+        out.raw(self.bytes.as_slice());
+    }
 }
 
 /// The bytes of meta.db.
 pub(crate) fn encode(database: &Database, options: &WriteOptions) -> Vec<u8> {
-    let strings = collect_strings(database);
-    let strings_section = Section::between(HEADER, strings.bytes.end());
     let mut out = Bytes::at(HEADER);
-    out.raw(strings.bytes.as_slice());
-
     let general = section(&mut out, |out| {
+        let strings = Strings::at(out.end() + 16, [database.title.as_str(), DESCRIPTION]);
         out.u64(strings.place(&database.title)).u64(strings.place(DESCRIPTION));
+        strings.write(out);
     });
     let id_names = section(&mut out, |out| {
-        out.u64(out.end() + 16).u8(u16_of(database.id_kinds.len()) as u8).align(8);
-        for kind in &database.id_kinds {
+        let kinds = &database.id_kinds;
+        let strings = Strings::at(out.end() + 9, kinds.iter().map(String::as_str));
+        out.u64(strings.records()).u8(u16_of(kinds.len()) as u8);
+        strings.write(out);
+        out.align(8);
+        for kind in kinds {
             out.u64(strings.place(kind));
         }
     });
     let metrics = section(&mut out, |out| match options.layout {
-        Layout::Final => final_metrics(database, &strings, out),
-        Layout::Draft => draft_metrics(database, &strings, out),
+        Layout::Final => final_metrics(database, out),
+        Layout::Draft => draft_metrics(database, out),
     });
+    let strings = Strings::at(out.end(), pooled(database, options.layout));
+    strings.write(&mut out);
+    let strings_section = Section::between(metrics.start + metrics.size, out.end());
     let modules = section(&mut out, |out| {
         table(out, database.modules.len(), 16);
         for module in &database.modules {
@@ -67,9 +89,8 @@ pub(crate) fn encode(database: &Database, options: &WriteOptions) -> Vec<u8> {
         }
     });
     let first_file = files.start + 16;
-    // The draft has no entry points: its roots are contexts of a placeholder function.
-    let draft_root = options.layout == Layout::Draft;
     let functions = section(&mut out, |out| {
+        let draft_root = options.layout == Layout::Draft;
         table(out, database.functions.len() + usize::from(draft_root), 40);
         for function in &database.functions {
             out.u64(function.name.as_ref().map_or(0, |name| strings.place(name)));
@@ -98,29 +119,29 @@ pub(crate) fn encode(database: &Database, options: &WriteOptions) -> Vec<u8> {
     file.into_vec()
 }
 
-fn collect_strings(database: &Database) -> Strings {
-    let mut strings = Strings { bytes: Bytes::at(HEADER), places: HashMap::new() };
-    // The first string stands at an odd place in no file; a leading empty one makes pointers odd,
-    // as they are in real pools.
-    strings.add("");
-    strings.add(&database.title);
-    strings.add(DESCRIPTION);
-    strings.add(DRAFT_ROOT);
-    database.id_kinds.iter().for_each(|kind| strings.add(kind));
-    database.scopes.iter().for_each(|scope| strings.add(scope.name()));
-    for metric in &database.metrics {
-        strings.add(&metric.name);
-        metric.statistics.iter().for_each(|statistic| strings.add(statistic.formula()));
-    }
-    database.modules.iter().for_each(|module| strings.add(module));
-    database.files.iter().for_each(|file| strings.add(&file.path));
-    database.functions.iter().filter_map(|f| f.name.as_ref()).for_each(|name| strings.add(name));
-    for context in &database.contexts {
-        if let ContextKind::Entry { name, .. } = &context.kind {
-            strings.add(name);
-        }
-    }
-    strings
+/// The texts of the section Strings.
+fn pooled(database: &Database, layout: Layout) -> impl Iterator<Item = &str> {
+    // The draft has no entry points: its roots are contexts of a placeholder function.
+    let is_draft = layout == Layout::Draft;
+    let entries = database.contexts.iter().filter_map(move |context| match &context.kind {
+        ContextKind::Entry { name, .. } if !is_draft => Some(name.as_str()),
+        _ => None,
+    });
+    let functions = database.functions.iter().filter_map(|function| function.name.as_deref());
+    let modules = database.modules.iter().map(String::as_str);
+    let files = database.files.iter().map(|file| file.path.as_str());
+    let root = is_draft.then_some(DRAFT_ROOT);
+    entries.chain(root).chain(functions).chain(modules).chain(files)
+}
+
+/// The texts of the section Metrics.
+fn metric_texts(database: &Database) -> impl Iterator<Item = &str> {
+    let scopes = database.scopes.iter().map(|scope| scope.name());
+    let metrics = database.metrics.iter().flat_map(|metric| {
+        let formulas = metric.statistics.iter().map(|statistic| statistic.formula());
+        formulas.chain([metric.name.as_str()])
+    });
+    scopes.chain(metrics)
 }
 
 /// Writes an aligned section and returns its place.
@@ -142,14 +163,17 @@ fn item(first: u64, position: usize, len: usize, stride: u64) -> u64 {
     first + position as u64 * stride
 }
 
-fn final_metrics(database: &Database, strings: &Strings, out: &mut Bytes) {
+fn final_metrics(database: &Database, out: &mut Bytes) {
     let num_scopes = database.scopes.len() as u64;
     let numbering = Numbering::new(&database.metrics, database.scopes.len());
-    let scopes = out.end() + 0x20;
+    let strings = Strings::at(out.end() + 27, metric_texts(database));
+    let scopes = strings.records();
     let metrics = scopes + num_scopes * 16;
     let mut next = metrics + database.metrics.len() as u64 * 32;
     out.u64(metrics).u32(u32_of(database.metrics.len())).u8(32).u8(16).u8(24).u8(0);
-    out.u64(scopes).u16(u16_of(database.scopes.len())).u8(16).align(8);
+    out.u64(scopes).u16(u16_of(database.scopes.len())).u8(16);
+    strings.write(out);
+    out.align(8);
     for scope in &database.scopes {
         let (kind, propagation) = match scope {
             Scope::Point => (1, 255),
@@ -180,13 +204,16 @@ fn final_metrics(database: &Database, strings: &Strings, out: &mut Bytes) {
     }
 }
 
-fn draft_metrics(database: &Database, strings: &Strings, out: &mut Bytes) {
+fn draft_metrics(database: &Database, out: &mut Bytes) {
     let num_scopes = database.scopes.len() as u64;
     let numbering = Numbering::new(&database.metrics, database.scopes.len());
-    let metrics = out.end() + 16;
+    let strings = Strings::at(out.end() + 15, metric_texts(database));
+    let metrics = strings.records();
     let mut scopes = metrics + database.metrics.len() as u64 * 24;
     let mut summaries = scopes + database.metrics.len() as u64 * num_scopes * 24;
-    out.u64(metrics).u32(u32_of(database.metrics.len())).u8(24).u8(24).u8(16).align(8);
+    out.u64(metrics).u32(u32_of(database.metrics.len())).u8(24).u8(24).u8(16);
+    strings.write(out);
+    out.align(8);
     for metric in &database.metrics {
         out.u64(strings.place(&metric.name)).u16(num_scopes as u16).raw(&[0; 6]).u64(scopes);
         scopes += num_scopes * 24;

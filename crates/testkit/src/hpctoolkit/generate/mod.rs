@@ -42,6 +42,12 @@ use model::Model;
 
 pub use plan::{Phase, Planted, PlantedPhase, PlantedSlowNodes};
 
+/// The number of the generator, `generator` in `planted.json`.
+///
+/// It grows when equal options no longer give equal bytes; databases that are kept are then made
+/// again.
+pub const GENERATOR: u64 = 2;
+
 /// What to generate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GenerateOptions {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::random::{Permutation, hash};
-use super::{GenerateOptions, ImbalanceLaw};
+use super::{GENERATOR, GenerateOptions, ImbalanceLaw};
 
 /// A part of the program whose time on every thread is planted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -220,6 +220,7 @@ impl Planted {
             })
         });
         let json = json!({
+            "generator": GENERATOR,
             "options": {
                 "ranks": options.ranks,
                 "threads_per_rank": options.threads_per_rank,
