@@ -6,6 +6,7 @@
 mod error;
 mod hpctoolkit;
 mod registry;
+pub mod scaling;
 
 pub use error::ImportError;
 pub use registry::open;

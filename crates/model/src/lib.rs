@@ -4,6 +4,8 @@
 //! as large as the metadata is in memory, in columns; everything that is as large as the data
 //! (values, samples) stays behind the traits of [`store`] and is read by slices.
 
+pub mod ensemble;
+
 mod context;
 mod experiment;
 mod location;

@@ -11,6 +11,8 @@ mod options;
 mod query;
 mod views;
 
+pub mod scaling;
+
 use std::sync::Arc;
 
 use parallax_base::{Folder, Limits};

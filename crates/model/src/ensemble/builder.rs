@@ -1,0 +1,456 @@
+//! Puts experiments and ensembles together into one [`Ensemble`].
+
+use std::collections::HashMap;
+
+use parallax_base::{Issues, Unit};
+
+use super::{
+    Ensemble, EnsembleColumns, EnsembleMetric, Parameter, ParameterValue, Region, RegionKind, Run,
+    RunStatistic, Sample, parameter_names,
+};
+use crate::Metadata;
+
+/// In which order the values of a parameter end up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueOrder {
+    /// Ascending where all are numbers, else as first seen.
+    Numeric,
+    /// As first seen.
+    AsSeen,
+}
+
+/// Where the ids of regions come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ids {
+    /// The regions bring them; one that is taken already gets the region's path instead.
+    Kept,
+    /// They count siblings: `1`, `1.1`, `1.2`, `2`; the whole program is `0`.
+    Counted,
+}
+
+/// What a new region brings besides its place in the tree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegionPlace {
+    /// Its id, for [`Ids::Kept`].
+    pub id: String,
+    /// Its path.
+    pub path: String,
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: RegionKind,
+    /// Source file.
+    pub file: Option<String>,
+    /// First and last line.
+    pub lines: Option<(u32, u32)>,
+}
+
+struct Column {
+    name: String,
+    order: ValueOrder,
+    values: Vec<ParameterValue>,
+}
+
+/// Collects parameters, runs, regions and values in any order.
+pub struct EnsembleBuilder {
+    metadata: Metadata,
+    issues: Issues,
+    ids: Ids,
+    columns: Vec<Column>,
+    /// Parameter values by column; shorter than the columns where later ones were added.
+    coordinates: Vec<Vec<Option<u32>>>,
+    by_coordinate: HashMap<Vec<Option<u32>>, u32>,
+    runs: Vec<Run>,
+    by_run: HashMap<(u32, u32), u32>,
+    regions: Vec<Region>,
+    by_key: HashMap<(Option<u32>, String), u32>,
+    metrics: Vec<EnsembleMetric>,
+    samples: Vec<Sample>,
+    statistics: Vec<RunStatistic>,
+}
+
+/// The value of a parameter that an experiment does not have.
+const NOT_GIVEN: &str = "not given";
+
+fn index(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+impl EnsembleBuilder {
+    /// An empty ensemble.
+    #[must_use]
+    pub fn new(metadata: Metadata, ids: Ids) -> Self {
+        Self {
+            metadata,
+            issues: Issues::new(),
+            ids,
+            columns: Vec::new(),
+            coordinates: Vec::new(),
+            by_coordinate: HashMap::new(),
+            runs: Vec::new(),
+            by_run: HashMap::new(),
+            regions: Vec::new(),
+            by_key: HashMap::new(),
+            metrics: Vec::new(),
+            samples: Vec::new(),
+            statistics: Vec::new(),
+        }
+    }
+
+    /// The sink of issues.
+    pub fn issues(&mut self) -> &mut Issues {
+        &mut self.issues
+    }
+
+    /// Number of runs so far.
+    #[must_use]
+    pub fn num_runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Index of the coordinate with these values, in any order; parameters that are new are
+    /// added, those not named are "not given".
+    pub fn coordinate(&mut self, values: &[(&str, ParameterValue, ValueOrder)]) -> u32 {
+        let mut coordinate = vec![None; self.columns.len()];
+        for (name, value, order) in values {
+            let column = self.column(name, *order);
+            let at = self.value(column, value);
+            if column >= coordinate.len() {
+                coordinate.resize(column + 1, None);
+            }
+            if let Some(slot) = coordinate.get_mut(column) {
+                *slot = Some(at);
+            }
+        }
+        while coordinate.last() == Some(&None) {
+            coordinate.pop();
+        }
+        let next = index(self.coordinates.len());
+        let at = *self.by_coordinate.entry(coordinate.clone()).or_insert(next);
+        if at == next {
+            self.coordinates.push(coordinate);
+        }
+        at
+    }
+
+    fn column(&mut self, name: &str, order: ValueOrder) -> usize {
+        if let Some(at) = self.columns.iter().position(|column| column.name == name) {
+            return at;
+        }
+        self.columns.push(Column { name: name.to_owned(), order, values: Vec::new() });
+        self.columns.len() - 1
+    }
+
+    fn value(&mut self, column: usize, value: &ParameterValue) -> u32 {
+        let Some(column) = self.columns.get_mut(column) else { return 0 };
+        let same = |known: &ParameterValue| {
+            known.label == value.label || known.number.is_some() && known.number == value.number
+        };
+        let at = column.values.iter().position(same).unwrap_or_else(|| {
+            column.values.push(value.clone());
+            column.values.len() - 1
+        });
+        index(at)
+    }
+
+    /// Adds a run with the first repetition number at its coordinate that is free, from
+    /// `repetition` on.
+    pub fn add_run(&mut self, coordinate: u32, repetition: u32, is_trusted: bool) -> u32 {
+        let mut repetition = repetition;
+        while self.by_run.contains_key(&(coordinate, repetition)) {
+            repetition = repetition.saturating_add(1);
+        }
+        let at = index(self.runs.len());
+        self.by_run.insert((coordinate, repetition), at);
+        self.runs.push(Run { coordinate, repetition, is_trusted });
+        at
+    }
+
+    /// The region known as `key` below `parent`, which is made by `place` if it is new.
+    pub fn region(
+        &mut self,
+        parent: Option<u32>,
+        key: &str,
+        place: impl FnOnce() -> RegionPlace,
+    ) -> u32 {
+        let entry = (parent, key.to_owned());
+        if let Some(&at) = self.by_key.get(&entry) {
+            return at;
+        }
+        let RegionPlace { id, path, name, kind, file, lines } = place();
+        let at = index(self.regions.len());
+        self.regions.push(Region { id, path, name, parent, kind, file, lines });
+        self.by_key.insert(entry, at);
+        at
+    }
+
+    /// Index of the metric called `name`, which is added if it is new.
+    pub fn metric(&mut self, name: &str, unit: &Unit) -> u16 {
+        let at = self.metrics.iter().position(|metric| metric.name == name).unwrap_or_else(|| {
+            self.metrics.push(EnsembleMetric { name: name.to_owned(), unit: unit.clone() });
+            self.metrics.len() - 1
+        });
+        u16::try_from(at).unwrap_or(u16::MAX)
+    }
+
+    /// Adds a value. A value that is not finite is left out: nothing can be computed from it.
+    pub fn push(&mut self, metric: u16, region: u32, run: u32, value: f64) {
+        if value.is_finite() {
+            self.samples.push(Sample { metric, region, run, value });
+        }
+    }
+
+    /// Adds all of `part`, whose coordinates are extended by `extra` parameters; an extra
+    /// parameter replaces one of the same name.
+    ///
+    /// Runs of the same coordinate and repetition are the same execution when `part` brings only
+    /// values that are not there yet (SPERF writes one file for each region), and further
+    /// repetitions otherwise. Returns whether repetitions were added to known coordinates.
+    pub fn absorb(&mut self, part: Ensemble, extra: &[(&str, ParameterValue)]) -> bool {
+        let coordinates: Vec<u32> = (0..part.coordinates.len())
+            .map(|at| {
+                let own = part.parameters.iter().enumerate().filter_map(|(p, parameter)| {
+                    let replaced = extra.iter().any(|(name, _)| *name == parameter.name);
+                    let value = part.value_at(at, p).filter(|_| !replaced)?;
+                    Some((parameter.name.as_str(), value.clone(), order_of(&parameter.name)))
+                });
+                let extra =
+                    extra.iter().map(|(name, value)| (*name, value.clone(), ValueOrder::Numeric));
+                self.coordinate(&own.chain(extra).collect::<Vec<_>>())
+            })
+            .collect();
+        let of = |table: &[u32], at: u32| table.get(at as usize).copied().unwrap_or(u32::MAX);
+        let regions = self.absorb_regions(&part.regions);
+        let metrics: Vec<u16> =
+            part.metrics.iter().map(|metric| self.metric(&metric.name, &metric.unit)).collect();
+        let metric_of = |at: u16| metrics.get(usize::from(at)).copied().unwrap_or(u16::MAX);
+
+        let known: Vec<Option<u32>> = part
+            .runs
+            .iter()
+            .map(|run| self.by_run.get(&(of(&coordinates, run.coordinate), run.repetition)).copied())
+            .collect();
+        let is_known = known.iter().any(Option::is_some);
+        let collides = is_known && {
+            let taken: std::collections::HashSet<(u16, u32, u32)> =
+                self.samples.iter().map(|s| (s.metric, s.region, s.run)).collect();
+            part.samples.iter().any(|s| {
+                let run = known.get(s.run as usize).copied().flatten();
+                run.is_some_and(|run| {
+                    taken.contains(&(metric_of(s.metric), of(&regions, s.region), run))
+                })
+            })
+        };
+        let runs: Vec<u32> = part
+            .runs
+            .iter()
+            .zip(&known)
+            .map(|(run, known)| match known {
+                Some(known) if !collides => *known,
+                _ => self.add_run(
+                    of(&coordinates, run.coordinate),
+                    run.repetition,
+                    run.is_trusted,
+                ),
+            })
+            .collect();
+        self.samples.extend(part.samples.iter().map(|s| Sample {
+            metric: metric_of(s.metric),
+            region: of(&regions, s.region),
+            run: of(&runs, s.run),
+            value: s.value,
+        }));
+        self.statistics.extend(part.statistics.iter().map(|s| RunStatistic {
+            metric: metric_of(s.metric),
+            region: of(&regions, s.region),
+            coordinate: of(&coordinates, s.coordinate),
+            ..*s
+        }));
+        self.issues.extend(part.issues);
+        collides
+    }
+
+    fn absorb_regions(&mut self, regions: &[Region]) -> Vec<u32> {
+        let mut new_of: Vec<u32> = Vec::with_capacity(regions.len());
+        for region in regions {
+            let parent = region.parent.and_then(|above| new_of.get(above as usize).copied());
+            let key = match region.kind {
+                RegionKind::WholeProgram => "",
+                _ => region.path.as_str(),
+            };
+            let at = self.region(parent, key, || RegionPlace {
+                id: region.id.clone(),
+                path: region.path.clone(),
+                name: region.name.clone(),
+                kind: region.kind,
+                file: region.file.clone(),
+                lines: region.lines,
+            });
+            new_of.push(at);
+        }
+        new_of
+    }
+
+    /// Sorts everything.
+    ///
+    /// # Errors
+    /// A sentence about what does not fit together, such as a value of a region that was never
+    /// added.
+    pub fn finish(mut self) -> Result<Ensemble, String> {
+        let (coordinates, new_coordinate) = self.finish_coordinates();
+        let (runs, new_run) = self.finish_runs(&new_coordinate);
+        let (regions, new_region) = self.finish_regions();
+        let of = |table: &[u32], at: u32| table.get(at as usize).copied().unwrap_or(u32::MAX);
+        let mut samples = self.samples;
+        for sample in &mut samples {
+            sample.region = of(&new_region, sample.region);
+            sample.run = of(&new_run, sample.run);
+        }
+        samples.sort_by_key(|s| (s.metric, s.region, s.run));
+        let mut statistics = self.statistics;
+        for statistic in &mut statistics {
+            statistic.region = of(&new_region, statistic.region);
+            statistic.coordinate = of(&new_coordinate, statistic.coordinate);
+        }
+        statistics.sort_by_key(|s| (s.metric, s.region, s.coordinate));
+        let columns = EnsembleColumns {
+            parameters: self
+                .columns
+                .into_iter()
+                .map(|column| Parameter { name: column.name, values: column.values })
+                .collect(),
+            coordinates,
+            runs,
+            regions,
+            metrics: self.metrics,
+            samples,
+            statistics,
+        };
+        Ensemble::new(self.metadata, columns, self.issues)
+    }
+
+    /// Fills what was not given, sorts values and coordinates; returns the new index of each.
+    fn finish_coordinates(&mut self) -> (Vec<Vec<u32>>, Vec<u32>) {
+        let num_columns = self.columns.len();
+        for coordinate in &mut self.coordinates {
+            coordinate.resize(num_columns, None);
+        }
+        for (at, column) in self.columns.iter_mut().enumerate() {
+            let lacks = |coordinate: &Vec<Option<u32>>| coordinate.get(at) == Some(&None);
+            if self.coordinates.iter().any(lacks) {
+                let value = index(column.values.len());
+                column.values.push(ParameterValue { label: NOT_GIVEN.to_owned(), number: None });
+                for slot in self.coordinates.iter_mut().filter_map(|c| c.get_mut(at)) {
+                    slot.get_or_insert(value);
+                }
+            }
+            let mut order: Vec<usize> = (0..column.values.len()).collect();
+            let number = |i: usize| column.values.get(i).and_then(|value| value.number);
+            if column.order == ValueOrder::Numeric && order.iter().all(|&i| number(i).is_some()) {
+                order.sort_by(|&a, &b| {
+                    number(a).unwrap_or(0.0).total_cmp(&number(b).unwrap_or(0.0))
+                });
+            }
+            let new_of = inverse(&order);
+            column.values =
+                order.iter().filter_map(|&old| column.values.get(old).cloned()).collect();
+            for slot in self.coordinates.iter_mut().filter_map(|c| c.get_mut(at)) {
+                *slot = slot.and_then(|old| new_of.get(old as usize).copied());
+            }
+        }
+        let finished: Vec<Vec<u32>> = self
+            .coordinates
+            .iter()
+            .map(|coordinate| coordinate.iter().map(|value| value.unwrap_or(0)).collect())
+            .collect();
+        let mut order: Vec<usize> = (0..finished.len()).collect();
+        order.sort_by_key(|&at| finished.get(at));
+        let sorted = order.iter().filter_map(|&at| finished.get(at).cloned()).collect();
+        (sorted, inverse(&order))
+    }
+
+    fn finish_runs(&mut self, new_coordinate: &[u32]) -> (Vec<Run>, Vec<u32>) {
+        for run in &mut self.runs {
+            run.coordinate =
+                new_coordinate.get(run.coordinate as usize).copied().unwrap_or(u32::MAX);
+        }
+        let mut order: Vec<usize> = (0..self.runs.len()).collect();
+        order.sort_by_key(|&at| self.runs.get(at).map(|run| (run.coordinate, run.repetition)));
+        let sorted = order.iter().filter_map(|&at| self.runs.get(at).cloned()).collect();
+        (sorted, inverse(&order))
+    }
+
+    /// Regions depth-first, siblings as first seen, with unique ids.
+    fn finish_regions(&mut self) -> (Vec<Region>, Vec<u32>) {
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); self.regions.len()];
+        let mut roots = Vec::new();
+        for (at, region) in (0..).zip(&self.regions) {
+            match region.parent.and_then(|above| children.get_mut(above as usize)) {
+                Some(list) => list.push(at),
+                None => roots.push(at),
+            }
+        }
+        let is_program = |at: u32| {
+            self.regions.get(at as usize).is_some_and(|r| r.kind == RegionKind::WholeProgram)
+        };
+        // An explicit stack: call paths may be deep.
+        let mut stack: Vec<(u32, Option<u32>, String)> = Vec::new();
+        let numbered = |list: &[u32], prefix: &str, above: Option<u32>| {
+            let mut next = 0_usize;
+            let mut out: Vec<(u32, Option<u32>, String)> = Vec::new();
+            for &at in list {
+                let id = if is_program(at) {
+                    "0".to_owned()
+                } else {
+                    next += 1;
+                    format!("{prefix}{next}")
+                };
+                out.push((at, above, id));
+            }
+            out.reverse();
+            out
+        };
+        stack.extend(numbered(&roots, "", None));
+        let mut sorted: Vec<Region> = Vec::with_capacity(self.regions.len());
+        let mut order = Vec::with_capacity(self.regions.len());
+        let mut taken = std::collections::HashSet::new();
+        while let Some((at, parent, counted)) = stack.pop() {
+            let Some(region) = self.regions.get(at as usize) else { continue };
+            let new = index(sorted.len());
+            let id = match self.ids {
+                Ids::Counted => counted.clone(),
+                Ids::Kept if taken.contains(&region.id) => {
+                    std::iter::once(region.path.clone())
+                        .chain((2..).map(|n: u32| format!("{}#{n}", region.id)))
+                        .find(|id| !taken.contains(id))
+                        .unwrap_or_default()
+                }
+                Ids::Kept => region.id.clone(),
+            };
+            taken.insert(id.clone());
+            sorted.push(Region { id, parent, ..region.clone() });
+            order.push(at as usize);
+            let prefix =
+                if is_program(at) { String::new() } else { format!("{counted}.") };
+            let below = children.get(at as usize).map(Vec::as_slice).unwrap_or_default();
+            stack.extend(numbered(below, &prefix, Some(new)));
+        }
+        (sorted, inverse(&order))
+    }
+}
+
+/// Inputs keep the order of the command line; other parameters are sorted if they are numbers.
+fn order_of(parameter: &str) -> ValueOrder {
+    if parameter == parameter_names::INPUT { ValueOrder::AsSeen } else { ValueOrder::Numeric }
+}
+
+/// For each old index its place in `order`.
+fn inverse(order: &[usize]) -> Vec<u32> {
+    let mut new_of = vec![0; order.len()];
+    for (new, &old) in (0..).zip(order) {
+        if let Some(slot) = new_of.get_mut(old) {
+            *slot = new;
+        }
+    }
+    new_of
+}

@@ -1,0 +1,362 @@
+//! [`Ensemble`]: several experiments with the parameters in which they differ.
+//!
+//! Everything that compares executions (scaling maps, growth models, versions) stands on it. A
+//! file that holds many runs of one program is an ensemble; so is a row of databases whose
+//! contexts were matched by call path. What PaScal calls a region is a context here: a node of
+//! the one tree of all experiments.
+
+mod builder;
+
+pub use builder::{EnsembleBuilder, Ids, RegionPlace, ValueOrder};
+
+use parallax_base::{Issues, Unit};
+
+use crate::Metadata;
+
+/// Names of metrics of an ensemble that analyses look for.
+pub mod metric_names {
+    /// Time of a region in seconds: one number for each run.
+    pub const TIME: &str = "time";
+    /// Longest time of a single location (thread or rank) in seconds.
+    pub const LOCATION_MAX: &str = "time:location-max";
+    /// Mean time over the locations of the run in seconds, those without a value as 0.
+    pub const LOCATION_MEAN: &str = "time:location-mean";
+    /// Number of locations that the mean is over.
+    pub const LOCATIONS: &str = "locations";
+    /// Load imbalance as the measuring tool reports it, 0 to 1.
+    pub const IMBALANCE: &str = "imbalance";
+    /// Parallel efficiency, where a source has nothing else, as a ratio.
+    pub const EFFICIENCY: &str = "efficiency";
+}
+
+/// Names of parameters that analyses look for.
+pub mod parameter_names {
+    /// Cores, threads or processes in use.
+    pub const CORES: &str = "cores";
+    /// The input: a set of program arguments.
+    pub const INPUT: &str = "input";
+    /// Core frequency in hertz.
+    pub const FREQUENCY: &str = "frequency";
+}
+
+/// Several executions of one program, told apart by parameters.
+///
+/// Parameter values, coordinates, runs, regions and samples refer to each other by index and are
+/// sorted, so that equal content gives equal ensembles whatever the order of the sources.
+#[derive(Debug, Clone)]
+pub struct Ensemble {
+    /// What is known besides numbers.
+    pub metadata: Metadata,
+    /// What was repaired, dropped or guessed.
+    pub issues: Issues,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) coordinates: Vec<Vec<u32>>,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) regions: Vec<Region>,
+    pub(crate) metrics: Vec<EnsembleMetric>,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) statistics: Vec<RunStatistic>,
+}
+
+/// Something in which the experiments differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// Its name, such as `cores` or `input`.
+    pub name: String,
+    /// Its distinct values, in the order in which maps show them.
+    pub values: Vec<ParameterValue>,
+}
+
+/// One value of a [`Parameter`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParameterValue {
+    /// As a person wrote it.
+    pub label: String,
+    /// As a number, where it is one; frequencies in hertz.
+    pub number: Option<f64>,
+}
+
+/// One execution.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Index into the coordinates.
+    pub coordinate: u32,
+    /// Number of the repetition, as the source counts.
+    pub repetition: u32,
+    /// Whether nothing speaks against its values; a run that was far too short may have failed.
+    pub is_trusted: bool,
+}
+
+/// A part of the program, common to all experiments.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Region {
+    /// A short unique name: `0` for the whole program, `1.2` below it.
+    pub id: String,
+    /// The call path, or what the source writes in its place.
+    pub path: String,
+    /// What a person calls it: a function, a loop, the last part of the path.
+    pub name: String,
+    /// Index of the region around it; `None` for outermost ones.
+    pub parent: Option<u32>,
+    /// What it is.
+    pub kind: RegionKind,
+    /// Source file.
+    pub file: Option<String>,
+    /// First and last line in the source file.
+    pub lines: Option<(u32, u32)>,
+}
+
+/// What a [`Region`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RegionKind {
+    /// The program from start to exit.
+    WholeProgram,
+    /// Marked in the source by a person.
+    Marked,
+    /// The time between two marked regions.
+    Gap,
+    /// Marked by the measuring tool, without source lines.
+    Automatic,
+    /// A thread's or process's entry.
+    Entry,
+    /// A call of a function.
+    Function,
+    /// A loop.
+    Loop,
+    /// A source line.
+    Line,
+}
+
+impl RegionKind {
+    /// The word that tables use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WholeProgram => "program",
+            Self::Marked => "region",
+            Self::Gap => "gap",
+            Self::Automatic => "automatic",
+            Self::Entry => "entry",
+            Self::Function => "function",
+            Self::Loop => "loop",
+            Self::Line => "line",
+        }
+    }
+}
+
+/// Something that was measured in the runs of an ensemble.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EnsembleMetric {
+    /// Its name; see [`metric_names`].
+    pub name: String,
+    /// What its values count.
+    pub unit: Unit,
+}
+
+/// One value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// Index into the metrics.
+    pub metric: u16,
+    /// Index into the regions.
+    pub region: u32,
+    /// Index into the runs.
+    pub run: u32,
+    /// The value in the metric's unit; always finite.
+    pub value: f64,
+}
+
+/// Statistics over the repetitions at one coordinate, where a source has nothing else.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunStatistic {
+    /// Index into the metrics.
+    pub metric: u16,
+    /// Index into the regions.
+    pub region: u32,
+    /// Index into the coordinates.
+    pub coordinate: u32,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Median.
+    pub median: f64,
+    /// Smallest value.
+    pub minimum: f64,
+    /// Largest value.
+    pub maximum: f64,
+    /// Number of repetitions.
+    pub repetitions: u32,
+}
+
+/// The columns of an [`Ensemble`] from a source that is sorted already.
+#[derive(Debug, Clone, Default)]
+pub struct EnsembleColumns {
+    /// What was varied.
+    pub parameters: Vec<Parameter>,
+    /// Distinct combinations of parameter values, one index for each parameter; sorted.
+    pub coordinates: Vec<Vec<u32>>,
+    /// Executions, sorted by coordinate, then repetition.
+    pub runs: Vec<Run>,
+    /// Regions, parents before their children.
+    pub regions: Vec<Region>,
+    /// What was measured.
+    pub metrics: Vec<EnsembleMetric>,
+    /// Values, sorted by metric, region, run; at most one for each triple.
+    pub samples: Vec<Sample>,
+    /// Statistics, sorted by metric, region, coordinate.
+    pub statistics: Vec<RunStatistic>,
+}
+
+impl Ensemble {
+    /// An ensemble of sorted columns.
+    ///
+    /// # Errors
+    /// A sentence about the first column that is not as [`EnsembleColumns`] says.
+    pub fn new(
+        metadata: Metadata,
+        columns: EnsembleColumns,
+        issues: Issues,
+    ) -> Result<Self, String> {
+        let EnsembleColumns {
+            parameters,
+            coordinates,
+            runs,
+            regions,
+            metrics,
+            samples,
+            statistics,
+        } = columns;
+        let ensemble = Self {
+            metadata,
+            issues,
+            parameters,
+            coordinates,
+            runs,
+            regions,
+            metrics,
+            samples,
+            statistics,
+        };
+        ensemble.check()?;
+        Ok(ensemble)
+    }
+
+    /// What was varied.
+    #[must_use]
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// Index of the parameter of this name.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<usize> {
+        self.parameters.iter().position(|parameter| parameter.name == name)
+    }
+
+    /// Distinct combinations of parameter values: for each, the index of its value for each
+    /// parameter. Sorted.
+    #[must_use]
+    pub fn coordinates(&self) -> &[Vec<u32>] {
+        &self.coordinates
+    }
+
+    /// The value of a parameter at a coordinate.
+    #[must_use]
+    pub fn value_at(&self, coordinate: usize, parameter: usize) -> Option<&ParameterValue> {
+        let value = *self.coordinates.get(coordinate)?.get(parameter)?;
+        self.parameters.get(parameter)?.values.get(value as usize)
+    }
+
+    /// Executions, sorted by coordinate, then repetition.
+    #[must_use]
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// The regions, parents before their children.
+    #[must_use]
+    pub fn regions(&self) -> &[Region] {
+        &self.regions
+    }
+
+    /// What was measured.
+    #[must_use]
+    pub fn metrics(&self) -> &[EnsembleMetric] {
+        &self.metrics
+    }
+
+    /// Index of the metric of this name.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<u16> {
+        let at = self.metrics.iter().position(|metric| metric.name == name)?;
+        u16::try_from(at).ok()
+    }
+
+    /// All values of one metric in one region, sorted by run.
+    #[must_use]
+    pub fn samples_of(&self, metric: u16, region: u32) -> &[Sample] {
+        let key = |s: &Sample| (s.metric, s.region);
+        let start = self.samples.partition_point(|s| key(s) < (metric, region));
+        let end = self.samples.partition_point(|s| key(s) <= (metric, region));
+        self.samples.get(start..end).unwrap_or_default()
+    }
+
+    /// The statistics of one metric in one region, sorted by coordinate.
+    #[must_use]
+    pub fn statistics_of(&self, metric: u16, region: u32) -> &[RunStatistic] {
+        let key = |s: &RunStatistic| (s.metric, s.region);
+        let start = self.statistics.partition_point(|s| key(s) < (metric, region));
+        let end = self.statistics.partition_point(|s| key(s) <= (metric, region));
+        self.statistics.get(start..end).unwrap_or_default()
+    }
+
+    /// Checks the invariants of the columns.
+    ///
+    /// # Errors
+    /// A sentence about the first that does not hold.
+    pub fn check(&self) -> Result<(), String> {
+        let fits = |coordinate: &Vec<u32>| {
+            coordinate.len() == self.parameters.len()
+                && coordinate.iter().zip(&self.parameters).all(|(&value, parameter)| {
+                    (value as usize) < parameter.values.len()
+                })
+        };
+        if let Some(at) = self.coordinates.iter().position(|coordinate| !fits(coordinate)) {
+            return Err(format!("coordinate {at} does not fit the parameters"));
+        }
+        if self.coordinates.windows(2).any(|pair| pair.first() >= pair.last()) {
+            return Err("the coordinates are not sorted".into());
+        }
+        let key = |run: &Run| (run.coordinate, run.repetition);
+        if self.runs.iter().any(|run| run.coordinate as usize >= self.coordinates.len())
+            || self.runs.is_sorted_by_key(key).eq(&false)
+        {
+            return Err("the runs are not sorted by their coordinates".into());
+        }
+        let late = |(at, region): (u32, &Region)| region.parent.is_some_and(|above| above >= at);
+        if (0..).zip(&self.regions).any(late) {
+            return Err("a region stands before its parent".into());
+        }
+        let key = |s: &Sample| (s.metric, s.region, s.run);
+        let outside = |s: &Sample| {
+            s.metric as usize >= self.metrics.len()
+                || s.region as usize >= self.regions.len()
+                || s.run as usize >= self.runs.len()
+                || !s.value.is_finite()
+        };
+        if self.samples.iter().any(outside)
+            || !self.samples.is_sorted_by(|a, b| key(a) < key(b))
+        {
+            return Err("the samples are not sorted or refer to nothing".into());
+        }
+        let key = |s: &RunStatistic| (s.metric, s.region, s.coordinate);
+        let outside = |s: &RunStatistic| {
+            s.metric as usize >= self.metrics.len()
+                || s.region as usize >= self.regions.len()
+                || s.coordinate as usize >= self.coordinates.len()
+        };
+        if self.statistics.iter().any(outside) || !self.statistics.is_sorted_by_key(key) {
+            return Err("the statistics are not sorted or refer to nothing".into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,272 @@
+//! Which parameters become the axes of the maps, and what is held fixed.
+
+use parallax_analysis::scaling::{Grid, GridBuilder, Measure};
+use parallax_model::ensemble::{Ensemble, Parameter, ParameterValue, parameter_names};
+
+use super::ScalingError;
+use super::parameters::cores_parameter;
+
+/// Which parameters become the axes of the maps.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AxisChoice {
+    /// The parameter that counts cores; `None` for one of the usual names.
+    pub cores: Option<String>,
+    /// Parameters that are held at one value: name and value. A frequency that is not chosen is
+    /// held at its highest value; all other parameters make up the input.
+    pub fixed: Vec<(String, String)>,
+}
+
+/// Which runs count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RunChoice {
+    /// All.
+    #[default]
+    All,
+    /// Those that nothing speaks against: not the ones that were far too short.
+    Trusted,
+}
+
+/// The axes of the maps and the place of every coordinate on them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Axes {
+    pub(super) inputs: Vec<String>,
+    pub(super) cores: Vec<u32>,
+    /// For each coordinate of the ensemble its input and core count; `None` for those that are
+    /// not shown.
+    cells: Vec<Option<(usize, u32)>>,
+}
+
+/// The value of a parameter that a person means: by label, by number, or a frequency with or
+/// without its unit.
+fn chosen_value(parameter: &Parameter, text: &str) -> Option<u32> {
+    let find = |is: &dyn Fn(&ParameterValue) -> bool| {
+        u32::try_from(parameter.values.iter().position(is)?).ok()
+    };
+    if let Some(at) = find(&|value| value.label == text) {
+        return Some(at);
+    }
+    let lower = text.trim().to_ascii_lowercase();
+    let units = [("ghz", 1e9), ("mhz", 1e6), ("khz", 1e3), ("hz", 1.0)];
+    let with_unit = units.iter().find_map(|(unit, scale)| {
+        Some(lower.strip_suffix(unit)?.trim().parse::<f64>().ok()? * scale)
+    });
+    let near = |number: f64| {
+        move |value: &ParameterValue| {
+            value.number.is_some_and(|known| (known - number).abs() <= 1e-9 * known.abs())
+        }
+    };
+    if let Some(hertz) = with_unit {
+        return find(&near(hertz));
+    }
+    let number: f64 = lower.parse().ok()?;
+    let scales: &[f64] =
+        if parameter.name == parameter_names::FREQUENCY { &[1.0, 1e9, 1e6, 1e3] } else { &[1.0] };
+    scales.iter().find_map(|scale| find(&near(number * scale)))
+}
+
+fn shown(parameter: &Parameter, value: &ParameterValue) -> String {
+    match value.number {
+        Some(hertz) if parameter.name == parameter_names::FREQUENCY => {
+            format!("{} GHz", hertz / 1e9)
+        }
+        _ => value.label.clone(),
+    }
+}
+
+impl Axes {
+    pub(super) fn of(
+        ensemble: &Ensemble,
+        choice: &AxisChoice,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, ScalingError> {
+        let parameters = ensemble.parameters();
+        let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
+        let cores_at = cores_parameter(&names, choice.cores.as_deref())?;
+        let fixed = fixed_values(parameters, cores_at, choice, notes)?;
+        let input_at: Vec<usize> = (0..parameters.len())
+            .filter(|at| *at != cores_at && !fixed.iter().any(|(fixed, _)| fixed == at))
+            .collect();
+        let part = |coordinate: &[u32], at: usize| coordinate.get(at).copied().unwrap_or(0);
+        let mut inputs: Vec<Vec<u32>> = Vec::new();
+        let mut found: Vec<Option<(Vec<u32>, u32)>> = Vec::new();
+        let mut strange = 0;
+        for (index, coordinate) in ensemble.coordinates().iter().enumerate() {
+            if fixed.iter().any(|&(at, value)| part(coordinate, at) != value) {
+                found.push(None);
+                continue;
+            }
+            let cores = ensemble.value_at(index, cores_at).and_then(core_count);
+            let Some(cores) = cores else {
+                strange += 1;
+                found.push(None);
+                continue;
+            };
+            let input: Vec<u32> = input_at.iter().map(|&at| part(coordinate, at)).collect();
+            inputs.push(input.clone());
+            found.push(Some((input, cores)));
+        }
+        if strange > 0 {
+            notes.push(format!(
+                "{strange} configurations are left out: their {} is not a whole number of 1 or more",
+                names.get(cores_at).copied().unwrap_or("core count")
+            ));
+        }
+        inputs.sort_unstable();
+        inputs.dedup();
+        let cells: Vec<Option<(usize, u32)>> = found
+            .into_iter()
+            .map(|cell| {
+                let (input, cores) = cell?;
+                Some((inputs.binary_search(&input).ok()?, cores))
+            })
+            .collect();
+        let mut cores: Vec<u32> = cells.iter().flatten().map(|&(_, cores)| cores).collect();
+        cores.sort_unstable();
+        cores.dedup();
+        if cores.is_empty() {
+            return Err(ScalingError::Missing {
+                what: "no run has the chosen parameters".to_owned(),
+                hint: "choose other values".to_owned(),
+            });
+        }
+        let label = |input: &Vec<u32>| {
+            let parts = input_at.iter().zip(input).filter_map(|(&at, &value)| {
+                let parameter = parameters.get(at)?;
+                let value = shown(parameter, parameter.values.get(value as usize)?);
+                let is_input = parameter.name == parameter_names::INPUT;
+                Some(if is_input { value } else { format!("{}={value}", parameter.name) })
+            });
+            parts.collect::<Vec<_>>().join(" ")
+        };
+        Ok(Self { inputs: inputs.iter().map(label).collect(), cores, cells })
+    }
+
+    /// The repetition times of one region by these axes.
+    pub(super) fn grid(
+        &self,
+        ensemble: &Ensemble,
+        metric: u16,
+        region: u32,
+        runs: RunChoice,
+        measure: Measure,
+    ) -> Result<Grid, ScalingError> {
+        let mut builder = GridBuilder::new(self.inputs.clone());
+        let samples = ensemble.samples_of(metric, region);
+        for sample in samples {
+            let Some(run) = ensemble.runs().get(sample.run as usize) else { continue };
+            if runs == RunChoice::Trusted && !run.is_trusted {
+                continue;
+            }
+            if let Some((input, cores)) = self.cell(run.coordinate) {
+                // A negative time was reported by the reader; it cannot stand in a map.
+                let _ = builder.push(input, cores, sample.value);
+            }
+        }
+        if samples.is_empty() {
+            for statistic in ensemble.statistics_of(metric, region) {
+                let value = match measure {
+                    Measure::Median => statistic.median,
+                    Measure::Mean => statistic.mean,
+                    Measure::Min => statistic.minimum,
+                    Measure::Max => statistic.maximum,
+                };
+                if let Some((input, cores)) = self.cell(statistic.coordinate) {
+                    let _ = builder.push(input, cores, value);
+                }
+            }
+        }
+        Ok(builder.finish_with(self.cores.clone())?)
+    }
+
+    /// The grid of the sum over several regions in each run.
+    pub(super) fn grid_of_sum(
+        &self,
+        ensemble: &Ensemble,
+        metric: u16,
+        regions: &[u32],
+        runs: RunChoice,
+    ) -> Result<Grid, ScalingError> {
+        let mut sums: std::collections::BTreeMap<u32, f64> = std::collections::BTreeMap::new();
+        for &region in regions {
+            for sample in ensemble.samples_of(metric, region) {
+                *sums.entry(sample.run).or_insert(0.0) += sample.value;
+            }
+        }
+        let mut builder = GridBuilder::new(self.inputs.clone());
+        for (run, value) in sums {
+            let Some(run) = ensemble.runs().get(run as usize) else { continue };
+            if runs == RunChoice::Trusted && !run.is_trusted {
+                continue;
+            }
+            if let Some((input, cores)) = self.cell(run.coordinate) {
+                let _ = builder.push(input, cores, value);
+            }
+        }
+        Ok(builder.finish_with(self.cores.clone())?)
+    }
+
+    pub(super) fn cell(&self, coordinate: u32) -> Option<(usize, u32)> {
+        self.cells.get(coordinate as usize).copied().flatten()
+    }
+}
+
+fn core_count(value: &ParameterValue) -> Option<u32> {
+    let number = value.number.or_else(|| value.label.trim().parse().ok())?;
+    // The cast is exact: the number is whole and in range.
+    (number.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&number))
+        .then_some(number as u32)
+}
+
+/// Index and value of every parameter that is held fixed.
+fn fixed_values(
+    parameters: &[Parameter],
+    cores_at: usize,
+    choice: &AxisChoice,
+    notes: &mut Vec<String>,
+) -> Result<Vec<(usize, u32)>, ScalingError> {
+    let mut fixed = Vec::new();
+    for (name, text) in &choice.fixed {
+        let at = parameters.iter().position(|p| p.name == *name).filter(|at| *at != cores_at);
+        let (at, parameter) =
+            at.and_then(|at| Some((at, parameters.get(at)?))).ok_or_else(|| {
+                let others = parameters.iter().enumerate().filter(|(at, _)| *at != cores_at);
+                let known: Vec<&str> = others.map(|(_, p)| p.name.as_str()).collect();
+                ScalingError::Unknown {
+                    what: "parameter to hold fixed called",
+                    name: name.clone(),
+                    known: if known.is_empty() { "none".to_owned() } else { known.join(", ") },
+                }
+            })?;
+        let value = chosen_value(parameter, text).ok_or_else(|| {
+            let known: Vec<String> =
+                parameter.values.iter().map(|value| shown(parameter, value)).collect();
+            ScalingError::Unknown {
+                what: "value of this parameter like",
+                name: text.clone(),
+                known: format!("{}: {}", parameter.name, known.join(", ")),
+            }
+        })?;
+        fixed.push((at, value));
+    }
+    let frequency = parameters.iter().position(|p| p.name == parameter_names::FREQUENCY);
+    if let Some(at) = frequency.filter(|at| !fixed.iter().any(|(fixed, _)| fixed == at))
+        && let Some(parameter) = parameters.get(at)
+    {
+        let numbers = parameter.values.iter().map(|value| value.number.unwrap_or(f64::MIN));
+        let highest = (0..).zip(numbers).max_by(|a: &(u32, f64), b| a.1.total_cmp(&b.1));
+        if let Some((value, _)) = highest {
+            fixed.push((at, value));
+            if parameter.values.len() > 1 {
+                let all: Vec<String> =
+                    parameter.values.iter().map(|value| shown(parameter, value)).collect();
+                notes.push(format!(
+                    "measured at {} frequencies ({}); shown is the highest (choose with \
+                     --frequency)",
+                    all.len(),
+                    all.join(", ")
+                ));
+            }
+        }
+    }
+    Ok(fixed)
+}

@@ -1,0 +1,508 @@
+//! Contexts of several databases as the regions of one ensemble, matched by call path.
+
+use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, Unit};
+use parallax_engine::query::{parse_metrics, parse_profiles};
+use parallax_engine::resolve::{resolve_metric, resolve_profiles};
+use parallax_engine::{LocationChoice, Session};
+use parallax_model::ensemble::{EnsembleBuilder, RegionKind, RegionPlace, metric_names};
+use parallax_model::{
+    ContextChoice, ContextKind, ContextTree, IdentityKind, MetricChoice, Plan, Scope, SliceRequest,
+};
+
+use super::ScalingError;
+
+/// How the values of many locations become the time of a region in one run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LocationStatistic {
+    /// The largest: an estimate of wall time, since the slowest rank decides.
+    #[default]
+    Max,
+    /// The mean over the locations; one without a value counts as 0.
+    Mean,
+    /// The sum: resources used, not time passed.
+    Sum,
+}
+
+/// Which contexts become regions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ContextDetail {
+    /// Calls of functions only.
+    Functions,
+    /// Functions and loops.
+    #[default]
+    Loops,
+    /// Functions, loops and source lines.
+    Lines,
+}
+
+/// What becomes of functions that system and MPI libraries call inside.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LibraryFrames {
+    /// Only the call into the library is a region; time inside counts for it.
+    #[default]
+    Folded,
+    /// They are regions like any other.
+    Kept,
+}
+
+/// How databases are read into an ensemble.
+#[derive(Debug, Clone, Default)]
+pub struct ContextOptions {
+    /// A metric expression; `None` for wall time where it was measured, else the metric that
+    /// says most about time.
+    pub metric: Option<String>,
+    /// A profile expression; `None` for the first thread of each rank, whose time passes as wall
+    /// time does.
+    pub profiles: Option<String>,
+    /// How locations become one number.
+    pub statistic: LocationStatistic,
+    /// Which contexts become regions.
+    pub detail: ContextDetail,
+    /// What becomes of library internals.
+    pub libraries: LibraryFrames,
+}
+
+/// The metric that an ensemble is made of, by name so that it is found in every database.
+#[derive(Debug, Clone)]
+pub(super) struct ChosenMetric {
+    pub(super) name: String,
+    pub(super) reason: String,
+}
+
+/// The metric asked for, or wall time, or what says most about time.
+pub(super) fn choose_metric(
+    session: &Session,
+    options: &ContextOptions,
+    control: &Control,
+) -> Result<ChosenMetric, ScalingError> {
+    let catalog = &session.experiment().metrics;
+    let (metric, reason) = if let Some(text) = &options.metric {
+        let metric = resolve_metric(catalog, &parse_metrics(text)?)?;
+        (metric, "as asked".to_owned())
+    } else {
+        let wall = catalog.iter().find(|(_, m)| m.name.eq_ignore_ascii_case("realtime"));
+        match wall {
+            Some((metric, _)) if session.total(metric, control)? > 0.0 => {
+                (metric, "it measures wall time".to_owned())
+            }
+            _ => {
+                let found = session.default_metric(control)?;
+                (found.metric, found.reason)
+            }
+        }
+    };
+    Ok(ChosenMetric { name: catalog.get(metric).name.to_string(), reason })
+}
+
+/// Adds the contexts and values of one database as `run`.
+pub(super) fn add_database(
+    builder: &mut EnsembleBuilder,
+    run: u32,
+    session: &Session,
+    chosen: &ChosenMetric,
+    options: &ContextOptions,
+    control: &Control,
+) -> Result<(), ScalingError> {
+    let catalog = &session.experiment().metrics;
+    let found = catalog.iter().find(|(_, metric)| *metric.name == *chosen.name);
+    let (metric, described) = found.ok_or_else(|| ScalingError::Unknown {
+        what: "metric",
+        name: chosen.name.clone(),
+        known: catalog.iter().map(|(_, m)| m.name.to_string()).collect::<Vec<_>>().join(", "),
+    })?;
+    let (name, unit, scale) = match &described.unit {
+        Unit::Seconds => (metric_names::TIME.to_owned(), Unit::Seconds, 1.0),
+        Unit::Nanos => (metric_names::TIME.to_owned(), Unit::Seconds, 1e-9),
+        other => (described.name.to_lowercase(), other.clone(), 1.0),
+    };
+    let locations = chosen_locations(session, options)?;
+    if locations.is_empty() {
+        return Err(ScalingError::Missing {
+            what: format!("{} has no location to count", session.experiment().metadata.origin),
+            hint: "choose others with --profiles".to_owned(),
+        });
+    }
+    let mut fold = Fold::new(session.tree().len(), locations.len());
+    fold.read(session, metric, locations, control)?;
+    let regions = Regions::of(session.tree(), options);
+    let totals = fold.totals(session.tree(), &regions);
+
+    let main = builder.metric(&name, &unit);
+    let longest = builder.metric(metric_names::LOCATION_MAX, &unit);
+    let mean = builder.metric(metric_names::LOCATION_MEAN, &unit);
+    let count = builder.metric(metric_names::LOCATIONS, &Unit::Count);
+    let mut region_of: Vec<Option<u32>> = vec![None; totals.len()];
+    for (at, total) in totals.iter().enumerate() {
+        // Contexts without any value were not executed by the chosen locations.
+        if at > 0 && total.max <= 0.0 {
+            continue;
+        }
+        let Some(node) = regions.nodes.get(at) else { continue };
+        let parent = node.parent.and_then(|above| region_of.get(above).copied().flatten());
+        let region =
+            builder.region(parent, &node.key, || place(session.tree(), node, &regions.nodes));
+        if let Some(slot) = region_of.get_mut(at) {
+            *slot = Some(region);
+        }
+        let locations = fold.num_locations as f64;
+        let value = match options.statistic {
+            LocationStatistic::Max => total.max,
+            LocationStatistic::Mean => total.sum / locations,
+            LocationStatistic::Sum => total.sum,
+        };
+        builder.push(main, region, run, value * scale);
+        builder.push(longest, region, run, total.max * scale);
+        builder.push(mean, region, run, total.sum / locations * scale);
+        builder.push(count, region, run, locations);
+    }
+    Ok(())
+}
+
+/// The locations that count: those asked for, else the first thread of each rank.
+fn chosen_locations(
+    session: &Session,
+    options: &ContextOptions,
+) -> Result<Vec<LocationIdx>, ScalingError> {
+    let catalog = &session.experiment().locations;
+    if let Some(text) = &options.profiles {
+        let set = resolve_profiles(catalog, &parse_profiles(text)?);
+        return Ok(match set.locations(catalog) {
+            LocationChoice::All => catalog.iter().collect(),
+            LocationChoice::Some(list) => list,
+        });
+    }
+    let mut first: std::collections::BTreeMap<[Option<u64>; 3], (u64, LocationIdx)> =
+        std::collections::BTreeMap::new();
+    for location in catalog.iter() {
+        let identity = |kind| catalog.identity(location, kind);
+        if identity(IdentityKind::GpuStream).is_some() || catalog.num_values(location) == 0 {
+            continue;
+        }
+        let rank = identity(IdentityKind::Rank);
+        // Without ranks, every node of the run has its own process.
+        let node = identity(IdentityKind::Node).filter(|_| rank.is_none());
+        let thread = identity(IdentityKind::Thread).unwrap_or(0);
+        let entry = first
+            .entry([identity(IdentityKind::Application), node, rank])
+            .or_insert((thread, location));
+        if thread < entry.0 {
+            *entry = (thread, location);
+        }
+    }
+    let mut list: Vec<LocationIdx> = first.into_values().map(|(_, location)| location).collect();
+    list.sort_unstable();
+    Ok(list)
+}
+
+/// A node of the simplified tree: what contexts with the same path of kept ancestors become.
+struct RegionNode {
+    /// What tells it from its siblings, the same in all experiments.
+    key: String,
+    label: String,
+    parent: Option<usize>,
+    kind: RegionKind,
+    /// The first context of it.
+    context: ContextIdx,
+}
+
+struct Regions {
+    /// Parents before children; the first is the whole program.
+    nodes: Vec<RegionNode>,
+    /// For each context the node that its inclusive value is added to, if it is kept itself.
+    own: Vec<Option<usize>>,
+}
+
+impl Regions {
+    fn of(tree: &ContextTree, options: &ContextOptions) -> Self {
+        let root = RegionNode {
+            key: String::new(),
+            label: "whole program".to_owned(),
+            parent: None,
+            kind: RegionKind::WholeProgram,
+            context: ContextTree::ROOT,
+        };
+        let mut nodes = vec![root];
+        let mut own = vec![None; tree.len()];
+        // The node around each context, and whether its code belongs to a library.
+        let mut around = vec![(0_usize, Origin::Program); tree.len()];
+        let mut known: std::collections::HashMap<(usize, String), usize> =
+            std::collections::HashMap::new();
+        if let Some(slot) = own.first_mut() {
+            *slot = Some(0);
+        }
+        for context in tree.iter().skip(1) {
+            let parent = tree.parent(context).map_or(0, ContextIdx::idx);
+            let (above, origin) = around.get(parent).copied().unwrap_or((0, Origin::Program));
+            let here = match tree.kind(context) {
+                ContextKind::Function => Origin::of(tree, context, origin),
+                _ => origin,
+            };
+            let kind = match tree.kind(context) {
+                ContextKind::Entry => Some(RegionKind::Entry),
+                ContextKind::Function => Some(RegionKind::Function),
+                ContextKind::Loop if options.detail != ContextDetail::Functions => {
+                    Some(RegionKind::Loop)
+                }
+                ContextKind::Line if options.detail == ContextDetail::Lines => {
+                    Some(RegionKind::Line)
+                }
+                _ => None,
+            };
+            let is_inside = options.libraries == LibraryFrames::Folded
+                && origin != Origin::Program
+                && here != Origin::Program;
+            let node = match kind.filter(|_| !is_inside) {
+                None => above,
+                Some(kind) => {
+                    let label = tree.label(context);
+                    let key = normal_name(&label).to_owned();
+                    let next = nodes.len();
+                    let at = *known.entry((above, key.clone())).or_insert(next);
+                    if at == next {
+                        let parent = Some(above);
+                        nodes.push(RegionNode { label: key.clone(), key, parent, kind, context });
+                    }
+                    if let Some(slot) = own.get_mut(context.idx()) {
+                        *slot = Some(at);
+                    }
+                    at
+                }
+            };
+            if let Some(slot) = around.get_mut(context.idx()) {
+                *slot = (node, here);
+            }
+        }
+        Self { nodes, own }
+    }
+}
+
+/// Whose code a context is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Program,
+    /// A library of the system.
+    System,
+    /// Below a call of MPI, whatever it calls.
+    Mpi,
+}
+
+impl Origin {
+    fn of(tree: &ContextTree, function: ContextIdx, above: Self) -> Self {
+        let name = tree.function_name(function).unwrap_or("");
+        if above == Self::Mpi || name.starts_with("MPI_") || name.starts_with("PMPI_") {
+            return Self::Mpi;
+        }
+        let module = tree
+            .function(function)
+            .and_then(|row| tree.functions().get(row.idx()))
+            .and_then(|function| tree.modules().get(function.module?.idx()));
+        match module {
+            Some(module) if is_system(&module.path) => Self::System,
+            Some(_) => Self::Program,
+            // Code without a module goes with what called it.
+            None => above,
+        }
+    }
+}
+
+/// Whether a library comes with the system, by where it is and what it is called.
+fn is_system(path: &str) -> bool {
+    const FOLDERS: [&str; 4] = ["/lib/", "/lib64/", "/usr/", "["];
+    const NAMES: [&str; 12] = [
+        "libc.so",
+        "libc-",
+        "libm.so",
+        "libm-",
+        "libpthread",
+        "libstdc++",
+        "libgcc",
+        "libgomp",
+        "libmpi",
+        "libopen-pal",
+        "libdl",
+        "ld-linux",
+    ];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    FOLDERS.iter().any(|folder| path.starts_with(folder))
+        || NAMES.iter().any(|start| name.starts_with(start))
+}
+
+/// A name without what compilers and addresses add, so that it is the same in every run:
+/// `solve.constprop.0` and `solve [clone .isra.2]` are `solve`.
+fn normal_name(label: &str) -> &str {
+    let mut name = label.split(" [clone").next().unwrap_or(label).trim();
+    const ADDED: [&str; 6] = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", ".llvm."];
+    while let Some(at) = ADDED.iter().filter_map(|added| name.rfind(added)).max() {
+        let is_end = name.get(at + 1..).is_some_and(|rest| {
+            rest.split('.').skip(1).all(|part| part.chars().all(|c| c.is_ascii_digit()))
+        });
+        match name.get(..at).filter(|front| is_end && !front.is_empty()) {
+            Some(front) => name = front,
+            None => break,
+        }
+    }
+    name
+}
+
+fn place(tree: &ContextTree, node: &RegionNode, nodes: &[RegionNode]) -> RegionPlace {
+    let mut path = Vec::new();
+    let mut next = node.parent;
+    while let Some(above) = next.and_then(|at| nodes.get(at)) {
+        if above.parent.is_some() {
+            path.push(above.label.as_str());
+        }
+        next = above.parent;
+    }
+    path.reverse();
+    if node.parent.is_some() {
+        path.push(&node.label);
+    }
+    let line = match tree.kind(node.context) {
+        ContextKind::Function => tree
+            .function(node.context)
+            .and_then(|row| tree.functions().get(row.idx()))
+            .map_or(0, |function| function.line),
+        _ => tree.line(node.context),
+    };
+    let file = match tree.kind(node.context) {
+        ContextKind::Function => tree
+            .function(node.context)
+            .and_then(|row| tree.functions().get(row.idx()))
+            .and_then(|function| tree.files().get(function.file?.idx()))
+            .map(|file| file.path.to_string()),
+        _ => tree.file_path(node.context).map(str::to_owned),
+    };
+    RegionPlace {
+        id: String::new(),
+        path: path.join(" > "),
+        name: node.label.clone(),
+        kind: node.kind,
+        lines: file.as_ref().filter(|_| line > 0).map(|_| (line, line)),
+        file,
+    }
+}
+
+/// Largest and summed value over locations.
+#[derive(Debug, Clone, Copy, Default)]
+struct Total {
+    max: f64,
+    sum: f64,
+}
+
+/// Inclusive values by location and context; as many as the slice has.
+struct Fold {
+    num_locations: usize,
+    num_contexts: usize,
+    /// (location, context, value), sorted by location.
+    values: Vec<(u32, u32, f64)>,
+}
+
+impl Fold {
+    fn new(num_contexts: usize, num_locations: usize) -> Self {
+        Self { num_locations, num_contexts, values: Vec::new() }
+    }
+
+    fn read(
+        &mut self,
+        session: &Session,
+        metric: MetricIdx,
+        locations: Vec<LocationIdx>,
+        control: &Control,
+    ) -> Result<(), ScalingError> {
+        let described = session.experiment().metrics.get(metric);
+        let id = described.id_in(&Scope::Inclusive).ok_or_else(|| ScalingError::Missing {
+            what: format!("metric {} has no inclusive values", described.name),
+            hint: "choose another with --metric; `parallax info` lists their scopes".to_owned(),
+        })?;
+        let request = SliceRequest {
+            locations,
+            contexts: ContextChoice::Tree,
+            metrics: MetricChoice::Ids { values: vec![id], statistics: Vec::new() },
+            plan: Plan::Cheapest,
+        };
+        let tree = session.tree();
+        session.slice_in_parts(&request, control, |part| {
+            let rows = part.location.iter().zip(&part.context).zip(&part.value);
+            for ((&location, &context), &value) in rows {
+                // A counter that ran below zero comes out huge or negative: no time is that.
+                if let Some(context) = tree.by_source_id(context)
+                    && value.is_finite()
+                    && (0.0..1e18).contains(&value)
+                {
+                    self.values.push((location, context.get(), value));
+                }
+            }
+        })?;
+        Ok(())
+    }
+
+    /// For each node, the largest and the summed value over locations. Contexts of one node are
+    /// siblings in the simplified tree, so their values add up within a location.
+    fn totals(&self, tree: &ContextTree, regions: &Regions) -> Vec<Total> {
+        let mut totals = vec![Total::default(); regions.nodes.len()];
+        let mut here = vec![0.0; regions.nodes.len()];
+        let mut touched: Vec<usize> = Vec::new();
+        debug_assert_eq!(self.num_contexts, tree.len());
+        for chunk in self.values.chunk_by(|a, b| a.0 == b.0) {
+            let mut below_root = 0.0;
+            for &(_, context, value) in chunk {
+                let context = ContextIdx::new(context);
+                if tree.parent(context) == Some(ContextTree::ROOT) {
+                    below_root += value;
+                }
+                let Some(node) = regions.own.get(context.idx()).copied().flatten() else {
+                    continue;
+                };
+                if let Some(slot) = here.get_mut(node) {
+                    *slot += value;
+                    touched.push(node);
+                }
+            }
+            // Some writers store no value for the root.
+            if let Some(root) = here.first_mut()
+                && *root == 0.0
+            {
+                *root = below_root;
+                touched.push(0);
+            }
+            for node in touched.drain(..) {
+                if let (Some(slot), Some(total)) = (here.get_mut(node), totals.get_mut(node)) {
+                    total.max = total.max.max(*slot);
+                    total.sum += *slot;
+                    *slot = 0.0;
+                }
+            }
+        }
+        totals
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_what_compilers_add() {
+        for (label, name) in [
+            ("solve", "solve"),
+            ("solve.constprop.0", "solve"),
+            ("solve.isra.0.part.12", "solve"),
+            ("solve.cold", "solve"),
+            ("solve [clone .isra.2]", "solve"),
+            ("solve.colder", "solve.colder"),
+            ("react._omp_fn.0", "react._omp_fn.0"),
+        ] {
+            assert_eq!(normal_name(label), name, "{label}");
+        }
+    }
+
+    #[test]
+    fn libraries_of_the_system_are_known_by_folder_or_name() {
+        for path in ["/usr/lib/libfoo.so", "[vdso]", "/opt/mpi/lib/libmpi.so.40", "/x/libc.so.6"] {
+            assert!(is_system(path), "{path}");
+        }
+        for path in ["/home/a/reactor", "/opt/hypre/lib/libHYPRE.so", "/x/libcgsolver.so"] {
+            assert!(!is_system(path), "{path}");
+        }
+    }
+}

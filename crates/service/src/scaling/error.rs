@@ -1,0 +1,133 @@
+//! [`ScalingError`]: why there is no answer about scaling.
+
+use parallax_analysis::growth::GrowthError;
+use parallax_analysis::scaling::{GridError, ProgramError};
+use parallax_engine::EngineError;
+use parallax_engine::query::QueryError;
+use parallax_formats::FormatError;
+use parallax_import::ImportError;
+
+use crate::ServiceError;
+
+/// Why there is no answer about scaling.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScalingError {
+    /// A file or folder cannot be opened.
+    #[error(transparent)]
+    Open(#[from] ImportError),
+    /// A database cannot answer.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// A file cannot be merged.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// Nothing was given.
+    #[error("nothing to open: name files of measurements or folders of databases")]
+    NoSources,
+    /// Files of measurements and databases were given together.
+    #[error(
+        "{file} is a file of measurements and {folder} a database: they do not make one ensemble, \
+         open them apart"
+    )]
+    MixedSources {
+        /// One of the files.
+        file: String,
+        /// One of the databases.
+        folder: String,
+    },
+    /// A rule for a parameter cannot be understood.
+    #[error("cannot understand the parameter {text:?}: {what}")]
+    Rule {
+        /// As typed.
+        text: String,
+        /// What is wrong with it, and what is possible.
+        what: String,
+    },
+    /// A rule for a parameter gives nothing for a source.
+    #[error("{origin} has no value for the parameter {parameter}: {what}")]
+    NoValue {
+        /// The parameter.
+        parameter: String,
+        /// Which file or folder.
+        origin: String,
+        /// Why, and what to do.
+        what: String,
+    },
+    /// No parameter, region or metric has this name.
+    #[error("there is no {what} {name:?}; known: {known}")]
+    Unknown {
+        /// What was looked for: `parameter`, `region`, `metric`.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// What there is instead.
+        known: String,
+    },
+    /// The question lacks something.
+    #[error("{what}; {hint}")]
+    Missing {
+        /// What is missing.
+        what: String,
+        /// What to do.
+        hint: String,
+    },
+    /// Regions or times do not fit together: a defect of the source or of this program.
+    #[error("the measurements do not fit together: {what}")]
+    Inconsistent {
+        /// What does not fit.
+        what: String,
+    },
+    /// No growth model can be found.
+    #[error("no model of {region}: {cause}")]
+    Growth {
+        /// Which region.
+        region: String,
+        /// Why.
+        cause: GrowthError,
+    },
+}
+
+impl ScalingError {
+    /// Whether the person who asked can put it right by asking otherwise.
+    #[must_use]
+    pub const fn is_misuse(&self) -> bool {
+        match self {
+            Self::Service(error) => error.is_misuse(),
+            Self::NoSources
+            | Self::MixedSources { .. }
+            | Self::Rule { .. }
+            | Self::NoValue { .. }
+            | Self::Unknown { .. } => true,
+            Self::Open(_)
+            | Self::Format(_)
+            | Self::Missing { .. }
+            | Self::Inconsistent { .. }
+            | Self::Growth { .. } => false,
+        }
+    }
+}
+
+impl From<EngineError> for ScalingError {
+    fn from(error: EngineError) -> Self {
+        Self::Service(error.into())
+    }
+}
+
+impl From<QueryError> for ScalingError {
+    fn from(error: QueryError) -> Self {
+        Self::Service(error.into())
+    }
+}
+
+impl From<GridError> for ScalingError {
+    fn from(error: GridError) -> Self {
+        Self::Inconsistent { what: error.to_string() }
+    }
+}
+
+impl From<ProgramError> for ScalingError {
+    fn from(error: ProgramError) -> Self {
+        Self::Inconsistent { what: error.to_string() }
+    }
+}

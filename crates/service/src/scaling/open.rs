@@ -1,0 +1,253 @@
+//! Files and databases as one ensemble.
+
+use std::sync::Arc;
+
+use parallax_base::{Control, Folder, Limits, Source};
+use parallax_engine::Session;
+use parallax_import::scaling::{MeasurementOptions, RegionTime, open_measurements};
+use parallax_model::Metadata;
+use parallax_model::ensemble::{
+    Ensemble, EnsembleBuilder, Ids, ParameterValue, ValueOrder, parameter_names,
+};
+
+use super::ScalingError;
+use super::contexts::{ContextOptions, add_database, choose_metric};
+use super::parameters::{ParameterRule, ParameterTable, labelled, told_cores, told_input};
+use crate::Answer;
+
+/// One thing to open: what a person named, and the bytes behind it.
+#[derive(Clone)]
+pub struct ScalingSource {
+    /// The path as it was given; parameters may be read from it.
+    pub name: String,
+    /// What is there.
+    pub content: ScalingContent,
+}
+
+/// What a [`ScalingSource`] is.
+#[derive(Clone)]
+pub enum ScalingContent {
+    /// A file of measurements.
+    File(Source),
+    /// The folder of a database.
+    Folder(Arc<dyn Folder>),
+}
+
+/// How sources become an ensemble.
+#[derive(Debug, Clone, Default)]
+pub struct EnsembleOptions {
+    /// Parameters that the sources do not tell, or tell differently.
+    pub parameters: Vec<ParameterRule>,
+    /// Parameters by path.
+    pub table: Option<ParameterTable>,
+    /// How databases are read.
+    pub contexts: ContextOptions,
+    /// How the entries of a region in one run become one time, for formats that keep entries.
+    pub region_time: RegionTime,
+    /// Bounds on memory.
+    pub limits: Limits,
+}
+
+type Extra = Vec<(String, ParameterValue)>;
+
+impl EnsembleOptions {
+    /// The parameters of one source by table and rules; rules win.
+    fn extra(
+        &self,
+        origin: &str,
+        metadata: &Metadata,
+        session: Option<&Session>,
+    ) -> Result<Extra, ScalingError> {
+        let mut facts = metadata.facts.clone();
+        facts.push(("title".to_owned(), metadata.title.clone()));
+        facts.push(("format".to_owned(), metadata.format.clone()));
+        let mut extra: Extra = Vec::new();
+        if let Some(table) = &self.table {
+            let values = table.values(origin)?;
+            extra.extend(values.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        }
+        for rule in &self.parameters {
+            let value = rule.value(origin, &facts, session)?;
+            extra.retain(|(name, _)| *name != rule.name);
+            extra.push((rule.name.clone(), value));
+        }
+        Ok(extra)
+    }
+
+    fn names_parameter(&self, name: &str) -> bool {
+        self.parameters.iter().any(|rule| rule.name == name)
+    }
+}
+
+/// Opens files of measurements, or databases, as one ensemble.
+///
+/// # Errors
+/// When there is nothing to open, something cannot be opened, or a parameter has no value.
+pub fn open_ensemble(
+    sources: &[ScalingSource],
+    options: &EnsembleOptions,
+    control: &Control,
+) -> Result<Answer<Ensemble>, ScalingError> {
+    let mut files: Vec<(&str, &Source)> = Vec::new();
+    let mut folders: Vec<(&str, &Arc<dyn Folder>)> = Vec::new();
+    for source in sources {
+        match &source.content {
+            ScalingContent::File(file) => files.push((&source.name, file)),
+            ScalingContent::Folder(folder) => folders.push((&source.name, folder)),
+        }
+    }
+    match (files.first(), folders.first()) {
+        (None, None) => Err(ScalingError::NoSources),
+        (Some((file, _)), Some((folder, _))) => Err(ScalingError::MixedSources {
+            file: (*file).to_owned(),
+            folder: (*folder).to_owned(),
+        }),
+        (Some(_), None) => open_files(&files, options, control),
+        (None, Some(_)) => open_databases(&folders, options, control),
+    }
+}
+
+fn open_files(
+    files: &[(&str, &Source)],
+    options: &EnsembleOptions,
+    control: &Control,
+) -> Result<Answer<Ensemble>, ScalingError> {
+    let open = |name: &str, source: &Source| {
+        let reading = MeasurementOptions {
+            file: name,
+            limits: options.limits,
+            region_time: options.region_time,
+        };
+        open_measurements(&**source, &reading)
+    };
+    if let ([(name, source)], [], None) = (files, options.parameters.as_slice(), &options.table) {
+        return Ok(Answer { value: open(name, source)?, notes: Vec::new() });
+    }
+    control.begin(files.len() as u64);
+    let mut notes = Vec::new();
+    let mut builder: Option<EnsembleBuilder> = None;
+    let mut repeated = 0;
+    for (name, source) in files {
+        let part = open(name, source)?;
+        let extra = options.extra(name, &part.metadata, None)?;
+        let extra: Vec<(&str, ParameterValue)> =
+            extra.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        let builder = builder.get_or_insert_with(|| {
+            let origin = match files.len() {
+                1 => (*name).to_owned(),
+                more => format!("{name} and {} more", more - 1),
+            };
+            EnsembleBuilder::new(Metadata { origin, ..part.metadata.clone() }, Ids::Kept)
+        });
+        repeated += usize::from(builder.absorb(part, &extra));
+        control.advance(1).map_err(parallax_model::StoreError::from).map_err(engine)?;
+    }
+    if repeated > 0 {
+        notes.push(format!(
+            "{repeated} files have configurations that other files have too; their runs count as \
+             further repetitions (tell files apart with --param NAME=path:REGEX)"
+        ));
+    }
+    let builder = builder.ok_or(ScalingError::NoSources)?;
+    let value = builder.finish().map_err(|what| ScalingError::Inconsistent { what })?;
+    Ok(Answer { value, notes })
+}
+
+fn engine(error: parallax_model::StoreError) -> ScalingError {
+    ScalingError::from(parallax_engine::EngineError::from(error))
+}
+
+fn open_databases(
+    folders: &[(&str, &Arc<dyn Folder>)],
+    options: &EnsembleOptions,
+    control: &Control,
+) -> Result<Answer<Ensemble>, ScalingError> {
+    let mut notes = Vec::new();
+    let mut sessions: Vec<(&str, Session)> = Vec::new();
+    for (name, folder) in folders {
+        sessions.push((name, Session::new(parallax_import::open(folder, &options.limits)?)));
+    }
+    let mut extras: Vec<Extra> = sessions
+        .iter()
+        .map(|(name, session)| options.extra(name, &session.experiment().metadata, Some(session)))
+        .collect::<Result<_, _>>()?;
+    tell_parameters(&sessions, options, &mut extras, &mut notes);
+
+    let Some((first_name, first)) = sessions.first() else { return Err(ScalingError::NoSources) };
+    let chosen = choose_metric(first, &options.contexts, control)?;
+    notes.push(format!("times are {} ({})", chosen.name, chosen.reason));
+    let metadata = &first.experiment().metadata;
+    let origin = match sessions.len() {
+        1 => (*first_name).to_owned(),
+        more => format!("{first_name} and {} more", more - 1),
+    };
+    let mut builder = EnsembleBuilder::new(Metadata { origin, ..metadata.clone() }, Ids::Counted);
+    let mut runs_at: std::collections::BTreeMap<u32, usize> = std::collections::BTreeMap::new();
+    control.begin(sessions.len() as u64);
+    for ((_, session), extra) in sessions.iter().zip(&extras) {
+        let values: Vec<(&str, ParameterValue, ValueOrder)> = extra
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.clone(), ValueOrder::Numeric))
+            .collect();
+        let coordinate = builder.coordinate(&values);
+        *runs_at.entry(coordinate).or_default() += 1;
+        let run = builder.add_run(coordinate, 1, true);
+        add_database(&mut builder, run, session, &chosen, &options.contexts, &Control::new())?;
+        builder.issues().extend(session.issues());
+        control.advance(1).map_err(parallax_model::StoreError::from).map_err(engine)?;
+    }
+    let most = runs_at.values().copied().max().unwrap_or(0);
+    if most > 1 {
+        notes.push(format!(
+            "up to {most} databases have the same parameters and count as repetitions; tell them \
+             apart with --param NAME=path:REGEX"
+        ));
+    }
+    let value = builder.finish().map_err(|what| ScalingError::Inconsistent { what })?;
+    Ok(Answer { value, notes })
+}
+
+/// Core counts and inputs that nobody named, from what databases and their paths tell.
+fn tell_parameters(
+    sessions: &[(&str, Session)],
+    options: &EnsembleOptions,
+    extras: &mut [Extra],
+    notes: &mut Vec<String>,
+) {
+    if options.table.is_some() {
+        return;
+    }
+    if !options.names_parameter(parameter_names::CORES) {
+        let mut by = "";
+        for ((_, session), extra) in sessions.iter().zip(extras.iter_mut()) {
+            let (value, what) = told_cores(session);
+            by = what;
+            extra.insert(0, (parameter_names::CORES.to_owned(), value));
+        }
+        notes.push(format!(
+            "cores are {by}, counted in each database (choose with --param cores=...)"
+        ));
+    }
+    let has_more = options.parameters.iter().any(|rule| rule.name != parameter_names::CORES);
+    if has_more || sessions.len() < 2 {
+        return;
+    }
+    let cores: Vec<ParameterValue> = extras
+        .iter()
+        .map(|extra| {
+            let known = extra.iter().find(|(name, _)| name == parameter_names::CORES);
+            known.map_or_else(|| labelled(""), |(_, value)| value.clone())
+        })
+        .collect();
+    let paths: Vec<&str> = sessions.iter().map(|(name, _)| *name).collect();
+    if let Some(inputs) = told_input(&paths, &cores) {
+        for (extra, input) in extras.iter_mut().zip(inputs) {
+            extra.push((parameter_names::INPUT.to_owned(), input));
+        }
+        notes.push(
+            "inputs are told apart by the paths of the databases (choose with --param \
+             input=path:REGEX)"
+                .to_owned(),
+        );
+    }
+}
