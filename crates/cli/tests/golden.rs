@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const CASES: [(&str, &[&str]); 12] = [
+const CASES: [(&str, &[&str]); 14] = [
     ("info", &["info", "n1024-p8"]),
     ("info-hybrid", &["info", "hybrid-n1024-p2x2"]),
     ("tree", &["tree", "n1024-p8", "--profiles", "thread(0)"]),
@@ -15,8 +15,10 @@ const CASES: [(&str, &[&str]); 12] = [
     ("flat", &["flat", "n1024-p8"]),
     ("flat-trace", &["flat", "n256-p4", "--window", "25%..75%", "--by", "module"]),
     ("query", &["query", "n1024-p8", "-p", "rank(0-3)", "-c", "function(MPI_*)", "-m", "time (i)"]),
-    ("trace", &["trace", "n256-p2", "-p", "rank(1).thread(0)", "-w", "10%..12%"]),
+    ("trace", &["trace", "n256-p2", "-p", "rank(1).thread(0)", "-w", "60%..70%"]),
     ("balance", &["balance", "n1024-p8", "--profiles", "thread(0)"]),
+    ("report", &["report", "n1024-p8"]),
+    ("idleness", &["idleness", "n512-p4"]),
     ("query-nothing", &["query", "n256-p1", "-m", "gpu:prop (i)"]),
 ];
 

@@ -2,8 +2,8 @@
 
 use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, threads};
 use parallax_model::{
-    ContextChoice, ContextTree, Interval, MetricInstance, Plan, Scope, SliceColumns, SliceRequest,
-    Statistic,
+    ContextChoice, ContextTree, Formula, Interval, MetricInstance, Plan, Scope, SliceColumns,
+    SliceRequest, Statistic,
 };
 
 use crate::resolve::{ProfileSet, ResolvedMetrics};
@@ -44,6 +44,7 @@ pub fn slice_request(
 #[must_use]
 pub fn slice_table(session: &Session, slice: SliceColumns, names: Names) -> Table {
     let SliceColumns { location, context, metric, value } = slice;
+    let unit = common_unit(session, &location, &metric);
     let readable = match names {
         Names::Raw => Vec::new(),
         Names::Readable => {
@@ -62,10 +63,39 @@ pub fn slice_table(session: &Session, slice: SliceColumns, names: Names) -> Tabl
             "Metric id in the database: of a statistic in the summary, of a scope elsewhere.",
             metric,
         ),
-        Column::f64s("value", "", "The value, in the unit of its metric.", value),
+        Column::f64s("value", &unit, "The value, in the unit of its metric.", value),
     ];
     columns.extend(readable);
     Table::new(columns)
+}
+
+/// The unit of all values, where they have the same; empty where they differ.
+fn common_unit(session: &Session, rows: &[u32], ids: &[u16]) -> String {
+    let experiment = session.experiment();
+    let summary = experiment.locations.summary().map(LocationIdx::get);
+    let mut is_known = vec![false; 2 << 16];
+    let mut unit = None;
+    for (&row, &id) in rows.iter().zip(ids) {
+        let is_summary = Some(row) == summary;
+        let slot = &mut is_known[usize::from(id) + (usize::from(is_summary) << 16)];
+        if std::mem::replace(slot, true) {
+            continue;
+        }
+        let metric = if is_summary {
+            // A count or a square of seconds is not in seconds.
+            let found = experiment.metrics.by_statistic_id(id);
+            found.filter(|(_, _, s)| s.formula == Formula::Value).map(|(_, metric, _)| metric)
+        } else {
+            experiment.metrics.by_id(id).map(|(_, metric, _)| metric)
+        };
+        let found = metric.map(|metric| metric.unit.to_string()).unwrap_or_default();
+        match &unit {
+            None => unit = Some(found),
+            Some(known) if *known == found => {}
+            Some(_) => return String::new(),
+        }
+    }
+    unit.unwrap_or_default()
 }
 
 fn location_names(session: &Session, rows: &[u32]) -> Column {

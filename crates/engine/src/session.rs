@@ -247,4 +247,31 @@ impl Session {
         let column = self.column(metric, &Scope::Inclusive, &LocationChoice::All, control)?;
         Ok(scopes::total(self.tree(), &column))
     }
+
+    /// The value of a metric for the whole execution, over the chosen locations.
+    ///
+    /// # Errors
+    /// As [`Session::column`].
+    pub fn total_over(
+        &self,
+        metric: MetricIdx,
+        locations: &LocationChoice,
+        control: &Control,
+    ) -> Result<f64, EngineError> {
+        let LocationChoice::Some(list) = locations else { return self.total(metric, control) };
+        let id = self.experiment.metrics.get(metric).id_in(&Scope::Inclusive);
+        let request = SliceRequest {
+            locations: list.clone(),
+            contexts: ContextChoice::Ids(vec![self.tree().source_id(ContextTree::ROOT)]),
+            metrics: MetricChoice::Ids { values: id.into_iter().collect(), statistics: Vec::new() },
+            plan: Plan::Cheapest,
+        };
+        let root: f64 = self.slice(&request, control)?.value.iter().sum();
+        if root != 0.0 {
+            return Ok(root);
+        }
+        // Some sources store nothing for the root.
+        let column = self.column(metric, &Scope::Inclusive, locations, control)?;
+        Ok(scopes::total(self.tree(), &column))
+    }
 }

@@ -60,7 +60,7 @@ pub struct BalanceAnswer {
     pub balance: Balance,
     /// Why this metric, where nobody named one.
     pub reason: Option<String>,
-    /// The whole execution's inclusive cost over all locations.
+    /// The whole execution's inclusive cost over the chosen locations.
     pub total: f64,
 }
 
@@ -123,6 +123,7 @@ impl Opened {
             }
             None => self.costly_functions(metric, control)?,
         };
+        let chosen = locations.clone();
         let tree = session.tree();
         let only_functions = contexts.iter().all(|&c| tree.kind(c) == ContextKind::Function);
         let question = Question {
@@ -155,7 +156,7 @@ impl Opened {
                 balance.num_wrapped
             ));
         }
-        let total = session.total(metric, control)?;
+        let total = session.total_over(metric, &chosen, control)?;
         Ok(Answer { value: BalanceAnswer { balance, reason, total }, notes })
     }
 

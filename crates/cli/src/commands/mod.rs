@@ -100,7 +100,9 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             query::trace(&context, &database, &request)
         }
         Command::Balance(arguments) => analyses::balance(&context, arguments),
-        Command::Report { database, metric } => report::report(&context, &database, metric.as_deref()),
+        Command::Report { database, metric } => {
+            report::report(&context, &database, metric.as_deref())
+        }
         Command::Idleness { database, source, metric } => {
             analyses::idleness(&context, &database, source, metric.as_deref())
         }

@@ -1,0 +1,272 @@
+//! What can be typed after `scaling`, `model`, `merge` and `compare`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use parallax_service::analysis::scaling::{
+    BaselinePolicy, EfficiencyRule, MapOptions, Measure, Superlinear, VerdictOptions,
+};
+use parallax_service::scaling::{
+    AxisChoice, ContextDetail, ContextOptions, LibraryFrames, LocationStatistic, RegionTime,
+    RunChoice, ScalingRequest,
+};
+
+/// What is opened, and how it becomes one ensemble of runs.
+#[derive(Debug, Args)]
+pub(crate) struct EnsembleArgs {
+    /// Where a parameter comes from when the data does not say: NAME=ranks, threads, locations,
+    /// nodes, path:REGEX (the first group in the path), meta:FACT or value:TEXT.
+    #[arg(long, value_name = "NAME=SOURCE", help_heading = "Runs")]
+    pub(crate) param: Vec<String>,
+    /// A CSV table of parameters: a column `path` and one for each parameter.
+    #[arg(long, value_name = "FILE", help_heading = "Runs")]
+    pub(crate) params: Option<PathBuf>,
+    /// What counts as time: a metric of the data. Without it, wall time where it was measured.
+    #[arg(long, short, value_name = "METRIC", help_heading = "Runs")]
+    pub(crate) metric: Option<String>,
+    /// Databases: which locations count, such as 'rank(0-9)'; without it the first thread of
+    /// each rank.
+    #[arg(long, short, value_name = "PROFILES", help_heading = "Runs")]
+    pub(crate) profiles: Option<String>,
+    /// Databases: how the locations of a run become one number.
+    #[arg(long, value_enum, default_value = "max", help_heading = "Runs")]
+    pub(crate) over: Over,
+    /// Databases: which contexts become regions.
+    #[arg(long, value_enum, default_value = "loops", help_heading = "Runs")]
+    pub(crate) detail: Detail,
+    /// Databases: regions for what system and MPI libraries call inside, too.
+    #[arg(long, help_heading = "Runs")]
+    pub(crate) library_frames: bool,
+    /// PaScal files: how the entries of a region in one run become one time.
+    #[arg(long, value_enum, default_value = "union", help_heading = "Runs")]
+    pub(crate) region_time: RegionTimeArg,
+}
+
+impl EnsembleArgs {
+    pub(crate) fn contexts(&self) -> ContextOptions {
+        ContextOptions {
+            metric: self.metric.clone(),
+            profiles: self.profiles.clone(),
+            statistic: match self.over {
+                Over::Max => LocationStatistic::Max,
+                Over::Mean => LocationStatistic::Mean,
+                Over::Sum => LocationStatistic::Sum,
+            },
+            detail: match self.detail {
+                Detail::Functions => ContextDetail::Functions,
+                Detail::Loops => ContextDetail::Loops,
+                Detail::Lines => ContextDetail::Lines,
+            },
+            libraries: if self.library_frames {
+                LibraryFrames::Kept
+            } else {
+                LibraryFrames::Folded
+            },
+        }
+    }
+}
+
+/// How locations become one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Over {
+    /// The slowest location decides: wall time.
+    Max,
+    /// The mean over the locations.
+    Mean,
+    /// The sum over the locations: resources.
+    Sum,
+}
+
+/// Which contexts become regions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Detail {
+    /// Functions.
+    Functions,
+    /// Functions and loops.
+    Loops,
+    /// Functions, loops and lines.
+    Lines,
+}
+
+/// How the entries of a region become one time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RegionTimeArg {
+    /// The time during which any thread was inside.
+    Union,
+    /// The sum over entries: thread-seconds.
+    Sum,
+    /// From the first start to the last stop.
+    Span,
+    /// The largest sum of one thread.
+    ThreadMax,
+}
+
+impl RegionTimeArg {
+    pub(crate) const fn policy(self) -> RegionTime {
+        match self {
+            Self::Union => RegionTime::Union,
+            Self::Sum => RegionTime::Sum,
+            Self::Span => RegionTime::Span,
+            Self::ThreadMax => RegionTime::ThreadMax,
+        }
+    }
+}
+
+/// Which parameters are the axes, and how the maps are computed.
+#[derive(Debug, Args)]
+pub(crate) struct MapArgs {
+    /// The parameter that counts cores, where it has an unusual name.
+    #[arg(long, value_name = "NAME", help_heading = "Maps")]
+    pub(crate) cores: Option<String>,
+    /// Show runs at this frequency, such as '2.3 GHz'; without it the highest.
+    #[arg(long, value_name = "VALUE", help_heading = "Maps")]
+    pub(crate) frequency: Option<String>,
+    /// Hold another parameter at one value.
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "Maps")]
+    pub(crate) fix: Vec<String>,
+    /// Only these regions, by id (0 is the whole program), path, name or glob.
+    #[arg(long, short, value_name = "REGION", help_heading = "Maps")]
+    pub(crate) region: Vec<String>,
+    /// Leave out regions that never reach this share of the program's time.
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, help_heading = "Maps")]
+    pub(crate) min_share: f64,
+    /// Statistic over repetitions.
+    #[arg(long, value_enum, default_value = "median", help_heading = "Maps")]
+    pub(crate) statistic: Statistic,
+    /// What efficiency is relative to: serial (one core), smallest (for each input), common (the
+    /// smallest that all inputs have), or a core count.
+    #[arg(long, value_name = "BASELINE", default_value = "serial", value_parser = baseline, help_heading = "Maps")]
+    pub(crate) baseline: BaselinePolicy,
+    /// Efficiency of each repetition, then the statistic, as the viewer of 2018 has it.
+    #[arg(long, help_heading = "Maps")]
+    pub(crate) per_repetition: bool,
+    /// Take efficiencies above 100 % as 100 % in the differences.
+    #[arg(long, help_heading = "Maps")]
+    pub(crate) clamp: bool,
+    /// Leave out runs that may have failed: those that were far too short.
+    #[arg(long, help_heading = "Maps")]
+    pub(crate) trusted: bool,
+}
+
+impl MapArgs {
+    /// The request that these arguments make.
+    ///
+    /// # Errors
+    /// When `--fix` has no equals sign.
+    pub(crate) fn request(&self, metric: Option<String>) -> anyhow::Result<ScalingRequest> {
+        let mut fixed = Vec::new();
+        for text in &self.fix {
+            let (name, value) = text
+                .split_once('=')
+                .ok_or_else(|| anyhow::anyhow!("--fix {text}: write NAME=VALUE"))?;
+            fixed.push((name.to_owned(), value.to_owned()));
+        }
+        fixed.extend(self.frequency.iter().map(|value| ("frequency".to_owned(), value.clone())));
+        Ok(ScalingRequest {
+            axes: AxisChoice { cores: self.cores.clone(), fixed },
+            metric,
+            regions: self.region.clone(),
+            min_percent: self.min_share,
+            runs: if self.trusted { RunChoice::Trusted } else { RunChoice::All },
+            maps: MapOptions {
+                measure: self.statistic.measure(),
+                efficiency: if self.per_repetition {
+                    EfficiencyRule::PerRepetition
+                } else {
+                    EfficiencyRule::OfStatistic
+                },
+                baseline: self.baseline,
+                superlinear: if self.clamp {
+                    Superlinear::ClampInDifferences
+                } else {
+                    Superlinear::Keep
+                },
+            },
+            verdict: VerdictOptions::default(),
+        })
+    }
+}
+
+fn baseline(text: &str) -> Result<BaselinePolicy, String> {
+    match text {
+        "serial" => Ok(BaselinePolicy::Serial),
+        "smallest" => Ok(BaselinePolicy::Smallest),
+        "common" => Ok(BaselinePolicy::SmallestCommon),
+        number => match number.parse() {
+            Ok(cores) if cores > 0 => Ok(BaselinePolicy::Cores(cores)),
+            _ => Err("it is none of serial, smallest, common or a core count".to_owned()),
+        },
+    }
+}
+
+/// Statistic over repetitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Statistic {
+    /// The middle value.
+    Median,
+    /// The arithmetic mean.
+    Mean,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+}
+
+impl Statistic {
+    pub(crate) const fn measure(self) -> Measure {
+        match self {
+            Self::Median => Measure::Median,
+            Self::Mean => Measure::Mean,
+            Self::Min => Measure::Min,
+            Self::Max => Measure::Max,
+        }
+    }
+}
+
+/// What differences are against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Mode {
+    /// The first input, one core, the start of the diagonal.
+    Absolute,
+    /// The neighbour: the input before, fewer cores, one step up the diagonal.
+    Relative,
+}
+
+/// Which table other programs get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableChoice {
+    /// One row for each region and configuration.
+    Maps,
+    /// One row for each region: place, share, imbalance, verdict.
+    Regions,
+    /// What regions lose where the program loses most.
+    Losses,
+}
+
+/// Why a program stops scaling, and where.
+#[derive(Debug, Args)]
+pub(crate) struct ScalingArgs {
+    /// Files of measurements (PaScal, SPERF, Extra-P, TALP, CSV), or databases of several runs, or
+    /// a folder of either.
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// What the difference maps are against.
+    #[arg(long, value_enum, default_value = "absolute", help_heading = "Maps")]
+    pub(crate) mode: Mode,
+    /// Which table to write in formats other than text.
+    #[arg(long, value_enum, default_value = "maps", help_heading = "Output")]
+    pub(crate) table: TableChoice,
+    /// Also draw the maps into this SVG file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Also write a report into this HTML file: one file, nothing from elsewhere.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) html: Option<PathBuf>,
+    /// Draw four steps between neighbours in SVG and HTML, as the PaScal viewers do.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) smooth: bool,
+    #[command(flatten)]
+    pub(crate) maps: MapArgs,
+    #[command(flatten)]
+    pub(crate) ensemble: EnsembleArgs,
+}

@@ -1,0 +1,165 @@
+//! Maps as SVG: cells with exact values in their tooltips.
+
+use std::fmt::Write as _;
+
+use parallax_service::analysis::scaling::interpolate;
+use parallax_service::scaling::ScalingAnswer;
+
+use super::args::Mode;
+use super::heat::{HeatMap, heat_maps};
+
+const CELL_WIDTH: usize = 58;
+const CELL_HEIGHT: usize = 26;
+const LEFT: usize = 56;
+const TOP: usize = 46;
+/// Steps between neighbours in smooth maps, as in the PaScal viewers.
+const STEPS: usize = 4;
+
+/// `text` for the inside of an element or attribute.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // Control characters are not allowed in XML, whatever their encoding.
+            c if c.is_control() && c != '\n' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Width and height of a drawing.
+fn size(map: &HeatMap) -> (usize, usize) {
+    let width = (LEFT + map.inputs.len() * CELL_WIDTH + 8).max(190);
+    (width, TOP + map.cores.len() * CELL_HEIGHT + 8)
+}
+
+/// One map as an `svg` element; texts take the colour of the page.
+pub(super) fn map(map: &HeatMap, is_smooth: bool) -> String {
+    let (width, height) = size(map);
+    let mut out = String::new();
+    let title = escaped(&format!("{} ({})", map.title, map.scale.unit()));
+    let _ = write!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\" \
+         font-family=\"system-ui,sans-serif\" font-size=\"12\" fill=\"currentColor\">\
+         <text x=\"0\" y=\"14\" font-weight=\"600\">{title}</text>"
+    );
+    for (at, input) in map.inputs.iter().enumerate() {
+        let x = LEFT + at * CELL_WIDTH + CELL_WIDTH / 2;
+        let _ = write!(
+            out,
+            "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">i{}<title>{}</title></text>",
+            TOP - 8,
+            at + 1,
+            escaped(input)
+        );
+    }
+    for (at, cores) in map.cores.iter().enumerate() {
+        let y = TOP + at * CELL_HEIGHT + CELL_HEIGHT / 2 + 4;
+        let _ = write!(out, "<text x=\"{}\" y=\"{y}\" text-anchor=\"end\">{cores}</text>", LEFT - 8);
+    }
+    if is_smooth {
+        smooth(map, &mut out);
+    }
+    for (input, label) in map.inputs.iter().enumerate() {
+        for (core_idx, cores) in map.cores.iter().enumerate() {
+            let Some(value) = map.map.get(input, core_idx) else { continue };
+            let (x, y) = (LEFT + input * CELL_WIDTH, TOP + core_idx * CELL_HEIGHT);
+            let colour = map.scale.colour(value);
+            let fill = if is_smooth { "transparent".to_owned() } else { colour.hex() };
+            let front = if colour.is_light() { "#000" } else { "#fff" };
+            let mark = map.mark(input, core_idx).map(String::from).unwrap_or_default();
+            let _ = write!(
+                out,
+                "<g><rect x=\"{x}\" y=\"{y}\" width=\"{CELL_WIDTH}\" height=\"{CELL_HEIGHT}\" \
+                 fill=\"{fill}\"/><text x=\"{}\" y=\"{}\" text-anchor=\"middle\" \
+                 fill=\"{front}\">{}{mark}</text><title>{}: {}\ncores: {cores}\ni{}: {}</title></g>",
+                x + CELL_WIDTH / 2,
+                y + CELL_HEIGHT / 2 + 4,
+                map.scale.short(value),
+                escaped(&map.title),
+                map.scale.exact(value),
+                input + 1,
+                escaped(label),
+            );
+        }
+    }
+    out.push_str("</svg>");
+    out
+}
+
+/// The refined map behind the cells: from the middle of the first cell to that of the last.
+fn smooth(map: &HeatMap, out: &mut String) {
+    let fine = interpolate(&map.map, STEPS);
+    let (rows, columns) = (fine.num_cores(), fine.num_inputs());
+    let (width, height) =
+        ((map.inputs.len() * CELL_WIDTH) as f64, (map.cores.len() * CELL_HEIGHT) as f64);
+    let (step_x, step_y) = (width / columns.max(1) as f64, height / rows.max(1) as f64);
+    for input in 0..columns {
+        for core_idx in 0..rows {
+            let Some(value) = fine.get(input, core_idx) else { continue };
+            let _ = write!(
+                out,
+                "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"{}\"/>",
+                LEFT as f64 + input as f64 * step_x,
+                TOP as f64 + core_idx as f64 * step_y,
+                // A little overlap hides the seams that antialiasing leaves.
+                step_x + 0.5,
+                step_y + 0.5,
+                map.scale.colour(value).hex(),
+            );
+        }
+    }
+}
+
+/// The maps of the regions shown (of the whole program when none was asked for) in one drawing.
+pub(super) fn document(answer: &ScalingAnswer, mode: Mode, is_smooth: bool) -> String {
+    let shown: Vec<usize> = if answer.regions.iter().all(|region| region.is_shown) {
+        vec![0]
+    } else {
+        answer.shown().collect()
+    };
+    let mut body = String::new();
+    let (mut width, mut y) = (0, 8);
+    for region in shown {
+        let (Some(maps), Some(place)) = (answer.maps(region), answer.regions.get(region)) else {
+            continue;
+        };
+        let head = format!("{} {}", place.region.id, answer.display_name(region));
+        y += 20;
+        let _ = write!(
+            body,
+            "<text x=\"8\" y=\"{y}\" font-size=\"15\" font-weight=\"700\">{}</text>",
+            escaped(head.trim_end())
+        );
+        y += 12;
+        let (mut x, mut tallest) = (8, 0);
+        for heat in heat_maps(maps, mode) {
+            let (w, h) = size(&heat);
+            let _ =
+                write!(body, "<g transform=\"translate({x},{y})\">{}</g>", map(&heat, is_smooth));
+            x += w + 16;
+            tallest = tallest.max(h);
+        }
+        width = width.max(x);
+        y += tallest;
+    }
+    for (at, input) in answer.inputs.iter().enumerate() {
+        y += 18;
+        let _ = write!(body, "<text x=\"8\" y=\"{y}\">i{}: {}</text>", at + 1, escaped(input));
+    }
+    let (width, height) = (width.max(320), y + 16);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"system-ui,sans-serif\" font-size=\"12\">\
+         <style>svg{{color:#1b1b1f;background:#fff}}@media (prefers-color-scheme:dark){{\
+         svg{{color:#e6e6ea;background:#17171a}}}}text{{fill:currentColor}}\
+         text[fill]{{fill:attr(fill)}}</style>{body}</svg>\n"
+    )
+}
