@@ -164,6 +164,8 @@ pub(crate) enum Command {
         #[arg(long, short, value_name = "METRIC")]
         metric: Option<String>,
     },
+    /// Why a program stops scaling, and where: maps, losses and a verdict for every region.
+    Scaling(crate::scaling::ScalingArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

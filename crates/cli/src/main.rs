@@ -7,12 +7,14 @@ mod args;
 mod commands;
 mod open;
 mod output;
+mod scaling;
 mod text;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use parallax_service::ServiceError;
+use parallax_service::scaling::ScalingError;
 
 use args::Cli;
 use text::{ColourChoice, Level, Notice, Style};
@@ -31,7 +33,8 @@ fn main() -> ExitCode {
         Err(error) => {
             report(&error, colour);
             let is_misuse =
-                error.downcast_ref::<ServiceError>().is_some_and(ServiceError::is_misuse);
+                error.downcast_ref::<ServiceError>().is_some_and(ServiceError::is_misuse)
+                    || error.downcast_ref::<ScalingError>().is_some_and(ScalingError::is_misuse);
             ExitCode::from(if is_misuse { MISUSE } else { NO_ANSWER })
         }
     }

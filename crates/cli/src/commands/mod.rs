@@ -106,6 +106,12 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Idleness { database, source, metric } => {
             analyses::idleness(&context, &database, source, metric.as_deref())
         }
+        Command::Scaling(arguments) => crate::scaling::run(
+            &arguments,
+            &context.output,
+            &context.stderr,
+            &context.control,
+        ),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "parallax", &mut script);

@@ -8,12 +8,14 @@ mod sources;
 mod svg;
 mod text;
 
+use std::path::Path;
+
 use parallax_service::Control;
 use parallax_service::scaling::scaling;
 
 pub(crate) use args::ScalingArgs;
 
-use crate::output::Output;
+use crate::output::{Format, Output};
 use crate::text::Style;
 use args::TableChoice;
 
@@ -30,12 +32,10 @@ pub(crate) fn run(
     let mut answer = scaling(&opened.value, &args.maps.request(metric)?)?;
     answer.notes.extend(opened.notes);
     if let Some(path) = &args.svg {
-        let drawing = svg::document(&answer, args.mode, args.smooth);
-        output.write_file(path, drawing.as_bytes())?;
+        save(path, &svg::document(&answer, args.mode, args.smooth), output)?;
     }
     if let Some(path) = &args.html {
-        let page = html::page(&answer, args.mode, args.smooth);
-        output.write_file(path, page.as_bytes())?;
+        save(path, &html::page(&answer, args.mode, args.smooth), output)?;
     }
     let table = match args.table {
         TableChoice::Maps => answer.table(),
@@ -45,4 +45,10 @@ pub(crate) fn run(
     output.emit_with(&table, |style, out| text::write(&answer, args, style, out))?;
     text::remarks(&answer.notes, &answer.issues, stderr);
     Ok(())
+}
+
+/// Writes a text to a file, which appears complete or not at all.
+fn save(path: &Path, text: &str, output: &Output) -> std::io::Result<()> {
+    let file = Output::new(Some(Format::Text), Some(path.to_owned()), output.style);
+    file.emit_reply(&(), |_, out| out.write_all(text.as_bytes()))
 }

@@ -157,9 +157,9 @@ pub(super) fn document(answer: &ScalingAnswer, mode: Mode, is_smooth: bool) -> S
     let (width, height) = (width.max(320), y + 16);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" font-family=\"system-ui,sans-serif\" font-size=\"12\">\
-         <style>svg{{color:#1b1b1f;background:#fff}}@media (prefers-color-scheme:dark){{\
-         svg{{color:#e6e6ea;background:#17171a}}}}text{{fill:currentColor}}\
-         text[fill]{{fill:attr(fill)}}</style>{body}</svg>\n"
+         viewBox=\"0 0 {width} {height}\" font-family=\"system-ui,sans-serif\" font-size=\"12\" \
+         fill=\"currentColor\"><style>svg{{color:#1b1b1f;background:#fff}}\
+         @media (prefers-color-scheme:dark){{svg{{color:#e6e6ea;background:#17171a}}}}</style>\
+         {body}</svg>\n"
     )
 }
