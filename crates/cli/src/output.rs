@@ -5,8 +5,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
-use parallax_wire::{Table, write_arrow, write_csv, write_json, write_jsonl, write_reply};
-use serde::Serialize;
+use parallax_wire::{
+    Serialize, Table, write_arrow, write_csv, write_json, write_jsonl, write_reply,
+};
 
 use crate::text::{Style, TextTable};
 

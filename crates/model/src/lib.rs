@@ -2,7 +2,7 @@
 //!
 //! Invariants: no format, no file, no colour, no label that depends on a view. Everything that is
 //! as large as the metadata is in memory, in columns; everything that is as large as the data
-//! (values, samples) stays behind the traits of [`store`] and is read by slices.
+//! (values, samples) stays behind [`ProfileStore`] and [`TraceStore`] and is read by slices.
 
 pub mod ensemble;
 

@@ -1,6 +1,8 @@
 //! The answers of hpcanalysis (its snapshot of 2026-02) to its own query expressions, on real
 //! databases: the same rows, sums and highest values come out here.
 
+#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -37,3 +37,4 @@ pub use replies::{
     FileReply, InfoReply, IssueReply, KindReply, MetricReply, SpanReply, write_reply,
 };
 pub use report::{EvidenceReply, FindingReply, ReportReply, TableReply};
+pub use serde::Serialize;

@@ -116,8 +116,9 @@ const CRATES: &[Crate] = &[
     Crate { name: "xtask", folder: "xtask", is_for_browser: false, uses: &[] },
 ];
 
-/// What the tests of any crate may use besides: files from disk, and generated databases.
-const FOR_TESTS: &[&str] = &["parallax-native", "parallax-testkit"];
+/// What the tests of any crate may use besides: files from disk, generated databases, and what
+/// turns either into an experiment.
+const FOR_TESTS: &[&str] = &["parallax-import", "parallax-native", "parallax-testkit"];
 
 /// Foreign crates that only some of ours may use, and why.
 const RESERVED: &[(&str, &[&str], &str)] = &[

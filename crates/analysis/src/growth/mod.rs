@@ -3,7 +3,7 @@
 //!
 //! A model is a sum of a constant and products of `x^i log2(x)^j` (the performance model normal
 //! form of Calotoiu et al., "Using automated performance modeling to find scalability bugs in
-//! complex codes", SC 2013). [`model`] searches it for one parameter or several.
+//! complex codes", SC 2013). [`model()`] searches it for one parameter or several.
 //!
 //! What is computed, and where it differs from Extra-P, stands in `docs/scaling-formulas.md`.
 //! Powers and logarithms come from a portable library, so a model has the same bits everywhere.

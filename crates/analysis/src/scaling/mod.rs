@@ -5,7 +5,7 @@
 //! shows the same numbers. Reading order:
 //!
 //! 1. [`Grid`]: the repetition times of one region over inputs x cores.
-//! 2. [`maps`]: speedup, efficiency and the six scalability maps ([`Maps`]).
+//! 2. [`maps()`]: speedup, efficiency and the six scalability maps ([`Maps`]).
 //! 3. [`RegionTimeFold`]: how the entries of a region become one time.
 //! 4. [`dispersion`], [`imbalance`], [`region_energy`], [`pop_efficiencies`]: what stands beside
 //!    the maps.

@@ -197,9 +197,10 @@ impl<'a> ContextBlock<'a> {
             let first = values.first().map_or(0, profile);
             let guess = bound.saturating_sub(first) as usize;
             let is_right = values.get(guess).is_none_or(|value| profile(value) >= bound)
-                && guess.checked_sub(1).and_then(|i| values.get(i)).is_some_and(|value| {
-                    profile(value) < bound
-                });
+                && guess
+                    .checked_sub(1)
+                    .and_then(|i| values.get(i))
+                    .is_some_and(|value| profile(value) < bound);
             if is_right { guess } else { values.partition_point(|value| profile(value) < bound) }
         };
         let (start, end) = (before(profiles.start), before(profiles.end));

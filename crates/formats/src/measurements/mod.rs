@@ -2,8 +2,8 @@
 //!
 //! A PaScal file, an Extra-P experiment, a SPERF report and a table of times all say the same
 //! thing: at this coordinate (cores, input, ...), in this repetition, this region took so much of
-//! this metric. [`Measurements`] is that, as plain columns; [`read`] reads any [`ScalingFormat`]
-//! that [`sniff`] recognises.
+//! this metric. [`Measurements`] is that, as plain columns; [`read()`] reads any [`ScalingFormat`]
+//! that [`sniff()`] recognises.
 
 mod builder;
 mod options;

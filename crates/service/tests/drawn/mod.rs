@@ -10,7 +10,7 @@ use parallax_testkit::hpctoolkit::WriteOptions;
 /// Opens the database that `drawing` describes; see `parallax_testkit::drawn`.
 pub(crate) fn drawn(drawing: &str) -> Opened {
     let files = draw("CPUTIME (sec)", drawing).to_files(&WriteOptions::default());
-    let files = files.by_path.into_iter().map(|(path, bytes)| (path.to_string(), bytes));
+    let files = files.by_path.into_iter().map(|(path, bytes)| ((*path).to_owned(), bytes));
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("drawn", files));
     open(&folder, &OpenLimits::default()).unwrap()
 }

@@ -32,9 +32,7 @@ impl Taxonomy {
         let bytes = limits
             .metadata("the metric taxonomy", needed)
             .map_err(|error| error.to_string())
-            .and_then(|()| {
-                read_range(source, 0, source.len()).map_err(|error| error.to_string())
-            });
+            .and_then(|()| read_range(source, 0, source.len()).map_err(|error| error.to_string()));
         match bytes {
             Ok(bytes) => Self::parse(&String::from_utf8_lossy(&bytes), issues),
             Err(error) => {
@@ -371,10 +369,10 @@ impl<'d> Reader<'d, '_> {
             .read(node, 0)
             .map(|read| read.expression)
             .map_err(|misread| {
-            report(self.issues, "taxonomy-formula", || {
-                format!("line {}: {}; the formula is left out", misread.line, misread.what)
-            });
-        })
-        .ok()
+                report(self.issues, "taxonomy-formula", || {
+                    format!("line {}: {}; the formula is left out", misread.line, misread.what)
+                });
+            })
+            .ok()
     }
 }
