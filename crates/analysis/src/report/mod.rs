@@ -305,8 +305,20 @@ fn num_samples(
     let tracks = x.traces.iter().flat_map(|traces| traces.tracks());
     let threads = tracks.filter(|track| !is_gpu(&x.locations, track.location));
     let traced: u64 = threads.map(|track| track.num_samples).sum();
-    Ok(estimate.map(|estimate| estimate.max(traced as f64)))
+    // Kernels add parts of a period in some databases; no profiler samples so often.
+    let is_plausible = |estimate: &f64| match described.unit {
+        Unit::Cycles => costs.total / estimate >= LEAST_CYCLES,
+        Unit::Seconds => costs.total / estimate >= LEAST_SECONDS,
+        _ => true,
+    };
+    let estimate = estimate.filter(is_plausible).map(|estimate| estimate.max(traced as f64));
+    Ok(estimate.or((traced > 0).then_some(traced as f64)))
 }
+
+/// A sample stands for at least so many cycles, or seconds: a hundred thousand samples a second on
+/// a processor of one gigahertz.
+const LEAST_CYCLES: f64 = 1e4;
+const LEAST_SECONDS: f64 = 1e-5;
 
 impl Facts<'_> {
     /// The balance of what costs most, over ranks or else over locations.

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use parallax_service::Table;
-use parallax_service::analysis::report::{Finding, Report};
+use parallax_service::analysis::report::{Finding, GpuRow, Report};
+use parallax_service::{Column, Table};
 use parallax_wire::{EvidenceReply, FindingReply, ReportReply, TableReply};
 
 use super::Context;
@@ -124,7 +124,19 @@ fn text(report: &Report, path: &str, style: &Style, out: &mut dyn Write) -> io::
     section("Routines", &report.routines_table(), style, out, |table| {
         table.columns(&["routine", "group", "class", "cost", "percent"]).head("percent", "share")
     })?;
-    section("GPU", &report.gpu_table(), style, out, |table| table)
+    section("GPU", &gpu(report, style), style, out, |table| table)
+}
+
+/// Metrics of GPUs differ in unit, so each value is shown with its own.
+fn gpu(report: &Report, style: &Style) -> Table {
+    let rows = &report.gpu;
+    let value = |row: &GpuRow| quantity(row.value, &row.unit.to_string(), style);
+    Table::new(vec![
+        Column::strings("what", "", rows.iter().map(|row| row.what)),
+        Column::strings("metric", "", rows.iter().map(|row| &*row.metric)),
+        Column::strings("value", "", rows.iter().map(value)),
+        Column::optional_f64s("share", "%", "", rows.iter().map(|row| row.percent).collect()),
+    ])
 }
 
 /// Rows of a section of the report, unless all are asked for.
