@@ -166,6 +166,12 @@ pub(crate) enum Command {
     },
     /// Why a program stops scaling, and where: maps, losses and a verdict for every region.
     Scaling(crate::scaling::ScalingArgs),
+    /// How time grows with the parameters: models found by the method of Extra-P.
+    Model(crate::scaling::ModelArgs),
+    /// Two versions of a program: what became faster or slower, and whether that is noise.
+    Compare(crate::scaling::CompareArgs),
+    /// Several PaScal files as one; the result goes to stdout or to --output.
+    Merge(crate::scaling::MergeArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

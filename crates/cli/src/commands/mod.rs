@@ -106,12 +106,24 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Idleness { database, source, metric } => {
             analyses::idleness(&context, &database, source, metric.as_deref())
         }
-        Command::Scaling(arguments) => crate::scaling::run(
+        Command::Scaling(arguments) => {
+            crate::scaling::run(&arguments, &context.output, &context.stderr, &context.control)
+        }
+        Command::Model(arguments) => crate::scaling::model(
             &arguments,
             &context.output,
             &context.stderr,
             &context.control,
         ),
+        Command::Compare(arguments) => crate::scaling::compare(
+            &arguments,
+            &context.output,
+            &context.stderr,
+            &context.control,
+        ),
+        Command::Merge(arguments) => {
+            crate::scaling::merge(&arguments, &context.output, &context.stderr)
+        }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "parallax", &mut script);

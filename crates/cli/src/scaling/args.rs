@@ -270,3 +270,78 @@ pub(crate) struct ScalingArgs {
     #[command(flatten)]
     pub(crate) ensemble: EnsembleArgs,
 }
+
+/// How time grows with the parameters: models found by the method of Extra-P.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    /// Files of measurements (Extra-P, PaScal, TALP, CSV), or databases of several runs, or a
+    /// folder of either.
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Parameters of the models, as a list; without it all whose values are numbers.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Model")]
+    pub(crate) over_parameters: Vec<String>,
+    /// Take numbers out of labels: the first group of the expression in the parameter's values.
+    #[arg(long, value_name = "NAME=REGEX", help_heading = "Model")]
+    pub(crate) number: Vec<String>,
+    /// Only these regions, by id, path or name.
+    #[arg(long, short, value_name = "REGION", help_heading = "Model")]
+    pub(crate) region: Vec<String>,
+    /// Statistic of the repetitions that is modelled.
+    #[arg(long, value_enum, default_value = "mean", help_heading = "Model")]
+    pub(crate) statistic: Statistic,
+    /// The search: every shape, exponents refined step by step, or two segments.
+    #[arg(long, value_enum, default_value = "basic", help_heading = "Model")]
+    pub(crate) modeler: ModelerArg,
+    /// Try falling terms too.
+    #[arg(long, help_heading = "Model")]
+    pub(crate) negative: bool,
+    /// Model resources, the value times this parameter, instead of the value.
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    pub(crate) resources: Option<String>,
+    /// Predict at these values of the parameters; others stand at their largest.
+    #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', help_heading = "Model")]
+    pub(crate) at: Vec<String>,
+    #[command(flatten)]
+    pub(crate) ensemble: EnsembleArgs,
+}
+
+/// The search for models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModelerArg {
+    /// Every shape of the search space.
+    Basic,
+    /// Exponents refined step by step.
+    Refining,
+    /// A change of behaviour, and a model on both sides of it.
+    Segmented,
+}
+
+/// Two versions of a program: what became faster or slower, and whether that is more than noise.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// The old version: a file of measurements, a database, or a folder of either.
+    #[arg(value_name = "OLD")]
+    pub(crate) old: PathBuf,
+    /// The new version.
+    #[arg(value_name = "NEW")]
+    pub(crate) new: PathBuf,
+    /// Smallest change of time, in per cent, that counts.
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0, help_heading = "Maps")]
+    pub(crate) tolerance: f64,
+    /// What the difference maps are against.
+    #[arg(long, value_enum, default_value = "absolute", help_heading = "Maps")]
+    pub(crate) mode: Mode,
+    #[command(flatten)]
+    pub(crate) maps: MapArgs,
+    #[command(flatten)]
+    pub(crate) ensemble: EnsembleArgs,
+}
+
+/// Several PaScal files as one.
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// PaScal Analyzer files; runs of the same configuration become repetitions.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+}

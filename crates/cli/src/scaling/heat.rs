@@ -193,9 +193,12 @@ fn blocks(map: &HeatMap, style: &Style) -> Vec<Vec<(String, usize)>> {
         .map(|columns| {
             let title = format!("{} ({})", map.title, map.scale.unit());
             let shown = title.chars().count();
-            let mut block = vec![(style.paint(crate::text::Role::Head, &title).into_owned(), shown)];
-            let heads: String =
-                columns.iter().map(|input| format!("{:>CELL$}", format!("i{}", input + 1))).collect();
+            let mut block =
+                vec![(style.paint(crate::text::Role::Head, &title).into_owned(), shown)];
+            let heads: String = columns
+                .iter()
+                .map(|input| format!("{:>CELL$}", format!("i{}", input + 1)))
+                .collect();
             let width = LABEL + columns.len() * CELL;
             block.push((format!("{:>LABEL$}{heads}", "cores"), width));
             for (core_idx, cores) in map.cores.iter().enumerate() {

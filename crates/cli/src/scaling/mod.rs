@@ -1,19 +1,24 @@
-//! `scaling`: maps, losses and verdicts in the terminal, as SVG and as one HTML file.
+//! `scaling`, `model`, `compare` and `merge`: maps, losses and verdicts in the terminal, as SVG and
+//! as one HTML file.
 
 mod args;
 mod colour;
+mod growth;
 mod heat;
 mod html;
 mod sources;
 mod svg;
 mod text;
+mod versions;
 
 use std::path::Path;
 
 use parallax_service::Control;
 use parallax_service::scaling::scaling;
 
-pub(crate) use args::ScalingArgs;
+pub(crate) use args::{CompareArgs, MergeArgs, ModelArgs, ScalingArgs};
+pub(crate) use growth::run as model;
+pub(crate) use versions::{compare, merge};
 
 use crate::output::{Format, Output};
 use crate::text::Style;

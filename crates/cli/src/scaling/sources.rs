@@ -78,14 +78,14 @@ pub(crate) fn ensemble(
 
 /// The file at `path`.
 pub(crate) fn file(path: &Path) -> anyhow::Result<Source> {
-    let file = StreamedFile::open(path)
-        .with_context(|| format!("cannot open {}", path.display()))?;
+    let file =
+        StreamedFile::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     Ok(Arc::new(file))
 }
 
 fn sources_at(path: &Path) -> anyhow::Result<Vec<ScalingSource>> {
-    let metadata = std::fs::metadata(path)
-        .with_context(|| format!("cannot open {}", path.display()))?;
+    let metadata =
+        std::fs::metadata(path).with_context(|| format!("cannot open {}", path.display()))?;
     if !metadata.is_dir() {
         let file = file(path)?;
         if !holds_measurements(&*file, &path.display().to_string())

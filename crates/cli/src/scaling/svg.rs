@@ -62,7 +62,8 @@ pub(super) fn map(map: &HeatMap, is_smooth: bool) -> String {
     }
     for (at, cores) in map.cores.iter().enumerate() {
         let y = TOP + at * CELL_HEIGHT + CELL_HEIGHT / 2 + 4;
-        let _ = write!(out, "<text x=\"{}\" y=\"{y}\" text-anchor=\"end\">{cores}</text>", LEFT - 8);
+        let _ =
+            write!(out, "<text x=\"{}\" y=\"{y}\" text-anchor=\"end\">{cores}</text>", LEFT - 8);
     }
     if is_smooth {
         smooth(map, &mut out);

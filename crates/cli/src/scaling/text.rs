@@ -80,7 +80,7 @@ pub(super) fn write(
 }
 
 /// A sentence as an item of a list, broken at the width.
-fn bullet(sentence: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn bullet(sentence: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let mark = if style.is_unicode { "•" } else { "*" };
     let mut line = format!("{mark} ");
     let mut used = 2;
@@ -160,7 +160,8 @@ pub(super) fn remarks(notes: &[String], issues: &Issues, stderr: &Style) {
             Severity::Note => Level::Note,
             Severity::Warning | Severity::Error => Level::Warning,
         };
-        let times = if issue.count > 1 { format!(" ({} times)", issue.count) } else { String::new() };
+        let times =
+            if issue.count > 1 { format!(" ({} times)", issue.count) } else { String::new() };
         let message = format!("{}: {}{times}", issue.place, issue.message);
         Notice::new(level, message).print(stderr);
     }

@@ -33,9 +33,8 @@ pub fn open_measurements(
     let mut issues = Issues::new();
     let fail = |cause| ImportError::Format { origin: options.file.to_owned(), cause };
     let read = measurements::read(source, options, &mut issues).map_err(fail)?;
-    ensemble(read, options.file, issues).map_err(|what| {
-        fail(parallax_formats::FormatError::malformed(options.file, 0, what))
-    })
+    ensemble(read, options.file, issues)
+        .map_err(|what| fail(parallax_formats::FormatError::malformed(options.file, 0, what)))
 }
 
 fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, String> {
@@ -115,9 +114,9 @@ fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, 
             .collect(),
     };
     // Columns of finite numbers only: a statistic of a damaged file may be anything.
-    columns.statistics.retain(|s| {
-        [s.mean, s.median, s.minimum, s.maximum].iter().all(|value| value.is_finite())
-    });
+    columns
+        .statistics
+        .retain(|s| [s.mean, s.median, s.minimum, s.maximum].iter().all(|value| value.is_finite()));
     Ensemble::new(metadata, columns, issues)
 }
 

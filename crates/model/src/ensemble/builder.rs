@@ -1,6 +1,6 @@
 //! Puts experiments and ensembles together into one [`Ensemble`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use parallax_base::{Issues, Unit};
 
@@ -200,6 +200,24 @@ impl EnsembleBuilder {
         }
     }
 
+    /// Gives every region in every run a value of `metric`: 0 where there is none. For sampled
+    /// times, where no sample means no time that sampling could see.
+    pub fn fill_with_zero(&mut self, metric: u16) {
+        let there: HashSet<(u32, u32)> = self
+            .samples
+            .iter()
+            .filter(|sample| sample.metric == metric)
+            .map(|sample| (sample.region, sample.run))
+            .collect();
+        for region in 0..index(self.regions.len()) {
+            for run in 0..index(self.runs.len()) {
+                if !there.contains(&(region, run)) {
+                    self.samples.push(Sample { metric, region, run, value: 0.0 });
+                }
+            }
+        }
+    }
+
     /// Adds all of `part`, whose coordinates are extended by `extra` parameters; an extra
     /// parameter replaces one of the same name.
     ///
@@ -228,11 +246,13 @@ impl EnsembleBuilder {
         let known: Vec<Option<u32>> = part
             .runs
             .iter()
-            .map(|run| self.by_run.get(&(of(&coordinates, run.coordinate), run.repetition)).copied())
+            .map(|run| {
+                self.by_run.get(&(of(&coordinates, run.coordinate), run.repetition)).copied()
+            })
             .collect();
         let is_known = known.iter().any(Option::is_some);
         let collides = is_known && {
-            let taken: std::collections::HashSet<(u16, u32, u32)> =
+            let taken: HashSet<(u16, u32, u32)> =
                 self.samples.iter().map(|s| (s.metric, s.region, s.run)).collect();
             part.samples.iter().any(|s| {
                 let run = known.get(s.run as usize).copied().flatten();
@@ -247,11 +267,7 @@ impl EnsembleBuilder {
             .zip(&known)
             .map(|(run, known)| match known {
                 Some(known) if !collides => *known,
-                _ => self.add_run(
-                    of(&coordinates, run.coordinate),
-                    run.repetition,
-                    run.is_trusted,
-                ),
+                _ => self.add_run(of(&coordinates, run.coordinate), run.repetition, run.is_trusted),
             })
             .collect();
         self.samples.extend(part.samples.iter().map(|s| Sample {
@@ -413,25 +429,22 @@ impl EnsembleBuilder {
         stack.extend(numbered(&roots, "", None));
         let mut sorted: Vec<Region> = Vec::with_capacity(self.regions.len());
         let mut order = Vec::with_capacity(self.regions.len());
-        let mut taken = std::collections::HashSet::new();
+        let mut taken = HashSet::new();
         while let Some((at, parent, counted)) = stack.pop() {
             let Some(region) = self.regions.get(at as usize) else { continue };
             let new = index(sorted.len());
             let id = match self.ids {
                 Ids::Counted => counted.clone(),
-                Ids::Kept if taken.contains(&region.id) => {
-                    std::iter::once(region.path.clone())
-                        .chain((2..).map(|n: u32| format!("{}#{n}", region.id)))
-                        .find(|id| !taken.contains(id))
-                        .unwrap_or_default()
-                }
+                Ids::Kept if taken.contains(&region.id) => std::iter::once(region.path.clone())
+                    .chain((2..).map(|n: u32| format!("{}#{n}", region.id)))
+                    .find(|id| !taken.contains(id))
+                    .unwrap_or_default(),
                 Ids::Kept => region.id.clone(),
             };
             taken.insert(id.clone());
             sorted.push(Region { id, parent, ..region.clone() });
             order.push(at as usize);
-            let prefix =
-                if is_program(at) { String::new() } else { format!("{counted}.") };
+            let prefix = if is_program(at) { String::new() } else { format!("{counted}.") };
             let below = children.get(at as usize).map(Vec::as_slice).unwrap_or_default();
             stack.extend(numbered(below, &prefix, Some(new)));
         }

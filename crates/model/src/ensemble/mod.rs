@@ -316,9 +316,10 @@ impl Ensemble {
     pub fn check(&self) -> Result<(), String> {
         let fits = |coordinate: &Vec<u32>| {
             coordinate.len() == self.parameters.len()
-                && coordinate.iter().zip(&self.parameters).all(|(&value, parameter)| {
-                    (value as usize) < parameter.values.len()
-                })
+                && coordinate
+                    .iter()
+                    .zip(&self.parameters)
+                    .all(|(&value, parameter)| (value as usize) < parameter.values.len())
         };
         if let Some(at) = self.coordinates.iter().position(|coordinate| !fits(coordinate)) {
             return Err(format!("coordinate {at} does not fit the parameters"));
@@ -343,9 +344,7 @@ impl Ensemble {
                 || s.run as usize >= self.runs.len()
                 || !s.value.is_finite()
         };
-        if self.samples.iter().any(outside)
-            || !self.samples.is_sorted_by(|a, b| key(a) < key(b))
-        {
+        if self.samples.iter().any(outside) || !self.samples.is_sorted_by(|a, b| key(a) < key(b)) {
             return Err("the samples are not sorted or refer to nothing".into());
         }
         let key = |s: &RunStatistic| (s.metric, s.region, s.coordinate);

@@ -356,17 +356,18 @@ pub(super) fn display_name(region: &Region) -> String {
     match region.kind {
         RegionKind::WholeProgram => region.name.clone(),
         RegionKind::Function | RegionKind::Loop | RegionKind::Line | RegionKind::Entry => {
-            let around = region
-                .path
-                .rsplit(" > ")
-                .skip(1)
-                .find(|name| !name.starts_with("loop ") && !name.starts_with('<'));
-            let needs_place = region.kind != RegionKind::Function
-                || is_mpi(&region.name)
-                || region.name.contains(" [");
-            match around.filter(|_| needs_place) {
-                Some(around) => format!("{} in {around}", region.name),
-                None => region.name.clone(),
+            // The function around it, as a person wrote it: no loops, no library, no outlined code.
+            let around = region.path.rsplit(" > ").skip(1).find(|name| {
+                !name.starts_with("loop ")
+                    && !name.starts_with('<')
+                    && !name.contains(" [")
+                    && !name.contains("._omp_fn")
+            });
+            let name = region.name.split(" [").next().filter(|name| !name.is_empty());
+            let name = name.unwrap_or(&region.name);
+            match around.filter(|around| *around != "main" && *around != name) {
+                Some(around) => format!("{name} in {around}"),
+                None => name.to_owned(),
             }
         }
         _ => match (&region.file, region.lines) {
@@ -470,6 +471,14 @@ impl ScalingAnswer {
             }
         }
         told.truncate(5);
+        let has_gain = self.ranked().iter().any(|loss| loss.share.unwrap_or(0.0) < -0.05);
+        if has_gain && !told.is_empty() {
+            told.push(
+                "shares add up to more than 100 % where the slowest rank or thread is another one \
+                 in each region"
+                    .to_owned(),
+            );
+        }
         if let Some(program) = self.regions.first_mut() {
             program.verdict.sentences.extend(told);
         }

@@ -12,8 +12,10 @@ use super::axes::{Axes, RunChoice};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Cause {
-    /// Practically one of several locations does all of it.
+    /// Few of several locations do all of it.
     Serial {
+        /// How many locations would do the same work if each took as long as the slowest.
+        working: f64,
         /// Number of locations.
         locations: f64,
     },
@@ -26,9 +28,10 @@ pub enum Cause {
     Communication,
 }
 
-/// Up to this effective number of locations (mean times number over the largest) a region is
-/// serial.
-const SERIAL: f64 = 1.2;
+/// Up to this share of the locations (mean over the largest), or this number of them, a region
+/// is serial.
+const SERIAL_SHARE: f64 = 0.25;
+const SERIAL_NUMBER: f64 = 1.2;
 /// From this on an imbalance is worth a word.
 const IMBALANCED: f64 = 0.15;
 
@@ -40,8 +43,9 @@ impl Cause {
         }
         match cell {
             Cell { locations: Some(n), imbalance } if n >= 2.0 => {
-                if n * (1.0 - imbalance) <= SERIAL {
-                    return Some(Self::Serial { locations: n });
+                let working = n * (1.0 - imbalance);
+                if working <= SERIAL_NUMBER || working <= SERIAL_SHARE * n {
+                    return Some(Self::Serial { working, locations: n });
                 }
                 (imbalance >= IMBALANCED).then_some(Self::Imbalance { imbalance })
             }
@@ -56,14 +60,14 @@ impl Cause {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Self::Serial { locations } => {
-                format!("serial: one of {locations} ranks or threads does practically all of it")
+            Self::Serial { working, locations } => {
+                format!("serial: as if {working:.1} of {locations} ranks or threads did all of it")
             }
             Self::Imbalance { imbalance } => format!(
-                "load imbalance: the slowest rank or thread takes {:.2} times the mean",
+                "imbalance: the slowest takes {:.2} times the mean",
                 1.0 / (1.0 - imbalance).max(1e-3)
             ),
-            Self::Communication => "communication, or waiting for other ranks".to_owned(),
+            Self::Communication => "communication, or waiting for others".to_owned(),
         }
     }
 }

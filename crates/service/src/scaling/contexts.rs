@@ -94,7 +94,7 @@ pub(super) fn choose_metric(
     Ok(ChosenMetric { name: catalog.get(metric).name.to_string(), reason })
 }
 
-/// Adds the contexts and values of one database as `run`.
+/// Adds the contexts and values of one database as `run`; returns the metric that holds them.
 pub(super) fn add_database(
     builder: &mut EnsembleBuilder,
     run: u32,
@@ -102,7 +102,7 @@ pub(super) fn add_database(
     chosen: &ChosenMetric,
     options: &ContextOptions,
     control: &Control,
-) -> Result<(), ScalingError> {
+) -> Result<u16, ScalingError> {
     let catalog = &session.experiment().metrics;
     let found = catalog.iter().find(|(_, metric)| *metric.name == *chosen.name);
     let (metric, described) = found.ok_or_else(|| ScalingError::Unknown {
@@ -155,7 +155,7 @@ pub(super) fn add_database(
         builder.push(mean, region, run, total.sum / locations * scale);
         builder.push(count, region, run, locations);
     }
-    Ok(())
+    Ok(main)
 }
 
 /// The locations that count: those asked for, else the first thread of each rank.

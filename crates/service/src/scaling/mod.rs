@@ -2,7 +2,8 @@
 //!
 //! [`open_ensemble`] makes one [`Ensemble`](parallax_model::ensemble::Ensemble) of files of
 //! measurements (PaScal, SPERF, Extra-P, TALP, tables) or of databases; [`scaling`] answers with
-//! maps, losses and a verdict for every region. Numbers come from `parallax_analysis`; here they
+//! maps, losses and a verdict for every region, [`models`] with growth models,
+//! [`compare_versions`] with what changed between two versions. Numbers come from `parallax_analysis`; here they
 //! are only put together and said.
 
 mod answer;
@@ -10,15 +11,21 @@ mod axes;
 mod causes;
 mod contexts;
 mod error;
+mod merge;
+mod model;
 mod open;
 mod parameters;
+mod versions;
 
 pub use answer::{ScalingAnswer, ScalingRegion, ScalingRequest, scaling};
 pub use axes::{AxisChoice, RunChoice};
 pub use causes::Cause;
 pub use contexts::{ContextDetail, ContextOptions, LibraryFrames, LocationStatistic};
 pub use error::ScalingError;
+pub use merge::{MergeError, Merged, merge_pascal};
+pub use model::{ModelAnswer, ModelRequest, NumberRule, RegionModel, models};
 pub use open::{EnsembleOptions, ScalingContent, ScalingSource, open_ensemble};
 pub use parallax_import::scaling::{RegionTime, holds_measurements};
 pub use parallax_model::ensemble::{Ensemble, Region, RegionKind};
 pub use parameters::{ParameterRule, ParameterSource, ParameterTable};
+pub use versions::{ComparedRegion, ComparisonAnswer, compare_versions};

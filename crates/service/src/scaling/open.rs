@@ -183,6 +183,7 @@ fn open_databases(
     };
     let mut builder = EnsembleBuilder::new(Metadata { origin, ..metadata.clone() }, Ids::Counted);
     let mut runs_at: std::collections::BTreeMap<u32, usize> = std::collections::BTreeMap::new();
+    let mut metric = None;
     control.begin(sessions.len() as u64);
     for ((_, session), extra) in sessions.iter().zip(&extras) {
         let values: Vec<(&str, ParameterValue, ValueOrder)> = extra
@@ -192,9 +193,14 @@ fn open_databases(
         let coordinate = builder.coordinate(&values);
         *runs_at.entry(coordinate).or_default() += 1;
         let run = builder.add_run(coordinate, 1, true);
-        add_database(&mut builder, run, session, &chosen, &options.contexts, &Control::new())?;
+        let contexts = &options.contexts;
+        let values = add_database(&mut builder, run, session, &chosen, contexts, &Control::new())?;
+        metric = Some(values);
         builder.issues().extend(session.issues());
         control.advance(1).map_err(parallax_model::StoreError::from).map_err(engine)?;
+    }
+    if let Some(metric) = metric {
+        builder.fill_with_zero(metric);
     }
     let most = runs_at.values().copied().max().unwrap_or(0);
     if most > 1 {

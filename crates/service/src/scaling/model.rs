@@ -1,0 +1,414 @@
+//! Growth models of every region: how time grows with the parameters.
+
+use parallax_analysis::growth::{
+    Model, ModelOptions, ModelWarning, Point, Style, falls_strictly, model, resource_consumption,
+};
+use parallax_analysis::scaling::Measure;
+use parallax_model::ensemble::{Ensemble, Region, metric_names};
+use regex::Regex;
+
+use super::ScalingError;
+use crate::{Answer, Column, Table};
+
+/// What is modelled, and how.
+#[derive(Debug, Clone, Default)]
+pub struct ModelRequest {
+    /// Parameters of the models, in this order; `None` for all whose values are numbers. The
+    /// others tell models apart.
+    pub parameters: Option<Vec<String>>,
+    /// Numbers inside labels: the first group of the expression in the labels of the parameter,
+    /// such as the size in the arguments of the program.
+    pub numbers: Vec<NumberRule>,
+    /// The metric; `None` for all that the source measured.
+    pub metric: Option<String>,
+    /// Regions by id, path or name; all when empty.
+    pub regions: Vec<String>,
+    /// How models are searched.
+    pub options: ModelOptions,
+    /// Model the value times this parameter instead of the value: resources, for strong scaling.
+    pub resources_of: Option<String>,
+    /// Where to predict: parameters and values. A parameter that is not named stands at its
+    /// largest measured value.
+    pub predict_at: Vec<(String, f64)>,
+}
+
+/// Which number in the labels of a parameter stands for its values: `input=-ns (\d+)`.
+#[derive(Debug, Clone)]
+pub struct NumberRule {
+    /// The parameter.
+    pub parameter: String,
+    /// The first group of this expression, or all it matches, is the number.
+    pub pattern: Regex,
+}
+
+impl NumberRule {
+    /// Reads a rule as people type it: `NAME=REGEX`.
+    ///
+    /// # Errors
+    /// When it has no `=`, or its regular expression is wrong.
+    pub fn parse(text: &str) -> Result<Self, ScalingError> {
+        let wrong = |what: String| ScalingError::Rule { text: text.to_owned(), what };
+        let (name, pattern) =
+            text.split_once('=').ok_or_else(|| wrong("write NAME=REGEX".to_owned()))?;
+        let pattern = Regex::new(pattern)
+            .map_err(|error| wrong(format!("the regular expression is wrong: {error}")))?;
+        Ok(Self { parameter: name.trim().to_owned(), pattern })
+    }
+}
+
+/// The model of one region, metric and group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegionModel {
+    /// The region.
+    pub region: Region,
+    /// The metric.
+    pub metric: String,
+    /// Its unit; of resources that times the parameter.
+    pub unit: String,
+    /// Values of the parameters that tell models apart; empty when there are none.
+    pub group: String,
+    /// The model.
+    pub model: Model,
+    /// The model as text, such as `2.8 + 0.48 * p^(5/4) * log2(p)^(1)`.
+    pub formula: String,
+    /// Number of points it was made of.
+    pub num_points: usize,
+    /// Its value where it was asked for.
+    pub prediction: Option<f64>,
+}
+
+/// All models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelAnswer {
+    /// Names of the parameters.
+    pub parameters: Vec<String>,
+    /// Where predictions are, one value for each parameter.
+    pub predict_at: Vec<f64>,
+    /// The models, in the order of the tree.
+    pub models: Vec<RegionModel>,
+}
+
+/// Metrics that describe others and are not modelled unless named.
+const AUXILIARY: [&str; 5] = [
+    metric_names::LOCATION_MAX,
+    metric_names::LOCATION_MEAN,
+    metric_names::LOCATIONS,
+    metric_names::IMBALANCE,
+    metric_names::EFFICIENCY,
+];
+
+/// For each parameter of the ensemble the numbers of its values, where all are numbers.
+fn numbers(
+    ensemble: &Ensemble,
+    request: &ModelRequest,
+) -> Result<Vec<Option<Vec<f64>>>, ScalingError> {
+    let mut out = Vec::new();
+    for parameter in ensemble.parameters() {
+        let pattern = request.numbers.iter().find(|rule| rule.parameter == parameter.name);
+        let number = |label: &str, known: Option<f64>| match pattern {
+            None => known.or_else(|| label.trim().parse().ok()),
+            Some(rule) => {
+                let found = rule.pattern.captures(label)?;
+                found.get(1).or_else(|| found.get(0))?.as_str().parse().ok()
+            }
+        };
+        let values: Option<Vec<f64>> =
+            parameter.values.iter().map(|value| number(&value.label, value.number)).collect();
+        if let (Some(rule), None) = (pattern, &values) {
+            return Err(ScalingError::Rule {
+                text: format!("{}={}", rule.parameter, rule.pattern),
+                what: "it finds no number in some values of the parameter".to_owned(),
+            });
+        }
+        out.push(values);
+    }
+    let is_unknown = |rule: &&NumberRule| ensemble.parameter(&rule.parameter).is_none();
+    if let Some(rule) = request.numbers.iter().find(is_unknown) {
+        return Err(unknown_parameter(ensemble, &rule.parameter));
+    }
+    Ok(out)
+}
+
+fn unknown_parameter(ensemble: &Ensemble, name: &str) -> ScalingError {
+    let known: Vec<&str> = ensemble.parameters().iter().map(|p| p.name.as_str()).collect();
+    ScalingError::Unknown { what: "parameter", name: name.to_owned(), known: known.join(", ") }
+}
+
+/// Finds a growth model for every region, metric and group.
+///
+/// # Errors
+/// When a parameter or metric is unknown, no parameter has at least two values, or no region was
+/// measured.
+pub fn models(
+    ensemble: &Ensemble,
+    request: &ModelRequest,
+) -> Result<Answer<ModelAnswer>, ScalingError> {
+    let numbers = numbers(ensemble, request)?;
+    let varied =
+        |at: &usize| numbers.get(*at).and_then(Option::as_ref).is_some_and(|list| list.len() > 1);
+    let at: Vec<usize> = match &request.parameters {
+        Some(names) => names
+            .iter()
+            .map(|name| {
+                let at =
+                    ensemble.parameter(name).ok_or_else(|| unknown_parameter(ensemble, name))?;
+                if varied(&at) {
+                    return Ok(at);
+                }
+                Err(ScalingError::Missing {
+                    what: format!("the parameter {name} does not have several numbers as values"),
+                    hint: "take a number out of its labels with --number NAME=REGEX".to_owned(),
+                })
+            })
+            .collect::<Result<_, _>>()?,
+        None => (0..numbers.len()).filter(varied).collect(),
+    };
+    if at.is_empty() {
+        return Err(ScalingError::Missing {
+            what: "no parameter has several numbers as values".to_owned(),
+            hint: "add one with --param NAME=path:REGEX, or take it out of labels with --number \
+                   NAME=REGEX"
+                .to_owned(),
+        });
+    }
+    let names: Vec<&str> =
+        at.iter().filter_map(|&at| Some(ensemble.parameters().get(at)?.name.as_str())).collect();
+    let points = Coordinates::new(ensemble, &at, &numbers);
+    let mut notes = Vec::new();
+    let metrics = chosen_metrics(ensemble, request)?;
+    let resources = match &request.resources_of {
+        Some(name) => Some(
+            names
+                .iter()
+                .position(|known| known == name)
+                .ok_or_else(|| unknown_parameter(ensemble, name))?,
+        ),
+        None => None,
+    };
+    let predict_at: Vec<f64> = names
+        .iter()
+        .zip(&at)
+        .map(|(name, &at)| {
+            let asked = request.predict_at.iter().find(|(known, _)| known == name);
+            let measured = numbers.get(at).and_then(Option::as_ref).map(Vec::as_slice);
+            let largest = || measured.unwrap_or_default().iter().copied().fold(0.0, f64::max);
+            asked.map_or_else(largest, |(_, value)| *value)
+        })
+        .collect();
+
+    let mut found = Vec::new();
+    let mut falling = std::collections::BTreeSet::new();
+    let mut few = 0;
+    let is_wanted = |region: &Region| {
+        request.regions.is_empty()
+            || request
+                .regions
+                .iter()
+                .any(|text| *text == region.id || *text == region.path || *text == region.name)
+    };
+    for (index, region) in (0..).zip(ensemble.regions()).filter(|(_, region)| is_wanted(region)) {
+        for &metric in &metrics {
+            let Some(described) = ensemble.metrics().get(usize::from(metric)) else { continue };
+            for (group, points) in points.of(ensemble, metric, index, request.options.measure) {
+                // One point makes no model.
+                if points.len() < 2 {
+                    few += 1;
+                    continue;
+                }
+                let measure = request.options.measure;
+                falling.extend(
+                    names
+                        .iter()
+                        .enumerate()
+                        .filter(|(at, _)| index == 0 && falls_strictly(&points, *at, measure))
+                        .map(|(_, name)| (*name).to_owned()),
+                );
+                let (points, unit) = match resources {
+                    Some(at) => (
+                        resource_consumption(&points, at),
+                        format!("{} {}", names.get(at).copied().unwrap_or(""), described.unit),
+                    ),
+                    None => (points, described.unit.to_string()),
+                };
+                let model = model(&points, &request.options)
+                    .map_err(|cause| ScalingError::Growth { region: region.path.clone(), cause })?;
+                found.push(RegionModel {
+                    region: region.clone(),
+                    metric: described.name.clone(),
+                    unit,
+                    group: group.clone(),
+                    formula: model.function.format(&names, Style::Plain),
+                    prediction: model.function.evaluate(&predict_at),
+                    num_points: points.len(),
+                    model,
+                });
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(ScalingError::Missing {
+            what: "no region was measured at two points at least".to_owned(),
+            hint: "choose other regions or parameters".to_owned(),
+        });
+    }
+    if few > 0 {
+        notes.push(format!("{few} series have one point only and get no model"));
+    }
+    if resources.is_none() {
+        for name in falling {
+            notes.push(format!(
+                "time falls with {name}: strong scaling, which models of time describe badly; \
+                 --resources {name} models {name} x time"
+            ));
+        }
+    }
+    let has_few = found.iter().any(|found| {
+        found.model.warnings.iter().any(|w| matches!(w, ModelWarning::FewPoints { .. }))
+    });
+    if has_few {
+        notes.push(
+            "some models rest on fewer than the five values of a parameter that the method asks \
+             for: take them as hints"
+                .to_owned(),
+        );
+    }
+    let parameters = names.iter().map(|&name| name.to_owned()).collect();
+    Ok(Answer { value: ModelAnswer { parameters, predict_at, models: found }, notes })
+}
+
+fn chosen_metrics(ensemble: &Ensemble, request: &ModelRequest) -> Result<Vec<u16>, ScalingError> {
+    if request.metric.is_some() {
+        return Ok(vec![super::answer::chosen_metric(ensemble, request.metric.as_deref())?]);
+    }
+    Ok((0..)
+        .zip(ensemble.metrics())
+        .filter(|(_, metric)| {
+            !AUXILIARY.contains(&metric.name.as_str()) && !metric.name.starts_with("time:")
+        })
+        .map(|(at, _)| at)
+        .collect())
+}
+
+/// The points of all coordinates, by group.
+struct Coordinates {
+    groups: Vec<String>,
+    /// Group and numbers of each coordinate of the ensemble.
+    of: Vec<(usize, Vec<f64>)>,
+}
+
+impl Coordinates {
+    fn new(ensemble: &Ensemble, at: &[usize], numbers: &[Option<Vec<f64>>]) -> Self {
+        let mut groups: Vec<String> = Vec::new();
+        let mut of = Vec::new();
+        for (index, coordinate) in ensemble.coordinates().iter().enumerate() {
+            let group: Vec<String> = ensemble
+                .parameters()
+                .iter()
+                .enumerate()
+                .filter(|(p, parameter)| !at.contains(p) && parameter.values.len() > 1)
+                .filter_map(|(p, parameter)| {
+                    let value = ensemble.value_at(index, p)?;
+                    Some(format!("{}={}", parameter.name, value.label))
+                })
+                .collect();
+            let group = group.join(" ");
+            let group = groups.iter().position(|known| *known == group).unwrap_or_else(|| {
+                groups.push(group);
+                groups.len() - 1
+            });
+            let point = at
+                .iter()
+                .filter_map(|&p| {
+                    let value = *coordinate.get(p)? as usize;
+                    numbers.get(p)?.as_ref()?.get(value).copied()
+                })
+                .collect();
+            of.push((group, point));
+        }
+        Self { groups, of }
+    }
+
+    /// The points of one metric in one region, for each group that has any.
+    fn of(
+        &self,
+        ensemble: &Ensemble,
+        metric: u16,
+        region: u32,
+        measure: Measure,
+    ) -> Vec<(String, Vec<Point>)> {
+        let mut values: Vec<Vec<f64>> = vec![Vec::new(); self.of.len()];
+        let samples = ensemble.samples_of(metric, region);
+        for sample in samples {
+            let run = ensemble.runs().get(sample.run as usize);
+            if let Some(list) = run.and_then(|run| values.get_mut(run.coordinate as usize)) {
+                list.push(sample.value);
+            }
+        }
+        if samples.is_empty() {
+            for statistic in ensemble.statistics_of(metric, region) {
+                if let Some(list) = values.get_mut(statistic.coordinate as usize) {
+                    list.push(match measure {
+                        Measure::Median => statistic.median,
+                        Measure::Mean => statistic.mean,
+                        Measure::Min => statistic.minimum,
+                        Measure::Max => statistic.maximum,
+                    });
+                }
+            }
+        }
+        let mut out: Vec<(String, Vec<Point>)> =
+            self.groups.iter().map(|group| (group.clone(), Vec::new())).collect();
+        for ((group, coordinate), values) in self.of.iter().zip(values) {
+            if let Some((_, points)) = out.get_mut(*group).filter(|_| !values.is_empty()) {
+                points.push(Point { coordinate: coordinate.clone(), values });
+            }
+        }
+        out.retain(|(_, points)| !points.is_empty());
+        out
+    }
+}
+
+impl ModelAnswer {
+    /// The models as a table.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let rows = &self.models;
+        let numbers = |name: &str, unit: &str, doc: &'static str, get: fn(&RegionModel) -> f64| {
+            Column::f64s(name, unit, doc, rows.iter().map(get).collect())
+        };
+        let points = |row: &RegionModel| u32::try_from(row.num_points).unwrap_or(u32::MAX);
+        Table::new(vec![
+            Column::strings("region", "Region.", rows.iter().map(|row| &row.region.id)),
+            Column::strings("path", "Call path.", rows.iter().map(|row| &row.region.path)),
+            Column::strings("metric", "Metric.", rows.iter().map(|row| &row.metric)),
+            Column::strings("unit", "Unit of the model.", rows.iter().map(|row| &row.unit)),
+            Column::strings(
+                "group",
+                "Values of parameters that tell models apart.",
+                rows.iter().map(|row| &row.group),
+            ),
+            Column::strings("model", "The function.", rows.iter().map(|row| &row.formula)),
+            numbers("smape", "%", "Symmetric mean absolute percentage error.", |row| {
+                row.model.quality.smape
+            }),
+            numbers("rss", "", "Residual sum of squares.", |row| row.model.quality.rss),
+            numbers("rrss", "", "Relative residual sum of squares.", |row| {
+                row.model.quality.relative_rss
+            }),
+            numbers("re", "", "Mean relative error.", |row| row.model.quality.relative_error),
+            Column::optional_f64s(
+                "ar2",
+                "",
+                "Adjusted coefficient of determination.",
+                rows.iter().map(|row| row.model.quality.adjusted_r2).collect(),
+            ),
+            Column::u32s("points", "Points measured.", rows.iter().map(points).collect()),
+            Column::optional_f64s(
+                "prediction",
+                "",
+                "Value of the model where it was asked for.",
+                rows.iter().map(|row| row.prediction).collect(),
+            ),
+        ])
+    }
+}
