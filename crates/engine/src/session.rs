@@ -172,6 +172,8 @@ impl Session {
         let described = x.metrics.get(metric);
         if *locations == LocationChoice::All
             && let Some(summary) = x.locations.summary()
+            // A damaged summary is empty; the profiles still add up.
+            && x.locations.num_values(summary) > 0
             && let Some(id) = described.sum_id_in(scope)
         {
             let request = SliceRequest {

@@ -561,3 +561,43 @@ fn a_context_file_out_of_order_is_reported_and_not_believed() {
     let issues = profiles(&experiment).late_issues();
     assert!(issues.list().iter().any(|issue| issue.kind == "cct-unsorted"), "{issues:?}");
 }
+
+#[test]
+fn a_profile_db_that_lost_its_values_is_rescued_from_cct_db() {
+    let database = parallax_testkit::drawn::draw(
+        "CPUTIME (sec)",
+        "
+        main        1.0  2.0
+          solve     4.0  .
+        ",
+    );
+    let files = database.to_files(&WriteOptions::default());
+    let open_with = |cut: bool| {
+        let files = files.by_path.iter().map(|(path, bytes)| {
+            let mut bytes = bytes.clone();
+            if cut && *path == "profile.db" {
+                // The tables stay, the values of the first location and all behind are gone.
+                let word =
+                    |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+                let values = word(word(word(0x18)) + 0x30 + 0x08);
+                bytes.truncate(values);
+            }
+            ((*path).to_owned(), bytes)
+        });
+        let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("test", files));
+        parallax_import::open(&folder, &Limits::default()).unwrap()
+    };
+    let slice = |experiment: &Experiment| {
+        let request = SliceRequest {
+            locations: experiment.locations.iter().collect(),
+            contexts: ContextChoice::Tree,
+            metrics: MetricChoice::All,
+            plan: Plan::Cheapest,
+        };
+        experiment.profiles.as_ref().unwrap().slice(&request, &Control::new()).unwrap()
+    };
+    let (whole, cut) = (open_with(false), open_with(true));
+    assert!(!cut.issues.is_empty());
+    assert_eq!(slice(&whole), slice(&cut));
+    assert!(cut.all_issues().list().iter().any(|issue| issue.kind == "cct-differs"));
+}

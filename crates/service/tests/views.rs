@@ -183,3 +183,14 @@ fn a_metric_that_was_not_measured_is_said_and_a_misspelt_one_is_an_error() {
     let error = drawn(SOLVER).tree(&TreeRequest { cost, ..whole() }, &Control::new()).unwrap_err();
     assert!(error.to_string().ends_with("did you mean CPUTIME?"), "{error}");
 }
+
+#[test]
+fn a_withdrawn_question_ends_as_cancelled() {
+    let opened = drawn(SOLVER);
+    let control = Control::new();
+    control.cancel();
+    let request = CostChoice { profiles: Some("rank(0)".into()), ..CostChoice::default() };
+    let error = opened.tree(&TreeRequest { cost: request, ..whole() }, &control).unwrap_err();
+    assert!(error.is_cancelled(), "{error}");
+    assert!(opened.tree(&whole(), &Control::new()).is_ok());
+}

@@ -5,7 +5,7 @@ use parallax_service::{Answer, BalanceAnswer, BalanceBy, BalanceRequest, Column,
 
 use super::Context;
 use crate::args::{BalanceArgs, Database, Per, Source};
-use crate::text::{Show, Style, TextTable, quantity, sparkline};
+use crate::text::{Show, Style, TextTable, count, quantity, sparkline};
 
 pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Result<()> {
     let opened = context.open(&arguments.database)?;
@@ -43,7 +43,7 @@ fn balance_title(answer: &BalanceAnswer, style: &Style) -> String {
     format!(
         "Balance by {} over {} {}s ({} in all), largest saving first",
         balance.metric,
-        balance.members.len(),
+        count(balance.members.len() as u64),
         balance.grouping.name(),
         quantity(answer.total, &balance.unit.to_string(), style)
     )

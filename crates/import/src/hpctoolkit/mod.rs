@@ -65,7 +65,9 @@ pub(crate) fn open(
     let profile_source = required(FileKind::Profile)?;
     let meta = MetaDb::read(&*meta_source, limits, &mut issues).map_err(fail)?;
     drop(meta_source);
+    let before = issues.len();
     let profiles = ProfileDb::open(profile_source, limits, &mut issues).map_err(fail)?;
+    let is_damaged = issues.len() > before;
 
     let cct = files.take(FileKind::Context);
     let cct = optional(FileKind::Context, cct, &mut issues, CctDb::open);
@@ -85,7 +87,7 @@ pub(crate) fn open(
         facts: Vec::new(),
     };
     let contexts = metadata::contexts(meta, &mut issues);
-    let store = profiles::Profiles::new(profiles, cct, contexts.source_ids(), *limits);
+    let store = profiles::Profiles::new(profiles, cct, contexts.source_ids(), is_damaged, *limits);
     let traces = traces.map(|db| Arc::new(traces::Traces::new(db)) as Arc<dyn TraceStore>);
     Ok(Experiment {
         metadata,

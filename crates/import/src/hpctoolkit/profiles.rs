@@ -1,6 +1,8 @@
 //! `profile.db` and `cct.db` as one [`ProfileStore`]: the same values in two orders, of which each
 //! request takes the cheaper.
 
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use parallax_base::{Control, Issues, Limits, LocationIdx, Place, Severity, Stage};
@@ -13,12 +15,27 @@ use super::slice::{self, ContextFilter, IdSet};
 pub(super) struct Profiles {
     profiles: ProfileDb,
     cct: Option<CctDb>,
-    /// Whether `cct.db` holds as many values as `profile.db`; found out when first needed.
-    is_cct_usable: OnceLock<bool>,
+    /// How much of the values `cct.db` holds; found out when first needed.
+    cct_state: OnceLock<CctState>,
+    /// Ids of the contexts of the tree, ascending; the root has the lowest.
+    sorted_ids: Vec<u32>,
     tree_ids: IdSet,
     node_ids: IdSet,
+    /// Whether opening found faults in `profile.db`.
+    is_damaged: bool,
     limits: Limits,
     late_issues: Mutex<Issues>,
+}
+
+/// How much of the values `cct.db` holds, beside `profile.db`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CctState {
+    /// Fewer: writers that crashed, or tools that grow databases, leave an empty one.
+    Emptier,
+    /// The same number.
+    Same,
+    /// More: `profile.db` lost some.
+    Fuller,
 }
 
 pub(super) fn failed(error: &FormatError) -> StoreError {
@@ -33,15 +50,20 @@ impl Profiles {
         profiles: ProfileDb,
         cct: Option<CctDb>,
         tree_ids: &[u32],
+        is_damaged: bool,
         limits: Limits,
     ) -> Self {
+        let mut sorted_ids = tree_ids.to_vec();
+        sorted_ids.sort_unstable();
         Self {
             profiles,
             cct,
-            is_cct_usable: OnceLock::new(),
+            cct_state: OnceLock::new(),
+            sorted_ids,
             tree_ids: IdSet::new(tree_ids),
             // The root comes first.
             node_ids: IdSet::new(tree_ids.get(1..).unwrap_or_default()),
+            is_damaged,
             limits,
             late_issues: Mutex::default(),
         }
@@ -53,32 +75,43 @@ impl Profiles {
         issues.report(Severity::Warning, Stage::Read, kind, place, || message);
     }
 
-    /// `cct.db`, when it is there and complete: one that lacks values (writers that crashed or
-    /// tools that grow databases leave an empty one) must not decide what an answer is.
-    fn usable_cct(&self) -> Option<&CctDb> {
+    /// `cct.db`, when it is there and holds at least as many values as `profile.db`: one that lacks
+    /// values must not decide what an answer is. Whether it holds more is the second value.
+    fn usable_cct(&self) -> Option<(&CctDb, bool)> {
         let cct = self.cct.as_ref()?;
-        let is_usable = *self.is_cct_usable.get_or_init(|| {
-            let expected: u64 =
-                self.profiles.infos().iter().filter(|i| !i.is_summary).map(|i| i.num_values).sum();
-            let all = u32::try_from(cct.num_contexts()).unwrap_or(u32::MAX);
-            let (found, lost) = match cct.infos(0..all) {
-                Ok((infos, lost)) => (infos.iter().map(|info| info.num_values).sum::<u64>(), lost),
-                Err(_) => (0, 1),
-            };
-            if found == expected && lost == 0 {
-                return true;
+        let state = *self.cct_state.get_or_init(|| self.compare(cct));
+        (state != CctState::Emptier).then_some((cct, state == CctState::Fuller))
+    }
+
+    fn compare(&self, cct: &CctDb) -> CctState {
+        let others = self.profiles.infos().iter().filter(|info| !info.is_summary);
+        let expected: u64 = others.map(|info| info.num_values).sum();
+        let all = u32::try_from(cct.num_contexts()).unwrap_or(u32::MAX);
+        let (found, lost) = match cct.infos(0..all) {
+            Ok((infos, lost)) => (infos.iter().map(|info| info.num_values).sum::<u64>(), lost),
+            Err(_) => (0, 1),
+        };
+        let (state, source) = match found.cmp(&expected) {
+            Ordering::Equal if lost == 0 => return CctState::Same,
+            Ordering::Greater => (CctState::Fuller, "cct.db"),
+            _ => (CctState::Emptier, "profile.db"),
+        };
+        let counts = format!("cct.db holds {found} values and profile.db {expected}");
+        let message = format!("{counts}; all but the summary is read from {source}");
+        self.report("cct-differs", "cct.db", message);
+        state
+    }
+
+    /// The contexts of a request as ids, ascending.
+    fn ids_of<'r>(&'r self, contexts: &'r ContextChoice, cct: &CctDb) -> Cow<'r, [u32]> {
+        match contexts {
+            ContextChoice::Ids(ids) => Cow::Borrowed(ids),
+            ContextChoice::Tree => Cow::Borrowed(&self.sorted_ids),
+            ContextChoice::Nodes => Cow::Borrowed(self.sorted_ids.get(1..).unwrap_or_default()),
+            ContextChoice::Stored => {
+                (0..u32::try_from(cct.num_contexts()).unwrap_or(u32::MAX)).collect()
             }
-            self.report(
-                "cct-incomplete",
-                "cct.db",
-                format!(
-                    "cct.db holds {found} values and profile.db {expected}; \
-                     everything is read from profile.db"
-                ),
-            );
-            false
-        });
-        is_usable.then_some(cct)
+        }
     }
 
     /// Where the values of the contexts `ids` lie in `cct.db`, runs of neighbours in one read.
@@ -114,7 +147,7 @@ impl Profiles {
                     let steps = u64::from(contexts.ilog2()) + 1;
                     bytes += (ids * steps * PROBE_BYTES).min(contexts * 12)
                         + ids.min(contexts) * per_context * 10;
-                    rows += info.num_values.min(ids * per_context * 8);
+                    rows += info.num_values;
                 }
                 ContextChoice::Tree | ContextChoice::Nodes | ContextChoice::Stored => {
                     bytes += contexts * 12 + info.num_values * 10;
@@ -143,12 +176,14 @@ impl ProfileStore for Profiles {
         };
         control.begin(locations.len() as u64);
         let values = request.metrics.ids(false);
-        let by_context = match (&request.contexts, plan, self.usable_cct()) {
-            (ContextChoice::Ids(ids), Plan::ContextMajor, Some(cct)) => {
-                let infos = Self::context_infos(cct, ids)?;
+        let cct = if plan == Plan::ContextMajor { self.usable_cct() } else { None };
+        let by_context = match (plan, cct) {
+            (Plan::ContextMajor, Some((cct, _))) => {
+                let ids = self.ids_of(&request.contexts, cct);
+                let infos = Self::context_infos(cct, &ids)?;
                 let columns = slice::context_major(
                     cct,
-                    ids,
+                    &ids,
                     &infos,
                     &locations,
                     values,
@@ -196,14 +231,13 @@ impl ProfileStore for Profiles {
 
     fn estimate(&self, request: &SliceRequest) -> Result<(Plan, u64), StoreError> {
         let (bytes, rows) = self.location_major_cost(request);
-        let ContextChoice::Ids(ids) = &request.contexts else {
-            return Ok((Plan::LocationMajor, rows));
-        };
-        if request.plan == Plan::LocationMajor {
-            return Ok((Plan::LocationMajor, rows));
-        }
-        let Some(cct) = self.usable_cct() else { return Ok((Plan::LocationMajor, rows)) };
-        let infos = Self::context_infos(cct, ids)?;
+        let is_choice_of_ids = matches!(request.contexts, ContextChoice::Ids(_));
+        // Only a damaged profile.db makes it worth looking when all contexts are wanted.
+        let is_free = request.plan != Plan::LocationMajor;
+        let cct =
+            self.usable_cct().filter(|(_, is_fuller)| *is_fuller || (is_choice_of_ids && is_free));
+        let Some((cct, is_fuller)) = cct else { return Ok((Plan::LocationMajor, rows)) };
+        let infos = Self::context_infos(cct, &self.ids_of(&request.contexts, cct))?;
         let values: u64 = infos.iter().map(|info| info.num_values).sum();
         let metrics: u64 = infos.iter().map(|info| u64::from(info.num_metrics)).sum();
         let summary = request
@@ -213,6 +247,9 @@ impl ProfileStore for Profiles {
             .filter(|info| info.is_summary)
             .map(|info| info.num_values)
             .sum::<u64>();
+        if is_fuller {
+            return Ok((Plan::ContextMajor, values + summary));
+        }
         let context_rows = rows.min(values + summary);
         if request.plan == Plan::ContextMajor {
             return Ok((Plan::ContextMajor, context_rows));
