@@ -234,8 +234,9 @@ impl ProfileStore for Profiles {
         let is_choice_of_ids = matches!(request.contexts, ContextChoice::Ids(_));
         // Only a damaged profile.db makes it worth looking when all contexts are wanted.
         let is_free = request.plan != Plan::LocationMajor;
-        let cct =
-            self.usable_cct().filter(|(_, is_fuller)| *is_fuller || (is_choice_of_ids && is_free));
+        let by_ids = is_choice_of_ids && is_free;
+        let cct = if self.is_damaged || by_ids { self.usable_cct() } else { None };
+        let cct = cct.filter(|(_, is_fuller)| *is_fuller || by_ids);
         let Some((cct, is_fuller)) = cct else { return Ok((Plan::LocationMajor, rows)) };
         let infos = Self::context_infos(cct, &self.ids_of(&request.contexts, cct))?;
         let values: u64 = infos.iter().map(|info| info.num_values).sum();
