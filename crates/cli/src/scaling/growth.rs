@@ -79,7 +79,7 @@ fn write(answer: &ModelAnswer, style: &Style, out: &mut dyn Write) -> io::Result
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     let place = place.join(", ");
-    let mut columns = vec!["region", "path"];
+    let mut columns = vec!["region", "name"];
     let differ = |get: fn(&parallax_service::scaling::RegionModel) -> &str| {
         sorted.models.windows(2).any(|pair| matches!(pair, [a, b] if get(a) != get(b)))
     };

@@ -33,7 +33,7 @@ pub(super) fn write(
             bullet(sentence, style, out)?;
         }
         writeln!(out)?;
-        if answer.losses.iter().any(|loss| loss.region != 0) {
+        if answer.ranked().len() > 1 {
             losses(answer, Some(RANKED), style, out)?;
             writeln!(out)?;
         }

@@ -181,6 +181,7 @@ pub fn scaling(
     };
     answer.explain_losses();
     answer.add_notes(request);
+    answer.check_nesting();
     Ok(answer)
 }
 
@@ -481,6 +482,39 @@ impl ScalingAnswer {
         }
         if let Some(program) = self.regions.first_mut() {
             program.verdict.sentences.extend(told);
+        }
+    }
+
+    /// Some files call something "whole program" that does not contain their regions. Shares of
+    /// its loss mean nothing then.
+    fn check_nesting(&mut self) {
+        const TOLERANCE: f64 = 1.05;
+        let times: Vec<_> = self.program.regions().iter().map(|region| &region.maps.time).collect();
+        let Some(whole) = times.first() else { return };
+        let is_longer = |at: &usize| {
+            times.get(*at).is_some_and(|time| {
+                time.cells().iter().zip(whole.cells()).any(|(inner, outer)| {
+                    inner.zip(*outer).is_some_and(|(inner, outer)| inner > TOLERANCE * outer)
+                })
+            })
+        };
+        let longer: Vec<usize> = (1..times.len()).filter(is_longer).collect();
+        let Some(&first) = longer.first() else { return };
+        let id = self.regions.get(first).map(|region| region.region.id.clone()).unwrap_or_default();
+        let note = format!(
+            "{} regions (such as {id}) take longer than what the file calls the whole program: \
+             shares of its loss say nothing here",
+            longer.len()
+        );
+        self.notes.insert(0, note);
+        if let Some(program) = self.regions.first_mut() {
+            for sentence in &mut program.verdict.sentences {
+                if let Some((loss, share)) = sentence.split_once("; ")
+                    && share.contains("of the loss of the whole program")
+                {
+                    *sentence = loss.to_owned();
+                }
+            }
         }
     }
 

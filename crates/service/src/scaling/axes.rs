@@ -4,7 +4,7 @@ use parallax_analysis::scaling::{Grid, GridBuilder, Measure};
 use parallax_model::ensemble::{Ensemble, Parameter, ParameterValue, parameter_names};
 
 use super::ScalingError;
-use super::parameters::cores_parameter;
+use super::parameters::{cores_parameter, is_resource};
 
 /// Which parameters become the axes of the maps.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -85,6 +85,7 @@ impl Axes {
         let fixed = fixed_values(parameters, cores_at, choice, notes)?;
         let input_at: Vec<usize> = (0..parameters.len())
             .filter(|at| *at != cores_at && !fixed.iter().any(|(fixed, _)| fixed == at))
+            .filter(|at| !follows(ensemble, cores_at, *at))
             .collect();
         let part = |coordinate: &[u32], at: usize| coordinate.get(at).copied().unwrap_or(0);
         let mut inputs: Vec<Vec<u32>> = Vec::new();
@@ -215,6 +216,19 @@ fn core_count(value: &ParameterValue) -> Option<u32> {
     // The cast is exact: the number is whole and in range.
     (number.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&number))
         .then_some(number as u32)
+}
+
+/// Whether a parameter counts a part of the machine that comes with the cores: as many nodes for
+/// as many cores, always. Then it is not an input.
+fn follows(ensemble: &Ensemble, cores_at: usize, at: usize) -> bool {
+    if !ensemble.parameters().get(at).is_some_and(|p| is_resource(&p.name)) {
+        return false;
+    }
+    let mut of_cores: std::collections::BTreeMap<u32, u32> = std::collections::BTreeMap::new();
+    ensemble.coordinates().iter().all(|coordinate| {
+        let part = |at: usize| coordinate.get(at).copied().unwrap_or(0);
+        *of_cores.entry(part(cores_at)).or_insert_with(|| part(at)) == part(at)
+    })
 }
 
 /// Index and value of every parameter that is held fixed.

@@ -332,14 +332,18 @@ fn is_system(path: &str) -> bool {
 fn normal_name(label: &str) -> &str {
     let mut name = label.split(" [clone").next().unwrap_or(label).trim();
     const ADDED: [&str; 6] = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", ".llvm."];
-    while let Some(at) = ADDED.iter().filter_map(|added| name.rfind(added)).max() {
-        let is_end = name.get(at + 1..).is_some_and(|rest| {
-            rest.split('.').skip(1).all(|part| part.chars().all(|c| c.is_ascii_digit()))
-        });
-        match name.get(..at).filter(|front| is_end && !front.is_empty()) {
-            Some(front) => name = front,
-            None => break,
-        }
+    let cut = |name: &str| {
+        ADDED
+            .iter()
+            .filter_map(|added| {
+                let at = name.rfind(added).filter(|at| *at > 0)?;
+                let number = name.get(at + added.len()..)?;
+                number.chars().all(|c| c.is_ascii_digit() || c == '.').then_some(at)
+            })
+            .min()
+    };
+    while let Some(front) = cut(name).and_then(|at| name.get(..at)) {
+        name = front;
     }
     name
 }

@@ -8,6 +8,7 @@ use parallax_model::ensemble::{Ensemble, Region, metric_names};
 use regex::Regex;
 
 use super::ScalingError;
+use super::answer::display_name;
 use crate::{Answer, Column, Table};
 
 /// What is modelled, and how.
@@ -379,6 +380,14 @@ impl ModelAnswer {
         let points = |row: &RegionModel| u32::try_from(row.num_points).unwrap_or(u32::MAX);
         Table::new(vec![
             Column::strings("region", "Region.", rows.iter().map(|row| &row.region.id)),
+            Column::strings(
+                "name",
+                "What a sentence calls it.",
+                rows.iter().map(|row| match display_name(&row.region) {
+                    name if name.is_empty() => row.region.path.clone(),
+                    name => name,
+                }),
+            ),
             Column::strings("path", "Call path.", rows.iter().map(|row| &row.region.path)),
             Column::strings("metric", "Metric.", rows.iter().map(|row| &row.metric)),
             Column::strings("unit", "Unit of the model.", rows.iter().map(|row| &row.unit)),

@@ -294,26 +294,33 @@ fn words(path: &str) -> Vec<&str> {
     out
 }
 
+/// Names by which parameters count the machine, the likeliest for cores first.
+const RESOURCES: [&str; 16] = [
+    parameter_names::CORES,
+    "p",
+    "P",
+    "np",
+    "threads",
+    "ranks",
+    "procs",
+    "processes",
+    "nprocs",
+    "num_threads",
+    "mpi_ranks",
+    "cpus",
+    "numCpus",
+    "jobsize",
+    "nodes",
+    "processors",
+];
+
+/// Whether a parameter of this name counts a part of the machine.
+pub(super) fn is_resource(name: &str) -> bool {
+    RESOURCES.contains(&name)
+}
+
 /// The parameter that counts cores: the one asked for, else one of the usual names.
 pub(super) fn cores_parameter(names: &[&str], asked: Option<&str>) -> Result<usize, ScalingError> {
-    const USUAL: [&str; 16] = [
-        parameter_names::CORES,
-        "p",
-        "P",
-        "np",
-        "threads",
-        "ranks",
-        "procs",
-        "processes",
-        "nprocs",
-        "num_threads",
-        "mpi_ranks",
-        "cpus",
-        "numCpus",
-        "jobsize",
-        "nodes",
-        "processors",
-    ];
     let find = |wanted: &str| names.iter().position(|name| *name == wanted);
     let known = || names.join(", ");
     if let Some(asked) = asked {
@@ -323,7 +330,7 @@ pub(super) fn cores_parameter(names: &[&str], asked: Option<&str>) -> Result<usi
             known: known(),
         });
     }
-    USUAL.into_iter().find_map(find).ok_or_else(|| ScalingError::Missing {
+    RESOURCES.into_iter().find_map(find).ok_or_else(|| ScalingError::Missing {
         what: format!("no parameter says how many cores were used; there are: {}", known()),
         hint: "name one with --cores, or add one with --param cores=path:REGEX".to_owned(),
     })
