@@ -12,6 +12,7 @@ mod options;
 mod peers;
 mod probe;
 mod report;
+mod scaling;
 mod work;
 
 use std::process::ExitCode;
@@ -24,10 +25,15 @@ use crate::peers::Peers;
 use crate::report::Report;
 use crate::work::Work;
 
+/// The allocator of the programs that people run (ADR 0010).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.split_first() {
         Some((first, rest)) if first == probe::COMMAND => probe::answer(rest),
+        Some((first, rest)) if first == scaling::COMMAND => scaling::answer(rest),
         _ => Options::parse(&words).and_then(|options| options.map_or(Ok(()), |o| run(&o))),
     };
     match done {

@@ -19,6 +19,11 @@ use parallax_service::scaling::ScalingError;
 use args::Cli;
 use text::{ColourChoice, Level, Notice, Style};
 
+/// Answers are large and short-lived; this allocator keeps their pages instead of giving them back
+/// to the system and having them cleared again (ADR 0010).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The data cannot be read, or cannot answer the question.
 const NO_ANSWER: u8 = 1;
 /// The question is wrong: arguments, expressions, unknown names.
