@@ -582,7 +582,7 @@ fn a_profile_db_that_lost_its_values_is_rescued_from_cct_db() {
                 let values = word(word(word(0x18)) + 0x30 + 0x08);
                 bytes.truncate(values);
             }
-            ((*path).to_owned(), bytes)
+            ((*path).clone(), bytes)
         });
         let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("test", files));
         parallax_import::open(&folder, &Limits::default()).unwrap()

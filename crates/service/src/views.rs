@@ -51,6 +51,8 @@ pub struct TreeRow {
     pub context_id: u32,
     /// What the context is called.
     pub label: String,
+    /// Where a function is defined, as `file:line`; empty when unknown, and for everything else.
+    pub place: String,
     /// What the context is: `function`, `loop`, `caller`, ...
     pub kind: &'static str,
     /// Cost with everything below.
@@ -159,6 +161,7 @@ impl Opened {
                 depth,
                 context_id: tree.source_id(context),
                 label: tree.label(context),
+                place: definition(tree, context),
                 kind: kind_name(tree, context),
                 inclusive: top_down.inclusive[row],
                 exclusive: top_down.exclusive[row],
@@ -201,6 +204,7 @@ impl Opened {
                 depth: node.depth,
                 context_id: tree.source_id(node.context),
                 label: node.name.clone(),
+                place: definition(tree, node.context),
                 kind: if node.callee.is_some() { "caller" } else { "function" },
                 inclusive: node.inclusive,
                 exclusive: node.exclusive,
@@ -238,6 +242,22 @@ fn outermost(tree: &ContextTree, chosen: &[ContextIdx]) -> Vec<ContextIdx> {
         }
     }
     out
+}
+
+/// Where the function of a function context is defined.
+fn definition(tree: &ContextTree, context: ContextIdx) -> String {
+    let function = tree.function(context).and_then(|row| tree.functions().get(row.idx()));
+    let file = function
+        .and_then(|function| function.file)
+        .and_then(|file| tree.files().get(file.idx()))
+        .map(|file| file.path.rsplit('/').next().unwrap_or(&file.path));
+    match (file, function.map_or(0, |function| function.line)) {
+        // Code without line information has its module in brackets for a file.
+        (Some(file), _) if file.starts_with('[') => String::new(),
+        (Some(file), 0) => file.to_owned(),
+        (Some(file), line) => format!("{file}:{line}"),
+        (None, _) => String::new(),
+    }
 }
 
 fn kind_name(tree: &ContextTree, context: ContextIdx) -> &'static str {
@@ -278,6 +298,7 @@ impl TreeAnswer {
             ),
             Column::strings("kind", "What the row is.", rows.iter().map(|r| r.kind)),
             Column::strings("name", "What it is called.", rows.iter().map(|r| &r.label)),
+            Column::strings("place", "Where a function is defined.", rows.iter().map(|r| &r.place)),
             Column::f64s(
                 "inclusive",
                 &unit,

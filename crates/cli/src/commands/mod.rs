@@ -109,18 +109,12 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Scaling(arguments) => {
             crate::scaling::run(&arguments, &context.output, &context.stderr, &context.control)
         }
-        Command::Model(arguments) => crate::scaling::model(
-            &arguments,
-            &context.output,
-            &context.stderr,
-            &context.control,
-        ),
-        Command::Compare(arguments) => crate::scaling::compare(
-            &arguments,
-            &context.output,
-            &context.stderr,
-            &context.control,
-        ),
+        Command::Model(arguments) => {
+            crate::scaling::model(&arguments, &context.output, &context.stderr, &context.control)
+        }
+        Command::Compare(arguments) => {
+            crate::scaling::compare(&arguments, &context.output, &context.stderr, &context.control)
+        }
         Command::Merge(arguments) => {
             crate::scaling::merge(&arguments, &context.output, &context.stderr)
         }

@@ -53,6 +53,7 @@ fn write_tree(
         .head("inclusive_percent", "share")
         .head("exclusive_percent", "share")
         .head("name", if is_callers { "function, called by" } else { "context" })
+        .detail("place")
         .cost(share)
         .hot_rows(hot)
         .fold_chains()

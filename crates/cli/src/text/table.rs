@@ -28,22 +28,12 @@ pub(crate) struct TextTable<'a> {
     names: Option<Vec<String>>,
     shows: Vec<(String, Show)>,
     heads: Vec<(String, String)>,
-    total: usize,
-    role_of_row: Option<usize>,
 }
 
 impl<'a> TextTable<'a> {
     /// All columns of `table`, each as suits its type and unit.
     pub(crate) fn new(table: &'a Table) -> Self {
-        Self {
-            table,
-            title: None,
-            names: None,
-            shows: Vec::new(),
-            heads: Vec::new(),
-            total: table.num_rows(),
-            role_of_row: None,
-        }
+        Self { table, title: None, names: None, shows: Vec::new(), heads: Vec::new() }
     }
 
     /// A line above the table.
@@ -70,18 +60,6 @@ impl<'a> TextTable<'a> {
         self
     }
 
-    /// Says that the answer has `total` rows, of which the table has the first.
-    pub(crate) fn total(mut self, total: usize) -> Self {
-        self.total = total;
-        self
-    }
-
-    /// Marks one row as the one that matters, such as a total or the place a person asked about.
-    pub(crate) fn hot_row(mut self, row: usize) -> Self {
-        self.role_of_row = Some(row);
-        self
-    }
-
     /// The text as one string.
     ///
     /// # Errors
@@ -105,8 +83,8 @@ impl<'a> TextTable<'a> {
             let title = printable(title);
             writeln!(out, "{}\n", style.paint(Role::Head, &title))?;
         }
-        let total = self.total.max(self.table.num_rows());
-        let shown = rows_shown(total, style).min(self.table.num_rows());
+        let total = self.table.num_rows();
+        let shown = rows_shown(total, style);
         let names = self.names.as_deref();
         let mut columns =
             shown_columns(self.table, names, &self.shows, &self.heads, &(0..shown), style)?;
@@ -117,9 +95,8 @@ impl<'a> TextTable<'a> {
         writeln!(out, "{}", line.trim_end())?;
         for row in 0..shown {
             line.clear();
-            let role = if self.role_of_row == Some(row) { Role::Hot } else { Role::Plain };
             push_cells(&mut line, &columns, |column, line| {
-                column.push_cell(line, row, role, style);
+                column.push_cell(line, row, Role::Plain, style);
             });
             writeln!(out, "{}", line.trim_end())?;
         }
@@ -262,8 +239,6 @@ share (%)           function
         let short = Style { rows: Some(2), ..style(80) };
         let text = TextTable::new(&table).render(&short).unwrap();
         assert_eq!(text, "context id\n         0\n         1\n… 1,998 more; --all shows them\n");
-        let text = TextTable::new(&table).total(5000).render(&short).unwrap();
-        assert!(text.ends_with("… 4,998 more; --all shows them\n"), "{text}");
         let all = Style { rows: None, ..short };
         assert_eq!(TextTable::new(&table).render(&all).unwrap().lines().count(), 2001);
     }
@@ -331,7 +306,7 @@ context id                 start (ns)  size (GB)
     #[test]
     fn colours_do_not_change_the_layout() {
         let colour = Style { is_colour: true, ..style(80) };
-        let text = TextTable::new(&flat()).title("T").hot_row(1).render(&colour).unwrap();
+        let text = TextTable::new(&flat()).title("T").render(&colour).unwrap();
         assert!(text.starts_with("\x1b[1mT\x1b[0m\n\n\x1b[1mfunction\x1b[0m"), "{text:?}");
         let mut plain = String::new();
         for (idx, part) in text.split('\x1b').enumerate() {
