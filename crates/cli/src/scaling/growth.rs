@@ -60,6 +60,10 @@ fn request(args: &ModelArgs) -> anyhow::Result<ModelRequest> {
     })
 }
 
+/// Columns from which on a line has room for whole models, and for how well they fit.
+const WIDE: usize = 140;
+const MEDIUM: usize = 100;
+
 fn write(answer: &ModelAnswer, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     // For people, what costs most comes first.
     let mut sorted = answer.clone();
@@ -79,7 +83,7 @@ fn write(answer: &ModelAnswer, style: &Style, out: &mut dyn Write) -> io::Result
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     let place = place.join(", ");
-    let mut columns = vec!["region", "name"];
+    let mut columns = vec!["region", "prediction", "model"];
     let differ = |get: fn(&parallax_service::scaling::RegionModel) -> &str| {
         sorted.models.windows(2).any(|pair| matches!(pair, [a, b] if get(a) != get(b)))
     };
@@ -89,14 +93,19 @@ fn write(answer: &ModelAnswer, style: &Style, out: &mut dyn Write) -> io::Result
     if differ(|found| &found.group) {
         columns.push("group");
     }
-    columns.extend(["prediction", "model", "smape", "ar2"]);
+    columns.push("name");
+    if style.width >= MEDIUM {
+        columns.extend(["smape", "ar2"]);
+    }
+    // The model is the answer: where it does not fit it is shortened, never left out.
+    let model = if style.width < WIDE { Show::Name } else { Show::Text };
     let table = sorted.table();
     TextTable::new(&table)
-        .title(format!("Growth models over {}", answer.parameters.join(", ")))
+        .title(format!("Growth models; predictions are for {place}"))
         .columns(&columns)
-        .head("prediction", format!("at {place}"))
+        .head("prediction", "predicted")
         .show("region", Show::Text)
-        .show("model", Show::Text)
+        .show("model", model)
         .show("smape", Show::Percent)
         .write(style, out)
 }
