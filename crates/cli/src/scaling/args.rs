@@ -243,8 +243,20 @@ pub(crate) enum TableChoice {
     Losses,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  parallax scaling runs.json                                    a file of PaScal Analyzer
+  parallax scaling runs.json --region 1.2 --html report.html    maps of a region; a report
+  parallax scaling run-p*/database --param cores=ranks          databases of several runs
+  parallax scaling runs/ --param 'input=path:n(\\d+)'            inputs from the paths
+  parallax scaling talp-*.json --baseline smallest --json       TALP, no run on one core
+
+Rows of a map are core counts, columns are inputs; of databases, the first thread of the slowest
+rank decides, and time inside system and MPI libraries counts for the call into them.";
+
 /// Why a program stops scaling, and where.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct ScalingArgs {
     /// Files of measurements (PaScal, SPERF, Extra-P, TALP, CSV), or databases of several runs, or
     /// a folder of either.

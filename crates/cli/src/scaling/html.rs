@@ -90,7 +90,9 @@ fn losses(answer: &ScalingAnswer, out: &mut String) {
     );
     for loss in ranked.iter().take(MAX_LOSSES) {
         let Some(region) = answer.regions.get(loss.region) else { continue };
-        let share = loss.share.map(|share| format!("{:.1} %", 100.0 * share)).unwrap_or_default();
+        // Adding zero takes the sign from a zero.
+        let percent = |share: f64| (1000.0 * share).round() / 10.0 + 0.0;
+        let share = loss.share.map(|share| format!("{:.1} %", percent(share))).unwrap_or_default();
         let name = answer.display_name(loss.region);
         let _ = write!(
             out,
@@ -132,9 +134,13 @@ fn regions(answer: &ScalingAnswer, mode: Mode, is_smooth: bool, out: &mut String
             .map(|(low, high)| format!("{low:.1} to {high:.1} % of its parent"))
             .unwrap_or_default();
         let name = answer.display_name(at);
+        let thumbnail = answer
+            .maps(at)
+            .and_then(|maps| heat_maps(maps, mode).first().map(svg::thumbnail))
+            .unwrap_or_default();
         let _ = write!(
             out,
-            "<details style=\"margin-left:{}rem\"><summary><code>{}</code> {} \
+            "<details style=\"margin-left:{}rem\"><summary>{thumbnail} <code>{}</code> {} \
              <span class=\"soft\">{share}</span></summary><p class=\"soft\">{}</p>\
              <ul class=\"verdict\">",
             region.depth.saturating_sub(1).min(20),

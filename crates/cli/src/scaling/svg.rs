@@ -32,9 +32,17 @@ pub(super) fn escaped(text: &str) -> String {
     out
 }
 
+/// The title of a map with its unit.
+fn title(map: &HeatMap) -> String {
+    format!("{} ({})", map.title, map.scale.unit())
+}
+
 /// Width and height of a drawing.
 fn size(map: &HeatMap) -> (usize, usize) {
-    let width = (LEFT + map.inputs.len() * CELL_WIDTH + 8).max(190);
+    // About what a bold letter of this size takes.
+    const LETTER: usize = 8;
+    let title = title(map).chars().count() * LETTER;
+    let width = (LEFT + map.inputs.len() * CELL_WIDTH + 8).max(title);
     (width, TOP + map.cores.len() * CELL_HEIGHT + 8)
 }
 
@@ -42,13 +50,16 @@ fn size(map: &HeatMap) -> (usize, usize) {
 pub(super) fn map(map: &HeatMap, is_smooth: bool) -> String {
     let (width, height) = size(map);
     let mut out = String::new();
-    let title = escaped(&format!("{} ({})", map.title, map.scale.unit()));
+    let title = escaped(&title(map));
     let _ = write!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{title}\" \
          font-family=\"system-ui,sans-serif\" font-size=\"12\" fill=\"currentColor\">\
-         <text x=\"0\" y=\"14\" font-weight=\"600\">{title}</text>"
+         <text x=\"0\" y=\"14\" font-weight=\"600\">{title}</text>\
+         <text x=\"{}\" y=\"{}\" text-anchor=\"end\" opacity=\"0.7\">cores</text>",
+        LEFT - 8,
+        TOP - 8,
     );
     for (at, input) in map.inputs.iter().enumerate() {
         let x = LEFT + at * CELL_WIDTH + CELL_WIDTH / 2;
@@ -88,6 +99,32 @@ pub(super) fn map(map: &HeatMap, is_smooth: bool) -> String {
                 map.scale.exact(value),
                 input + 1,
                 escaped(label),
+            );
+        }
+    }
+    out.push_str("</svg>");
+    out
+}
+
+/// A map of a few pixels, for lists of regions.
+pub(super) fn thumbnail(map: &HeatMap) -> String {
+    const CELL: usize = 5;
+    const MOST: usize = 24;
+    let (columns, rows) = (map.inputs.len().min(MOST), map.cores.len().min(MOST));
+    let (width, height) = (columns * CELL, rows * CELL);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         aria-hidden=\"true\">"
+    );
+    for input in 0..columns {
+        for core_idx in 0..rows {
+            let Some(value) = map.map.get(input, core_idx) else { continue };
+            let _ = write!(
+                out,
+                "<rect x=\"{}\" y=\"{}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"{}\"/>",
+                input * CELL,
+                core_idx * CELL,
+                map.scale.colour(value).hex()
             );
         }
     }

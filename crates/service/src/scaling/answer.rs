@@ -148,7 +148,11 @@ pub fn scaling(
         let spread = prepared.source.map(|source| spreads.of_region(source));
         let cause = worst.zip(prepared.source).and_then(|((input, core_idx), source)| {
             let cores = *axes.cores.get(core_idx)?;
-            Cause::of(&prepared.region, spreads.at(source, input, cores)?)
+            // In a hundredth of the time, a distribution is mostly chance.
+            let whole = program.regions().first()?.maps.time.get(input, core_idx)?;
+            let is_worth = prepared.maps.time.get(input, core_idx)? >= 0.01 * whole;
+            let cell = spreads.at(source, input, cores).filter(|_| is_worth)?;
+            Cause::of(&prepared.region, cell)
         });
         regions.push(ScalingRegion {
             region: prepared.region.clone(),
