@@ -1,7 +1,5 @@
 //! `scaling`, `model`, `compare` and `merge` as a person runs them.
 
-#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
-
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 
 use std::path::{Path, PathBuf};
