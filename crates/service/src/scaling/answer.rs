@@ -361,9 +361,12 @@ pub(super) fn display_name(region: &Region) -> String {
     match region.kind {
         RegionKind::WholeProgram => region.name.clone(),
         RegionKind::Function | RegionKind::Loop | RegionKind::Line | RegionKind::Entry => {
-            // The function around it, as a person wrote it: no loops, no library, no outlined code.
+            // The function around it, as a person wrote it: no loops, no library, no outlined code,
+            // no wrapper such as `hypre_MPI_Waitall` around `PMPI_Waitall`.
+            let call = region.name.split(" [").next().unwrap_or("").trim_start_matches('P');
             let around = region.path.rsplit(" > ").skip(1).find(|name| {
-                !name.starts_with("loop ")
+                !(call.starts_with("MPI_") && name.contains(call))
+                    && !name.starts_with("loop ")
                     && !name.starts_with('<')
                     && !name.contains(" [")
                     && !name.contains("._omp_fn")
