@@ -4,15 +4,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use parallax_base::{Issues, Limits, MemorySource};
-use parallax_formats::measurements::{ReadOptions, ScalingFormat, read, read_stream, sniff};
-use parallax_formats::stream::ChunkStream;
+use parallax_formats::measurements::{ScalingFormat, sniff};
+use parallax_fuzz::check_measurements;
 
 /// A name that makes tables be taken for tables.
 const NAME: &str = "fuzz.txt";
 
 fuzz_target!(|bytes: &[u8]| {
-    if !matches!(
+    if matches!(
         sniff(bytes, NAME),
         Some(
             ScalingFormat::ExtrapText
@@ -22,37 +21,6 @@ fuzz_target!(|bytes: &[u8]| {
                 | ScalingFormat::ExtrapExperiment
         )
     ) {
-        return;
-    }
-    let limits = Limits { metadata_bytes: 64 << 20, ..Limits::default() };
-    let options = ReadOptions { limits, ..ReadOptions::new(NAME) };
-    let source = MemorySource::new(bytes.to_vec());
-    let whole = read(&source, &options, &mut Issues::new());
-    // The same bytes in small pieces give the same measurements.
-    let pieces: Vec<Vec<u8>> = bytes.chunks(7).map(<[u8]>::to_vec).collect();
-    let stream = ChunkStream::new(pieces.into_iter().map(Ok));
-    let pieces = read_stream(stream, &options, &mut Issues::new());
-    assert_eq!(whole, pieces);
-    let Ok(found) = whole else { return };
-    assert!(found.samples.iter().all(|s| s.value.is_finite()));
-    assert!(
-        found
-            .samples
-            .is_sorted_by(|a, b| { (a.metric, a.region, a.run) < (b.metric, b.region, b.run) })
-    );
-    for sample in &found.samples {
-        assert!((sample.metric as usize) < found.metrics.len());
-        assert!((sample.region as usize) < found.regions.len());
-        assert!((sample.run as usize) < found.runs.len());
-    }
-    for run in &found.runs {
-        let coordinate = &found.coordinates[run.coordinate as usize];
-        assert_eq!(coordinate.len(), found.parameters.len());
-        for (value, parameter) in coordinate.iter().zip(&found.parameters) {
-            assert!((*value as usize) < parameter.values.len());
-        }
-    }
-    for (at, region) in found.regions.iter().enumerate() {
-        assert!(region.parent.is_none_or(|above| (above as usize) < at));
+        check_measurements(bytes, NAME);
     }
 });

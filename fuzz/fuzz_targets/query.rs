@@ -12,7 +12,11 @@ fuzz_target!(|text: &str| {
             match $parse(text) {
                 Ok(tree) => {
                     let printed = tree.to_string();
-                    assert_eq!($parse(&printed).as_ref(), Ok(&tree), "{text:?} printed {printed:?}");
+                    assert_eq!(
+                        $parse(&printed).as_ref(),
+                        Ok(&tree),
+                        "{text:?} printed {printed:?}"
+                    );
                 }
                 Err(error) => {
                     assert!(error.column <= text.chars().count() + 1, "{error:?}");

@@ -6,7 +6,7 @@
 //!
 //! **Ranges include their end.** `rank(0-9)` is ten ranks. (hpcanalysis leaves the end out.)
 //!
-//! This module knows no experiment. Every tree prints (`Display`) the canonical form of its
+//! This module knows no experiment, only the kinds of identity that locations have. Every tree prints (`Display`) the canonical form of its
 //! expression, which reads back as the same tree. Reading takes time linear in the length of the
 //! expression, and never fails on any text but with a [`QueryError`] that says where and why.
 
@@ -44,7 +44,7 @@ pub use path::{
 pub use predicate::{
     ATTRIBUTES, CompareOp, NumberAttribute, Predicate, TextAttribute, Threshold, Unit,
 };
-pub use profiles::{IdentityField, ProfileExpr, parse_profiles};
+pub use profiles::{ProfileExpr, parse_profiles};
 pub use range::{Range, RangeList};
 pub use window::{TimePoint, TimeWindow, parse_window};
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use parallax_model::IdentityKind;
+
 use super::cursor::Cursor;
 use super::error::{QueryError, QueryErrorKind};
 use super::near::did_you_mean;
@@ -19,7 +21,7 @@ pub enum ProfileExpr {
     /// `rank(0-9)`: the profiles whose identity has the field, with one of the values.
     Field {
         /// The field of the identity.
-        field: IdentityField,
+        field: IdentityKind,
         /// The accepted values; `None` where having the field is enough.
         values: Option<RangeList>,
     },
@@ -31,61 +33,6 @@ pub enum ProfileExpr {
     Or(Vec<ProfileExpr>),
     /// `!a`: every profile but the chosen ones and the summary.
     Not(Box<ProfileExpr>),
-}
-
-/// A field of the identity of a profile (HPCToolkit's identifier tuple).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum IdentityField {
-    /// The run, in ensembles and workflows of several.
-    Application,
-    /// The compute node, by its host id.
-    Node,
-    /// The MPI rank.
-    Rank,
-    /// The CPU thread.
-    Thread,
-    /// The CPU core.
-    Core,
-    /// The GPU.
-    GpuDevice,
-    /// The GPU context.
-    GpuContext,
-    /// The GPU stream.
-    GpuStream,
-}
-
-impl IdentityField {
-    /// Every field.
-    pub const ALL: [Self; 8] = [
-        Self::Application,
-        Self::Node,
-        Self::Rank,
-        Self::Thread,
-        Self::Core,
-        Self::GpuDevice,
-        Self::GpuContext,
-        Self::GpuStream,
-    ];
-
-    /// The word of the language.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Application => "application",
-            Self::Node => "node",
-            Self::Rank => "rank",
-            Self::Thread => "thread",
-            Self::Core => "core",
-            Self::GpuDevice => "gpudevice",
-            Self::GpuContext => "gpucontext",
-            Self::GpuStream => "gpustream",
-        }
-    }
-}
-
-impl fmt::Display for IdentityField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
 }
 
 impl ProfileExpr {
@@ -118,11 +65,11 @@ impl fmt::Display for ProfileExpr {
         match self {
             Self::All => f.write_str("*"),
             Self::Summary => f.write_str("summary"),
-            Self::Field { field, values: None } => write!(f, "{field}"),
+            Self::Field { field, values: None } => f.write_str(field.name()),
             Self::Field { field, values: Some(values) } => {
-                write!(f, "{field}(")?;
+                write!(f, "{}(", field.name())?;
                 // Host ids are long numbers that tools show in hexadecimal.
-                values.print(f, (*field == IdentityField::Node).then_some(1 << 16))?;
+                values.print(f, (*field == IdentityKind::Node).then_some(1 << 16))?;
                 write!(f, ")")
             }
             Self::Index(values) => write!(f, "profile({values})"),
@@ -222,11 +169,11 @@ fn parse_part(cursor: &mut Cursor<'_>) -> Result<ProfileExpr, QueryError> {
                 .with_hint("write `profile(3,7-9)`, or `*` for every profile")
         });
     }
-    if let Some(field) = IdentityField::ALL.into_iter().find(|field| field.word() == known) {
+    if let Some(field) = IdentityKind::ALL.into_iter().find(|field| field.name() == known) {
         let values = parse_values(cursor, "a number")?;
         return Ok(ProfileExpr::Field { field, values });
     }
-    let fields = IdentityField::ALL.map(IdentityField::word);
+    let fields = IdentityKind::ALL.map(IdentityKind::name);
     let words = fields.iter().copied().chain(["summary", "profile"]);
     let hint = if ["function", "loop", "line", "instruction"].contains(&known.as_str()) {
         "this looks like a context expression; it belongs in the other argument".to_owned()

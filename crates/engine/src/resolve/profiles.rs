@@ -5,7 +5,7 @@ use parallax_model::{IdentityKind, LocationCatalog};
 
 use super::Notes;
 use crate::LocationChoice;
-use crate::query::{IdentityField, ProfileExpr};
+use crate::query::ProfileExpr;
 
 /// The profiles that an expression names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,26 +48,13 @@ pub fn resolve_profiles(catalog: &LocationCatalog, expression: &ProfileExpr) -> 
     ProfileSet { rows, is_all, notes }
 }
 
-fn kind(field: IdentityField) -> IdentityKind {
-    match field {
-        IdentityField::Application => IdentityKind::Application,
-        IdentityField::Node => IdentityKind::Node,
-        IdentityField::Rank => IdentityKind::Rank,
-        IdentityField::Thread => IdentityKind::Thread,
-        IdentityField::Core => IdentityKind::Core,
-        IdentityField::GpuDevice => IdentityKind::GpuDevice,
-        IdentityField::GpuContext => IdentityKind::GpuContext,
-        IdentityField::GpuStream => IdentityKind::GpuStream,
-    }
-}
-
 fn matches(catalog: &LocationCatalog, expression: &ProfileExpr, row: LocationIdx) -> bool {
     let is_summary = catalog.summary() == Some(row);
     match expression {
         ProfileExpr::All => true,
         ProfileExpr::Summary => is_summary,
         ProfileExpr::Field { field, values } => {
-            let id = catalog.identity(row, kind(*field));
+            let id = catalog.identity(row, *field);
             id.is_some_and(|id| values.as_ref().is_none_or(|values| values.contains(id)))
         }
         ProfileExpr::Index(values) => values.contains(u64::from(row.get())),
@@ -79,12 +66,12 @@ fn matches(catalog: &LocationCatalog, expression: &ProfileExpr, row: LocationIdx
 
 fn note_missing_fields(catalog: &LocationCatalog, expression: &ProfileExpr, notes: &mut Notes) {
     match expression {
-        ProfileExpr::Field { field, .. } if !catalog.has(kind(*field)) => {
+        ProfileExpr::Field { field, .. } if !catalog.has(*field) => {
             let kinds: Vec<_> = catalog.kinds().map(IdentityKind::name).collect();
             let known = if kinds.is_empty() { "nothing".into() } else { kinds.join(", ") };
             notes.push(format!(
                 "no profile of this experiment has a {}; profiles are told apart by {known}",
-                kind(*field).name()
+                field.name()
             ));
         }
         ProfileExpr::And(parts) | ProfileExpr::Or(parts) => {

@@ -1,10 +1,12 @@
 //! What names, places, ranges and windows choose.
 
+use parallax_model::IdentityKind;
+
 use super::super::{
     ContextExpr, ContextSelector, MetricName, NameMatch, Range, RangeList, RegexMatch, near_names,
     normalised_name, parse_contexts, parse_metrics, parse_profiles, parse_window, split_unit,
 };
-use super::super::{IdentityField, ProfileExpr};
+use super::super::ProfileExpr;
 
 #[test]
 fn names_are_normalised_as_hpcanalysis_does() {
@@ -97,7 +99,7 @@ fn files_match_by_whole_path_or_by_its_end() {
 
 #[test]
 fn ranges_include_their_end() {
-    let Ok(ProfileExpr::Field { field: IdentityField::Rank, values: Some(ranks) }) =
+    let Ok(ProfileExpr::Field { field: IdentityKind::Rank, values: Some(ranks) }) =
         parse_profiles("rank(0-8:2, 3, 20-30, 25-40, 100-)")
     else {
         panic!("no ranks");

@@ -7,6 +7,8 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
+use parallax_model::IdentityKind;
+
 use super::super::*;
 use super::{CONTEXTS, METRICS, PROFILES, WINDOW};
 
@@ -51,7 +53,7 @@ fn name() -> impl Strategy<Value = NameMatch> {
 }
 
 fn profiles() -> impl Strategy<Value = ProfileExpr> {
-    let field = (select(IdentityField::ALL.to_vec()), option::of(ranges()))
+    let field = (select(IdentityKind::ALL.to_vec()), option::of(ranges()))
         .prop_map(|(field, values)| ProfileExpr::Field { field, values });
     let leaf = prop_oneof![
         Just(ProfileExpr::All),

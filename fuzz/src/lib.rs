@@ -1,0 +1,41 @@
+//! What several fuzz targets check.
+
+use parallax_base::{Issues, Limits, MemorySource};
+use parallax_formats::measurements::{ReadOptions, read, read_stream};
+use parallax_formats::stream::ChunkStream;
+
+/// Reads measurements from `bytes` under the file name `name`, as a whole and in small pieces:
+/// both give the same, values are finite, and what refers to something refers to what exists.
+pub fn check_measurements(bytes: &[u8], name: &str) {
+    let limits = Limits { metadata_bytes: 64 << 20, ..Limits::default() };
+    let options = ReadOptions { limits, ..ReadOptions::new(name) };
+    let source = MemorySource::new(bytes.to_vec());
+    let whole = read(&source, &options, &mut Issues::new());
+    // The same bytes in small pieces give the same measurements.
+    let pieces: Vec<Vec<u8>> = bytes.chunks(7).map(<[u8]>::to_vec).collect();
+    let stream = ChunkStream::new(pieces.into_iter().map(Ok));
+    let pieces = read_stream(stream, &options, &mut Issues::new());
+    assert_eq!(whole, pieces);
+    let Ok(found) = whole else { return };
+    assert!(found.samples.iter().all(|s| s.value.is_finite()));
+    assert!(
+        found
+            .samples
+            .is_sorted_by(|a, b| { (a.metric, a.region, a.run) < (b.metric, b.region, b.run) })
+    );
+    for sample in &found.samples {
+        assert!((sample.metric as usize) < found.metrics.len());
+        assert!((sample.region as usize) < found.regions.len());
+        assert!((sample.run as usize) < found.runs.len());
+    }
+    for run in &found.runs {
+        let coordinate = &found.coordinates[run.coordinate as usize];
+        assert_eq!(coordinate.len(), found.parameters.len());
+        for (value, parameter) in coordinate.iter().zip(&found.parameters) {
+            assert!((*value as usize) < parameter.values.len());
+        }
+    }
+    for (at, region) in found.regions.iter().enumerate() {
+        assert!(region.parent.is_none_or(|above| (above as usize) < at));
+    }
+}
