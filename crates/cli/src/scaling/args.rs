@@ -241,6 +241,14 @@ pub(crate) enum TableChoice {
     Regions,
     /// What regions lose where the program loses most.
     Losses,
+    /// Amdahl, universal scalability, Karp-Flatt and Gustafson for each region and input.
+    Laws,
+    /// How far repetitions lie apart.
+    Dispersion,
+    /// Energy, energy-delay product and whether they can be relied on.
+    Energy,
+    /// Efficiencies of the POP methodology, as reported or from time in MPI.
+    Pop,
 }
 
 const EXAMPLES: &str = "\
@@ -250,6 +258,7 @@ Examples:
   parallax scaling run-p*/database --param cores=ranks          databases of several runs
   parallax scaling runs/ --param 'input=path:n(\\d+)'            inputs from the paths
   parallax scaling talp-*.json --baseline smallest --json       TALP, no run on one core
+  parallax scaling run-p*/database --table pop                  load balance, communication
 
 Rows of a map are core counts, columns are inputs; of databases, the first thread of the slowest
 rank decides, and time inside system and MPI libraries counts for the call into them.";
@@ -265,7 +274,7 @@ pub(crate) struct ScalingArgs {
     /// What the difference maps are against.
     #[arg(long, value_enum, default_value = "absolute", help_heading = "Maps")]
     pub(crate) mode: Mode,
-    /// Which table to write in formats other than text.
+    /// Which table to write; text has the verdict and the maps for `maps`.
     #[arg(long, value_enum, default_value = "maps", help_heading = "Output")]
     pub(crate) table: TableChoice,
     /// Also draw the maps into this SVG file.

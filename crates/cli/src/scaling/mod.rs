@@ -14,7 +14,7 @@ mod versions;
 use std::path::Path;
 
 use parallax_service::Control;
-use parallax_service::scaling::scaling;
+use parallax_service::scaling::{ScalingAnswer, energy_table, pop_table, scaling};
 
 pub(crate) use args::{CompareArgs, MergeArgs, ModelArgs, ScalingArgs};
 pub(crate) use growth::run as model;
@@ -34,21 +34,48 @@ pub(crate) fn run(
     let opened = sources::ensemble(&args.paths, &args.ensemble, control)?;
     // The metric of databases was chosen when they were opened; files keep all of theirs.
     let metric = args.ensemble.metric.clone().filter(|name| opened.value.metric(name).is_some());
-    let mut answer = scaling(&opened.value, &args.maps.request(metric)?)?;
+    let request = args.maps.request(metric)?;
+    // These need no times of their own, so that files without any have them too.
+    let beside = match args.table {
+        TableChoice::Energy => Some(energy_table(&opened.value, &request)?),
+        TableChoice::Pop => Some(pop_table(&opened.value, &request)?),
+        _ => None,
+    };
+    if let Some(mut beside) = beside {
+        if args.svg.is_some() || args.html.is_some() {
+            draw(&scaling(&opened.value, &request)?, args, output)?;
+        }
+        let title = opened.value.metadata.title.as_str();
+        output.emit_with(&beside.value, |style, out| {
+            text::table(&beside.value, title, args.table, style, out)
+        })?;
+        beside.notes.extend(opened.notes);
+        text::remarks(&beside.notes, &opened.value.issues, stderr);
+        return Ok(());
+    }
+    let mut answer = scaling(&opened.value, &request)?;
     answer.notes.extend(opened.notes);
-    if let Some(path) = &args.svg {
-        save(path, &svg::document(&answer, args.mode, args.smooth), output)?;
-    }
-    if let Some(path) = &args.html {
-        save(path, &html::page(&answer, args.mode, args.smooth), output)?;
-    }
+    draw(&answer, args, output)?;
     let table = match args.table {
-        TableChoice::Maps => answer.table(),
         TableChoice::Regions => answer.regions_table(),
         TableChoice::Losses => answer.losses_table(false),
+        TableChoice::Laws => answer.laws_table(),
+        TableChoice::Dispersion => answer.dispersion_table(),
+        TableChoice::Maps | TableChoice::Energy | TableChoice::Pop => answer.table(),
     };
-    output.emit_with(&table, |style, out| text::write(&answer, args, style, out))?;
+    output.emit_with(&table, |style, out| text::write(&answer, &table, args, style, out))?;
     text::remarks(&answer.notes, &answer.issues, stderr);
+    Ok(())
+}
+
+/// Draws the maps into the files that were asked for.
+fn draw(answer: &ScalingAnswer, args: &ScalingArgs, output: &Output) -> std::io::Result<()> {
+    if let Some(path) = &args.svg {
+        save(path, &svg::document(answer, args.mode, args.smooth), output)?;
+    }
+    if let Some(path) = &args.html {
+        save(path, &html::page(answer, args.mode, args.smooth), output)?;
+    }
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use parallax_service::scaling::ScalingAnswer;
-use parallax_service::{Issues, Severity};
+use parallax_service::{Issues, Severity, Table};
 
 use super::args::{ScalingArgs, TableChoice};
 use super::heat::{heat_maps, lines};
@@ -12,9 +12,10 @@ use crate::text::{Level, Notice, Role, Show, Style, TextTable, printable};
 /// Regions whose maps are shown unless others were asked for.
 const RANKED: usize = 12;
 
-/// Writes the answer.
+/// Writes the answer; `chosen` is the table that was asked for.
 pub(super) fn write(
     answer: &ScalingAnswer,
+    chosen: &Table,
     args: &ScalingArgs,
     style: &Style,
     out: &mut dyn Write,
@@ -23,6 +24,7 @@ pub(super) fn write(
         TableChoice::Regions => return regions(answer, style, out),
         TableChoice::Losses => return losses(answer, None, style, out),
         TableChoice::Maps => {}
+        other => return table(chosen, &answer.title, other, style, out),
     }
     let title = format!("Scaling of {}", printable(&answer.title));
     writeln!(out, "{}", style.paint(Role::Head, &title))?;
@@ -148,6 +150,101 @@ fn regions(answer: &ScalingAnswer, style: &Style, out: &mut dyn Write) -> io::Re
         .columns(&["region", "kind", "name", "share_min", "share_max", "imbalance_max", "verdict"])
         .show("region", Show::Text)
         .write(style, out)
+}
+
+/// The columns of a table that a person reads first.
+pub(super) fn table(
+    table: &Table,
+    title: &str,
+    choice: TableChoice,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (head, columns): (&str, &[&str]) = match choice {
+        TableChoice::Laws => (
+            "Laws of scaling",
+            &[
+                "region",
+                "name",
+                "input",
+                "amdahl_serial",
+                "amdahl_max_speedup",
+                "amdahl_error",
+                "usl_contention",
+                "usl_coherency",
+                "usl_peak_cores",
+                "usl_error",
+                "karp_flatt_first",
+                "karp_flatt_last",
+                "gustafson_serial",
+            ],
+        ),
+        TableChoice::Dispersion => (
+            "Repetitions",
+            &[
+                "region",
+                "input",
+                "cores",
+                "repetitions",
+                "mean",
+                "median",
+                "min",
+                "max",
+                "std_dev",
+                "variation",
+                "outliers",
+            ],
+        ),
+        TableChoice::Energy => (
+            "Energy",
+            &[
+                "region",
+                "input",
+                "cores",
+                "meter",
+                "repetitions",
+                "energy",
+                "power",
+                "edp",
+                "variation",
+                "valid",
+                "note",
+            ],
+        ),
+        _ => (
+            "POP efficiencies",
+            &[
+                "region",
+                "name",
+                "input",
+                "cores",
+                "parallel",
+                "load_balance",
+                "communication",
+                "computation",
+                "global",
+                "origin",
+            ],
+        ),
+    };
+    let shown = TextTable::new(table)
+        .title(format!("{head} of {}", printable(title)))
+        .columns(columns)
+        .show("region", Show::Text);
+    // Long names would leave no room for the inputs.
+    const SHORT: [(&str, &str); 10] = [
+        ("amdahl_serial", "Amdahl f"),
+        ("amdahl_max_speedup", "limit"),
+        ("amdahl_error", "error"),
+        ("usl_contention", "USL sigma"),
+        ("usl_coherency", "kappa"),
+        ("usl_peak_cores", "peak"),
+        ("usl_error", "error"),
+        ("karp_flatt_first", "K-F first"),
+        ("karp_flatt_last", "last"),
+        ("gustafson_serial", "Gustafson"),
+    ];
+    SHORT.iter().fold(shown, |shown, (name, short)| shown.head(name, *short)).write(style, out)
 }
 
 /// Notes and issues, on the error stream.

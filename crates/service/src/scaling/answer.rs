@@ -2,8 +2,7 @@
 
 use parallax_analysis::scaling::{
     Grid, Loss, MapOptions, Maps, Program, Region as ProgramRegion, Spread, Verdict,
-    VerdictOptions, losses, maps, outliers, ranked_losses, share_of_parent, verdicts,
-    weak_diagonal,
+    VerdictOptions, losses, maps, ranked_losses, share_of_parent, verdicts,
 };
 use parallax_base::{Issues, Unit};
 use parallax_engine::query::NameMatch;
@@ -12,7 +11,6 @@ use parallax_model::ensemble::{Ensemble, Region, RegionKind, metric_names};
 use super::ScalingError;
 use super::axes::{Axes, AxisChoice, RunChoice};
 use super::causes::{Cause, Spreads};
-use crate::{Column, Table};
 
 /// What is asked about an ensemble.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -73,7 +71,7 @@ pub struct ScalingAnswer {
     pub cores: Vec<u32>,
     /// All regions, the whole program first, parents before children.
     pub regions: Vec<ScalingRegion>,
-    program: Program,
+    pub(super) program: Program,
     /// Losses at every configuration, of the regions that a verdict names: those marked by a
     /// person, functions of the program and calls of MPI. Loops, lines and library functions
     /// count for the function around them. `region` is the position in `regions`.
@@ -132,7 +130,9 @@ pub fn scaling(
             .collect(),
     )?;
     let all_verdicts = verdicts(&program, request.verdict);
-    let shown = shown_regions(&prepared, &request.regions)?;
+    let all: Vec<(&str, &Region)> =
+        prepared.iter().map(|region| (region.region.id.as_str(), &region.region)).collect();
+    let shown = shown_regions(&all, &request.regions)?;
     let mut regions: Vec<ScalingRegion> = Vec::with_capacity(prepared.len());
     for (at, (prepared, verdict)) in prepared.iter().zip(all_verdicts).enumerate() {
         let in_story = in_story.iter().position(|&position| position == at);
@@ -183,9 +183,7 @@ pub fn scaling(
         notes,
         issues: ensemble.issues.clone(),
     };
-    answer.explain_losses();
-    answer.add_notes(request);
-    answer.check_nesting();
+    answer.add_remarks(request);
     Ok(answer)
 }
 
@@ -365,11 +363,10 @@ pub(super) fn display_name(region: &Region) -> String {
             // no wrapper such as `hypre_MPI_Waitall` around `PMPI_Waitall`.
             let call = region.name.split(" [").next().unwrap_or("").trim_start_matches('P');
             let around = region.path.rsplit(" > ").skip(1).find(|name| {
-                !(call.starts_with("MPI_") && name.contains(call))
-                    && !name.starts_with("loop ")
-                    && !name.starts_with('<')
-                    && !name.contains(" [")
-                    && !name.contains("._omp_fn")
+                let is_wrapper = call.starts_with("MPI_") && name.contains(call);
+                let is_written = !["loop ", "<"].iter().any(|start| name.starts_with(start))
+                    && ![" [", "._omp_fn"].iter().any(|part| name.contains(part));
+                is_written && !is_wrapper
             });
             let name = region.name.split(" [").next().filter(|name| !name.is_empty());
             let name = name.unwrap_or(&region.name);
@@ -388,17 +385,20 @@ pub(super) fn display_name(region: &Region) -> String {
     }
 }
 
-/// Which regions were asked for.
-fn shown_regions(prepared: &[Prepared], asked: &[String]) -> Result<Vec<bool>, ScalingError> {
+/// Which of the regions, given with the ids that a person sees, were asked for.
+pub(super) fn shown_regions(
+    regions: &[(&str, &Region)],
+    asked: &[String],
+) -> Result<Vec<bool>, ScalingError> {
     if asked.is_empty() {
-        return Ok(vec![true; prepared.len()]);
+        return Ok(vec![true; regions.len()]);
     }
-    let mut shown = vec![false; prepared.len()];
+    let mut shown = vec![false; regions.len()];
     for text in asked {
-        let mark = |shown: &mut Vec<bool>, is: &dyn Fn(&Region) -> bool| {
+        let mark = |shown: &mut Vec<bool>, is: &dyn Fn(&str, &Region) -> bool| {
             let mut any = false;
-            for (slot, prepared) in shown.iter_mut().zip(prepared) {
-                if is(&prepared.region) {
+            for (slot, (id, region)) in shown.iter_mut().zip(regions) {
+                if is(id, region) {
                     *slot = true;
                     any = true;
                 }
@@ -406,16 +406,15 @@ fn shown_regions(prepared: &[Prepared], asked: &[String]) -> Result<Vec<bool>, S
             any
         };
         let glob = NameMatch::from_bare(text);
-        let found = mark(&mut shown, &|region| region.id == *text)
-            || mark(&mut shown, &|region| region.path == *text)
-            || mark(&mut shown, &|region| region.name == *text)
-            || mark(&mut shown, &|region| {
+        let found = mark(&mut shown, &|id, _| id == *text)
+            || mark(&mut shown, &|_, region| region.path == *text)
+            || mark(&mut shown, &|_, region| region.name == *text)
+            || mark(&mut shown, &|_, region| {
                 region.kind != RegionKind::WholeProgram && glob.matches_function(&region.name)
             });
         if !found {
-            let ids: Vec<&str> =
-                prepared.iter().take(12).map(|region| region.region.id.as_str()).collect();
-            let more = if prepared.len() > ids.len() { ", ..." } else { "" };
+            let ids: Vec<&str> = regions.iter().take(12).map(|(id, _)| *id).collect();
+            let more = if regions.len() > ids.len() { ", ..." } else { "" };
             return Err(ScalingError::Unknown {
                 what: "region",
                 name: text.clone(),
@@ -456,296 +455,5 @@ impl ScalingAnswer {
     #[must_use]
     pub fn verdict(&self) -> &[String] {
         self.regions.first().map_or(&[], |region| &region.verdict.sentences)
-    }
-
-    /// Says why the regions that lose most do so, in their verdicts and in that of the program.
-    fn explain_losses(&mut self) {
-        const WORTH_A_WORD: f64 = 0.05;
-        let mut told = Vec::new();
-        for loss in self.ranked() {
-            let share = loss.share.unwrap_or(0.0);
-            if loss.region == 0 || share < WORTH_A_WORD {
-                continue;
-            }
-            let name = self.display_name(loss.region);
-            let Some(region) = self.regions.get_mut(loss.region) else { continue };
-            if let Some(cause) = &region.cause {
-                let words = cause.words();
-                let id = &region.region.id;
-                let named =
-                    if name.is_empty() { format!("region {id}") } else { format!("{name} ({id})") };
-                told.push(format!("{named} loses {:.0} %: {words}", 100.0 * share));
-                region.verdict.sentences.push(words);
-            }
-        }
-        told.truncate(5);
-        let has_gain = self.ranked().iter().any(|loss| loss.share.unwrap_or(0.0) < -0.05);
-        if has_gain && !told.is_empty() {
-            told.push(
-                "shares add up to more than 100 % where the slowest rank or thread is another one \
-                 in each region"
-                    .to_owned(),
-            );
-        }
-        if let Some(program) = self.regions.first_mut() {
-            program.verdict.sentences.extend(told);
-        }
-    }
-
-    /// Some files call something "whole program" that does not contain their regions. Shares of
-    /// its loss mean nothing then.
-    fn check_nesting(&mut self) {
-        const TOLERANCE: f64 = 1.05;
-        let times: Vec<_> = self.program.regions().iter().map(|region| &region.maps.time).collect();
-        let Some(whole) = times.first() else { return };
-        let is_longer = |at: &usize| {
-            times.get(*at).is_some_and(|time| {
-                time.cells().iter().zip(whole.cells()).any(|(inner, outer)| {
-                    inner.zip(*outer).is_some_and(|(inner, outer)| inner > TOLERANCE * outer)
-                })
-            })
-        };
-        let longer: Vec<usize> = (1..times.len()).filter(is_longer).collect();
-        let Some(&first) = longer.first() else { return };
-        let id = self.regions.get(first).map(|region| region.region.id.clone()).unwrap_or_default();
-        let note = format!(
-            "{} regions (such as {id}) take longer than what the file calls the whole program: \
-             shares of its loss say nothing here",
-            longer.len()
-        );
-        self.notes.insert(0, note);
-        if let Some(program) = self.regions.first_mut() {
-            for sentence in &mut program.verdict.sentences {
-                if let Some((loss, share)) = sentence.split_once("; ")
-                    && share.contains("of the loss of the whole program")
-                {
-                    *sentence = loss.to_owned();
-                }
-            }
-        }
-    }
-
-    fn add_notes(&mut self, request: &ScalingRequest) {
-        let Some(program) = self.program.regions().first().map(|region| &region.maps) else {
-            return;
-        };
-        let missing = program.inputs_without_baseline();
-        let mut notes = Vec::new();
-        if !missing.is_empty() {
-            let names: Vec<String> = missing.iter().map(|at| format!("i{}", at + 1)).collect();
-            let which = if missing.len() == self.inputs.len() {
-                "no input was".to_owned()
-            } else {
-                format!(
-                    "{} {} not",
-                    names.join(", "),
-                    if names.len() == 1 { "was" } else { "were" }
-                )
-            };
-            notes.push(format!(
-                "{which} measured on the core count that efficiency is relative to: there are \
-                 times, but no efficiency and no maps (choose a baseline that was measured: \
-                 --baseline smallest, or a core count)"
-            ));
-        }
-        if program.has_parallel_baseline() {
-            notes.push(
-                "efficiencies are relative to a parallel run: what was lost up to it does not show"
-                    .to_owned(),
-            );
-        }
-        if let Some(warning) = weak_diagonal(program, request.verdict.diagonal_tolerance)
-            .and_then(|diagonal| diagonal.warning())
-        {
-            notes.push(warning);
-        }
-        if let Some(region) = self.regions.first() {
-            let grid = &region.grid;
-            let mut far = Vec::new();
-            for input in 0..grid.inputs().len() {
-                for (core_idx, cores) in grid.cores().iter().enumerate() {
-                    let found = outliers(grid.repetitions(input, core_idx)).len();
-                    if found > 0 {
-                        far.push(format!("i{} on {cores}", input + 1));
-                    }
-                }
-            }
-            if !far.is_empty() {
-                let more = if far.len() > 5 { ", ..." } else { "" };
-                let count = far.len();
-                far.truncate(5);
-                notes.push(format!(
-                    "{count} configurations have repetitions far from the others: {}{more}",
-                    far.join(", ")
-                ));
-            }
-        }
-        notes.append(&mut self.notes);
-        self.notes = notes;
-    }
-
-    /// One row for each region shown and each configuration: the exact columns that other
-    /// programs rely on. `input` is the argument string, region `0` the whole program.
-    #[must_use]
-    pub fn table(&self) -> Table {
-        let rows: Vec<(&str, parallax_analysis::scaling::Row<'_>)> = self
-            .shown()
-            .filter_map(|at| Some((self.regions.get(at)?, self.maps(at)?)))
-            .flat_map(|(region, maps)| maps.rows().map(|row| (region.region.id.as_str(), row)))
-            .collect();
-        type Get = fn(&parallax_analysis::scaling::Row<'_>) -> Option<f64>;
-        let column = |name: &str, unit: &str, doc: &'static str, get: Get| {
-            Column::optional_f64s(name, unit, doc, rows.iter().map(|(_, row)| get(row)).collect())
-        };
-        let unit = self.unit.to_string();
-        let counts = rows.iter().map(|(_, row)| u32::try_from(row.repetitions).unwrap_or(u32::MAX));
-        Table::new(vec![
-            Column::strings("region", "Region; 0 is the whole program.", rows.iter().map(|r| r.0)),
-            Column::strings("input", "Program arguments.", rows.iter().map(|r| r.1.input)),
-            Column::u32s("cores", "Cores used.", rows.iter().map(|r| r.1.cores).collect()),
-            Column::u32s("repetitions", "Runs measured.", counts.collect()),
-            column("time", &unit, "Statistic of the repetitions.", |row| row.time),
-            column("time_min", &unit, "Shortest repetition.", |row| row.time_min),
-            column("time_max", &unit, "Longest repetition.", |row| row.time_max),
-            column("speedup", "", "Time of the baseline over the time.", |row| row.speedup),
-            column("efficiency", "", "Speedup per core of the baseline.", |row| row.efficiency),
-            column("scalability_abs", "", "Efficiency less that of the first input.", |row| {
-                row.scalability_abs
-            }),
-            column("strong_abs", "", "Efficiency less that of the baseline.", |row| row.strong_abs),
-            column("weak_abs", "", "Efficiency less that at the diagonal's start.", |row| {
-                row.weak_abs
-            }),
-            column("scalability_rel", "", "Efficiency less that of the input before.", |row| {
-                row.scalability_rel
-            }),
-            column("strong_rel", "", "Efficiency less that on fewer cores.", |row| row.strong_rel),
-            column("weak_rel", "", "Efficiency less that one step up the diagonal.", |row| {
-                row.weak_rel
-            }),
-        ])
-    }
-
-    /// One row for each region: its place, share, imbalance and verdict.
-    #[must_use]
-    pub fn regions_table(&self) -> Table {
-        let rows: Vec<&ScalingRegion> =
-            self.shown().filter_map(|at| self.regions.get(at)).collect();
-        let parent = |row: &&ScalingRegion| Some(self.regions.get(row.parent?)?.region.id.clone());
-        let line = |row: &&ScalingRegion, first: bool| {
-            row.region.lines.map(|(a, b)| f64::from(if first { a } else { b }))
-        };
-        let share = |pick: fn((f64, f64)) -> f64| {
-            rows.iter().map(|row| row.share_of_parent.map(pick)).collect()
-        };
-        Table::new(vec![
-            Column::strings("region", "Id.", rows.iter().map(|row| &row.region.id)),
-            Column::optional_strings("parent", "Region around it.", rows.iter().map(parent)),
-            Column::strings("kind", "What it is.", rows.iter().map(|row| row.region.kind.name())),
-            Column::strings("name", "Name.", rows.iter().map(|row| &row.region.name)),
-            Column::strings("path", "Call path.", rows.iter().map(|row| &row.region.path)),
-            Column::optional_strings(
-                "file",
-                "Source file.",
-                rows.iter().map(|row| row.region.file.as_ref()),
-            ),
-            Column::optional_f64s(
-                "first_line",
-                "",
-                "First line.",
-                rows.iter().map(|row| line(row, true)).collect(),
-            ),
-            Column::optional_f64s(
-                "last_line",
-                "",
-                "Last line.",
-                rows.iter().map(|row| line(row, false)).collect(),
-            ),
-            Column::optional_f64s(
-                "share_min",
-                "%",
-                "Smallest share of its parent's time.",
-                share(|(low, _)| low),
-            ),
-            Column::optional_f64s(
-                "share_max",
-                "%",
-                "Largest share of its parent's time.",
-                share(|(_, high)| high),
-            ),
-            Column::optional_f64s(
-                "imbalance_mean",
-                "",
-                "Mean load imbalance over the configurations.",
-                rows.iter().map(|row| row.imbalance.map(|spread| spread.mean)).collect(),
-            ),
-            Column::optional_f64s(
-                "imbalance_max",
-                "",
-                "Largest load imbalance.",
-                rows.iter().map(|row| row.imbalance.map(|spread| spread.max)).collect(),
-            ),
-            Column::strings(
-                "verdict",
-                "What a person should know.",
-                rows.iter().map(|row| row.verdict.text()),
-            ),
-        ])
-    }
-
-    /// The losses where the whole program loses most, or at every configuration.
-    #[must_use]
-    pub fn losses_table(&self, everywhere: bool) -> Table {
-        let ranked = if everywhere { self.losses.clone() } else { self.ranked() };
-        let rows: Vec<(&Loss, &ScalingRegion)> =
-            ranked.iter().filter_map(|loss| Some((loss, self.regions.get(loss.region)?))).collect();
-        let unit = format!("core {}", self.unit);
-        let words = |row: &ScalingRegion| row.cause.as_ref().map(Cause::words);
-        Table::new(vec![
-            Column::strings("region", "Id.", rows.iter().map(|(_, row)| &row.region.id)),
-            Column::strings(
-                "name",
-                "What it is called.",
-                rows.iter().map(|(_, row)| match display_name(&row.region) {
-                    name if name.is_empty() => row.region.path.clone(),
-                    name => name,
-                }),
-            ),
-            Column::strings(
-                "input",
-                "Program arguments.",
-                rows.iter().map(|(loss, _)| self.inputs.get(loss.input).map_or("", String::as_str)),
-            ),
-            Column::u32s(
-                "cores",
-                "Cores used.",
-                rows.iter()
-                    .map(|(loss, _)| self.cores.get(loss.core_idx).copied().unwrap_or(0))
-                    .collect(),
-            ),
-            Column::f64s(
-                "loss",
-                &unit,
-                "Core-seconds beyond the baseline, with everything inside.",
-                rows.iter().map(|(loss, _)| loss.inclusive).collect(),
-            ),
-            Column::f64s(
-                "own_loss",
-                &unit,
-                "The same without what the regions inside lose.",
-                rows.iter().map(|(loss, _)| loss.own).collect(),
-            ),
-            Column::optional_f64s(
-                "share",
-                "%",
-                "Own loss as a share of the program's loss.",
-                rows.iter().map(|(loss, _)| loss.share.map(|share| 100.0 * share)).collect(),
-            ),
-            Column::optional_strings(
-                "cause",
-                "Why, where that can be seen.",
-                rows.iter().map(|(_, row)| words(row)),
-            ),
-        ])
     }
 }

@@ -10,6 +10,8 @@ use parallax_model::{
 };
 
 use super::ScalingError;
+use super::answer::is_mpi;
+use super::pop::{USEFUL_MAX, USEFUL_MEAN};
 
 /// How the values of many locations become the time of a region in one run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -131,6 +133,12 @@ pub(super) fn add_database(
     let longest = builder.metric(metric_names::LOCATION_MAX, &unit);
     let mean = builder.metric(metric_names::LOCATION_MEAN, &unit);
     let count = builder.metric(metric_names::LOCATIONS, &Unit::Count);
+    // One rank of an MPI program has no call of MPI with samples, but is useful all the same.
+    let has_mpi = unit.is_time()
+        && (regions.nodes.iter().any(|node| is_mpi(&node.label))
+            || session.experiment().locations.count_distinct(IdentityKind::Rank) > 0);
+    let useful =
+        has_mpi.then(|| (builder.metric(USEFUL_MAX, &unit), builder.metric(USEFUL_MEAN, &unit)));
     let mut region_of: Vec<Option<u32>> = vec![None; totals.len()];
     for (at, total) in totals.iter().enumerate() {
         // Contexts without any value were not executed by the chosen locations.
@@ -154,6 +162,10 @@ pub(super) fn add_database(
         builder.push(longest, region, run, total.max * scale);
         builder.push(mean, region, run, total.sum / locations * scale);
         builder.push(count, region, run, locations);
+        if let Some((longest, mean)) = useful {
+            builder.push(longest, region, run, total.useful_max * scale);
+            builder.push(mean, region, run, total.useful_sum / locations * scale);
+        }
     }
     Ok(main)
 }
@@ -274,6 +286,22 @@ impl Regions {
         }
         Self { nodes, own }
     }
+
+    /// For each node whether it is a call of MPI that no other such call encloses.
+    fn outermost_mpi(&self) -> Vec<bool> {
+        let mut is_inside = vec![false; self.nodes.len()];
+        let mut out = vec![false; self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            let is_enclosed =
+                node.parent.and_then(|above| is_inside.get(above).copied()).unwrap_or(false);
+            let is_call = is_mpi(&node.label);
+            if let (Some(inside), Some(outermost)) = (is_inside.get_mut(at), out.get_mut(at)) {
+                *inside = is_enclosed || is_call;
+                *outermost = is_call && !is_enclosed;
+            }
+        }
+        out
+    }
 }
 
 /// Whose code a context is.
@@ -386,11 +414,13 @@ fn place(tree: &ContextTree, node: &RegionNode, nodes: &[RegionNode]) -> RegionP
     }
 }
 
-/// Largest and summed value over locations.
+/// Largest and summed value over locations, whole and without what calls of MPI take.
 #[derive(Debug, Clone, Copy, Default)]
 struct Total {
     max: f64,
     sum: f64,
+    useful_max: f64,
+    useful_sum: f64,
 }
 
 /// Inclusive values by location and context; as many as the slice has.
@@ -445,6 +475,8 @@ impl Fold {
     fn totals(&self, tree: &ContextTree, regions: &Regions) -> Vec<Total> {
         let mut totals = vec![Total::default(); regions.nodes.len()];
         let mut here = vec![0.0; regions.nodes.len()];
+        let mut in_mpi = vec![0.0; regions.nodes.len()];
+        let outermost = regions.outermost_mpi();
         let mut touched: Vec<usize> = Vec::new();
         debug_assert_eq!(self.num_contexts, tree.len());
         for chunk in self.values.chunk_by(|a, b| a.0 == b.0) {
@@ -469,13 +501,31 @@ impl Fold {
                 *root = below_root;
                 touched.push(0);
             }
+            touched.sort_unstable();
+            touched.dedup();
+            for &node in touched.iter().filter(|&&node| outermost.get(node) == Some(&true)) {
+                let value = here.get(node).copied().unwrap_or(0.0);
+                let mut next = Some(node);
+                while let Some(at) = next {
+                    if let Some(slot) = in_mpi.get_mut(at) {
+                        *slot += value;
+                    }
+                    next = regions.nodes.get(at).and_then(|node| node.parent);
+                }
+            }
             for node in touched.drain(..) {
-                if let (Some(slot), Some(total)) = (here.get_mut(node), totals.get_mut(node)) {
+                if let (Some(slot), Some(in_mpi), Some(total)) =
+                    (here.get_mut(node), in_mpi.get_mut(node), totals.get_mut(node))
+                {
+                    let useful = (*slot - *in_mpi).max(0.0);
                     total.max = total.max.max(*slot);
                     total.sum += *slot;
+                    total.useful_max = total.useful_max.max(useful);
+                    total.useful_sum += useful;
                     *slot = 0.0;
                 }
             }
+            in_mpi.fill(0.0);
         }
         totals
     }

@@ -1,0 +1,211 @@
+//! Energy of regions and whether it can be relied on, as a table.
+
+use std::collections::BTreeMap;
+
+use parallax_analysis::scaling::{
+    EnergyGates, EnergyValidity, Measure, energy_delay_product, energy_validity,
+};
+use parallax_base::Unit;
+use parallax_model::ensemble::Ensemble;
+
+use super::ScalingError;
+use super::answer::{ScalingRequest, chosen_metric};
+use super::cells::Cells;
+use crate::{Answer, Column, Table};
+
+/// Start of the names of metrics that were integrated from samples of power.
+const INTEGRATED: &str = "energy:";
+
+/// Energies of repetitions in joules, each with the independent total of its run.
+type Runs = Vec<(f64, Option<f64>)>;
+
+struct Row<'a> {
+    region: &'a str,
+    input: &'a str,
+    cores: u32,
+    meter: &'a str,
+    runs: Runs,
+    joules: Option<f64>,
+    seconds: Option<f64>,
+    validity: EnergyValidity,
+}
+
+/// The energy of each region at each configuration where it was measured, one row for each meter:
+/// joules, mean power, energy-delay product, and whether the repetitions pass the gates that
+/// PaScal's users ask for (five runs, 10 % variation, 5 % from the independent total).
+///
+/// Regions have no independent total; they are judged by that of the whole program.
+///
+/// # Errors
+/// When a parameter or region is unknown, or no energy was measured.
+pub fn energy_table(
+    ensemble: &Ensemble,
+    request: &ScalingRequest,
+) -> Result<Answer<Table>, ScalingError> {
+    let mut notes = Vec::new();
+    let cells = Cells::of(ensemble, request, &mut notes)?;
+    let metrics = ensemble.metrics();
+    let meters: Vec<(u16, &str)> = (0..)
+        .zip(metrics)
+        .filter(|(_, metric)| metric.unit == Unit::Joules)
+        .map(|(at, metric)| (at, metric.name.as_str()))
+        .collect();
+    // A counter over the whole run is independent of what is integrated from samples.
+    let counter = cells.metric(|name, unit| *unit == Unit::Joules && !name.starts_with(INTEGRATED));
+    let time = chosen_metric(ensemble, request.metric.as_deref()).ok();
+    let whole = (0..).zip(ensemble.regions()).find(|(_, region)| region.parent.is_none());
+    let whole = whole.map_or(0, |(at, _)| at);
+    let totals: BTreeMap<u32, f64> = counter
+        .map(|metric| cells.runs(metric, whole).map(|run| (run.run, run.value)).collect())
+        .unwrap_or_default();
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    for region in &cells.regions {
+        let times = time.map(|metric| cells.grid(metric, region.at)).transpose()?;
+        for &(metric, name) in &meters {
+            let is_integrated = name.starts_with(INTEGRATED);
+            let totals = |run: u32| totals.get(&run).copied().filter(|_| is_integrated);
+            let mut program: BTreeMap<(usize, u32), Runs> = BTreeMap::new();
+            for run in cells.runs(metric, whole) {
+                let list = program.entry((run.input, run.cores)).or_default();
+                list.push((run.value, totals(run.run)));
+            }
+            let mut found: BTreeMap<(usize, u32), Runs> = BTreeMap::new();
+            for run in cells.runs(metric, region.at) {
+                let list = found.entry((run.input, run.cores)).or_default();
+                list.push((run.value, None));
+            }
+            for ((input, cores), runs) in found {
+                let gates = EnergyGates::default();
+                let of_program =
+                    program.get(&(input, cores)).map(|runs| energy_validity(runs, gates));
+                let validity = EnergyValidity {
+                    error: of_program.and_then(|whole| whole.error),
+                    agrees: of_program.and_then(|whole| whole.agrees),
+                    ..energy_validity(&runs, gates)
+                };
+                let core_idx = cells.axes.cores.binary_search(&cores).ok();
+                let joules: Vec<f64> = runs.iter().map(|run| run.0).collect();
+                rows.push(Row {
+                    region: region.id,
+                    input: cells.axes.inputs.get(input).map_or("", String::as_str),
+                    cores,
+                    meter: name.strip_prefix(INTEGRATED).unwrap_or(name),
+                    joules: request.maps.measure.of(&joules),
+                    seconds: times
+                        .as_ref()
+                        .zip(core_idx)
+                        .and_then(|(times, core_idx)| cells.value(times, input, core_idx)),
+                    runs,
+                    validity,
+                });
+            }
+        }
+    }
+    if rows.is_empty() {
+        return Err(ScalingError::Missing {
+            what: if meters.is_empty() {
+                "no energy was measured".to_owned()
+            } else {
+                "no energy was measured in these regions and configurations".to_owned()
+            },
+            hint: "PaScal Analyzer measures it with --rple, --rpls or --ipmi; a sensor that was \
+                   rejected is among the issues"
+                .to_owned(),
+        });
+    }
+    Ok(Answer { value: table(&rows), notes })
+}
+
+/// Whether all gates were passed; `unknown` where one cannot be judged and none failed.
+fn verdict(validity: &EnergyValidity) -> &'static str {
+    if validity.is_valid() {
+        "yes"
+    } else if !validity.enough_runs
+        || validity.stable == Some(false)
+        || validity.agrees == Some(false)
+    {
+        "no"
+    } else {
+        "unknown"
+    }
+}
+
+/// Which gates were not passed, and by how much.
+fn note(validity: &EnergyValidity) -> String {
+    let gates = EnergyGates::default();
+    let percent = |value: Option<f64>| value.map_or(f64::NAN, |value| 100.0 * value);
+    let mut parts = Vec::new();
+    if !validity.enough_runs {
+        parts.push(format!("{} of {} runs", validity.runs, gates.min_runs));
+    }
+    match validity.stable {
+        Some(false) => parts.push(format!("varies by {:.1} %", percent(validity.variation))),
+        None => parts.push("variation unknown".to_owned()),
+        Some(true) => {}
+    }
+    match validity.agrees {
+        Some(false) => {
+            parts.push(format!("{:.1} % off the independent total", percent(validity.error)));
+        }
+        None => parts.push("no independent total".to_owned()),
+        Some(true) => {}
+    }
+    parts.join(", ")
+}
+
+fn table(rows: &[Row<'_>]) -> Table {
+    type Get = fn(&Row<'_>) -> Option<f64>;
+    let column = |name: &str, unit: &str, doc: &'static str, get: Get| {
+        Column::optional_f64s(name, unit, doc, rows.iter().map(get).collect())
+    };
+    let extreme = |row: &Row<'_>, measure: Measure| {
+        measure.of(&row.runs.iter().map(|run| run.0).collect::<Vec<_>>())
+    };
+    let runs = rows.iter().map(|row| u32::try_from(row.runs.len()).unwrap_or(u32::MAX)).collect();
+    Table::new(vec![
+        Column::strings(
+            "region",
+            "Region; 0 is the whole program.",
+            rows.iter().map(|row| row.region),
+        ),
+        Column::strings("input", "Program arguments.", rows.iter().map(|row| row.input)),
+        Column::u32s("cores", "Cores used.", rows.iter().map(|row| row.cores).collect()),
+        Column::strings("meter", "What measured it.", rows.iter().map(|row| row.meter)),
+        Column::u32s("repetitions", "Runs with an energy.", runs),
+        column("energy", "J", "Statistic of the repetitions.", |row| row.joules),
+        Column::optional_f64s(
+            "energy_min",
+            "J",
+            "Smallest repetition.",
+            rows.iter().map(|row| extreme(row, Measure::Min)).collect(),
+        ),
+        Column::optional_f64s(
+            "energy_max",
+            "J",
+            "Largest repetition.",
+            rows.iter().map(|row| extreme(row, Measure::Max)).collect(),
+        ),
+        column("power", "W", "Energy over time.", |row| {
+            Some(row.joules? / row.seconds.filter(|time| *time > 0.0)?)
+        }),
+        column("edp", "J s", "Energy-delay product.", |row| {
+            Some(energy_delay_product(row.joules?, row.seconds?))
+        }),
+        column("variation", "%", "Standard deviation over the mean.", |row| {
+            row.validity.variation.map(|variation| 100.0 * variation)
+        }),
+        column("error", "%", "Largest difference from the independent total.", |row| {
+            row.validity.error.map(|error| 100.0 * error)
+        }),
+        Column::strings(
+            "valid",
+            "Whether it passes all gates: yes, no, unknown.",
+            rows.iter().map(|row| verdict(&row.validity)),
+        ),
+        Column::strings(
+            "note",
+            "Gates that it does not pass.",
+            rows.iter().map(|row| note(&row.validity)),
+        ),
+    ])
+}

@@ -1,0 +1,160 @@
+//! What stands beside the maps in words: why regions lose, and what a reader must know.
+
+use parallax_analysis::scaling::{outliers, weak_diagonal};
+
+use super::answer::{ScalingAnswer, ScalingRequest};
+
+/// A sentence of a verdict without its share of the program's loss.
+fn without_share(sentence: &str) -> String {
+    const SHARE: &str = "of the loss of the whole program";
+    if !sentence.contains(SHARE) {
+        return sentence.to_owned();
+    }
+    if let Some((loss, _)) = sentence.split_once("; ") {
+        return loss.to_owned();
+    }
+    // "causes 40 % of the loss of the whole program (3.1 core-seconds, where)".
+    match sentence.split_once(SHARE).map(|(_, rest)| rest.trim().trim_matches(['(', ')'])) {
+        Some(loss) => format!("loses {}", loss.replacen(", ", " of its own, ", 1)),
+        None => sentence.to_owned(),
+    }
+}
+
+impl ScalingAnswer {
+    /// Adds what stands beside the maps in words.
+    pub(super) fn add_remarks(&mut self, request: &ScalingRequest) {
+        let nesting = self.drop_shares_without_nesting();
+        self.explain_losses();
+        self.add_notes(request);
+        if let Some(note) = nesting {
+            self.notes.insert(0, note);
+        }
+    }
+
+    /// Says why the regions that lose most do so, in their verdicts and in that of the program.
+    fn explain_losses(&mut self) {
+        const WORTH_A_WORD: f64 = 0.05;
+        let mut told = Vec::new();
+        for loss in self.ranked() {
+            let share = loss.share.unwrap_or(0.0);
+            if loss.region == 0 || share < WORTH_A_WORD {
+                continue;
+            }
+            let name = self.display_name(loss.region);
+            let Some(region) = self.regions.get_mut(loss.region) else { continue };
+            if let Some(cause) = &region.cause {
+                let words = cause.words();
+                let id = &region.region.id;
+                let named =
+                    if name.is_empty() { format!("region {id}") } else { format!("{name} ({id})") };
+                told.push(format!("{named} loses {:.0} %: {words}", 100.0 * share));
+                region.verdict.sentences.push(words);
+            }
+        }
+        told.truncate(5);
+        let has_gain = self.ranked().iter().any(|loss| loss.share.unwrap_or(0.0) < -0.05);
+        if has_gain && !told.is_empty() {
+            told.push(
+                "shares add up to more than 100 % where the slowest rank or thread is another one \
+                 in each region"
+                    .to_owned(),
+            );
+        }
+        if let Some(program) = self.regions.first_mut() {
+            program.verdict.sentences.extend(told);
+        }
+    }
+
+    /// Some files call something "whole program" that does not contain their regions. Shares of
+    /// its loss mean nothing then: they are taken out, and a note says so.
+    fn drop_shares_without_nesting(&mut self) -> Option<String> {
+        const TOLERANCE: f64 = 1.05;
+        let times: Vec<_> = self.program.regions().iter().map(|region| &region.maps.time).collect();
+        let whole = times.first()?;
+        let is_longer = |at: &usize| {
+            times.get(*at).is_some_and(|time| {
+                time.cells().iter().zip(whole.cells()).any(|(inner, outer)| {
+                    inner.zip(*outer).is_some_and(|(inner, outer)| inner > TOLERANCE * outer)
+                })
+            })
+        };
+        let longer: Vec<usize> = (1..times.len()).filter(is_longer).collect();
+        let first = *longer.first()?;
+        let id = self.regions.get(first).map(|region| region.region.id.clone()).unwrap_or_default();
+        for loss in &mut self.losses {
+            loss.share = None;
+        }
+        for region in &mut self.regions {
+            if let Some(loss) = &mut region.verdict.loss {
+                loss.share = None;
+            }
+            for sentence in &mut region.verdict.sentences {
+                *sentence = without_share(sentence);
+            }
+        }
+        Some(format!(
+            "{} regions (such as {id}) take longer than what the file calls the whole program: \
+             shares of its loss say nothing here",
+            longer.len()
+        ))
+    }
+
+    fn add_notes(&mut self, request: &ScalingRequest) {
+        let Some(program) = self.program.regions().first().map(|region| &region.maps) else {
+            return;
+        };
+        let missing = program.inputs_without_baseline();
+        let mut notes = Vec::new();
+        if !missing.is_empty() {
+            let names: Vec<String> = missing.iter().map(|at| format!("i{}", at + 1)).collect();
+            let which = if missing.len() == self.inputs.len() {
+                "no input was".to_owned()
+            } else {
+                format!(
+                    "{} {} not",
+                    names.join(", "),
+                    if names.len() == 1 { "was" } else { "were" }
+                )
+            };
+            notes.push(format!(
+                "{which} measured on the core count that efficiency is relative to: there are \
+                 times, but no efficiency and no maps (choose a baseline that was measured: \
+                 --baseline smallest, or a core count)"
+            ));
+        }
+        if program.has_parallel_baseline() {
+            notes.push(
+                "efficiencies are relative to a parallel run: what was lost up to it does not show"
+                    .to_owned(),
+            );
+        }
+        if let Some(warning) = weak_diagonal(program, request.verdict.diagonal_tolerance)
+            .and_then(|diagonal| diagonal.warning())
+        {
+            notes.push(warning);
+        }
+        if let Some(region) = self.regions.first() {
+            let grid = &region.grid;
+            let mut far = Vec::new();
+            for input in 0..grid.inputs().len() {
+                for (core_idx, cores) in grid.cores().iter().enumerate() {
+                    let found = outliers(grid.repetitions(input, core_idx)).len();
+                    if found > 0 {
+                        far.push(format!("i{} on {cores}", input + 1));
+                    }
+                }
+            }
+            if !far.is_empty() {
+                let more = if far.len() > 5 { ", ..." } else { "" };
+                let count = far.len();
+                far.truncate(5);
+                notes.push(format!(
+                    "{count} configurations have repetitions far from the others: {}{more}",
+                    far.join(", ")
+                ));
+            }
+        }
+        notes.append(&mut self.notes);
+        self.notes = notes;
+    }
+}
