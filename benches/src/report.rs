@@ -6,6 +6,9 @@ use crate::peers::{Outcome, Peer, UNKNOWN_ROWS};
 use crate::probe::Measured;
 use crate::work::Work;
 
+/// Answers of fewer bytes are not weighed: the allocator keeps some megabytes for itself.
+const LEAST_WEIGHED: u64 = 10_000_000;
+
 /// Largest share of the bytes of an answer that memory may take.
 const MOST_MEMORY: f64 = 2.0;
 
@@ -53,7 +56,7 @@ impl Report {
         if answer.bytes > 0 {
             let share = memory.own as f64 / answer.bytes as f64;
             per_answer = format!("{share:.2}");
-            if work.has_memory_target() {
+            if work.has_memory_target() && answer.bytes >= LEAST_WEIGHED {
                 verdicts.push((format!("memory < {MOST_MEMORY:.0} x answer"), share < MOST_MEMORY));
             }
         }

@@ -17,7 +17,30 @@ pub(crate) fn database(path: &Path) -> anyhow::Result<Opened> {
     let folder =
         parallax_native::locate(path).with_context(|| format!("cannot open {}", path.display()))?;
     let folder: Arc<dyn Folder> = Arc::new(folder);
-    Ok(open(&folder, &OpenLimits::default())?)
+    open(&folder, &OpenLimits::default()).map_err(|error| {
+        let inside = databases_in(path);
+        if inside.is_empty() {
+            return error.into();
+        }
+        anyhow::anyhow!("{} holds several databases; name one of {inside}", path.display())
+    })
+}
+
+/// The databases directly below a folder that is none itself, as a person can type them.
+fn databases_in(path: &Path) -> String {
+    const SHOWN: usize = 5;
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let mut found: Vec<String> = entries
+        .filter(|entry| entry.path().join("meta.db").is_file())
+        .map(|entry| entry.path().display().to_string())
+        .collect();
+    found.sort();
+    let more = found.len().saturating_sub(SHOWN);
+    found.truncate(SHOWN);
+    if more > 0 {
+        found.push(format!("{more} more"));
+    }
+    found.join(", ")
 }
 
 /// A control that shows a progress bar on the error stream once the question runs longer than

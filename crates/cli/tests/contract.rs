@@ -105,6 +105,8 @@ fn errors_say_what_where_and_what_to_do() {
     assert!(message.contains("^^^^"), "{message}");
     let message = error(&["info", "n256-p1/src"]);
     assert!(message.contains("meta.db and profile.db"), "{message}");
+    let message = error(&["info", "."]);
+    assert!(message.contains("name one of ./hybrid-n1024-p2x2"), "{message}");
     let message = error(&["info", "no-such-folder"]);
     assert!(message.contains("no-such-folder"), "{message}");
 }
