@@ -221,3 +221,40 @@ fn databases_of_several_runs_get_maps_for_every_context() {
     assert!(rows[0][0].as_str().unwrap().starts_with("1.1"), "{}", rows[0]);
     assert_eq!(rows.iter().map(|row| row[2].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 4, 8]);
 }
+
+#[test]
+fn tables_beside_the_maps_come_in_every_format_or_say_why_not() {
+    let folder = folder_with_table();
+    for (table, columns, rows) in [
+        ("laws", &["amdahl_serial", "usl_contention", "karp_flatt_last"][..], 2),
+        ("dispersion", &["repetitions", "std_dev", "outliers"][..], 6),
+    ] {
+        let arguments = ["scaling", "runs.csv", "--table", table];
+        let answer = json(&[&arguments[..], &["--json"]].concat(), folder.path());
+        let names: Vec<&str> = answer["columns"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|column| column["name"].as_str().unwrap())
+            .collect();
+        assert!(columns.iter().all(|column| names.contains(column)), "{table}: {names:?}");
+        assert_eq!(answer["rows"].as_array().unwrap().len(), rows, "{table}");
+        let (csv, _) = text(&[&arguments[..], &["--format", "csv"]].concat(), folder.path());
+        assert_eq!(csv.lines().count(), rows + 1, "{csv}");
+        let (out, _) = text(&[&arguments[..], &["--width", "160"]].concat(), folder.path());
+        assert!(out.contains("of runs.csv") && out.contains("large"), "{out}");
+    }
+    for (table, part) in [("energy", "no energy was measured"), ("pop", "time in MPI")] {
+        let output = parallax(&["scaling", "runs.csv", "--table", table], folder.path());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{table}: {stderr}");
+        assert!(stderr.contains(part), "{table}: {stderr}");
+    }
+    // Efficiencies need no times: these files have none.
+    let pop = "Number of processes;1;2\nParallel efficiency;99.5;80\nLoad balance;100;90\n";
+    std::fs::write(folder.path().join("pop.csv"), pop).unwrap();
+    let answer = json(&["scaling", "pop.csv", "--table", "pop", "--json"], folder.path());
+    let names = answer["columns"].as_array().unwrap();
+    let at = names.iter().position(|column| column["name"] == "parallel").unwrap();
+    assert_eq!(answer["rows"][1][at].as_f64(), Some(0.8), "{answer}");
+}

@@ -15,7 +15,7 @@ fn numbers(table: &Table, name: &str) -> Vec<Option<f64>> {
     use arrow_array::Array as _;
     use arrow_array::cast::AsArray as _;
     use arrow_array::types::{Float64Type, UInt32Type};
-    let values = &table.column(name).unwrap_or_else(|| panic!("no column {name}")).values;
+    let values = &table.column(name).unwrap().values;
     if let Some(values) = values.as_primitive_opt::<UInt32Type>() {
         return values.iter().map(|value| value.map(f64::from)).collect();
     }
