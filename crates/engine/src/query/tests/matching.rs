@@ -2,11 +2,11 @@
 
 use parallax_model::IdentityKind;
 
+use super::super::ProfileExpr;
 use super::super::{
     ContextExpr, ContextSelector, MetricName, NameMatch, Range, RangeList, RegexMatch, near_names,
     normalised_name, parse_contexts, parse_metrics, parse_profiles, parse_window, split_unit,
 };
-use super::super::ProfileExpr;
 
 #[test]
 fn names_are_normalised_as_hpcanalysis_does() {
