@@ -327,7 +327,7 @@ fn positions(prepared: &[Prepared]) -> Vec<usize> {
 }
 
 pub(super) fn is_mpi(name: &str) -> bool {
-    parallax_analysis::mpi_routine(name).is_some()
+    name.starts_with("MPI_") || name.starts_with("PMPI_")
 }
 
 /// The program of the regions at `chosen`, each below the nearest chosen one around it.
