@@ -2,8 +2,8 @@
 
 use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, threads};
 use parallax_model::{
-    ContextChoice, ContextTree, Formula, Interval, MetricInstance, Plan, Scope, SliceColumns,
-    SliceRequest, Statistic,
+    ContextChoice, ContextTree, Formula, MetricInstance, Plan, Scope, SliceColumns, SliceRequest,
+    Statistic,
 };
 
 use crate::resolve::{ProfileSet, ResolvedMetrics};
@@ -194,25 +194,39 @@ pub fn trace_table(
     let weight = |i: usize| store.tracks().get(tracks[i]).map_or(0, |track| track.num_samples);
     let ranges = threads::ranges(tracks.len(), weight);
     control.begin(tracks.len() as u64);
-    let parts = threads::map(ranges, |range| -> Result<Vec<(u32, Interval)>, EngineError> {
-        let mut out = Vec::new();
+    // Counted first and filled then, so that memory is that of the answer.
+    let lens = threads::map(ranges.clone(), |range| -> Result<usize, EngineError> {
+        let mut rows = 0;
+        for &track in &tracks[range] {
+            control.check()?;
+            store.visit(track, window, &mut |_| rows += 1)?;
+        }
+        Ok(rows)
+    });
+    let lens = lens.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let rows: usize = lens.iter().sum();
+    let (mut location, mut context) = (vec![0_u32; rows], vec![0_u32; rows]);
+    let (mut start, mut end) = (vec![0_u64; rows], vec![0_u64; rows]);
+    let pieces = cut(&mut location, &lens)
+        .into_iter()
+        .zip(cut(&mut context, &lens))
+        .zip(cut(&mut start, &lens).into_iter().zip(cut(&mut end, &lens)));
+    let work: Vec<_> = ranges.into_iter().zip(pieces).collect();
+    let filled = threads::map(work, |(range, ((l, c), (s, e)))| -> Result<(), EngineError> {
+        let mut rows = l.iter_mut().zip(c).zip(s.iter_mut().zip(e));
         for &track in &tracks[range] {
             let location = store.tracks().get(track).map_or(0, |track| track.location.get());
-            store.visit(track, window, &mut |interval| out.push((location, interval)))?;
+            store.visit(track, window, &mut |interval| {
+                if let Some(((l, c), (s, e))) = rows.next() {
+                    (*l, *c) = (location, interval.context);
+                    (*s, *e) = (interval.start_nanos, interval.end_nanos);
+                }
+            })?;
             control.advance(1)?;
         }
-        Ok(out)
+        Ok(())
     });
-    let parts = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let rows: usize = parts.iter().map(Vec::len).sum();
-    let (mut location, mut context) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
-    let (mut start, mut end) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
-    for (row, interval) in parts.into_iter().flatten() {
-        location.push(row);
-        context.push(interval.context);
-        start.push(interval.start_nanos);
-        end.push(interval.end_nanos);
-    }
+    filled.into_iter().collect::<Result<(), _>>()?;
     let readable = match names {
         Names::Raw => Vec::new(),
         Names::Readable => {
@@ -228,4 +242,16 @@ pub fn trace_table(
     ];
     columns.extend(readable);
     Ok(Table::new(columns))
+}
+
+/// Consecutive parts of `column` with the given lengths.
+fn cut<'c, T>(column: &'c mut [T], lens: &[usize]) -> Vec<&'c mut [T]> {
+    let mut rest = column;
+    let mut out = Vec::with_capacity(lens.len());
+    for &len in lens {
+        let (part, others) = rest.split_at_mut(len);
+        out.push(part);
+        rest = others;
+    }
+    out
 }
