@@ -29,11 +29,34 @@ const STEPS: &[Step] = &[
     },
     Step {
         question: "Is the work shared fairly among the ranks, and which of them are slow?",
-        command: &["balance", "@n1024-p8"],
+        // Thread 0 of each rank: the others are helpers that Open MPI starts to wait for events.
+        command: &["balance", "@n1024-p8", "--profiles", "thread(0)"],
     },
     Step {
         question: "The same on a longer run with 512 cells: does the imbalance stay?",
-        command: &["balance", "@long-n512-p8"],
+        command: &["balance", "@long-n512-p8", "--profiles", "thread(0)"],
+    },
+    Step {
+        question: "Why does the program stop scaling over 1, 2, 4 and 8 ranks, and where?",
+        command: &[
+            "scaling",
+            "@n256-p1",
+            "@n256-p2",
+            "@n256-p4",
+            "@n256-p8",
+            "@n512-p1",
+            "@n512-p2",
+            "@n512-p4",
+            "@n512-p8",
+            "@n1024-p1",
+            "@n1024-p2",
+            "@n1024-p4",
+            "@n1024-p8",
+            "--param",
+            "cores=ranks",
+            "--param",
+            r"input=path:n(\d+)-",
+        ],
     },
 ];
 
