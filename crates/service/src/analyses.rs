@@ -5,7 +5,7 @@ use parallax_analysis::balance::{
     balance_by_function,
 };
 use parallax_analysis::idleness::{Idleness, IdlenessOptions, SourceChoice, idleness};
-use parallax_analysis::report::{Report, ReportOptions, report};
+use parallax_analysis::report::{Report, ReportOptions, helper_contexts, report};
 use parallax_base::{ContextIdx, Control, MetricIdx};
 use parallax_engine::query::{parse_contexts, parse_metrics};
 use parallax_engine::resolve::{resolve_contexts, resolve_metric};
@@ -39,7 +39,7 @@ pub struct BalanceRequest {
     /// A profile expression; `None` for all locations.
     pub profiles: Option<String>,
     /// A context expression; `None` for the functions that cost at least 1 %, without what lies
-    /// below calls of MPI.
+    /// below calls of MPI and without helper threads.
     pub contexts: Option<String>,
     /// Compare costs without what contexts call.
     pub is_exclusive: bool,
@@ -82,7 +82,8 @@ impl Opened {
         })
     }
 
-    /// The functions that are worth comparing when nobody names any.
+    /// The functions that are worth comparing when nobody names any; those of helper threads, which
+    /// only wait, are not.
     fn costly_functions(
         &self,
         metric: MetricIdx,
@@ -98,8 +99,12 @@ impl Opened {
             ..PruneRules::default()
         };
         let view = rules.apply(tree, Some(&costs));
-        let is_function = |context: &ContextIdx| tree.kind(*context) == ContextKind::Function;
-        Ok(view.contexts().iter().copied().filter(is_function).collect())
+        let is_helper = helper_contexts(tree);
+        let is_meant = |context: &ContextIdx| {
+            tree.kind(*context) == ContextKind::Function
+                && is_helper.get(context.idx()) != Some(&true)
+        };
+        Ok(view.contexts().iter().copied().filter(is_meant).collect())
     }
 
     /// How evenly contexts cost over locations, ranks or nodes.

@@ -22,7 +22,7 @@ use parallax_base::{ContextIdx, Control, MetricIdx, Unit};
 use parallax_engine::{
     Costs, EngineError, FlatBy, FlatRow, LocationChoice, PruneRules, Session, TopDown, flat,
 };
-use parallax_model::{ContextKind, IdentityKind, Scope};
+use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
 
 pub use classes::{CostClass, GpuOperation};
 pub use findings::{Evidence, Finding, FindingKind, NextStep};
@@ -207,6 +207,14 @@ impl Report {
             findings: Vec::new(),
         }
     }
+}
+
+/// For each context of the tree, by position, whether it is code of helper threads: those that MPI
+/// or the measurement started to wait for events.
+#[must_use]
+pub fn helper_contexts(tree: &ContextTree) -> Vec<bool> {
+    let classes = Classes::new(tree);
+    classes.of_context.iter().map(|class| *class == CostClass::HelperThreads).collect()
 }
 
 /// What findings are made from.
