@@ -7,8 +7,7 @@ use crate::{shell, test};
 
 pub(crate) fn run(args: Args) -> Result<()> {
     let mut tests = test::runner(&args.rest());
-    // Ours, and those that `insta` keeps.
-    tests.env("PARALLAX_BLESS", "1").env("INSTA_UPDATE", "always");
+    tests.env("PARALLAX_BLESS", "1");
     shell::run(tests)?;
     println!("\nblessed; these files changed:");
     shell::run(shell::command("git", &["status", "--short"]))

@@ -17,7 +17,7 @@ const NAME_WIDTH: usize = 20;
 /// A name is not made shorter than this; columns are left out instead.
 const MIN_NAME_WIDTH: usize = 12;
 /// A head is not made shorter than this.
-const MIN_HEAD_WIDTH: usize = 4;
+const MIN_HEAD_WIDTH: usize = 6;
 /// A column whose largest value is under this share of another one's has a scale of its own.
 const SHARED_RANGE: f64 = 1e-2;
 /// What separates columns.

@@ -207,3 +207,30 @@ impl<'a> ContextBlock<'a> {
         raw.get(start * PROFILE_VALUE_SIZE..end * PROFILE_VALUE_SIZE).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every set of eight profiles, dense or with gaps, and every range over them.
+    #[test]
+    fn narrowing_keeps_exactly_the_values_of_the_range() {
+        for mask in 0_u32..256 {
+            let profiles: Vec<u32> = (0..8).filter(|i| mask >> i & 1 != 0).map(|i| i + 3).collect();
+            let raw: Vec<u8> = profiles
+                .iter()
+                .flat_map(|p| p.to_le_bytes().into_iter().chain(f64::from(*p).to_le_bytes()))
+                .collect();
+            for start in 0..13 {
+                for end in start..13 {
+                    let narrowed = ContextBlock::narrow(&raw, &(start..end));
+                    let kept: Vec<u32> =
+                        ContextBlock::decode(narrowed).map(|value| value.profile).collect();
+                    let expected: Vec<u32> =
+                        profiles.iter().copied().filter(|p| (start..end).contains(p)).collect();
+                    assert_eq!(kept, expected, "{profiles:?} in {start}..{end}");
+                }
+            }
+        }
+    }
+}

@@ -326,6 +326,8 @@ fn positions(prepared: &[Prepared]) -> Vec<usize> {
         .collect()
 }
 
+/// Whether a region is a routine of MPI by its own name. Wrappers of measurement tools
+/// (`hpcrun_MPI_Finalize`) are not: they stand for starting and ending, which POP leaves out.
 pub(super) fn is_mpi(name: &str) -> bool {
     name.starts_with("MPI_") || name.starts_with("PMPI_")
 }
