@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use std::sync::Arc;
+
 use crate::{MemorySource, ReadError, Source};
 
 /// One file of a [`Folder`].
@@ -24,6 +26,15 @@ pub trait Folder: Send + Sync {
     /// # Errors
     /// When the folder cannot be listed.
     fn entries(&self) -> Result<Vec<FolderEntry>, ReadError>;
+
+    /// The files inside and below, sorted by path, as far as the folder can tell: one that only
+    /// knows what it was told (a web server) lists nothing below.
+    ///
+    /// # Errors
+    /// When the folder cannot be listed.
+    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        self.entries()
+    }
 
     /// Opens the file at `path` (relative, `/` between parts); `None` when there is no such file.
     ///
@@ -64,7 +75,94 @@ impl Folder for MemoryFolder {
         Ok(direct.map(|(path, f)| FolderEntry { path: path.clone(), len: f.len() }).collect())
     }
 
+    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        use crate::ByteSource as _;
+        let entry = |(path, file): (&String, &MemorySource)| FolderEntry {
+            path: path.clone(),
+            len: file.len(),
+        };
+        Ok(self.files.iter().map(entry).collect())
+    }
+
     fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
-        Ok(self.files.get(path).map(|file| std::sync::Arc::new(file.clone()) as Source))
+        Ok(self.files.get(path).map(|file| Arc::new(file.clone()) as Source))
+    }
+}
+
+/// A folder inside another one.
+pub struct SubFolder {
+    outer: Arc<dyn Folder>,
+    /// Path inside the outer folder, with a `/` at its end.
+    prefix: String,
+    name: String,
+}
+
+impl SubFolder {
+    /// The folder at `path` (relative, `/` between parts) inside `outer`; the outer folder itself
+    /// for an empty path.
+    #[must_use]
+    pub fn of(outer: &Arc<dyn Folder>, path: &str) -> Arc<dyn Folder> {
+        if path.is_empty() {
+            return Arc::clone(outer);
+        }
+        Arc::new(Self {
+            outer: Arc::clone(outer),
+            prefix: format!("{path}/"),
+            name: format!("{}/{path}", outer.name().trim_end_matches('/')),
+        })
+    }
+
+    fn below(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<FolderEntry>, ReadError> {
+        let inside = self.outer.walk()?.into_iter().filter_map(|entry| {
+            let path = entry.path.strip_prefix(&self.prefix).filter(|path| is_wanted(path))?;
+            Some(FolderEntry { path: path.to_owned(), len: entry.len })
+        });
+        Ok(inside.collect())
+    }
+}
+
+impl Folder for SubFolder {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        self.below(|path| !path.contains('/'))
+    }
+
+    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        self.below(|_| true)
+    }
+
+    fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
+        let leaves = |part: &str| part.is_empty() || part == "." || part == "..";
+        if path.split('/').any(leaves) {
+            return Ok(None);
+        }
+        self.outer.open(&format!("{}{path}", self.prefix))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(entries: &[FolderEntry]) -> Vec<&str> {
+        entries.iter().map(|entry| entry.path.as_str()).collect()
+    }
+
+    #[test]
+    fn a_folder_inside_another_shows_its_own_files_only() {
+        let files = ["a/meta.db", "a/src/x.c", "ab/meta.db", "top"];
+        let files = files.map(|path| (path.to_owned(), path.as_bytes().to_vec()));
+        let outer: Arc<dyn Folder> = Arc::new(MemoryFolder::new("runs", files));
+        let inner = SubFolder::of(&outer, "a");
+        assert_eq!(inner.name(), "runs/a");
+        assert_eq!(paths(&inner.entries().unwrap()), ["meta.db"]);
+        assert_eq!(paths(&inner.walk().unwrap()), ["meta.db", "src/x.c"]);
+        let file = inner.open("src/x.c").unwrap().unwrap();
+        assert_eq!(file.as_slice(), Some("a/src/x.c".as_bytes()));
+        assert!(inner.open("../top").unwrap().is_none());
+        assert_eq!(paths(&SubFolder::of(&outer, "").entries().unwrap()), ["top"]);
     }
 }

@@ -8,6 +8,12 @@ use parallax_base::{Folder, FolderEntry, ReadError, Source};
 
 use crate::MappedFile;
 
+/// Folders inside folders that are looked into; also what stops at links that lead in a circle.
+const MAX_DEPTH: u32 = 12;
+
+/// Files after which a walk stops looking into further folders.
+const MAX_FILES: usize = 200_000;
+
 /// A directory. Files are mapped when they are opened.
 #[derive(Debug, Clone)]
 pub struct DiskFolder {
@@ -55,6 +61,38 @@ impl Folder for DiskFolder {
                 && let Some(path) = entry.file_name().to_str()
             {
                 out.push(FolderEntry { path: path.to_owned(), len: metadata.len() });
+            }
+        }
+        out.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(out)
+    }
+
+    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        let mut out = Vec::new();
+        // Folders still to look into: path below this one, and how deep it lies.
+        let mut folders = vec![(String::new(), 0)];
+        while let Some((prefix, depth)) = folders.pop() {
+            let listed = std::fs::read_dir(self.path.join(&prefix));
+            let entries = match listed {
+                Ok(entries) => entries,
+                Err(error) if prefix.is_empty() => return Err(failed(&error)),
+                // A folder inside that nobody may read hides its own files only.
+                Err(_) => continue,
+            };
+            for entry in entries.filter_map(Result::ok) {
+                let Ok(metadata) = std::fs::metadata(entry.path()) else { continue };
+                let Some(name) = entry.file_name().to_str().map(|name| format!("{prefix}{name}"))
+                else {
+                    continue;
+                };
+                if metadata.is_file() {
+                    out.push(FolderEntry { path: name, len: metadata.len() });
+                } else if metadata.is_dir() && depth < MAX_DEPTH {
+                    folders.push((format!("{name}/"), depth + 1));
+                }
+            }
+            if out.len() > MAX_FILES {
+                break;
             }
         }
         out.sort_by(|a, b| a.path.cmp(&b.path));

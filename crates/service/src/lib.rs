@@ -5,6 +5,7 @@
 //! here, so all of them get the same numbers.
 
 mod analyses;
+mod discover;
 mod error;
 mod info;
 mod options;
@@ -19,6 +20,7 @@ use parallax_base::{Folder, Limits};
 use parallax_engine::Session;
 
 pub use analyses::{BalanceAnswer, BalanceBy, BalanceRequest};
+pub use discover::{Found, discover};
 pub use error::ServiceError;
 pub use info::{Info, MetricInfo};
 pub use options::{CostChoice, PruneChoice};

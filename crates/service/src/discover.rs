@@ -1,0 +1,108 @@
+//! What a folder holds that can be opened: databases, and files of measurements.
+
+use std::sync::Arc;
+
+use parallax_base::{Folder, FolderEntry, ReadError, SubFolder};
+use parallax_import::scaling::holds_measurements;
+
+use crate::scaling::{ScalingContent, ScalingSource};
+
+/// The file that every database has, and those that tell of a database whose `meta.db` is gone.
+const DATABASE_FILES: [&str; 4] = ["meta.db", "profile.db", "cct.db", "trace.db"];
+
+/// Files that are sniffed at most, so that a home folder named by mistake does not take minutes.
+const MAX_SNIFFED: usize = 2_000;
+
+/// Things that can be opened.
+#[derive(Clone, Default)]
+pub struct Found {
+    /// Databases, each with the path that a person sees; sorted by path.
+    pub databases: Vec<ScalingSource>,
+    /// Files of measurements, sorted by path.
+    pub measurements: Vec<ScalingSource>,
+    /// Files that are neither, as paths: for the message when nothing else was found.
+    pub others: Vec<String>,
+}
+
+/// Looks for everything in and below `folder` that can be opened. Reads the first bytes of files
+/// only.
+///
+/// # Errors
+/// When the folder cannot be listed.
+pub fn discover(folder: &Arc<dyn Folder>) -> Result<Found, ReadError> {
+    let entries = folder.walk()?;
+    let mut found = Found::default();
+    let mut databases: Vec<&str> = Vec::new();
+    for entry in &entries {
+        let (place, file) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
+        if DATABASE_FILES.contains(&file) && !databases.contains(&place) {
+            databases.push(place);
+        }
+    }
+    databases.sort_unstable();
+    let is_in_database = |entry: &FolderEntry| {
+        databases.iter().any(|database| {
+            database.is_empty()
+                || entry.path.strip_prefix(database).is_some_and(|rest| rest.starts_with('/'))
+        })
+    };
+    for entry in entries.iter().filter(|entry| !is_in_database(entry)).take(MAX_SNIFFED) {
+        // A file that cannot be read is not lost: it is named among the others.
+        match folder.open(&entry.path) {
+            Ok(Some(source)) if holds_measurements(&*source, &entry.path) => {
+                found.measurements.push(ScalingSource {
+                    name: entry.path.clone(),
+                    content: ScalingContent::File(source),
+                });
+            }
+            _ => found.others.push(entry.path.clone()),
+        }
+    }
+    found.databases = databases
+        .into_iter()
+        .map(|place| {
+            let inner = SubFolder::of(folder, place);
+            let name = if place.is_empty() { folder.name().to_owned() } else { place.to_owned() };
+            ScalingSource { name, content: ScalingContent::Folder(inner) }
+        })
+        .collect();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use parallax_base::MemoryFolder;
+
+    use super::*;
+
+    fn found(files: &[(&str, &str)]) -> [Vec<String>; 3] {
+        let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
+        let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("dropped", files));
+        let found = discover(&folder).unwrap();
+        let names = |list: Vec<ScalingSource>| list.into_iter().map(|source| source.name).collect();
+        [names(found.databases), names(found.measurements), found.others]
+    }
+
+    #[test]
+    fn databases_measurements_and_the_rest_are_told_apart() {
+        let pascal =
+            r#"{"config":{"data_descriptor":{"keys":["cores","input","repetitions"]}},"data":{}}"#;
+        let [databases, measurements, others] = found(&[
+            ("runs/p1/meta.db", ""),
+            ("runs/p1/src/main.c", "int main;"),
+            ("runs/p2/profile.db", ""),
+            ("a.json", pascal),
+            ("notes.txt", "hello"),
+        ]);
+        assert_eq!(databases, ["runs/p1", "runs/p2"]);
+        assert_eq!(measurements, ["a.json"]);
+        assert_eq!(others, ["notes.txt"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_a_database_has_the_name_of_the_folder() {
+        let [databases, measurements, others] = found(&[("meta.db", ""), ("src/a.json", "{}")]);
+        assert_eq!(databases, ["dropped"]);
+        assert!(measurements.is_empty() && others.is_empty());
+    }
+}
