@@ -1,0 +1,29 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Plugin } from "vite";
+
+/** Writes `sw.js` from its template: the list of built files, and a version that changes when any of them does. */
+export function offline(): Plugin {
+  return {
+    name: "parallax-offline",
+    apply: "build",
+    generateBundle: {
+      order: "post",
+      handler(_options, bundle) {
+        const files = Object.keys(bundle).filter((name) => name !== "sw.js" && !name.endsWith(".map")).sort();
+        const hash = createHash("sha256");
+        for (const name of files) {
+          const part = bundle[name];
+          if (part === undefined) continue;
+          hash.update(name).update(part.type === "chunk" ? part.code : part.source);
+        }
+        const template = readFileSync(fileURLToPath(new URL("./sw.template.js", import.meta.url)), "utf8");
+        const source = template
+          .replace("__VERSION__", JSON.stringify(hash.digest("hex").slice(0, 16)))
+          .replace("__FILES__", JSON.stringify(files));
+        this.emitFile({ type: "asset", fileName: "sw.js", source });
+      },
+    },
+  };
+}

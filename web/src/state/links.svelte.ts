@@ -1,0 +1,122 @@
+import { sameJson } from "../base/json.ts";
+import type { Spot, ThingKey } from "./app-state.ts";
+import type { Store } from "./store.svelte.ts";
+
+/** What each of the four events carries. */
+export interface LinkEvents {
+  /** What the pointer or the keyboard is on; null when on nothing. Told at most once per frame. */
+  hover: ThingKey | null;
+  /** The set that was chosen by hand, in the order of choosing. */
+  mark: readonly ThingKey[];
+  /** The one thing that the other views show details of. */
+  focus: ThingKey | null;
+  /** The part that all views are restricted to. */
+  spot: Spot | null;
+}
+
+type Listener<K extends keyof LinkEvents> = (value: LinkEvents[K]) => void;
+
+/** The text under which two keys are the same thing. */
+export function keyText(thing: ThingKey): string {
+  const number = thing.kind === "context" ? thing.context : thing.kind === "region" ? thing.region : thing.location;
+  return `${thing.kind} ${String(number)} ${thing.item}`;
+}
+
+/** Whether two keys name the same thing. */
+export function sameThing(a: ThingKey | null, b: ThingKey | null): boolean {
+  return a === b || (a !== null && b !== null && keyText(a) === keyText(b));
+}
+
+/**
+ * How views talk to each other.
+ *
+ * Read the properties in a template or an effect and it follows by itself; canvas code subscribes with `on`.
+ * Mark, focus and spot are part of the state: they are undone, kept in links and survive a reload. Hover is not.
+ */
+export class Links {
+  #hover = $state.raw<ThingKey | null>(null);
+  #nextHover: ThingKey | null = null;
+  #frame: number | null = null;
+  readonly #store: Store;
+  readonly #listeners: { [K in keyof LinkEvents]: Set<Listener<K>> } = {
+    hover: new Set(),
+    mark: new Set(),
+    focus: new Set(),
+    spot: new Set(),
+  };
+  readonly #marked = $derived.by(() => new Set(this.#store.state.links.mark.map((thing) => keyText(thing))));
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  get hover(): ThingKey | null {
+    return this.#hover;
+  }
+
+  get mark(): readonly ThingKey[] {
+    return this.#store.state.links.mark;
+  }
+
+  get focus(): ThingKey | null {
+    return this.#store.state.links.focus;
+  }
+
+  get spot(): Spot | null {
+    return this.#store.state.links.spot;
+  }
+
+  /** Whether a thing is marked; cheap enough to ask for every visible row. */
+  isMarked(thing: ThingKey): boolean {
+    return this.#marked.has(keyText(thing));
+  }
+
+  setHover(thing: ThingKey | null): void {
+    this.#nextHover = thing;
+    this.#frame ??= requestAnimationFrame(() => {
+      this.#frame = null;
+      if (sameThing(this.#nextHover, this.#hover)) return;
+      this.#hover = this.#nextHover;
+      for (const listener of this.#listeners.hover) listener(this.#hover);
+    });
+  }
+
+  setMark(things: readonly ThingKey[]): void {
+    this.#store.setLinks((links) => ({ ...links, mark: things }), { label: things.length === 0 ? "Clear marks" : "Mark" });
+  }
+
+  /** Adds a thing to the marked ones, or takes it out. */
+  toggleMark(thing: ThingKey): void {
+    const text = keyText(thing);
+    const rest = this.mark.filter((other) => keyText(other) !== text);
+    this.setMark(rest.length === this.mark.length ? [...rest, thing] : rest);
+  }
+
+  setFocus(thing: ThingKey | null): void {
+    this.#store.setLinks((links) => ({ ...links, focus: thing }), { label: "Focus", coalesce: "focus" });
+  }
+
+  setSpot(spot: Spot | null): void {
+    this.#store.setLinks((links) => ({ ...links, spot }), { label: spot === null ? "Show everything" : "Show a part" });
+  }
+
+  /** Calls `listener` whenever the value changes, by whomever, undo included; returns how to stop. */
+  on<K extends keyof LinkEvents>(event: K, listener: Listener<K>): () => void {
+    const listeners: Set<Listener<K>> = this.#listeners[event];
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  }
+
+  /** Watches the store so that `on` hears of every change; call once, inside an effect root. */
+  watch(): void {
+    let before = this.#store.state.links;
+    $effect(() => {
+      const now = this.#store.state.links;
+      const last = before;
+      before = now;
+      if (!sameJson(now.mark, last.mark)) for (const listener of this.#listeners.mark) listener(now.mark);
+      if (!sameJson(now.focus, last.focus)) for (const listener of this.#listeners.focus) listener(now.focus);
+      if (!sameJson(now.spot, last.spot)) for (const listener of this.#listeners.spot) listener(now.spot);
+    });
+  }
+}

@@ -1,0 +1,76 @@
+import { bytes, count, seconds } from "../../base/format.ts";
+import { isObject, textOf, type Json, type JsonObject } from "../../base/json.ts";
+
+/** A line of the view. */
+export interface Fact {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A group of facts under a heading. */
+export interface FactSection {
+  readonly title: string;
+  readonly facts: readonly Fact[];
+}
+
+const NANOS_PER_SECOND = 1e9;
+
+const COUNTS: readonly (readonly [key: string, name: string])[] = [
+  ["contexts", "Contexts"],
+  ["regions", "Regions"],
+  ["experiments", "Experiments"],
+  ["locations", "Locations"],
+  ["metrics", "Metrics"],
+  ["traces", "Traces"],
+  ["samples", "Samples"],
+];
+
+/** Turns the reply of `info` into headings and lines; what a reply lacks is left out. */
+export function describeInfo(info: JsonObject): readonly FactSection[] {
+  const sizes: Fact[] = [];
+  for (const [key, name] of COUNTS) {
+    const value = info[key];
+    if (typeof value === "number") sizes.push({ name, value: count(value) });
+  }
+  const span = info["span"];
+  if (isObject(span) && typeof span["start_ns"] === "number" && typeof span["end_ns"] === "number") {
+    sizes.push({ name: "Time traced", value: seconds((span["end_ns"] - span["start_ns"]) / NANOS_PER_SECOND) });
+  }
+  return [
+    { title: "Contents", facts: sizes },
+    {
+      title: "Locations",
+      facts: objects(info["kinds"]).map((kind) => ({ name: textOf(kind["name"]), value: amount(kind["count"]) })),
+    },
+    {
+      title: "Parameters",
+      facts: objects(info["parameters"]).map((parameter) => ({ name: textOf(parameter["name"]), value: values(parameter["values"]) })),
+    },
+    {
+      title: "Metrics",
+      facts: objects(info["metric_list"]).map((metric) => ({
+        name: textOf(metric["name"]),
+        value: [textOf(metric["unit"]), values(metric["scopes"])].filter((text) => text !== "").join(" · "),
+      })),
+    },
+    {
+      title: "Files",
+      facts: objects(info["file_list"]).map((file) => ({
+        name: textOf(file["name"]),
+        value: typeof file["size_bytes"] === "number" ? bytes(file["size_bytes"]) : "",
+      })),
+    },
+  ].filter((section) => section.facts.length > 0);
+}
+
+function objects(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter((one) => isObject(one)) : [];
+}
+
+function values(value: Json | undefined): string {
+  return Array.isArray(value) ? value.map((one) => String(one)).join(", ") : "";
+}
+
+function amount(value: Json | undefined): string {
+  return typeof value === "number" ? count(value) : "";
+}

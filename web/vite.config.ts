@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig, type Plugin } from "vite";
+import { offline } from "./build/offline.ts";
+
+const DOCK_STYLES = "virtual:dock-styles.css";
+
+/** The dock's layout rules without its themes: the package ships them only inside its script for pages without a bundler. */
+function dockStyles(): Plugin {
+  return {
+    name: "parallax-dock-styles",
+    resolveId: (id) => (id === DOCK_STYLES ? `\0${DOCK_STYLES}` : undefined),
+    load(id) {
+      if (id !== `\0${DOCK_STYLES}`) return undefined;
+      const file = createRequire(import.meta.url).resolve("dockview-core/dist/dockview-core.js");
+      const line = readFileSync(file, "utf8").split("\n").find((text) => text.includes("s.textContent = \""));
+      const literal = line?.slice(line.indexOf("\""), line.lastIndexOf("\"") + 1);
+      if (literal === undefined) throw new Error("dockview-core.js has no styles; look where its new version keeps them");
+      const css = JSON.parse(literal) as string;
+      // Themes are flat rules; ours is in src/app/dock.css.
+      return css.replace(/[^{}]*\.dockview-theme-[^{}]*\{[^{}]*\}/g, "");
+    },
+  };
+}
+
+export default defineConfig({
+  base: "./",
+  plugins: [svelte(), dockStyles(), offline()],
+  worker: { format: "es" },
+  build: {
+    target: ["es2023", "chrome125", "firefox128", "safari17.5"],
+    chunkSizeWarningLimit: 800,
+  },
+  test: {
+    environment: "jsdom",
+    include: ["tests/**/*.test.ts", "src/**/*.test.ts"],
+  },
+  // Without it Svelte resolves to its server build under vitest and nothing can be mounted.
+  resolve: process.env["VITEST"] === undefined ? {} : { conditions: ["browser"] },
+} as Parameters<typeof defineConfig>[0]);
