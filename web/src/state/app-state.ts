@@ -52,7 +52,8 @@ export interface ContextKey {
 export interface RegionKey {
   readonly kind: "region";
   readonly item: string;
-  readonly region: number;
+  /** The region's id in the ensemble; `"0"` is the whole program. */
+  readonly region: string;
 }
 
 /** A location: a rank, thread or stream. */
@@ -71,7 +72,7 @@ export interface Spot {
   /** Only this context and what it calls. */
   readonly context?: number;
   /** Only this region and the regions inside it. */
-  readonly region?: number;
+  readonly region?: string;
   /** Half-open window of time, nanoseconds on the trace's clock. */
   readonly window?: readonly [startNanos: number, endNanos: number];
   /** Only these locations. */
@@ -177,7 +178,7 @@ function parseThing(value: Json): ThingKey[] {
   if (!isObject(value) || typeof value["item"] !== "string") return [];
   const { kind, item, context, region, location } = value;
   if (kind === "context" && typeof context === "number") return [{ kind, item, context }];
-  if (kind === "region" && typeof region === "number") return [{ kind, item, region }];
+  if (kind === "region" && typeof region === "string") return [{ kind, item, region }];
   if (kind === "location" && typeof location === "number") return [{ kind, item, location }];
   return [];
 }
@@ -190,7 +191,7 @@ function parseSpot(spot: JsonObject): Spot | null {
   return {
     item,
     ...(typeof context === "number" ? { context } : {}),
-    ...(typeof region === "number" ? { region } : {}),
+    ...(typeof region === "string" ? { region } : {}),
     ...(start !== undefined && end !== undefined ? { window: [start, end] as const } : {}),
     ...(Array.isArray(spot["locations"])
       ? { locations: listOf(spot["locations"]).filter((location) => typeof location === "number") }

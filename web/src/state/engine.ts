@@ -1,22 +1,7 @@
 import type { Table } from "@uwdata/flechette";
-import type { Json } from "../base/json.ts";
+import type { EnsembleAsk, Protocol } from "../wire/protocol.ts";
 
-/** What `open` says about one thing found in a root. */
-export interface ItemReply {
-  /** Handle to name it by in later requests; valid as long as the engine runs. */
-  item: string;
-  kind: "experiment" | "ensemble";
-  /** Name of the measured program. */
-  title: string;
-  /** Where it lies inside the root; empty for the root itself. */
-  name: string;
-  format: string;
-  size_bytes: number;
-  /** Kinds of issue met while opening. */
-  issues: number;
-  error: { message: string; hint: string | null } | null;
-}
-
+/** A file or folder that the engine can open. */
 export interface RootInfo {
   key: string;
   name: string;
@@ -24,21 +9,41 @@ export interface RootInfo {
   files: number;
 }
 
+/** How far a request is. */
+export interface Progress {
+  done: number;
+  total: number;
+}
+
 export interface AskOptions {
   signal?: AbortSignal;
-  onProgress?: (progress: { done: number; total: number }) => void;
+  onProgress?: (progress: Progress) => void;
 }
 
-export interface Protocol {
-  open: { request: { root: string }; reply: { items: ItemReply[]; notes: string[] } };
-  [name: string]: { request: Json; reply: Json | object };
-}
-
+/** What the application needs of an engine; the worker and the server both are one. */
 export interface EngineClient {
   readonly kind: "worker" | "http";
-  ask(name: string, request: object, options?: AskOptions): Promise<{ reply: unknown; tables: Record<string, Table> }>;
+  ask<K extends keyof Protocol>(
+    name: K,
+    request: Protocol[K]["request"],
+    options?: AskOptions,
+  ): Promise<{ reply: Protocol[K]["reply"]; tables: Record<string, Table> }>;
+  /** Worker only: makes a root of files; nothing leaves the computer. */
   addFiles(name: string, files: { path: string; file: Blob }[]): Promise<RootInfo>;
+  /** Makes a root of something on the web that is read in place. */
   addUrl(name: string, url: string, files?: string[]): Promise<RootInfo>;
+  /** What a server offers. */
   readonly roots: RootInfo[];
   dispose(): void;
 }
+
+/** How several files become one ensemble when nobody says otherwise: every choice is the engine's default. */
+export const DEFAULT_ENSEMBLE: EnsembleAsk = {
+  parameters: [],
+  metric: null,
+  profiles: null,
+  over: null,
+  detail: null,
+  library_frames: false,
+  region_time: null,
+};

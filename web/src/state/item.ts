@@ -1,4 +1,4 @@
-import type { ItemReply } from "./engine.ts";
+import type { ItemReply } from "../wire/protocol.ts";
 
 /** An experiment or ensemble that is open. */
 export interface Item extends ItemReply {
@@ -8,14 +8,20 @@ export interface Item extends ItemReply {
   readonly source: string;
 }
 
-/** The key of an item: what state, links and desks name it by. */
-export function itemKey(source: string, name: string): string {
-  return name === "" ? source : `${source}/${name}`;
+/** Gives the items of one source their keys; a name that is there twice gets a number. */
+export function withKeys(source: string, replies: readonly ItemReply[]): readonly Item[] {
+  const seen = new Map<string, number>();
+  return replies.map((reply) => {
+    const name = `${source}/${reply.name}`;
+    const times = (seen.get(name) ?? 0) + 1;
+    seen.set(name, times);
+    return { ...reply, source, key: times === 1 ? name : `${name}#${String(times)}` };
+  });
 }
 
-/** What people call an item: the program, and where it lies when several lie together. */
+/** What people call an item: the program, and where it lies when that says more. */
 export function itemLabel(item: Pick<Item, "title" | "name">): string {
-  const title = item.title === "" ? "Untitled" : item.title;
-  const last = item.name.split("/").at(-1) ?? "";
-  return last === "" || last === title ? title : `${title} (${last})`;
+  const last = item.name.split("/").findLast((part) => part !== "") ?? "";
+  if (item.title === "") return last === "" ? "Untitled" : last;
+  return last === "" || last === item.title ? item.title : `${item.title} – ${last}`;
 }

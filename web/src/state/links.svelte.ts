@@ -18,8 +18,8 @@ type Listener<K extends keyof LinkEvents> = (value: LinkEvents[K]) => void;
 
 /** The text under which two keys are the same thing. */
 export function keyText(thing: ThingKey): string {
-  const number = thing.kind === "context" ? thing.context : thing.kind === "region" ? thing.region : thing.location;
-  return `${thing.kind} ${String(number)} ${thing.item}`;
+  const id = thing.kind === "context" ? thing.context : thing.kind === "region" ? thing.region : thing.location;
+  return `${thing.kind} ${String(id)} ${thing.item}`;
 }
 
 /** Whether two keys name the same thing. */
