@@ -230,7 +230,13 @@ impl<'a> Bench<'a> {
                 let session = self.session()?;
                 let (tree, costs) = (session.tree(), costs(session)?);
                 let view = TreeView::whole(tree);
-                Done::Callers(Callers::new(tree, &view, &costs, u32::MAX, |_| true))
+                let callers = Callers::new(tree, &view, &costs, |_| true);
+                let mut nodes = Vec::new();
+                callers.visit(u32::MAX, |node, _| {
+                    nodes.push((node.depth, node.exclusive));
+                    true
+                });
+                Done::Callers(nodes)
             }
             Work::Flat => {
                 let session = self.session()?;
@@ -324,7 +330,7 @@ pub(crate) enum Done {
     Arrow { num_rows: usize, table: Table },
     Samples { samples: u64, nanos: u64 },
     TopDown(Box<TopDown>, Vec<usize>),
-    Callers(Callers),
+    Callers(Vec<(u32, f64)>),
     Flat(Vec<FlatRow>),
     Balance(Box<Balance>),
 }
@@ -358,10 +364,10 @@ impl Done {
                 let sum = path.first().map_or(0.0, |&row| top.inclusive[row]);
                 Answer { sum, ..counted(top.view.len()) }
             }
-            Self::Callers(callers) => {
-                let roots = callers.roots();
-                let sum = roots.iter().map(|&root| callers.node(root).exclusive).sum();
-                Answer { sum, ..counted(roots.len()) }
+            Self::Callers(nodes) => {
+                let roots = nodes.iter().filter(|(depth, _)| *depth == 0);
+                let sum = roots.clone().map(|(_, exclusive)| exclusive).sum();
+                Answer { sum, ..counted(roots.count()) }
             }
             Self::Flat(rows) => {
                 let sum = rows.iter().map(|row| row.exclusive).sum();

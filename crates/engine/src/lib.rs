@@ -9,17 +9,23 @@ pub mod scopes;
 
 mod answers;
 mod cache;
+mod callers;
 mod costs;
+mod derived;
 mod error;
+mod groups;
 mod prune;
 mod session;
 mod table;
 mod views;
 
 pub use answers::{Names, slice_request, slice_table, trace_table};
+pub use callers::{CallerNode, Callers};
 pub use costs::{Costs, DefaultMetric};
+pub use derived::{CostColumns, Measure};
 pub use error::EngineError;
+pub use groups::Groups;
 pub use prune::{FilterMode, PruneRules, TreeView};
 pub use session::{LocationChoice, Session};
 pub use table::{Column, Table};
-pub use views::{CallerNode, Callers, FlatBy, FlatRow, TopDown, flat};
+pub use views::{FlatBy, FlatRow, TopDown, flat, row_costs};

@@ -10,6 +10,7 @@ mod error;
 mod info;
 mod options;
 mod query;
+mod tree_table;
 mod views;
 
 pub mod scaling;
@@ -28,6 +29,7 @@ pub use parallax_analysis as analysis;
 pub use parallax_base::{Control, Issue, Issues, Limits as OpenLimits, Severity, Unit};
 pub use parallax_engine::{Column, FlatBy, Table};
 pub use query::{Answer, QueryRequest, TraceRequest};
+pub use tree_table::{NO_PARENT, TreeTableAnswer, TreeTableRequest};
 pub use views::{
     CallersRequest, CostHeader, FlatAnswer, FlatRequest, TreeAnswer, TreeRequest, TreeRow,
 };

@@ -2,11 +2,12 @@
 
 use parallax_base::{Control, TimeWindow};
 use parallax_engine::query::{
-    MAX_LENGTH, NameMatch, QueryError, parse_metrics, parse_profiles, parse_window,
+    MAX_LENGTH, NameMatch, QueryError, is_formula, parse_formula, parse_metrics, parse_profiles,
+    parse_window,
 };
-use parallax_engine::resolve::{resolve_metric, resolve_profiles};
+use parallax_engine::resolve::{resolve_formula, resolve_metric, resolve_profiles};
 use parallax_engine::{
-    Costs, EngineError, FilterMode, LocationChoice, PruneRules, Session, TreeView,
+    EngineError, FilterMode, LocationChoice, Measure, PruneRules, Session, TreeView,
 };
 
 use crate::ServiceError;
@@ -14,7 +15,8 @@ use crate::ServiceError;
 /// What counts as cost, and over which locations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CostChoice {
-    /// A metric expression; `None` for the metric that says most about time.
+    /// A metric expression, or a formula after `=`; `None` for the metric that says most about
+    /// time.
     pub metric: Option<String>,
     /// A profile expression; `None` for all locations.
     pub profiles: Option<String>,
@@ -45,7 +47,7 @@ pub struct PruneChoice {
 
 /// Costs, and what a person should know about how they were chosen.
 pub(crate) struct Chosen {
-    pub(crate) costs: Costs,
+    pub(crate) measure: Measure,
     pub(crate) locations: LocationChoice,
     pub(crate) reason: Option<String>,
     pub(crate) notes: Vec<String>,
@@ -91,8 +93,14 @@ impl CostChoice {
         let locations = locations(session, self.profiles.as_deref(), &mut notes)?;
         if self.is_trace || self.window.is_some() {
             let window = window(session, self.window.as_deref())?;
-            let costs = session.trace_costs(&locations, window, control)?;
-            return Ok(Chosen { costs, locations, reason: None, notes });
+            let measure = session.trace_costs(&locations, window, control)?.into();
+            return Ok(Chosen { measure, locations, reason: None, notes });
+        }
+        if let Some(text) = self.metric.as_deref().filter(|text| is_formula(text)) {
+            let catalog = &session.experiment().metrics;
+            let formula = resolve_formula(catalog, parse_formula(text)?, text)?;
+            let measure = session.derived(formula, &locations, control)?;
+            return Ok(Chosen { measure, locations, reason: None, notes });
         }
         let (metric, reason) = match &self.metric {
             Some(text) => {
@@ -104,13 +112,13 @@ impl CostChoice {
                 Err(EngineError::Missing { .. }) if session.experiment().traces.is_some() => {
                     let costs = session.trace_costs(&locations, TimeWindow::ALL, control)?;
                     let reason = Some("no metric has values; time in the traces is used".into());
-                    return Ok(Chosen { costs, locations, reason, notes });
+                    return Ok(Chosen { measure: costs.into(), locations, reason, notes });
                 }
                 Err(error) => return Err(error.into()),
             },
         };
-        let costs = session.costs(metric, &locations, control)?;
-        Ok(Chosen { costs, locations, reason, notes })
+        let measure = session.costs(metric, &locations, control)?.into();
+        Ok(Chosen { measure, locations, reason, notes })
     }
 }
 
@@ -140,8 +148,13 @@ impl PruneChoice {
         })
     }
 
-    /// The tree without what is left out. What is low cost is decided on `costs`.
-    pub(crate) fn view(&self, session: &Session, costs: &Costs) -> Result<TreeView, ServiceError> {
-        Ok(self.rules()?.apply(session.tree(), Some(costs)))
+    /// The tree without what is left out. What is low cost is decided on `measure`; of a formula,
+    /// on the first metric that it names, because shares of a ratio mean nothing.
+    pub(crate) fn view(
+        &self,
+        session: &Session,
+        measure: &Measure,
+    ) -> Result<TreeView, ServiceError> {
+        Ok(self.rules()?.apply(session.tree(), measure.operands().first()))
     }
 }

@@ -84,7 +84,7 @@ impl Opened {
             if !rules.is_empty() {
                 // What is low cost is decided once, on the summary, for all locations alike.
                 let chosen = CostChoice::default().resolve(session, control)?;
-                let view = rules.apply(session.tree(), Some(&chosen.costs));
+                let view = rules.apply(session.tree(), chosen.measure.operands().first());
                 contexts.retain(|&context| view.keeps(context));
             }
             Some(contexts)

@@ -12,13 +12,13 @@ use crate::{Column, CostChoice, Opened, PruneChoice, ServiceError, Table};
 /// What the numbers of a view count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CostHeader {
-    /// Name of the metric, or `trace time`.
+    /// Name of the metric, its formula, or `trace time`.
     pub metric: String,
     /// Its unit.
     pub unit: Unit,
     /// Why this metric, where nobody named one.
     pub reason: Option<String>,
-    /// Cost of the whole execution over the chosen locations.
+    /// Cost of the whole execution over the chosen locations; NaN where a formula is undefined.
     pub total: f64,
     /// Number of locations that the numbers are sums over.
     pub locations: usize,
@@ -61,7 +61,7 @@ pub struct TreeRow {
     pub exclusive: f64,
     /// Whether it is on the hot path.
     pub is_hot: bool,
-    /// Children that are not shown because of the depth.
+    /// Children (of a bottom-up tree: callers) that are not shown because of the depth.
     pub num_hidden: usize,
 }
 
@@ -83,8 +83,12 @@ pub struct CallersRequest {
     pub prune: PruneChoice,
     /// Glob of the functions to start from; `None` for all.
     pub function: Option<String>,
+    /// `function` is the whole name of one function, in which no character is special.
+    pub is_exact: bool,
     /// Number of callers in a chain at most.
     pub max_depth: Option<u32>,
+    /// Number of rows at most; a note says when there are more.
+    pub max_rows: Option<usize>,
 }
 
 /// A flat view.
@@ -108,16 +112,16 @@ pub struct FlatAnswer {
 }
 
 impl Opened {
-    fn header(&self, chosen: &Chosen) -> CostHeader {
+    pub(crate) fn header(&self, chosen: &Chosen) -> CostHeader {
         let locations = match &chosen.locations {
             parallax_engine::LocationChoice::All => self.session.experiment().locations.len(),
             parallax_engine::LocationChoice::Some(list) => list.len(),
         };
         CostHeader {
-            metric: chosen.costs.name.clone(),
-            unit: chosen.costs.unit.clone(),
+            metric: chosen.measure.name.clone(),
+            unit: chosen.measure.unit.clone(),
             reason: chosen.reason.clone(),
-            total: chosen.costs.total,
+            total: chosen.measure.total,
             locations,
             notes: chosen.notes.clone(),
         }
@@ -135,7 +139,7 @@ impl Opened {
         let session = &self.session;
         let tree = session.tree();
         let mut chosen = request.cost.resolve(session, control)?;
-        let view = request.prune.view(session, &chosen.costs)?;
+        let view = request.prune.view(session, &chosen.measure)?;
         let tops: Vec<usize> = match &request.from {
             None => Vec::new(),
             Some(text) => {
@@ -144,7 +148,7 @@ impl Opened {
                 outermost(tree, &contexts).into_iter().map(|context| view.owner(context)).collect()
             }
         };
-        let top_down = TopDown::new(tree, view, &chosen.costs);
+        let top_down = TopDown::new(tree, view, &chosen.measure);
         let hot = top_down.hot_path(request.hot_percent);
         let tops = match &request.from {
             None => top_down.children_by_cost(0),
@@ -187,32 +191,44 @@ impl Opened {
         let session = &self.session;
         let tree = session.tree();
         let mut chosen = request.cost.resolve(session, control)?;
-        let view = request.prune.view(session, &chosen.costs)?;
-        let wanted = request.function.as_deref().map(NameMatch::from_bare);
-        let is_wanted =
-            |name: &str| wanted.as_ref().is_none_or(|wanted| wanted.matches_function(name));
-        let max_depth = request.max_depth.unwrap_or(u32::MAX);
-        let callers = Callers::new(tree, &view, &chosen.costs, max_depth, is_wanted);
+        let view = request.prune.view(session, &chosen.measure)?;
+        let wanted = request.function.as_deref().map(|text| {
+            if request.is_exact {
+                NameMatch::Exact(text.to_owned())
+            } else {
+                NameMatch::from_bare(text)
+            }
+        });
+        let is_wanted = |name: &str| match &wanted {
+            None => true,
+            // An exact name is a name as a row shows it, not its normal form.
+            Some(wanted) if request.is_exact => wanted.matches(name),
+            Some(wanted) => wanted.matches_function(name),
+        };
+        let callers = Callers::new(tree, &view, &chosen.measure, is_wanted);
         if let (Some(function), []) = (&request.function, callers.roots()) {
             chosen.notes.push(format!("no function with a cost matches {function}"));
         }
-        let mut rows = Vec::new();
-        let mut stack: Vec<usize> = callers.roots().iter().rev().copied().collect();
-        while let Some(at) = stack.pop() {
-            let node = callers.node(at);
+        let max_rows = request.max_rows.unwrap_or(usize::MAX);
+        let mut rows: Vec<TreeRow> = Vec::new();
+        callers.visit(request.max_depth.unwrap_or(u32::MAX), |node, num_hidden| {
+            if rows.len() >= max_rows {
+                chosen.notes.push(format!("only the first {max_rows} rows are shown"));
+                return false;
+            }
             rows.push(TreeRow {
                 depth: node.depth,
                 context_id: tree.source_id(node.context),
                 label: node.name.clone(),
                 place: definition(tree, node.context),
-                kind: if node.callee.is_some() { "caller" } else { "function" },
+                kind: if node.depth > 0 { "caller" } else { "function" },
                 inclusive: node.inclusive,
                 exclusive: node.exclusive,
                 is_hot: false,
-                num_hidden: 0,
+                num_hidden,
             });
-            stack.extend(callers.callers(at).iter().rev());
-        }
+            true
+        });
         Ok(TreeAnswer { header: self.header(&chosen), rows })
     }
 
@@ -227,8 +243,8 @@ impl Opened {
     ) -> Result<FlatAnswer, ServiceError> {
         let session = &self.session;
         let chosen = request.cost.resolve(session, control)?;
-        let view = request.prune.view(session, &chosen.costs)?;
-        let rows = flat(session.tree(), &view, &chosen.costs, request.by);
+        let view = request.prune.view(session, &chosen.measure)?;
+        let rows = flat(session.tree(), &view, &chosen.measure, request.by);
         Ok(FlatAnswer { header: self.header(&chosen), rows })
     }
 }
@@ -245,7 +261,7 @@ fn outermost(tree: &ContextTree, chosen: &[ContextIdx]) -> Vec<ContextIdx> {
 }
 
 /// Where the function of a function context is defined.
-fn definition(tree: &ContextTree, context: ContextIdx) -> String {
+pub(crate) fn definition(tree: &ContextTree, context: ContextIdx) -> String {
     let function = tree.function(context).and_then(|row| tree.functions().get(row.idx()));
     let file = function
         .and_then(|function| function.file)
@@ -260,7 +276,7 @@ fn definition(tree: &ContextTree, context: ContextIdx) -> String {
     }
 }
 
-fn kind_name(tree: &ContextTree, context: ContextIdx) -> &'static str {
+pub(crate) fn kind_name(tree: &ContextTree, context: ContextIdx) -> &'static str {
     use parallax_model::ContextKind as Kind;
     match tree.kind(context) {
         Kind::Root => "root",

@@ -94,8 +94,13 @@ pub(super) fn callers(
     prune: PruneArgs,
 ) -> anyhow::Result<()> {
     let opened = context.open(database)?;
-    let request =
-        CallersRequest { cost: cost.choice(), prune: prune.choice(), function, max_depth: depth };
+    let request = CallersRequest {
+        cost: cost.choice(),
+        prune: prune.choice(),
+        function,
+        max_depth: depth,
+        ..CallersRequest::default()
+    };
     let answer = opened.callers(&request, &context.control)?;
     context.output.emit_with(&answer.table(), |style, out| {
         write_tree(&answer, "Functions and their callers", true, style, out)

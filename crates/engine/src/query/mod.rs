@@ -15,6 +15,8 @@ mod contexts;
 mod contexts_parse;
 mod cursor;
 mod error;
+mod formula;
+mod formula_parse;
 mod metrics;
 mod name;
 mod near;
@@ -32,6 +34,8 @@ mod tests;
 pub use contexts::{ChainStep, ContextExpr, ContextSelector, ModulePlace, Relation, SourcePlace};
 pub use contexts_parse::parse_contexts;
 pub use error::{QueryError, QueryErrorKind};
+pub use formula::{Formula, MetricReference};
+pub use formula_parse::{is_formula, parse_formula};
 pub use metrics::{
     Aggregation, GPU_METRICS, MetricExpr, MetricName, MetricScope, MetricSelector, TIME_METRICS,
     parse_metrics, split_unit,

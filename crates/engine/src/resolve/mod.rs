@@ -5,11 +5,13 @@
 //! experiment has no MPI is an answer, a typing mistake is not.
 
 mod contexts;
+mod formula;
 mod metrics;
 mod paths;
 mod profiles;
 
 pub use contexts::resolve_contexts;
+pub use formula::{Operand, OperandScope, ResolvedFormula, resolve_formula};
 pub use metrics::{ResolvedMetrics, resolve_metric, resolve_metrics};
 pub use profiles::{ProfileSet, resolve_profiles};
 

@@ -1,6 +1,6 @@
 //! The maps, regions and losses of an answer as tables.
 
-use parallax_analysis::scaling::Loss;
+use parallax_analysis::scaling::{Loss, Map, Maps};
 
 use super::answer::{ScalingAnswer, ScalingRegion, display_name};
 use super::causes::Cause;
@@ -46,6 +46,61 @@ impl ScalingAnswer {
             column("weak_rel", "", "Efficiency less that one step up the diagonal.", |row| {
                 row.weak_rel
             }),
+        ])
+    }
+
+    /// One row for each region, input and core count of the whole answer, in this nesting: the row
+    /// of a configuration is `(region * inputs + input) * cores + core`. For views that look cells
+    /// up; [`ScalingAnswer::table`] names them for other programs.
+    #[must_use]
+    pub fn cells_table(&self) -> Table {
+        let all: Vec<&Maps> = (0..self.regions.len()).filter_map(|at| self.maps(at)).collect();
+        let (inputs, cores) = (self.inputs.len(), self.cores.len());
+        let map = |name: &str, unit: &str, doc: &'static str, get: fn(&Maps) -> &Map| {
+            let cells = all.iter().flat_map(|maps| get(maps).cells().iter().copied());
+            Column::optional_f64s(name, unit, doc, cells.collect())
+        };
+        let repetitions = all.iter().flat_map(|maps| maps.rows().map(|row| row.repetitions));
+        let mut losses: [Vec<Option<f64>>; 2] =
+            std::array::from_fn(|_| vec![None; all.len() * inputs * cores]);
+        for loss in &self.losses {
+            let at = (loss.region * inputs + loss.input) * cores + loss.core_idx;
+            for (column, value) in losses.iter_mut().zip([loss.inclusive, loss.own]) {
+                if let Some(cell) = column.get_mut(at) {
+                    *cell = Some(value);
+                }
+            }
+        }
+        let [inclusive, own] = losses;
+        let unit = self.unit.to_string();
+        let lost = format!("core {unit}");
+        Table::new(vec![
+            Column::u32s(
+                "repetitions",
+                "Runs measured.",
+                repetitions.map(|runs| u32::try_from(runs).unwrap_or(u32::MAX)).collect(),
+            ),
+            map("time", &unit, "Statistic of the repetitions.", |maps| &maps.time),
+            map("time_min", &unit, "Shortest repetition.", |maps| &maps.time_min),
+            map("time_max", &unit, "Longest repetition.", |maps| &maps.time_max),
+            map("speedup", "", "Time of the baseline over the time.", |maps| &maps.speedup),
+            map("efficiency", "", "Speedup per core of the baseline.", |maps| &maps.efficiency),
+            map("scalability_abs", "", "Efficiency less that of the first input.", |maps| {
+                &maps.scalability_abs
+            }),
+            map("strong_abs", "", "Efficiency less that of the baseline.", |maps| &maps.strong_abs),
+            map("weak_abs", "", "Efficiency less that at the diagonal's start.", |maps| {
+                &maps.weak_abs
+            }),
+            map("scalability_rel", "", "Efficiency less that of the input before.", |maps| {
+                &maps.scalability_rel
+            }),
+            map("strong_rel", "", "Efficiency less that on fewer cores.", |maps| &maps.strong_rel),
+            map("weak_rel", "", "Efficiency less that one step up the diagonal.", |maps| {
+                &maps.weak_rel
+            }),
+            Column::optional_f64s("loss", &lost, "Cost beyond the baseline.", inclusive),
+            Column::optional_f64s("own_loss", &lost, "Without what regions inside lose.", own),
         ])
     }
 

@@ -1,0 +1,10 @@
+//! Questions to one experiment, on drawn databases whose answers can be worked out by hand and on
+//! real ones, where different questions must agree.
+
+#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
+
+mod callers;
+mod databases;
+#[path = "../drawn/mod.rs"]
+mod drawn;
+mod tree_table;
