@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 import { offline } from "./build/offline.ts";
 
@@ -24,10 +25,26 @@ function dockStyles(): Plugin {
   };
 }
 
+const ENGINE = fileURLToPath(new URL("./src/engine-client/pkg/parallax_wasm.js", import.meta.url));
+
+/** Lets the application be built and looked at before the engine is: opening something then says how to build it. */
+function engineOrNone(): Plugin {
+  return {
+    name: "parallax-engine-or-none",
+    enforce: "pre",
+    resolveId: (id) => (/\/pkg\/parallax_wasm(_bg)?\.(js|wasm)/.test(id) && !existsSync(ENGINE) ? "\0no-engine" : undefined),
+    load: (id) =>
+      id === "\0no-engine"
+        ? `export class Engine {}
+           export default () => Promise.reject(JSON.stringify({ kind: "open", message: "this build has no engine", hint: "build it with cargo xtask web" }));`
+        : undefined,
+  };
+}
+
 export default defineConfig({
   base: "./",
-  plugins: [svelte(), dockStyles(), offline()],
-  worker: { format: "es" },
+  plugins: [engineOrNone(), svelte(), dockStyles(), offline()],
+  worker: { format: "es", plugins: () => [engineOrNone()] },
   build: {
     target: ["es2023", "chrome125", "firefox128", "safari17.5"],
     chunkSizeWarningLimit: 800,

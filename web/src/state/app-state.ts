@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
+import { parseLayout, type Layout } from "./layout.ts";
 
 /** Raised by one with every change that older readers would misread; `migrate` in this file then learns the step. */
 export const STATE_VERSION = 1;
@@ -34,9 +35,11 @@ export interface PanelState {
 
 /** The panels of one item and how they are arranged. */
 export interface Desk {
-  /** The dock's own description of the arrangement; null before it was shown first. */
-  readonly layout: JsonObject | null;
+  /** Null before it was shown first: the default of the item's kind. */
+  readonly layout: Layout | null;
   readonly panels: Readonly<Record<string, PanelState>>;
+  /** What the views of one family share, such as how the scaling views look at an ensemble; by family. */
+  readonly shared?: Readonly<Record<string, JsonObject>>;
 }
 
 /** A context, named by what stays the same across reloads. */
@@ -135,14 +138,19 @@ export function parseState(value: unknown): ParsedState {
   };
 }
 
-function parseDesk(desk: JsonObject): Desk {
+/** Reads the desk of an item, or of a saved layout. */
+export function parseDesk(desk: JsonObject): Desk {
   const panels: Record<string, PanelState> = {};
   for (const [id, panel] of Object.entries(objectOf(desk["panels"]))) {
     if (!isObject(panel) || typeof panel["view"] !== "string") continue;
     const version = typeof panel["version"] === "number" ? panel["version"] : 0;
     panels[id] = { view: panel["view"], version, state: objectOf(panel["state"]) };
   }
-  return { layout: isObject(desk["layout"]) ? desk["layout"] : null, panels };
+  const shared: Record<string, JsonObject> = {};
+  for (const [family, state] of Object.entries(objectOf(desk["shared"]))) {
+    if (isObject(state)) shared[family] = state;
+  }
+  return { layout: parseLayout(desk["layout"]), panels, shared };
 }
 
 function parseSource(source: Json): SourceState[] {
@@ -153,7 +161,8 @@ function parseSource(source: Json): SourceState[] {
   return parsed === null ? [] : [{ id, name, origin: parsed }];
 }
 
-function parseOrigin(origin: JsonObject): SourceOrigin | null {
+/** Reads how to get a source back; null when it is not readable. */
+export function parseOrigin(origin: JsonObject): SourceOrigin | null {
   const { kind, url, id, key } = origin;
   if (kind === "url" && typeof url === "string") {
     return { kind, url, files: listOf(origin["files"]).filter((file) => typeof file === "string") };

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../base/json.ts";
+import type { PanelState } from "./app-state.ts";
 import type { ChangeOptions, Store } from "./store.svelte.ts";
 
 /** A view's own state: plain JSON, undone, kept in links, back after a reload. */
@@ -9,20 +10,27 @@ export interface Slice<S extends object> {
   set(change: Partial<S>, options?: ChangeOptions): void;
 }
 
+/** What a slice needs to know of its view. */
+export interface SliceShape<S extends object> {
+  readonly defaultState: S;
+  readonly stateVersion: number;
+  readonly migrate?: (state: object, version: number) => S;
+}
+
 /** The slice of a panel in the store. */
 export class PanelSlice<S extends object> implements Slice<S> {
   readonly #store: Store;
   readonly #item: string;
   readonly #panel: string;
-  readonly #defaults: S;
-  readonly #own = $derived.by(() => this.#store.state.desks[this.#item]?.panels[this.#panel]?.state);
-  readonly #current = $derived.by((): S => ({ ...this.#defaults, ...(this.#own as Partial<S> | undefined) }));
+  readonly #shape: SliceShape<S>;
+  readonly #stored = $derived.by(() => this.#store.state.desks[this.#item]?.panels[this.#panel]);
+  readonly #current = $derived.by((): S => ({ ...this.#shape.defaultState, ...this.#read(this.#stored) }));
 
-  constructor(store: Store, item: string, panel: string, defaults: S) {
+  constructor(store: Store, item: string, panel: string, shape: SliceShape<S>) {
     this.#store = store;
     this.#item = item;
     this.#panel = panel;
-    this.#defaults = defaults;
+    this.#shape = shape;
   }
 
   get current(): S {
@@ -30,6 +38,14 @@ export class PanelSlice<S extends object> implements Slice<S> {
   }
 
   set(change: Partial<S>, options: ChangeOptions = {}): void {
-    this.#store.setPanel(this.#item, this.#panel, { ...this.#current, ...change } as unknown as JsonObject, options);
+    const state = { ...this.#current, ...change } as unknown as JsonObject;
+    this.#store.setPanel(this.#item, this.#panel, { version: this.#shape.stateVersion, state }, options);
+  }
+
+  /** A slice of another version is migrated, or left aside. */
+  #read(stored: PanelState | undefined): Partial<S> {
+    if (stored === undefined) return {};
+    if (stored.version === this.#shape.stateVersion) return stored.state as unknown as Partial<S>;
+    return this.#shape.migrate?.(stored.state, stored.version) ?? {};
   }
 }

@@ -1,4 +1,3 @@
-import type { JsonObject } from "../base/json.ts";
 import { sameJson } from "../base/json.ts";
 import { EMPTY_STATE, type AppState, type Desk, type LinkState, type PanelState } from "./app-state.ts";
 import { History } from "./history.ts";
@@ -67,6 +66,11 @@ export class Store {
     this.#replaced += 1;
   }
 
+  /** Tells the dock to lay itself out by the state, after a desk was replaced from outside. */
+  arrange(): void {
+    this.#replaced += 1;
+  }
+
   undo(): string | null {
     const label = this.#history.undoLabel;
     this.#put(this.#history.undo(this.#state));
@@ -93,13 +97,14 @@ export class Store {
     }, options);
   }
 
-  setPanel(item: string, panel: string, state: JsonObject, options: ChangeOptions = {}): void {
+  /** Replaces the slice of a panel; panels that are not open are left alone. */
+  setPanel(item: string, panel: string, slice: Pick<PanelState, "version" | "state">, options: ChangeOptions = {}): void {
     this.setDesk(
       item,
       (desk) => {
         const before: PanelState | undefined = desk.panels[panel];
-        if (before === undefined || sameJson(before.state, state)) return desk;
-        return { ...desk, panels: { ...desk.panels, [panel]: { ...before, state } } };
+        if (before === undefined || sameJson(before.state, slice.state)) return desk;
+        return { ...desk, panels: { ...desk.panels, [panel]: { ...before, ...slice } } };
       },
       options,
     );

@@ -1,0 +1,176 @@
+import type { EngineClient } from "../state/engine.ts";
+import { Links } from "../state/links.svelte.ts";
+import { Notices } from "../state/notices.svelte.ts";
+import type { Picked } from "../state/pick.ts";
+import { browserStorage, Preferences, type SavedLayout, type ThemeChoice } from "../state/preferences.svelte.ts";
+import { PanelSlice } from "../state/slice.svelte.ts";
+import { Session } from "../state/session.svelte.ts";
+import { Store } from "../state/store.svelte.ts";
+import { Tasks } from "../state/tasks.svelte.ts";
+import { fromFragment, toFragment } from "../state/url.ts";
+import { loadViews } from "../views/registry.ts";
+import type { ViewPlugin } from "../views/plugin.ts";
+import type { DockControl } from "./dock-control.ts";
+
+const WRITE_AFTER_MILLIS = 250;
+
+/** Everything that the parts of the window share. */
+export class Application {
+  readonly store = new Store();
+  readonly notices = new Notices();
+  readonly preferences = new Preferences(browserStorage());
+  readonly links = new Links(this.store);
+  readonly tasks = new Tasks();
+  readonly session: Session;
+  #views = $state.raw<readonly ViewPlugin[]>([]);
+  /** What is open above the panels. */
+  overlay = $state<"palette" | "keys" | "save-layout" | "open-url" | null>(null);
+  /** The dock on screen; null on the start page. */
+  dock = $state.raw<DockControl | null>(null);
+  /** The panel that has the keyboard or had it last. */
+  activePanel = $state<string | null>(null);
+  #written = "";
+
+  constructor(connect: () => Promise<EngineClient>) {
+    this.session = new Session(this.store, this.notices, this.preferences, async () => this.tasks.watched(await connect()));
+  }
+
+  /** What the engine takes in this browser; null while unknown, and with a server. */
+  get memoryBytes(): number | null {
+    // Asked again whenever a request ends: that is when memory has changed.
+    void this.tasks.finished;
+    const taken = this.session.client?.memoryBytes() ?? 0;
+    return taken === 0 ? null : taken;
+  }
+
+  get views(): readonly ViewPlugin[] {
+    return this.#views;
+  }
+
+  /** Starts everything; call once, inside an effect root. */
+  start(): void {
+    this.links.watch();
+    loadViews().then(
+      (views) => { this.#views = views; },
+      (error: unknown) => { this.notices.error("The views could not be loaded. Reload the page", error); },
+    );
+    $effect(() => {
+      const { theme } = this.preferences;
+      if (theme === "system") delete document.documentElement.dataset["theme"];
+      else document.documentElement.dataset["theme"] = theme;
+    });
+    $effect(() => {
+      const item = this.session.active;
+      document.title = item === null ? "Parallax" : `${item.title === "" ? "Untitled" : item.title} – Parallax`;
+    });
+    $effect(() => {
+      const { state } = this.store;
+      const timer = setTimeout(() => {
+        const isEmpty = state.sources.length === 0;
+        this.#written = isEmpty ? "" : toFragment(state);
+        if (location.hash !== this.#written && !(isEmpty && location.hash === "")) {
+          history.replaceState(history.state, "", isEmpty ? location.pathname + location.search : this.#written);
+        }
+      }, WRITE_AFTER_MILLIS);
+      return () => { clearTimeout(timer); };
+    });
+    void this.#begin();
+  }
+
+  /** Follows a link that was put into the address of the open page. */
+  addressChanged(): void {
+    if (location.hash !== this.#written) this.#restoreFragment();
+  }
+
+  setTheme(theme: ThemeChoice): void {
+    this.preferences.theme = theme;
+  }
+
+  /** Light to dark and back, starting from what is on screen. */
+  toggleTheme(): void {
+    const isDark = this.preferences.theme === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : this.preferences.theme === "dark";
+    this.setTheme(isDark ? "light" : "dark");
+  }
+
+  /** The slice of a panel, for commands that run outside of it. */
+  sliceOf(itemKey: string, panelId: string, view: ViewPlugin): PanelSlice<object> {
+    return new PanelSlice(this.store, itemKey, panelId, view);
+  }
+
+  /** Puts the arrangement of the active item aside under a name. */
+  saveLayout(name: string): void {
+    const item = this.session.active;
+    if (item === null) return;
+    this.preferences.saveLayout({ name, kind: item.kind, desk: this.store.desk(item.key) });
+    this.notices.add("info", `Layout ${name} saved`);
+  }
+
+  /** Arranges the active item as saved. */
+  useLayout(saved: SavedLayout): void {
+    const item = this.session.active;
+    if (item === null) return;
+    this.store.setDesk(item.key, () => saved.desk, { label: `Layout ${saved.name}` });
+    this.store.arrange();
+  }
+
+  undo(): void {
+    const label = this.store.undo();
+    this.notices.add("info", label === null ? "Nothing to undo" : `Undone: ${label}`);
+  }
+
+  redo(): void {
+    const label = this.store.redo();
+    this.notices.add("info", label === null ? "Nothing to redo" : `Done again: ${label}`);
+  }
+
+  /** Opens files that somebody dropped or picked; `null` when there were none. */
+  async open(files: Promise<Picked | null>): Promise<void> {
+    try {
+      const picked = await files;
+      if (picked === null) this.notices.add("warning", "No files in what was dropped", "Drop a file or a folder from this computer.");
+      else await this.session.openFiles(picked);
+    } catch (error) {
+      this.notices.error("The files could not be read", error);
+    }
+  }
+
+  /** The address of what is on screen. Files of this computer are named in it, never contained. */
+  async copyLink(): Promise<void> {
+    const link = new URL(toFragment(this.store.state), location.href).href;
+    try {
+      await navigator.clipboard.writeText(link);
+      const isLocal = this.store.state.sources.some((source) => source.origin.kind === "local");
+      this.notices.add("info", "Link copied", isLocal ? "It has the view, not the data: others must open the same files." : "");
+    } catch (error) {
+      this.notices.error("The link could not be copied. Copy the address of this page instead", error);
+    }
+  }
+
+  #restoreFragment(): boolean {
+    const parsed = fromFragment(location.hash);
+    if (parsed === null) return false;
+    if ("problem" in parsed) {
+      this.notices.add("error", "The view in this link cannot be shown", parsed.problem);
+      return false;
+    }
+    this.store.restore(parsed.state);
+    void this.session.reopenAll();
+    return parsed.state.sources.length > 0;
+  }
+
+  async #begin(): Promise<void> {
+    const isRestored = this.#restoreFragment();
+    const query = new URLSearchParams(location.search);
+    if (isRestored) return;
+    for (const url of query.getAll("url")) {
+      await this.session.openUrl(url).catch((error: unknown) => { this.notices.error(`${url} could not be opened`, error); });
+    }
+    for (const id of query.getAll("sample")) await this.session.openSample(id);
+    if (this.session.items.length > 0) return;
+    // The engine starts while people look at the start page; an error is told when they open something.
+    const client = await this.session.connect().catch(() => null);
+    // A server with one thing to offer, and a report that carries its data, show it at once.
+    for (const root of client?.kind === "worker" || client?.roots.length === 1 ? client.roots : []) await this.session.openRoot(root);
+  }
+}
+

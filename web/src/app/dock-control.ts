@@ -1,0 +1,19 @@
+import type { ViewPlugin } from "../views/plugin.ts";
+
+/** What commands can do with the dock. */
+export interface DockControl {
+  /** Opens a panel of a view, and brings it to the front; an open one is shown unless `another`. */
+  show(view: ViewPlugin, another?: boolean): void;
+  /** Ids of open panels, from the upper left. */
+  readonly panels: readonly string[];
+  closeActive(): void;
+  /** To the next group of tabs, or the one before. */
+  focusGroup(step: 1 | -1): void;
+  /** To the next tab of the group, or the one before. */
+  focusTab(step: 1 | -1): void;
+  /** Moves the active panel to a new group beside its own. */
+  moveActive(to: "left" | "right" | "above" | "below"): void;
+  toggleMaximized(): void;
+  /** Back to the arrangement that the item started with. */
+  reset(): void;
+}

@@ -1,0 +1,153 @@
+/**
+ * Colours of charts.
+ *
+ * Ramps are the published ones: Inferno, Viridis (matplotlib, CC0), Cividis (Nuñez et al. 2018), BrBG (ColorBrewer).
+ * All keep their order in grey and for colour-blind people.
+ */
+
+/** Red, green and blue, 0 to 255. */
+export type Rgb = readonly [red: number, green: number, blue: number];
+
+/** A colour for each value between 0 and 1. */
+export interface Ramp {
+  readonly name: RampName;
+  /** For menus. */
+  readonly title: string;
+  /** Whether it has a neutral middle, for values that may be negative. */
+  readonly diverging: boolean;
+  rgb(share: number): Rgb;
+  /** As CSS. */
+  css(share: number): string;
+}
+
+export type RampName = "inferno" | "viridis" | "cividis" | "greys" | "brbg";
+
+const STOPS: Readonly<Record<RampName, readonly string[]>> = {
+  // Reversed: efficiency of 100 % is light, so that what is lost is what stands out.
+  inferno: ["000004", "110a30", "320a5e", "57106e", "781c6d", "9a2865", "bc3754", "d84c3e", "ed6925", "f98e09", "fbb61a", "f4df53", "fcffa4"],
+  viridis: ["440154", "482173", "433e85", "38598c", "2d708e", "25858e", "1e9b8a", "2ab07f", "52c569", "86d549", "c2df23", "fde725"],
+  cividis: ["00224e", "123570", "3b496c", "575d6d", "707173", "8a8678", "a59c74", "c3b369", "e1cc55", "fee838"],
+  greys: ["1a1a1a", "555555", "888888", "bbbbbb", "f2f2f2"],
+  brbg: ["543005", "8c510a", "bf812d", "dfc27d", "f6e8c3", "f5f5f5", "c7eae5", "80cdc1", "35978f", "01665e", "003c30"],
+};
+
+const TITLES: Readonly<Record<RampName, string>> = {
+  inferno: "Inferno",
+  viridis: "Viridis",
+  cividis: "Cividis",
+  greys: "Greys",
+  brbg: "Brown to teal",
+};
+
+function parse(hex: string): Rgb {
+  const value = Number.parseInt(hex, 16);
+  return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
+}
+
+/** A ramp by its name; `reversed` swaps its ends. */
+export function ramp(name: RampName, reversed = false): Ramp {
+  const stops = STOPS[name].map((hex) => parse(hex));
+  const rgb = (share: number): Rgb => {
+    const clamped = Number.isFinite(share) ? Math.max(0, Math.min(1, share)) : 0;
+    const place = (reversed ? 1 - clamped : clamped) * (stops.length - 1);
+    const index = Math.min(Math.floor(place), stops.length - 2);
+    const from = stops[index] ?? [0, 0, 0];
+    const to = stops[index + 1] ?? from;
+    const part = place - index;
+    return [
+      Math.round(from[0] + (to[0] - from[0]) * part),
+      Math.round(from[1] + (to[1] - from[1]) * part),
+      Math.round(from[2] + (to[2] - from[2]) * part),
+    ];
+  };
+  return { name, title: TITLES[name], diverging: name === "brbg", rgb, css: (share) => cssOf(rgb(share)) };
+}
+
+/** A ramp as bytes, red green blue alpha for each step, for canvases and textures. */
+export function rampBytes(of: Ramp, steps = 256): Uint8ClampedArray<ArrayBuffer> {
+  const out = new Uint8ClampedArray(steps * 4);
+  for (let step = 0; step < steps; step += 1) out.set([...of.rgb(step / (steps - 1)), 255], step * 4);
+  return out;
+}
+
+/** A colour as CSS. */
+export function cssOf([red, green, blue]: Rgb): string {
+  return `rgb(${String(red)} ${String(green)} ${String(blue)})`;
+}
+
+/** Lines and areas that are told apart by colour: after Okabe and Ito (2008), tuned for the background they lie on. */
+const CATEGORIES: Readonly<Record<"light" | "dark", readonly string[]>> = {
+  light: ["0072b2", "d55e00", "00835f", "a8437e", "8a6d00", "2f9fd8", "5b3fa8", "6b6b6b"],
+  dark: ["56b4e9", "f0803c", "2fbf94", "e08abb", "e6c229", "8fd3ff", "b3a0f5", "b5b5b5"],
+};
+
+/** How many categories have a colour of their own; more of them repeat. */
+export const CATEGORY_COUNT = CATEGORIES.light.length;
+
+/** The colour of category `index`. */
+export function category(index: number, theme: "light" | "dark"): Rgb {
+  const list = CATEGORIES[theme];
+  return parse(list[((index % list.length) + list.length) % list.length] ?? "808080");
+}
+
+/** A number for a name that is always the same, so that a function has one colour everywhere. */
+export function nameHash(name: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < name.length; at += 1) {
+    hash ^= name.charCodeAt(at);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  return hash >>> 0;
+}
+
+/** The fill of a frame of a flame graph: warm for own code, cool for MPI, grey for libraries and what is unknown. */
+export function frameFill(name: string, family: "own" | "mpi" | "runtime" | "unknown", theme: "light" | "dark"): Rgb {
+  const spread = (nameHash(name) % 1000) / 1000;
+  const [hue, spreadHue, chroma] =
+    family === "own" ? [42, 34, 0.11] : family === "mpi" ? [235, 26, 0.09] : family === "runtime" ? [160, 24, 0.06] : [260, 10, 0.012];
+  const lightness = theme === "light" ? 0.86 + ((nameHash(`${name}#`) % 7) - 3) * 0.008 : 0.5 + ((nameHash(`${name}#`) % 7) - 3) * 0.012;
+  return fromOklch(lightness, chroma, hue + (spread - 0.5) * spreadHue);
+}
+
+/** A colour from OKLCH (Ottosson 2020): even steps look even. */
+export function fromOklch(lightness: number, chroma: number, hueDegrees: number): Rgb {
+  const a = chroma * Math.cos((hueDegrees * Math.PI) / 180);
+  const b = chroma * Math.sin((hueDegrees * Math.PI) / 180);
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  return [
+    encoded(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+    encoded(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+    encoded(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s),
+  ];
+}
+
+function encoded(linear: number): number {
+  const value = linear <= 0.0031308 ? 12.92 * linear : 1.055 * Math.max(0, linear) ** (1 / 2.4) - 0.055;
+  return Math.round(Math.max(0, Math.min(1, value)) * 255);
+}
+
+function linear(byte: number): number {
+  const value = byte / 255;
+  return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+}
+
+/** Relative luminance (WCAG 2.1). */
+export function luminance([red, green, blue]: Rgb): number {
+  return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+}
+
+/** Contrast of two colours, 1 to 21 (WCAG 2.1). */
+export function contrast(a: Rgb, b: Rgb): number {
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return ((high ?? 0) + 0.05) / ((low ?? 0) + 0.05);
+}
+
+const INK: Rgb = [20, 22, 28];
+const PAPER: Rgb = [255, 255, 255];
+
+/** Black or white, whichever is easier to read on a colour. */
+export function inkOn(background: Rgb): Rgb {
+  return contrast(background, INK) >= contrast(background, PAPER) ? INK : PAPER;
+}

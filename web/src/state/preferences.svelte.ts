@@ -1,0 +1,127 @@
+import { isObject, textOf, type Json } from "../base/json.ts";
+import type { ItemKind } from "../wire/protocol.ts";
+import { parseDesk, parseOrigin, type Desk, type SourceOrigin } from "./app-state.ts";
+
+/** Which look to use. */
+export type ThemeChoice = "system" | "light" | "dark";
+
+/** An arrangement of panels that somebody saved under a name. */
+export interface SavedLayout {
+  readonly name: string;
+  readonly kind: ItemKind;
+  readonly desk: Desk;
+}
+
+/** Something that was opened before. */
+export interface Recent {
+  readonly name: string;
+  /** Format, size: what tells it from others of the name. */
+  readonly detail: string;
+  readonly origin: SourceOrigin;
+  readonly atMillis: number;
+}
+
+const KEY = "parallax.preferences.1";
+const MOST_RECENT = 12;
+
+/** What belongs to the person and not to the data: never part of a link. Kept in local storage. */
+export class Preferences {
+  #theme = $state<ThemeChoice>("system");
+  #layouts = $state.raw<readonly SavedLayout[]>([]);
+  #recents = $state.raw<readonly Recent[]>([]);
+  readonly #storage: Pick<Storage, "getItem" | "setItem"> | null;
+
+  constructor(storage: Pick<Storage, "getItem" | "setItem"> | null) {
+    this.#storage = storage;
+    this.#read();
+  }
+
+  get theme(): ThemeChoice {
+    return this.#theme;
+  }
+
+  set theme(theme: ThemeChoice) {
+    this.#theme = theme;
+    this.#write();
+  }
+
+  layoutsFor(kind: ItemKind): readonly SavedLayout[] {
+    return this.#layouts.filter((layout) => layout.kind === kind);
+  }
+
+  /** Saves an arrangement; one of the same name and kind is replaced. */
+  saveLayout(layout: SavedLayout): void {
+    this.#layouts = [...this.#without(layout), layout].sort((a, b) => a.name.localeCompare(b.name));
+    this.#write();
+  }
+
+  removeLayout(layout: SavedLayout): void {
+    this.#layouts = this.#without(layout);
+    this.#write();
+  }
+
+  get recents(): readonly Recent[] {
+    return this.#recents;
+  }
+
+  addRecent(recent: Recent): void {
+    const others = this.#recents.filter((one) => one.name !== recent.name || one.origin.kind !== recent.origin.kind);
+    this.#recents = [recent, ...others].slice(0, MOST_RECENT);
+    this.#write();
+  }
+
+  removeRecent(recent: Recent): void {
+    this.#recents = this.#recents.filter((one) => one !== recent);
+    this.#write();
+  }
+
+  #without(layout: SavedLayout): readonly SavedLayout[] {
+    return this.#layouts.filter((one) => one.name !== layout.name || one.kind !== layout.kind);
+  }
+
+  #read(): void {
+    let value: unknown = null;
+    try {
+      value = JSON.parse(this.#storage?.getItem(KEY) ?? "null");
+    } catch {
+      return;
+    }
+    if (!isObject(value)) return;
+    const theme = value["theme"];
+    if (theme === "light" || theme === "dark") this.#theme = theme;
+    this.#layouts = objects(value["layouts"]).flatMap((one) => {
+      const kind = one["kind"];
+      const desk = one["desk"];
+      if ((kind !== "experiment" && kind !== "ensemble") || !isObject(desk)) return [];
+      return [{ name: textOf(one["name"], "Layout"), kind, desk: parseDesk(desk) }];
+    });
+    this.#recents = objects(value["recents"]).flatMap((one) => {
+      const origin = isObject(one["origin"]) ? parseOrigin(one["origin"]) : null;
+      const at = one["atMillis"];
+      return origin === null
+        ? []
+        : [{ name: textOf(one["name"]), detail: textOf(one["detail"]), origin, atMillis: typeof at === "number" ? at : 0 }];
+    });
+  }
+
+  #write(): void {
+    try {
+      this.#storage?.setItem(KEY, JSON.stringify({ theme: this.#theme, layouts: this.#layouts, recents: this.#recents }));
+    } catch {
+      // Full or forbidden storage: the choice lasts as long as the page.
+    }
+  }
+}
+
+function objects(value: Json | undefined): readonly (Json & object & { readonly [key: string]: Json | undefined })[] {
+  return Array.isArray(value) ? (value as readonly Json[]).filter((one) => isObject(one)) : [];
+}
+
+/** The browser's storage, or null where pages may not use it. */
+export function browserStorage(): Storage | null {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,36 @@
+import { isObject, textOf } from "../base/json.ts";
+
+/** An entry of the sample gallery. */
+export interface Sample {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  /** Relative to the gallery's folder. */
+  readonly files: readonly string[];
+}
+
+/** Folder of the gallery, beside the page. */
+export function samplesUrl(): string {
+  return new URL("samples/", document.baseURI).href;
+}
+
+/** The gallery; empty when this copy of the application has none. */
+export async function loadSamples(): Promise<readonly Sample[]> {
+  try {
+    const answer = await fetch(new URL("index.json", samplesUrl()));
+    return answer.ok ? parseSamples(await answer.json()) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Reads the listing; entries without files are left out. */
+export function parseSamples(value: unknown): readonly Sample[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((one: unknown) => {
+    if (!isObject(one) || typeof one["id"] !== "string" || !Array.isArray(one["files"])) return [];
+    const files = one["files"].filter((file) => typeof file === "string");
+    if (files.length === 0) return [];
+    return [{ id: one["id"], title: textOf(one["title"], one["id"]), description: textOf(one["description"]), files }];
+  });
+}

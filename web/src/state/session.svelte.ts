@@ -1,0 +1,258 @@
+import { bytes } from "../base/format.ts";
+import type { SourceOrigin, SourceState } from "./app-state.ts";
+import { DEFAULT_ENSEMBLE, type EngineClient, type RootInfo } from "./engine.ts";
+import { withKeys, type Item } from "./item.ts";
+import { errorText, isCancelled, type Notices } from "./notices.svelte.ts";
+import type { Picked } from "./pick.ts";
+import type { Preferences } from "./preferences.svelte.ts";
+import { loadSamples, samplesUrl, type Sample } from "./samples.ts";
+import type { Store } from "./store.svelte.ts";
+import { recall, remember } from "./stored.ts";
+
+/** A source that the state knows but that is not open now. */
+export interface Missing {
+  readonly source: SourceState;
+  /** `ask`: one click brings it back. `drop`: the files must be dropped again. `failed`: it can be tried again. */
+  readonly need: "ask" | "drop" | "failed";
+  readonly reason: string;
+}
+
+/** What is open: the engine, its items, and the sources they came from. */
+export class Session {
+  #client = $state.raw<EngineClient | null>(null);
+  #items = $state.raw<readonly Item[]>([]);
+  #missing = $state.raw<readonly Missing[]>([]);
+  #opening = $state.raw<readonly string[]>([]);
+  #samples: Promise<readonly Sample[]> | null = null;
+  readonly #connect: () => Promise<EngineClient>;
+  #connecting: Promise<EngineClient> | null = null;
+  readonly #store: Store;
+  readonly #notices: Notices;
+  readonly #preferences: Preferences;
+
+  constructor(store: Store, notices: Notices, preferences: Preferences, connect: () => Promise<EngineClient>) {
+    this.#store = store;
+    this.#notices = notices;
+    this.#preferences = preferences;
+    this.#connect = connect;
+  }
+
+  /** Null until the engine has started. */
+  get client(): EngineClient | null {
+    return this.#client;
+  }
+
+  get items(): readonly Item[] {
+    return this.#items;
+  }
+
+  /** The item on screen. */
+  get active(): Item | null {
+    const key = this.#store.state.active;
+    return this.#items.find((item) => item.key === key) ?? this.#items[0] ?? null;
+  }
+
+  get missing(): readonly Missing[] {
+    return this.#missing;
+  }
+
+  /** Names of what is being opened. */
+  get opening(): readonly string[] {
+    return this.#opening;
+  }
+
+  /** Starts the engine; all callers share one. */
+  connect(): Promise<EngineClient> {
+    this.#connecting ??= this.#connect().then(
+      (client) => {
+        this.#client = client;
+        return client;
+      },
+      (error: unknown) => {
+        // So that the next attempt tries again.
+        this.#connecting = null;
+        throw error;
+      },
+    );
+    return this.#connecting;
+  }
+
+  samples(): Promise<readonly Sample[]> {
+    this.#samples ??= loadSamples();
+    return this.#samples;
+  }
+
+  activate(key: string): void {
+    this.#store.update((state) => (state.active === key ? state : { ...state, active: key }), { label: "Show another item", coalesce: "item" });
+  }
+
+  /** Opens files of this computer. Files that a missing source waits for take its place. */
+  async openFiles(picked: Picked): Promise<void> {
+    const waiting = this.#missing.find((one) => one.need !== "failed" && one.source.name === picked.name && one.source.origin.kind === "local");
+    const key = waiting?.source.origin.kind === "local" ? waiting.source.origin.key : newKey();
+    const source = waiting?.source ?? this.#newSource(picked.name, { kind: "local", key });
+    const isOpen = await this.#open(source, (client) => client.addFiles(picked.name, picked.files.map(({ path, file }) => ({ path, file }))));
+    if (isOpen) await remember(key, picked);
+  }
+
+  /** Opens something on the web. */
+  async openUrl(url: string, files: readonly string[] = []): Promise<void> {
+    const name = decodeURIComponent(new URL(url, document.baseURI).pathname.split("/").findLast((part) => part !== "") ?? url);
+    const source = this.#newSource(name, { kind: "url", url, files });
+    await this.#open(source, (client) => this.#root(client, source));
+  }
+
+  async openSample(id: string): Promise<void> {
+    const sample = (await this.samples()).find((one) => one.id === id);
+    if (sample === undefined) {
+      this.#notices.add("error", `There is no sample "${id}"`, "Choose one of the samples on the start page.");
+      return;
+    }
+    const source = this.#newSource(sample.title, { kind: "sample", id });
+    await this.#open(source, (client) => this.#root(client, source));
+  }
+
+  async openRoot(root: RootInfo): Promise<void> {
+    const source = this.#newSource(root.name, { kind: "root", key: root.key });
+    await this.#open(source, () => Promise.resolve(root));
+  }
+
+  /** Opens something that was open before; call it inside a click. */
+  async openAgain(name: string, origin: SourceOrigin): Promise<void> {
+    const known = this.#store.state.sources.find((one) => JSON.stringify(one.origin) === JSON.stringify(origin));
+    const openItem = this.#items.find((item) => item.source === known?.id);
+    if (openItem !== undefined) this.activate(openItem.key);
+    else await this.#reopen(known ?? this.#newSource(name, origin), true);
+  }
+
+  /** Opens all sources of the state again, after a reload or from a link. */
+  async reopenAll(): Promise<void> {
+    await Promise.all(this.#store.state.sources.map((source) => this.#reopen(source, false)));
+  }
+
+  /** Tries a missing source again; call it inside a click. */
+  async retry(missing: Missing): Promise<void> {
+    await this.#reopen(missing.source, true);
+  }
+
+  /** Closes a source, its items and their panels. */
+  async close(sourceId: string): Promise<void> {
+    const gone = this.#items.filter((item) => item.source === sourceId);
+    this.#items = this.#items.filter((item) => item.source !== sourceId);
+    this.#missing = this.#missing.filter((one) => one.source.id !== sourceId);
+    this.#store.update((state) => ({
+      ...state,
+      sources: state.sources.filter((source) => source.id !== sourceId),
+      active: gone.some((item) => item.key === state.active) ? (this.#items[0]?.key ?? null) : state.active,
+      desks: Object.fromEntries(Object.entries(state.desks).filter(([key]) => !key.startsWith(`${sourceId}/`))),
+      links: { mark: state.links.mark.filter((thing) => !thing.item.startsWith(`${sourceId}/`)), focus: null, spot: null },
+    }), { undoable: false });
+    for (const item of gone) await this.#client?.ask("close", { item: item.item }).catch(() => undefined);
+  }
+
+  async #reopen(source: SourceState, mayAsk: boolean): Promise<void> {
+    if (source.origin.kind !== "local") {
+      await this.#open(source, (client) => this.#root(client, source));
+      return;
+    }
+    const recalled = await recall(source.origin.key, mayAsk);
+    if ("picked" in recalled) {
+      const { name, files } = recalled.picked;
+      await this.#open(source, (client) => client.addFiles(name, files.map(({ path, file }) => ({ path, file }))));
+      return;
+    }
+    const reason = recalled.need === "ask"
+      ? "The browser asks before it reads these files again."
+      : "The browser could not keep these files. Drop them here again to get back to where you were.";
+    this.#setMissing({ source, need: recalled.need, reason });
+  }
+
+  async #root(client: EngineClient, source: SourceState): Promise<RootInfo> {
+    const { origin, name } = source;
+    switch (origin.kind) {
+      case "url":
+        return client.addUrl(name, new URL(origin.url, document.baseURI).href, origin.files.length === 0 ? undefined : [...origin.files]);
+      case "sample": {
+        const sample = (await this.samples()).find((one) => one.id === origin.id);
+        if (sample === undefined) throw new Error("This copy of Parallax does not have the sample any more");
+        return client.addUrl(name, samplesUrl(), [...sample.files]);
+      }
+      case "root": {
+        const root = client.roots.find((one) => one.key === origin.key);
+        if (root === undefined) throw new Error("The server does not offer it any more. Start the server with its path");
+        return root;
+      }
+      case "local":
+        throw new Error("Files of a computer have no address");
+    }
+  }
+
+  async #open(source: SourceState, add: (client: EngineClient) => Promise<RootInfo>): Promise<boolean> {
+    this.#opening = [...this.#opening, source.name];
+    try {
+      const client = await this.connect();
+      const root = await add(client);
+      const { reply } = await client.ask("open", { root: root.key, ensemble: DEFAULT_ENSEMBLE });
+      for (const error of reply.errors) {
+        this.#notices.add(reply.items.length === 0 ? "error" : "warning", `A part of ${source.name} could not be opened`, withHint(error.message, error.hint));
+      }
+      if (reply.items.length === 0) {
+        if (reply.errors.length === 0) {
+          this.#notices.add("error", `Nothing to show in ${source.name}`, reply.notes.join(" ") || "No file in it is of a known format. Open the folder of a database, or a file of measurements.");
+        }
+        this.#setMissing(null, source.id);
+        return false;
+      }
+      this.#take(source, withKeys(source.id, reply.items), root);
+      return true;
+    } catch (error) {
+      if (this.#store.state.sources.some((one) => one.id === source.id)) {
+        this.#setMissing({ source, need: "failed", reason: isCancelled(error) ? "Opening was cancelled." : errorText(error) });
+      }
+      this.#notices.error(`${source.name} could not be opened`, error);
+      return false;
+    } finally {
+      const at = this.#opening.indexOf(source.name);
+      this.#opening = this.#opening.filter((_, index) => index !== at);
+    }
+  }
+
+  #take(source: SourceState, items: readonly Item[], root: RootInfo): void {
+    const isNew = !this.#store.state.sources.some((one) => one.id === source.id);
+    this.#items = [...this.#items.filter((item) => item.source !== source.id), ...items];
+    this.#setMissing(null, source.id);
+    const first = items[0];
+    this.#store.update((state) => ({
+      ...state,
+      sources: isNew ? [...state.sources, source] : state.sources,
+      active: isNew || state.active === null ? (first?.key ?? state.active) : state.active,
+    }), { undoable: false });
+    const size = root.bytes > 0 ? root.bytes : items.reduce((sum, item) => sum + item.size_bytes, 0);
+    this.#preferences.addRecent({ name: source.name, detail: [first?.format ?? "", bytes(size)].filter((text) => text !== "").join(" · "), origin: source.origin, atMillis: Date.now() });
+  }
+
+  #setMissing(missing: Missing | null, id = missing?.source.id): void {
+    const others = this.#missing.filter((one) => one.source.id !== id);
+    this.#missing = missing === null ? others : [...others, missing];
+  }
+
+  #newSource(name: string, origin: SourceOrigin): SourceState {
+    const taken = new Set([...this.#store.state.sources.map((source) => source.id), ...this.#reserved]);
+    let number = 1;
+    while (taken.has(`s${String(number)}`)) number += 1;
+    const id = `s${String(number)}`;
+    this.#reserved.add(id);
+    return { id, name, origin };
+  }
+
+  /** Ids given to sources that are still opening. */
+  readonly #reserved = new Set<string>();
+}
+
+function withHint(message: string, hint: string | null): string {
+  return hint === null ? message : `${message} ${hint}`;
+}
+
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(9)), (byte) => byte.toString(36)).join("");
+}
