@@ -64,6 +64,17 @@ impl Column {
         Self::new(name, unit, doc, Arc::new(values))
     }
 
+    /// Counts and ids of 64 bits of which some are undefined.
+    pub fn optional_u64s(
+        name: impl Into<String>,
+        unit: &str,
+        doc: &'static str,
+        values: impl IntoIterator<Item = Option<u64>>,
+    ) -> Self {
+        let values: UInt64Array = values.into_iter().collect();
+        Self::new(name, unit, doc, Arc::new(values))
+    }
+
     /// Texts.
     pub fn strings<S: AsRef<str>>(
         name: impl Into<String>,

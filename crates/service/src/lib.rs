@@ -6,10 +6,12 @@
 
 mod analyses;
 mod discover;
+mod distribution;
 mod error;
 mod info;
 mod options;
 mod query;
+mod source;
 mod tree_table;
 mod views;
 
@@ -22,6 +24,7 @@ use parallax_engine::Session;
 
 pub use analyses::{BalanceAnswer, BalanceBy, BalanceRequest};
 pub use discover::{Found, discover};
+pub use distribution::{CostScope, DistributionAnswer, DistributionRequest};
 pub use error::ServiceError;
 pub use info::{Info, MetricInfo};
 pub use options::{CostChoice, PruneChoice};
@@ -29,6 +32,7 @@ pub use parallax_analysis as analysis;
 pub use parallax_base::{Control, Issue, Issues, Limits as OpenLimits, Severity, Unit};
 pub use parallax_engine::{Column, FlatBy, Table};
 pub use query::{Answer, QueryRequest, TraceRequest};
+pub use source::{SourceAnswer, SourceFileInfo, SourceRequest};
 pub use tree_table::{NO_PARENT, TreeTableAnswer, TreeTableRequest};
 pub use views::{
     CallersRequest, CostHeader, FlatAnswer, FlatRequest, TreeAnswer, TreeRequest, TreeRow,
@@ -37,6 +41,7 @@ pub use views::{
 /// An open experiment that answers questions.
 pub struct Opened {
     session: Session,
+    limits: Limits,
 }
 
 /// Opens the experiment in `folder`, at the cost of its metadata.
@@ -44,7 +49,7 @@ pub struct Opened {
 /// # Errors
 /// When the folder holds nothing that can be opened.
 pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Opened, ServiceError> {
-    Ok(Opened { session: Session::new(parallax_import::open(folder, limits)?) })
+    Ok(Opened { session: Session::new(parallax_import::open(folder, limits)?), limits: *limits })
 }
 
 impl Opened {

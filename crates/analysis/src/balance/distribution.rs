@@ -84,7 +84,7 @@ impl Distribution {
     }
 }
 
-fn percentile(sorted: &[f64], percent: f64) -> f64 {
+pub(super) fn percentile(sorted: &[f64], percent: f64) -> f64 {
     let last = sorted.len().saturating_sub(1);
     let position = percent / 100.0 * count(last);
     let below = (position.floor() as usize).min(last);

@@ -12,6 +12,7 @@
 
 mod distribution;
 mod functions;
+mod histogram;
 mod members;
 pub(crate) mod read;
 mod table;
@@ -24,6 +25,7 @@ use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
 
 pub use distribution::{Distribution, PERCENTILES};
 pub use functions::{Pooling, balance_by_function};
+pub use histogram::{Bins, Histogram, MAX_BINS, histogram};
 pub use members::Member;
 
 use members::{Members, Presence};

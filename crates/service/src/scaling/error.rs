@@ -106,6 +106,12 @@ impl ScalingError {
             | Self::Growth { .. } => false,
         }
     }
+
+    /// Whether the question was withdrawn.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Service(error) if error.is_cancelled())
+    }
 }
 
 impl From<EngineError> for ScalingError {

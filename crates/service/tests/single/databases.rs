@@ -23,11 +23,19 @@ fn open_at(path: &Path) -> Opened {
     open(&folder, &OpenLimits::default()).unwrap()
 }
 
-/// Opens every database of the repository and of the corpus, by its path.
-pub(crate) fn each(mut visit: impl FnMut(&str, &Opened)) {
+/// The folder of the corpus, where it is there.
+pub(crate) fn corpus() -> Option<PathBuf> {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let corpus = std::env::var_os("PARALLAX_CORPUS").map_or(default, PathBuf::from);
-    let mut open = vec![fixtures(), corpus.join("data/hpctoolkit"), corpus.join("data/reactor")];
+    corpus.join("data").is_dir().then_some(corpus)
+}
+
+/// Opens every database of the repository and of the corpus, by its path.
+pub(crate) fn each(mut visit: impl FnMut(&str, &Opened)) {
+    let mut open = vec![fixtures()];
+    if let Some(corpus) = corpus() {
+        open.extend(["data/hpctoolkit", "data/reactor"].map(|folder| corpus.join(folder)));
+    }
     let mut paths = Vec::new();
     while let Some(folder) = open.pop() {
         if folder.join("meta.db").is_file() && folder.join("profile.db").is_file() {

@@ -5,6 +5,9 @@
 
 mod callers;
 mod databases;
+mod distribution;
 #[path = "../drawn/mod.rs"]
 mod drawn;
+mod formulas;
+mod source;
 mod tree_table;

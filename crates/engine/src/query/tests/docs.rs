@@ -1,7 +1,7 @@
 //! The reference shows only what the language accepts.
 
 use super::super::parse_contexts;
-use super::{CONTEXTS, METRICS, PROFILES, WINDOW};
+use super::{CONTEXTS, FORMULA, METRICS, PROFILES, WINDOW};
 
 const REFERENCE: &str = include_str!("../../../../../docs/query-language.md");
 
@@ -23,11 +23,12 @@ fn expressions(heading: &str) -> Vec<String> {
 #[test]
 fn every_expression_of_the_reference_is_accepted() {
     let predicate = |text: &str| CONTEXTS(&format!("any[{text}]"));
-    let sections: [(&str, super::Canonical, usize); 5] = [
+    let sections: [(&str, super::Canonical, usize); 6] = [
         ("## Profiles", PROFILES, 12),
         ("## Contexts", CONTEXTS, 25),
         ("### Predicates", predicate, 12),
         ("## Metrics", METRICS, 12),
+        ("### Formulas", FORMULA, 6),
         ("## Time windows", WINDOW, 6),
     ];
     for (heading, read, at_least) in sections {

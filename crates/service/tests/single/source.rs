@@ -1,0 +1,132 @@
+//! Source files with costs, against the flat view by line.
+
+use std::sync::Arc;
+
+use parallax_base::{Folder, MemoryFolder};
+use parallax_service::{
+    Control, CostChoice, FlatBy, FlatRequest, OpenLimits, Opened, PruneChoice, SourceAnswer,
+    SourceRequest, open,
+};
+use parallax_testkit::drawn::draw;
+use parallax_testkit::hpctoolkit::WriteOptions;
+
+use crate::databases::{each, f64s, fixture, u32s};
+
+// Ids: entry 1, main 2, line 3, visit 4, line 5, visit 6, line 7.
+const DRAWING: &str = "
+    main                        1.0
+      line solver.c:12          0.5
+        visit                   .
+          line solver.c:12      2.0
+            visit               .
+              line solver.c:20  4.0
+";
+
+fn with_text(text: &[u8], limits: &OpenLimits) -> Opened {
+    let files = draw("CPUTIME (sec)", DRAWING).to_files(&WriteOptions::default());
+    let files = files.by_path.into_iter().map(|(path, bytes)| ((*path).to_owned(), bytes));
+    let source = [("src/solver.c".to_owned(), text.to_vec())];
+    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("drawn", files.chain(source)));
+    open(&folder, limits).unwrap()
+}
+
+fn ask(opened: &Opened, file: &str) -> SourceAnswer {
+    let request = SourceRequest { file: file.into(), ..Default::default() };
+    opened.source(&request, &Control::new()).unwrap().value
+}
+
+#[test]
+fn lines_bear_their_cost_and_the_calls_made_there_once() {
+    let opened = with_text(b"int main()\n", &OpenLimits::default());
+    let answer = ask(&opened, "solver.c");
+    assert_eq!(answer.text.as_deref(), Some("int main()\n"));
+    assert_eq!(u32s(&answer.lines, "line"), [12, 20]);
+    assert_eq!(u32s(&answer.lines, "contexts"), [2, 1]);
+    assert_eq!(f64s(&answer.lines, "exclusive:0"), [Some(2.5), Some(4.0)]);
+    assert_eq!(f64s(&answer.lines, "inclusive:0"), [Some(6.5), Some(4.0)]);
+    assert_eq!(u32s(&answer.contexts, "line"), [12, 12, 20]);
+    assert_eq!(u32s(&answer.contexts, "context_id"), [3, 5, 7]);
+    let request =
+        SourceRequest { file: "solver.c".into(), contexts_per_line: Some(1), ..Default::default() };
+    let few = opened.source(&request, &Control::new()).unwrap().value;
+    assert_eq!(u32s(&few.contexts, "context_id"), [3, 7]);
+}
+
+#[test]
+fn text_that_is_not_utf8_is_shown_and_said_and_large_text_is_refused() {
+    let opened = with_text(b"caf\xe9\n", &OpenLimits::default());
+    let request = SourceRequest { file: "solver.c".into(), ..Default::default() };
+    let answer = opened.source(&request, &Control::new()).unwrap();
+    assert_eq!(answer.value.text.as_deref(), Some("caf\u{fffd}\n"));
+    assert!(answer.notes[0].contains("not UTF-8"), "{:?}", answer.notes);
+    let limits = OpenLimits { answer_bytes: 1 << 10, ..OpenLimits::default() };
+    let error = with_text(&[b'x'; 2000], &limits).source(&request, &Control::new()).unwrap_err();
+    assert!(error.to_string().contains("limit"), "{error}");
+}
+
+#[test]
+fn a_file_without_text_still_has_lines_and_says_where_the_text_would_be() {
+    let files = draw("CPUTIME (sec)", DRAWING).to_files(&WriteOptions::default());
+    let files = files.by_path.into_iter().map(|(path, bytes)| ((*path).to_owned(), bytes));
+    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("drawn", files));
+    let opened = open(&folder, &OpenLimits::default()).unwrap();
+    assert_eq!(opened.source_files(), []);
+    let answer = ask(&opened, "solver.c");
+    assert_eq!((answer.text, &*answer.text_path), (None, "src/solver.c"));
+    assert_eq!(u32s(&answer.lines, "line"), [12, 20]);
+    let request = SourceRequest { file: "solve.c".into(), ..Default::default() };
+    let error = opened.source(&request, &Control::new()).unwrap_err();
+    assert!(error.to_string().contains("did you mean solver.c?"), "{error}");
+}
+
+#[test]
+fn real_databases_hold_the_text_that_was_measured() {
+    let opened = fixture("n512-p4");
+    let files = opened.source_files();
+    assert_eq!(files.len(), 1, "{files:?}");
+    assert!(files[0].path.ends_with("/reactor.c"));
+    let answer = ask(&opened, "reactor.c");
+    assert_eq!(answer.path, files[0].path);
+    let text = answer.text.unwrap();
+    assert_eq!(text.len() as u64, files[0].len_bytes);
+    let last = u32s(&answer.lines, "line").into_iter().max().unwrap() as usize;
+    assert!(last <= text.lines().count());
+}
+
+#[test]
+fn lines_cost_what_the_flat_view_says() {
+    let mut compared = 0;
+    each(|name, opened| {
+        let request = FlatRequest {
+            cost: CostChoice::default(),
+            prune: PruneChoice::default(),
+            by: FlatBy::Line,
+        };
+        let Ok(flat) = opened.flat(&request, &Control::new()) else { return };
+        let mut places: Vec<&str> = flat.rows.iter().map(|row| &*row.place).collect();
+        places.sort_unstable();
+        places.dedup();
+        for place in places.into_iter().filter(|place| !place.is_empty()).take(20) {
+            let answer = ask(opened, place);
+            let mut expected: Vec<(u32, f64, f64)> = flat
+                .rows
+                .iter()
+                .filter(|row| row.place == place)
+                .map(|row| {
+                    (opened.session().tree().line(row.context), row.inclusive, row.exclusive)
+                })
+                .collect();
+            expected.sort_by_key(|row| row.0);
+            let inclusive = f64s(&answer.lines, "inclusive:0").into_iter().flatten();
+            let exclusive = f64s(&answer.lines, "exclusive:0").into_iter().flatten();
+            let found: Vec<(u32, f64, f64)> = u32s(&answer.lines, "line")
+                .into_iter()
+                .zip(inclusive.zip(exclusive))
+                .map(|(line, (inclusive, exclusive))| (line, inclusive, exclusive))
+                .collect();
+            assert_eq!(found, expected, "{name} {place}");
+            compared += found.len();
+        }
+    });
+    assert!(compared > 100, "{compared}");
+}
