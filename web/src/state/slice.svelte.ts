@@ -8,6 +8,8 @@ export interface Slice<S extends object> {
   readonly current: S;
   /** Changes some members. Give a label ("Sort by time"); give `coalesce` for drags; `undoable: false` for scrolling. */
   set(change: Partial<S>, options?: ChangeOptions): void;
+  /** A slice that all views of a family share for the item: `state.shared("scaling", DEFAULTS)`. Ask for it once. */
+  shared<T extends object>(family: string, defaults: T): Slice<T>;
 }
 
 /** What a slice needs to know of its view. */
@@ -42,10 +44,43 @@ export class PanelSlice<S extends object> implements Slice<S> {
     this.#store.setPanel(this.#item, this.#panel, { version: this.#shape.stateVersion, state }, options);
   }
 
+  shared<T extends object>(family: string, defaults: T): Slice<T> {
+    return new FamilySlice(this.#store, this.#item, family, defaults);
+  }
+
   /** A slice of another version is migrated, or left aside. */
   #read(stored: PanelState | undefined): Partial<S> {
     if (stored === undefined) return {};
     if (stored.version === this.#shape.stateVersion) return stored.state as unknown as Partial<S>;
     return this.#shape.migrate?.(stored.state, stored.version) ?? {};
+  }
+}
+
+/** What the views of a family share for one item. */
+class FamilySlice<S extends object> implements Slice<S> {
+  readonly #store: Store;
+  readonly #item: string;
+  readonly #family: string;
+  readonly #defaults: S;
+  readonly #own = $derived.by(() => this.#store.state.desks[this.#item]?.shared?.[this.#family]);
+  readonly #current = $derived.by((): S => ({ ...this.#defaults, ...(this.#own as Partial<S> | undefined) }));
+
+  constructor(store: Store, item: string, family: string, defaults: S) {
+    this.#store = store;
+    this.#item = item;
+    this.#family = family;
+    this.#defaults = defaults;
+  }
+
+  get current(): S {
+    return this.#current;
+  }
+
+  set(change: Partial<S>, options: ChangeOptions = {}): void {
+    this.#store.setShared(this.#item, this.#family, { ...this.#current, ...change } as unknown as JsonObject, options);
+  }
+
+  shared<T extends object>(family: string, defaults: T): Slice<T> {
+    return new FamilySlice(this.#store, this.#item, family, defaults);
   }
 }

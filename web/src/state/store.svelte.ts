@@ -1,3 +1,4 @@
+import type { JsonObject } from "../base/json.ts";
 import { sameJson } from "../base/json.ts";
 import { EMPTY_STATE, type AppState, type Desk, type LinkState, type PanelState } from "./app-state.ts";
 import { History } from "./history.ts";
@@ -106,6 +107,15 @@ export class Store {
         if (before === undefined || sameJson(before.state, slice.state)) return desk;
         return { ...desk, panels: { ...desk.panels, [panel]: { ...before, ...slice } } };
       },
+      options,
+    );
+  }
+
+  /** Replaces what the views of a family share. */
+  setShared(item: string, family: string, state: JsonObject, options: ChangeOptions = {}): void {
+    this.setDesk(
+      item,
+      (desk) => (sameJson(desk.shared?.[family], state) ? desk : { ...desk, shared: { ...desk.shared, [family]: state } }),
       options,
     );
   }
