@@ -1,0 +1,96 @@
+import { category, cssOf, frameFill, inkOn, nameHash, ramp, type Rgb } from "../../base/palettes.ts";
+import type { ContextTable, Costs } from "./context-table.ts";
+import type { FlameColour } from "./states.ts";
+
+type Theme = "light" | "dark";
+
+/** Fill and ink of each row of a flame graph. */
+export interface FrameColours {
+  fillOf(row: number, theme: Theme): string;
+  inkOf(row: number, theme: Theme): string;
+}
+
+const STEPS = 32;
+/** What looked-for frames stand out from. */
+const MUTED: Readonly<Record<Theme, Rgb>> = { light: [231, 234, 240], dark: [38, 43, 52] };
+const MUTED_INK: Readonly<Record<Theme, Rgb>> = { light: [99, 108, 121], dark: [139, 149, 163] };
+
+/** Where code comes from, told by its name and module. */
+export function familyOf(name: string, module: string): "own" | "mpi" | "runtime" | "unknown" {
+  const file = module.slice(module.lastIndexOf("/") + 1);
+  if (/^P?MPI_|^ompi_|^MPID?I?_|^mca_|^opal_|^pmix/i.test(name) || /^(libmpi|libopen-pal|libopen-rte|libmpich|libpmix|mca_|libucp|libucs|libuct|libfabric)/.test(file)) return "mpi";
+  if (/^(<?omp |GOMP_|gomp_|__kmp|omp_|\.omp)/.test(name) || /^(libgomp|libomp|libiomp)/.test(file)) return "runtime";
+  if (name === "" || name.startsWith("<") || /^(libc[.-]|libm[.-]|libpthread|ld-linux|libstdc|libgcc|\[)/.test(file)) return "unknown";
+  return "own";
+}
+
+/** How light the own part of a module's colour is, so that text is readable on it. */
+function pastel([red, green, blue]: Rgb, theme: Theme): Rgb {
+  const toward = theme === "light" ? 255 : 20;
+  const part = theme === "light" ? 0.62 : 0.45;
+  const mix = (value: number): number => Math.round(value + (toward - value) * part);
+  return [mix(red), mix(green), mix(blue)];
+}
+
+/** Colours by a property of frames; what is looked for keeps them and the rest turns grey. */
+export function frameColours(tree: ContextTable, costs: Costs, by: FlameColour, matches: Uint8Array | null): FrameColours {
+  const known = new Map<string, readonly [fill: string, ink: string]>();
+  const selfRamp = ramp("inferno", true);
+  const keyOf = (row: number): number => {
+    switch (by) {
+      case "function": return tree.name.codes[row] ?? -1;
+      case "module": return tree.module.codes[row] ?? -1;
+      case "kind": return tree.kind.codes[row] ?? -1;
+      case "self": {
+        const share = (costs.exclusive[row] ?? 0) / (costs.inclusive[row] ?? 1);
+        return Math.round(Math.max(0, Math.min(1, Number.isFinite(share) ? share : 0)) * STEPS);
+      }
+    }
+  };
+  const rgbOf = (key: number, row: number, theme: Theme): Rgb => {
+    const module = tree.module.texts[tree.module.codes[row] ?? -1] ?? "";
+    switch (by) {
+      case "function": {
+        const name = tree.name.texts[key] ?? "";
+        return frameFill(name, familyOf(name, module), theme);
+      }
+      case "module": return key < 0 ? MUTED[theme] : pastel(category(nameHash(module.slice(module.lastIndexOf("/") + 1)), theme), theme);
+      case "kind": return pastel(category(key, theme), theme);
+      case "self": return selfRamp.rgb(0.06 + (key / STEPS) * 0.72);
+    }
+  };
+  const coloursOf = (row: number, theme: Theme): readonly [string, string] => {
+    const isMuted = matches !== null && matches[tree.name.codes[row] ?? -1] !== 1;
+    const key = isMuted ? -2 : keyOf(row);
+    const text = `${theme} ${String(key)}`;
+    let colours = known.get(text);
+    if (colours === undefined) {
+      const fill = isMuted ? MUTED[theme] : rgbOf(key, row, theme);
+      colours = [cssOf(fill), cssOf(isMuted ? MUTED_INK[theme] : inkOn(fill))];
+      known.set(text, colours);
+    }
+    return colours;
+  };
+  return { fillOf: (row, theme) => coloursOf(row, theme)[0], inkOf: (row, theme) => coloursOf(row, theme)[1] };
+}
+
+/** What the colours mean, for a legend: at most `most` entries, those that cost most first. */
+export function legend(tree: ContextTable, costs: Costs, by: FlameColour, most = 6): readonly { label: string; row: number }[] {
+  if (by === "self" || by === "function") return [];
+  const column = by === "module" ? tree.module : tree.kind;
+  const sums = new Float64Array(column.texts.length);
+  const rows = new Int32Array(column.texts.length).fill(-1);
+  for (let row = 0; row < tree.length; row += 1) {
+    const code = column.codes[row] ?? -1;
+    if (code < 0) continue;
+    sums[code] = (sums[code] ?? 0) + (costs.exclusive[row] ?? 0);
+    if (rows[code] === -1) rows[code] = row;
+  }
+  return [...sums.keys()]
+    .sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0))
+    .slice(0, most)
+    .map((code) => {
+      const text = column.texts[code] ?? "";
+      return { label: text.slice(text.lastIndexOf("/") + 1), row: rows[code] ?? -1 };
+    });
+}

@@ -1,0 +1,29 @@
+import type { ContextKey, LocationKey, Spot } from "../../state/app-state.ts";
+import type { Links } from "../../state/links.svelte.ts";
+
+/** A context of an experiment, as links name it. */
+export function contextKey(item: string, context: number): ContextKey {
+  return { kind: "context", item, context };
+}
+
+/** A location of an experiment, as links name it. */
+export function locationKey(item: string, location: number): LocationKey {
+  return { kind: "location", item, location };
+}
+
+/** The context that a link names, if it is one of this experiment; null otherwise. */
+export function contextOf(thing: Links["focus"], item: string): number | null {
+  return thing?.kind === "context" && thing.item === item ? thing.context : null;
+}
+
+/** The spot of links, if it is about this experiment. */
+export function spotOf(links: Links, item: string): Spot | null {
+  return links.spot?.item === item ? links.spot : null;
+}
+
+/** A spot restricted to a context, or no longer; null when nothing is restricted any more. */
+export function withContext(spot: Spot | null, item: string, context: number | null): Spot | null {
+  const { context: _before, ...rest } = spot ?? { item };
+  if (context !== null) return { ...rest, context };
+  return Object.keys(rest).length > 1 ? rest : null;
+}
