@@ -17,6 +17,8 @@ export interface ViewProps<S extends object = object> {
   readonly state: Slice<S>;
   /** Hover, mark, focus and spot. */
   readonly links: Links;
+  /** Brings a view of the same item to the front, by its id, and opens it where it is closed. Absent outside the dock. */
+  readonly show?: (view: string) => void;
 }
 
 /** A command that the palette lists while a panel of the view is active. */
