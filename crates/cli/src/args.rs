@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use parallax_service::{CostChoice, FlatBy, PruneChoice};
+use parallax_service::{BalanceBy, CostChoice, FlatBy, PruneChoice};
 
 use crate::output::Format;
 use crate::text::ColourChoice;
@@ -153,6 +153,18 @@ pub(crate) enum Command {
     },
     /// How evenly contexts cost over locations, and which locations are slow.
     Balance(BalanceArgs),
+    /// What one context costs at every location, rank or node.
+    Distribution(DistributionArgs),
+    /// The lines of a source file with what they cost.
+    Source {
+        #[command(flatten)]
+        database: Database,
+        /// Path of the file, or the end of it, such as 'solver.c'.
+        #[arg(value_name = "FILE")]
+        file: String,
+        #[command(flatten)]
+        cost: CostArgs,
+    },
     /// Who does nothing: idle GPUs, idle threads, waiting.
     Idleness {
         #[command(flatten)]
@@ -202,6 +214,25 @@ pub(crate) struct BalanceArgs {
     /// Only locations with a stored value count, not those that spent no time there.
     #[arg(long)]
     pub(crate) stored_only: bool,
+    #[command(flatten)]
+    pub(crate) cost: MetricArgs,
+}
+
+/// What `distribution` shows.
+#[derive(Debug, Args)]
+pub(crate) struct DistributionArgs {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Id of the context in the database, or an expression such as 'function(solve)'; of several
+    /// contexts the most expensive one is shown.
+    #[arg(long, short, value_name = "CONTEXT")]
+    pub(crate) context: String,
+    /// Count the cost of the context without what it calls.
+    #[arg(long, short)]
+    pub(crate) exclusive: bool,
+    /// Compare sums over the locations of one rank or node instead of single profiles.
+    #[arg(long, value_enum, default_value = "profile")]
+    pub(crate) per: Per,
     #[command(flatten)]
     pub(crate) cost: MetricArgs,
 }
@@ -283,6 +314,16 @@ pub(crate) enum Per {
     Node,
 }
 
+impl Per {
+    pub(crate) const fn choice(self) -> BalanceBy {
+        match self {
+            Self::Profile => BalanceBy::Profile,
+            Self::Rank => BalanceBy::Rank,
+            Self::Node => BalanceBy::Node,
+        }
+    }
+}
+
 /// Where the times of threads come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Source {
@@ -298,6 +339,8 @@ pub(crate) enum Source {
 #[derive(Debug, Args)]
 pub(crate) struct MetricArgs {
     /// What counts as cost, such as 'realtime'; without it the metric that says most about time.
+    /// For `tree`, `callers`, `flat`, `distribution` and `source` also a formula, such as
+    /// '=$cycles / $instructions'.
     #[arg(long, short, value_name = "METRIC", help_heading = "Cost")]
     pub(crate) metric: Option<String>,
     /// Over which locations, such as 'rank(0-9)'; ranges include their end.

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const CASES: [(&str, &[&str]); 14] = [
+const CASES: [(&str, &[&str]); 17] = [
     ("info", &["info", "n1024-p8"]),
     ("info-hybrid", &["info", "hybrid-n1024-p2x2"]),
     ("tree", &["tree", "n1024-p8", "--profiles", "thread(0)"]),
@@ -17,6 +17,9 @@ const CASES: [(&str, &[&str]); 14] = [
     ("query", &["query", "n1024-p8", "-p", "rank(0-3)", "-c", "function(MPI_*)", "-m", "time (i)"]),
     ("trace", &["trace", "n256-p2", "-p", "rank(1).thread(0)", "-w", "60%..70%"]),
     ("balance", &["balance", "n1024-p8", "--profiles", "thread(0)"]),
+    ("distribution", &["distribution", "n1024-p8", "-c", "function(react)"]),
+    ("source", &["source", "n1024-p8", "reactor.c"]),
+    ("flat-formula", &["flat", "n1024-p8", "-m", "=100 * $realtime / @realtime", "--by", "file"]),
     ("report", &["report", "n1024-p8"]),
     ("idleness", &["idleness", "n512-p4"]),
     ("query-nothing", &["query", "n256-p1", "-m", "gpu:prop (i)"]),

@@ -6,14 +6,18 @@ use parallax_analysis::balance::{
     BalanceRequest as Question, Distribution, Grouping, Member, MemberRule, balance,
 };
 use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, Unit};
-use parallax_engine::query::{QueryError, is_formula, parse_formula, parse_metrics};
-use parallax_engine::resolve::{OperandScope, ResolvedFormula, resolve_formula, resolve_metric};
+use parallax_engine::query::{
+    QueryError, is_formula, parse_contexts, parse_formula, parse_metrics,
+};
+use parallax_engine::resolve::{
+    OperandScope, ResolvedFormula, resolve_contexts, resolve_formula, resolve_metric,
+};
 use parallax_engine::{EngineError, LocationChoice};
 use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
 
 use crate::options::locations;
 use crate::tree_table::defined;
-use crate::{Answer, BalanceBy, Column, Opened, ServiceError, Table};
+use crate::{Answer, BalanceBy, Column, CostChoice, Opened, ServiceError, Table};
 
 /// Which costs of a context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -178,6 +182,43 @@ impl Reading<'_> {
 }
 
 impl Opened {
+    /// The id of the context that a context expression names; of several, the one that costs most
+    /// by the default metric, with a note.
+    ///
+    /// # Errors
+    /// When the expression is wrong or names no context, or the costs cannot be read.
+    pub fn context_id(
+        &self,
+        expression: &str,
+        control: &Control,
+    ) -> Result<Answer<u32>, ServiceError> {
+        let session = self.session();
+        let tree = session.tree();
+        let (contexts, mut notes) =
+            resolve_contexts(session, &parse_contexts(expression)?, control)?;
+        if contexts.len() > 1 {
+            notes.push(format!(
+                "{} contexts match {expression}; this is the most expensive one",
+                contexts.len()
+            ));
+        }
+        let cost = CostChoice::default().resolve(session, control)?.measure;
+        let cost = |context: ContextIdx| {
+            cost.operands().first().map_or(0.0, |costs| costs.inclusive_of(context))
+        };
+        // Of equal ones the first.
+        let best = contexts.into_iter().rev().max_by(|&a, &b| cost(a).total_cmp(&cost(b)));
+        let best = best.ok_or_else(|| {
+            let message = format!("no context is named by {expression}");
+            let error = QueryError::unknown_name(expression, expression, message);
+            match notes.first() {
+                Some(note) => error.with_hint(note.clone()),
+                None => error,
+            }
+        })?;
+        Ok(Answer { value: tree.source_id(best), notes })
+    }
+
     /// One context's cost at every location, rank or node. Reads the values of this context, not
     /// those of others.
     ///

@@ -1,10 +1,10 @@
 //! `balance` and `idleness`.
 
 use parallax_service::analysis::idleness::{CpuIdleness, CpuTimes, SourceChoice};
-use parallax_service::{Answer, BalanceAnswer, BalanceBy, BalanceRequest, Column, Table};
+use parallax_service::{Answer, BalanceAnswer, BalanceRequest, Column, Table};
 
 use super::Context;
-use crate::args::{BalanceArgs, Database, Per, Source};
+use crate::args::{BalanceArgs, Database, Source};
 use crate::text::{Show, Style, TextTable, count, quantity, sparkline};
 
 pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Result<()> {
@@ -14,11 +14,7 @@ pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Resu
         profiles: arguments.cost.profiles,
         contexts: arguments.contexts,
         is_exclusive: arguments.exclusive,
-        by: match arguments.per {
-            Per::Profile => BalanceBy::Profile,
-            Per::Rank => BalanceBy::Rank,
-            Per::Node => BalanceBy::Node,
-        },
+        by: arguments.per.choice(),
         by_context: arguments.by_context,
         stored_only: arguments.stored_only,
         num_slowest: arguments.slowest,

@@ -1,9 +1,11 @@
 //! One function per subcommand.
 
 mod analyses;
+mod distribution;
 mod info;
 mod query;
 mod report;
+mod source;
 mod views;
 
 use clap::CommandFactory as _;
@@ -100,6 +102,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             query::trace(&context, &database, &request)
         }
         Command::Balance(arguments) => analyses::balance(&context, arguments),
+        Command::Distribution(arguments) => distribution::distribution(&context, arguments),
+        Command::Source { database, file, cost } => source::source(&context, &database, file, cost),
         Command::Report { database, metric } => {
             report::report(&context, &database, metric.as_deref())
         }

@@ -9,7 +9,7 @@ use crate::args::{By, CostArgs, Database, PruneArgs};
 use crate::text::{Show, Style, TextTable, TextTree, quantity};
 
 /// What the numbers of a view are, as its title.
-fn title(what: &str, header: &CostHeader, style: &Style) -> String {
+pub(super) fn title(what: &str, header: &CostHeader, style: &Style) -> String {
     let total = quantity(header.total, &header.unit.to_string(), style);
     let locations = match header.locations {
         1 => "1 location".to_owned(),
@@ -22,7 +22,7 @@ fn title(what: &str, header: &CostHeader, style: &Style) -> String {
 const WIDE: usize = 120;
 
 /// Why this metric, where nobody named one and it is not plain time.
-fn explain(header: &CostHeader) -> Vec<String> {
+pub(super) fn explain(header: &CostHeader) -> Vec<String> {
     let reason = header.reason.iter().filter(|reason| !reason.ends_with("measures time"));
     let mut notes: Vec<String> = reason.cloned().collect();
     notes.extend(header.notes.iter().cloned());
