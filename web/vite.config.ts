@@ -51,6 +51,7 @@ export default defineConfig({
   },
   test: {
     environment: "jsdom",
+    restoreMocks: true,
     include: ["tests/**/*.test.ts", "src/**/*.test.ts"],
   },
   // Without it Svelte resolves to its server build under vitest and nothing can be mounted.

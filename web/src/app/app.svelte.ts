@@ -1,3 +1,4 @@
+import type { Desk } from "../state/app-state.ts";
 import type { EngineClient } from "../state/engine.ts";
 import { Links } from "../state/links.svelte.ts";
 import { Notices } from "../state/notices.svelte.ts";
@@ -13,6 +14,11 @@ import type { ViewPlugin } from "../views/plugin.ts";
 import type { DockControl } from "./dock-control.ts";
 
 const WRITE_AFTER_MILLIS = 250;
+
+/** Panels that are in both arrangements keep what they show. */
+function keptPanels(now: Desk, next: Desk): Desk["panels"] {
+  return Object.fromEntries(Object.entries(now.panels).filter(([id]) => next.panels[id] !== undefined));
+}
 
 /** Everything that the parts of the window share. */
 export class Application {
@@ -97,11 +103,20 @@ export class Application {
     return new PanelSlice(this.store, itemKey, panelId, view);
   }
 
+  /** Brings a view of the active item to the front; opens it where it is closed. */
+  showView(id: string): void {
+    const view = this.#views.find((one) => one.id === id);
+    if (view !== undefined) this.dock?.show(view);
+  }
+
   /** Puts the arrangement of the active item aside under a name. */
   saveLayout(name: string): void {
     const item = this.session.active;
     if (item === null) return;
-    this.preferences.saveLayout({ name, kind: item.kind, desk: this.store.desk(item.key) });
+    const { layout, panels } = this.store.desk(item.key);
+    // Only the arrangement: what views remember names contexts of this one item.
+    const plain = Object.fromEntries(Object.entries(panels).map(([id, panel]) => [id, { ...panel, state: {} }]));
+    this.preferences.saveLayout({ name, kind: item.kind, desk: { layout, panels: plain } });
     this.notices.add("info", `Layout ${name} saved`);
   }
 
@@ -109,7 +124,11 @@ export class Application {
   useLayout(saved: SavedLayout): void {
     const item = this.session.active;
     if (item === null) return;
-    this.store.setDesk(item.key, () => saved.desk, { label: `Layout ${saved.name}` });
+    this.store.setDesk(
+      item.key,
+      (desk) => ({ ...desk, layout: saved.desk.layout, panels: { ...saved.desk.panels, ...keptPanels(desk, saved.desk) } }),
+      { label: `Layout ${saved.name}` },
+    );
     this.store.arrange();
   }
 

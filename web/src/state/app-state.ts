@@ -150,7 +150,7 @@ export function parseDesk(desk: JsonObject): Desk {
   for (const [family, state] of Object.entries(objectOf(desk["shared"]))) {
     if (isObject(state)) shared[family] = state;
   }
-  return { layout: parseLayout(desk["layout"]), panels, shared };
+  return { layout: parseLayout(desk["layout"]), panels, ...(Object.keys(shared).length === 0 ? {} : { shared }) };
 }
 
 function parseSource(source: Json): SourceState[] {

@@ -1,3 +1,4 @@
+import "./tooltip.css";
 import type { Attachment } from "svelte/attachments";
 import { keepBeside } from "./floating.ts";
 
