@@ -1,0 +1,54 @@
+import { number, seconds } from "../../base/format.ts";
+import type { TipContent } from "../../widgets/charts/tip.ts";
+import { inputCode, regionName, type ScalingData } from "./data.ts";
+import { mapColumn, mapTitle, mapValue, type MapKind } from "./maps.ts";
+import type { ScalingSettings } from "./settings.ts";
+
+/** A time in the ensemble's unit: `12.34 s`. */
+export function timeText(value: number, unit: string): string {
+  if (Number.isNaN(value)) return "–";
+  return unit === "s" ? seconds(value) : `${number(value)} ${unit}`;
+}
+
+/** A cell in a sentence, for people who hear it. */
+export function cellSentence(data: ScalingData, kind: MapKind, settings: ScalingSettings, region: number, row: number, column: number): string {
+  const value = data.cell(mapColumn(kind, settings.differences), region, column, row);
+  const cores = data.cores[row] ?? 0;
+  return `${mapTitle(kind)} ${mapValue(kind, value)}, ${String(cores)} ${cores === 1 ? "core" : "cores"}, input ${inputCode(column)} ${data.inputs[column] ?? ""}`;
+}
+
+/** Everything about a cell, for the tip beside it. */
+export function cellTip(
+  data: ScalingData, kind: MapKind, settings: ScalingSettings, region: number, row: number, column: number, at: TipContent["at"],
+): TipContent {
+  const of = (name: Parameters<ScalingData["cell"]>[0]): number => data.cell(name, region, column, row);
+  const { unit } = data.reply;
+  const repetitions = of("repetitions");
+  const isDefined = !Number.isNaN(of(mapColumn(kind, settings.differences)));
+  const reply = data.regions[region];
+  const loss = of("loss");
+  return {
+    at,
+    title: `${mapTitle(kind)} · ${reply === undefined ? "" : regionName(reply)}`,
+    lead: mapValue(kind, of(mapColumn(kind, settings.differences))),
+    lines: [
+      { name: "Cores", value: String(data.cores[row] ?? "") },
+      { name: `Input ${inputCode(column)}`, value: data.inputs[column] ?? "" },
+      { name: `Time (${settings.statistic})`, value: timeText(of("time"), unit) },
+      ...(repetitions > 1 ? [{ name: "Shortest to longest", value: `${timeText(of("time_min"), unit)} to ${timeText(of("time_max"), unit)}` }] : []),
+      { name: "Repetitions", value: Number.isNaN(repetitions) ? "0" : String(repetitions) },
+      { name: "Speedup", value: Number.isNaN(of("speedup")) ? "–" : number(of("speedup")) },
+      ...(kind === "efficiency" ? [] : [{ name: "Efficiency", value: mapValue("efficiency", of("efficiency")) }]),
+      ...(Number.isNaN(loss) ? [] : [{ name: "Lost time", value: `${number(loss)} core ${unit}` }]),
+    ],
+    ...(isDefined ? {} : { text: whyUndefined(data, kind, settings, of("time"), row, column) }),
+  };
+}
+
+function whyUndefined(data: ScalingData, kind: MapKind, settings: ScalingSettings, time: number, row: number, column: number): string {
+  if (Number.isNaN(time)) return "This configuration was not measured.";
+  if ((data.reply.baselines[column] ?? null) === null) return "There is no run on the baseline, so efficiency is not known. Choose another baseline under “How it is computed”.";
+  if (kind === "efficiency") return "The baseline of this region was not measured.";
+  if (settings.differences === "relative" && (row === 0 || column === 0)) return "There is no cell before this one to compare with.";
+  return "The cell that it is compared with was not measured.";
+}

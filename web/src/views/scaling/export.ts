@@ -1,0 +1,26 @@
+import { csv } from "../../widgets/save.ts";
+import type { CellColumn, ScalingData } from "./data.ts";
+
+const ALL: readonly CellColumn[] = [
+  "repetitions", "time", "time_min", "time_max", "speedup", "efficiency", "scalability_abs", "strong_abs", "weak_abs",
+  "scalability_rel", "strong_rel", "weak_rel",
+];
+
+/** Maps as CSV with the columns of `parallax scaling --csv`: one row for each region, input and core count. */
+export function mapCsv(data: ScalingData, regions: readonly number[], columns: readonly CellColumn[] = ALL): string {
+  const rows: (string | number | null)[][] = [["region", "input", "cores", ...columns]];
+  for (const region of regions) {
+    data.inputs.forEach((input, column) => {
+      data.cores.forEach((cores, row) => {
+        rows.push([
+          data.regions[region]?.id ?? "", input, cores,
+          ...columns.map((name) => {
+            const value = data.cell(name, region, column, row);
+            return Number.isNaN(value) ? null : value;
+          }),
+        ]);
+      });
+    });
+  }
+  return csv(rows);
+}

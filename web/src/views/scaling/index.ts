@@ -1,0 +1,103 @@
+import type { Item } from "../../state/item.ts";
+import { defineView, type ViewPlugin } from "../plugin.ts";
+import { MAP_KINDS } from "./maps.ts";
+import { DEFAULT_SETTINGS } from "./settings.ts";
+import type { CompareState, LinesState, MapsState, RegionsState, TableState } from "./states.ts";
+
+const isEnsemble = (item: Item): boolean => item.kind === "ensemble";
+
+const regions: RegionsState = { sort: { column: "loss", descending: true }, open: null, scale: "shared", size: "auto" };
+const maps: MapsState = { kinds: MAP_KINDS };
+const lines: LinesState = {
+  quantity: "speedup", along: "cores", arrangement: "multiples", isLogarithmic: false, hasBand: true, overlay: "none", line: -1,
+};
+const table: TableState = { table: "maps", scope: "shown", sort: null };
+const compare: CompareState = { other: "", isOld: true, quantity: "time_ratio", tolerance: 2 };
+
+const views: readonly ViewPlugin[] = [
+  defineView({
+    id: "scaling.regions",
+    title: "Regions",
+    description: "Which parts of the program scale, and where time is lost.",
+    icon: "tree",
+    appliesTo: isEnsemble,
+    component: () => import("./Regions.svelte"),
+    defaultState: regions,
+    stateVersion: 1,
+    commands: [
+      { id: "sort-by-loss", title: "Sort regions by lost time", run: (view) => { view.state.set({ sort: { column: "loss", descending: true } }, { label: "Sort regions" }); } },
+      { id: "sort-as-program", title: "Sort regions as in the program", run: (view) => { view.state.set({ sort: { column: "tree", descending: true } }, { label: "Sort regions" }); } },
+      { id: "costly-path", title: "Open the costly path", run: (view) => { view.state.set({ open: null }, { label: "Open the costly path" }); } },
+    ],
+  }),
+  defineView({
+    id: "scaling.maps",
+    title: "Maps",
+    description: "How efficiency changes with cores and input, region beside region.",
+    icon: "map",
+    appliesTo: isEnsemble,
+    component: () => import("./Maps.svelte"),
+    defaultState: maps,
+    stateVersion: 1,
+    commands: [
+      {
+        id: "interpolate",
+        title: "Switch interpolation of maps",
+        run: (view) => {
+          const settings = view.state.shared("scaling", DEFAULT_SETTINGS);
+          settings.set({ isInterpolated: !settings.current.isInterpolated }, { label: "Interpolation" });
+        },
+      },
+      {
+        id: "differences",
+        title: "Switch absolute and relative maps",
+        run: (view) => {
+          const settings = view.state.shared("scaling", DEFAULT_SETTINGS);
+          settings.set({ differences: settings.current.differences === "absolute" ? "relative" : "absolute" }, { label: "Absolute or relative maps" });
+        },
+      },
+    ],
+  }),
+  defineView({
+    id: "scaling.lines",
+    title: "Lines",
+    description: "Time, speedup and efficiency against cores or input, with models and laws.",
+    icon: "chart",
+    appliesTo: isEnsemble,
+    component: () => import("./Lines.svelte"),
+    defaultState: lines,
+    stateVersion: 1,
+  }),
+  defineView({
+    id: "scaling.table",
+    title: "Numbers",
+    description: "The exact values: maps, losses, laws, spread of repetitions, energy, POP.",
+    icon: "list",
+    appliesTo: isEnsemble,
+    component: () => import("./Numbers.svelte"),
+    defaultState: table,
+    stateVersion: 1,
+  }),
+  defineView({
+    id: "scaling.verdict",
+    title: "Verdict",
+    description: "Why the program stops scaling, in plain words, the costliest region first.",
+    icon: "flame",
+    appliesTo: isEnsemble,
+    component: () => import("./Verdict.svelte"),
+    defaultState: {},
+    stateVersion: 1,
+  }),
+  defineView({
+    id: "scaling.compare",
+    title: "Compare",
+    description: "What became faster or slower from one version of the program to another.",
+    icon: "compare",
+    appliesTo: isEnsemble,
+    component: () => import("./Compare.svelte"),
+    defaultState: compare,
+    stateVersion: 1,
+  }),
+];
+
+export default views;

@@ -1,0 +1,95 @@
+import { number, percent } from "../../base/format.ts";
+import { differenceColours, efficiencyColours, type ColourScale } from "../../widgets/charts/colours.ts";
+import type { CellColumn, ScalingData } from "./data.ts";
+import type { ScalingSettings } from "./settings.ts";
+
+/** One of the four maps. */
+export type MapKind = "efficiency" | "scalability" | "strong" | "weak";
+
+export const MAP_KINDS: readonly MapKind[] = ["efficiency", "scalability", "strong", "weak"];
+
+const TITLES: Readonly<Record<MapKind, string>> = {
+  efficiency: "Efficiency",
+  scalability: "Scalability",
+  strong: "Strong scaling",
+  weak: "Weak scaling",
+};
+
+/** The name of a map. */
+export function mapTitle(kind: MapKind): string {
+  return TITLES[kind];
+}
+
+/** What a map tells, in one sentence. */
+export function mapHelp(kind: MapKind, differences: ScalingSettings["differences"]): string {
+  const isAbsolute = differences === "absolute";
+  switch (kind) {
+    case "efficiency":
+      return "Speedup per core: 100 % means that every core is as useful as on the baseline.";
+    case "scalability":
+      return isAbsolute
+        ? "Efficiency less that of the first input on as many cores: does a larger input help?"
+        : "Efficiency less that of the input before, on as many cores.";
+    case "strong":
+      return isAbsolute
+        ? "Efficiency less that of the same input on the baseline: what do more cores cost?"
+        : "Efficiency less that of the same input on the next smaller core count.";
+    case "weak":
+      return isAbsolute
+        ? "Efficiency less that at the start of the diagonal: input and cores grow together."
+        : "Efficiency less that one step up the diagonal: one input and one core count before.";
+  }
+}
+
+/** The engine's column of a map. */
+export function mapColumn(kind: MapKind, differences: ScalingSettings["differences"]): CellColumn {
+  if (kind === "efficiency") return "efficiency";
+  return `${kind}_${differences === "absolute" ? "abs" : "rel"}`;
+}
+
+/** The symmetric range of the difference maps of a region, as a fraction. */
+export function regionRange(data: ScalingData, region: number, differences: ScalingSettings["differences"]): number {
+  const reply = data.regions[region];
+  return (differences === "absolute" ? reply?.range_absolute : reply?.range_relative) ?? 0;
+}
+
+/** The range for each of the shown regions: its own, or the largest of all. */
+export function rangesOf(data: ScalingData, regions: readonly number[], settings: ScalingSettings): readonly number[] {
+  const own = regions.map((region) => regionRange(data, region, settings.differences));
+  if (settings.range === "region") return own;
+  const most = Math.max(0, ...own);
+  return own.map(() => most);
+}
+
+/** The colours of a map; efficiency is always 0 to 100 %. */
+export function mapColours(kind: MapKind, range: number): ColourScale {
+  return kind === "efficiency" ? efficiencyColours() : differenceColours(range);
+}
+
+/** The value of a cell in its tooltip: `37.4 %`, `−12.31 points`. */
+export function mapValue(kind: MapKind, value: number): string {
+  if (Number.isNaN(value)) return "undefined";
+  if (kind === "efficiency") return percent(value, 2);
+  return `${withSign(value * 100, 2)} points`;
+}
+
+/** The number inside a cell. */
+export function cellText(kind: MapKind, value: number): string {
+  if (Number.isNaN(value)) return "";
+  const hundredths = value * 100;
+  const places = Math.abs(hundredths) >= 99.95 ? 0 : 1;
+  return kind === "efficiency" ? hundredths.toFixed(places) : withSign(hundredths, places);
+}
+
+/** A tick of a legend. */
+export function tickText(kind: MapKind, value: number): string {
+  const text = number(Math.abs(value) * 100, 3);
+  if (kind === "efficiency") return `${text} %`;
+  return value === 0 ? "0" : `${value < 0 ? "−" : "+"}${text}`;
+}
+
+function withSign(value: number, places: number): string {
+  const text = Math.abs(value).toFixed(places);
+  if (Number(text) === 0) return text;
+  return `${value < 0 ? "−" : "+"}${text}`;
+}

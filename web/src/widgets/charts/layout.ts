@@ -1,0 +1,46 @@
+/** Room that a picture of cells takes. */
+export interface CellSize {
+  readonly widthPixels: number;
+  readonly heightPixels: number;
+}
+
+const LARGEST_THUMBNAIL_CELL = 9;
+
+/**
+ * Cells of a thumbnail: square and whole pixels as long as the grid fits, else squeezed into the room.
+ * Never larger than 9 pixels, so that a grid of two by two does not look like something important.
+ */
+export function thumbnailCell(rows: number, columns: number, roomWidth: number, roomHeight: number): CellSize {
+  if (rows === 0 || columns === 0) return { widthPixels: 0, heightPixels: 0 };
+  const fit = Math.floor(Math.min(roomWidth / columns, roomHeight / rows, LARGEST_THUMBNAIL_CELL));
+  if (fit >= 2) return { widthPixels: fit, heightPixels: fit };
+  return {
+    widthPixels: Math.min(roomWidth / columns, LARGEST_THUMBNAIL_CELL),
+    heightPixels: Math.min(roomHeight / rows, LARGEST_THUMBNAIL_CELL),
+  };
+}
+
+/** Row height of a tree with thumbnails: the more rows, the smaller, as PaScal's viewer shrinks its nodes. */
+export function treeRowHeight(rows: number): number {
+  if (rows <= 12) return 48;
+  if (rows <= 60) return 36;
+  return 28;
+}
+
+/** Cells of a map that is `width` pixels wide: wider than high, readable when few, never taller than the panel likes. */
+export function mapCell(rows: number, columns: number, width: number): CellSize {
+  const widthPixels = columns === 0 ? 0 : width / columns;
+  const tallest = Math.max(10, Math.min(44, 300 / Math.max(1, rows)));
+  return { widthPixels, heightPixels: Math.max(Math.min(widthPixels, tallest), Math.min(tallest, 18)) };
+}
+
+/** Whether a number of so many letters can be read inside a cell. */
+export function fitsText(cell: CellSize, letters: number): boolean {
+  return cell.heightPixels >= 14 && cell.widthPixels >= letters * 6.2 + 6;
+}
+
+/** Every how many labels one is drawn, so that they do not touch. */
+export function labelStep(count: number, roomPixels: number, leastPixels: number): number {
+  if (count === 0) return 1;
+  return Math.max(1, Math.ceil(leastPixels / Math.max(roomPixels / count, 0.001)));
+}
