@@ -30,7 +30,7 @@ export class Application {
   readonly session: Session;
   #views = $state.raw<readonly ViewPlugin[]>([]);
   /** What is open above the panels. */
-  overlay = $state<"palette" | "keys" | "save-layout" | "open-url" | null>(null);
+  overlay = $state<"palette" | "keys" | "save-layout" | "open-url" | "parameters" | null>(null);
   /** The dock on screen; null on the start page. */
   dock = $state.raw<DockControl | null>(null);
   /** The panel that has the keyboard or had it last. */

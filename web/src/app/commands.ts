@@ -64,6 +64,7 @@ export function allCommands(app: Application, inputs: FileInputs): readonly Comm
   if (item === null) return commands;
   commands.push(
     { id: "copy-link", title: "Copy a link to this view", group: "Edit", icon: "link", run: () => { void app.copyLink(); } },
+    ...(item.members.length > 1 ? [{ id: "parameters", title: "Say how the runs differ…", group: "Edit", icon: "compare", run: () => { app.overlay = "parameters"; } } as const] : []),
     { id: "clear-marks", title: "Clear marks", group: "Edit", run: () => { app.links.setMark([]); } },
     { id: "clear-spot", title: "Show everything again", group: "Edit", run: () => { app.links.setSpot(null); } },
     { id: "close-source", title: `Close ${sourceName(app, item.source)}`, group: "Open", icon: "close", run: () => { void session.close(item.source); } },

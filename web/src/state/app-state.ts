@@ -22,6 +22,8 @@ export interface SourceState {
   /** What people call it: the name of the file or folder. */
   readonly name: string;
   readonly origin: SourceOrigin;
+  /** Where the parameters of an ensemble come from, when somebody said so: `cores=ranks`, `input=path:n(\d+)`. */
+  readonly parameters?: readonly string[];
 }
 
 /** A panel: one view of one item, with the view's own state. */
@@ -158,7 +160,8 @@ function parseSource(source: Json): SourceState[] {
   const { id, name, origin } = source;
   if (typeof id !== "string" || typeof name !== "string" || !isObject(origin)) return [];
   const parsed = parseOrigin(origin);
-  return parsed === null ? [] : [{ id, name, origin: parsed }];
+  const parameters = listOf(source["parameters"]).filter((parameter) => typeof parameter === "string");
+  return parsed === null ? [] : [{ id, name, origin: parsed, ...(parameters.length === 0 ? {} : { parameters }) }];
 }
 
 /** Reads how to get a source back; null when it is not readable. */

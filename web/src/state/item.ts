@@ -20,7 +20,8 @@ export function withKeys(source: string, replies: readonly ItemReply[]): readonl
 }
 
 /** What people call an item: the program, and where it lies when that says more. */
-export function itemLabel(item: Pick<Item, "title" | "name">): string {
+export function itemLabel(item: Pick<Item, "title" | "name" | "members">): string {
+  if (item.members.length > 1) return `${item.title === "" ? "Untitled" : item.title} – ${String(item.members.length)} experiments`;
   const last = item.name.split("/").findLast((part) => part !== "") ?? "";
   if (item.title === "") return last === "" ? "Untitled" : last;
   return last === "" || last === item.title ? item.title : `${item.title} – ${last}`;

@@ -7,6 +7,8 @@ export interface Sample {
   readonly description: string;
   /** Relative to the gallery's folder. */
   readonly files: readonly string[];
+  /** Where the parameters of an ensemble come from: `cores=ranks`. */
+  readonly parameters: readonly string[];
 }
 
 /** Folder of the gallery, beside the page. */
@@ -30,7 +32,8 @@ export function parseSamples(value: unknown): readonly Sample[] {
   return value.flatMap((one: unknown) => {
     if (!isObject(one) || typeof one["id"] !== "string" || !Array.isArray(one["files"])) return [];
     const files = one["files"].filter((file) => typeof file === "string");
+    const parameters = Array.isArray(one["parameters"]) ? one["parameters"].filter((parameter) => typeof parameter === "string") : [];
     if (files.length === 0) return [];
-    return [{ id: one["id"], title: textOf(one["title"], one["id"]), description: textOf(one["description"]), files }];
+    return [{ id: one["id"], title: textOf(one["title"], one["id"]), description: textOf(one["description"]), files, parameters }];
   });
 }

@@ -1,6 +1,6 @@
 import { bytes } from "../base/format.ts";
 import type { SourceOrigin, SourceState } from "./app-state.ts";
-import { DEFAULT_ENSEMBLE, type EngineClient, type RootInfo } from "./engine.ts";
+import { DEFAULT_ENSEMBLE, EngineError, type EngineClient, type RootInfo } from "./engine.ts";
 import { withKeys, type Item } from "./item.ts";
 import { errorText, isCancelled, type Notices } from "./notices.svelte.ts";
 import type { Picked } from "./pick.ts";
@@ -8,6 +8,9 @@ import type { Preferences } from "./preferences.svelte.ts";
 import { loadSamples, samplesUrl, type Sample } from "./samples.ts";
 import type { Store } from "./store.svelte.ts";
 import { recall, remember } from "./stored.ts";
+
+/** Between two attempts to open everything again after the engine stopped. */
+const RECOVER_MILLIS = 30_000;
 
 /** A source that the state knows but that is not open now. */
 export interface Missing {
@@ -65,8 +68,9 @@ export class Session {
   connect(): Promise<EngineClient> {
     this.#connecting ??= this.#connect().then(
       (client) => {
-        this.#client = client;
-        return client;
+        const guarded = this.#guarded(client);
+        this.#client = guarded;
+        return guarded;
       },
       (error: unknown) => {
         // So that the next attempt tries again.
@@ -108,7 +112,7 @@ export class Session {
       this.#notices.add("error", `There is no sample "${id}"`, "Choose one of the samples on the start page.");
       return;
     }
-    const source = this.#newSource(sample.title, { kind: "sample", id });
+    const source = { ...this.#newSource(sample.title, { kind: "sample", id }), ...(sample.parameters.length === 0 ? {} : { parameters: sample.parameters }) };
     await this.#open(source, (client) => this.#root(client, source));
   }
 
@@ -135,6 +139,30 @@ export class Session {
     await this.#reopen(missing.source, true);
   }
 
+  /** Opens a source again with other parameters of its ensemble; an empty list is the engine's guess. */
+  async setParameters(sourceId: string, parameters: readonly string[]): Promise<void> {
+    const before = this.#store.state.sources.find((source) => source.id === sourceId);
+    if (before === undefined) return;
+    const after: SourceState = { id: before.id, name: before.name, origin: before.origin, ...(parameters.length === 0 ? {} : { parameters }) };
+    const put = (source: SourceState): void => {
+      this.#store.update((state) => ({ ...state, sources: state.sources.map((one) => (one.id === sourceId ? source : one)) }), { undoable: false });
+    };
+    const wasActive = this.active?.kind;
+    put(after);
+    const root = this.#roots.get(sourceId);
+    const isOpen = root === undefined ? await this.#reopen(after, true) : await this.#open(after, () => Promise.resolve(root));
+    if (!isOpen) {
+      put(before);
+      this.#setMissing(null, sourceId);
+      return;
+    }
+    // The ensemble may have another name now.
+    if (!this.#items.some((item) => item.key === this.#store.state.active)) {
+      const next = this.#items.find((item) => item.source === sourceId && item.kind === wasActive);
+      if (next !== undefined) this.#store.update((state) => ({ ...state, active: next.key }), { undoable: false });
+    }
+  }
+
   /** Closes a source, its items and their panels. */
   async close(sourceId: string): Promise<void> {
     const gone = this.#items.filter((item) => item.source === sourceId);
@@ -150,21 +178,18 @@ export class Session {
     for (const item of gone) await this.#client?.ask("close", { item: item.item }).catch(() => undefined);
   }
 
-  async #reopen(source: SourceState, mayAsk: boolean): Promise<void> {
-    if (source.origin.kind !== "local") {
-      await this.#open(source, (client) => this.#root(client, source));
-      return;
-    }
+  async #reopen(source: SourceState, mayAsk: boolean): Promise<boolean> {
+    if (source.origin.kind !== "local") return this.#open(source, (client) => this.#root(client, source));
     const recalled = await recall(source.origin.key, mayAsk);
     if ("picked" in recalled) {
       const { name, files } = recalled.picked;
-      await this.#open(source, (client) => client.addFiles(name, files.map(({ path, file }) => ({ path, file }))));
-      return;
+      return this.#open(source, (client) => client.addFiles(name, files.map(({ path, file }) => ({ path, file }))));
     }
     const reason = recalled.need === "ask"
       ? "The browser asks before it reads these files again."
       : "The browser could not keep these files. Drop them here again to get back to where you were.";
     this.#setMissing({ source, need: recalled.need, reason });
+    return false;
   }
 
   async #root(client: EngineClient, source: SourceState): Promise<RootInfo> {
@@ -192,7 +217,7 @@ export class Session {
     try {
       const client = await this.connect();
       const root = await add(client);
-      const { reply } = await client.ask("open", { root: root.key, ensemble: DEFAULT_ENSEMBLE });
+      const { reply } = await client.ask("open", { root: root.key, ensemble: { ...DEFAULT_ENSEMBLE, parameters: [...(source.parameters ?? [])] } });
       for (const error of reply.errors) {
         this.#notices.add(reply.items.length === 0 ? "error" : "warning", `A part of ${source.name} could not be opened`, withHint(error.message, error.hint));
       }
@@ -221,6 +246,7 @@ export class Session {
     const isNew = !this.#store.state.sources.some((one) => one.id === source.id);
     this.#items = [...this.#items.filter((item) => item.source !== source.id), ...items];
     this.#setMissing(null, source.id);
+    this.#roots.set(source.id, root);
     const first = items[0];
     this.#store.update((state) => ({
       ...state,
@@ -245,6 +271,43 @@ export class Session {
     return { id, name, origin };
   }
 
+  /**
+   * The same client; but when the engine had to be started anew, everything is opened again, because items of the old
+   * one mean nothing to the new.
+   */
+  #guarded(client: EngineClient): EngineClient {
+    return {
+      kind: client.kind,
+      get roots() {
+        return client.roots;
+      },
+      memoryBytes: () => client.memoryBytes(),
+      addFiles: (name, files) => client.addFiles(name, files),
+      addUrl: (name, url, files) => client.addUrl(name, url, files),
+      dispose: () => { client.dispose(); },
+      ask: async (name, request, options) => {
+        try {
+          return await client.ask(name, request, options);
+        } catch (error) {
+          if (name !== "open" && error instanceof EngineError && (error.kind === "crashed" || error.kind === "unknown_item")) this.#recover();
+          throw error;
+        }
+      },
+    };
+  }
+
+  #recover(): void {
+    const now = performance.now();
+    // Once: what stopped the engine may stop it again.
+    if (now - this.#recoveredAt < RECOVER_MILLIS) return;
+    this.#recoveredAt = now;
+    this.#notices.add("warning", "The engine was started again", "A request stopped it. What was open is being opened again.");
+    void this.reopenAll();
+  }
+
+  #recoveredAt = Number.NEGATIVE_INFINITY;
+  /** The engine's root of each open source. */
+  readonly #roots = new Map<string, RootInfo>();
   /** Ids given to sources that are still opening. */
   readonly #reserved = new Set<string>();
 }
