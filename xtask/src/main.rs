@@ -14,6 +14,7 @@ mod setup;
 mod shell;
 mod test;
 mod wasm;
+mod web;
 
 use std::process::ExitCode;
 
@@ -48,6 +49,12 @@ const COMMANDS: &[Command] = &[
         run: check::run,
         usage: "check [STEP ...]",
         help: "what CI demands beside tests: fmt, clippy, wasm, docs, layers, licences, tidy",
+    },
+    Command {
+        name: "web",
+        run: web::run,
+        usage: "web [types|engine|samples|page]",
+        help: "build the application for the browser into web/dist; a name builds one part",
     },
     Command {
         name: "setup",

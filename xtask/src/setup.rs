@@ -6,7 +6,7 @@
 use anyhow::{Result, bail};
 
 use crate::args::Args;
-use crate::{shell, wasm};
+use crate::{shell, wasm, web};
 
 pub(crate) fn run(args: Args) -> Result<()> {
     args.finish()?;
@@ -18,6 +18,14 @@ pub(crate) fn run(args: Args) -> Result<()> {
     match wasm::find_or_install() {
         Ok(toolchain) => show("wasm", &toolchain.describe()),
         Err(why) => show("wasm", &format!("absent: {why:#}")),
+    }
+    match web::node().and_then(|version| web::packages().map(|()| version)) {
+        Ok(version) => show("node", &format!("{version}; packages of the page installed")),
+        Err(why) => show("node", &format!("absent: {why:#}")),
+    }
+    match web::chromium_or_install() {
+        Ok(path) => show("chromium", &path.display().to_string()),
+        Err(why) => show("chromium", &format!("absent: {why:#}")),
     }
     println!("\nready: `cargo xtask demo` and `cargo xtask test`");
     Ok(())

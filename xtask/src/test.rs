@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::args::Args;
-use crate::{setup, shell};
+use crate::{setup, shell, web};
 
 /// Tests that ran, as their runners counted them.
 #[derive(Default, PartialEq, Eq, Debug)]
@@ -37,6 +37,10 @@ pub(crate) fn run(args: Args) -> Result<()> {
         is_sound &= shell::watch(command, |line| counts.add(line))?;
     }
 
+    if filters.is_empty() {
+        is_sound &= page(&mut counts)?;
+    }
+
     println!(
         "\n{} passed, {} failed in {}",
         counts.passed,
@@ -50,6 +54,32 @@ pub(crate) fn run(args: Args) -> Result<()> {
         bail!("no test ran");
     }
     Ok(())
+}
+
+/// Builds the application for the browser and tests it: types, units, and the whole of it in a real
+/// Chromium. Where Node.js or Chromium is absent it says so; with `PARALLAX_REQUIRE_WEB` set, as in
+/// CI, that is a failure.
+fn page(counts: &mut Counts) -> Result<bool> {
+    if let Err(why) = web::node().and_then(|_| web::chromium_or_install()) {
+        if std::env::var_os("PARALLAX_REQUIRE_WEB").is_some() {
+            return Err(why);
+        }
+        println!("\nskipped the application in the browser: {why:#}");
+        return Ok(true);
+    }
+    println!("\nbuilding the application for the browser");
+    web::build()?;
+    let mut commands = vec![web::types_test()];
+    commands.extend(["check", "test", "e2e"].map(|script| web::npm(&["run", "--silent", script])));
+    let mut is_sound = true;
+    for mut command in commands {
+        println!("\n$ {}", shell::shown(&command));
+        if let Some(chromium) = web::chromium() {
+            command.env("PARALLAX_CHROMIUM", chromium);
+        }
+        is_sound &= shell::watch(command, |line| counts.add(line))?;
+    }
+    Ok(is_sound)
 }
 
 /// The command that runs unit and integration tests.
@@ -68,10 +98,40 @@ pub(crate) fn runner(filters: &[String]) -> Command {
 }
 
 impl Counts {
-    /// Adds the summary line of nextest or of one test binary; other lines count for nothing.
+    /// Vitest: `Tests  2 failed | 41 passed (43)`; Playwright: `3 passed (9.1s)`, `1 failed`.
+    fn add_of_page(&mut self, line: &str) -> bool {
+        let (line, parts) = match line.strip_prefix("Tests ") {
+            Some(rest) => (rest, '|'),
+            None => (line, ' '),
+        };
+        let mut is_summary = false;
+        let pieces: Vec<&str> = if parts == '|' { line.split('|').collect() } else { vec![line] };
+        for piece in pieces {
+            let words: Vec<&str> = piece.split_whitespace().collect();
+            let (number, what) = match words.as_slice() {
+                [number, what] => (number, what),
+                [number, what, time] if time.starts_with('(') => (number, what),
+                _ => return is_summary,
+            };
+            let Ok(number) = number.parse::<u64>() else { return is_summary };
+            match *what {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                _ => return is_summary,
+            }
+            is_summary = true;
+        }
+        is_summary
+    }
+
+    /// Adds the summary line of nextest, of one test binary, of Vitest or of Playwright; other
+    /// lines count for nothing.
     fn add(&mut self, line: &str) {
         let line = shell::without_colours(line);
         let line = line.trim();
+        if self.add_of_page(line) {
+            return;
+        }
         let numbers = if line.starts_with("Summary [") {
             line.split_once(" run:").map(|(_, numbers)| numbers)
         } else {
@@ -102,6 +162,16 @@ mod tests {
         counts.add("test result: FAILED. 1 passed; 4 failed; 0 ignored");
         counts.add("running 12 tests");
         assert_eq!(counts, Counts { passed: 9, failed: 6 });
+    }
+
+    #[test]
+    fn summaries_of_the_page_are_added_up() {
+        let mut counts = Counts::default();
+        counts.add("      Tests  2 failed | 41 passed (43)");
+        counts.add("  3 passed (9.1s)");
+        counts.add("  1 failed");
+        counts.add(" Test Files  7 passed (7)");
+        assert_eq!(counts, Counts { passed: 44, failed: 3 });
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parallax_base::{Folder, FolderEntry, Limits, Source, read_range};
+use parallax_base::{Folder, FolderEntry, Limits, ReadError, Source, read_range};
 use parallax_formats::hpctoolkit::{FileKind, Recognised, recognise};
 use parallax_model::Experiment;
 
@@ -25,6 +25,7 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
     let fail = |cause| ImportError::Folder { origin: origin.clone(), cause };
     let mut files = hpctoolkit::Files::default();
     let mut old = Vec::new();
+    let mut unreadable = None;
     let entries = folder.entries().map_err(fail)?;
     for entry in by_likelihood(&entries).take(MAX_FILES) {
         if files.is_complete() {
@@ -32,9 +33,10 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         }
         let Some(source) = folder.open(&entry.path).map_err(fail)? else { continue };
         match sniff(&source) {
-            Recognised::V4(kind) => files.offer(kind, source),
-            Recognised::Old(what) => old.push(format!("{} is {what}", entry.path)),
-            Recognised::Foreign => {}
+            Ok(Recognised::V4(kind)) => files.offer(kind, source),
+            Ok(Recognised::Old(what)) => old.push(format!("{} is {what}", entry.path)),
+            Ok(Recognised::Foreign) => {}
+            Err(error) => unreadable = Some((entry.path.clone(), error)),
         }
     }
     if files.has_any() {
@@ -48,6 +50,10 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
             hint: "only HPCToolkit databases of version 4 (2022 and later) are read; \
                    run a current hpcprof on the measurements",
         });
+    }
+    // "Not known" would hide that nobody could look.
+    if let Some((path, cause)) = unreadable {
+        return Err(ImportError::Folder { origin: format!("{origin}/{path}"), cause });
     }
     let mut names: Vec<_> = entries.iter().take(5).map(|entry| entry.path.clone()).collect();
     if entries.len() > names.len() {
@@ -71,7 +77,6 @@ fn by_likelihood(entries: &[FolderEntry]) -> impl Iterator<Item = &FolderEntry> 
     entries.iter().filter(is_usual).chain(entries.iter().filter(move |e| !is_usual(e)))
 }
 
-fn sniff(source: &Source) -> Recognised {
-    read_range(&**source, 0, source.len().min(SNIFF_BYTES))
-        .map_or(Recognised::Foreign, |prefix| recognise(&prefix))
+fn sniff(source: &Source) -> Result<Recognised, ReadError> {
+    Ok(recognise(&read_range(&**source, 0, source.len().min(SNIFF_BYTES))?))
 }

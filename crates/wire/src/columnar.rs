@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions, cast::AsArray as _};
-use arrow_ipc::writer::FileWriter;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
 use parallax_service::Table;
@@ -36,6 +36,38 @@ pub fn write_arrow(table: &Table, out: impl Write) -> Result<(), WireError> {
     Ok(())
 }
 
+/// Writes the Arrow IPC *stream* format, uncompressed, as a single batch. Texts that repeat stay
+/// dictionaries: for readers that show a part of a large table, such as a page in a browser.
+///
+/// # Errors
+///
+/// [`WireError`] when `out` fails or the table has columns that answers do not carry.
+pub fn write_arrow_packed(table: &Table, out: impl Write) -> Result<(), WireError> {
+    Cells::of_table(table)?;
+    let schema = schema(table, DataType::clone);
+    let arrays = table.columns.iter().map(|column| Arc::clone(&column.values)).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(table.num_rows()));
+    let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)?;
+    let mut writer = StreamWriter::try_new_buffered(out, &schema)?;
+    writer.write(&batch)?;
+    writer.finish()?;
+    Ok(())
+}
+
+/// The fields of a table with unit and meaning as metadata; `kind` says how values are carried.
+fn schema(table: &Table, kind: impl Fn(&DataType) -> DataType) -> SchemaRef {
+    let field = |column: &parallax_service::Column| {
+        let mut metadata = HashMap::from([("doc".to_owned(), column.doc.to_owned())]);
+        if !column.unit.is_empty() {
+            metadata.insert("unit".to_owned(), column.unit.clone());
+        }
+        let is_nullable = column.values.logical_null_count() > 0;
+        Field::new(&column.name, kind(column.values.data_type()), is_nullable)
+            .with_metadata(metadata)
+    };
+    Arc::new(Schema::new(table.columns.iter().map(field).collect::<Vec<_>>()))
+}
+
 /// A table as record batches of plain columns.
 pub(crate) struct Batches<'a> {
     table: &'a Table,
@@ -45,20 +77,11 @@ pub(crate) struct Batches<'a> {
 impl<'a> Batches<'a> {
     pub(crate) fn new(table: &'a Table) -> Result<Self, WireError> {
         Cells::of_table(table)?;
-        let mut fields = Vec::with_capacity(table.columns.len());
-        for column in &table.columns {
-            let mut metadata = HashMap::from([("doc".to_owned(), column.doc.to_owned())]);
-            if !column.unit.is_empty() {
-                metadata.insert("unit".to_owned(), column.unit.clone());
-            }
-            let data_type = match column.values.data_type() {
-                DataType::Dictionary(_, texts) => texts.as_ref().clone(),
-                plain => plain.clone(),
-            };
-            let is_nullable = column.values.logical_null_count() > 0;
-            fields.push(Field::new(&column.name, data_type, is_nullable).with_metadata(metadata));
-        }
-        Ok(Self { table, schema: Arc::new(Schema::new(fields)) })
+        let schema = schema(table, |kind| match kind {
+            DataType::Dictionary(_, texts) => texts.as_ref().clone(),
+            plain => plain.clone(),
+        });
+        Ok(Self { table, schema })
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<RecordBatch, WireError>> + '_ {

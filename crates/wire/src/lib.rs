@@ -22,11 +22,12 @@ mod error;
 mod json;
 #[cfg(feature = "parquet")]
 mod parquet;
+pub mod protocol;
 mod replies;
 mod report;
 
 pub use cells::{Cell, Cells, ColumnType};
-pub use columnar::write_arrow;
+pub use columnar::{write_arrow, write_arrow_packed};
 pub use csv::write_csv;
 pub use error::WireError;
 pub use json::{write_json, write_jsonl};

@@ -5,6 +5,7 @@
 use std::io::Write;
 
 use parallax_base::{Issue, Place, Severity, Stage};
+use parallax_service::{Info, MetricInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::WireError;
@@ -13,6 +14,7 @@ use crate::WireError;
 ///
 /// Plural names of things (`contexts`, `issues`) are counts; `*_list` has the things themselves.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct InfoReply {
     /// Name of the measured program.
     pub title: String,
@@ -48,6 +50,7 @@ pub struct InfoReply {
 
 /// A kind of identity, such as `rank`, and how many different ones there are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct KindReply {
     /// Name of the kind, as in query expressions.
     pub name: String,
@@ -57,6 +60,7 @@ pub struct KindReply {
 
 /// A window of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SpanReply {
     /// Nanoseconds on the trace's clock.
     pub start_ns: u64,
@@ -66,6 +70,7 @@ pub struct SpanReply {
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FileReply {
     /// Name, relative to what was opened.
     pub name: String,
@@ -74,7 +79,8 @@ pub struct FileReply {
 }
 
 /// A metric.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MetricReply {
     /// Name, as in query expressions.
     pub name: String,
@@ -82,10 +88,17 @@ pub struct MetricReply {
     pub unit: String,
     /// Scopes that were measured: `inclusive`, `exclusive` and others.
     pub scopes: Vec<String>,
+    /// What it means, in the source's words; may be empty.
+    #[serde(default)]
+    pub description: String,
+    /// The whole execution's inclusive sum over all locations; null when there is none.
+    #[serde(default)]
+    pub total: Option<f64>,
 }
 
 /// Something that was repaired, dropped or guessed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct IssueReply {
     /// A short stable name, such as `child-outside-section`.
     pub kind: String,
@@ -131,6 +144,48 @@ impl From<&Issue> for IssueReply {
             offset,
             message: issue.message.clone(),
             count: issue.count,
+        }
+    }
+}
+
+impl From<&MetricInfo> for MetricReply {
+    fn from(metric: &MetricInfo) -> Self {
+        Self {
+            name: metric.name.clone(),
+            unit: metric.unit.clone(),
+            scopes: metric.scopes.clone(),
+            description: metric.description.clone(),
+            total: metric.total,
+        }
+    }
+}
+
+impl From<&Info> for InfoReply {
+    fn from(info: &Info) -> Self {
+        Self {
+            title: info.title.clone(),
+            format: info.format.clone(),
+            contexts: info.contexts as u64,
+            locations: info.locations as u64,
+            metrics: info.metrics.len() as u64,
+            traces: info.traces as u64,
+            samples: info.samples,
+            issues: info.issues.len() as u64,
+            entries: info.entries.clone(),
+            kinds: info
+                .identities
+                .iter()
+                .map(|(name, n)| KindReply { name: (*name).to_owned(), count: *n as u64 })
+                .collect(),
+            span: info.span_nanos.map(|(start_ns, end_ns)| SpanReply { start_ns, end_ns }),
+            size_bytes: info.file_sizes.iter().map(|(_, len)| len).sum(),
+            file_list: info
+                .file_sizes
+                .iter()
+                .map(|(name, len)| FileReply { name: name.clone(), size_bytes: *len })
+                .collect(),
+            metric_list: info.metrics.iter().map(MetricReply::from).collect(),
+            issue_list: info.issues.list().iter().map(IssueReply::from).collect(),
         }
     }
 }

@@ -2,15 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use parallax_service::Table;
+use parallax_service::analysis::report::{Finding, Report};
+use parallax_service::{Opened, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::{WireError, write_json};
 
 /// A table inside a larger reply: `{"columns":[{"name","type","unit"}],"rows":[[...]]}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(transparent)]
-pub struct TableReply(serde_json::Value);
+pub struct TableReply(
+    #[cfg_attr(
+        feature = "typescript",
+        ts(
+            type = "{ columns: { name: string; type: string; unit: string }[]; rows: (string | number | boolean | null)[][] }"
+        )
+    )]
+    serde_json::Value,
+);
 
 impl TableReply {
     /// The same document that [`write_json`] makes of `table`. For tables that are small: all rows
@@ -29,6 +39,7 @@ impl TableReply {
 
 /// A number that a finding rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EvidenceReply {
     /// What it is.
     pub what: String,
@@ -40,6 +51,7 @@ pub struct EvidenceReply {
 
 /// Something that bounds the program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FindingReply {
     /// What it is about, a stable name such as `Mpi` or `Imbalance`.
     pub kind: String,
@@ -55,6 +67,7 @@ pub struct FindingReply {
 
 /// What `report` says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ReportReply {
     /// Name of the measured program.
     pub title: String,
@@ -80,4 +93,70 @@ pub struct ReportReply {
     pub findings: Vec<FindingReply>,
     /// Tables by name: `categories`, `routines`, `functions`, `gpu`, `hot_path`, `metrics`.
     pub tables: BTreeMap<String, TableReply>,
+}
+
+impl ReportReply {
+    /// The reply for `report` about `opened`; `path` is what a person types to open it again.
+    ///
+    /// # Errors
+    ///
+    /// [`WireError`] when a table has columns that answers do not carry.
+    pub fn of(report: &Report, opened: &Opened, path: &str) -> Result<Self, WireError> {
+        let tables = [
+            ("categories", report.categories_table()),
+            ("routines", report.routines_table()),
+            ("functions", report.functions_table()),
+            ("gpu", report.gpu_table()),
+            ("hot_path", report.hot_path_table(opened.session())),
+            ("metrics", report.metrics_table()),
+        ];
+        let finding = |finding: &Finding| FindingReply {
+            kind: format!("{:?}", finding.kind),
+            text: finding.text.clone(),
+            percent: finding.percent,
+            evidence: finding
+                .evidence
+                .iter()
+                .map(|e| EvidenceReply {
+                    what: e.what.clone(),
+                    value: e.value,
+                    unit: e.unit.clone(),
+                })
+                .collect(),
+            next: next_command(finding, path),
+        };
+        Ok(Self {
+            title: report.title.clone(),
+            metric: report.metric.map(|_| report.metric_name.clone()),
+            unit: report.unit.to_string(),
+            reason: report.reason.clone(),
+            total: report.total,
+            helper_total: report.helper_total,
+            program_total: report.program_total,
+            samples: report.num_samples,
+            ranks: report.num_ranks as u64,
+            locations: report.num_locations as u64,
+            findings: report.findings.iter().map(finding).collect(),
+            tables: tables
+                .iter()
+                .map(|(name, table)| Ok(((*name).to_owned(), TableReply::of(table)?)))
+                .collect::<Result<_, WireError>>()?,
+        })
+    }
+}
+
+/// The command that a finding suggests, as it can be typed.
+fn next_command(finding: &Finding, path: &str) -> String {
+    let contexts = finding.next.contexts.as_ref();
+    match (finding.next.command, contexts) {
+        (command @ ("tree" | "flat"), Some(contexts)) => {
+            format!("parallax {command} {path} --from '{contexts}'")
+        }
+        (command @ "callers", Some(contexts)) => {
+            let name = contexts.trim_start_matches("function(").trim_end_matches(')');
+            format!("parallax {command} {path} --function '{name}'")
+        }
+        (command, Some(contexts)) => format!("parallax {command} {path} -c '{contexts}'"),
+        (command, None) => format!("parallax {command} {path}"),
+    }
 }

@@ -26,6 +26,8 @@ fn info_keeps_the_names_that_were_promised() {
             name: "cputime".into(),
             unit: "s".into(),
             scopes: vec!["inclusive".into()],
+            description: "Wall time.".into(),
+            total: Some(1.5),
         }],
         issue_list: issues.list().iter().map(IssueReply::from).collect(),
         ..InfoReply::default()

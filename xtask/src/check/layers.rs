@@ -76,7 +76,19 @@ const CRATES: &[Crate] = &[
         is_for_browser: true,
         uses: &["parallax-base", "parallax-service"],
     },
+    Crate {
+        name: "parallax-host",
+        folder: "crates/host",
+        is_for_browser: true,
+        uses: &["parallax-base", "parallax-service", "parallax-wire"],
+    },
     // L5
+    Crate {
+        name: "parallax-wasm",
+        folder: "crates/wasm",
+        is_for_browser: true,
+        uses: &["parallax-base", "parallax-host", "parallax-wire"],
+    },
     Crate {
         name: "parallax-native",
         folder: "crates/native",
@@ -115,6 +127,7 @@ const CRATES: &[Crate] = &[
         ],
     },
     Crate { name: "xtask", folder: "xtask", is_for_browser: false, uses: &[] },
+    Crate { name: "xtask-bindgen", folder: "xtask/bindgen", is_for_browser: false, uses: &[] },
 ];
 
 /// What the tests of any crate may use besides: files from disk, generated databases, and what
@@ -126,7 +139,11 @@ const RESERVED: &[(&str, &[&str], &str)] = &[
     ("serde", &["parallax-wire"], "only `wire` is serialisable"),
     ("memmap2", &["parallax-native"], "only `native` maps files"),
     ("rayon", &["parallax-base", "parallax-testkit"], "threads come through the seam in `base`"),
-    ("anyhow", &["parallax-cli", "parallax-benches", "xtask"], "libraries name their errors"),
+    (
+        "anyhow",
+        &["parallax-cli", "parallax-benches", "xtask", "xtask-bindgen"],
+        "libraries name their errors",
+    ),
     ("clap", &["parallax-cli", "parallax-benches"], "only surfaces have a command line"),
 ];
 

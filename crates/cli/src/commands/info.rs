@@ -1,7 +1,7 @@
 //! `info`: what a database holds.
 
 use parallax_service::{Info, Severity, Unit};
-use parallax_wire::{FileReply, InfoReply, IssueReply, KindReply, MetricReply, SpanReply};
+use parallax_wire::InfoReply;
 
 use super::Context;
 use crate::args::Database;
@@ -10,7 +10,7 @@ use crate::text::{KeyValues, Style, TextTable, bytes, count, duration, quantity}
 pub(super) fn info(context: &Context, database: &Database) -> anyhow::Result<()> {
     let opened = context.open(database)?;
     let info = opened.info(&context.control)?;
-    context.output.emit_reply(&reply(&info), |style, out| {
+    context.output.emit_reply(&InfoReply::from(&info), |style, out| {
         facts(&info, style).write(style, out)?;
         writeln!(out)?;
         let table = info.metrics_table();
@@ -116,40 +116,4 @@ fn issues(info: &Info) -> KeyValues {
         out = out.pair(severity, format!("{}: {}{times}", issue.place, issue.message));
     }
     out
-}
-
-fn reply(info: &Info) -> InfoReply {
-    InfoReply {
-        title: info.title.clone(),
-        format: info.format.clone(),
-        contexts: info.contexts as u64,
-        locations: info.locations as u64,
-        metrics: info.metrics.len() as u64,
-        traces: info.traces as u64,
-        samples: info.samples,
-        issues: info.issues.len() as u64,
-        entries: info.entries.clone(),
-        kinds: info
-            .identities
-            .iter()
-            .map(|(name, n)| KindReply { name: (*name).to_owned(), count: *n as u64 })
-            .collect(),
-        span: info.span_nanos.map(|(start_ns, end_ns)| SpanReply { start_ns, end_ns }),
-        size_bytes: info.file_sizes.iter().map(|(_, len)| len).sum(),
-        file_list: info
-            .file_sizes
-            .iter()
-            .map(|(name, len)| FileReply { name: name.clone(), size_bytes: *len })
-            .collect(),
-        metric_list: info
-            .metrics
-            .iter()
-            .map(|m| MetricReply {
-                name: m.name.clone(),
-                unit: m.unit.clone(),
-                scopes: m.scopes.clone(),
-            })
-            .collect(),
-        issue_list: info.issues.list().iter().map(IssueReply::from).collect(),
-    }
 }

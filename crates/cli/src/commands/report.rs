@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use parallax_service::analysis::report::{Finding, GpuRow, Report};
+use parallax_service::analysis::report::{GpuRow, Report};
 use parallax_service::{Column, Table};
-use parallax_wire::{EvidenceReply, FindingReply, ReportReply, TableReply};
+use parallax_wire::ReportReply;
 
 use super::Context;
 use crate::args::Database;
@@ -20,11 +20,9 @@ pub(super) fn report(
     let report = opened.report(metric, &context.control)?;
     match context.output.format {
         Format::Text | Format::Json => {
-            let tables = tables(&report, report.hot_path_table(opened.session()));
-            let reply = reply(&report, &database.path.display().to_string(), &tables)?;
-            context.output.emit_reply(&reply, |style, out| {
-                text(&report, &database.path.display().to_string(), style, out)
-            })?;
+            let path = database.path.display().to_string();
+            let reply = ReportReply::of(&report, &opened, &path)?;
+            context.output.emit_reply(&reply, |style, out| text(&report, &reply, style, out))?;
         }
         // Formats of one table carry where the cost goes.
         _ => context.output.emit(&report.categories_table())?,
@@ -33,34 +31,12 @@ pub(super) fn report(
     Ok(())
 }
 
-fn tables(report: &Report, hot_path: Table) -> Vec<(&'static str, Table)> {
-    vec![
-        ("categories", report.categories_table()),
-        ("routines", report.routines_table()),
-        ("functions", report.functions_table()),
-        ("gpu", report.gpu_table()),
-        ("hot_path", hot_path),
-        ("metrics", report.metrics_table()),
-    ]
-}
-
-/// The command that a finding suggests, as it can be typed.
-fn next_command(finding: &Finding, path: &str) -> String {
-    let contexts = finding.next.contexts.as_ref();
-    match (finding.next.command, contexts) {
-        (command @ ("tree" | "flat"), Some(contexts)) => {
-            format!("parallax {command} {path} --from '{contexts}'")
-        }
-        (command @ "callers", Some(contexts)) => {
-            let name = contexts.trim_start_matches("function(").trim_end_matches(')');
-            format!("parallax {command} {path} --function '{name}'")
-        }
-        (command, Some(contexts)) => format!("parallax {command} {path} -c '{contexts}'"),
-        (command, None) => format!("parallax {command} {path}"),
-    }
-}
-
-fn text(report: &Report, path: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn text(
+    report: &Report,
+    reply: &ReportReply,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let unit = report.unit.to_string();
     let amount = |value: f64| quantity(value, &unit, style);
     let mut facts = KeyValues::new().section(&report.title);
@@ -102,11 +78,9 @@ fn text(report: &Report, path: &str, style: &Style, out: &mut dyn Write) -> io::
             .write(style, out)?;
     } else {
         let mut findings = KeyValues::new().section("What bounds the program");
-        for (i, finding) in report.findings.iter().enumerate() {
-            findings = findings.pair(
-                format!("{}.", i + 1),
-                format!("{}\nnext: {}", finding.text, next_command(finding, path)),
-            );
+        for (i, finding) in reply.findings.iter().enumerate() {
+            let text = format!("{}\nnext: {}", finding.text, finding.next);
+            findings = findings.pair(format!("{}.", i + 1), text);
         }
         findings.write(style, out)?;
     }
@@ -155,35 +129,4 @@ fn section<'t>(
     let style = Style { rows: style.rows.map(|rows| rows.min(SECTION_ROWS)), ..*style };
     writeln!(out)?;
     shape(TextTable::new(table).title(title)).write(&style, out)
-}
-
-fn reply(report: &Report, path: &str, tables: &[(&str, Table)]) -> io::Result<ReportReply> {
-    let finding = |finding: &Finding| FindingReply {
-        kind: format!("{:?}", finding.kind),
-        text: finding.text.clone(),
-        percent: finding.percent,
-        evidence: finding
-            .evidence
-            .iter()
-            .map(|e| EvidenceReply { what: e.what.clone(), value: e.value, unit: e.unit.clone() })
-            .collect(),
-        next: next_command(finding, path),
-    };
-    Ok(ReportReply {
-        title: report.title.clone(),
-        metric: report.metric.map(|_| report.metric_name.clone()),
-        unit: report.unit.to_string(),
-        reason: report.reason.clone(),
-        total: report.total,
-        helper_total: report.helper_total,
-        program_total: report.program_total,
-        samples: report.num_samples,
-        ranks: report.num_ranks as u64,
-        locations: report.num_locations as u64,
-        findings: report.findings.iter().map(finding).collect(),
-        tables: tables
-            .iter()
-            .map(|(name, table)| Ok(((*name).to_owned(), TableReply::of(table)?)))
-            .collect::<io::Result<_>>()?,
-    })
 }

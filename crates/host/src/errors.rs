@@ -1,0 +1,51 @@
+//! Errors of the service as replies: sorted by who can help.
+
+use parallax_base::ReadError;
+use parallax_service::ServiceError;
+use parallax_service::scaling::ScalingError;
+use parallax_wire::WireError;
+use parallax_wire::protocol::ErrorReply;
+
+pub(crate) fn service_error(error: &ServiceError) -> ErrorReply {
+    let kind = if error.is_cancelled() {
+        "cancelled"
+    } else if error.is_misuse() {
+        "misuse"
+    } else if matches!(error, ServiceError::Open(_)) {
+        "open"
+    } else {
+        "read"
+    };
+    with_hint(kind, error.to_string())
+}
+
+pub(crate) fn scaling_error(error: &ScalingError) -> ErrorReply {
+    let kind = if error.is_cancelled() {
+        "cancelled"
+    } else if error.is_misuse() {
+        "misuse"
+    } else {
+        "open"
+    };
+    with_hint(kind, error.to_string())
+}
+
+pub(crate) fn read_error(error: &ReadError, name: &str) -> ErrorReply {
+    with_hint("read", format!("{name}: {error}"))
+}
+
+pub(crate) fn wire_error(error: &WireError) -> ErrorReply {
+    ErrorReply::new("protocol", error.to_string())
+}
+
+/// A file that changed under an open page is the commonest failure that no message of a reader can
+/// explain: readers see bytes, not why they are gone.
+fn with_hint(kind: &str, message: String) -> ErrorReply {
+    let error = ErrorReply::new(kind, message);
+    if error.message.contains("cannot read at offset") {
+        return error.with_hint(
+            "the file was removed, changed or cut short after it was opened; open it again",
+        );
+    }
+    error
+}

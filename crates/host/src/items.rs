@@ -1,0 +1,99 @@
+//! What is open.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parallax_base::Issues;
+use parallax_service::Opened;
+use parallax_service::scaling::{Ensemble, ScalingSource};
+use parallax_wire::protocol::{ErrorReply, ItemKind};
+
+use crate::Host;
+
+/// Something that is open.
+pub(crate) struct Item {
+    /// Where it is from, for people.
+    pub(crate) name: String,
+    /// Length of its files together, in bytes.
+    pub(crate) size_bytes: u64,
+    /// What it was made of, so that it can become part of something else.
+    pub(crate) sources: Vec<ScalingSource>,
+    /// Items that it was made of.
+    pub(crate) members: Vec<String>,
+    pub(crate) content: Content,
+}
+
+pub(crate) enum Content {
+    Experiment(Arc<Opened>),
+    Ensemble(Arc<Ensemble>),
+}
+
+impl Item {
+    pub(crate) fn kind(&self) -> ItemKind {
+        match self.content {
+            Content::Experiment(_) => ItemKind::Experiment,
+            Content::Ensemble(_) => ItemKind::Ensemble,
+        }
+    }
+
+    pub(crate) fn issues(&self) -> Issues {
+        match &self.content {
+            Content::Experiment(opened) => opened.issues(),
+            Content::Ensemble(ensemble) => ensemble.issues.clone(),
+        }
+    }
+}
+
+/// All that is open, by key.
+#[derive(Default)]
+pub(crate) struct Items {
+    by_key: BTreeMap<String, Arc<Item>>,
+    /// Keys are never used twice, so that an old key cannot mean a new item.
+    num_made: u64,
+}
+
+impl Items {
+    pub(crate) fn add(&mut self, item: Item) -> (String, Arc<Item>) {
+        self.num_made += 1;
+        let letter = match item.content {
+            Content::Experiment(_) => 'x',
+            Content::Ensemble(_) => 'e',
+        };
+        let key = format!("{letter}{}", self.num_made);
+        let item = Arc::new(item);
+        self.by_key.insert(key.clone(), Arc::clone(&item));
+        (key, item)
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<Arc<Item>> {
+        self.by_key.get(key).cloned()
+    }
+
+    pub(crate) fn remove(&mut self, key: &str) {
+        self.by_key.remove(key);
+    }
+}
+
+impl Host {
+    pub(crate) fn experiment(&self, key: &str) -> Result<Arc<Opened>, ErrorReply> {
+        match &self.item(key)?.content {
+            Content::Experiment(opened) => Ok(Arc::clone(opened)),
+            Content::Ensemble(_) => Err(ErrorReply::new(
+                "misuse",
+                format!("`{key}` is an ensemble; this question is about one experiment"),
+            )
+            .with_hint("choose one of its runs")),
+        }
+    }
+
+    pub(crate) fn ensemble(&self, key: &str) -> Result<Arc<Ensemble>, ErrorReply> {
+        match &self.item(key)?.content {
+            Content::Ensemble(ensemble) => Ok(Arc::clone(ensemble)),
+            Content::Experiment(_) => Err(ErrorReply::new(
+                "misuse",
+                format!("`{key}` is one experiment; scaling is about several"),
+            )
+            .with_hint("open several runs of the program together")),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Answers the protocol of `wire`: what a browser's worker and an HTTP server have in common.
+//!
+//! A [`Host`] knows *roots* (files and folders that may be opened) and *items* (what is open). It
+//! takes a [`Request`](parallax_wire::protocol::Request) and gives a [`Response`]; how bytes get in
+//! and out is the surface's business.
+//!
+//! Invariant: every number comes from `parallax_service`; nothing is computed here.
+
+mod errors;
+mod items;
+mod open;
+mod profile;
+mod response;
+mod scaling;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use parallax_base::{Control, Folder, Limits};
+use parallax_wire::protocol::{
+    CloseReply, ErrorReply, HelloReply, IssuesReply, PROTOCOL_VERSION, Request, RootReply,
+};
+
+use crate::items::{Item, Items};
+use crate::response::plain;
+
+pub use response::{NamedTable, Response};
+
+/// A file or folder that may be opened.
+struct Root {
+    key: String,
+    name: String,
+    folder: Arc<dyn Folder>,
+}
+
+/// An engine that answers requests, from any number of threads.
+#[derive(Default)]
+pub struct Host {
+    roots: RwLock<Vec<Root>>,
+    items: RwLock<Items>,
+    limits: Limits,
+}
+
+impl Host {
+    /// A host whose readers keep to `limits`.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    /// Makes `folder` something that can be opened, as `name` for people. A key that is known
+    /// already now means the new folder.
+    pub fn add_root(&self, key: &str, name: &str, folder: Arc<dyn Folder>) -> RootReply {
+        let root = Root { key: key.to_owned(), name: name.to_owned(), folder };
+        let reply = root.reply();
+        let mut roots = self.roots.write().unwrap_or_else(PoisonError::into_inner);
+        roots.retain(|known| known.key != key);
+        roots.push(root);
+        reply
+    }
+
+    /// Answers `request`, which is JSON as the protocol has it.
+    ///
+    /// # Errors
+    /// Why there is no answer, in words for people.
+    pub fn answer_json(&self, request: &str, control: &Control) -> Result<Response, ErrorReply> {
+        let request = serde_json::from_str(request).map_err(|error| {
+            ErrorReply::new("protocol", format!("the request is not understood: {error}"))
+                .with_hint("the page and the engine are of different versions; reload the page")
+        })?;
+        self.answer(request, control)
+    }
+
+    /// Answers `request`.
+    ///
+    /// # Errors
+    /// Why there is no answer, in words for people.
+    pub fn answer(&self, request: Request, control: &Control) -> Result<Response, ErrorReply> {
+        match request {
+            Request::Hello(ask) => plain(&ask, &self.hello()),
+            Request::Open(ask) => plain(&ask, &self.open(&ask, control)?),
+            Request::Combine(ask) => plain(&ask, &self.combine(&ask, control)?),
+            Request::Close(ask) => {
+                self.items.write().unwrap_or_else(PoisonError::into_inner).remove(&ask.item);
+                plain(&ask, &CloseReply {})
+            }
+            Request::Issues(ask) => {
+                let issues = self.item(&ask.item)?.issues();
+                let issues = issues.list().iter().map(Into::into).collect();
+                plain(&ask, &IssuesReply { issues })
+            }
+            Request::Info(ask) => profile::info(&*self.experiment(&ask.item)?, &ask, control),
+            Request::Metrics(ask) => profile::metrics(&*self.experiment(&ask.item)?, &ask, control),
+            Request::TreeTable(ask) => {
+                profile::tree_table(&*self.experiment(&ask.item)?, &ask, control)
+            }
+            Request::Callers(ask) => profile::callers(&*self.experiment(&ask.item)?, &ask, control),
+            Request::Flat(ask) => profile::flat(&*self.experiment(&ask.item)?, &ask, control),
+            Request::Distribution(ask) => {
+                profile::distribution(&*self.experiment(&ask.item)?, &ask, control)
+            }
+            Request::SourceFiles(ask) => profile::source_files(&*self.experiment(&ask.item)?, &ask),
+            Request::Source(ask) => profile::source(&*self.experiment(&ask.item)?, &ask, control),
+            Request::Report(ask) => profile::report(&*self.experiment(&ask.item)?, &ask, control),
+            Request::Balance(ask) => profile::balance(&*self.experiment(&ask.item)?, &ask, control),
+            Request::Idleness(ask) => {
+                profile::idleness(&*self.experiment(&ask.item)?, &ask, control)
+            }
+            Request::Query(ask) => profile::query(&*self.experiment(&ask.item)?, &ask, control),
+            Request::Trace(ask) => profile::trace(&*self.experiment(&ask.item)?, &ask, control),
+            Request::Scaling(ask) => scaling::scaling(&*self.ensemble(&ask.item)?, &ask),
+            Request::ScalingTable(ask) => scaling::table(&*self.ensemble(&ask.item)?, &ask),
+            Request::Models(ask) => scaling::models(&*self.ensemble(&ask.item)?, &ask),
+            Request::Compare(ask) => {
+                scaling::compare(&*self.ensemble(&ask.old)?, &*self.ensemble(&ask.new)?, &ask)
+            }
+        }
+    }
+
+    fn hello(&self) -> HelloReply {
+        let roots = self.roots.read().unwrap_or_else(PoisonError::into_inner);
+        HelloReply {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            protocol: PROTOCOL_VERSION,
+            roots: roots.iter().map(Root::reply).collect(),
+        }
+    }
+
+    fn root(&self, key: &str) -> Result<(String, Arc<dyn Folder>), ErrorReply> {
+        let roots = self.roots.read().unwrap_or_else(PoisonError::into_inner);
+        let root = roots.iter().find(|root| root.key == key).ok_or_else(|| {
+            ErrorReply::new("open", format!("there is no root `{key}`"))
+                .with_hint("drop or pick the files again")
+        })?;
+        Ok((root.name.clone(), Arc::clone(&root.folder)))
+    }
+
+    fn item(&self, key: &str) -> Result<Arc<Item>, ErrorReply> {
+        let items = self.items.read().unwrap_or_else(PoisonError::into_inner);
+        items.get(key).ok_or_else(|| {
+            ErrorReply::new("unknown_item", format!("`{key}` is not open"))
+                .with_hint("it was closed; open it again")
+        })
+    }
+}
+
+impl Root {
+    fn reply(&self) -> RootReply {
+        // What cannot be listed says so when it is opened.
+        let files = self.folder.walk().unwrap_or_default();
+        RootReply {
+            key: self.key.clone(),
+            name: self.name.clone(),
+            files: files.len() as u64,
+            bytes: files.iter().map(|file| file.len).sum(),
+        }
+    }
+}

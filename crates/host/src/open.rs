@@ -1,0 +1,235 @@
+//! Opening roots, and making ensembles of what is open.
+
+use std::sync::{Arc, PoisonError};
+
+use parallax_base::{Control, Folder};
+use parallax_service::scaling::{
+    Ensemble, EnsembleOptions, ParameterRule, RegionTime, ScalingContent, ScalingSource,
+    open_ensemble,
+};
+use parallax_service::{Found, discover, open};
+use parallax_wire::protocol::{CombineAsk, EnsembleAsk, ErrorReply, ItemReply, OpenAsk, OpenReply};
+
+use crate::Host;
+use crate::errors::{read_error, scaling_error, service_error};
+use crate::items::{Content, Item};
+
+/// Paths named in a message at most.
+const MAX_NAMED: usize = 5;
+
+impl Host {
+    pub(crate) fn open(&self, ask: &OpenAsk, control: &Control) -> Result<OpenReply, ErrorReply> {
+        let (name, folder) = self.root(&ask.root)?;
+        let found = discover(&folder).map_err(|error| read_error(&error, &name))?;
+        if found.databases.is_empty() && found.measurements.is_empty() {
+            return Err(nothing(&name, &found));
+        }
+        let mut reply = OpenReply { items: Vec::new(), notes: Vec::new(), errors: Vec::new() };
+        self.open_databases(&found.databases, &ask.ensemble, control, &mut reply)?;
+        self.open_files(&found.measurements, &ask.ensemble, control, &mut reply)?;
+        match (reply.items.is_empty(), reply.errors.first()) {
+            (true, Some(first)) => Err(first.clone()),
+            _ => Ok(reply),
+        }
+    }
+
+    pub(crate) fn combine(
+        &self,
+        ask: &CombineAsk,
+        control: &Control,
+    ) -> Result<OpenReply, ErrorReply> {
+        let mut sources = Vec::new();
+        let mut size = 0;
+        for key in &ask.items {
+            let item = self.item(key)?;
+            sources.extend(item.sources.iter().cloned());
+            size += item.size_bytes;
+        }
+        let mut reply = OpenReply { items: Vec::new(), notes: Vec::new(), errors: Vec::new() };
+        let made = ensemble(&sources, &ask.ensemble, control, &mut reply)?;
+        self.keep_ensemble(made, &sources, ask.items.clone(), size, &mut reply);
+        Ok(reply)
+    }
+
+    /// Every database becomes an experiment, and several of them an ensemble too.
+    fn open_databases(
+        &self,
+        sources: &[ScalingSource],
+        ask: &EnsembleAsk,
+        control: &Control,
+        reply: &mut OpenReply,
+    ) -> Result<(), ErrorReply> {
+        let mut experiments = Vec::new();
+        let mut opened_sources = Vec::new();
+        let mut size = 0;
+        for source in sources {
+            let ScalingContent::Folder(folder) = &source.content else { continue };
+            match open(folder, &self.limits) {
+                Ok(opened) => {
+                    let bytes = length(folder);
+                    size += bytes;
+                    let (key, item) = self.keep(Item {
+                        name: source.name.clone(),
+                        size_bytes: bytes,
+                        sources: vec![source.clone()],
+                        members: Vec::new(),
+                        content: Content::Experiment(Arc::new(opened)),
+                    });
+                    experiments.push(item_reply(&key, &item));
+                    opened_sources.push(source.clone());
+                }
+                Err(error) => reply.errors.push(service_error(&error)),
+            }
+        }
+        if opened_sources.len() > 1 {
+            match ensemble(&opened_sources, ask, control, reply) {
+                Ok(made) => {
+                    let members = experiments.iter().map(|item| item.item.clone()).collect();
+                    self.keep_ensemble(made, &opened_sources, members, size, reply);
+                }
+                Err(error) if error.kind == "cancelled" => return Err(error),
+                // The runs are there all the same; why they do not belong together is said.
+                Err(error) => reply.errors.push(error),
+            }
+        }
+        reply.items.append(&mut experiments);
+        Ok(())
+    }
+
+    /// Files that hold several configurations each are ensembles of their own; files of a single
+    /// configuration each are the runs of one.
+    fn open_files(
+        &self,
+        sources: &[ScalingSource],
+        ask: &EnsembleAsk,
+        control: &Control,
+        reply: &mut OpenReply,
+    ) -> Result<(), ErrorReply> {
+        let mut opened: Vec<(&ScalingSource, Ensemble)> = Vec::new();
+        for source in sources {
+            match ensemble(std::slice::from_ref(source), ask, control, reply) {
+                Ok(made) => opened.push((source, made)),
+                Err(error) if error.kind == "cancelled" => return Err(error),
+                Err(error) => reply.errors.push(error),
+            }
+        }
+        let are_runs = opened.len() > 1 && opened.iter().all(|(_, e)| e.coordinates().len() == 1);
+        if are_runs {
+            let sources: Vec<ScalingSource> =
+                opened.iter().map(|(source, _)| (*source).clone()).collect();
+            let made = ensemble(&sources, ask, control, reply)?;
+            let size = sources.iter().map(source_length).sum();
+            self.keep_ensemble(made, &sources, Vec::new(), size, reply);
+            return Ok(());
+        }
+        for (source, made) in opened {
+            let size = source_length(source);
+            self.keep_ensemble(made, std::slice::from_ref(source), Vec::new(), size, reply);
+        }
+        Ok(())
+    }
+
+    fn keep(&self, item: Item) -> (String, Arc<Item>) {
+        self.items.write().unwrap_or_else(PoisonError::into_inner).add(item)
+    }
+
+    fn keep_ensemble(
+        &self,
+        ensemble: Ensemble,
+        sources: &[ScalingSource],
+        members: Vec<String>,
+        size_bytes: u64,
+        reply: &mut OpenReply,
+    ) {
+        let (key, item) = self.keep(Item {
+            name: ensemble.metadata.origin.clone(),
+            size_bytes,
+            sources: sources.to_vec(),
+            members,
+            content: Content::Ensemble(Arc::new(ensemble)),
+        });
+        reply.items.push(item_reply(&key, &item));
+    }
+}
+
+fn ensemble(
+    sources: &[ScalingSource],
+    ask: &EnsembleAsk,
+    control: &Control,
+    reply: &mut OpenReply,
+) -> Result<Ensemble, ErrorReply> {
+    let parameters = ask
+        .parameters
+        .iter()
+        .map(|text| ParameterRule::parse(text))
+        .collect::<Result<_, _>>()
+        .map_err(|error| scaling_error(&error))?;
+    let options = EnsembleOptions {
+        parameters,
+        table: None,
+        contexts: ask.contexts()?,
+        region_time: match ask.region_time.as_deref() {
+            None | Some("union") => RegionTime::Union,
+            Some("sum") => RegionTime::Sum,
+            Some("span") => RegionTime::Span,
+            Some("thread-max") => RegionTime::ThreadMax,
+            Some(word) => {
+                return Err(ErrorReply::new(
+                    "misuse",
+                    format!("region time `{word}` is none of union, sum, span, thread-max"),
+                ));
+            }
+        },
+        limits: parallax_base::Limits::default(),
+    };
+    let made = open_ensemble(sources, &options, control).map_err(|error| scaling_error(&error))?;
+    reply.notes.extend(made.notes);
+    Ok(made.value)
+}
+
+fn item_reply(key: &str, item: &Item) -> ItemReply {
+    let metadata = match &item.content {
+        Content::Experiment(opened) => &opened.session().experiment().metadata,
+        Content::Ensemble(ensemble) => &ensemble.metadata,
+    };
+    ItemReply {
+        item: key.to_owned(),
+        kind: item.kind(),
+        title: metadata.title.clone(),
+        name: item.name.clone(),
+        format: metadata.format.clone(),
+        size_bytes: item.size_bytes,
+        issues: item.issues().len() as u64,
+        members: item.members.clone(),
+    }
+}
+
+fn length(folder: &Arc<dyn Folder>) -> u64 {
+    folder.entries().unwrap_or_default().iter().map(|entry| entry.len).sum()
+}
+
+fn source_length(source: &ScalingSource) -> u64 {
+    match &source.content {
+        ScalingContent::File(file) => file.len(),
+        ScalingContent::Folder(folder) => length(folder),
+    }
+}
+
+/// Why there is nothing to open, and what a person can do about it.
+fn nothing(name: &str, found: &Found) -> ErrorReply {
+    let mut named: Vec<&str> = found.others.iter().take(MAX_NAMED).map(String::as_str).collect();
+    let more = found.others.len().saturating_sub(named.len());
+    let more = format!("and {more} more");
+    if found.others.len() > named.len() {
+        named.push(&more);
+    }
+    let message = match found.others.as_slice() {
+        [] => format!("{name} is empty"),
+        [one] => format!("{one} is of no known format"),
+        _ => format!("{name} holds nothing of a known format: {}", named.join(", ")),
+    };
+    ErrorReply::new("open", message).with_hint(
+        "open the folder of an HPCToolkit database (with meta.db and profile.db inside), several \
+         of them, or a file of PaScal, SPERF, Extra-P or TALP measurements",
+    )
+}

@@ -1,0 +1,96 @@
+//! [`Response`]: a reply and its tables, ready to be sent.
+
+use parallax_service::Table;
+use parallax_wire::protocol::{Ask, ErrorReply};
+use parallax_wire::write_arrow_packed;
+
+use crate::errors::wire_error;
+
+/// A table of a response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedTable {
+    /// Its name, as the protocol has it.
+    pub name: &'static str,
+    /// The table as an Arrow IPC stream.
+    pub bytes: Vec<u8>,
+}
+
+/// A reply and its tables.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Response {
+    /// The reply as JSON.
+    pub json: String,
+    /// The tables.
+    pub tables: Vec<NamedTable>,
+}
+
+impl Response {
+    /// The response as one piece of bytes, for transports that carry nothing else.
+    ///
+    /// Little-endian: the length of a head (u32), the head as JSON
+    /// (`{"reply":...,"tables":[{"name","bytes"}]}`), then the tables one after the other, each at a
+    /// multiple of 8 bytes from the start so that a reader can view columns in place.
+    #[must_use]
+    pub fn framed(&self) -> Vec<u8> {
+        let tables: Vec<serde_json::Value> = self
+            .tables
+            .iter()
+            .map(|table| serde_json::json!({ "name": table.name, "bytes": table.bytes.len() }))
+            .collect();
+        let tables = serde_json::Value::from(tables);
+        let head = format!("{{\"reply\":{},\"tables\":{tables}}}", self.json);
+        let mut out = Vec::new();
+        let length = u32::try_from(head.len()).unwrap_or(u32::MAX);
+        out.extend_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(head.as_bytes());
+        for table in &self.tables {
+            out.resize(out.len().next_multiple_of(8), 0);
+            out.extend_from_slice(&table.bytes);
+        }
+        out
+    }
+}
+
+/// A reply without tables. The request is there for its type: it tells which reply it has.
+pub(crate) fn plain<A: Ask>(_ask: &A, reply: &A::Reply) -> Result<Response, ErrorReply> {
+    let json = serde_json::to_string(reply)
+        .map_err(|error| ErrorReply::new("protocol", format!("the reply has no form: {error}")))?;
+    Ok(Response { json, tables: Vec::new() })
+}
+
+/// A reply with tables.
+pub(crate) fn with_tables<A: Ask>(
+    ask: &A,
+    reply: &A::Reply,
+    tables: &[(&'static str, &Table)],
+) -> Result<Response, ErrorReply> {
+    let mut response = plain(ask, reply)?;
+    for &(name, table) in tables {
+        let mut bytes = Vec::new();
+        write_arrow_packed(table, &mut bytes).map_err(|error| wire_error(&error))?;
+        response.tables.push(NamedTable { name, bytes });
+    }
+    Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_a_frame_begin_at_multiples_of_eight() {
+        let table = |name, length| NamedTable { name, bytes: vec![7; length] };
+        let response = Response {
+            json: "{\"a\":1}".to_owned(),
+            tables: vec![table("one", 3), table("two", 9)],
+        };
+        let frame = response.framed();
+        let head = u32::from_le_bytes(frame[..4].try_into().unwrap()) as usize;
+        let head: serde_json::Value = serde_json::from_slice(&frame[4..4 + head]).unwrap();
+        assert_eq!(head["reply"]["a"], 1);
+        assert_eq!(head["tables"][1]["bytes"], 9);
+        assert_eq!(frame.len() % 8, 1, "the last table begins at a multiple of 8 and has 9 bytes");
+        let sevens = frame.iter().rev().take_while(|&&byte| byte == 7).count();
+        assert_eq!(sevens, 9);
+    }
+}

@@ -1,0 +1,113 @@
+//! [`Engine`]: what the worker's script calls.
+
+use std::sync::Arc;
+
+use js_sys::{Array, Function, Uint8Array};
+use parallax_base::Limits;
+use parallax_host::Host;
+use parallax_wire::protocol::ErrorReply;
+use wasm_bindgen::prelude::*;
+use web_sys::Blob;
+
+use crate::blobs::BlobFolder;
+use crate::http::HttpFolder;
+use crate::watch::watched;
+
+/// An engine in a worker.
+#[wasm_bindgen]
+pub struct Engine {
+    host: Host,
+}
+
+/// The answer to a request.
+#[wasm_bindgen]
+pub struct Answer {
+    json: String,
+    tables: Array,
+}
+
+#[wasm_bindgen]
+impl Answer {
+    /// The reply as JSON; of errors an `ErrorReply`.
+    #[wasm_bindgen(getter)]
+    pub fn json(&self) -> String {
+        self.json.clone()
+    }
+
+    /// The tables: pairs of a name and the bytes of an Arrow IPC stream.
+    #[wasm_bindgen(getter)]
+    pub fn tables(&self) -> Array {
+        self.tables.clone()
+    }
+}
+
+fn error(error: &ErrorReply) -> JsValue {
+    // A string that the worker's script parses: plain errors of JavaScript lose their parts.
+    JsValue::from_str(&serde_json::to_string(error).unwrap_or_default())
+}
+
+#[wasm_bindgen]
+impl Engine {
+    /// An engine without any files.
+    #[wasm_bindgen(constructor)]
+    #[allow(clippy::new_without_default, reason = "JavaScript has no defaults")]
+    pub fn new() -> Self {
+        Self { host: Host::new(Limits::default()) }
+    }
+
+    /// Makes files of the page something that can be opened. `paths` and `blobs` go together.
+    /// Returns the root as JSON.
+    pub fn add_files(&self, key: &str, name: &str, paths: Vec<String>, blobs: Vec<Blob>) -> String {
+        let folder = BlobFolder::new(name, paths.into_iter().zip(blobs));
+        let root = self.host.add_root(key, name, Arc::new(folder));
+        serde_json::to_string(&root).unwrap_or_default()
+    }
+
+    /// Makes files behind an address something that can be opened. `paths` are relative to `url`.
+    /// Returns the root as JSON.
+    ///
+    /// # Errors
+    /// An `ErrorReply` as JSON when none of the files can be had.
+    pub fn add_url(
+        &self,
+        key: &str,
+        name: &str,
+        url: &str,
+        paths: Vec<String>,
+    ) -> Result<String, JsValue> {
+        let folder = HttpFolder::find(name, url, &paths).map_err(|message| {
+            let hint = "check the address; the server must allow this page to read it (CORS)";
+            error(&ErrorReply::new("open", message).with_hint(hint))
+        })?;
+        let root = self.host.add_root(key, name, Arc::new(folder));
+        Ok(serde_json::to_string(&root).unwrap_or_default())
+    }
+
+    /// Answers a request. `tell(done, total, bytes)` is called now and then while it runs and
+    /// returns true to cancel.
+    ///
+    /// # Errors
+    /// An `ErrorReply` as JSON.
+    pub fn answer(&self, request: &str, tell: &Function) -> Result<Answer, JsValue> {
+        let (answered, is_cancelled) =
+            watched(tell, |control| self.host.answer_json(request, control));
+        match answered {
+            Ok(response) => {
+                let tables = Array::new();
+                for table in &response.tables {
+                    let bytes = Uint8Array::from(table.bytes.as_slice());
+                    tables.push(&Array::of2(&JsValue::from_str(table.name), &bytes));
+                }
+                Ok(Answer { json: response.json, tables })
+            }
+            // Readers only see that bytes could not be had; why is known here.
+            Err(_) if is_cancelled => Err(error(&ErrorReply::new("cancelled", "cancelled"))),
+            Err(reply) => Err(error(&reply)),
+        }
+    }
+
+    /// Bytes of memory that the engine has taken from the browser. Memory is never given back.
+    pub fn memory_bytes(&self) -> f64 {
+        core::arch::wasm32::memory_size(0) as f64 * 65536.0
+    }
+}

@@ -1,0 +1,15 @@
+//! The engine in a browser's worker.
+//!
+//! Files that a person dropped or picked stay where they are: a [`Blob`](web_sys::Blob) is read
+//! synchronously, slice by slice, when a question needs it. Files behind an address are read in
+//! ranges. Everything else is [`parallax_host`].
+//!
+//! Invariant: JavaScript objects never leave this crate; above it there are only byte sources.
+#![cfg(target_family = "wasm")]
+
+mod blobs;
+mod engine;
+mod http;
+mod watch;
+
+pub use engine::Engine;

@@ -1,0 +1,110 @@
+//! The protocol of the surfaces that talk to an engine: one request, one reply, some tables.
+//!
+//! A browser's worker and an HTTP server carry the same messages. A request is JSON
+//! (`{"ask":"tree_table","with":{...}}`); its answer is a JSON reply and named tables in Arrow IPC.
+//! [`typescript`](mod@typescript) writes all of it down for the web.
+//!
+//! Fields that a request leaves out have the value that the command line has by default.
+
+mod common;
+mod errors;
+mod open;
+mod profile;
+mod scaling;
+#[cfg(feature = "typescript")]
+pub mod typescript;
+
+use serde::{Deserialize, Serialize};
+
+pub use common::{CostAsk, CostReply, PruneAsk, TableOnlyReply};
+pub use errors::ErrorReply;
+pub use open::{
+    CloseAsk, CloseReply, CombineAsk, EnsembleAsk, HelloAsk, HelloReply, InfoAsk, IssuesAsk,
+    IssuesReply, ItemKind, ItemReply, OpenAsk, OpenReply, RootReply,
+};
+pub use profile::{
+    BalanceAsk, BalanceReply, CallersAsk, DistributionAsk, DistributionReply, FlatAsk, FlatReply,
+    HistogramReply, IdlenessAsk, MetricsAsk, MetricsReply, QueryAsk, ReportAsk, SourceAsk,
+    SourceFileReply, SourceFilesAsk, SourceFilesReply, SourceReply, StatisticsReply, TraceAsk,
+    TreeReply, TreeTableAsk, TreeTableReply,
+};
+pub use scaling::{
+    CompareAsk, CompareReply, ComparedRegionReply, CurveAsk, CurveReply, ModelReply, ModelsAsk,
+    ModelsReply, ParameterReply, RegionReply, ScalingAsk, ScalingReply, ScalingTableAsk,
+    SpreadReply, ViewAsk,
+};
+
+/// The version of the protocol; both sides name it in `hello`.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// What a request is answered with, beside its tables.
+pub trait Ask {
+    /// The reply.
+    type Reply: Serialize;
+}
+
+/// Defines [`Request`] and which reply each request has, and keeps the list for TypeScript.
+macro_rules! protocol {
+    ($($(#[$doc:meta])* $variant:ident($ask:ty) => $reply:ty,)*) => {
+        /// A question to an engine.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "ask", content = "with", rename_all = "snake_case")]
+        pub enum Request {
+            $($(#[$doc])* $variant($ask),)*
+        }
+
+        $(impl Ask for $ask { type Reply = $reply; })*
+
+        #[cfg(feature = "typescript")]
+        pub(crate) fn describe(pages: &mut typescript::Pages) {
+            $(pages.request::<$ask, $reply>(stringify!($variant), &[$(stringify!($doc)),*]);)*
+        }
+    };
+}
+
+protocol! {
+    /// Who is there, and what can be opened without being sent.
+    Hello(HelloAsk) => HelloReply,
+    /// Open everything that a root holds.
+    Open(OpenAsk) => OpenReply,
+    /// Make one ensemble of several experiments or files that are open.
+    Combine(CombineAsk) => OpenReply,
+    /// Forget an item.
+    Close(CloseAsk) => CloseReply,
+    /// What an experiment is.
+    Info(InfoAsk) => crate::InfoReply,
+    /// What was repaired, dropped or guessed.
+    Issues(IssuesAsk) => IssuesReply,
+    /// The metrics of an experiment.
+    Metrics(MetricsAsk) => MetricsReply,
+    /// The calling context tree with several metrics; table `rows`.
+    TreeTable(TreeTableAsk) => TreeTableReply,
+    /// Who called functions; table `rows`.
+    Callers(CallersAsk) => TreeReply,
+    /// Contexts grouped by what they are; table `rows`.
+    Flat(FlatAsk) => FlatReply,
+    /// A context's cost over locations; table `rows`.
+    Distribution(DistributionAsk) => DistributionReply,
+    /// Source files that the experiment brought along.
+    SourceFiles(SourceFilesAsk) => SourceFilesReply,
+    /// A source file with the costs of its lines; tables `lines` and `contexts`.
+    Source(SourceAsk) => SourceReply,
+    /// What bounds the program.
+    Report(ReportAsk) => crate::ReportReply,
+    /// How evenly contexts cost; table `rows`.
+    Balance(BalanceAsk) => BalanceReply,
+    /// When threads and GPUs had nothing to do; table `rows`.
+    Idleness(IdlenessAsk) => TableOnlyReply,
+    /// Values as stored; table `rows`.
+    Query(QueryAsk) => TableOnlyReply,
+    /// Samples; table `rows`.
+    Trace(TraceAsk) => TableOnlyReply,
+    /// Regions, verdict and maps of an ensemble; tables `cells` and `losses`.
+    Scaling(ScalingAsk) => ScalingReply,
+    /// Another table of an ensemble; table `rows`.
+    ScalingTable(ScalingTableAsk) => TableOnlyReply,
+    /// Growth models of the regions of an ensemble.
+    Models(ModelsAsk) => ModelsReply,
+    /// Two ensembles as versions of one program; table `cells`.
+    Compare(CompareAsk) => CompareReply,
+}

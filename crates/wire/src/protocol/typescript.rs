@@ -1,0 +1,153 @@
+//! The protocol as TypeScript: one module with every type and the map from requests to replies.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use ts_rs::{Config, TS, TypeVisitor};
+
+use super::{ErrorReply, PROTOCOL_VERSION};
+
+/// The whole module, as it is kept in the repository.
+#[must_use]
+pub fn typescript() -> String {
+    let mut pages = Pages {
+        // Counts of contexts and bytes stay far below 2^53.
+        config: Config::new().with_large_int("number"),
+        seen: Vec::new(),
+        types: BTreeMap::new(),
+        requests: String::new(),
+    };
+    super::describe(&mut pages);
+    pages.add::<ErrorReply>();
+    let mut out = String::from(
+        "// Generated from crates/wire by `cargo xtask web`. Do not edit.\n\n\
+         /** The version of the protocol that these types describe. */\n",
+    );
+    let _ = writeln!(out, "export const PROTOCOL_VERSION = {PROTOCOL_VERSION};\n");
+    for text in pages.types.values() {
+        let _ = writeln!(out, "{text}\n");
+    }
+    let _ = writeln!(
+        out,
+        "/** Every request, with what it takes and what it answers. */\n\
+         export interface Protocol {{\n{}}}\n\n\
+         /** A request as it travels. */\n\
+         export interface Request {{\n  ask: keyof Protocol;\n  \
+         with: Protocol[keyof Protocol][\"request\"];\n}}",
+        pages.requests
+    );
+    out
+}
+
+/// What is written down so far.
+pub struct Pages {
+    config: Config,
+    seen: Vec<TypeId>,
+    /// Declarations by name.
+    types: BTreeMap<String, String>,
+    requests: String,
+}
+
+impl Pages {
+    /// Adds a request and everything that it mentions.
+    pub(crate) fn request<A: TS + 'static, R: TS + 'static>(&mut self, name: &str, docs: &[&str]) {
+        self.add::<A>();
+        self.add::<R>();
+        for doc in docs {
+            // The attribute as text: `doc = r" ..."` or `doc = " ..."`.
+            let text = doc.trim_start_matches("doc = ").trim_start_matches('r');
+            let text = text.trim_matches('"').trim();
+            let _ = writeln!(self.requests, "  /** {text} */");
+        }
+        let (ask, reply) = (A::name(&self.config), R::name(&self.config));
+        let name = snake_case(name);
+        let _ = writeln!(self.requests, "  {name}: {{ request: {ask}; reply: {reply} }};");
+    }
+
+    fn add<T: TS + 'static + ?Sized>(&mut self) {
+        if self.seen.contains(&TypeId::of::<T>()) {
+            return;
+        }
+        self.seen.push(TypeId::of::<T>());
+        // Numbers, texts and lists have no declaration of their own.
+        if T::output_path().is_some() {
+            let name = T::name(&self.config);
+            let docs = T::docs().unwrap_or_default();
+            let text = format!("{docs}export {}", T::decl(&self.config));
+            self.types.insert(name.clone(), laid_out(&text, name.ends_with("Ask")));
+        }
+        T::visit_dependencies(self);
+    }
+}
+
+impl TypeVisitor for Pages {
+    fn visit<T: TS + 'static + ?Sized>(&mut self) {
+        self.add::<T>();
+    }
+}
+
+/// Fields of requests that have no default.
+const REQUIRED: [&str; 9] =
+    ["item", "items", "root", "path", "table", "old", "new", "parameter", "values"];
+
+/// A declaration with one field a line and short comments; what a request may leave out is
+/// optional.
+fn laid_out(text: &str, is_request: bool) -> String {
+    let mut out = String::new();
+    let mut comment: Vec<&str> = Vec::new();
+    let mut is_inside = false;
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let indent = if is_inside { "  " } else { "" };
+        if line.starts_with("/**") || line.starts_with('*') {
+            let words = line.trim_start_matches("/**").trim_end_matches("*/");
+            let words = words.trim().trim_start_matches('*').trim();
+            comment.extend(Some(words).filter(|words| !words.is_empty()));
+            if !line.ends_with("*/") {
+                continue;
+            }
+            if let [one] = comment.as_slice() {
+                let _ = writeln!(out, "{indent}/** {one} */");
+            } else {
+                let body = comment.join(&format!("\n{indent} * "));
+                let _ = writeln!(out, "{indent}/**\n{indent} * {body}\n{indent} */");
+            }
+            comment.clear();
+            continue;
+        }
+        let (field, is_last) = match line.strip_suffix("};") {
+            Some(field) if is_inside => (field.trim(), true),
+            _ => (line, false),
+        };
+        if is_inside {
+            let field = field.trim_end_matches(',');
+            match field.split_once(": ") {
+                Some((name, kind)) if is_request && !REQUIRED.contains(&name) => {
+                    let _ = writeln!(out, "{indent}{name}?: {kind};");
+                }
+                _ => {
+                    let _ = writeln!(out, "{indent}{field};");
+                }
+            }
+            if is_last {
+                out.push_str("};\n");
+            }
+        } else {
+            let _ = writeln!(out, "{line}");
+            is_inside = line.ends_with('{');
+        }
+    }
+    out.trim_end().to_owned()
+}
+
+/// `TreeTable` as `tree_table`, the way serde writes it.
+fn snake_case(name: &str) -> String {
+    let mut out = String::new();
+    for (at, letter) in name.char_indices() {
+        if letter.is_uppercase() && at > 0 {
+            out.push('_');
+        }
+        out.extend(letter.to_lowercase());
+    }
+    out
+}

@@ -1,0 +1,35 @@
+import type { NamedFile } from "./client.ts";
+
+/** Files that a page of its own brought along, by the name of what they belong to. */
+interface EmbeddedRoot {
+  name: string;
+  files: NamedFile[];
+}
+
+/**
+ * Reads the files inside this page: elements
+ * `<script type="application/x-parallax-file" data-root="NAME" data-path="PATH">` with gzip in base64.
+ */
+export async function embeddedRoots(): Promise<EmbeddedRoot[]> {
+  if (typeof document === "undefined") return [];
+  const roots = new Map<string, NamedFile[]>();
+  const elements = document.querySelectorAll<HTMLScriptElement>(
+    'script[type="application/x-parallax-file"]',
+  );
+  for (const element of elements) {
+    const { root, path } = element.dataset;
+    if (root === undefined || path === undefined) continue;
+    const files = roots.get(root) ?? [];
+    files.push({ path, file: await unpacked(element.textContent ?? "") });
+    roots.set(root, files);
+    // The text is three times as large as the bytes.
+    element.remove();
+  }
+  return [...roots].map(([name, files]) => ({ name, files }));
+}
+
+async function unpacked(base64: string): Promise<Blob> {
+  const bytes = Uint8Array.from(atob(base64.trim()), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).blob();
+}
