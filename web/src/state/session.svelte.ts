@@ -244,6 +244,9 @@ export class Session {
 
   #take(source: SourceState, items: readonly Item[], root: RootInfo): void {
     const isNew = !this.#store.state.sources.some((one) => one.id === source.id);
+    // Opened again, it has new items; the engine need not keep the old ones.
+    const old = this.#items.filter((item) => item.source === source.id && !items.some((one) => one.item === item.item));
+    for (const item of old) void this.#client?.ask("close", { item: item.item }).catch(() => undefined);
     this.#items = [...this.#items.filter((item) => item.source !== source.id), ...items];
     this.#setMissing(null, source.id);
     this.#roots.set(source.id, root);
