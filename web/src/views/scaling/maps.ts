@@ -1,4 +1,4 @@
-import { number, percent } from "../../base/format.ts";
+import { percent } from "../../base/format.ts";
 import { differenceColours, efficiencyColours, type ColourScale } from "../../widgets/charts/colours.ts";
 import type { CellColumn, ScalingData } from "./data.ts";
 import type { ScalingSettings } from "./settings.ts";
@@ -83,9 +83,14 @@ export function cellText(kind: MapKind, value: number): string {
 
 /** A tick of a legend. */
 export function tickText(kind: MapKind, value: number): string {
-  const text = number(Math.abs(value) * 100, 3);
-  if (kind === "efficiency") return `${text} %`;
+  const text = plain(Math.abs(value) * 100);
+  if (kind === "efficiency") return text;
   return value === 0 ? "0" : `${value < 0 ? "−" : "+"}${text}`;
+}
+
+/** A number for an axis: three digits, without zeros that say nothing. */
+export function plain(value: number): string {
+  return String(Number(value.toPrecision(3)));
 }
 
 function withSign(value: number, places: number): string {

@@ -27,16 +27,21 @@ export function treeRowHeight(rows: number): number {
   return 28;
 }
 
+/** A row of a map is at least so high that a number fits, up to so many rows; beyond them the map keeps its height. */
+const READABLE_CELL = 14;
+const MOST_READABLE_ROWS = 36;
+const TALLEST_MAP = READABLE_CELL * MOST_READABLE_ROWS;
+
 /** Cells of a map that is `width` pixels wide: wider than high, readable when few, never taller than the panel likes. */
 export function mapCell(rows: number, columns: number, width: number): CellSize {
   const widthPixels = columns === 0 ? 0 : width / columns;
-  const tallest = Math.max(10, Math.min(44, 300 / Math.max(1, rows)));
+  const tallest = rows > MOST_READABLE_ROWS ? Math.max(3, TALLEST_MAP / rows) : Math.max(READABLE_CELL, Math.min(44, 300 / Math.max(1, rows)));
   return { widthPixels, heightPixels: Math.max(Math.min(widthPixels, tallest), Math.min(tallest, 18)) };
 }
 
 /** Whether a number of so many letters can be read inside a cell. */
 export function fitsText(cell: CellSize, letters: number): boolean {
-  return cell.heightPixels >= 14 && cell.widthPixels >= letters * 6.2 + 6;
+  return cell.heightPixels >= READABLE_CELL && cell.widthPixels >= letters * 6.2 + 6;
 }
 
 /** Every how many labels one is drawn, so that they do not touch. */
