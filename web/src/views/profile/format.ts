@@ -1,4 +1,4 @@
-import { bytes, number, secondsColumn, siCount } from "../../base/format.ts";
+import { bytes, number, seconds, siCount } from "../../base/format.ts";
 
 /** How the values of a column are written: all in one unit, which stands in the header. */
 export interface ValueFormat {
@@ -8,6 +8,7 @@ export interface ValueFormat {
 }
 
 const DASH = "–";
+const SECONDS = [["ns", 1e-9], ["µs", 1e-6], ["ms", 1e-3], ["s", 1]] as const;
 const BYTES = [["B", 1], ["KiB", 2 ** 10], ["MiB", 2 ** 20], ["GiB", 2 ** 30], ["TiB", 2 ** 40]] as const;
 const COUNTS = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12]] as const;
 
@@ -17,9 +18,9 @@ export function valueFormat(unit: string, largest: number): ValueFormat {
     case "s":
     case "sec":
     case "seconds":
-      return secondsColumn(largest);
+      return stepped(SECONDS, largest);
     case "ns": {
-      const format = secondsColumn(largest / 1e9);
+      const format = stepped(SECONDS, largest / 1e9);
       return { unit: format.unit, text: (value) => format.text(value / 1e9) };
     }
     case "B":
@@ -34,11 +35,30 @@ export function valueFormat(unit: string, largest: number): ValueFormat {
   }
 }
 
-function stepped(steps: readonly (readonly [string, number])[], largest: number): ValueFormat {
+/** Digits of the largest value of a column: two more than a share in per cent tells. */
+const DIGITS = 5;
+
+function stepped(steps: readonly (readonly [unit: string, factor: number])[], largest: number): ValueFormat {
   const size = Math.abs(largest);
-  const [unit, factor] = steps.findLast(([, from]) => size >= from) ?? ["", 1];
-  const places = factor === 1 ? 0 : Math.max(0, 3 - Math.floor(Math.log10(Math.max(size / factor, 1))));
-  return { unit, text: (value) => (Number.isFinite(value) ? (value / factor).toFixed(places) : DASH) };
+  const [unit, factor] = steps.findLast(([, from]) => size >= from) ?? steps[0] ?? ["", 1];
+  const whole = Math.max(1, Math.floor(Math.log10(Math.max(size / factor, 1))) + 1);
+  const places = factor === 1 && unit !== "s" ? 0 : Math.max(0, DIGITS - whole);
+  const least = 10 ** -places;
+  return {
+    unit,
+    text: (value) => {
+      if (!Number.isFinite(value)) return DASH;
+      const scaled = value / factor;
+      if (scaled > 0 && scaled < least / 2) return `<${least.toFixed(places)}`;
+      return grouped(scaled.toFixed(places));
+    },
+  };
+}
+
+function grouped(text: string): string {
+  const [whole = "", part] = text.replace("-", "\u2212").split(".");
+  const spaced = whole.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return part === undefined ? spaced : `${spaced}.${part}`;
 }
 
 /** A single value with its unit. */
@@ -46,8 +66,9 @@ export function valueText(value: number, unit: string): string {
   if (!Number.isFinite(value)) return DASH;
   if (unit === "B" || unit === "bytes") return bytes(value);
   if (unit === "" || unit === "1" || unit === "count") return siCount(value);
-  const format = valueFormat(unit, value);
-  return format.unit === "" ? format.text(value) : `${format.text(value)}\u202f${format.unit}`;
+  if (unit === "s" || unit === "sec" || unit === "seconds") return seconds(value);
+  if (unit === "ns") return seconds(value / 1e9);
+  return `${number(value)}\u202f${unit}`;
 }
 
 /** A share as a number in per cent, without the sign that the header has: `45.3`. */

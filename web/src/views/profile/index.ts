@@ -1,5 +1,5 @@
 import { defineView, type ViewPlugin } from "../plugin.ts";
-import { FLAME_STATE, TREE_STATE } from "./states.ts";
+import { CALLERS_STATE, DISTRIBUTION_STATE, FLAME_STATE, FLAT_STATE, SOURCE_STATE, TREE_STATE } from "./states.ts";
 
 const isExperiment: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment";
 
@@ -15,6 +15,26 @@ const views: readonly ViewPlugin[] = [
     stateVersion: 1,
   }),
   defineView({
+    id: "profile.callers",
+    title: "Callers",
+    description: "Which functions cost most, and who calls them.",
+    icon: "callers",
+    appliesTo: isExperiment,
+    component: () => import("./Callers.svelte"),
+    defaultState: CALLERS_STATE,
+    stateVersion: 1,
+  }),
+  defineView({
+    id: "profile.flat",
+    title: "Flat",
+    description: "Costs by function, file, module, loop or line, whatever calls them.",
+    icon: "list",
+    appliesTo: isExperiment,
+    component: () => import("./Flat.svelte"),
+    defaultState: FLAT_STATE,
+    stateVersion: 1,
+  }),
+  defineView({
     id: "profile.flame",
     title: "Flame graph",
     description: "The whole tree at a glance: the wider a frame, the more it costs.",
@@ -22,6 +42,36 @@ const views: readonly ViewPlugin[] = [
     appliesTo: isExperiment,
     component: () => import("./Flame.svelte"),
     defaultState: FLAME_STATE,
+    stateVersion: 1,
+  }),
+  defineView({
+    id: "profile.distribution",
+    title: "Locations",
+    description: "How evenly the chosen context costs over ranks, threads and nodes.",
+    icon: "bars",
+    appliesTo: isExperiment,
+    component: () => import("./Distribution.svelte"),
+    defaultState: DISTRIBUTION_STATE,
+    stateVersion: 1,
+  }),
+  defineView({
+    id: "profile.summary",
+    title: "Summary",
+    description: "What bounds the program, in plain words.",
+    icon: "info",
+    appliesTo: isExperiment,
+    component: () => import("./Summary.svelte"),
+    defaultState: {},
+    stateVersion: 1,
+  }),
+  defineView({
+    id: "profile.source",
+    title: "Source",
+    description: "The source code with the cost of each line.",
+    icon: "code",
+    appliesTo: isExperiment,
+    component: () => import("./Source.svelte"),
+    defaultState: SOURCE_STATE,
     stateVersion: 1,
   }),
 ];

@@ -53,17 +53,19 @@ export interface FlameState {
 
 export const FLAME_STATE: FlameState = { isIcicle: true, colour: "function", zoom: null };
 
+export type DistributionMember = "profile" | "rank" | "node";
 export type DistributionPlot = "order" | "sorted" | "histogram";
 
 /** What a link keeps of the distribution. */
 export interface DistributionState {
   readonly plot: DistributionPlot;
   readonly isExclusive: boolean;
-  /** An identity kind, such as `rank`; empty for none. */
+  readonly by: DistributionMember;
+  /** An identity kind, such as `rank`, whose members stand on bands; empty for the outermost that helps. */
   readonly group: string;
 }
 
-export const DISTRIBUTION_STATE: DistributionState = { plot: "order", isExclusive: false, group: "" };
+export const DISTRIBUTION_STATE: DistributionState = { plot: "order", isExclusive: false, by: "profile", group: "" };
 
 /** What a link keeps of the source view. */
 export interface SourceState {
