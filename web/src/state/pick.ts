@@ -22,12 +22,13 @@ export async function fromDrop(data: DataTransfer): Promise<Picked | null> {
   const items = [...data.items].filter((item) => item.kind === "file");
   const waitingHandles = items.map((item) =>
     "getAsFileSystemHandle" in item
-      ? (item as { getAsFileSystemHandle(): Promise<FileSystemHandle | null> }).getAsFileSystemHandle().catch(() => null)
+      ? (item as { getAsFileSystemHandle(): Promise<FileSystemHandle | null | undefined> }).getAsFileSystemHandle().catch(() => null)
       : Promise.resolve(null),
   );
   const entries = items.map((item) => item.webkitGetAsEntry());
   const plain = [...data.files];
-  const handles = (await Promise.all(waitingHandles)).filter((handle) => handle !== null);
+  // Null or undefined, depending on the browser, for what was made by a script and is not on disk.
+  const handles = (await Promise.all(waitingHandles)).filter((handle) => handle !== null && handle !== undefined);
   const files: { path: string; file: File }[] = [];
   if (entries.length > 0 && entries.every((entry) => entry !== null)) {
     for (const entry of entries) await readEntry(entry, files);

@@ -50,7 +50,7 @@ export function describeInfo(info: JsonObject): readonly FactSection[] {
       title: "Metrics",
       facts: objects(info["metric_list"]).map((metric) => ({
         name: textOf(metric["name"]),
-        value: [textOf(metric["unit"]), values(metric["scopes"])].filter((text) => text !== "").join(" · "),
+        value: [textOf(metric["unit"]), scopes(metric["scopes"])].filter((text) => text !== "").join(" · "),
       })),
     },
     {
@@ -65,6 +65,13 @@ export function describeInfo(info: JsonObject): readonly FactSection[] {
 
 function objects(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter((one) => isObject(one)) : [];
+}
+
+/** What tools call scopes, in the words of the glossary. */
+const SCOPES: Readonly<Record<string, string>> = { execution: "inclusive", function: "exclusive", lex_aware: "lexical-aware" };
+
+function scopes(value: Json | undefined): string {
+  return Array.isArray(value) ? value.map((one) => SCOPES[String(one)] ?? String(one)).join(", ") : "";
 }
 
 function values(value: Json | undefined): string {

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { describeInfo } from "../src/views/information/describe.ts";
+import { issueRows, sortIssues } from "../src/views/issues/issues.ts";
+
+describe("the information about an experiment", () => {
+  it("has counts, time, metrics and files in the words of the glossary", () => {
+    const sections = describeInfo({
+      contexts: 97_833,
+      locations: 12,
+      span: { start_ns: 500_000_000, end_ns: 2_000_000_000 },
+      kinds: [{ name: "rank", count: 4 }],
+      metric_list: [{ name: "cputime", unit: "s", scopes: ["execution", "function"] }],
+      file_list: [{ name: "meta.db", size_bytes: 2048 }],
+    });
+    const drawn = sections.flatMap((section) => [section.title, ...section.facts.map((fact) => `  ${fact.name}: ${fact.value.replace(/\u202f/g, " ")}`)]);
+    expect(drawn).toEqual([
+      "Contents", "  Contexts: 97 833", "  Locations: 12", "  Time traced: 1.500 s",
+      "Locations", "  rank: 4",
+      "Metrics", "  cputime: s · inclusive, exclusive",
+      "Files", "  meta.db: 2.00 KiB",
+    ]);
+  });
+
+  it("leaves out what is not known", () => {
+    expect(describeInfo({})).toEqual([]);
+  });
+});
+
+describe("issues", () => {
+  const rows = issueRows({
+    issues: [
+      { kind: "a", severity: "note", stage: "read", place: "x", message: "first", count: 5 },
+      { kind: "b", severity: "error", stage: "read", place: "y", message: "second", count: 1 },
+      { kind: "c", severity: "warning", stage: "read", place: "z", message: "third", count: 9 },
+      "nonsense",
+    ],
+  });
+
+  it("come with errors first", () => {
+    expect(sortIssues(rows, "severity", true).map((issue) => issue.kind)).toEqual(["b", "c", "a"]);
+  });
+
+  it("can be ordered by how often, and the other way round", () => {
+    expect(sortIssues(rows, "count", true).map((issue) => issue.count)).toEqual([9, 5, 1]);
+    expect(sortIssues(rows, "message", false).map((issue) => issue.message)).toEqual(["first", "second", "third"]);
+  });
+});
