@@ -48,6 +48,7 @@ describe("a layout", () => {
     expect(layoutChange(LAYOUT, LAYOUT)).toBeNull();
     expect(layoutChange(LAYOUT, changed("\"front\":\"b\"", "\"front\":\"a\""))).toBe("fronts");
     expect(layoutChange(LAYOUT, changed("\"share\":600", "\"share\":500"))).toBe("sizes");
+    expect(layoutChange(LAYOUT, changed("\"share\":600", "\"share\":601"))).toBeNull();
     expect(layoutChange(LAYOUT, changed("[\"a\",\"b\"]", "[\"b\",\"a\"]"))).toBe("places");
     expect(layoutChange(LAYOUT, keepPanels(LAYOUT, (id) => id !== "d"))).toBe("panels");
   });

@@ -77,16 +77,28 @@ function parseNode(value: Json | undefined, depth: number): LayoutNode | null {
   return nodes.length === 0 ? null : { share, parts: nodes };
 }
 
-/** What differs between two layouts, for the undo menu; null when they are the same to a thousandth. */
+/** The dock gives whole pixels and shares in whole thousandths; what is nearer than this is rounding. */
+const ROUNDING = 0.008;
+
+/** Whether the parts of two nodes of the same shape take the same share of their parents. */
+function sameSizes(a: LayoutNode, b: LayoutNode): boolean {
+  if (isTabs(a) || isTabs(b)) return true;
+  const total = (node: PartsNode): number => node.parts.reduce((sum, part) => sum + part.share, 0);
+  const [totalA, totalB] = [total(a), total(b)];
+  return a.parts.every((part, at) => {
+    const other = b.parts[at];
+    return other !== undefined && Math.abs(part.share / totalA - other.share / totalB) < ROUNDING && sameSizes(part, other);
+  });
+}
+
+/** What differs between two layouts, for the undo menu; null when they are the same but for rounding. */
 export function layoutChange(before: Layout | null, after: Layout | null): "panels" | "places" | "sizes" | "fronts" | null {
   const [was, is] = [[...panelsOf(before)], [...panelsOf(after)]];
   if (was.toSorted().join() !== is.toSorted().join()) return "panels";
   const shape = (node: LayoutNode | undefined): string =>
     node === undefined ? "" : isTabs(node) ? `[${node.tabs.join()}]` : `(${node.parts.map((part) => shape(part)).join()})`;
   if (before?.isColumn !== after?.isColumn || shape(before?.root) !== shape(after?.root)) return "places";
-  const sizes = (node: LayoutNode | undefined): string =>
-    node === undefined || isTabs(node) ? "" : `(${node.parts.map((part) => String(part.share) + sizes(part)).join()})`;
-  if (sizes(before?.root) !== sizes(after?.root)) return "sizes";
+  if (before !== null && after !== null && !sameSizes(before.root, after.root)) return "sizes";
   const fronts = (node: LayoutNode | undefined): string =>
     node === undefined ? "" : isTabs(node) ? node.front : node.parts.map((part) => fronts(part)).join();
   return fronts(before?.root) === fronts(after?.root) ? null : "fronts";
