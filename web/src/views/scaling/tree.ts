@@ -116,6 +116,6 @@ export function isInside(data: ScalingData, region: number, root: number): boole
 /** The path from the top to a region, both included. */
 export function pathTo(data: ScalingData, region: number): readonly number[] {
   const path: number[] = [];
-  for (let at: number | null = region; at !== null; at = data.regions[at]?.parent ?? null) path.unshift(at);
-  return path;
+  for (let at: number | null = region; at !== null; at = data.regions[at]?.parent ?? null) path.push(at);
+  return path.reverse();
 }

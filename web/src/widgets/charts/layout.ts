@@ -49,3 +49,25 @@ export function labelStep(count: number, roomPixels: number, leastPixels: number
   if (count === 0) return 1;
   return Math.max(1, Math.ceil(leastPixels / Math.max(roomPixels / count, 0.001)));
 }
+
+/** Where a measured cell lies along an axis, as shares of its length. */
+export interface Band {
+  readonly start: number;
+  readonly end: number;
+  /** Where its value is exact. */
+  readonly middle: number;
+}
+
+/**
+ * The bands of `count` measured cells. Refined, the axis has `refinedLength` small cells: each measured one is one of
+ * them, and its band reaches half way to its neighbours.
+ */
+export function bandsOf(count: number, refined: number | null): readonly Band[] {
+  return Array.from({ length: count }, (_, at) => {
+    if (refined === null || count < 2) return { start: at / count, end: (at + 1) / count, middle: (at + 0.5) / count };
+    const step = (refined - 1) / (count - 1);
+    const middle = (at * step + 0.5) / refined;
+    const half = step / refined / 2;
+    return { start: at === 0 ? 0 : middle - half, end: at === count - 1 ? 1 : middle + half, middle };
+  });
+}
