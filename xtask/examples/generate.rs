@@ -13,6 +13,10 @@ use anyhow::{Context as _, Result, bail};
 use parallax_testkit::hpctoolkit::generate::{
     GenerateOptions, Imbalance, ImbalanceLaw, SlowNodes, generate,
 };
+use parallax_testkit::pascal::{Version, solver};
+
+/// Decides the order of long and short repetitions in the files of `fixtures/pascal`.
+const SOLVER_SEED: u64 = 7;
 
 /// One option: its name, what stands for its value in the help (empty for a switch, which takes
 /// none), what it means, what it sets, and what it is when nobody sets it.
@@ -109,7 +113,11 @@ fn main() -> ExitCode {
         print_help();
         return ExitCode::SUCCESS;
     }
-    match parse(words).and_then(|(options, out)| write(&options, &out)) {
+    let done = match words.as_slice() {
+        [format, out] if format == "pascal" => write_solver(Path::new(out)),
+        _ => parse(words).and_then(|(options, out)| write(&options, &out)),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -165,7 +173,9 @@ fn parse(words: Vec<String>) -> Result<(GenerateOptions, String)> {
     }
     match places.as_slice() {
         [format, out] if format == "hpctoolkit" => Ok((options, out.clone())),
-        [format, _] => bail!("cannot generate `{format}`; there is hpctoolkit"),
+        [format, _] => {
+            bail!("cannot generate `{format}` like that; there are hpctoolkit and pascal")
+        }
         _ => bail!("give the format and the folder: hpctoolkit OUT"),
     }
 }
@@ -197,6 +207,19 @@ fn write(options: &GenerateOptions, out: &str) -> Result<()> {
     Ok(())
 }
 
+/// Writes both versions of the solver, as in `fixtures/pascal`.
+fn write_solver(out: &Path) -> Result<()> {
+    std::fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    for (name, version) in [("solver-v1.json", Version::First), ("solver-v2.json", Version::Second)]
+    {
+        let path = out.join(name);
+        std::fs::write(&path, solver(version, SOLVER_SEED))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
 fn print_help() {
     let defaults = GenerateOptions::default();
     println!("cargo xtask generate hpctoolkit [OPTIONS] OUT\n");
@@ -208,4 +231,6 @@ fn print_help() {
         };
         println!("  {option:<24} {}{default}", setting.help);
     }
+    println!("\ncargo xtask generate pascal OUT\n");
+    println!("  two PaScal files of a solver: v1 with a serial and an uneven region, v2 without");
 }

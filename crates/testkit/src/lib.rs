@@ -7,9 +7,11 @@
 //! - [`hpctoolkit`]: databases of HPCToolkit format v4, written from a plain description, drawn at
 //!   random for property tests, or generated at any size with answers known beforehand.
 //! - [`drawn`]: small profiles drawn as indented text.
+//! - [`pascal`]: files of PaScal Analyzer, of a solver whose scaling is planted.
 //!
 //! This crate is used by tests, benchmarks and `cargo xtask generate` only; it may do file IO and
 //! stops with a message when it is misused.
 
 pub mod drawn;
 pub mod hpctoolkit;
+pub mod pascal;
