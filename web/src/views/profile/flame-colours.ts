@@ -15,12 +15,14 @@ const STEPS = 32;
 const MUTED: Readonly<Record<Theme, Rgb>> = { light: [231, 234, 240], dark: [38, 43, 52] };
 const MUTED_INK: Readonly<Record<Theme, Rgb>> = { light: [99, 108, 121], dark: [139, 149, 163] };
 
-/** Where code comes from, told by its name and module. */
+/** Where code comes from, told by its name and module: only the program's own code and the two runtimes stand out. */
 export function familyOf(name: string, module: string): "own" | "mpi" | "runtime" | "unknown" {
-  const file = module.slice(module.lastIndexOf("/") + 1);
-  if (/^P?MPI_|^ompi_|^MPID?I?_|^mca_|^opal_|^pmix/i.test(name) || /^(libmpi|libopen-pal|libopen-rte|libmpich|libpmix|mca_|libucp|libucs|libuct|libfabric)/.test(file)) return "mpi";
-  if (/^(<?omp |GOMP_|gomp_|__kmp|omp_|\.omp)/.test(name) || /^(libgomp|libomp|libiomp)/.test(file)) return "runtime";
-  if (name === "" || name.startsWith("<") || /^(libc[.-]|libm[.-]|libpthread|ld-linux|libstdc|libgcc|\[)/.test(file)) return "unknown";
+  const bracket = /\[([^\]]*)\]$/.exec(name)?.[1] ?? /^(\S+)\+0x[0-9a-f]+$/.exec(name)?.[1] ?? "";
+  const path = module === "" ? bracket : module;
+  const file = path.slice(path.lastIndexOf("/") + 1);
+  if (/^P?MPI_|^ompi_|^MPID?I?_|^mca_|^opal_/i.test(name) || /^(libmpi|libopen-pal|libopen-rte|libmpich|libpmix|mca_|libucp|libucs|libuct|libfabric)/.test(file)) return "mpi";
+  if (/^(<?omp |GOMP_|gomp_|__kmp|omp_)/.test(name) || /^(libgomp|libomp|libiomp)/.test(file)) return "runtime";
+  if (name === "" || name.startsWith("<") || /^lib.*\.so|^ld-|^\[|\.so(\.|$)/.test(file)) return "unknown";
   return "own";
 }
 

@@ -91,21 +91,26 @@ export function withRevealed(tree: ContextTable, open: Uint8Array, rows: Iterabl
   return next;
 }
 
-/** What a fresh view opens: down the tree as long as a level has only one row that matters, and one level more. */
+/**
+ * What a fresh view opens: below every row of the top that matters, down as long as one child bears most of its
+ * parent's cost, up to the first level that divides it.
+ */
 export function firstOpen(tree: ContextTable, cost: Float64Array): Uint8Array {
   const open = new Uint8Array(tree.length);
-  const MOST = 24;
-  let level = childrenOf(tree, -1);
-  for (let opened = 0; level.length > 0 && opened < MOST; opened += 1) {
-    let best = level[0] ?? -1;
-    for (const row of level) if ((cost[row] ?? 0) > (cost[best] ?? 0)) best = row;
-    if ((tree.end[best] ?? 0) <= best + 1) break;
-    open[best] = 1;
-    const below = childrenOf(tree, best);
-    const top = below.reduce((most, row) => Math.max(most, cost[row] ?? 0), 0);
-    // A level that divides the cost is what people came to see.
-    if (top < 0.9 * (cost[best] ?? 0)) break;
-    level = below;
+  const DEEPEST = 12;
+  const LEAST = 0.05;
+  const MOST = 0.8;
+  const top = childrenOf(tree, -1);
+  const total = top.reduce((sum, row) => sum + (cost[row] ?? 0), 0);
+  for (const row of top) {
+    if (!((cost[row] ?? 0) >= LEAST * total)) continue;
+    let at = row;
+    for (let level = 0; level < DEEPEST && (tree.end[at] ?? 0) > at + 1; level += 1) {
+      open[at] = 1;
+      const best = childrenOf(tree, at).reduce((most, child) => (most < 0 || (cost[child] ?? 0) > (cost[most] ?? 0) ? child : most), -1);
+      if (best < 0 || (cost[best] ?? 0) < MOST * (cost[at] ?? 0)) break;
+      at = best;
+    }
   }
   return open;
 }
