@@ -33,7 +33,7 @@ export function svgText(source: SVGSVGElement): string {
   const copy = source.cloneNode(true) as SVGSVGElement;
   const from = [source, ...source.querySelectorAll<SVGElement>("*")];
   const to = [copy, ...copy.querySelectorAll<SVGElement>("*")];
-  const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "text-anchor", "dominant-baseline"];
+  const KEPT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "dominant-baseline"];
   from.forEach((element, index) => {
     const style = getComputedStyle(element);
     const target = to[index];

@@ -8,9 +8,10 @@ export interface NamedSvg {
 
 const GAP = 16;
 const HEAD = 28;
+const NOTE = 16;
 
-/** Several drawings as one file, as many beside each other as on the screen, under a title. */
-export function sheetOf(title: string, parts: readonly NamedSvg[]): { text: string; width: number; height: number } {
+/** Several drawings as one file, as many beside each other as on the screen, under a title and above notes. */
+export function sheetOf(title: string, parts: readonly NamedSvg[], notes: readonly string[] = []): { text: string; width: number; height: number } {
   const boxes = parts.map(({ svg }) => svg.getBoundingClientRect());
   const [first] = boxes;
   // Drawings whose tops are level lie in one row on the screen.
@@ -18,7 +19,8 @@ export function sheetOf(title: string, parts: readonly NamedSvg[]): { text: stri
   const cellWidth = Math.max(0, ...boxes.map((box) => box.width)) + GAP;
   const cellHeight = Math.max(0, ...boxes.map((box) => box.height)) + GAP;
   const width = Math.ceil(cellWidth * Math.min(perRow, parts.length) + GAP);
-  const height = Math.ceil(HEAD + cellHeight * Math.ceil(parts.length / perRow) + GAP);
+  const foot = HEAD + GAP + cellHeight * Math.ceil(parts.length / perRow);
+  const height = Math.ceil(foot + notes.length * NOTE + GAP);
   const look = getComputedStyle(parts[0]?.svg ?? document.body);
   const ground = groundOf(parts[0]?.svg ?? document.body);
   const placed = parts.map(({ svg }, index) => {
@@ -30,7 +32,8 @@ export function sheetOf(title: string, parts: readonly NamedSvg[]): { text: stri
     `<svg xmlns="http://www.w3.org/2000/svg" width="${String(width)}" height="${String(height)}" viewBox="0 0 ${String(width)} ${String(height)}">` +
     `<rect width="100%" height="100%" fill="${ground}"/>` +
     `<text x="${String(GAP)}" y="24" style="font:600 14px system-ui,sans-serif;fill:${look.color}">${escaped(title)}</text>` +
-    `${placed.join("")}</svg>`;
+    `${placed.join("")}` +
+    `${notes.map((note, index) => `<text x="${String(GAP)}" y="${String(foot + index * NOTE + 8)}" style="font:11px system-ui,sans-serif;fill:${look.color}">${escaped(note)}</text>`).join("")}</svg>`;
   return { text, width, height };
 }
 
