@@ -61,6 +61,12 @@ function grouped(text: string): string {
   return part === undefined ? spaced : `${spaced}.${part}`;
 }
 
+/** A value of a format without the zeros that say nothing, for the ticks of an axis. */
+export function tickText(format: ValueFormat, value: number): string {
+  const text = format.text(value);
+  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
 /** A single value with its unit. */
 export function valueText(value: number, unit: string): string {
   if (!Number.isFinite(value)) return DASH;

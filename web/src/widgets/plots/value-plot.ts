@@ -60,7 +60,7 @@ export function runs(groups: ArrayLike<number>): readonly { readonly from: numbe
   for (let at = 0; at < groups.length; at += 1) {
     const group = groups[at] ?? 0;
     const last = out.at(-1);
-    if (last?.group === group) last.to = at + 1;
+    if (last !== undefined && Object.is(last.group, group)) last.to = at + 1;
     else out.push({ from: at, to: at + 1, group });
   }
   return out;
