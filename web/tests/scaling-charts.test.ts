@@ -3,7 +3,7 @@ import { ramp } from "../src/base/palettes.ts";
 import { differenceColours, efficiencyColours, mirrored, pictureBytes } from "../src/widgets/charts/colours.ts";
 import { cellOf, largest, refine, refinedLength, type Grid } from "../src/widgets/charts/grid.ts";
 import { bandsOf, fitsText, labelStep, mapCell, thumbnailCell, treeRowHeight } from "../src/widgets/charts/layout.ts";
-import { bandOf, extent, pathOf } from "../src/widgets/charts/lines.ts";
+import { bandOf, extent, logarithmicTicks, pathOf } from "../src/widgets/charts/lines.ts";
 
 function grid(rows: readonly (readonly number[])[]): Grid {
   return { rows: rows.length, columns: rows[0]?.length ?? 0, values: Float64Array.from(rows.flat()) };
@@ -80,12 +80,13 @@ describe("colours of maps", () => {
 });
 
 describe("room", () => {
-  it("gives thumbnails whole square cells while they fit, then squeezes them", () => {
+  it("gives thumbnails whole pixels while they fit, stretched a little, then squeezes them", () => {
     expect(thumbnailCell(4, 3, 72, 42)).toEqual({ widthPixels: 9, heightPixels: 9 });
-    expect(thumbnailCell(6, 7, 60, 30)).toEqual({ widthPixels: 5, heightPixels: 5 });
-    const squeezed = thumbnailCell(32, 4, 60, 30);
-    expect(squeezed.heightPixels * 32).toBeLessThanOrEqual(30);
-    expect(squeezed.widthPixels).toBe(9);
+    expect(thumbnailCell(6, 7, 60, 30)).toEqual({ widthPixels: 8, heightPixels: 5 });
+    expect(thumbnailCell(16, 7, 72, 42)).toEqual({ widthPixels: 6, heightPixels: 2 });
+    const squeezed = thumbnailCell(64, 4, 60, 30);
+    expect(squeezed.heightPixels * 64).toBeLessThanOrEqual(30);
+    expect(squeezed.widthPixels).toBe(3);
     expect(thumbnailCell(0, 0, 60, 30)).toEqual({ widthPixels: 0, heightPixels: 0 });
   });
 
@@ -127,5 +128,11 @@ describe("lines", () => {
   it("have a range that holds what is known", () => {
     expect(extent([3, Number.NaN, 1], [0])).toEqual([0, 3]);
     expect(extent([Number.NaN])).toEqual([0, 1]);
+  });
+
+  it("have ticks on a logarithmic axis that people can read", () => {
+    expect(logarithmicTicks(0.18, 6)).toEqual([0.2, 0.5, 1, 2, 5]);
+    expect(logarithmicTicks(0.5, 20_000)).toEqual([1, 10, 100, 1000, 10_000]);
+    expect(logarithmicTicks(0, 5)).toEqual([]);
   });
 });

@@ -223,6 +223,10 @@ describe("lines", () => {
     expect(usl(law, "speedup", 1)).toBe(1);
     expect(usl(law, "speedup", 3)).toBeCloseTo(3 / (1 + 0.2 + 0.06), 12);
     expect(usl(law, "time", 3)).toBeNaN();
+    // Relative to two cores, as measured ones are when nothing ran on one.
+    expect(amdahl(law, "speedup", 2, 2)).toBe(1);
+    expect(amdahl(law, "efficiency", 6, 2)).toBeCloseTo(((0.25 + 0.375) / (0.25 + 0.125)) * (2 / 6), 12);
+    expect(usl(law, "speedup", 2, 2)).toBe(1);
     expect(curveValues({ values: [1, 4, 16], isLogarithmic: true }).at(0)).toBe(1);
     expect(curveValues({ values: [1, 4, 16], isLogarithmic: true }).at(-1)).toBe(16);
   });

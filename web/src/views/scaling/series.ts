@@ -91,17 +91,25 @@ export interface Law {
   readonly uslErrorPercent: number;
 }
 
-/** The value of Amdahl's law T(p) = T1 (s + (1 - s) / p), or of the speedup and efficiency that follow from it. */
-export function amdahl(law: Law, quantity: LinesState["quantity"], cores: number): number {
-  const share = law.serial + (1 - law.serial) / cores;
-  if (quantity === "time") return law.serialTime * share;
-  return quantity === "speedup" ? 1 / share : 1 / (share * cores);
+/**
+ * The value of Amdahl's law T(p) = T1 (s + (1 - s) / p), or of the speedup and efficiency that follow from it, relative
+ * to the core count that measured ones are relative to.
+ */
+export function amdahl(law: Law, quantity: LinesState["quantity"], cores: number, base = 1): number {
+  const share = (count: number): number => law.serial + (1 - law.serial) / count;
+  if (quantity === "time") return law.serialTime * share(cores);
+  return relative(quantity, share(base) / share(cores), cores, base);
+}
+
+function relative(quantity: LinesState["quantity"], speedup: number, cores: number, base: number): number {
+  return quantity === "speedup" ? speedup : (speedup * base) / cores;
 }
 
 /** Gunther's universal scalability law S(p) = p / (1 + σ (p - 1) + κ p (p - 1)); it says nothing about times. */
-export function usl(law: Law, quantity: LinesState["quantity"], cores: number): number {
-  const speedup = cores / (1 + law.contention * (cores - 1) + law.coherency * cores * (cores - 1));
-  return quantity === "speedup" ? speedup : quantity === "efficiency" ? speedup / cores : Number.NaN;
+export function usl(law: Law, quantity: LinesState["quantity"], cores: number, base = 1): number {
+  if (quantity === "time") return Number.NaN;
+  const speedup = (count: number): number => count / (1 + law.contention * (count - 1) + law.coherency * count * (count - 1));
+  return relative(quantity, speedup(cores) / speedup(base), cores, base);
 }
 
 /** How many points a drawn curve has. */

@@ -6,17 +6,23 @@ export interface CellSize {
 
 const LARGEST_THUMBNAIL_CELL = 9;
 
+/** Cells of a thumbnail may be so many times as wide as high, or as high as wide. */
+const MOST_STRETCHED = 3;
+
 /**
- * Cells of a thumbnail: square and whole pixels as long as the grid fits, else squeezed into the room.
- * Never larger than 9 pixels, so that a grid of two by two does not look like something important.
+ * Cells of a thumbnail: whole pixels as long as the grid fits, else squeezed into the room. They stretch a little to
+ * fill it, but are never larger than 9 pixels, so that a grid of two by two does not look like something important.
  */
 export function thumbnailCell(rows: number, columns: number, roomWidth: number, roomHeight: number): CellSize {
   if (rows === 0 || columns === 0) return { widthPixels: 0, heightPixels: 0 };
-  const fit = Math.floor(Math.min(roomWidth / columns, roomHeight / rows, LARGEST_THUMBNAIL_CELL));
-  if (fit >= 2) return { widthPixels: fit, heightPixels: fit };
+  const along = (room: number, count: number): number => {
+    const size = Math.min(room / count, LARGEST_THUMBNAIL_CELL);
+    return size >= 1 ? Math.floor(size) : size;
+  };
+  const [width, height] = [along(roomWidth, columns), along(roomHeight, rows)];
   return {
-    widthPixels: Math.min(roomWidth / columns, LARGEST_THUMBNAIL_CELL),
-    heightPixels: Math.min(roomHeight / rows, LARGEST_THUMBNAIL_CELL),
+    widthPixels: Math.min(width, Math.max(1, height) * MOST_STRETCHED),
+    heightPixels: Math.min(height, Math.max(1, width) * MOST_STRETCHED),
   };
 }
 

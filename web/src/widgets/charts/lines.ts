@@ -77,3 +77,18 @@ const SHAPES: readonly string[] = [
 export function shapePath(index: number): string {
   return SHAPES[((index % SHAPES.length) + SHAPES.length) % SHAPES.length] ?? "";
 }
+
+/** Ticks of a logarithmic axis that can be told apart: 1, 2 and 5 of each power of ten, or the powers alone. */
+export function logarithmicTicks(low: number, high: number): readonly number[] {
+  if (!(low > 0) || !(high > low)) return [];
+  const steps = Math.log10(high / low) > 2.2 ? [1] : [1, 2, 5];
+  const ticks: number[] = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) {
+    for (const step of steps) {
+      // Written as text, 0.2 is 0.2 and not 0.20000000000000001.
+      const tick = Number(`${String(step)}e${String(power)}`);
+      if (tick >= low && tick <= high) ticks.push(tick);
+    }
+  }
+  return ticks;
+}
