@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { treeRows } from "../src/base/tree-rows.ts";
 import { suggested } from "../src/views/scaling/context.svelte.ts";
 import { ComparedData, changeMark, changeText, ratioWords } from "../src/views/scaling/compared.ts";
-import { placeOf, regionName, ScalingData } from "../src/views/scaling/data.ts";
+import { amountText, placeOf, regionName, ScalingData } from "../src/views/scaling/data.ts";
 import { mapCsv } from "../src/views/scaling/export.ts";
 import { cellText, mapColumn, mapValue, rangesOf, tickText } from "../src/views/scaling/maps.ts";
 import { moved } from "../src/views/scaling/order.ts";
@@ -174,6 +174,13 @@ describe("words and numbers", () => {
     expect(placeOf(region("x", 0, { file: "a/b.c", first_line: 3, last_line: 9 }), false)).toBe("a/b.c:3–9");
     expect(placeOf(region("x", 0, { file: "binary", first_line: 0, last_line: 0 }))).toBe("binary");
     expect(data.worstWords).toBe("input i2 on 4 cores");
+  });
+
+  it("know marked regions by their numbers, and show small amounts beside large ones as nothing", () => {
+    expect(regionName(region("1.2.5", 0, { kind: "region", name: "", display_name: "solver.c:102-107" }))).toBe("1.2.5 solver.c:102-107");
+    expect(regionName(region("1.2", 0, { kind: "region", name: "", display_name: "" }))).toBe("Region 1.2");
+    expect([amountText(25.2193, 25.22), amountText(-0.0000048, 25.22), amountText(-0.5, 25.22), amountText(Number.NaN, 1)]).toEqual(["25.22", "0.00", "−0.50", "–"]);
+    expect([amountText(0.1615, 0.1615), amountText(1234.5, 1234.5)]).toEqual(["0.1615", "1235"]);
   });
 
   it("tell which parameters are axes and which are held", () => {

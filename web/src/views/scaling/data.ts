@@ -138,8 +138,19 @@ export function inputCode(input: number): string {
 /** What a region is called wherever there is room for one line. */
 export function regionName(region: RegionReply): string {
   if (region.parent === null) return "Whole program";
-  if (region.display_name !== "") return region.display_name;
-  return region.name === "" ? `Region ${region.id}` : region.name;
+  const name = region.display_name === "" ? region.name : region.display_name;
+  // Regions that were marked in the source are known by their numbers; contexts have numbers that nobody gave them.
+  if (region.kind === "region") return name === "" || name === region.id ? `Region ${region.id}` : `${region.id} ${name}`;
+  return name === "" ? `Region ${region.id}` : name;
+}
+
+/** An amount beside others, with as many places as suit the largest: what is nothing beside it reads as nothing. */
+export function amountText(value: number, largest: number): string {
+  if (Number.isNaN(value)) return "–";
+  const whole = Math.max(1, Math.floor(Math.log10(Math.max(Math.abs(largest), 1e-9))) + 1);
+  const places = Math.abs(largest) < 1 ? Math.min(9, 4 - Math.ceil(Math.log10(Math.max(Math.abs(largest), 1e-9)))) : Math.max(0, 4 - whole);
+  const text = Math.abs(value).toFixed(places);
+  return Number(text) === 0 || value > 0 ? text : `−${text}`;
 }
 
 /** `react.c:40–62`; empty when the source is not known. */
