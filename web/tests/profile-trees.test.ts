@@ -75,6 +75,10 @@ describe("tables of contexts", () => {
     expect(rowOf(tree, 97)).toBe(1);
     expect(rowOf(tree, 100)).toBe(0);
     expect(rowOf(tree, 98)).toBe(-1);
+    const sparse: ContextTable = { ...tree, contextId: Uint32Array.of(4_000_000_000, 7, 7) };
+    expect(rowOf(sparse, 4_000_000_000)).toBe(0);
+    expect(rowOf(sparse, 7)).toBe(1);
+    expect(rowOf(sparse, 8)).toBe(-1);
     expect(pathTo(tree, 2).map((row) => nameOf(tree, row))).toEqual(["main", "b"]);
   });
 

@@ -102,25 +102,42 @@ export function pathTo(tree: Pick<ContextTable, "parent">, row: number): number[
   return path.reverse();
 }
 
-const indexes = new WeakMap<ContextTable, { ids: Uint32Array; rows: Uint32Array }>();
+/** Rows by id: directly where ids are dense, else ids in order with their rows. */
+type RowIndex = { readonly direct: Int32Array } | { readonly ids: Uint32Array; readonly rows: Uint32Array };
+
+const indexes = new WeakMap<ContextTable, RowIndex>();
+/** Ids may be this many times as many as rows before a direct table wastes too much. */
+const SPARSEST = 16;
+
+function rowIndex(tree: ContextTable): RowIndex {
+  const known = indexes.get(tree);
+  if (known !== undefined) return known;
+  let most = 0;
+  for (const id of tree.contextId) if (id > most) most = id;
+  const index = most < SPARSEST * tree.length + 1024 ? directIndex(tree, most) : sortedIndex(tree);
+  indexes.set(tree, index);
+  return index;
+}
+
+function directIndex(tree: ContextTable, most: number): RowIndex {
+  const direct = new Int32Array(most + 1).fill(-1);
+  for (let row = tree.length - 1; row >= 0; row -= 1) direct[tree.contextId[row] ?? 0] = row;
+  return { direct };
+}
+
+function sortedIndex(tree: ContextTable): RowIndex {
+  // Sorting pairs as one 64-bit number each keeps many ids within a few arrays.
+  const pairs = BigUint64Array.from(tree.contextId, (id, row) => (BigInt(id) << 32n) | BigInt(row)).sort();
+  return {
+    ids: Uint32Array.from(pairs, (pair) => Number(pair >> 32n)),
+    rows: Uint32Array.from(pairs, (pair) => Number(pair & 0xffff_ffffn)),
+  };
+}
 
 /** The first row of a context; -1 where it is not in the table. */
 export function rowOf(tree: ContextTable, contextId: number): number {
-  let index = indexes.get(tree);
-  if (index === undefined) {
-    // Sorting pairs as one 64-bit number each keeps a million ids within a few arrays.
-    const pairs = new BigUint64Array(tree.length);
-    for (let row = 0; row < tree.length; row += 1) pairs[row] = (BigInt(tree.contextId[row] ?? 0) << 32n) | BigInt(row);
-    pairs.sort();
-    const ids = new Uint32Array(tree.length);
-    const rows = new Uint32Array(tree.length);
-    pairs.forEach((pair, at) => {
-      ids[at] = Number(pair >> 32n);
-      rows[at] = Number(pair & 0xffff_ffffn);
-    });
-    index = { ids, rows };
-    indexes.set(tree, index);
-  }
+  const index = rowIndex(tree);
+  if ("direct" in index) return index.direct[contextId] ?? -1;
   let low = 0;
   let high = index.ids.length;
   while (low < high) {
