@@ -27,6 +27,15 @@ const views: readonly ViewPlugin[] = [
     commands: [
       { id: "sort-by-loss", title: "Sort regions by lost time", run: (view) => { view.state.set({ sort: { column: "loss", descending: true } }, { label: "Sort regions" }); } },
       { id: "sort-as-program", title: "Sort regions as in the program", run: (view) => { view.state.set({ sort: { column: "tree", descending: true } }, { label: "Sort regions" }); } },
+      {
+        id: "only-focused",
+        title: "Show only the focused region and what is inside",
+        run: ({ links, item }) => {
+          const focus = links.focus;
+          if (focus?.kind === "region" && focus.item === item.key) links.setSpot({ item: item.key, region: focus.region });
+        },
+      },
+      { id: "everything", title: "Show all regions again", run: ({ links }) => { links.setSpot(null); } },
       { id: "costly-path", title: "Open the costly path", run: (view) => { view.state.set({ open: null }, { label: "Open the costly path" }); } },
     ],
   }),
