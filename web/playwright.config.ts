@@ -1,0 +1,52 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "@playwright/test";
+
+const KNOWN = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const chromium = process.env["PARALLAX_CHROMIUM"] ?? KNOWN.find((path) => existsSync(path));
+
+/** Quiet: nothing but the page uses the network, and nothing is drawn differently on another machine. */
+const ARGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--font-render-hinting=none",
+  "--disable-lcd-text",
+  "--force-color-profile=srgb",
+];
+
+export default defineConfig({
+  testDir: "e2e",
+  outputDir: "../target/e2e",
+  snapshotPathTemplate: "{testDir}/screens/{arg}{ext}",
+  fullyParallel: true,
+  workers: 2,
+  timeout: 60_000,
+  forbidOnly: process.env["CI"] !== undefined,
+  reporter: [["list"]],
+  expect: {
+    timeout: 15_000,
+    toHaveScreenshot: { maxDiffPixelRatio: 0.01, animations: "disabled", caret: "hide", scale: "css" },
+  },
+  use: {
+    viewport: { width: 1280, height: 800 },
+    locale: "en-GB",
+    timezoneId: "UTC",
+    colorScheme: "light",
+    reducedMotion: "reduce",
+    trace: "off",
+    launchOptions: {
+      ...(chromium === undefined ? {} : { executablePath: chromium }),
+      args: ARGS,
+      env: { ...definedEnvironment(), FONTCONFIG_FILE: fileURLToPath(new URL("e2e/fonts.conf", import.meta.url)) },
+    },
+  },
+});
+
+function definedEnvironment(): Record<string, string> {
+  return Object.fromEntries(Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined));
+}
