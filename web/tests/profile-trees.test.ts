@@ -2,7 +2,7 @@ import { columnFromArray, dictionary, tableFromColumns, utf8 } from "@uwdata/fle
 import { describe, expect, test } from "vitest";
 import { numberColumn, textAt, textColumn } from "../src/views/profile/columns.ts";
 import { childrenOf, contextTable, hotPath, nameOf, pathTo, rowOf, shape, type ContextTable } from "../src/views/profile/context-table.ts";
-import { carryOpen, flatTable, join } from "../src/views/profile/join.ts";
+import { carryOpen, flatTable, join, uniteCosts } from "../src/views/profile/join.ts";
 import { matchedCost, matcher, matchingRows, matchingTexts, nextMatch, NO_SEARCH } from "../src/views/profile/search.ts";
 import { firstOpen, sortSiblings, visibleRows, withOpen, withRevealed, type Order } from "../src/views/profile/visible.ts";
 
@@ -279,6 +279,23 @@ describe("lists with loaded parts", () => {
     expect([...carryOpen(before, open, after)].flatMap((isOpen, row) => (isOpen === 1 ? [row] : []))).toEqual([4, 5]);
   });
 
+  test("trees of two metrics become one, with what only the second has", () => {
+    const other = drawn(`
+      g 80 40
+        start 7 7
+        main 60 30
+          start 60 30
+      k 9 9
+    `);
+    const united = uniteCosts([callersOfG, other]);
+    const [first, second] = united.costs;
+    expect(Array.from({ length: united.length }, (_, row) => `${"  ".repeat(united.depth[row] ?? 0)}${nameOf(united, row)} ${String(first?.inclusive[row])} ${String(second?.inclusive[row])}`)).toEqual([
+      "g 8 80", "  main 6 60", "    start 6 60", "  f 2 0", "  start 0 7", "k 0 9",
+    ]);
+    const twice = uniteCosts([drawn("f 5 5\nf 3 3"), drawn("f 50 50\nf 30 30")]);
+    expect([...(twice.costs[1]?.inclusive ?? [])]).toEqual([50, 30]);
+  });
+
   test("a flat answer is a list without levels", () => {
     const flat = flatTable(
       tableFromColumns({
@@ -292,6 +309,5 @@ describe("lists with loaded parts", () => {
     );
     expect([...flat.parent]).toEqual([-1, -1]);
     expect(textAt(flat.kind, 1)).toBe("function");
-    expect([...(flat.costs[1]?.inclusive ?? [])]).toEqual([4, 1]);
   });
 });

@@ -1,6 +1,12 @@
 import { defineView, type ViewPlugin } from "../plugin.ts";
 import { CALLERS_STATE, DISTRIBUTION_STATE, FLAME_STATE, FLAT_STATE, SOURCE_STATE, TREE_STATE } from "./states.ts";
 
+const whole: NonNullable<ViewPlugin["commands"]>[number] = {
+  id: "whole-program",
+  title: "Show the whole program",
+  run: ({ links }) => { links.setSpot(null); },
+};
+
 const isExperiment: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment";
 
 const views: readonly ViewPlugin[] = [
@@ -13,6 +19,14 @@ const views: readonly ViewPlugin[] = [
     component: () => import("./Tree.svelte"),
     defaultState: TREE_STATE,
     stateVersion: 1,
+    commands: [
+      whole,
+      {
+        id: "sort-by-cost",
+        title: "Sort by the first column",
+        run: ({ state }) => { state.set({ sort: TREE_STATE.sort }, { label: "Sort the tree" }); },
+      },
+    ],
   }),
   defineView({
     id: "profile.callers",
@@ -43,6 +57,11 @@ const views: readonly ViewPlugin[] = [
     component: () => import("./Flame.svelte"),
     defaultState: FLAME_STATE,
     stateVersion: 1,
+    commands: [
+      whole,
+      { id: "zoom-out", title: "Zoom out fully", run: ({ state }) => { state.set({ zoom: null }, { label: "Zoom" }); } },
+      { id: "turn", title: "Turn between flame and icicle", run: ({ state }) => { state.set({ isIcicle: !state.current.isIcicle }, { label: "Turn the picture" }); } },
+    ],
   }),
   defineView({
     id: "profile.distribution",

@@ -4,11 +4,17 @@ import type { ColumnChoice, Numbers } from "./cost-columns.ts";
 /** More open rows than this are not kept in links. */
 export const MOST_KEPT_OPEN = 200;
 
-/** What a link keeps of the tree. */
-export interface TreeState {
+/** The columns of the tables of an experiment: the tree, callers and flat views share them. */
+export interface ColumnsState {
   /** Null: the default metric. */
   readonly columns: readonly ColumnChoice[] | null;
   readonly numbers: Numbers;
+}
+
+export const COLUMNS_STATE: ColumnsState = { columns: null, numbers: "both" };
+
+/** What a link keeps of the tree. */
+export interface TreeState {
   readonly sort: TableSort;
   readonly hotPercent: number;
   /** Ids of contexts. */
@@ -16,8 +22,6 @@ export interface TreeState {
 }
 
 export const TREE_STATE: TreeState = {
-  columns: null,
-  numbers: "both",
   sort: { column: "0", descending: true },
   hotPercent: 50,
   open: [],
@@ -25,11 +29,11 @@ export const TREE_STATE: TreeState = {
 
 /** What a link keeps of a list of functions with their callers. */
 export interface CallersState {
-  readonly numbers: Numbers;
+  /** A column that is not there stands for the first exclusive one. */
   readonly sort: TableSort;
 }
 
-export const CALLERS_STATE: CallersState = { numbers: "both", sort: { column: "exclusive", descending: true } };
+export const CALLERS_STATE: CallersState = { sort: { column: "", descending: true } };
 
 export type FlatGrouping = "function" | "file" | "module" | "loop" | "line";
 
