@@ -1,6 +1,6 @@
 //! Files of the page as byte sources.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -16,11 +16,26 @@ const BLOCK_BYTES: u32 = 128 << 10;
 /// Bytes of blocks kept for one file.
 const CACHE_BYTES: u64 = 16 << 20;
 
+/// Bytes that are fetched at once from a file that is read from front to back. Asking the browser
+/// takes about a millisecond, however little is wanted.
+const AHEAD_BYTES: u64 = 4 << 20;
+
+/// Bytes that were fetched ahead. They stay outside the engine's memory, which never shrinks.
+struct Ahead {
+    number: usize,
+    start: u64,
+    bytes: Uint8Array,
+}
+
 thread_local! {
     // Sources must be `Send` above and JavaScript objects are not: the worker's one thread keeps
     // them here, and a source knows the number of its own.
     static BLOBS: RefCell<Vec<Blob>> = const { RefCell::new(Vec::new()) };
     static READER: RefCell<Option<FileReaderSync>> = const { RefCell::new(None) };
+    // One is enough: files are read from front to back one after the other.
+    static AHEAD: RefCell<Option<Ahead>> = const { RefCell::new(None) };
+    // Where the last read ended: file and offset.
+    static LAST: Cell<(usize, u64)> = const { Cell::new((usize::MAX, 0)) };
 }
 
 /// A file of the page. Its bytes stay there until they are read.
@@ -42,11 +57,44 @@ impl ByteSource for BlobSource {
             return Err(ReadError::OutOfBounds { offset, wanted, len: self.len });
         };
         count_bytes(wanted, offset)?;
-        let gone = |cause: &str| ReadError::Storage { offset, cause: cause.to_owned() };
+        let is_next = LAST.replace((self.number, end)) == (self.number, offset);
+        if is_next && wanted < AHEAD_BYTES {
+            return self.read_ahead(offset, buffer);
+        }
+        self.fetch(offset, end)?.copy_to(buffer);
+        Ok(())
+    }
+}
+
+impl BlobSource {
+    /// Fills `buffer` from what was fetched ahead, or fetches ahead.
+    fn read_ahead(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let wanted = buffer.len() as u64;
+        let known = AHEAD.with_borrow(|ahead| {
+            let ahead = ahead.as_ref().filter(|ahead| ahead.number == self.number)?;
+            let from = offset.checked_sub(ahead.start)?;
+            let to = from + wanted;
+            let is_inside = to <= u64::from(ahead.bytes.length());
+            is_inside.then(|| ahead.bytes.subarray(from as u32, to as u32))
+        });
+        if let Some(known) = known {
+            known.copy_to(buffer);
+            return Ok(());
+        }
+        let bytes = self.fetch(offset, self.len.min(offset + AHEAD_BYTES))?;
+        bytes.subarray(0, wanted as u32).copy_to(buffer);
+        let ahead = Ahead { number: self.number, start: offset, bytes };
+        AHEAD.with_borrow_mut(|place| *place = Some(ahead));
+        Ok(())
+    }
+
+    /// The bytes from `start` to before `end`, from the browser.
+    fn fetch(&self, start: u64, end: u64) -> Result<Uint8Array, ReadError> {
+        let gone = |cause: &str| ReadError::Storage { offset: start, cause: cause.to_owned() };
         let blob = BLOBS.with_borrow(|blobs| blobs.get(self.number).cloned());
         let blob = blob.ok_or_else(|| gone("the file was closed"))?;
         let slice = blob
-            .slice_with_f64_and_f64(offset as f64, end as f64)
+            .slice_with_f64_and_f64(start as f64, end as f64)
             .map_err(|_| gone("the browser refuses to read the file"))?;
         let reader = READER.with_borrow_mut(|reader| {
             if reader.is_none() {
@@ -59,11 +107,10 @@ impl ByteSource for BlobSource {
             .read_as_array_buffer(&slice)
             .map_err(|_| gone("the file was removed or changed since it was opened"))?;
         let bytes = Uint8Array::new(&bytes);
-        if u64::from(bytes.length()) != wanted {
+        if u64::from(bytes.length()) != end - start {
             return Err(gone("the file became shorter since it was opened"));
         }
-        bytes.copy_to(buffer);
-        Ok(())
+        Ok(bytes)
     }
 }
 

@@ -15,7 +15,7 @@ fn main() -> Result<()> {
         .input_path(input)
         .web(true)?
         .typescript(true)
-        .remove_name_section(true)
+        .remove_name_section(std::env::var_os("PARALLAX_WASM_NAMES").is_none())
         .remove_producers_section(true)
         .generate(out)
         .with_context(|| format!("cannot write the JavaScript side of {input} into {out}"))
