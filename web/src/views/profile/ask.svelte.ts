@@ -35,15 +35,6 @@ export class Latest<T> {
       },
     );
   }
-
-  /** Forgets the answer and cancels the question. */
-  clear(): void {
-    this.#cancel?.abort();
-    this.#key = null;
-    this.value = null;
-    this.problem = null;
-    this.isWaiting = false;
-  }
 }
 
 /** What an engine's error says, and what to do where it knows. */

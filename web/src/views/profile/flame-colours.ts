@@ -1,4 +1,5 @@
 import { category, cssOf, frameFill, inkOn, nameHash, ramp, type Rgb } from "../../base/palettes.ts";
+import { tokenColor, tokenRgb } from "../../base/theme.ts";
 import type { ContextTable, Costs } from "./context-table.ts";
 import type { FlameColour } from "./states.ts";
 
@@ -11,10 +12,6 @@ export interface FrameColours {
 }
 
 const STEPS = 32;
-/** What looked-for frames stand out from. */
-const MUTED: Readonly<Record<Theme, Rgb>> = { light: [231, 234, 240], dark: [38, 43, 52] };
-const MUTED_INK: Readonly<Record<Theme, Rgb>> = { light: [99, 108, 121], dark: [139, 149, 163] };
-
 /** Where code comes from, told by its name and module: only the program's own code and the two runtimes stand out. */
 export function familyOf(name: string, module: string): "own" | "mpi" | "runtime" | "unknown" {
   const bracket = /\[([^\]]*)\]$/.exec(name)?.[1] ?? /^(\S+)\+0x[0-9a-f]+$/.exec(name)?.[1] ?? "";
@@ -26,12 +23,12 @@ export function familyOf(name: string, module: string): "own" | "mpi" | "runtime
   return "own";
 }
 
-/** How light the own part of a module's colour is, so that text is readable on it. */
-function pastel([red, green, blue]: Rgb, theme: Theme): Rgb {
-  const toward = theme === "light" ? 255 : 20;
+/** A category's colour, paler, so that text is readable on it. */
+function pale([red, green, blue]: Rgb, theme: Theme): Rgb {
   const part = theme === "light" ? 0.62 : 0.45;
-  const mix = (value: number): number => Math.round(value + (toward - value) * part);
-  return [mix(red), mix(green), mix(blue)];
+  const behind = tokenRgb("--surface-panel");
+  const mix = (value: number, toward: number): number => Math.round(value + (toward - value) * part);
+  return [mix(red, behind[0]), mix(green, behind[1]), mix(blue, behind[2])];
 }
 
 /** Colours by a property of frames; what is looked for keeps them and the rest turns grey. */
@@ -56,8 +53,8 @@ export function frameColours(tree: ContextTable, costs: Costs, by: FlameColour, 
         const name = tree.name.texts[key] ?? "";
         return frameFill(name, familyOf(name, module), theme);
       }
-      case "module": return key < 0 ? MUTED[theme] : pastel(category(nameHash(module.slice(module.lastIndexOf("/") + 1)), theme), theme);
-      case "kind": return pastel(category(key, theme), theme);
+      case "module": return key < 0 ? tokenRgb("--surface-active") : pale(category(nameHash(module.slice(module.lastIndexOf("/") + 1)), theme), theme);
+      case "kind": return pale(category(key, theme), theme);
       case "self": return selfRamp.rgb(0.06 + (key / STEPS) * 0.72);
     }
   };
@@ -67,8 +64,8 @@ export function frameColours(tree: ContextTable, costs: Costs, by: FlameColour, 
     const text = `${theme} ${String(key)}`;
     let colours = known.get(text);
     if (colours === undefined) {
-      const fill = isMuted ? MUTED[theme] : rgbOf(key, row, theme);
-      colours = [cssOf(fill), cssOf(isMuted ? MUTED_INK[theme] : inkOn(fill))];
+      const fill = isMuted ? tokenRgb("--surface-active") : rgbOf(key, row, theme);
+      colours = [cssOf(fill), isMuted ? tokenColor("--text-faint") : cssOf(inkOn(fill))];
       known.set(text, colours);
     }
     return colours;
