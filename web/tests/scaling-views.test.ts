@@ -138,6 +138,9 @@ describe("words and numbers", () => {
     expect(axisParameter(reply, "inputs")?.name).toBe("input");
     const extra = extraParameters(reply);
     expect(extra.map((one) => one.name)).toEqual(["frequency"]);
+    // Two parameters besides the cores make up the input together: each can be chosen.
+    const two = { ...reply, parameters: [...reply.parameters, { name: "version", values: ["a", "b"], numbers: [null, null] }] };
+    expect(extraParameters(two).map((one) => one.name)).toEqual(["frequency", "input", "version"]);
     expect(extra.map((one) => parameterValue(one, 1))).toEqual(["2.30\u202fGHz"]);
   });
 
@@ -145,6 +148,7 @@ describe("words and numbers", () => {
     const settings = { ...DEFAULT_SETTINGS, statistic: "mean" as const, fixed: { frequency: "1200000" }, baseline: "2", clamp: true };
     expect(viewAsk(settings)).toMatchObject({ statistic: "mean", fixed: [["frequency", "1200000"]], baseline: "2", clamp: true, metric: null });
     expect(settingsInWords(settings)).toEqual(["mean of repetitions", "baseline: 2 cores", "frequency: 1200000", "efficiency at most 100 % in differences"]);
+    expect(settingsInWords({ ...DEFAULT_SETTINGS, fixed: { frequency: "1200000" } }, example().reply.parameters)).toEqual(["frequency: 1.20\u202fGHz"]);
     expect(settingsInWords(DEFAULT_SETTINGS)).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ export type CellColumn =
   | "scalability_rel" | "strong_rel" | "weak_rel" | "loss" | "own_loss";
 
 /** A region that loses where the whole program loses most. */
-export interface LossRow {
+interface LossRow {
   readonly region: string;
   readonly name: string;
   /** Core-seconds beyond the baseline, with everything inside. */

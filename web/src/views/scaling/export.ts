@@ -28,7 +28,7 @@ export function mapCsv(data: ScalingData, regions: readonly number[], columns: r
 
 /** What stands below exported pictures, so that they can be read alone: the inputs, and how numbers were computed. */
 export function exportNotes(data: ScalingData, settings: ScalingSettings): readonly string[] {
-  const words = settingsInWords(settings);
+  const words = settingsInWords(settings, data.reply.parameters);
   return [
     ...data.inputs.map((input, at) => `${inputCode(at)}: ${input}`),
     ...(words.length === 0 ? [] : [words.join(" · ")]),

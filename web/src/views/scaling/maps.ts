@@ -48,7 +48,7 @@ export function mapColumn(kind: MapKind, differences: ScalingSettings["differenc
 }
 
 /** The symmetric range of the difference maps of a region, as a fraction. */
-export function regionRange(data: ScalingData, region: number, differences: ScalingSettings["differences"]): number {
+function regionRange(data: ScalingData, region: number, differences: ScalingSettings["differences"]): number {
   const reply = data.regions[region];
   return (differences === "absolute" ? reply?.range_absolute : reply?.range_relative) ?? 0;
 }

@@ -5,7 +5,7 @@ import { axisParameter, type ScalingSettings } from "./settings.ts";
 import type { LinesState } from "./states.ts";
 
 /** The axis along which lines go, and the lines that there are. */
-export interface Axis {
+interface Axis {
   readonly title: string;
   readonly values: readonly number[];
   readonly labels: readonly string[];

@@ -53,14 +53,18 @@ export function viewAsk(settings: ScalingSettings): ViewAsk {
 }
 
 /** What differs from the defaults and changes numbers, in words, for views that do not show the controls. */
-export function settingsInWords(settings: ScalingSettings): readonly string[] {
+export function settingsInWords(settings: ScalingSettings, parameters: readonly ParameterReply[] = []): readonly string[] {
   const words: string[] = [];
   if (settings.statistic !== "median") words.push(`${settings.statistic} of repetitions`);
   if (settings.baseline !== "serial") {
     words.push(Number.isNaN(Number(settings.baseline)) ? `baseline: ${settings.baseline}` : `baseline: ${settings.baseline} cores`);
   }
   if (settings.metric !== "") words.push(settings.metric);
-  for (const [name, value] of Object.entries(settings.fixed)) words.push(`${name}: ${value}`);
+  for (const [name, value] of Object.entries(settings.fixed)) {
+    const parameter = parameters.find((one) => one.name === name);
+    const at = parameter?.values.indexOf(value) ?? -1;
+    words.push(`${name}: ${parameter === undefined || at < 0 ? value : parameterValue(parameter, at)}`);
+  }
   if (settings.minPercent > 0) words.push(`regions of at least ${String(settings.minPercent)} %`);
   if (settings.clamp) words.push("efficiency at most 100 % in differences");
   if (settings.perRepetition) words.push("efficiency of each repetition");
@@ -87,14 +91,24 @@ export function axisParameter(reply: ScalingReply, axis: "cores" | "inputs"): Pa
   );
 }
 
-/** Parameters that are held at one value while maps are drawn, such as the frequency. */
+/**
+ * Parameters for which one value can be chosen. A frequency is always held; all others make up the input, so that a
+ * choice is worth offering only where there are several of them.
+ */
 export function extraParameters(reply: ScalingReply): readonly ParameterReply[] {
-  const axes = [axisParameter(reply, "cores"), axisParameter(reply, "inputs")];
-  return reply.parameters.filter((one) => !axes.includes(one) && one.values.length > 1);
+  const cores = axisParameter(reply, "cores");
+  const several = reply.parameters.filter((one) => one !== cores && one.values.length > 1);
+  const inputs = several.filter((one) => !isHeld(one));
+  return several.filter((one) => isHeld(one) || inputs.length > 1);
+}
+
+/** Whether the engine holds a parameter at its highest value when nobody chooses. */
+export function isHeld(parameter: Pick<ParameterReply, "name">): boolean {
+  return parameter.name === "frequency";
 }
 
 /** A value of a parameter for people: frequencies are stored in several units, so they are told by their number. */
 export function parameterValue(parameter: ParameterReply, at: number): string {
   const value = parameter.numbers[at] ?? null;
-  return parameter.name === "frequency" && value !== null ? `${siCount(value)}Hz` : (parameter.values[at] ?? "");
+  return isHeld(parameter) && value !== null ? `${siCount(value)}Hz` : (parameter.values[at] ?? "");
 }

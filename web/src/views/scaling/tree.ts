@@ -5,7 +5,7 @@ import { placeOf, regionName, type ScalingData } from "./data.ts";
 export type RegionSort = "tree" | "loss" | "share" | "imbalance";
 
 /** The regions to show. */
-export interface RegionTree extends TreeSource {
+interface RegionTree extends TreeSource {
   /** Regions that the search matches; null without a search. */
   readonly matches: ReadonlySet<number> | null;
   /** Regions with something inside, all opened: what a search shows. */

@@ -1,5 +1,5 @@
 /** Room that a picture of cells takes. */
-export interface CellSize {
+interface CellSize {
   readonly widthPixels: number;
   readonly heightPixels: number;
 }

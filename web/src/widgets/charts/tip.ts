@@ -10,7 +10,7 @@ export interface TipContent {
 }
 
 /** A line of a tip. */
-export interface TipLine {
+interface TipLine {
   readonly name: string;
   readonly value: string;
 }
