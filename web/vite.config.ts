@@ -2,8 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { fileURLToPath } from "node:url";
-import { defineConfig, type Plugin } from "vite";
+import { defineConfig, type Plugin, type UserConfig } from "vite";
 import { offline } from "./build/offline.ts";
+import { engineFromPage, single } from "./build/single.ts";
+import { stamp } from "./build/stamp.ts";
 
 const DOCK_STYLES = "virtual:dock-styles.css";
 
@@ -41,10 +43,11 @@ function engineOrNone(): Plugin {
   };
 }
 
-export default defineConfig({
+/** `--mode single` makes the one page of reports. */
+export default defineConfig(({ mode }) => ({
   base: "./",
-  plugins: [engineOrNone(), svelte(), dockStyles(), offline()],
-  worker: { format: "es", plugins: () => [engineOrNone()] },
+  plugins: [engineOrNone(), svelte(), dockStyles(), mode === "single" ? single() : offline(), stamp()],
+  worker: { format: "es", plugins: () => (mode === "single" ? [engineFromPage(), engineOrNone()] : [engineOrNone()]) },
   build: {
     target: ["es2023", "chrome125", "firefox128", "safari17.5"],
     chunkSizeWarningLimit: 800,
@@ -56,4 +59,4 @@ export default defineConfig({
   },
   // Without it Svelte resolves to its server build under vitest and nothing can be mounted.
   resolve: process.env["VITEST"] === undefined ? {} : { conditions: ["browser"] },
-} as Parameters<typeof defineConfig>[0]);
+}) as UserConfig);

@@ -8,7 +8,7 @@ if (target !== null) mount(App, { target });
 
 // A server's page is always as new as the server; a page of static files should also work without a network.
 const isServed = document.querySelector('meta[name="parallax-server"]') !== null;
-if (import.meta.env.PROD && !isServed && "serviceWorker" in navigator && location.protocol.startsWith("http")) {
+if (import.meta.env.PROD && import.meta.env.MODE !== "single" && !isServed && "serviceWorker" in navigator && location.protocol.startsWith("http")) {
   window.addEventListener("load", () => {
     // Private windows and embedded pages refuse; everything but "offline" works without.
     navigator.serviceWorker.register("./sw.js").catch(() => undefined);

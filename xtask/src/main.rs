@@ -53,7 +53,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "web",
         run: web::run,
-        usage: "web [types|engine|samples|page]",
+        usage: "web [types|engine|samples|page|report]",
         help: "build the application for the browser into web/dist; a name builds one part",
     },
     Command {

@@ -1,6 +1,7 @@
-//! `cargo xtask web`: the application in a browser, from its types to its files in `web/dist`.
+//! `cargo xtask web`: the application in a browser, from its types to its files in `web/dist`
+//! and `web/dist-single`.
 //!
-//! Four parts, each of which can be asked for by name; without a name all of them, in this order.
+//! Five parts, each of which can be asked for by name; without a name all of them, in this order.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,6 +22,7 @@ const PARTS: &[Part] = &[
     Part { name: "engine", run: engine },
     Part { name: "samples", run: samples },
     Part { name: "page", run: page },
+    Part { name: "report", run: report },
 ];
 
 /// The oldest major version of Node.js that the tools of the page accept.
@@ -45,7 +47,8 @@ pub(crate) fn run(args: Args) -> Result<()> {
 pub(crate) fn build() -> Result<()> {
     engine()?;
     samples()?;
-    page()
+    page()?;
+    report()
 }
 
 /// Writes the protocol down for TypeScript.
@@ -168,6 +171,12 @@ fn files_below(folder: &Path) -> Result<Vec<String>> {
 fn page() -> Result<()> {
     packages()?;
     shell::run(npm(&["run", "--silent", "build"]))
+}
+
+/// Bundles the page that `parallax export` puts data into: one file with the engine inside.
+fn report() -> Result<()> {
+    packages()?;
+    shell::run(npm(&["run", "--silent", "build", "--", "--mode", "single"]))
 }
 
 /// Installs the packages of the page, when the lock file changed since the last time.

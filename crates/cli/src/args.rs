@@ -184,11 +184,89 @@ pub(crate) enum Command {
     Compare(crate::scaling::CompareArgs),
     /// Several PaScal files as one; the result goes to stdout or to --output.
     Merge(crate::scaling::MergeArgs),
+    /// Show databases and measurements in the browser: serves them to this machine until Ctrl+C.
+    Open(OpenArgs),
+    /// One self-contained web page with the data inside, to be sent or kept.
+    Export(ExportArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// What `open` serves, and how.
+#[derive(Debug, Args)]
+pub(crate) struct OpenArgs {
+    /// Databases, files of measurements, or folders of either. Several are also offered together,
+    /// as the runs of an ensemble.
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Port to listen on; without it any that is free.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
+    /// Name or address to listen on; without it only this machine can reach the server.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", hide_default_value = true)]
+    pub(crate) bind: String,
+    /// Print the address only.
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// Take the token from this file, or put a new one there, so that the address stays the same.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// Print every request.
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+}
+
+/// What `export` writes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Databases, files of measurements, or folders of either. Several become an ensemble.
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The web page to write; it appears complete or not at all.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: PathBuf,
+    /// What the page calls the data; without it the name of the path.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Leave traces out, which are most of many databases.
+    #[arg(long)]
+    pub(crate) no_trace: bool,
+    /// Most data that the page may hold, such as 500MB or 1.5GB.
+    #[arg(long, value_name = "SIZE", default_value = "200MB")]
+    pub(crate) max_size: Size,
+}
+
+/// A number of bytes, as a person writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size(pub(crate) u64);
+
+impl std::str::FromStr for Size {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text} is no size; write it like 200MB or 1.5GB");
+        let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(wrong)?;
+        let (number, unit) = text.split_at(unit_at);
+        let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+        let unit = match unit.trim().to_ascii_lowercase().as_str() {
+            "b" => 1.0,
+            "k" | "kb" => 1e3,
+            "m" | "mb" => 1e6,
+            "g" | "gb" => 1e9,
+            "kib" => 1024.0,
+            "mib" => 1024.0 * 1024.0,
+            "gib" => 1024.0 * 1024.0 * 1024.0,
+            _ => return Err(wrong()),
+        };
+        let bytes = number * unit;
+        if !(0.0..1e18).contains(&bytes) {
+            return Err(wrong());
+        }
+        Ok(Self(bytes as u64))
+    }
 }
 
 /// What `balance` compares.

@@ -4,6 +4,7 @@
 //! answers into text or into one of the formats of `parallax_wire`.
 
 mod args;
+mod browser;
 mod commands;
 mod open;
 mod output;

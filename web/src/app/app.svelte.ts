@@ -188,8 +188,9 @@ export class Application {
     if (this.session.items.length > 0) return;
     // The engine starts while people look at the start page; an error is told when they open something.
     const client = await this.session.connect().catch(() => null);
-    // A server with one thing to offer, and a report that carries its data, show it at once.
-    for (const root of client?.kind === "worker" || client?.roots.length === 1 ? client.roots : []) await this.session.openRoot(root);
+    // A report shows the data that it carries, and a server what it offers first: its only path, or all of them together.
+    const roots = client?.roots ?? [];
+    for (const root of client?.kind === "worker" ? roots : roots.slice(0, 1)) await this.session.openRoot(root);
   }
 }
 

@@ -28,6 +28,21 @@ export async function embeddedRoots(): Promise<EmbeddedRoot[]> {
   return [...roots].map(([name, files]) => ({ name, files }));
 }
 
+/**
+ * What starts the engine that this page brought along as elements; null for a page that loads its engine.
+ * The worker's script reads `self.parallaxEngine`; `build/single.ts` writes both elements.
+ */
+export async function embeddedWorker(): Promise<(() => Worker) | null> {
+  const content = (type: string) => document.querySelector(`script[type="application/x-parallax-${type}"]`)?.textContent;
+  const [script, engine] = [content("worker"), content("engine")];
+  if (script === undefined || engine === undefined) return null;
+  const wasm = new Blob([await unpacked(engine)], { type: "application/wasm" });
+  const first = `self.parallaxEngine = ${JSON.stringify(URL.createObjectURL(wasm))};\n`;
+  const code = new Blob([first, await unpacked(script)], { type: "text/javascript" });
+  const url = URL.createObjectURL(code);
+  return () => new Worker(url, { type: "module", name: "engine" });
+}
+
 async function unpacked(base64: string): Promise<Blob> {
   const bytes = Uint8Array.from(atob(base64.trim()), (letter) => letter.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));

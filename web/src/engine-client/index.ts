@@ -1,5 +1,6 @@
 /** The engine of this page: one interface, whether it runs in a worker or in a server. */
 import type { EngineClient } from "./client.ts";
+import { embeddedWorker } from "./embedded.ts";
 import { HttpClient } from "./http-client.ts";
 import { WorkerClient } from "./worker-client.ts";
 
@@ -19,12 +20,13 @@ const SERVED = 'meta[name="parallax-server"]';
 const TOKEN = "parallax-token";
 
 /** Connects to the server that served this page, or starts an engine in a worker. */
-export function connect(): Promise<EngineClient> {
+export async function connect(): Promise<EngineClient> {
   if (document.querySelector(SERVED) !== null) {
     return HttpClient.connect(new URL(".", document.baseURI).href, token());
   }
+  const brought = await embeddedWorker();
   return WorkerClient.connect(
-    () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "engine" }),
+    brought ?? (() => new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "engine" })),
   );
 }
 

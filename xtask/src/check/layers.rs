@@ -96,10 +96,28 @@ const CRATES: &[Crate] = &[
         uses: &["parallax-base"],
     },
     Crate {
+        name: "parallax-server",
+        folder: "crates/server",
+        is_for_browser: false,
+        uses: &[
+            "parallax-base",
+            "parallax-host",
+            "parallax-native",
+            "parallax-service",
+            "parallax-wire",
+        ],
+    },
+    Crate {
         name: "parallax-cli",
         folder: "crates/cli",
         is_for_browser: false,
-        uses: &["parallax-base", "parallax-native", "parallax-service", "parallax-wire"],
+        uses: &[
+            "parallax-base",
+            "parallax-native",
+            "parallax-server",
+            "parallax-service",
+            "parallax-wire",
+        ],
     },
     // Beside the layers: never part of what a user installs.
     Crate {

@@ -2,9 +2,11 @@
 
 mod analyses;
 mod distribution;
+mod export;
 mod info;
 mod query;
 mod report;
+mod serve;
 mod source;
 mod views;
 
@@ -122,6 +124,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Merge(arguments) => {
             crate::scaling::merge(&arguments, &context.output, &context.stderr)
         }
+        Command::Open(arguments) => serve::serve(&context, &arguments),
+        Command::Export(arguments) => export::export(&context, &arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "parallax", &mut script);

@@ -1,0 +1,59 @@
+//! Opening an address in the browser of the person who sits there.
+
+use std::process::{Command, Stdio};
+
+/// Asks the system to open `url`; false when there is nobody to ask.
+pub(crate) fn open(url: &str) -> bool {
+    openers().iter().any(|(program, arguments)| {
+        let child = Command::new(program)
+            .args(arguments)
+            .arg(url)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let Ok(mut child) = child else { return false };
+        // Openers end at once, browsers late; either wants to be waited for.
+        std::thread::spawn(move || child.wait());
+        true
+    })
+}
+
+/// What to do where no browser could be opened.
+pub(crate) fn advice(port: u16) -> String {
+    if std::env::var_os("SSH_CONNECTION").is_some() {
+        return format!(
+            "no browser here; on your own machine run `ssh -L {port}:localhost:{port}` to this one, \
+             and open the address there"
+        );
+    }
+    "no browser could be opened; open the address yourself".to_owned()
+}
+
+/// Programs that open addresses, the best first, with arguments that come before the address.
+fn openers() -> Vec<(String, Vec<&'static str>)> {
+    let plain = |name: &str| (name.to_owned(), Vec::new());
+    if cfg!(target_os = "macos") {
+        return vec![plain("open")];
+    }
+    if cfg!(windows) {
+        // Not `cmd /c start`: it would read the address as a command line.
+        return vec![("rundll32".to_owned(), vec!["url.dll,FileProtocolHandler"])];
+    }
+    let has = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let mut out = Vec::new();
+    if let Ok(named) = std::env::var("BROWSER")
+        && !named.is_empty()
+        && !named.contains([':', ' ', '%'])
+    {
+        out.push((named, Vec::new()));
+    }
+    if has("WSL_DISTRO_NAME") {
+        out.push(plain("wslview"));
+    }
+    // Without a display a browser of the terminal would take it over.
+    if has("DISPLAY") || has("WAYLAND_DISPLAY") {
+        out.push(plain("xdg-open"));
+    }
+    out
+}

@@ -1,0 +1,79 @@
+//! `export`: the application and data as one file.
+
+use std::io;
+
+use parallax_server::{Report, Selection, ServerError, places};
+
+use super::Context;
+use super::serve::nothing;
+use crate::args::ExportArgs;
+use crate::output::{Format, Output};
+
+/// Files that are named when a report would be too large.
+const NUM_NAMED: usize = 3;
+
+pub(super) fn export(context: &Context, arguments: &ExportArgs) -> anyhow::Result<()> {
+    let places = places(&arguments.paths)?;
+    // Several paths come together as one: the first place.
+    let Some(place) = places.first() else { return Ok(()) };
+    let selection = Selection::of(place, !arguments.no_trace)?;
+    if selection.is_empty() {
+        anyhow::bail!("{}", nothing(place.folder.name()));
+    }
+    let most = arguments.max_size.0;
+    if selection.bytes() > most {
+        anyhow::bail!("{}", too_large(&selection, most));
+    }
+    let title = arguments.title.as_deref().unwrap_or(selection.name());
+    let report = Report::new(title)?;
+    let path = arguments.html.clone();
+    let file = Output::new(Some(Format::Text), Some(path.clone()), context.output.style);
+    file.emit_reply(&(), |_, out| {
+        report.write(&selection, out).map_err(|error| match error {
+            ServerError::Write(error) => error,
+            other => io::Error::other(other),
+        })
+    })?;
+    let written = std::fs::metadata(&path).map(|there| there.len()).unwrap_or_default();
+    context.note(format!(
+        "{} is one page of {} with {} of data; any browser opens it, without a network",
+        path.display(),
+        size(written),
+        size(selection.bytes()),
+    ));
+    Ok(())
+}
+
+/// Why there is no report, and what to do.
+fn too_large(selection: &Selection, most: u64) -> String {
+    let named: Vec<String> = selection
+        .longest(NUM_NAMED)
+        .into_iter()
+        .map(|(path, bytes)| format!("{path} {}", size(bytes)))
+        .collect();
+    let traces = selection.trace_bytes();
+    let rest = selection.bytes() - traces;
+    let mut ways = Vec::new();
+    if traces > 0 && rest <= most {
+        ways.push(format!("leave traces out with --no-trace ({} remain)", size(rest)));
+    }
+    ways.push("name fewer paths".to_owned());
+    ways.push("allow more with --max-size".to_owned());
+    ways.push("or show it from here with `parallax open`, which has no limit".to_owned());
+    format!(
+        "this would be a page with {} of data, and more than {} is slow to open in a browser \
+         (largest: {}); {}",
+        size(selection.bytes()),
+        size(most),
+        named.join(", "),
+        ways.join(", ")
+    )
+}
+
+/// A number of bytes for people, in decimal units as storage is sold.
+fn size(bytes: u64) -> String {
+    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let bytes = bytes as f64;
+    let unit = units.into_iter().find(|(unit, _)| bytes >= *unit);
+    unit.map_or_else(|| format!("{bytes} B"), |(unit, name)| format!("{:.1} {name}", bytes / unit))
+}

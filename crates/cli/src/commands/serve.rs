@@ -1,0 +1,117 @@
+//! `open`: the application in a browser, with this machine's files.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use parallax_server::{Options, Pages, Place, Seen, Server, Token, interrupted, places};
+use parallax_service::discover;
+
+use super::Context;
+use crate::args::OpenArgs;
+use crate::browser;
+use crate::output::Format;
+use crate::text::{Level, Notice};
+
+pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<()> {
+    let places = places(&arguments.paths)?;
+    check(context, &places)?;
+    let token = match &arguments.token_file {
+        Some(path) => kept_token(path)?,
+        None => Token::random()?,
+    };
+    let options = Options {
+        bind: arguments.bind.clone(),
+        port: arguments.port,
+        on_seen: arguments.verbose.then(|| Box::new(log) as Box<dyn Fn(Seen) + Send + Sync>),
+        ..Options::new(token.clone())
+    };
+    let server = Server::bind(places, options)?;
+    let url = server.url();
+    let is_json = context.output.format == Format::Json;
+    if is_json {
+        let line = serde_json::json!({
+            "url": url, "token": token.as_str(), "roots": server.roots(),
+        });
+        say(&line.to_string())?;
+    } else {
+        say(&format!("Parallax is at {url}"))?;
+        context.note("the address has a token: whoever has it can read these files through this server; Ctrl+C ends it");
+    }
+    if !server.is_local() {
+        let warning = "other machines can reach this server, and what it sends is not encrypted; \
+                       without --bind only this one can";
+        Notice::new(Level::Warning, warning).print(&context.stderr);
+    }
+    if !Pages::is_embedded() {
+        let warning =
+            "this build has no page to show; `cargo xtask web` makes one, then build again";
+        Notice::new(Level::Warning, warning).print(&context.stderr);
+    }
+    if !arguments.no_browser && !is_json && !browser::open(&url) {
+        let port = server.address().port();
+        context.note(browser::advice(port));
+    }
+    Ok(server.run(interrupted())?)
+}
+
+/// Says which paths hold nothing, while the person who typed them is still looking.
+fn check(context: &Context, places: &[Place]) -> anyhow::Result<()> {
+    let mut empty = Vec::new();
+    for place in places {
+        let found = discover(&place.folder).with_context(|| place.folder.name().to_owned())?;
+        if found.databases.is_empty() && found.measurements.is_empty() {
+            empty.push(place.folder.name());
+        }
+    }
+    if empty.len() == places.len() {
+        anyhow::bail!("{}", nothing(&empty.join(", ")));
+    }
+    for name in empty {
+        Notice::new(Level::Warning, nothing(name)).print(&context.stderr);
+    }
+    Ok(())
+}
+
+/// Why there is nothing to show at a path.
+pub(super) fn nothing(name: &str) -> String {
+    format!(
+        "{name} holds nothing that Parallax knows; name the folder of an HPCToolkit database (with \
+         meta.db and profile.db inside), a folder of several, or a file of measurements"
+    )
+}
+
+/// The token in a file; a new one, which is written there for the owner only, when there is none.
+fn kept_token(path: &Path) -> anyhow::Result<Token> {
+    let named = || format!("cannot use the token file {}", path.display());
+    match std::fs::read_to_string(path) {
+        Ok(text) => Token::known(text.trim()).with_context(named),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let token = Token::random()?;
+            let mut options = std::fs::OpenOptions::new();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let mut file = options.open(path).with_context(named)?;
+            writeln!(file, "{}", token.as_str()).with_context(named)?;
+            Ok(token)
+        }
+        Err(error) => Err(error).with_context(named),
+    }
+}
+
+fn log(seen: Seen) {
+    let Seen { method, path, status, took } = seen;
+    // Nobody may be reading any more.
+    let _ =
+        writeln!(std::io::stderr(), "{method} {path} {status} {:.1} ms", took.as_secs_f64() * 1e3);
+}
+
+/// A line that a reader has at once. A reader that goes away is no failure: the server goes on.
+fn say(line: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,203 @@
+//! `open` and `export`: what a program reads from them, and what a person gets.
+
+#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/reactor")
+}
+
+fn parallax(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
+    command.args(arguments).current_dir(fixtures());
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    parallax(arguments).output().unwrap()
+}
+
+fn message(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A server that ends with the test.
+struct Served {
+    child: Child,
+    line: Value,
+}
+
+impl Served {
+    fn start(arguments: &[&str]) -> Self {
+        let arguments = [&["open", "--json", "--no-browser"], arguments].concat();
+        let mut child =
+            parallax(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        Self { child, line: serde_json::from_str(&line).unwrap() }
+    }
+
+    fn token(&self) -> &str {
+        self.line["token"].as_str().unwrap()
+    }
+
+    /// The status and all that follows.
+    fn ask(&self, token: &str, question: &str) -> (u16, Vec<u8>) {
+        let url = self.line["url"].as_str().unwrap();
+        let place = url.strip_prefix("http://").unwrap().split('/').next().unwrap();
+        let mut stream = TcpStream::connect(place).unwrap();
+        write!(
+            stream,
+            "POST /api/ask HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\
+             Authorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{question}",
+            question.len()
+        )
+        .unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let status = std::str::from_utf8(&bytes[9..12]).unwrap().parse().unwrap();
+        (status, bytes)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn has(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+#[test]
+fn a_program_reads_where_the_server_is_and_asks_it() {
+    let served = Served::start(&["n1024-p8"]);
+    assert_eq!(served.token().len(), 32);
+    let url = served.line["url"].as_str().unwrap();
+    assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+    assert!(url.ends_with(&format!("/?token={}", served.token())), "{url}");
+    let roots = served.line["roots"].as_array().unwrap();
+    assert_eq!(roots.len(), 1);
+    assert_eq!(roots[0]["name"], "n1024-p8");
+    let open = format!(r#"{{"ask":"open","with":{{"root":{}}}}}"#, roots[0]["key"]);
+    let (status, bytes) = served.ask(served.token(), &open);
+    assert_eq!(status, 200);
+    assert!(has(&bytes, r#""kind":"experiment""#));
+    let (status, bytes) = served.ask(served.token(), r#"{"ask":"info","with":{"item":"x1"}}"#);
+    assert_eq!(status, 200);
+    // What `parallax info` says.
+    assert!(has(&bytes, r#""contexts":877"#) && has(&bytes, r#""samples":28539"#));
+    assert_eq!(served.ask("0123456789abcdef0123456789abcdef", &open).0, 401);
+}
+
+#[test]
+fn several_paths_are_offered_together_first() {
+    let served = Served::start(&["n256-p1", "n256-p2"]);
+    let names: Vec<&str> = served.line["roots"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|root| root["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["n256-p1 and 1 more", "n256-p1", "n256-p2"]);
+}
+
+#[test]
+fn a_token_file_keeps_the_address() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("token");
+    let arguments = ["n256-p1", "--token-file", file.to_str().unwrap()];
+    let first = Served::start(&arguments).token().to_owned();
+    assert_eq!(std::fs::read_to_string(&file).unwrap().trim(), first);
+    assert_eq!(Served::start(&arguments).token(), first);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "others may not read it");
+    }
+    std::fs::write(&file, "short").unwrap();
+    let refused = output(&["open", "n256-p1", "--token-file", file.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(message(&refused).contains("token"), "{}", message(&refused));
+}
+
+#[test]
+fn what_cannot_be_served_is_said_at_once() {
+    let cases = [
+        (&["open", "no-such-folder"][..], 1, "cannot open no-such-folder"),
+        (&["open", "n256-p1/src"], 1, "holds nothing that Parallax knows"),
+        (&["open"], 2, "PATH"),
+        (&["open", "n256-p1", "--port", "99999"], 2, "port"),
+        (&["open", "n256-p1", "--bind", "192.0.2.1"], 1, "cannot listen on 192.0.2.1"),
+        (&["export", "n256-p1"], 2, "--html"),
+        (&["export", "n256-p1", "--html", "x.html", "--max-size", "many"], 2, "200MB"),
+        (&["export", "no-such-folder", "--html", "x.html"], 1, "no-such-folder"),
+        (&["export", "n256-p1/src", "--html", "x.html"], 1, "holds nothing"),
+    ];
+    for (arguments, code, text) in cases {
+        let output = output(arguments);
+        let message = message(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {message}");
+        assert!(message.contains(text), "{arguments:?}: {message}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_server_ends_when_it_is_asked_to() {
+    let mut served = Served::start(&["n256-p1"]);
+    let id = served.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert_eq!(served.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_page_that_would_be_too_large_says_what_to_leave_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let html = folder.path().join("report.html");
+    let html = html.to_str().unwrap();
+    let refused = output(&["export", "n1024-p8", "--html", html, "--max-size", "500kB"]);
+    assert_eq!(refused.status.code(), Some(1));
+    let message = message(&refused);
+    for part in ["trace.db", "--no-trace", "--max-size", "parallax open", "500.0 kB"] {
+        assert!(message.contains(part), "{part}: {message}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was left behind");
+}
+
+/// Builds of the tool without the page cannot write reports; they have to say how they can.
+#[test]
+fn a_report_has_the_data_or_the_build_says_what_it_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.html");
+    let html = path.to_str().unwrap();
+    let done = output(&["export", "n1024-p8", "--html", html, "--title", "Eight <ranks>"]);
+    if done.status.code() == Some(1) {
+        assert!(message(&done).contains("cargo xtask web"), "{}", message(&done));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        return;
+    }
+    assert!(done.status.success(), "{}", message(&done));
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert!(page.contains("<title>Eight &lt;ranks&gt; – Parallax</title>"));
+    for file in ["meta.db", "profile.db", "cct.db", "trace.db"] {
+        let mark = format!("data-root=\"Eight &lt;ranks&gt;\" data-path=\"{file}\">");
+        assert_eq!(page.matches(&mark).count(), 1, "{file}");
+    }
+    assert!(page.contains("application/x-parallax-engine"));
+    for (attribute, wanted) in [("src=\"./", 0), ("href=\"./", 0)] {
+        assert_eq!(page.matches(attribute).count(), wanted, "a report has no second file");
+    }
+    let lean = output(&["export", "n1024-p8", "--html", html, "--no-trace"]);
+    assert!(lean.status.success(), "{}", message(&lean));
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("data-path=\"trace.db\""));
+}

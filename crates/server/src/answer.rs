@@ -1,0 +1,139 @@
+//! `POST /api/ask`: a question, and its answer piece by piece.
+//!
+//! A piece is its kind (one letter), the length of what follows (u32, little-endian) and that many
+//! bytes. `P` is progress as JSON (`{"done","total","bytes"}`), any number of times. Then comes `E`,
+//! why there is no answer (an [`ErrorReply`] as JSON), or `R`, the answer as
+//! [`framed`](parallax_host::Response::framed) until the end of the body; since an answer may be
+//! longer than four bytes can say, readers do not use the length of an `R`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::Incoming;
+use hyper::{Response, StatusCode};
+use parallax_base::Control;
+use parallax_wire::protocol::ErrorReply;
+use tokio::sync::mpsc::Sender;
+use tokio::time::timeout;
+
+use crate::reply::{Body, pieces, text};
+use crate::server::Shared;
+
+/// Milliseconds between two pieces about progress.
+const BETWEEN_PROGRESS: u64 = 100;
+
+/// Pieces that wait for the network at most.
+const NUM_WAITING: usize = 4;
+
+/// Length of the pieces in which an answer is handed to the network: what a connection that nobody
+/// reads from holds beyond the answer itself.
+const CHUNK: usize = 1 << 18;
+
+type Pieces = Sender<Bytes>;
+
+/// Reads the question and starts answering it. The caller has checked who asks.
+pub(crate) async fn ask(shared: &Arc<Shared>, body: Incoming) -> Response<Body> {
+    let limits = &shared.restraints;
+    let body = timeout(limits.patience, Limited::new(body, limits.request_bytes).collect()).await;
+    let request = match body {
+        Err(_) => {
+            return text(StatusCode::REQUEST_TIMEOUT, "the question did not arrive in time\n");
+        }
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            return text(StatusCode::PAYLOAD_TOO_LARGE, "the question is too long\n");
+        }
+        Ok(Err(_)) => return text(StatusCode::BAD_REQUEST, "the question is incomplete\n"),
+        Ok(Ok(body)) => body.to_bytes(),
+    };
+    let (sender, response) = pieces(NUM_WAITING);
+    tokio::spawn(answer(Arc::clone(shared), request, sender));
+    response
+}
+
+async fn answer(shared: Arc<Shared>, request: Bytes, pieces: Pieces) {
+    let Ok(permit) = Arc::clone(&shared.questions).acquire_owned().await else { return };
+    // Whoever left the queue needs no answer.
+    if pieces.is_closed() {
+        return;
+    }
+    let control = Control::with_progress(progress(&pieces));
+    let watcher = tokio::spawn({
+        let (pieces, control) = (pieces.clone(), control.clone());
+        async move {
+            pieces.closed().await;
+            control.cancel();
+        }
+    });
+    let job = tokio::task::spawn_blocking({
+        let shared = Arc::clone(&shared);
+        move || {
+            // A withdrawn question counts until its thread is free again.
+            let _permit = permit;
+            let Ok(request) = std::str::from_utf8(&request) else {
+                return Err(ErrorReply::new("protocol", "the request is not UTF-8"));
+            };
+            shared.host.answer_json(request, &control).map(|response| response.framed())
+        }
+    });
+    let outcome = job.await.unwrap_or_else(|_| {
+        Err(ErrorReply::new("crashed", "the engine stopped at this question")
+            .with_hint("other questions still work; report this with the data if it repeats"))
+    });
+    watcher.abort();
+    // Nobody left to read is no failure.
+    match outcome {
+        Ok(framed) => send_reply(&pieces, framed).await,
+        Err(error) => {
+            let json = serde_json::to_vec(&error).unwrap_or_default();
+            let _ = pieces.send(piece(b'E', &json)).await;
+        }
+    }
+}
+
+/// A listener that passes progress on, now and then, if the network takes it.
+fn progress(pieces: &Pieces) -> impl Fn(u64, u64) + Send + Sync + 'static {
+    // Weak: the body ends when the last sender goes, and listeners may outlive the answer.
+    let pieces = pieces.downgrade();
+    let started = Instant::now();
+    let next = AtomicU64::new(BETWEEN_PROGRESS);
+    move |done, total| {
+        let now = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let due = next.load(Ordering::Relaxed);
+        let later = now.saturating_add(BETWEEN_PROGRESS);
+        // One of several threads that find it due tells.
+        if now < due
+            || next.compare_exchange(due, later, Ordering::Relaxed, Ordering::Relaxed).is_err()
+        {
+            return;
+        }
+        if let Some(pieces) = pieces.upgrade() {
+            // Files are mapped, so nobody counts bytes.
+            let json = serde_json::json!({ "done": done, "total": total, "bytes": 0 }).to_string();
+            // What the network does not take now is out of date when it does.
+            let _ = pieces.try_send(piece(b'P', json.as_bytes()));
+        }
+    }
+}
+
+fn piece(kind: u8, payload: &[u8]) -> Bytes {
+    let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
+    let mut out = Vec::with_capacity(payload.len() + 5);
+    out.push(kind);
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(payload);
+    out.into()
+}
+
+async fn send_reply(pieces: &Pieces, framed: Vec<u8>) {
+    let length = u32::try_from(framed.len()).unwrap_or(u32::MAX);
+    let mut head = vec![b'R'];
+    head.extend_from_slice(&length.to_le_bytes());
+    let mut next = Bytes::from(head);
+    let mut rest = Bytes::from(framed);
+    while pieces.send(next).await.is_ok() && !rest.is_empty() {
+        next = rest.split_to(rest.len().min(CHUNK));
+    }
+}

@@ -1,0 +1,57 @@
+//! [`ServerError`]: why there is no server and no report.
+
+use std::io;
+
+use parallax_base::ReadError;
+
+/// Why there is no server and no report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// A path leads nowhere, or nobody may look.
+    #[error("cannot open {path}: {cause}")]
+    Path {
+        /// The path as it was typed.
+        path: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The address is not one of this machine, or somebody listens there.
+    #[error("cannot listen on {address}: {cause}; choose another with --port or --bind")]
+    Listen {
+        /// Address and port.
+        address: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The system has no random numbers or no threads to give.
+    #[error("cannot start the server: {cause}")]
+    Start {
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// A token that nobody could send.
+    #[error("a token has {least} to {most} letters and digits; this one has not")]
+    Token {
+        /// Fewest characters.
+        least: usize,
+        /// Most characters.
+        most: usize,
+    },
+    /// This build has no page for reports.
+    #[error(
+        "this build of Parallax has no page to put data into; run `cargo xtask web`, then build again"
+    )]
+    NoPage,
+    /// A file that a report should have cannot be read.
+    #[error("{file}: {cause}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        cause: ReadError,
+    },
+    /// The report cannot be written.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}

@@ -1,0 +1,116 @@
+//! Folders that a disk does not have: a file alone, and several paths together.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parallax_base::{Folder, FolderEntry, ReadError, Source};
+use parallax_native::MappedFile;
+
+/// A file as the only one of a folder: nobody offered its neighbours.
+pub(crate) struct FileAlone {
+    path: PathBuf,
+    name: String,
+    file_name: String,
+}
+
+impl FileAlone {
+    pub(crate) fn new(path: &Path, file_name: String) -> Self {
+        Self { path: path.to_owned(), name: path.display().to_string(), file_name }
+    }
+}
+
+impl Folder for FileAlone {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        let metadata = std::fs::metadata(&self.path).map_err(|error| failed(&error))?;
+        Ok(vec![FolderEntry { path: self.file_name.clone(), len: metadata.len() }])
+    }
+
+    fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
+        if path != self.file_name {
+            return Ok(None);
+        }
+        let file = MappedFile::open(&self.path).map_err(|error| failed(&error))?;
+        Ok(Some(Arc::new(file)))
+    }
+}
+
+fn failed(error: &std::io::Error) -> ReadError {
+    ReadError::Storage { offset: 0, cause: error.to_string() }
+}
+
+/// Several folders as one, each below a name of its own.
+pub(crate) struct Together {
+    name: String,
+    /// Paths of the folders inside, each with a `/` at its end; empty for files alone.
+    parts: Vec<(String, Arc<dyn Folder>)>,
+}
+
+impl Together {
+    pub(crate) fn new(name: String, parts: Vec<(String, Arc<dyn Folder>)>) -> Self {
+        Self { name, parts }
+    }
+}
+
+impl Folder for Together {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        let all = self.walk()?;
+        Ok(all.into_iter().filter(|entry| !entry.path.contains('/')).collect())
+    }
+
+    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        let mut out = Vec::new();
+        for (prefix, folder) in &self.parts {
+            // A folder that has gone hides its own files only.
+            let entries = folder.walk().unwrap_or_default();
+            out.extend(entries.into_iter().map(|entry| FolderEntry {
+                path: format!("{prefix}{}", entry.path),
+                len: entry.len,
+            }));
+        }
+        out.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(out)
+    }
+
+    fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
+        for (prefix, folder) in &self.parts {
+            if let Some(inner) = path.strip_prefix(prefix.as_str())
+                && let Some(source) = folder.open(inner)?
+            {
+                return Ok(Some(source));
+            }
+        }
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parallax_base::MemoryFolder;
+
+    use super::*;
+
+    #[test]
+    fn folders_together_keep_their_files_apart() {
+        let part = |bytes: &str| -> Arc<dyn Folder> {
+            let files = [("meta.db".to_owned(), bytes.as_bytes().to_vec())];
+            Arc::new(MemoryFolder::new("part", files))
+        };
+        let parts = vec![("p1/".to_owned(), part("one")), ("p2/".to_owned(), part("two"))];
+        let both = Together::new("p1 and 1 more".to_owned(), parts);
+        let paths: Vec<String> = both.walk().unwrap().into_iter().map(|e| e.path).collect();
+        assert_eq!(paths, ["p1/meta.db", "p2/meta.db"]);
+        assert!(both.entries().unwrap().is_empty());
+        let second = both.open("p2/meta.db").unwrap().unwrap();
+        assert_eq!(second.as_slice(), Some("two".as_bytes()));
+        assert!(both.open("meta.db").unwrap().is_none());
+        assert!(both.open("p3/meta.db").unwrap().is_none());
+    }
+}

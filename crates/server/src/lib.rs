@@ -1,0 +1,29 @@
+//! The protocol over HTTP with the application embedded, and reports that are one file.
+//!
+//! A [`Server`] answers on one address: the application's files to anybody who can reach it, and
+//! questions (`POST /api/ask`) to those who know its [`Token`]. A question names data by the keys of
+//! its [`Place`]s, which are chosen when the server starts; no request carries a path of the
+//! operating system. [`Report`] writes the same application with data inside as one file.
+//!
+//! Invariant: nothing is written, and nothing outside the places is read. Links inside a place are
+//! followed: databases are often assembled from them, and who made the folder chose where they lead.
+
+mod answer;
+mod error;
+mod folders;
+mod guard;
+mod paced;
+mod pages;
+mod places;
+mod reply;
+mod report;
+mod selection;
+mod server;
+
+pub use error::ServerError;
+pub use guard::Token;
+pub use pages::Pages;
+pub use places::{Place, places};
+pub use report::Report;
+pub use selection::Selection;
+pub use server::{Options, Restraints, Seen, Server, interrupted};

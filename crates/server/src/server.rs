@@ -1,0 +1,305 @@
+//! [`Server`]: listening, and which request goes where.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs as _};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use parallax_host::Host;
+use parallax_wire::protocol::RootReply;
+use tokio::runtime::Builder;
+use tokio::sync::Semaphore;
+
+use crate::answer::ask;
+use crate::guard::{is_meant, is_own_page};
+use crate::paced::Paced;
+use crate::reply::{Body, only, secured, text};
+use crate::{Pages, Place, ServerError, Token};
+
+/// Where questions are asked.
+const ASK: &str = "/api/ask";
+
+/// How much a server takes on at once.
+#[derive(Debug, Clone)]
+pub struct Restraints {
+    /// Connections at a time; further ones wait. Browsers keep up to six for each page.
+    pub connections: usize,
+    /// Questions that are worked on at a time; further ones wait.
+    pub questions: usize,
+    /// Length of a question, in bytes.
+    pub request_bytes: usize,
+    /// How long a connection may take to send a question, or to take the next part of an answer,
+    /// and how long it may stay without one.
+    pub patience: Duration,
+}
+
+impl Default for Restraints {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            connections: 256,
+            // One question uses all cores where it can; a second keeps short ones from waiting.
+            questions: cores.max(2),
+            request_bytes: 1 << 20,
+            patience: Duration::from_secs(30),
+        }
+    }
+}
+
+/// A request that was answered, for a log.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// The method.
+    pub method: String,
+    /// The path, without a token.
+    pub path: String,
+    /// The status of the answer.
+    pub status: u16,
+    /// Until the answer began.
+    pub took: Duration,
+}
+
+/// How a server is to be.
+pub struct Options {
+    /// Name or address to listen on. Others than loopback are reachable from other machines.
+    pub bind: String,
+    /// The port; 0 for any that is free.
+    pub port: u16,
+    /// What questions must know.
+    pub token: Token,
+    /// The application.
+    pub pages: Pages,
+    /// How much it takes on at once.
+    pub restraints: Restraints,
+    /// Told of every request.
+    pub on_seen: Option<Box<dyn Fn(Seen) + Send + Sync>>,
+}
+
+impl Options {
+    /// On loopback, on any free port, with the application of this program.
+    #[must_use]
+    pub fn new(token: Token) -> Self {
+        Self {
+            bind: "127.0.0.1".to_owned(),
+            port: 0,
+            token,
+            pages: Pages::embedded(),
+            restraints: Restraints::default(),
+            on_seen: None,
+        }
+    }
+}
+
+/// What all connections have in common.
+pub(crate) struct Shared {
+    pub(crate) host: Host,
+    pub(crate) restraints: Restraints,
+    pub(crate) questions: Arc<Semaphore>,
+    token: Token,
+    pages: Pages,
+    bind: String,
+    on_seen: Option<Box<dyn Fn(Seen) + Send + Sync>>,
+}
+
+/// A server that listens, and answers once it [runs](Server::run).
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    roots: Vec<RootReply>,
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    /// Begins to listen, and offers `places`.
+    ///
+    /// # Errors
+    /// When the address cannot be had.
+    pub fn bind(places: Vec<Place>, options: Options) -> Result<Self, ServerError> {
+        let Options { bind, port, token, pages, restraints, on_seen } = options;
+        let listen = || {
+            let addresses: Vec<SocketAddr> = (bind.as_str(), port).to_socket_addrs()?.collect();
+            let listener = TcpListener::bind(&addresses[..])?;
+            listener.set_nonblocking(true)?;
+            let address = listener.local_addr()?;
+            Ok((listener, address))
+        };
+        let (listener, address) = listen()
+            .map_err(|cause| ServerError::Listen { address: format!("{bind}:{port}"), cause })?;
+        let host = Host::default();
+        let roots = places
+            .into_iter()
+            .map(|place| host.add_root(&place.key, &place.name, place.folder))
+            .collect();
+        let shared = Shared {
+            host,
+            questions: Arc::new(Semaphore::new(restraints.questions.max(1))),
+            restraints,
+            token,
+            pages,
+            bind,
+            on_seen,
+        };
+        Ok(Self { listener, address, roots, shared: Arc::new(shared) })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Whether only this machine can reach it.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        self.address.ip().is_loopback()
+    }
+
+    /// What a person opens, with the token.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let is_any = self.address.ip().is_unspecified();
+        let is_name = self.shared.bind.parse::<IpAddr>().is_err();
+        let port = self.address.port();
+        let place = match self.address {
+            // A name was typed because it is the one by which others know the machine.
+            _ if is_name => format!("{}:{port}", self.shared.bind),
+            SocketAddr::V4(_) if is_any => format!("127.0.0.1:{port}"),
+            SocketAddr::V6(_) if is_any => format!("[::1]:{port}"),
+            address => address.to_string(),
+        };
+        format!("http://{place}/?token={}", self.shared.token.as_str())
+    }
+
+    /// What it offers.
+    #[must_use]
+    pub fn roots(&self) -> &[RootReply] {
+        &self.roots
+    }
+
+    /// Answers until `stop` is there. Questions that are still worked on are left where they are.
+    ///
+    /// # Errors
+    /// When the system has no threads to give.
+    pub fn run(self, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
+        let failed = |cause| ServerError::Start { cause };
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            // Withdrawn questions need a moment to notice.
+            .max_blocking_threads(self.shared.restraints.questions.max(1) * 2)
+            .build()
+            .map_err(failed)?;
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
+            let accepting = tokio::spawn(accept(listener, self.shared));
+            stop.await;
+            accepting.abort();
+            Ok::<(), ServerError>(())
+        })?;
+        runtime.shutdown_background();
+        Ok(())
+    }
+}
+
+/// Waits for Ctrl+C, or for the system to ask for the end.
+pub async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            let main = std::pin::pin!(tokio::signal::ctrl_c());
+            let mut main = Some(main);
+            std::future::poll_fn(|context| {
+                let ended = terminated.poll_recv(context).is_ready();
+                let pressed = main.as_mut().is_some_and(|it| it.as_mut().poll(context).is_ready());
+                if ended || pressed { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+            })
+            .await;
+            return;
+        }
+    }
+    // Without signals the program ends as the system ends it.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
+    let connections = Arc::new(Semaphore::new(shared.restraints.connections.max(1)));
+    loop {
+        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { return };
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                // Too many open files, for instance: it may be better soon.
+                if error.kind() != io::ErrorKind::ConnectionAborted {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                continue;
+            }
+        };
+        // Pieces about progress are small and should not wait for more.
+        let _ = stream.set_nodelay(true);
+        let shared = Arc::clone(&shared);
+        tokio::spawn(async move {
+            let _permit = permit;
+            let patience = shared.restraints.patience;
+            let service = service_fn(|request| {
+                let shared = Arc::clone(&shared);
+                async move { Ok::<_, Infallible>(handle(&shared, request).await) }
+            });
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(patience)
+                .serve_connection(TokioIo::new(Paced::new(stream, patience)), service);
+            // A connection that breaks is the other side's business.
+            let _ = connection.await;
+        });
+    }
+}
+
+async fn handle(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
+    let started = Instant::now();
+    let method = request.method().to_string();
+    let path = request.uri().path().to_owned();
+    let response = secured(route(shared, request).await);
+    if let Some(on_seen) = &shared.on_seen {
+        let status = response.status().as_u16();
+        on_seen(Seen { method, path, status, took: started.elapsed() });
+    }
+    response
+}
+
+async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
+    let headers = request.headers();
+    let is_elsewhere = request.uri().authority().is_some();
+    if is_elsewhere || !is_meant(headers, &shared.bind) {
+        let message = "this name is not one of the server; open the address that `parallax open` \
+                       printed, or start it with --bind and this name\n";
+        return text(StatusCode::MISDIRECTED_REQUEST, message);
+    }
+    let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
+    if request.uri().path() != ASK {
+        if !is_reading {
+            return only("GET, HEAD");
+        }
+        return shared.pages.answer(request.uri().path(), headers);
+    }
+    if *request.method() != Method::POST {
+        return only("POST");
+    }
+    if !is_own_page(headers) {
+        return text(StatusCode::FORBIDDEN, "pages of other servers may not ask\n");
+    }
+    if !shared.token.is_in(headers) {
+        let message = "questions need the token, as `Authorization: Bearer TOKEN`\n";
+        return text(StatusCode::UNAUTHORIZED, message);
+    }
+    ask(shared, request.into_body()).await
+}
