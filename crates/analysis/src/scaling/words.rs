@@ -83,6 +83,9 @@ fn about_weak(verdict: &Verdict, options: VerdictOptions) -> Option<String> {
     Some(format!("weak scaling {verb} along the diagonal (efficiency {})", points(change)))
 }
 
+/// Shares below this are 0 % when written down.
+const NEGLIGIBLE_SHARE: f64 = 0.005;
+
 fn about_loss(program: &Program, verdict: &Verdict, ranked: &[Loss]) -> Option<String> {
     let loss = verdict.loss?;
     let root = &program.regions().first()?.maps;
@@ -94,6 +97,9 @@ fn about_loss(program: &Program, verdict: &Verdict, ranked: &[Loss]) -> Option<S
     };
     if verdict.region != 0 {
         let share = loss.share?;
+        if share.abs() < NEGLIGIBLE_SHARE {
+            return Some(format!("adds nothing to the loss of the whole program ({place})"));
+        }
         return Some(format!(
             "causes {} of the loss of the whole program ({} core-seconds, {place})",
             percent(share),
