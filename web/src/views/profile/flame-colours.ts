@@ -1,4 +1,4 @@
-import { category, cssOf, frameFill, inkOn, nameHash, ramp, type Rgb } from "../../base/palettes.ts";
+import { CATEGORY_COUNT, category, cssOf, frameFill, inkOn, ramp, type Rgb } from "../../base/palettes.ts";
 import { tokenColor, tokenRgb } from "../../base/theme.ts";
 import type { ContextTable, Costs } from "./context-table.ts";
 import type { FlameColour } from "./states.ts";
@@ -33,6 +33,8 @@ function pale([red, green, blue]: Rgb, theme: Theme): Rgb {
 
 /** Colours by a property of frames; what is looked for keeps them and the rest turns grey. */
 export function frameColours(tree: ContextTable, costs: Costs, by: FlameColour, matches: Uint8Array | null): FrameColours {
+  // The modules that cost most are told apart; the rest shares the last colour.
+  const modules = new Map(by === "module" ? legend(tree, costs, by, CATEGORY_COUNT - 1).map(({ row }, index) => [tree.module.codes[row] ?? -1, index]) : []);
   const known = new Map<string, readonly [fill: string, ink: string]>();
   const selfRamp = ramp("inferno", true);
   const keyOf = (row: number): number => {
@@ -53,7 +55,7 @@ export function frameColours(tree: ContextTable, costs: Costs, by: FlameColour, 
         const name = tree.name.texts[key] ?? "";
         return frameFill(name, familyOf(name, module), theme);
       }
-      case "module": return key < 0 ? tokenRgb("--surface-active") : pale(category(nameHash(module.slice(module.lastIndexOf("/") + 1)), theme), theme);
+      case "module": return key < 0 ? tokenRgb("--surface-active") : pale(category(modules.get(key) ?? CATEGORY_COUNT - 1, theme), theme);
       case "kind": return pale(category(key, theme), theme);
       case "self": return selfRamp.rgb(0.06 + (key / STEPS) * 0.72);
     }
