@@ -21,17 +21,22 @@ export interface StaticServer {
   close(): Promise<void>;
 }
 
+/** How long an answer from below `slow/` takes: as over a bad line. */
+const SLOW_MILLIS = 700;
+
 /**
  * What any host of static files does: types, byte ranges, and 404 for what is not there.
- * `mounts` are more folders, by the first part of the path.
+ * `mounts` are more folders, by the first part of the path; below `slow/` they answer late.
  */
 export async function serveFolder(folder: string, mounts: Readonly<Record<string, string>> = {}): Promise<StaticServer> {
   const server = createServer((request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname)).slice(1);
-    const [first = "", ...rest] = path.split("/");
+    const parts = path.split("/");
+    const isSlow = parts[0] === "slow";
+    const [first = "", ...rest] = isSlow ? parts.slice(1) : parts;
     const mount = mounts[first];
     const file = mount === undefined ? join(folder, path === "" ? "index.html" : path) : join(mount, ...rest);
-    void send(file, request.headers.range, request.method === "HEAD", response);
+    setTimeout(() => { void send(file, request.headers.range, request.method === "HEAD", response); }, isSlow ? SLOW_MILLIS : 0);
   });
   await new Promise<void>((resolve) => { server.listen(0, "127.0.0.1", resolve); });
   const { port } = server.address() as AddressInfo;

@@ -1,0 +1,69 @@
+// Everything without a mouse.
+import type { Page } from "@playwright/test";
+import { cards, seesMaps, seesTree } from "./support/app.ts";
+import { expect, test } from "./support/test.ts";
+
+/** Presses Tab until the element that has the keyboard is the one that is wanted. */
+async function tabTo(page: Page, isWanted: (element: Element) => boolean): Promise<void> {
+  for (let presses = 0; presses < 120; presses += 1) {
+    const found = await page.evaluate((source) => {
+      const wanted = new Function(`return (${source})`)() as (element: Element) => boolean;
+      return document.activeElement !== null && wanted(document.activeElement);
+    }, isWanted.toString());
+    if (found) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not lead to ${isWanted.toString()}`);
+}
+
+test("from the start page to the maps of a region", async ({ page }) => {
+  await page.goto("");
+  await expect(page.getByText("A solver on 1 to 16 cores")).toBeVisible();
+  await tabTo(page, (element) => element.textContent.includes("A solver on 1 to 16 cores") && element.tagName === "BUTTON");
+  const ring = await page.evaluate(() => document.activeElement === null ? "" : getComputedStyle(document.activeElement).outlineStyle);
+  expect(ring).not.toBe("none");
+  await page.keyboard.press("Enter");
+  await seesMaps(page);
+  await tabTo(page, (element) => element.getAttribute("role") === "treegrid" && element.getAttribute("aria-label") === "Regions");
+  for (let row = 0; row < 3; row += 1) await page.keyboard.press("ArrowDown");
+  const name = await page.evaluate(() => document.getElementById(document.activeElement?.getAttribute("aria-activedescendant") ?? "")?.querySelector("[data-testid=region-name]")?.getAttribute("data-region"));
+  await page.keyboard.press("Space");
+  await expect.poll(() => cards(page)).toEqual([name]);
+  await tabTo(page, (element) => element.getAttribute("role") === "grid" && (element.getAttribute("aria-label") ?? "").startsWith("Efficiency"));
+  await page.keyboard.press("ArrowDown");
+  await expect(page.getByTestId("chart-tip")).toContainText("Cores");
+});
+
+test("from the start page to the distribution of a context", async ({ page }) => {
+  await page.goto("");
+  await expect(page.getByText("One run of the reactor on 8 ranks")).toBeVisible();
+  await tabTo(page, (element) => element.textContent.includes("One run of the reactor on 8 ranks") && element.tagName === "BUTTON");
+  await page.keyboard.press("Enter");
+  await seesTree(page);
+  await tabTo(page, (element) => element.getAttribute("role") === "treegrid" && element.getAttribute("aria-label") === "Calling context tree");
+  await page.keyboard.press("Home");
+  for (let row = 0; row < 4; row += 1) await page.keyboard.press("ArrowDown");
+  const name = await page.evaluate(() => document.getElementById(document.activeElement?.getAttribute("aria-activedescendant") ?? "")?.querySelector("[data-testid=context-name]")?.textContent?.trim() ?? "");
+  expect(name).not.toBe("");
+  await page.keyboard.press("Enter");
+  await expect(page.getByTestId("distribution-context")).toHaveText(name);
+});
+
+test("the palette finds commands, runs them and gives the keyboard back", async ({ page }) => {
+  await page.goto("?sample=pascal-solver");
+  await seesMaps(page);
+  await page.keyboard.press("Control+K");
+  await page.getByRole("combobox", { name: "Find a command" }).fill("numbers");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("tab", { name: "Numbers" })).toHaveAttribute("aria-selected", "true");
+  await page.keyboard.press("Control+K");
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog")).toContainText("Ctrl");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Alt+T");
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await page.keyboard.press("F6");
+  expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("BODY");
+});
