@@ -47,7 +47,7 @@ function engineOrNone(): Plugin {
 export default defineConfig(({ mode }) => ({
   base: "./",
   plugins: [engineOrNone(), svelte(), dockStyles(), mode === "single" ? single() : offline(), stamp()],
-  worker: { format: "es", plugins: () => (mode === "single" ? [engineFromPage(), engineOrNone()] : [engineOrNone()]) },
+  worker: { format: mode === "single" ? "iife" : "es", plugins: () => (mode === "single" ? [engineFromPage(), engineOrNone()] : [engineOrNone()]) },
   build: {
     target: ["es2023", "chrome125", "firefox128", "safari17.5"],
     chunkSizeWarningLimit: 800,

@@ -9,13 +9,20 @@ const ICON = fileURLToPath(new URL("../public/icon.svg", import.meta.url));
 /** Where `parallax export` puts data; it looks for the last one. */
 const DATA = "<!--parallax-data-->";
 
-/** In the worker of such a page the engine has no address; who starts the worker says where it is. */
+/** In the worker of such a page the engine has no address: who starts the worker writes it before the script. */
+const ENGINE = `
+const letters = atob(self.parallaxEngine);
+delete self.parallaxEngine;
+const bytes = new Blob([Uint8Array.from(letters, (letter) => letter.charCodeAt(0))]);
+export default new Response(bytes.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+`;
+
 export function engineFromPage(): Plugin {
   return {
     name: "parallax-engine-from-page",
     enforce: "pre",
     resolveId: (id) => (/\/pkg\/parallax_wasm_bg\.wasm\?url$/.test(id) ? "\0engine-from-page" : undefined),
-    load: (id) => (id === "\0engine-from-page" ? "export default self.parallaxEngine;" : undefined),
+    load: (id) => (id === "\0engine-from-page" ? ENGINE : undefined),
   };
 }
 

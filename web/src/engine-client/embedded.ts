@@ -30,17 +30,16 @@ export async function embeddedRoots(): Promise<EmbeddedRoot[]> {
 
 /**
  * What starts the engine that this page brought along as elements; null for a page that loads its engine.
- * The worker's script reads `self.parallaxEngine`; `build/single.ts` writes both elements.
+ * The worker's script unpacks `self.parallaxEngine` itself; `build/single.ts` writes both elements.
  */
 export async function embeddedWorker(): Promise<(() => Worker) | null> {
   const content = (type: string) => document.querySelector(`script[type="application/x-parallax-${type}"]`)?.textContent;
   const [script, engine] = [content("worker"), content("engine")];
   if (script === undefined || engine === undefined) return null;
-  const wasm = new Blob([await unpacked(engine)], { type: "application/wasm" });
-  const first = `self.parallaxEngine = ${JSON.stringify(URL.createObjectURL(wasm))};\n`;
-  const code = new Blob([first, await unpacked(script)], { type: "text/javascript" });
-  const url = URL.createObjectURL(code);
-  return () => new Worker(url, { type: "module", name: "engine" });
+  const first = `self.parallaxEngine = ${JSON.stringify(engine)};\n`;
+  const url = URL.createObjectURL(new Blob([first, await unpacked(script)], { type: "text/javascript" }));
+  // Not a module: Chromium loads no module from a blob of a page that lies on a disk.
+  return () => new Worker(url, { name: "engine" });
 }
 
 async function unpacked(base64: string): Promise<Blob> {

@@ -60,7 +60,8 @@ export class WorkerClient implements EngineClient {
   ): Promise<Answer<K>> {
     const { signal, onProgress } = options;
     if (signal?.aborted) throw new EngineError(CANCELLED);
-    const lifeline = URL.createObjectURL(new Blob(["."]));
+    // A worker of a page that lies on a disk may read no address of it.
+    const lifeline = location.protocol === "file:" ? "" : URL.createObjectURL(new Blob(["."]));
     const cancel = () => URL.revokeObjectURL(lifeline);
     signal?.addEventListener("abort", cancel, { once: true });
     try {

@@ -18,6 +18,8 @@ export function samplesUrl(): string {
 
 /** The gallery; empty when this copy of the application has none. */
 export async function loadSamples(): Promise<readonly Sample[]> {
+  // A page on a disk has no files beside it that it may read.
+  if (!location.protocol.startsWith("http")) return [];
   try {
     const answer = await fetch(new URL("index.json", samplesUrl()));
     return answer.ok ? parseSamples(await answer.json()) : [];
