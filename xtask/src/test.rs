@@ -69,6 +69,8 @@ fn page(counts: &mut Counts) -> Result<bool> {
     }
     println!("\nbuilding the application for the browser");
     web::build()?;
+    // The tool anew, with the page inside: `open` and `export` are looked at too.
+    shell::run(shell::cargo(&["build", "--locked", "--quiet", "--package", "parallax-cli"]))?;
     let mut commands = vec![web::types_test()];
     commands.extend(["check", "test", "e2e"].map(|script| web::npm(&["run", "--silent", script])));
     let mut is_sound = true;

@@ -20,7 +20,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
 use crate::reply::{Body, pieces, text};
-use crate::server::Shared;
+use crate::server::{ASK, Seen, Shared};
 
 /// Milliseconds between two pieces about progress.
 const BETWEEN_PROGRESS: u64 = 100;
@@ -54,6 +54,7 @@ pub(crate) async fn ask(shared: &Arc<Shared>, body: Incoming) -> Response<Body> 
 }
 
 async fn answer(shared: Arc<Shared>, request: Bytes, pieces: Pieces) {
+    let started = Instant::now();
     let Ok(permit) = Arc::clone(&shared.questions).acquire_owned().await else { return };
     // Whoever left the queue needs no answer.
     if pieces.is_closed() {
@@ -68,7 +69,7 @@ async fn answer(shared: Arc<Shared>, request: Bytes, pieces: Pieces) {
         }
     });
     let job = tokio::task::spawn_blocking({
-        let shared = Arc::clone(&shared);
+        let (shared, request) = (Arc::clone(&shared), request.clone());
         move || {
             // A withdrawn question counts until its thread is free again.
             let _permit = permit;
@@ -83,6 +84,13 @@ async fn answer(shared: Arc<Shared>, request: Bytes, pieces: Pieces) {
             .with_hint("other questions still work; report this with the data if it repeats"))
     });
     watcher.abort();
+    shared.tell(|| Seen {
+        method: "POST".to_owned(),
+        path: ASK.to_owned(),
+        question: name(&request),
+        status: 200,
+        took: started.elapsed(),
+    });
     // Nobody left to read is no failure.
     match outcome {
         Ok(framed) => send_reply(&pieces, framed).await,
@@ -91,6 +99,12 @@ async fn answer(shared: Arc<Shared>, request: Bytes, pieces: Pieces) {
             let _ = pieces.send(piece(b'E', &json)).await;
         }
     }
+}
+
+/// What a question asks.
+fn name(request: &[u8]) -> Option<String> {
+    let request: serde_json::Value = serde_json::from_slice(request).ok()?;
+    Some(request.get("ask")?.as_str()?.to_owned())
 }
 
 /// A listener that passes progress on, now and then, if the network takes it.

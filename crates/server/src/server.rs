@@ -24,7 +24,7 @@ use crate::reply::{Body, only, secured, text};
 use crate::{Pages, Place, ServerError, Token};
 
 /// Where questions are asked.
-const ASK: &str = "/api/ask";
+pub(crate) const ASK: &str = "/api/ask";
 
 /// How much a server takes on at once.
 #[derive(Debug, Clone)]
@@ -60,9 +60,11 @@ pub struct Seen {
     pub method: String,
     /// The path, without a token.
     pub path: String,
+    /// What was asked, by its name in the protocol, where the engine was.
+    pub question: Option<String>,
     /// The status of the answer.
     pub status: u16,
-    /// Until the answer began.
+    /// Until the answer was there.
     pub took: Duration,
 }
 
@@ -106,6 +108,15 @@ pub(crate) struct Shared {
     pages: Pages,
     bind: String,
     on_seen: Option<Box<dyn Fn(Seen) + Send + Sync>>,
+}
+
+impl Shared {
+    /// Tells the one who keeps a log.
+    pub(crate) fn tell(&self, seen: impl FnOnce() -> Seen) {
+        if let Some(on_seen) = &self.on_seen {
+            on_seen(seen());
+        }
+    }
 }
 
 /// A server that listens, and answers once it [runs](Server::run).
@@ -269,9 +280,10 @@ async fn handle(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Bo
     let method = request.method().to_string();
     let path = request.uri().path().to_owned();
     let response = secured(route(shared, request).await);
-    if let Some(on_seen) = &shared.on_seen {
+    // A question that reached the engine is told of when it has its answer.
+    if path != ASK || response.status() != StatusCode::OK {
         let status = response.status().as_u16();
-        on_seen(Seen { method, path, status, took: started.elapsed() });
+        shared.tell(|| Seen { method, path, question: None, status, took: started.elapsed() });
     }
     response
 }

@@ -101,10 +101,11 @@ fn kept_token(path: &Path) -> anyhow::Result<Token> {
 }
 
 fn log(seen: Seen) {
-    let Seen { method, path, status, took } = seen;
+    let Seen { method, path, question, status, took } = seen;
+    let question = question.map(|name| format!(" {name}")).unwrap_or_default();
+    let millis = took.as_secs_f64() * 1e3;
     // Nobody may be reading any more.
-    let _ =
-        writeln!(std::io::stderr(), "{method} {path} {status} {:.1} ms", took.as_secs_f64() * 1e3);
+    let _ = writeln!(std::io::stderr(), "{method} {path}{question} {status} {millis:.1} ms");
 }
 
 /// A line that a reader has at once. A reader that goes away is no failure: the server goes on.
