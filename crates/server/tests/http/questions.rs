@@ -1,18 +1,17 @@
 //! Questions over HTTP: the same answers as the engine gives without it, and an end when nobody
 //! waits for them.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{ask, fixture, options, question_head, receive, send, start};
 use parallax_base::{ByteSource, Control, Folder, FolderEntry, ReadError, Source};
 use parallax_host::Host;
 use parallax_server::{Place, places};
 
-/// One question of each kind. Items are `x1`.. and `e13`: twelve runs, then their ensemble.
+use crate::common::{ask, fixture, options, question_head, receive, send, start};
+
+/// One question of each kind, and some that are wrong: `x1` and `x2` are runs, `e3` is their ensemble.
 const QUESTIONS: &[&str] = &[
     r#"{"ask":"info","with":{"item":"x1"}}"#,
     r#"{"ask":"issues","with":{"item":"x1"}}"#,

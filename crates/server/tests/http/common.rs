@@ -1,7 +1,5 @@
 //! A server in a thread, and the smallest client that can talk to it.
 
-#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
-
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -10,19 +8,19 @@ use std::time::Duration;
 use parallax_server::{Options, Pages, Place, Server, Token};
 
 /// The token of servers in tests.
-pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-pub fn fixture(name: &str) -> PathBuf {
+pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/reactor").join(name)
 }
 
 /// Options as the command line has them, with the token of tests.
-pub fn options() -> Options {
+pub(crate) fn options() -> Options {
     Options { pages: Pages::new([]), ..Options::new(Token::known(TOKEN).unwrap()) }
 }
 
 /// Starts a server that ends with the test.
-pub fn start(places: Vec<Place>, options: Options) -> SocketAddr {
+pub(crate) fn start(places: Vec<Place>, options: Options) -> SocketAddr {
     let server = Server::bind(places, options).unwrap();
     let address = server.address();
     std::thread::spawn(move || server.run(std::future::pending()));
@@ -30,28 +28,28 @@ pub fn start(places: Vec<Place>, options: Options) -> SocketAddr {
 }
 
 /// An answer.
-pub struct Answer {
-    pub status: u16,
-    pub head: String,
-    pub body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
     /// Whether the body came to its end.
-    pub is_complete: bool,
+    pub(crate) is_complete: bool,
 }
 
 impl Answer {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
             let (known, value) = line.split_once(':')?;
             known.eq_ignore_ascii_case(name).then(|| value.trim())
         })
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.body.clone()).unwrap()
     }
 
     /// The last piece of an answer to a question: its letter and what follows.
-    pub fn last_piece(&self) -> (char, &[u8]) {
+    pub(crate) fn last_piece(&self) -> (char, &[u8]) {
         let mut rest = &self.body[..];
         loop {
             let length = u32::from_le_bytes(rest[1..5].try_into().unwrap()) as usize;
@@ -65,7 +63,7 @@ impl Answer {
 }
 
 /// Sends a head (without its empty line) and a body.
-pub fn send(address: SocketAddr, head: &str, body: &[u8]) -> TcpStream {
+pub(crate) fn send(address: SocketAddr, head: &str, body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let length = format!("Content-Length: {}\r\n\r\n", body.len());
@@ -76,11 +74,11 @@ pub fn send(address: SocketAddr, head: &str, body: &[u8]) -> TcpStream {
 }
 
 /// Reads until the server closes.
-pub fn receive(stream: &mut TcpStream) -> Answer {
+pub(crate) fn receive(stream: &mut TcpStream) -> Answer {
     let mut bytes = Vec::new();
     // A connection that is reset has said what it had to say.
     let _ = stream.read_to_end(&mut bytes);
-    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
     let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
     let mut answer = Answer { status, head, body: bytes[end + 4..].to_vec(), is_complete: true };
@@ -109,7 +107,7 @@ fn dechunked(mut bytes: &[u8]) -> (Vec<u8>, bool) {
 }
 
 /// The head of a request, with more lines after the first two.
-pub fn head(method: &str, path: &str, more: &[&str]) -> String {
+pub(crate) fn head(method: &str, path: &str, more: &[&str]) -> String {
     let mut out = format!("{method} {path} HTTP/1.1\r\nConnection: close");
     for line in more {
         out.push_str("\r\n");
@@ -118,17 +116,17 @@ pub fn head(method: &str, path: &str, more: &[&str]) -> String {
     out
 }
 
-pub fn get(address: SocketAddr, path: &str, more: &[&str]) -> Answer {
+pub(crate) fn get(address: SocketAddr, path: &str, more: &[&str]) -> Answer {
     let more = [&["Host: localhost"], more].concat();
     receive(&mut send(address, &head("GET", path, &more), b""))
 }
 
 /// The head of a question with everything in order.
-pub fn question_head() -> String {
+pub(crate) fn question_head() -> String {
     let token = format!("Authorization: Bearer {TOKEN}");
     head("POST", "/api/ask", &["Host: 127.0.0.1:1", "Content-Type: application/json", &token])
 }
 
-pub fn ask(address: SocketAddr, question: &str) -> Answer {
+pub(crate) fn ask(address: SocketAddr, question: &str) -> Answer {
     receive(&mut send(address, &question_head(), question.as_bytes()))
 }

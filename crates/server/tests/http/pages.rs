@@ -1,13 +1,12 @@
 //! What anybody gets who can reach the server, and what nobody gets.
 
-mod common;
-
 use std::io::Read as _;
 use std::time::Duration;
 
-use common::{TOKEN, ask, get, head, options, receive, send, start};
 use flate2::read::GzDecoder;
 use parallax_server::Pages;
+
+use crate::common::{TOKEN, ask, get, head, options, receive, send, start};
 
 const HELLO: &str = r#"{"ask":"hello","with":{}}"#;
 

@@ -1,0 +1,7 @@
+//! The server over real connections.
+
+#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
+
+mod common;
+mod pages;
+mod questions;
