@@ -39,7 +39,12 @@ impl Database {
     /// The database of `ranks` ranks, generated when it is not there yet or an earlier generator
     /// made it.
     pub(crate) fn get(ranks: u32) -> Result<Self> {
-        let o = options(ranks);
+        Self::with(&options(ranks))
+    }
+
+    /// The same for a database that is described otherwise.
+    pub(crate) fn with(o: &GenerateOptions) -> Result<Self> {
+        let ranks = o.ranks;
         let name = format!(
             "r{ranks}-c{}-v{}-s{}-seed{}",
             o.contexts, o.values_per_rank, o.trace_samples, o.seed
@@ -48,7 +53,7 @@ impl Database {
         let folder = root.join(name);
         let answers = folder.join("planted.json");
         if !answers.exists() || read(&answers)?["generator"] != GENERATOR {
-            make(&folder, &o).with_context(|| format!("cannot generate {}", folder.display()))?;
+            make(&folder, o).with_context(|| format!("cannot generate {}", folder.display()))?;
         }
         let planted = read(&answers)?;
         Ok(Self { ranks, folder, planted })

@@ -21,7 +21,7 @@ use parallax_import::scaling::{MeasurementOptions, open_measurements};
 pub(crate) const COMMAND: &str = "pascal";
 
 /// The size of the largest file that the authors of the PaScal viewer of 2025 report on.
-const MEGABYTES: u64 = 144;
+pub(crate) const MEGABYTES: u64 = 144;
 const REPEATS: usize = 5;
 
 const PYTHON: &str = r"
@@ -66,13 +66,19 @@ pub(crate) fn answer(words: &[String]) -> Result<()> {
     }
 }
 
-fn compare(megabytes: u64) -> Result<()> {
+/// The file of about that size, written when it is not there yet.
+pub(crate) fn file(megabytes: u64) -> Result<PathBuf> {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target"))
         .join(format!("bench-pascal-{megabytes}.json"));
     if !path.exists() {
         eprintln!("writing {}", path.display());
         generate(&path, megabytes)?;
     }
+    Ok(path)
+}
+
+fn compare(megabytes: u64) -> Result<()> {
+    let path = file(megabytes)?;
     let size = std::fs::metadata(&path)?.len();
     let text = path.to_string_lossy();
     let repeats = REPEATS.to_string();

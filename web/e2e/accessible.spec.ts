@@ -32,6 +32,7 @@ for (const theme of ["light", "dark"] as const) {
         await expect(page.getByRole("dialog")).toBeVisible();
         await isClean(page, isDark, where);
         await page.keyboard.press("Escape");
+        await expect(page.getByRole("dialog")).toHaveCount(0);
       }
       await page.getByRole("main").getByRole("button", { name: "Open address" }).click();
       await expect(page.getByRole("dialog")).toBeVisible();
