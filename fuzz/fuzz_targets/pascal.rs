@@ -1,11 +1,11 @@
 //! PaScal JSON, of the Analyzer and of the 2018 viewer: finite values, whole references, and the
-//! same result however the bytes arrive.
+//! same result however the bytes arrive and in however many parts they are read.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use parallax_formats::measurements::{ScalingFormat, sniff};
-use parallax_fuzz::check_measurements;
+use parallax_fuzz::{check_measurements, check_parts};
 
 /// A name that makes tables be taken for tables.
 const NAME: &str = "fuzz.json";
@@ -16,5 +16,6 @@ fuzz_target!(|bytes: &[u8]| {
         Some(ScalingFormat::PascalAnalyzer | ScalingFormat::PascalViewer2018)
     ) {
         check_measurements(bytes, NAME);
+        check_parts(bytes, NAME);
     }
 });

@@ -1,8 +1,28 @@
 //! What several fuzz targets check.
 
 use parallax_base::{Issues, Limits, MemorySource};
-use parallax_formats::measurements::{ReadOptions, read, read_stream};
+use parallax_formats::measurements::{
+    ReadOptions, assemble_parts, read, read_part, read_stream, split,
+};
 use parallax_formats::stream::ChunkStream;
+
+/// Reads measurements from `bytes` in parts, as workers do: the same result and issues as from
+/// front to back.
+pub fn check_parts(bytes: &[u8], name: &str) {
+    let limits = Limits { metadata_bytes: 64 << 20, ..Limits::default() };
+    let options = ReadOptions { limits, ..ReadOptions::new(name) };
+    let source = MemorySource::new(bytes.to_vec());
+    let mut expected = Issues::new();
+    let whole = read(&source, &options, &mut expected);
+    for parts in 2..6 {
+        let Some(ranges) = split(&source, name, parts, 0) else { continue };
+        let parts: Vec<Vec<u8>> =
+            ranges.into_iter().map(|range| read_part(&source, range, &options)).collect();
+        let mut issues = Issues::new();
+        let found = assemble_parts(&source, &parts, &options, &mut issues);
+        assert_eq!((&found, &issues), (&whole, &expected));
+    }
+}
 
 /// Reads measurements from `bytes` under the file name `name`, as a whole and in small pieces:
 /// both give the same, values are finite, and what refers to something refers to what exists.

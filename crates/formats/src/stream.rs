@@ -3,6 +3,8 @@
 //! A [`ByteSource`] gives random access; many scaling files are read once from front to back and
 //! may be compressed, so their readers see only [`ByteStream`].
 
+use std::ops::Range;
+
 use parallax_base::{ByteSource, ReadError, Source};
 
 /// Bytes in order, a piece at a time.
@@ -41,6 +43,29 @@ impl<'s> SourceStream<&'s dyn ByteSource> {
     #[must_use]
     pub fn new(source: &'s dyn ByteSource) -> Self {
         Self { source, offset: 0 }
+    }
+}
+
+/// A part of a borrowed source as a stream.
+pub struct RangeStream<'s> {
+    source: &'s dyn ByteSource,
+    offset: u64,
+    end: u64,
+}
+
+impl<'s> RangeStream<'s> {
+    /// Starts at the first byte of `range`; what the source does not have is left out.
+    #[must_use]
+    pub fn new(source: &'s dyn ByteSource, range: Range<u64>) -> Self {
+        Self { source, offset: range.start, end: range.end.min(source.len()) }
+    }
+}
+
+impl ByteStream for RangeStream<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        let left = usize::try_from(self.end.saturating_sub(self.offset)).unwrap_or(usize::MAX);
+        let take = left.min(buffer.len());
+        read_source(self.source, &mut self.offset, buffer.get_mut(..take).unwrap_or_default())
     }
 }
 

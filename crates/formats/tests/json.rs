@@ -194,3 +194,72 @@ fn what_is_not_a_flat_row_is_left_for_events() {
         assert_eq!(reader.offset(), before, "{text}");
     }
 }
+
+/// Every row of a list and what follows it; `reuse` reads all into one row, which compares them.
+fn rows(text: &[u8], reuse: bool) -> Vec<String> {
+    let mut reader = JsonReader::from_slice(text, JsonLimits::default());
+    let (mut out, mut row) = (Vec::new(), Row::default());
+    loop {
+        if !reuse {
+            row = Row::default();
+        }
+        if reader.next_row(&mut row).unwrap() {
+            let bits = |i| row.number(i).map(f64::to_bits);
+            let fields: Vec<_> = (0..row.len()).map(|i| (bits(i), row.text(i))).collect();
+            out.push(format!("{fields:?} {}", reader.offset()));
+            continue;
+        }
+        let event = reader.next_event().map(|event| format!("{event:?}"));
+        let last = event.is_err() || event.as_deref() == Ok("End");
+        out.push(format!("{event:?} {}", reader.offset()));
+        if last {
+            return out;
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_compared_are_those_that_are_read() {
+    let mut state = 11_u64;
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 24) % below
+    };
+    for round in 0..6000 {
+        let fields: Vec<u64> = (0..1 + next(7)).map(|_| next(9)).collect();
+        let (comma, gap) = [(",", ""), (", ", ", "), (" ,\r\n ", ",\n")][next(3) as usize];
+        let mut text = String::from("[");
+        for row in 0..4 + next(20) {
+            let values: Vec<String> = fields
+                .iter()
+                .map(|kind| match kind {
+                    0 => format!("{}.{:06}", 1_758_626_047 + next(3), next(1_000_000)),
+                    1 => format!("{}.{:07}", 1_758_626_047 + next(3), next(10_000_000)),
+                    2 => format!("{}", 1_758_626_047.0 + next(100_000_000) as f64 / 1e7),
+                    3 => format!("{}", next(130)),
+                    4 => "\"solver.c\"".to_owned(),
+                    5 => format!("\"f{}.c\"", next(2)),
+                    6 => "117".to_owned(),
+                    7 => format!("{}", 10_u64.pow(next(16) as u32) + next(9)),
+                    _ => format!("{}", f64::from_bits(next(1 << 40) << 20 | 0x3ff << 52) - 1.5),
+                })
+                .collect();
+            let before = if row == 0 { "" } else { gap };
+            text += &format!("{before}[{}]", values.join(comma));
+        }
+        text += "]                        ";
+        let mut bytes = text.into_bytes();
+        let whole = rows(&bytes, false);
+        assert_eq!(rows(&bytes, true), whole, "round {round}");
+        for _ in 0..4 {
+            let at = next(bytes.len() as u64) as usize;
+            let kept = bytes[at];
+            bytes[at] = b"0123456789.,-+eE[]{}\" \0\\a\xff"[next(26) as usize];
+            let text = String::from_utf8_lossy(&bytes);
+            assert_eq!(rows(&bytes, true), rows(&bytes, false), "round {round}: {text}");
+            if next(2) == 0 {
+                bytes[at] = kept;
+            }
+        }
+    }
+}

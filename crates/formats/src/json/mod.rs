@@ -9,6 +9,7 @@
 //! writes. Refused: comments, trailing commas, leading zeros.
 
 mod error;
+mod layout;
 mod number;
 mod reader;
 mod row;

@@ -86,6 +86,116 @@ fn digits(bytes: &[u8], mut at: usize, mantissa: &mut u64) -> usize {
     at
 }
 
+/// The first eight digits of a number and how many follow before the point, to know them again:
+/// times of one measurement begin alike.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Whole {
+    /// As text; 0, which no digits are, before the first number.
+    front: u64,
+    value: u64,
+    /// Digits between these and the point, at most 6.
+    more: usize,
+}
+
+/// Marks every byte that is not a digit, exactly up to the first; and the digits' values.
+#[inline]
+fn apart(chunk: u64) -> (u64, u64) {
+    let values = chunk ^ (0x30 * EACH);
+    ((values.wrapping_add(0x76 * EACH) | values) & (0x80 * EACH), values)
+}
+
+/// Reads a number such as `78` or `1758626047.792708` at `at`: no sign, no exponent, at most 15
+/// digits before the point and 7 after it. Returns it, as [`scan`] would, and the place of the
+/// byte after it. `None` for any other number, and near the end of `bytes`; the caller makes
+/// sure that what follows cannot belong to the number.
+#[inline]
+pub(super) fn plain(bytes: &[u8], at: usize, known: &mut Whole) -> Option<(f64, usize)> {
+    let near = bytes.get(at..)?.first_chunk::<24>()?;
+    let word = |from: usize| near.get(from..).and_then(<[u8]>::first_chunk).copied();
+    let (front, back) = (u64::from_le_bytes(word(0)?), u64::from_le_bytes(word(8)?));
+    let last = u64::from_le_bytes(word(16)?);
+    if front == known.front && front != 0 {
+        let bits = 8 * known.more;
+        let after = back >> (bits + 8) | last << (56 - bits);
+        let digits = (apart(after).0.trailing_zeros() / 8) as usize;
+        let all = known.more + digits;
+        if back >> bits & 0xff == u64::from(b'.') && digits > 0 && all <= 8 {
+            // The digits on both sides of the point, side by side at the upper end.
+            let joined = (back & !(u64::MAX << bits) | after << bits) ^ (0x30 * EACH);
+            let joined = joined << (64 - 8 * all);
+            let mantissa = known.value * POWERS.get(all)? + eight(joined);
+            if apart(joined ^ (0x30 * EACH)).0 == 0 && mantissa <= 1 << 53 {
+                let value = mantissa as i64 as f64 / *EXACT.get(digits)?;
+                return Some((value, at + 9 + all));
+            }
+        }
+    }
+    let (others, values) = apart(front);
+    let (whole, point);
+    if others != 0 {
+        let count = (others.trailing_zeros() / 8) as usize;
+        if count == 0 || values & 0xff == 0 && count > 1 {
+            return None;
+        }
+        (whole, point) = (eight(values << (64 - 8 * count)), at + count);
+        if front >> (8 * count) & 0xff != u64::from(b'.') {
+            return Some((whole as i64 as f64, point));
+        }
+    } else {
+        let (others, rest) = apart(back);
+        let count = (others.trailing_zeros() / 8) as usize;
+        if count == 8 || values & 0xff == 0 {
+            return None;
+        }
+        let first = eight(values);
+        // Shifted twice, because a shift by 64 is none.
+        let rest = eight(rest << (56 - 8 * count) << 8);
+        whole = first.wrapping_mul(*POWERS.get(count)?).wrapping_add(rest);
+        point = at + 8 + count;
+        if back >> (8 * count) & 0xff != u64::from(b'.') {
+            return Some((whole as i64 as f64, point));
+        }
+        if count <= 6 {
+            *known = Whole { front, value: first, more: count };
+        }
+    }
+    let (others, values) = apart(load(bytes, point + 1)?);
+    let count = (others.trailing_zeros() / 8) as usize;
+    if count == 0 || count == 8 {
+        return None;
+    }
+    let fraction = eight(values << (64 - 8 * count));
+    Some((decimal(whole, fraction, count)?, point + 1 + count))
+}
+
+/// The float nearest to `whole + fraction / 10^digits`; `None` where that takes more care.
+#[inline]
+fn decimal(whole: u64, fraction: u64, digits: usize) -> Option<f64> {
+    let power = *POWERS.get(digits)?;
+    let mantissa = whole.checked_mul(power)?.checked_add(fraction)?;
+    if mantissa <= 1 << 53 {
+        // Both are exact, so one rounding gives the nearest float.
+        return Some(mantissa as i64 as f64 / *EXACT.get(digits)?);
+    }
+    nearest(whole, fraction, power)
+}
+
+/// As [`decimal`], for more digits than a float holds: Python writes times with seventeen.
+fn nearest(whole: u64, fraction: u64, power: u64) -> Option<f64> {
+    let places = whole.leading_zeros().checked_sub(11)?;
+    // The fraction in units of the last place of a float as large as `whole`.
+    if places > 36 || fraction >= power {
+        return None;
+    }
+    let scaled = fraction << places;
+    let (units, rest) = (scaled / power, scaled % power);
+    let mantissa = (whole << places) + units;
+    let up = 2 * rest > power || 2 * rest == power && mantissa & 1 == 1;
+    let mantissa = mantissa + u64::from(up);
+    // At most 2^53, and a power of two: both steps are exact.
+    Some(mantissa as i64 as f64 / (1_u64 << places) as f64)
+}
+
 /// Reads the number at the front of `bytes`. The error is the place of the byte that does not
 /// fit; when that is the end of `bytes`, more bytes may make it fit.
 #[inline]
@@ -95,6 +205,7 @@ pub(super) fn scan(bytes: &[u8]) -> Result<Scanned, usize> {
     let mut mantissa = 0;
     let mut at = digits(bytes, start, &mut mantissa);
     let whole = at - start;
+    let whole_value = mantissa;
     if whole == 0 {
         return named(bytes, start, negative);
     }
@@ -142,9 +253,27 @@ pub(super) fn scan(bytes: &[u8]) -> Result<Scanned, usize> {
             let value = if scale < 0 { mantissa as f64 / power } else { mantissa as f64 * power };
             if negative { -value } else { value }
         }
-        _ => slow(bytes.get(..at).unwrap_or_default()),
+        _ => long(whole, whole_value, fraction, mantissa, exponent, negative)
+            .unwrap_or_else(|| slow(bytes.get(..at).unwrap_or_default())),
     };
     Ok(Scanned { number: Number::Float(value), len: at })
+}
+
+/// A number whose digits are too many for one rounding, if [`nearest`] can do it.
+fn long(
+    whole: usize,
+    whole_value: u64,
+    fraction: usize,
+    mantissa: u64,
+    exponent: i64,
+    negative: bool,
+) -> Option<f64> {
+    if exponent != 0 || whole > 15 || whole + fraction > 19 {
+        return None;
+    }
+    let power = *POWERS.get(fraction)?;
+    let value = nearest(whole_value, mantissa - whole_value * power, power)?;
+    Some(if negative { -value } else { value })
 }
 
 #[cold]
@@ -201,6 +330,47 @@ mod tests {
             let padded = format!("{text}, 1234567");
             assert_eq!(scan(padded.as_bytes()).unwrap().len, text.len(), "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_read_at_once_are_those_read_with_care() {
+        let mut state = 7_u64;
+        let mut next = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 20) % below
+        };
+        let mut known = Whole::default();
+        let mut read = 0;
+        for i in 0..200_000_u64 {
+            let whole = match i % 4 {
+                0 => 1_758_626_047 + next(3),
+                1 => next(10_u64.pow(1 + (i / 4 % 15) as u32)),
+                2 => (1 << (16 + i / 4 % 33)) - next(2),
+                _ => next(100),
+            };
+            let digits = i / 7 % 9;
+            // Halves and their neighbours are what rounding is about.
+            let fraction = match i % 3 {
+                0 => next(100_000_000),
+                1 => 50_000_000,
+                _ => 100_000_000 * (2 * next(1 << 12) + 1) >> 13,
+            };
+            let fraction = format!("{fraction:08}");
+            let zero = if i % 50 == 0 { "0" } else { "" };
+            let end = [", 1234567", "]}}}}}}}}", "e5, 12345678", "x1234567"][(i / 11 % 4) as usize];
+            let mut text = format!("{zero}{whole}.{}", &fraction[..digits as usize]);
+            if i % 5 == 0 {
+                text = format!("{zero}{whole}");
+            }
+            let padded = format!("{text}{end}123456789");
+            let Some((value, len)) = plain(padded.as_bytes(), 0, &mut known) else { continue };
+            read += 1;
+            assert_eq!(len, text.len(), "{padded}");
+            let scanned = scan(text.as_bytes()).unwrap();
+            assert_eq!(scanned.number.as_f64().to_bits(), value.to_bits(), "{text}");
+            assert_eq!(value.to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
+        }
+        assert!(read > 100_000, "{read}");
     }
 
     #[test]

@@ -144,6 +144,24 @@ impl<'s> JsonReader<'s> {
         Self::with_window(Box::new(SliceStream::new(text)), limits, window)
     }
 
+    /// Goes on in the middle of a text: `stream` begins at byte `offset`, at a name of an object
+    /// that is the value of `name` in the outermost object.
+    #[must_use]
+    pub fn resumed(
+        stream: impl ByteStream + 's,
+        limits: JsonLimits,
+        offset: u64,
+        name: &str,
+    ) -> Self {
+        let mut reader = Self::new(stream, limits);
+        reader.base = offset;
+        reader.names.extend_from_slice(name.as_bytes());
+        let open = |name_start| Open { array: false, name_start, index: 0 };
+        reader.open = vec![open(0), open(name.len())];
+        reader.state = State::Key;
+        reader
+    }
+
     fn with_window(stream: Box<dyn ByteStream + 's>, limits: JsonLimits, window: usize) -> Self {
         Self {
             stream,
@@ -256,6 +274,22 @@ impl<'s> JsonReader<'s> {
             (_, Some(byte)) => self.value(byte),
             (_, None) => Err(self.unexpected("a value")),
         }
+    }
+
+    /// Passes over the comma before the next name of an object and says where that name begins;
+    /// `None` where none follows: the next event tells why.
+    ///
+    /// # Errors
+    /// When the bytes cannot be read.
+    pub fn next_name_offset(&mut self) -> Result<Option<u64>, JsonError> {
+        let inside = self.open.last().is_some_and(|top| !top.array);
+        if inside && self.state == State::After && self.peek()? == Some(b',') {
+            self.at += 1;
+            self.state = State::Key;
+        }
+        let before = inside && matches!(self.state, State::Key | State::FirstKey);
+        let found = before && self.peek()? == Some(b'"');
+        Ok(found.then(|| self.offset()))
     }
 
     fn close(&mut self, event: Event<'static>) -> Event<'static> {

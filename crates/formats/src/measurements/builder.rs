@@ -55,6 +55,14 @@ pub(crate) struct Builder {
     statistics: Vec<Statistic>,
 }
 
+/// What a builder has of one part of a file; the rest is known only at the end.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Collected {
+    pub(crate) regions: Vec<Region>,
+    pub(crate) metrics: Vec<Metric>,
+    pub(crate) samples: Vec<Sample>,
+}
+
 fn index(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
@@ -212,6 +220,43 @@ impl Builder {
     /// Forgets the samples from number `len` on.
     pub(crate) fn truncate_samples(&mut self, len: usize) {
         self.samples.truncate(len);
+    }
+
+    /// What was collected, for [`Builder::absorb`].
+    pub(crate) fn into_collected(self) -> Collected {
+        Collected { regions: self.regions, metrics: self.metrics, samples: self.samples }
+    }
+
+    /// Adds what another builder collected of the next part, whose runs have the numbers from
+    /// `first_run` on. The result is as if this builder had read that part itself; `None` where it
+    /// cannot be, and then this builder is of no use.
+    pub(crate) fn absorb(&mut self, part: Collected, first_run: u32) -> Option<()> {
+        let mut new_region = Vec::with_capacity(part.regions.len());
+        for region in part.regions {
+            let known = self.by_region.get(&region.path).copied();
+            new_region.push(known.unwrap_or_else(|| {
+                let at = index(self.regions.len());
+                self.by_region.insert(region.path.clone(), at);
+                self.regions.push(region);
+                at
+            }));
+        }
+        let new_metric: Vec<u16> =
+            part.metrics.iter().map(|metric| self.metric(&metric.name, &metric.unit)).collect();
+        // Beyond this metrics are not told apart.
+        if self.metrics.len() >= usize::from(u16::MAX) {
+            return None;
+        }
+        self.samples.reserve(part.samples.len());
+        for sample in part.samples {
+            self.samples.push(Sample {
+                metric: *new_metric.get(usize::from(sample.metric))?,
+                region: *new_region.get(sample.region as usize)?,
+                run: sample.run.checked_add(first_run)?,
+                value: sample.value,
+            });
+        }
+        Some(())
     }
 
     /// Checks the memory taken so far against the limits.

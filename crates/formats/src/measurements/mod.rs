@@ -12,10 +12,10 @@ mod regions;
 mod sniff;
 
 pub use options::{ReadOptions, RegionTime};
-pub use read::{read, read_stream, sniff_source};
+pub use read::{SPLIT_FROM, assemble_parts, read, read_part, read_stream, sniff_source, split};
 pub use sniff::{ScalingFormat, sniff};
 
-pub(crate) use builder::{Builder, RegionRow};
+pub(crate) use builder::{Builder, Collected, RegionRow};
 pub(crate) use options::Report;
 pub(crate) use regions::Nesting;
 

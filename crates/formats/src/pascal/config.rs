@@ -48,7 +48,7 @@ impl TupleFields {
 }
 
 /// What `config` says.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Config {
     /// Names of the parts of a run's key.
     pub(super) keys: Option<Vec<String>>,

@@ -14,10 +14,11 @@ use crate::measurements::{
 use crate::stream::ByteStream;
 
 /// A run as it was read, before its key was understood.
-struct RawRun {
-    times: RunTimes,
-    seconds: Option<f64>,
-    outcome: Outcome,
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RawRun {
+    pub(super) times: RunTimes,
+    pub(super) seconds: Option<f64>,
+    pub(super) outcome: Outcome,
 }
 
 /// Reads a PaScal Analyzer file.
@@ -36,13 +37,13 @@ pub(crate) fn read(
         let fault = match fault {
             Fault::Json(fault) => fault,
             Fault::Format(fault) => return Err(fault),
+            // Only parts of a file have a boundary.
+            Fault::Boundary { .. } => return file.finish(report),
         };
         if file.keys.is_empty() {
             return Err(file_error(options.file, &fault));
         }
-        report.at(Severity::Error, "file-ends-early", fault.offset, || {
-            format!("{fault}; the {} runs before it are kept", file.keys.len())
-        });
+        file.ends_early(fault.offset, &fault.to_string(), report);
     }
     if !file.has_data {
         return Err(FormatError::NotThisFormat {
@@ -62,9 +63,13 @@ pub(crate) fn file_error(file: &str, fault: &JsonError) -> FormatError {
     }
 }
 
-enum Fault {
+pub(super) enum Fault {
     Json(JsonError),
     Format(FormatError),
+    /// Not a fault: a part of the file ends here; whether this is where it should.
+    Boundary {
+        met: bool,
+    },
 }
 
 impl From<JsonError> for Fault {
@@ -73,19 +78,21 @@ impl From<JsonError> for Fault {
     }
 }
 
-struct File<'o> {
+pub(super) struct File<'o> {
     options: &'o ReadOptions<'o>,
-    builder: Builder,
+    pub(super) builder: Builder,
     runs: RunReader,
-    config: Option<Config>,
-    keys: Vec<(Box<str>, u64)>,
-    raw: Vec<RawRun>,
-    has_data: bool,
+    pub(super) config: Option<Config>,
+    pub(super) keys: Vec<(Box<str>, u64)>,
+    pub(super) raw: Vec<RawRun>,
+    pub(super) has_data: bool,
     data_before_config: bool,
+    /// Where a run must begin that is not read any more.
+    pub(super) stop: Option<u64>,
 }
 
 impl<'o> File<'o> {
-    fn new(options: &'o ReadOptions<'o>) -> Self {
+    pub(super) fn new(options: &'o ReadOptions<'o>) -> Self {
         let nesting = Nesting::Path(".");
         let mut builder = Builder::new(ScalingFormat::PascalAnalyzer, nesting, options.limits);
         builder.program();
@@ -99,14 +106,48 @@ impl<'o> File<'o> {
             raw: Vec::new(),
             has_data: false,
             data_before_config: false,
+            stop: None,
         }
     }
 
-    fn read(&mut self, reader: &mut JsonReader<'_>, report: &mut Report<'_>) -> Result<(), Fault> {
+    /// Reports that the text breaks off at `offset`, after the runs that are kept.
+    pub(super) fn ends_early(&self, offset: u64, fault: &str, report: &mut Report<'_>) {
+        report.at(Severity::Error, "file-ends-early", offset, || {
+            format!("{fault}; the {} runs before it are kept", self.keys.len())
+        });
+    }
+
+    pub(super) fn read(
+        &mut self,
+        reader: &mut JsonReader<'_>,
+        report: &mut Report<'_>,
+    ) -> Result<(), Fault> {
         let found = reader.next_event()?.kind();
         if found != Event::BeginObject.kind() {
             return Err(reader.wrong_type("an object", found).into());
         }
+        self.fields(reader, report)
+    }
+
+    /// Goes on at a run of the first `data`, whose `config` is known, and reads to the end.
+    pub(super) fn resume(
+        &mut self,
+        reader: &mut JsonReader<'_>,
+        config: Config,
+        report: &mut Report<'_>,
+    ) -> Result<(), Fault> {
+        self.has_data = true;
+        let outcome = self.runs_of(reader, &config, true, report);
+        self.config = Some(config);
+        outcome?;
+        self.fields(reader, report)
+    }
+
+    fn fields(
+        &mut self,
+        reader: &mut JsonReader<'_>,
+        report: &mut Report<'_>,
+    ) -> Result<(), Fault> {
         while let Some(name) = reader.next_key()? {
             let offset = reader.offset();
             match name.as_str() {
@@ -125,8 +166,8 @@ impl<'o> File<'o> {
                             "the file has data twice; the runs of both are read".to_owned()
                         });
                     }
-                    self.has_data = true;
-                    self.data(reader, report)?;
+                    let first = !std::mem::replace(&mut self.has_data, true);
+                    self.data(reader, first, report)?;
                 }
                 _ => {
                     report.at(Severity::Note, "field-ignored", offset, || {
@@ -145,7 +186,12 @@ impl<'o> File<'o> {
         Ok(())
     }
 
-    fn data(&mut self, reader: &mut JsonReader<'_>, report: &mut Report<'_>) -> Result<(), Fault> {
+    fn data(
+        &mut self,
+        reader: &mut JsonReader<'_>,
+        first: bool,
+        report: &mut Report<'_>,
+    ) -> Result<(), Fault> {
         let found = reader.next_event()?.kind();
         if found != Event::BeginObject.kind() {
             let fault = reader.wrong_type("an object of runs", found);
@@ -156,7 +202,7 @@ impl<'o> File<'o> {
         let assumed = Config { declares_sensors: true, ..Config::default() };
         let config = self.config.take().unwrap_or(assumed);
         let known = !self.data_before_config;
-        let outcome = self.runs_of(reader, &config, report);
+        let outcome = self.runs_of(reader, &config, first && known, report);
         self.config = known.then_some(config);
         outcome
     }
@@ -165,9 +211,17 @@ impl<'o> File<'o> {
         &mut self,
         reader: &mut JsonReader<'_>,
         config: &Config,
+        may_stop: bool,
         report: &mut Report<'_>,
     ) -> Result<(), Fault> {
-        while let Some(key) = reader.next_key()? {
+        loop {
+            if let Some(stop) = self.stop
+                && let Some(here) = reader.next_name_offset()?
+                && here >= stop
+            {
+                return Err(Fault::Boundary { met: may_stop && here == stop });
+            }
+            let Some(key) = reader.next_key()? else { return Ok(()) };
             let offset = reader.offset();
             let run = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
             let before = self.builder.num_samples();
@@ -194,10 +248,9 @@ impl<'o> File<'o> {
             self.raw.push(RawRun { times, seconds, outcome });
             self.builder.check_limits(self.options.file).map_err(Fault::Format)?;
         }
-        Ok(())
     }
 
-    fn finish(mut self, report: &mut Report<'_>) -> Result<Measurements, FormatError> {
+    pub(super) fn finish(mut self, report: &mut Report<'_>) -> Result<Measurements, FormatError> {
         let config = self.config.take().unwrap_or_else(|| {
             report.whole(Severity::Warning, "no-config", || {
                 "the file has no config before its data; the usual fields are assumed".to_owned()

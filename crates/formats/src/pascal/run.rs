@@ -33,7 +33,7 @@ struct Fold {
     visits: u64,
     /// Seconds by thread id, for the ids that the Analyzer gives (0 to 127), and others.
     threads: [f64; 128],
-    seen: u128,
+    seen: [bool; 128],
     others: HashMap<u64, f64>,
     bad: u64,
 }
@@ -47,7 +47,7 @@ impl Fold {
             last: f64::NEG_INFINITY,
             visits: 0,
             threads: [0.0; 128],
-            seen: 0,
+            seen: [false; 128],
             others: HashMap::new(),
             bad: 0,
         }
@@ -55,9 +55,9 @@ impl Fold {
 
     fn clear(&mut self) {
         self.union.clear();
-        self.threads = [0.0; 128];
+        (self.threads, self.seen) = ([0.0; 128], [false; 128]);
         self.others.clear();
-        (self.sum, self.visits, self.seen, self.bad) = (0.0, 0, 0, 0);
+        (self.sum, self.visits, self.bad) = (0.0, 0, 0);
         (self.first, self.last) = (f64::INFINITY, f64::NEG_INFINITY);
     }
 
@@ -66,19 +66,21 @@ impl Fold {
 
     #[inline]
     fn add(&mut self, start: f64, stop: f64, thread: Option<f64>) {
-        if !(start.is_finite() && stop.is_finite() && stop >= start) {
+        let seconds = stop - start;
+        // False also where one of them is not finite.
+        if seconds >= 0.0 && seconds < f64::INFINITY {
+            self.union.add(start, stop);
+            self.first = if start < self.first { start } else { self.first };
+            self.last = if stop > self.last { stop } else { self.last };
+            self.add_duration(seconds, thread);
+        } else {
             self.bad += 1;
-            return;
         }
-        self.union.add(start, stop);
-        self.first = self.first.min(start);
-        self.last = self.last.max(stop);
-        self.add_duration(stop - start, thread);
     }
 
-    #[inline]
+    #[inline(always)]
     fn add_duration(&mut self, seconds: f64, thread: Option<f64>) {
-        if !(seconds.is_finite() && seconds >= 0.0) {
+        if !(seconds >= 0.0 && seconds < f64::INFINITY) {
             self.bad += 1;
             return;
         }
@@ -86,9 +88,10 @@ impl Fold {
         self.visits += 1;
         // A float to integer cast saturates, so any number is safe here.
         let id = thread.unwrap_or(0.0) as u64;
-        if let Some(slot) = usize::try_from(id).ok().and_then(|id| self.threads.get_mut(id)) {
+        let at = usize::try_from(id).unwrap_or(usize::MAX);
+        if let (Some(slot), Some(seen)) = (self.threads.get_mut(at), self.seen.get_mut(at)) {
             *slot += seconds;
-            self.seen |= 1 << id;
+            *seen = true;
         } else if self.others.len() < Self::OTHERS || self.others.contains_key(&id) {
             *self.others.entry(id).or_default() += seconds;
         } else {
@@ -97,13 +100,13 @@ impl Fold {
     }
 
     fn thread_sums(&self) -> impl Iterator<Item = f64> + '_ {
-        let usual = self.threads.iter().enumerate().filter(|(id, _)| self.seen >> id & 1 == 1);
-        usual.map(|(_, &seconds)| seconds).chain(self.others.values().copied())
+        let usual = self.threads.iter().zip(&self.seen).filter(|(_, seen)| **seen);
+        usual.map(|(&seconds, _)| seconds).chain(self.others.values().copied())
     }
 }
 
 /// What a run has outside its regions.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct RunTimes {
     pub(super) start: Option<f64>,
     pub(super) stop: Option<f64>,
@@ -353,7 +356,8 @@ impl RunReader {
                     first = false;
                     *place = source_place(&self.row, fields);
                 }
-                let number = |at: Option<usize>| at.and_then(|at| self.row.number(at));
+                let row = &self.row;
+                let number = |at: Option<usize>| row.number(at?);
                 let thread = number(fields.thread);
                 match (number(fields.start), number(fields.stop), number(fields.duration)) {
                     (Some(start), Some(stop), _) => self.fold.add(start, stop, thread),

@@ -1,6 +1,9 @@
 //! Files of scaling measurements as ensembles.
 
+use std::ops::Range;
+
 use parallax_base::{ByteSource, Issues};
+use parallax_formats::FormatError;
 use parallax_formats::measurements::{self, Measurements, ReadOptions};
 use parallax_model::Metadata;
 use parallax_model::ensemble::{
@@ -31,10 +34,58 @@ pub fn open_measurements(
     options: &ReadOptions<'_>,
 ) -> Result<Ensemble, ImportError> {
     let mut issues = Issues::new();
-    let fail = |cause| ImportError::Format { origin: options.file.to_owned(), cause };
-    let read = measurements::read(source, options, &mut issues).map_err(fail)?;
-    ensemble(read, options.file, issues)
-        .map_err(|what| fail(parallax_formats::FormatError::malformed(options.file, 0, what)))
+    let read = measurements::read(source, options, &mut issues);
+    imported(read, options.file, issues)
+}
+
+/// Cuts a large file of measurements into up to `parts` ranges of bytes, in order and without gaps,
+/// that [`read_measurement_part`] can read at the same time. `None` for files that are small,
+/// compressed or of a format that is only read from front to back: use [`open_measurements`].
+#[must_use]
+pub fn split_measurements(
+    source: &dyn ByteSource,
+    name: &str,
+    parts: usize,
+) -> Option<Vec<Range<u64>>> {
+    measurements::split(source, name, parts, measurements::SPLIT_FROM)
+}
+
+/// Reads one range of [`split_measurements`] into bytes for [`assemble_measurements`]. The bytes
+/// may be made by another process of the same program; they are empty where the range turns out
+/// not to be a part of its own.
+#[must_use]
+pub fn read_measurement_part(
+    source: &dyn ByteSource,
+    range: Range<u64>,
+    options: &ReadOptions<'_>,
+) -> Vec<u8> {
+    measurements::read_part(source, range, options)
+}
+
+/// Puts together what [`read_measurement_part`] gave for all ranges, in their order: equal to what
+/// [`open_measurements`] gives. Where the parts do not fit together, `source` is read from front to
+/// back.
+///
+/// # Errors
+/// As [`open_measurements`].
+pub fn assemble_measurements(
+    source: &dyn ByteSource,
+    parts: &[Vec<u8>],
+    options: &ReadOptions<'_>,
+) -> Result<Ensemble, ImportError> {
+    let mut issues = Issues::new();
+    let read = measurements::assemble_parts(source, parts, options, &mut issues);
+    imported(read, options.file, issues)
+}
+
+fn imported(
+    read: Result<Measurements, FormatError>,
+    file: &str,
+    issues: Issues,
+) -> Result<Ensemble, ImportError> {
+    let fail = |cause| ImportError::Format { origin: file.to_owned(), cause };
+    ensemble(read.map_err(fail)?, file, issues)
+        .map_err(|what| fail(FormatError::malformed(file, 0, what)))
 }
 
 fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, String> {

@@ -32,7 +32,10 @@ pub use energy::energy_table;
 pub use error::ScalingError;
 pub use merge::{MergeError, Merged, merge_pascal};
 pub use model::{ModelAnswer, ModelRequest, NumberRule, RegionModel, models};
-pub use open::{EnsembleOptions, ScalingContent, ScalingSource, open_ensemble};
+pub use open::{
+    EnsembleOptions, ScalingContent, ScalingSource, assemble_measurements, open_ensemble,
+    read_measurement_part, split_measurements,
+};
 pub use parallax_import::scaling::{RegionTime, holds_measurements};
 pub use parallax_model::ensemble::{Ensemble, Region, RegionKind};
 pub use parameters::{ParameterRule, ParameterSource, ParameterTable};

@@ -1,10 +1,11 @@
 //! Files and databases as one ensemble.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Limits, Source};
 use parallax_engine::Session;
-use parallax_import::scaling::{MeasurementOptions, RegionTime, open_measurements};
+use parallax_import::scaling::{self as import, MeasurementOptions, RegionTime, open_measurements};
 use parallax_model::Metadata;
 use parallax_model::ensemble::{
     Ensemble, EnsembleBuilder, Ids, ParameterValue, ValueOrder, parameter_names,
@@ -51,6 +52,11 @@ pub struct EnsembleOptions {
 type Extra = Vec<(String, ParameterValue)>;
 
 impl EnsembleOptions {
+    fn reading<'a>(&self, name: &'a str) -> MeasurementOptions<'a> {
+        let (limits, region_time) = (self.limits, self.region_time);
+        MeasurementOptions { file: name, limits, region_time }
+    }
+
     /// The parameters of one source by table and rules; rules win.
     fn extra(
         &self,
@@ -107,19 +113,54 @@ pub fn open_ensemble(
     }
 }
 
+/// Cuts a large file of measurements into up to `parts` ranges of bytes, in order and without gaps,
+/// that [`read_measurement_part`] can read at the same time. `None` for files that are small,
+/// compressed or of a format that is only read from front to back: use [`open_ensemble`].
+#[must_use]
+pub fn split_measurements(source: &Source, name: &str, parts: usize) -> Option<Vec<Range<u64>>> {
+    import::split_measurements(&**source, name, parts)
+}
+
+/// Reads one range of [`split_measurements`] into bytes for [`assemble_measurements`]. The bytes
+/// may be made by another worker of the same program; they are empty where the range turns out not
+/// to be a part of its own.
+#[must_use]
+pub fn read_measurement_part(
+    source: &Source,
+    name: &str,
+    range: Range<u64>,
+    options: &EnsembleOptions,
+) -> Vec<u8> {
+    import::read_measurement_part(&**source, range, &options.reading(name))
+}
+
+/// Puts together what [`read_measurement_part`] gave for all ranges, in their order: equal to what
+/// [`open_ensemble`] gives for this one file. Where the parts do not fit together, or `options` name
+/// parameters, the file is read from front to back.
+///
+/// # Errors
+/// As [`open_ensemble`].
+pub fn assemble_measurements(
+    source: &Source,
+    name: &str,
+    parts: &[Vec<u8>],
+    options: &EnsembleOptions,
+) -> Result<Answer<Ensemble>, ScalingError> {
+    if !options.parameters.is_empty() || options.table.is_some() {
+        let content = ScalingContent::File(source.clone());
+        let file = ScalingSource { name: name.to_owned(), content };
+        return open_ensemble(&[file], options, &Control::new());
+    }
+    let value = import::assemble_measurements(&**source, parts, &options.reading(name))?;
+    Ok(Answer { value, notes: Vec::new() })
+}
+
 fn open_files(
     files: &[(&str, &Source)],
     options: &EnsembleOptions,
     control: &Control,
 ) -> Result<Answer<Ensemble>, ScalingError> {
-    let open = |name: &str, source: &Source| {
-        let reading = MeasurementOptions {
-            file: name,
-            limits: options.limits,
-            region_time: options.region_time,
-        };
-        open_measurements(&**source, &reading)
-    };
+    let open = |name: &str, source: &Source| open_measurements(&**source, &options.reading(name));
     if let ([(name, source)], [], None) = (files, options.parameters.as_slice(), &options.table) {
         return Ok(Answer { value: open(name, source)?, notes: Vec::new() });
     }
