@@ -1,6 +1,6 @@
 //! What is open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use parallax_base::Issues;
@@ -44,10 +44,16 @@ impl Item {
     }
 }
 
+/// Items kept open at most. A page that is loaded again opens its data again and cannot always
+/// close what it had; without a bound a server would keep all of it.
+const MAX_ITEMS: usize = 512;
+
 /// All that is open, by key.
 #[derive(Default)]
 pub(crate) struct Items {
     by_key: BTreeMap<String, Arc<Item>>,
+    /// Keys from the oldest; some may be closed.
+    order: VecDeque<String>,
     /// Keys are never used twice, so that an old key cannot mean a new item.
     num_made: u64,
 }
@@ -62,6 +68,12 @@ impl Items {
         let key = format!("{letter}{}", self.num_made);
         let item = Arc::new(item);
         self.by_key.insert(key.clone(), Arc::clone(&item));
+        self.order.push_back(key.clone());
+        while self.by_key.len() > MAX_ITEMS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.by_key.remove(&oldest);
+        }
         (key, item)
     }
 
@@ -71,6 +83,7 @@ impl Items {
 
     pub(crate) fn remove(&mut self, key: &str) {
         self.by_key.remove(key);
+        self.order.retain(|known| known != key);
     }
 }
 
@@ -95,5 +108,42 @@ impl Host {
             )
             .with_hint("open several runs of the program together")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parallax_base::Folder;
+    use parallax_service::scaling::{EnsembleOptions, ScalingContent, open_ensemble};
+
+    use super::*;
+
+    #[test]
+    fn the_oldest_items_make_room_and_keys_never_come_back() {
+        let text = br#"{"config":{"data_descriptor":{"keys":["cores","input","repetitions"]}},
+            "data":{"1;0;1":{"start_time":0.0,"stop_time":1.0}}}"#;
+        let folder = parallax_base::MemoryFolder::new("m", [("a.json".to_owned(), text.to_vec())]);
+        let content = ScalingContent::File(folder.open("a.json").unwrap().unwrap());
+        let sources = [ScalingSource { name: "a.json".to_owned(), content }];
+        let control = parallax_base::Control::new();
+        let made = open_ensemble(&sources, &EnsembleOptions::default(), &control).unwrap();
+        let ensemble = Arc::new(made.value);
+        let mut items = Items::default();
+        let mut keys = Vec::new();
+        for _ in 0..MAX_ITEMS + 3 {
+            let content = Content::Ensemble(Arc::clone(&ensemble));
+            let item = Item {
+                name: String::new(),
+                size_bytes: 0,
+                sources: Vec::new(),
+                members: Vec::new(),
+                content,
+            };
+            keys.push(items.add(item).0);
+        }
+        assert!(keys[..3].iter().all(|key| items.get(key).is_none()));
+        assert!(keys[3..].iter().all(|key| items.get(key).is_some()));
+        let distinct: std::collections::BTreeSet<_> = keys.iter().collect();
+        assert_eq!(distinct.len(), keys.len());
     }
 }

@@ -9,11 +9,12 @@
 mod errors;
 mod items;
 mod open;
+mod parts;
 mod profile;
 mod response;
 mod scaling;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use parallax_base::{Control, Folder, Limits};
 use parallax_wire::protocol::{
@@ -37,6 +38,7 @@ struct Root {
 pub struct Host {
     roots: RwLock<Vec<Root>>,
     items: RwLock<Items>,
+    parts: Mutex<Vec<parts::ReadParts>>,
     limits: Limits,
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use parallax_base::{Control, Folder};
 use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ParameterRule, RegionTime, ScalingContent, ScalingSource,
-    open_ensemble,
+    assemble_measurements, open_ensemble,
 };
 use parallax_service::{Found, discover, open};
 use parallax_wire::protocol::{CombineAsk, EnsembleAsk, ErrorReply, ItemReply, OpenAsk, OpenReply};
@@ -26,7 +26,7 @@ impl Host {
         }
         let mut reply = OpenReply { items: Vec::new(), notes: Vec::new(), errors: Vec::new() };
         self.open_databases(&found.databases, &ask.ensemble, control, &mut reply)?;
-        self.open_files(&found.measurements, &ask.ensemble, control, &mut reply)?;
+        self.open_files(&found.measurements, ask, control, &mut reply)?;
         match (reply.items.is_empty(), reply.errors.first()) {
             (true, Some(first)) => Err(first.clone()),
             _ => Ok(reply),
@@ -101,13 +101,20 @@ impl Host {
     fn open_files(
         &self,
         sources: &[ScalingSource],
-        ask: &EnsembleAsk,
+        OpenAsk { root, ensemble: ask }: &OpenAsk,
         control: &Control,
         reply: &mut OpenReply,
     ) -> Result<(), ErrorReply> {
         let mut opened: Vec<(&ScalingSource, Ensemble)> = Vec::new();
+        let usual = options(ask)?;
         for source in sources {
-            match ensemble(std::slice::from_ref(source), ask, control, reply) {
+            let read = match self.take_parts(root, source, &usual) {
+                Some((file, parts)) => assemble_measurements(&file, &source.name, &parts, &usual)
+                    .map(|made| made.value)
+                    .map_err(|error| scaling_error(&error)),
+                None => ensemble(std::slice::from_ref(source), ask, control, reply),
+            };
+            match read {
                 Ok(made) => opened.push((source, made)),
                 Err(error) if error.kind == "cancelled" => return Err(error),
                 Err(error) => reply.errors.push(error),
@@ -158,13 +165,21 @@ fn ensemble(
     control: &Control,
     reply: &mut OpenReply,
 ) -> Result<Ensemble, ErrorReply> {
+    let made =
+        open_ensemble(sources, &options(ask)?, control).map_err(|error| scaling_error(&error))?;
+    reply.notes.extend(made.notes);
+    Ok(made.value)
+}
+
+/// How sources become an ensemble.
+fn options(ask: &EnsembleAsk) -> Result<EnsembleOptions, ErrorReply> {
     let parameters = ask
         .parameters
         .iter()
         .map(|text| ParameterRule::parse(text))
         .collect::<Result<_, _>>()
         .map_err(|error| scaling_error(&error))?;
-    let options = EnsembleOptions {
+    Ok(EnsembleOptions {
         parameters,
         table: None,
         contexts: ask.contexts()?,
@@ -181,10 +196,7 @@ fn ensemble(
             }
         },
         limits: parallax_base::Limits::default(),
-    };
-    let made = open_ensemble(sources, &options, control).map_err(|error| scaling_error(&error))?;
-    reply.notes.extend(made.notes);
-    Ok(made.value)
+    })
 }
 
 fn item_reply(key: &str, item: &Item) -> ItemReply {

@@ -83,6 +83,45 @@ impl Engine {
         Ok(serde_json::to_string(&root).unwrap_or_default())
     }
 
+    /// Where a file of a root can be cut into up to `parts` parts: the offset of each, and the end
+    /// of the last one; empty when it is read as a whole.
+    ///
+    /// # Errors
+    /// An `ErrorReply` as JSON.
+    pub fn split(&self, key: &str, path: &str, parts: usize) -> Result<Vec<f64>, JsValue> {
+        let bounds = self.host.split(key, path, parts).map_err(|reply| error(&reply))?;
+        // Files are shorter than 2^53 bytes.
+        Ok(bounds.into_iter().map(|offset| offset as f64).collect())
+    }
+
+    /// Reads the part of a file between two offsets of `split`; empty when it is no part of its own.
+    /// `tell` is called as in `answer`.
+    ///
+    /// # Errors
+    /// An `ErrorReply` as JSON.
+    pub fn read_part(
+        &self,
+        key: &str,
+        path: &str,
+        from: f64,
+        to: f64,
+        tell: &Function,
+    ) -> Result<Uint8Array, JsValue> {
+        let (read, is_cancelled) =
+            watched(tell, |_| self.host.read_part(key, path, from as u64, to as u64));
+        if is_cancelled {
+            return Err(error(&ErrorReply::new("cancelled", "cancelled")));
+        }
+        let bytes = read.map_err(|reply| error(&reply))?;
+        Ok(Uint8Array::from(bytes.as_slice()))
+    }
+
+    /// Takes what was read of the parts of a file, in their order, for when its root is opened.
+    pub fn add_parts(&self, key: &str, path: &str, parts: Vec<Uint8Array>) {
+        let parts = parts.iter().map(Uint8Array::to_vec).collect();
+        self.host.add_parts(key, path, parts);
+    }
+
     /// Answers a request. `tell(done, total, bytes)` is called now and then while it runs and
     /// returns true to cancel.
     ///

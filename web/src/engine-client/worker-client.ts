@@ -6,42 +6,28 @@ import {
   type EngineClient,
   EngineError,
   type NamedFile,
-  type Progress,
   written,
 } from "./client.ts";
+import { Channel, type Message } from "./channel.ts";
 import { embeddedRoots } from "./embedded.ts";
-import type { FromWorker, ToWorker } from "./worker-messages.ts";
+import { type LargeFile, largeFile, readInParts } from "./in-parts.ts";
 
 /** Files of a database that are looked for when nobody lists what is behind an address. */
 const DATABASE_FILES = ["meta.db", "profile.db", "cct.db", "trace.db"];
-
-/** What the worker said at last about a request. */
-type Outcome = Extract<FromWorker, { type: "answer" | "root" }>;
-
-interface Pending {
-  resolve: (outcome: Outcome) => void;
-  reject: (error: EngineError) => void;
-  onProgress: ((progress: Progress) => void) | undefined;
-}
-
-/** A message without its number. */
-type Unnumbered = ToWorker extends infer M ? (M extends ToWorker ? Omit<M, "id"> : never) : never;
 
 /** The engine in a worker of this page. */
 export class WorkerClient implements EngineClient {
   readonly kind = "worker";
   readonly roots: RootReply[] = [];
   readonly #start: () => Worker;
-  #worker: Worker;
-  #pending = new Map<number, Pending>();
+  #channel: Channel;
   #numMade = 0;
-  #memory = 0;
   /** How to make the roots again, should the worker have to be started anew. */
-  #made: Unnumbered[] = [];
+  #made: Message[] = [];
 
   constructor(start: () => Worker) {
     this.#start = start;
-    this.#worker = this.#started();
+    this.#channel = this.#started();
   }
 
   /** Also makes roots of the files that a page of its own brought along. */
@@ -65,8 +51,10 @@ export class WorkerClient implements EngineClient {
     const cancel = () => URL.revokeObjectURL(lifeline);
     signal?.addEventListener("abort", cancel, { once: true });
     try {
+      const large = this.#largeFileOf(name, request);
+      if (large !== null) await readInParts(this.#channel, this.#start, large, { lifeline, signal, onProgress });
       const message = { type: "ask", request: written(name, request), lifeline } as const;
-      const outcome = await this.#send(message, onProgress);
+      const outcome = await this.#channel.send(message, onProgress);
       if (signal?.aborted) throw new EngineError(CANCELLED);
       if (outcome.type !== "answer") throw new EngineError(CONFUSED);
       const tables: Answer<K>["tables"] = {};
@@ -94,11 +82,22 @@ export class WorkerClient implements EngineClient {
   }
 
   memoryBytes(): number {
-    return this.#memory;
+    return this.#channel.memory;
   }
 
   dispose(): void {
-    this.#worker.terminate();
+    this.#channel.close(new EngineError(CANCELLED));
+  }
+
+  /** The large file that a request is about to open. */
+  #largeFileOf<K extends keyof Protocol>(name: K, request: Protocol[K]["request"]): LargeFile | null {
+    if (name !== "open" || !("root" in request)) return null;
+    for (const made of this.#made) {
+      if (made.type === "add-files" && made.key === request.root) {
+        return largeFile(made.key, made.name, made.paths, made.files);
+      }
+    }
+    return null;
   }
 
   #key(): string {
@@ -106,64 +105,20 @@ export class WorkerClient implements EngineClient {
     return `root${this.#numMade}`;
   }
 
-  async #root(message: Unnumbered): Promise<RootReply> {
-    const outcome = await this.#send(message, undefined);
+  async #root(message: Message): Promise<RootReply> {
+    const outcome = await this.#channel.send(message);
     if (outcome.type !== "root") throw new EngineError(CONFUSED);
     this.#made.push(message);
     return outcome.root;
   }
 
-  #send(message: Unnumbered, onProgress: Pending["onProgress"]): Promise<Outcome> {
-    this.#numMade += 1;
-    const id = this.#numMade;
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject, onProgress });
-      this.#worker.postMessage({ ...message, id });
+  /** A channel to a new worker. When that dies, another takes its place: what was open is lost, what can be opened is not. */
+  #started(): Channel {
+    return new Channel(this.#start(), null, (error) => {
+      this.#channel.close(error);
+      this.#channel = this.#started();
+      for (const message of this.#made) this.#channel.send(message).catch(() => undefined);
     });
-  }
-
-  #started(): Worker {
-    const worker = this.#start();
-    worker.onmessage = (event: MessageEvent<FromWorker>) => this.#receive(event.data);
-    worker.onerror = (event) => {
-      // The script or the wasm could not be loaded: no answer will ever come.
-      event.preventDefault();
-      const message = event.message || "the engine could not be loaded";
-      this.#failAll(new EngineError({ kind: "crashed", message, hint: "reload the page" }));
-    };
-    return worker;
-  }
-
-  #receive(message: FromWorker): void {
-    const pending = this.#pending.get(message.id);
-    if (message.type === "progress" || message.type === "answer") this.#memory = message.memory;
-    if (message.type === "progress") {
-      pending?.onProgress?.({ done: message.done, total: message.total, bytes: message.bytes });
-      return;
-    }
-    this.#pending.delete(message.id);
-    if (message.type !== "error") {
-      pending?.resolve(message);
-      return;
-    }
-    const error = new EngineError(message.error);
-    pending?.reject(error);
-    if (message.isDead) this.#restart(error);
-  }
-
-  /** A new worker in place of one that crashed. What was open is lost; what can be opened is not. */
-  #restart(error: EngineError): void {
-    this.#worker.terminate();
-    this.#failAll(error);
-    this.#memory = 0;
-    this.#worker = this.#started();
-    for (const message of this.#made) void this.#send(message, undefined).catch(() => undefined);
-  }
-
-  #failAll(error: EngineError): void {
-    const all = [...this.#pending.values()];
-    this.#pending.clear();
-    for (const pending of all) pending.reject(error);
   }
 }
 

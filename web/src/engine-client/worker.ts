@@ -10,7 +10,18 @@ declare const self: DedicatedWorkerGlobalScope;
 /** Milliseconds between two messages about progress. */
 const BETWEEN_MESSAGES = 80;
 
-const engine = init({ module_or_path: wasm }).then(() => new Engine());
+let started: Promise<Engine> | null = null;
+
+/** The engine of this worker, out of a module that another worker compiled where there is one. */
+function engine(module: WebAssembly.Module | null): Promise<Engine> {
+  started ??= init({ module_or_path: module ?? wasm }).then(() => new Engine());
+  return started;
+}
+
+/** The module that `init` compiled; the generated script keeps it there without saying so in its types. */
+function compiled(): WebAssembly.Module {
+  return (init as unknown as { __wbindgen_wasm_module: WebAssembly.Module }).__wbindgen_wasm_module;
+}
 
 function post(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, transfer);
@@ -50,7 +61,35 @@ function asError(thrown: unknown): { error: ErrorReply; isDead: boolean } {
 async function handle(message: ToWorker): Promise<void> {
   const { id } = message;
   try {
-    const it = await engine;
+    const it = await engine(message.type === "start" ? message.module : null);
+    let last = performance.now();
+    const tell = (lifeline: string) => (done: number, total: number, bytes: number) => {
+      const now = performance.now();
+      if (now - last < BETWEEN_MESSAGES) return false;
+      last = now;
+      post({ id, type: "progress", done, total, bytes, memory: it.memory_bytes() });
+      return !isAlive(lifeline);
+    };
+    if (message.type === "start") {
+      post({ id, type: "done" });
+      return;
+    }
+    if (message.type === "split") {
+      const bounds = [...it.split(message.key, message.path, message.parts)];
+      post({ id, type: "split", bounds, module: compiled() });
+      return;
+    }
+    if (message.type === "read-part") {
+      const { key, path, from, to, lifeline } = message;
+      const bytes = it.read_part(key, path, from, to, tell(lifeline)).buffer as ArrayBuffer;
+      post({ id, type: "part", bytes }, [bytes]);
+      return;
+    }
+    if (message.type === "add-parts") {
+      it.add_parts(message.key, message.path, message.parts.map((part) => new Uint8Array(part)));
+      post({ id, type: "done" });
+      return;
+    }
     if (message.type === "add-files") {
       const root = JSON.parse(it.add_files(message.key, message.name, message.paths, message.files));
       post({ id, type: "root", root: root as RootReply });
@@ -64,14 +103,7 @@ async function handle(message: ToWorker): Promise<void> {
     if (!isAlive(message.lifeline)) {
       throw JSON.stringify({ kind: "cancelled", message: "cancelled", hint: null });
     }
-    let last = performance.now();
-    const answer = it.answer(message.request, (done: number, total: number, bytes: number) => {
-      const now = performance.now();
-      if (now - last < BETWEEN_MESSAGES) return false;
-      last = now;
-      post({ id, type: "progress", done, total, bytes, memory: it.memory_bytes() });
-      return !isAlive(message.lifeline);
-    });
+    const answer = it.answer(message.request, tell(message.lifeline));
     const tables: [string, ArrayBuffer][] = [];
     for (const [name, bytes] of answer.tables as [string, Uint8Array<ArrayBuffer>][]) {
       tables.push([name, bytes.buffer]);

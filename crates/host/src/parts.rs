@@ -1,0 +1,84 @@
+//! Large files of measurements read in parts: by other hosts, in other workers, at the same time.
+//!
+//! One host says where the parts are ([`Host::split`]), each of several reads one
+//! ([`Host::read_part`]), and the first takes what they read ([`Host::add_parts`]) and puts it together
+//! when it opens the root.
+
+use std::sync::PoisonError;
+
+use parallax_base::Source;
+use parallax_service::scaling::{
+    EnsembleOptions, RegionTime, ScalingContent, ScalingSource, read_measurement_part,
+    split_measurements,
+};
+use parallax_wire::protocol::ErrorReply;
+
+use crate::Host;
+use crate::errors::read_error;
+
+/// What was read of a file of a root.
+pub(crate) struct ReadParts {
+    root: String,
+    path: String,
+    parts: Vec<Vec<u8>>,
+}
+
+impl Host {
+    /// Where the file at `path` of a root can be cut into up to `parts` parts: the offset of each, and
+    /// the end of the last one. Empty for files that are small, or read from front to back only.
+    ///
+    /// # Errors
+    /// When there is no such root or file, or it cannot be read.
+    pub fn split(&self, root: &str, path: &str, parts: usize) -> Result<Vec<u64>, ErrorReply> {
+        let source = self.file(root, path)?;
+        let ranges = split_measurements(&source, path, parts).unwrap_or_default();
+        let end = ranges.last().map(|range| range.end);
+        Ok(ranges.iter().map(|range| range.start).chain(end).collect())
+    }
+
+    /// Reads the part between two offsets that [`Host::split`] gave; empty when it is no part of
+    /// its own, and the file must be read as a whole.
+    ///
+    /// # Errors
+    /// When there is no such root or file.
+    pub fn read_part(
+        &self,
+        root: &str,
+        path: &str,
+        from: u64,
+        to: u64,
+    ) -> Result<Vec<u8>, ErrorReply> {
+        let source = self.file(root, path)?;
+        Ok(read_measurement_part(&source, path, from..to, &EnsembleOptions::default()))
+    }
+
+    /// Takes what was read of the parts of a file, in their order, for when the root is opened.
+    pub fn add_parts(&self, root: &str, path: &str, parts: Vec<Vec<u8>>) {
+        let mut kept = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|known| known.root != root || known.path != path);
+        kept.push(ReadParts { root: root.to_owned(), path: path.to_owned(), parts });
+    }
+
+    /// What was read of `source` before, once: it is as large as what it becomes.
+    pub(crate) fn take_parts(
+        &self,
+        root: &str,
+        source: &ScalingSource,
+        options: &EnsembleOptions,
+    ) -> Option<(Source, Vec<Vec<u8>>)> {
+        let ScalingContent::File(file) = &source.content else { return None };
+        let mut kept = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|read| read.root == root && read.path == source.name)?;
+        let read = kept.swap_remove(at);
+        // Parts are read with the usual options; other ones ask for reading again.
+        let is_usual =
+            options.parameters.is_empty() && options.region_time == RegionTime::default();
+        is_usual.then(|| (Source::clone(file), read.parts))
+    }
+
+    fn file(&self, root: &str, path: &str) -> Result<Source, ErrorReply> {
+        let (name, folder) = self.root(root)?;
+        let found = folder.open(path).map_err(|error| read_error(&error, path))?;
+        found.ok_or_else(|| ErrorReply::new("open", format!("{name} has no file {path}")))
+    }
+}

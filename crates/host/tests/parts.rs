@@ -1,0 +1,86 @@
+//! A large file that several hosts read together is what one host reads alone.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use parallax_base::{Control, Folder, Limits, MemoryFolder};
+use parallax_host::{Host, Response};
+use parallax_wire::protocol::{EnsembleAsk, OpenAsk, Request, ScalingAsk, ViewAsk};
+
+const PATH: &str = "large.json";
+
+/// A PaScal file of more than 8 MiB: 4 core counts, 2 inputs, 2 repetitions.
+fn text() -> Vec<u8> {
+    let mut text = r#"{"config":{"pkg":"./solver","data_descriptor":{"values":["start_time","stop_time"],"extras":{"regions":{"values":["start_time","stop_time","start_line","stop_line","thread_id","filename"]}},"keys":["cores","input","repetitions"]},"arguments":["10","20"]},"data":{"#.to_owned();
+    for run in 0..16 {
+        let (cores, input, repetition) = (1 << (run / 4), run / 2 % 2, run % 2 + 1);
+        let _ = write!(
+            text,
+            r#"{}"{cores};{input};{repetition}":{{"regions":{{"#,
+            if run > 0 { "," } else { "" }
+        );
+        for region in 1..=4 {
+            let _ = write!(text, r#"{}"{region}":["#, if region > 1 { "," } else { "" });
+            for entry in 0..3_200 {
+                let start = 1_000.0 + f64::from(entry) * 0.25;
+                let stop = start + 0.2 / f64::from(cores) + f64::from(region) * 0.001;
+                let comma = if entry > 0 { "," } else { "" };
+                let _ = write!(
+                    text,
+                    r#"{comma}[{start:.6},{stop:.6},{region}1,{region}7,{},"solver.c"]"#,
+                    entry % cores
+                );
+            }
+            text.push(']');
+        }
+        let _ =
+            write!(text, r#"}},"start_time":1000.0,"stop_time":{}}}"#, 1_700.0 + f64::from(run));
+    }
+    text.push_str("}}");
+    text.into_bytes()
+}
+
+fn host(text: &[u8]) -> Host {
+    let folder: Arc<dyn Folder> =
+        Arc::new(MemoryFolder::new("dropped", [(PATH.to_owned(), text.to_vec())]));
+    let host = Host::new(Limits::default());
+    host.add_root("r", "dropped", folder);
+    host
+}
+
+fn opened(host: &Host) -> (Response, Response) {
+    let control = Control::new();
+    let ask = OpenAsk { root: "r".to_owned(), ensemble: EnsembleAsk::default() };
+    let open = host.answer(Request::Open(ask), &control).unwrap();
+    let ask = ScalingAsk { item: "e1".to_owned(), view: ViewAsk::default() };
+    (open, host.answer(Request::Scaling(ask), &control).unwrap())
+}
+
+#[test]
+fn parts_of_several_hosts_make_the_answer_of_one() {
+    let text = text();
+    assert!(text.len() > 8 << 20, "{} bytes are not large", text.len());
+    let main = host(&text);
+    let bounds = main.split("r", PATH, 3).unwrap();
+    assert_eq!(bounds.len(), 4, "{bounds:?}");
+    assert_eq!((bounds[0], bounds[3]), (0, text.len() as u64));
+    let parts: Vec<Vec<u8>> = bounds
+        .windows(2)
+        .map(|part| host(&text).read_part("r", PATH, part[0], part[1]).unwrap())
+        .collect();
+    assert!(parts.iter().all(|part| !part.is_empty()));
+    // Far smaller than the text: only what the entries become travels.
+    assert!(parts.iter().map(Vec::len).sum::<usize>() < text.len() / 20);
+    main.add_parts("r", PATH, parts);
+    assert_eq!(opened(&main), opened(&host(&text)));
+}
+
+#[test]
+fn parts_that_do_not_fit_are_not_believed() {
+    let text = text();
+    let main = host(&text);
+    let bounds = main.split("r", PATH, 2).unwrap();
+    let first = main.read_part("r", PATH, bounds[0], bounds[1]).unwrap();
+    main.add_parts("r", PATH, vec![first.clone(), first]);
+    assert_eq!(opened(&main), opened(&host(&text)));
+}

@@ -1,0 +1,77 @@
+import { EngineError, type Progress } from "./client.ts";
+import type { FromWorker, ToWorker } from "./worker-messages.ts";
+
+/** What a worker says at last about a message. */
+export type Outcome = Exclude<FromWorker, { type: "progress" | "error" }>;
+
+/** A message without its number. */
+export type Message = ToWorker extends infer M ? (M extends ToWorker ? Omit<M, "id"> : never) : never;
+
+interface Pending {
+  resolve: (outcome: Outcome) => void;
+  reject: (error: EngineError) => void;
+  onProgress: ((progress: Progress) => void) | undefined;
+}
+
+/** One worker: messages go in, each is answered once. */
+export class Channel {
+  /** Bytes of memory that the engine in this worker has taken, as far as it told. */
+  memory = 0;
+  readonly #worker: Worker;
+  readonly #onDeath: (error: EngineError) => void;
+  readonly #pending = new Map<number, Pending>();
+  #numSent = 0;
+
+  /** Starts the engine in `worker`; `onDeath` is called when it will not answer any more. */
+  constructor(worker: Worker, module: WebAssembly.Module | null, onDeath: (error: EngineError) => void) {
+    this.#worker = worker;
+    this.#onDeath = onDeath;
+    worker.onmessage = (event: MessageEvent<FromWorker>) => this.#receive(event.data);
+    worker.onerror = (event) => {
+      // The script or the wasm could not be loaded: no answer will ever come.
+      event.preventDefault();
+      const message = event.message || "the engine could not be loaded";
+      this.#fail(new EngineError({ kind: "crashed", message, hint: "reload the page" }));
+    };
+    // Whether it could be started is told to whoever asks first.
+    this.send({ type: "start", module }).catch(() => undefined);
+  }
+
+  send(message: Message, onProgress?: (progress: Progress) => void, transfer: Transferable[] = []): Promise<Outcome> {
+    this.#numSent += 1;
+    const id = this.#numSent;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject, onProgress });
+      this.#worker.postMessage({ ...message, id }, transfer);
+    });
+  }
+
+  /** Ends the worker; what it has not answered is rejected with `error`. */
+  close(error: EngineError): void {
+    this.#worker.terminate();
+    this.#fail(error);
+  }
+
+  #receive(message: FromWorker): void {
+    const pending = this.#pending.get(message.id);
+    if (message.type === "progress" || message.type === "answer") this.memory = message.memory;
+    if (message.type === "progress") {
+      pending?.onProgress?.({ done: message.done, total: message.total, bytes: message.bytes });
+      return;
+    }
+    this.#pending.delete(message.id);
+    if (message.type !== "error") {
+      pending?.resolve(message);
+      return;
+    }
+    const error = new EngineError(message.error);
+    pending?.reject(error);
+    if (message.isDead) this.#onDeath(error);
+  }
+
+  #fail(error: EngineError): void {
+    const all = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const pending of all) pending.reject(error);
+  }
+}
