@@ -108,12 +108,12 @@ impl Layout {
         self.ready = false;
         let alike = self.spans.len() == spans.len() && self.text_fields == text_fields;
         if alike {
-            let differs = |(i, (a, b)): (usize, (&(usize, usize), &(usize, usize)))| {
-                let number = text_fields >> i & 1 == 0;
-                u32::from(number && self.text.get(a.0..a.1) != text.get(b.0..b.1)) << i
-            };
-            let pairs = self.spans.iter().zip(spans).enumerate();
-            self.varying |= pairs.map(differs).fold(0, |all, one| all | one);
+            for (i, (before, now)) in self.spans.iter().zip(spans).enumerate() {
+                let is_number = text_fields >> i & 1 == 0;
+                if is_number && self.text.get(before.0..before.1) != text.get(now.0..now.1) {
+                    self.varying |= 1 << i;
+                }
+            }
             self.arrange(text, spans);
         } else {
             self.varying = 0;

@@ -353,12 +353,18 @@ mod tests {
             let fraction = match i % 3 {
                 0 => next(100_000_000),
                 1 => 50_000_000,
-                _ => 100_000_000 * (2 * next(1 << 12) + 1) >> 13,
+                _ => (100_000_000 * (2 * next(1 << 12) + 1)) >> 13,
             };
             let fraction = format!("{fraction:08}");
             let zero = if i % 50 == 0 { "0" } else { "" };
-            let end = [", 1234567", "]}}}}}}}}", "e5, 12345678", "x1234567"][(i / 11 % 4) as usize];
-            let mut text = format!("{zero}{whole}.{}", &fraction[..digits as usize]);
+            let end = match i / 11 % 4 {
+                0 => ", 1234567",
+                1 => "]}}}}}}}}",
+                2 => "e5, 12345678",
+                _ => "x1234567",
+            };
+            let fraction = fraction.get(..digits as usize).unwrap();
+            let mut text = format!("{zero}{whole}.{fraction}");
             if i % 5 == 0 {
                 text = format!("{zero}{whole}");
             }

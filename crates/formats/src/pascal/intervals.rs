@@ -234,8 +234,8 @@ mod tests {
             (state >> 20) % below
         };
         for round in 0..400_u64 {
-            let n = [3, 20, 90, 2000][(round % 4) as usize];
-            let spread = [4, 40, 4 * n][(round / 4 % 3) as usize];
+            let n = [3, 20, 90, 2000].get((round % 4) as usize).copied().unwrap();
+            let spread = [4, 40, 4 * n].get((round / 4 % 3) as usize).copied().unwrap();
             let mut spans: Vec<(f64, f64)> = (0..n)
                 .map(|i| {
                     // In order, nearly, by stop, at random, and all at once with one far away.

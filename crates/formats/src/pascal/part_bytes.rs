@@ -53,7 +53,7 @@ impl PartRead {
             for text in [&region.id, &region.path, &region.name] {
                 out.text(text);
             }
-            out.maybe(region.parent, |out, parent| out.u32(parent));
+            out.maybe(region.parent, Out::u32);
             out.one_of(&REGION_KINDS, &region.kind);
             out.maybe(region.file.as_ref(), |out, file| out.text(file));
             out.maybe(region.lines, |out, (first, last)| {

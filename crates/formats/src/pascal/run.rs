@@ -68,7 +68,7 @@ impl Fold {
     fn add(&mut self, start: f64, stop: f64, thread: Option<f64>) {
         let seconds = stop - start;
         // False also where one of them is not finite.
-        if seconds >= 0.0 && seconds < f64::INFINITY {
+        if (0.0..f64::INFINITY).contains(&seconds) {
             self.union.add(start, stop);
             self.first = if start < self.first { start } else { self.first };
             self.last = if stop > self.last { stop } else { self.last };
@@ -80,7 +80,7 @@ impl Fold {
 
     #[inline(always)]
     fn add_duration(&mut self, seconds: f64, thread: Option<f64>) {
-        if !(seconds >= 0.0 && seconds < f64::INFINITY) {
+        if !(0.0..f64::INFINITY).contains(&seconds) {
             self.bad += 1;
             return;
         }
