@@ -152,7 +152,7 @@ test("the page in one browser", async ({ browser }) => {
     const page = await begin(browser, site);
     const watch = new MemoryWatch(chromium);
     await page.locator('[data-pick="files"]').setInputFiles(pascal);
-    await page.waitForFunction(() => ((Reflect.get(window, "notes") as Notes).drawn["maps"] ?? 0) > 0);
+    await page.waitForFunction(() => ((Reflect.get(window, "notes") as Notes).drawn["maps"] ?? 0) > 0, null, { timeout: 120_000 });
     growth.push(watch.stop());
     const notes = await notesOf(page);
     tell(notes);
