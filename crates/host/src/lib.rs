@@ -1,7 +1,7 @@
 //! Answers the protocol of `wire`: what a browser's worker and an HTTP server have in common.
 //!
 //! A [`Host`] knows *roots* (files and folders that may be opened) and *items* (what is open). It
-//! takes a [`Request`](parallax_wire::protocol::Request) and gives a [`Response`]; how bytes get in
+//! takes a [`Request`] and gives a [`Response`]; how bytes get in
 //! and out is the surface's business.
 //!
 //! Invariant: every number comes from `parallax_service`; nothing is computed here.

@@ -1,8 +1,8 @@
-//! Large files of measurements read in parts: by other hosts, in other workers, at the same time.
+//! Large files of measurements read in parts, so that the next part can be fetched, or read by
+//! another host, while one is read.
 //!
-//! One host says where the parts are ([`Host::split`]), each of several reads one
-//! ([`Host::read_part`]), and the first takes what they read ([`Host::add_parts`]) and puts it together
-//! when it opens the root.
+//! A host says where the parts are ([`Host::split`]), it or others read them ([`Host::read_part`]),
+//! and it takes what was read ([`Host::add_parts`]) and puts it together when it opens the root.
 
 use std::sync::PoisonError;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Limits, MemoryFolder};
 use parallax_host::{Host, Response};
-use parallax_wire::protocol::{EnsembleAsk, OpenAsk, Request, ScalingAsk, ViewAsk};
+use parallax_wire::protocol::{EnsembleAsk, ErrorReply, OpenAsk, Request, ScalingAsk, ViewAsk};
 
 const PATH: &str = "large.json";
 
@@ -48,12 +48,12 @@ fn host(text: &[u8]) -> Host {
     host
 }
 
-fn opened(host: &Host) -> (Response, Response) {
+fn opened(host: &Host) -> Result<(Response, Response), ErrorReply> {
     let control = Control::new();
     let ask = OpenAsk { root: "r".to_owned(), ensemble: EnsembleAsk::default() };
-    let open = host.answer(Request::Open(ask), &control).unwrap();
+    let open = host.answer(Request::Open(ask), &control)?;
     let ask = ScalingAsk { item: "e1".to_owned(), view: ViewAsk::default() };
-    (open, host.answer(Request::Scaling(ask), &control).unwrap())
+    Ok((open, host.answer(Request::Scaling(ask), &control)?))
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn parts_of_several_hosts_make_the_answer_of_one() {
     // Far smaller than the text: only what the entries become travels.
     assert!(parts.iter().map(Vec::len).sum::<usize>() < text.len() / 20);
     main.add_parts("r", PATH, parts);
-    assert_eq!(opened(&main), opened(&host(&text)));
+    assert_eq!(opened(&main).unwrap(), opened(&host(&text)).unwrap());
 }
 
 #[test]
@@ -82,5 +82,5 @@ fn parts_that_do_not_fit_are_not_believed() {
     let bounds = main.split("r", PATH, 2).unwrap();
     let first = main.read_part("r", PATH, bounds[0], bounds[1]).unwrap();
     main.add_parts("r", PATH, vec![first.clone(), first]);
-    assert_eq!(opened(&main), opened(&host(&text)));
+    assert_eq!(opened(&main).unwrap(), opened(&host(&text)).unwrap());
 }

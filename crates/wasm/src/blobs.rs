@@ -20,6 +20,9 @@ const CACHE_BYTES: u64 = 16 << 20;
 /// takes about a millisecond, however little is wanted.
 const AHEAD_BYTES: u64 = 4 << 20;
 
+/// Bytes at the front of a file that are kept.
+const FRONT_BYTES: u64 = 256 << 10;
+
 /// Bytes that were fetched ahead. They stay outside the engine's memory, which never shrinks.
 struct Ahead {
     number: usize,
@@ -34,8 +37,29 @@ thread_local! {
     static READER: RefCell<Option<FileReaderSync>> = const { RefCell::new(None) };
     // One is enough: files are read from front to back one after the other.
     static AHEAD: RefCell<Option<Ahead>> = const { RefCell::new(None) };
+    // What the page fetched for the file that is read now, and where it begins.
+    static OFFERED: RefCell<Option<(u64, Uint8Array)>> = const { RefCell::new(None) };
+    // The first bytes of the file that was last read from there: every part looks at them.
+    static FRONT: RefCell<Option<(usize, Uint8Array)>> = const { RefCell::new(None) };
     // Where the last read ended: file and offset.
     static LAST: Cell<(usize, u64)> = const { Cell::new((usize::MAX, 0)) };
+}
+
+/// Lends `bytes`, which begin at `start`, to the one file that is read until [`withdraw`].
+pub(crate) fn offer(start: u64, bytes: Uint8Array) {
+    OFFERED.with_borrow_mut(|place| *place = Some((start, bytes)));
+}
+
+/// Ends what [`offer`] began.
+pub(crate) fn withdraw() {
+    OFFERED.with_borrow_mut(|place| *place = None);
+}
+
+/// The bytes at `offset` of what begins at `start`, where all that is wanted is inside.
+fn inside(start: u64, bytes: &Uint8Array, offset: u64, wanted: u64) -> Option<Uint8Array> {
+    let from = offset.checked_sub(start)?;
+    let to = from.checked_add(wanted)?;
+    (to <= u64::from(bytes.length())).then(|| bytes.subarray(from as u32, to as u32))
 }
 
 /// A file of the page. Its bytes stay there until they are read.
@@ -57,6 +81,17 @@ impl ByteSource for BlobSource {
             return Err(ReadError::OutOfBounds { offset, wanted, len: self.len });
         };
         count_bytes(wanted, offset)?;
+        let lent = OFFERED.with_borrow(|lent| {
+            let (start, bytes) = lent.as_ref()?;
+            inside(*start, bytes, offset, wanted)
+        });
+        if let Some(lent) = lent {
+            lent.copy_to(buffer);
+            return Ok(());
+        }
+        if end <= FRONT_BYTES {
+            return self.read_front(offset, buffer);
+        }
         let is_next = LAST.replace((self.number, end)) == (self.number, offset);
         if is_next && wanted < AHEAD_BYTES {
             return self.read_ahead(offset, buffer);
@@ -67,15 +102,33 @@ impl ByteSource for BlobSource {
 }
 
 impl BlobSource {
+    /// Fills `buffer` from the first bytes of the file, which are kept.
+    fn read_front(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let known = FRONT.with_borrow(|front| {
+            front.as_ref().filter(|front| front.0 == self.number).map(|front| front.1.clone())
+        });
+        let front = match known {
+            Some(front) => front,
+            None => {
+                let bytes = self.fetch(0, self.len.min(FRONT_BYTES))?;
+                FRONT.with_borrow_mut(|front| *front = Some((self.number, bytes.clone())));
+                bytes
+            }
+        };
+        LAST.set((self.number, offset + buffer.len() as u64));
+        match inside(0, &front, offset, buffer.len() as u64) {
+            Some(bytes) => bytes.copy_to(buffer),
+            None => self.fetch(offset, offset + buffer.len() as u64)?.copy_to(buffer),
+        }
+        Ok(())
+    }
+
     /// Fills `buffer` from what was fetched ahead, or fetches ahead.
     fn read_ahead(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
         let wanted = buffer.len() as u64;
         let known = AHEAD.with_borrow(|ahead| {
             let ahead = ahead.as_ref().filter(|ahead| ahead.number == self.number)?;
-            let from = offset.checked_sub(ahead.start)?;
-            let to = from + wanted;
-            let is_inside = to <= u64::from(ahead.bytes.length());
-            is_inside.then(|| ahead.bytes.subarray(from as u32, to as u32))
+            inside(ahead.start, &ahead.bytes, offset, wanted)
         });
         if let Some(known) = known {
             known.copy_to(buffer);

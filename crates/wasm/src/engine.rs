@@ -9,7 +9,7 @@ use parallax_wire::protocol::ErrorReply;
 use wasm_bindgen::prelude::*;
 use web_sys::Blob;
 
-use crate::blobs::BlobFolder;
+use crate::blobs::{BlobFolder, offer, withdraw};
 use crate::http::HttpFolder;
 use crate::watch::watched;
 
@@ -95,7 +95,8 @@ impl Engine {
     }
 
     /// Reads the part of a file between two offsets of `split`; empty when it is no part of its own.
-    /// `tell` is called as in `answer`.
+    /// `bytes` are those from `from` on and at least one more than the part has, where the file
+    /// does not end there: the page fetches them while the part before is read.
     ///
     /// # Errors
     /// An `ErrorReply` as JSON.
@@ -105,15 +106,13 @@ impl Engine {
         path: &str,
         from: f64,
         to: f64,
-        tell: &Function,
+        bytes: Uint8Array,
     ) -> Result<Uint8Array, JsValue> {
-        let (read, is_cancelled) =
-            watched(tell, |_| self.host.read_part(key, path, from as u64, to as u64));
-        if is_cancelled {
-            return Err(error(&ErrorReply::new("cancelled", "cancelled")));
-        }
-        let bytes = read.map_err(|reply| error(&reply))?;
-        Ok(Uint8Array::from(bytes.as_slice()))
+        offer(from as u64, bytes);
+        let read = self.host.read_part(key, path, from as u64, to as u64);
+        withdraw();
+        let read = read.map_err(|reply| error(&reply))?;
+        Ok(Uint8Array::from(read.as_slice()))
     }
 
     /// Takes what was read of the parts of a file, in their order, for when its root is opened.

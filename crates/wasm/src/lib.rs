@@ -1,6 +1,6 @@
 //! The engine in a browser's worker.
 //!
-//! Files that a person dropped or picked stay where they are: a [`Blob`](web_sys::Blob) is read
+//! Files that a person dropped or picked stay where they are: a `Blob` is read
 //! synchronously, slice by slice, when a question needs it. Files behind an address are read in
 //! ranges. Everything else is [`parallax_host`].
 //!

@@ -15,6 +15,9 @@ import type { DockControl } from "./dock-control.ts";
 
 const WRITE_AFTER_MILLIS = 250;
 
+/** When the start page has long been painted. */
+const PRELOAD_AFTER_MILLIS = 1500;
+
 /** Panels that are in both arrangements keep what they show. */
 function keptPanels(now: Desk, next: Desk): Desk["panels"] {
   return Object.fromEntries(Object.entries(now.panels).filter(([id]) => next.panels[id] !== undefined));
@@ -57,7 +60,14 @@ export class Application {
   start(): void {
     this.links.watch();
     loadViews().then(
-      (views) => { this.#views = views; },
+      (views) => {
+        this.#views = views;
+        // While somebody reads the start page: what opens then is on the screen sooner.
+        setTimeout(() => {
+          for (const view of views) view.component().catch(() => undefined);
+          import("./Dock.svelte").catch(() => undefined);
+        }, PRELOAD_AFTER_MILLIS);
+      },
       (error: unknown) => { this.notices.error("The views could not be loaded. Reload the page", error); },
     );
     $effect(() => {

@@ -22,8 +22,8 @@ export class Channel {
   readonly #pending = new Map<number, Pending>();
   #numSent = 0;
 
-  /** Starts the engine in `worker`; `onDeath` is called when it will not answer any more. */
-  constructor(worker: Worker, module: WebAssembly.Module | null, onDeath: (error: EngineError) => void) {
+  /** Speaks to `worker`; `onDeath` is called when it will not answer any more. */
+  constructor(worker: Worker, onDeath: (error: EngineError) => void) {
     this.#worker = worker;
     this.#onDeath = onDeath;
     worker.onmessage = (event: MessageEvent<FromWorker>) => this.#receive(event.data);
@@ -33,8 +33,6 @@ export class Channel {
       const message = event.message || "the engine could not be loaded";
       this.#fail(new EngineError({ kind: "crashed", message, hint: "reload the page" }));
     };
-    // Whether it could be started is told to whoever asks first.
-    this.send({ type: "start", module }).catch(() => undefined);
   }
 
   send(message: Message, onProgress?: (progress: Progress) => void, transfer: Transferable[] = []): Promise<Outcome> {

@@ -10,7 +10,7 @@ import {
 } from "./client.ts";
 import { Channel, type Message } from "./channel.ts";
 import { embeddedRoots } from "./embedded.ts";
-import { type LargeFile, largeFile, readInParts } from "./in-parts.ts";
+import { type LargeFile, largeFile, readAhead } from "./read-ahead.ts";
 
 /** Files of a database that are looked for when nobody lists what is behind an address. */
 const DATABASE_FILES = ["meta.db", "profile.db", "cct.db", "trace.db"];
@@ -52,7 +52,7 @@ export class WorkerClient implements EngineClient {
     signal?.addEventListener("abort", cancel, { once: true });
     try {
       const large = this.#largeFileOf(name, request);
-      if (large !== null) await readInParts(this.#channel, this.#start, large, { lifeline, signal, onProgress });
+      if (large !== null) await readAhead(this.#channel, large, signal, onProgress);
       const message = { type: "ask", request: written(name, request), lifeline } as const;
       const outcome = await this.#channel.send(message, onProgress);
       if (signal?.aborted) throw new EngineError(CANCELLED);
@@ -93,9 +93,7 @@ export class WorkerClient implements EngineClient {
   #largeFileOf<K extends keyof Protocol>(name: K, request: Protocol[K]["request"]): LargeFile | null {
     if (name !== "open" || !("root" in request)) return null;
     for (const made of this.#made) {
-      if (made.type === "add-files" && made.key === request.root) {
-        return largeFile(made.key, made.name, made.paths, made.files);
-      }
+      if (made.type === "add-files" && made.key === request.root) return largeFile(made.key, made.paths, made.files);
     }
     return null;
   }
@@ -114,7 +112,7 @@ export class WorkerClient implements EngineClient {
 
   /** A channel to a new worker. When that dies, another takes its place: what was open is lost, what can be opened is not. */
   #started(): Channel {
-    return new Channel(this.#start(), null, (error) => {
+    return new Channel(this.#start(), (error) => {
       this.#channel.close(error);
       this.#channel = this.#started();
       for (const message of this.#made) this.#channel.send(message).catch(() => undefined);

@@ -1,12 +1,10 @@
 import type { ErrorReply, RootReply } from "../wire/protocol.ts";
 
-/** From the page to the worker. The first message is a `start`. */
+/** From the page to the worker. */
 export type ToWorker =
-  | { id: number; type: "start"; module: WebAssembly.Module | null }
-  | { id: number; type: "split"; key: string; path: string; parts: number }
-  | { id: number; type: "read-part"; key: string; path: string; from: number; to: number; lifeline: string }
-  | { id: number; type: "add-parts"; key: string; path: string; parts: ArrayBuffer[] }
   | { id: number; type: "ask"; request: string; lifeline: string }
+  | { id: number; type: "split"; key: string; path: string; parts: number }
+  | { id: number; type: "read-part"; key: string; path: string; from: number; to: number; bytes: ArrayBuffer; isLast: boolean }
   | { id: number; type: "add-files"; key: string; name: string; paths: string[]; files: Blob[] }
   | { id: number; type: "add-url"; key: string; name: string; url: string; files: string[] };
 
@@ -14,8 +12,7 @@ export type ToWorker =
 export type FromWorker =
   | { id: number; type: "answer"; json: string; tables: [string, ArrayBuffer][]; memory: number }
   | { id: number; type: "root"; root: RootReply }
-  | { id: number; type: "split"; bounds: number[]; module: WebAssembly.Module }
-  | { id: number; type: "part"; bytes: ArrayBuffer }
-  | { id: number; type: "done" }
+  | { id: number; type: "split"; bounds: number[] }
+  | { id: number; type: "part"; isWhole: boolean }
   | { id: number; type: "progress"; done: number; total: number; bytes: number; memory: number }
   | { id: number; type: "error"; error: ErrorReply; isDead: boolean };

@@ -3,6 +3,7 @@
 import type { ErrorReply, RootReply } from "../wire/protocol.ts";
 import init, { Engine } from "./pkg/parallax_wasm.js";
 import wasm from "./pkg/parallax_wasm_bg.wasm?url";
+import { warmUp } from "./warm-up.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 declare const self: DedicatedWorkerGlobalScope;
@@ -10,18 +11,22 @@ declare const self: DedicatedWorkerGlobalScope;
 /** Milliseconds between two messages about progress. */
 const BETWEEN_MESSAGES = 80;
 
-let started: Promise<Engine> | null = null;
+const engine = init({ module_or_path: wasm }).then(() => new Engine());
 
-/** The engine of this worker, out of a module that another worker compiled where there is one. */
-function engine(module: WebAssembly.Module | null): Promise<Engine> {
-  started ??= init({ module_or_path: module ?? wasm }).then(() => new Engine());
-  return started;
-}
+/** Milliseconds after which a page that asked for nothing leaves time to get ready. */
+const BEFORE_WARM_UP = 300;
 
-/** The module that `init` compiled; the generated script keeps it there without saying so in its types. */
-function compiled(): WebAssembly.Module {
-  return (init as unknown as { __wbindgen_wasm_module: WebAssembly.Module }).__wbindgen_wasm_module;
-}
+/** Whether the page has asked for anything. */
+let isAsked = false;
+
+void engine.then((it) => {
+  setTimeout(() => {
+    if (!isAsked) warmUp(it);
+  }, BEFORE_WARM_UP);
+}, () => undefined);
+
+/** What was read of the parts of a large file, by the key of its root; null when a part did not fit. */
+const partsOf = new Map<string, Uint8Array[] | null>();
 
 function post(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, transfer);
@@ -58,36 +63,37 @@ function asError(thrown: unknown): { error: ErrorReply; isDead: boolean } {
   return { error, isDead: true };
 }
 
+/** Reads a part, and gives all of them to the engine after the last one. Says whether it was a part of its own. */
+function readPart(it: Engine, message: Extract<ToWorker, { type: "read-part" }>): boolean {
+  const { key, path, from, to, bytes, isLast } = message;
+  const parts = partsOf.get(key) ?? null;
+  const part = parts === null ? null : it.read_part(key, path, from, to, new Uint8Array(bytes));
+  // Given back at once: the collector would wait until there are many.
+  bytes.transfer(0);
+  if (parts === null || part === null || part.length === 0) {
+    partsOf.set(key, null);
+    return false;
+  }
+  parts.push(part);
+  if (isLast) {
+    it.add_parts(key, path, parts);
+    partsOf.delete(key);
+  }
+  return true;
+}
+
 async function handle(message: ToWorker): Promise<void> {
   const { id } = message;
   try {
-    const it = await engine(message.type === "start" ? message.module : null);
-    let last = performance.now();
-    const tell = (lifeline: string) => (done: number, total: number, bytes: number) => {
-      const now = performance.now();
-      if (now - last < BETWEEN_MESSAGES) return false;
-      last = now;
-      post({ id, type: "progress", done, total, bytes, memory: it.memory_bytes() });
-      return !isAlive(lifeline);
-    };
-    if (message.type === "start") {
-      post({ id, type: "done" });
-      return;
-    }
+    const it = await engine;
     if (message.type === "split") {
       const bounds = [...it.split(message.key, message.path, message.parts)];
-      post({ id, type: "split", bounds, module: compiled() });
+      partsOf.set(message.key, []);
+      post({ id, type: "split", bounds });
       return;
     }
     if (message.type === "read-part") {
-      const { key, path, from, to, lifeline } = message;
-      const bytes = it.read_part(key, path, from, to, tell(lifeline)).buffer as ArrayBuffer;
-      post({ id, type: "part", bytes }, [bytes]);
-      return;
-    }
-    if (message.type === "add-parts") {
-      it.add_parts(message.key, message.path, message.parts.map((part) => new Uint8Array(part)));
-      post({ id, type: "done" });
+      post({ id, type: "part", isWhole: readPart(it, message) });
       return;
     }
     if (message.type === "add-files") {
@@ -103,7 +109,17 @@ async function handle(message: ToWorker): Promise<void> {
     if (!isAlive(message.lifeline)) {
       throw JSON.stringify({ kind: "cancelled", message: "cancelled", hint: null });
     }
-    const answer = it.answer(message.request, tell(message.lifeline));
+    let last = performance.now();
+    let isStopped = false;
+    const tell = (done: number, total: number, bytes: number) => {
+      const now = performance.now();
+      if (now - last < BETWEEN_MESSAGES) return isStopped;
+      last = now;
+      post({ id, type: "progress", done, total, bytes, memory: it.memory_bytes() });
+      isStopped ||= !isAlive(message.lifeline);
+      return isStopped;
+    };
+    const answer = it.answer(message.request, tell);
     const tables: [string, ArrayBuffer][] = [];
     for (const [name, bytes] of answer.tables as [string, Uint8Array<ArrayBuffer>][]) {
       tables.push([name, bytes.buffer]);
@@ -118,5 +134,6 @@ async function handle(message: ToWorker): Promise<void> {
 }
 
 self.onmessage = (event: MessageEvent<ToWorker>) => {
+  isAsked = true;
   void handle(event.data);
 };

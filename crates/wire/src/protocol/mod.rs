@@ -2,7 +2,7 @@
 //!
 //! A browser's worker and an HTTP server carry the same messages. A request is JSON
 //! (`{"ask":"tree_table","with":{...}}`); its answer is a JSON reply and named tables in Arrow IPC.
-//! [`typescript`](mod@typescript) writes all of it down for the web.
+//! The module `typescript`, behind the feature of that name, writes all of it down for the web.
 //!
 //! Fields that a request leaves out have the value that the command line has by default.
 
