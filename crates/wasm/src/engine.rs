@@ -75,7 +75,7 @@ impl Engine {
         url: &str,
         paths: Vec<String>,
     ) -> Result<String, JsValue> {
-        let folder = HttpFolder::find(name, url, &paths).map_err(|message| {
+        let folder = HttpFolder::find(name, url, paths).map_err(|message| {
             let hint = "check the address; the server must allow this page to read it (CORS)";
             error(&ErrorReply::new("open", message).with_hint(hint))
         })?;
@@ -117,7 +117,7 @@ impl Engine {
 
     /// Takes what was read of the parts of a file, in their order, for when its root is opened.
     pub fn add_parts(&self, key: &str, path: &str, parts: Vec<Uint8Array>) {
-        let parts = parts.iter().map(Uint8Array::to_vec).collect();
+        let parts = parts.into_iter().map(|part| part.to_vec()).collect();
         self.host.add_parts(key, path, parts);
     }
 

@@ -97,7 +97,7 @@ impl HttpFolder {
     ///
     /// # Errors
     /// When none of them can be had; the text says why.
-    pub(crate) fn find(name: &str, url: &str, paths: &[String]) -> Result<Self, String> {
+    pub(crate) fn find(name: &str, url: &str, paths: Vec<String>) -> Result<Self, String> {
         let mut files = BTreeMap::new();
         let mut last_error = None;
         for path in paths {
@@ -105,7 +105,7 @@ impl HttpFolder {
                 let file = url.split(['?', '#']).next().unwrap_or(url);
                 (url.to_owned(), file.rsplit('/').next().unwrap_or(file).to_owned())
             } else {
-                (format!("{}/{path}", url.trim_end_matches('/')), path.clone())
+                (format!("{}/{path}", url.trim_end_matches('/')), path)
             };
             match look(&address) {
                 Ok(Some(source)) => {
