@@ -120,6 +120,24 @@ impl Issues {
         }
     }
 
+    /// Reports `count` faults of one kind at once, as they were counted elsewhere.
+    pub fn report_many(
+        &mut self,
+        severity: Severity,
+        stage: Stage,
+        kind: &'static str,
+        place: Place,
+        count: u64,
+        message: impl FnOnce() -> String,
+    ) {
+        let before = self.list.len();
+        self.report(severity, stage, kind, place, message);
+        // A kind that is new is the last one; a known one got its count already.
+        if let Some(issue) = self.list.get_mut(before) {
+            issue.count = count.max(1);
+        }
+    }
+
     /// The kinds seen, in the order they were first seen.
     #[must_use]
     pub fn list(&self) -> &[Issue] {

@@ -6,6 +6,7 @@
 
 #![warn(clippy::indexing_slicing)]
 
+pub mod archive;
 pub mod compressed;
 mod error;
 pub mod extrap;

@@ -3,7 +3,9 @@
 //! [`open`] looks at a folder, finds out what it is by content (names are only hints) and returns
 //! an experiment whose values are still where they were.
 
+pub mod archive;
 mod error;
+pub mod events;
 mod hpctoolkit;
 mod registry;
 pub mod scaling;

@@ -50,6 +50,8 @@ impl Relation {
 pub struct Function {
     /// Name as the source gives it; made up from module and offset where it gives none.
     pub name: Arc<str>,
+    /// What it belongs to, such as `MPI`, where the source has groups.
+    pub group: Option<Arc<str>>,
     /// Where its code is.
     pub module: Option<ModuleIdx>,
     /// Where it is defined.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parallax_base::{Folder, Issues};
 
-use crate::{ContextTree, LocationCatalog, MetricCatalog, ProfileStore, TraceStore};
+use crate::{ContextTree, EventStore, LocationCatalog, MetricCatalog, ProfileStore, TraceStore};
 
 /// What is known about an execution besides numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,8 +32,10 @@ pub struct Experiment {
     pub locations: LocationCatalog,
     /// Values; `None` for experiments that have only a trace.
     pub profiles: Option<Arc<dyn ProfileStore>>,
-    /// Samples in time, where they were recorded.
+    /// Samples or calls in time, where they were recorded.
     pub traces: Option<Arc<dyn TraceStore>>,
+    /// What happened besides calls, where it was recorded.
+    pub events: Option<Arc<dyn EventStore>>,
     /// Where copies of source files may be found, by their path.
     pub sources: Option<Arc<dyn Folder>>,
     /// What was repaired, dropped or guessed while opening.

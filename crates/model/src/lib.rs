@@ -11,6 +11,7 @@ mod experiment;
 mod location;
 mod metric;
 mod store;
+mod trace;
 
 pub use context::{
     ContextKind, ContextTree, ContextTreeBuilder, Function, Module, Node, Relation, SourceFile,
@@ -19,6 +20,9 @@ pub use experiment::{Experiment, Metadata};
 pub use location::{IdentityKind, LocationCatalog, LocationCatalogBuilder};
 pub use metric::{Combine, Formula, Metric, MetricCatalog, MetricInstance, Scope, Statistic};
 pub use store::{
-    ContextChoice, Interval, MetricChoice, Plan, ProfileStore, SliceColumns, SliceRequest,
-    StoreError, TraceStore, Track,
+    ContextChoice, MetricChoice, Plan, ProfileStore, SliceColumns, SliceRequest, StoreError,
+};
+pub use trace::{
+    Call, CollectivePart, Component, ContextTime, Counter, EventStore, Interval, LinkKind, Message,
+    RecordCounts, TraceKind, TraceStore, Track, whole_bins,
 };

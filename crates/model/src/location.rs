@@ -1,5 +1,7 @@
 //! [`LocationCatalog`]: where code ran, as identity tuples.
 
+use std::sync::Arc;
+
 use parallax_base::LocationIdx;
 
 /// What an element of an identity tuple names.
@@ -73,6 +75,8 @@ pub struct LocationCatalog {
     /// One column per kind, empty when no location has that kind.
     columns: [Vec<u64>; 8],
     num_values: Vec<u64>,
+    /// Names that the source gives, by row.
+    names: Vec<(u32, Arc<str>)>,
     summary: Option<u32>,
 }
 
@@ -114,6 +118,13 @@ impl LocationCatalogBuilder {
         let row = self.push([], num_values);
         self.catalog.summary.get_or_insert(row.get());
         row
+    }
+
+    /// Names the location added last: what the source calls it, where its identity says less.
+    pub fn name(&mut self, name: impl Into<Arc<str>>) {
+        if let Some(row) = self.catalog.len.checked_sub(1) {
+            self.catalog.names.push((LocationIdx::from_len(row).get(), name.into()));
+        }
     }
 
     /// The finished catalog.
@@ -191,14 +202,20 @@ impl LocationCatalog {
         self.num_values.get(location.idx()).copied().unwrap_or(0)
     }
 
-    /// What a person calls the location: `rank 3 thread 0`, `node 0x2a803c80 thread 0`,
-    /// `rank 0 gpucontext 1 gpustream 7`; `summary` for the summary.
+    /// What a person calls the location: the name that the source gives, or its identity:
+    /// `rank 3 thread 0`, `node 0x2a803c80 thread 0`, `rank 0 gpucontext 1 gpustream 7`; `summary`
+    /// for the summary.
     ///
     /// Nodes and cores are left out where a rank tells locations apart.
     #[must_use]
     pub fn label(&self, location: LocationIdx) -> String {
         if Some(location) == self.summary() {
             return "summary".into();
+        }
+        if let Ok(at) = self.names.binary_search_by_key(&location.get(), |(row, _)| *row)
+            && let Some((_, name)) = self.names.get(at)
+        {
+            return name.to_string();
         }
         let has_rank = self.identity(location, IdentityKind::Rank).is_some();
         let mut parts = Vec::new();

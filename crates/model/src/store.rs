@@ -1,6 +1,6 @@
-//! The stores: values and samples that stay where they are until they are asked for.
+//! [`ProfileStore`]: values that stay where they are until they are asked for.
 
-use parallax_base::{Control, Issues, LimitExceeded, LocationIdx, TimeWindow};
+use parallax_base::{Control, Issues, LimitExceeded, LocationIdx};
 
 /// Why a store could not answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -140,46 +140,4 @@ pub trait ProfileStore: Send + Sync {
     fn late_issues(&self) -> Issues {
         Issues::new()
     }
-}
-
-/// A line of a timeline: the trace of one location.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Track {
-    /// Whose trace it is.
-    pub location: LocationIdx,
-    /// Number of samples.
-    pub num_samples: u64,
-}
-
-/// A context was active from `start_nanos` until `end_nanos` (excluded).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interval {
-    /// Context id of the source; 0 when nothing ran.
-    pub context: u32,
-    /// Nanoseconds on the trace's clock.
-    pub start_nanos: u64,
-    /// The time of the next sample; equal to the start for the last sample of a track, of which
-    /// nobody knows how long it held.
-    pub end_nanos: u64,
-}
-
-/// Samples in time, by track.
-pub trait TraceStore: Send + Sync {
-    /// All tracks, those without samples included.
-    fn tracks(&self) -> &[Track];
-
-    /// From the first to the last sample of all tracks.
-    fn span(&self) -> TimeWindow;
-
-    /// Calls `visit` with each interval of track `track` that reaches into `window`, in order of
-    /// time, as stored: one for each sample, not cut at the window.
-    ///
-    /// # Errors
-    /// When the source fails.
-    fn visit(
-        &self,
-        track: usize,
-        window: TimeWindow,
-        visit: &mut dyn FnMut(Interval),
-    ) -> Result<(), StoreError>;
 }

@@ -180,6 +180,7 @@ pub(super) fn contexts(meta: MetaDb, issues: &mut Issues) -> ContextTree {
         .into_iter()
         .map(|record| Function {
             name: record.name.clone().unwrap_or_else(|| anonymous(&record, &modules)),
+            group: None,
             module: row(record.module).map(ModuleIdx::new),
             file: row(record.file).map(FileIdx::new),
             line: record.line,

@@ -96,6 +96,7 @@ pub(crate) fn open(
         locations,
         profiles: Some(Arc::new(store) as Arc<dyn ProfileStore>),
         traces,
+        events: None,
         sources: Some(Arc::clone(folder)),
         issues,
     })

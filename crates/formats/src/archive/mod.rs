@@ -1,0 +1,75 @@
+//! Archives: traces of any format, converted once so that every question about any stretch of
+//! time is answered by reading little. A folder of Arrow IPC tables; `FORMAT.md` beside this file
+//! describes them.
+//!
+//! Intervals lie in batches of one track. Over the batches of a track stands a pyramid of nodes,
+//! each with the time of every context in up to [`BINS`] bins of equal length, so that a picture of
+//! a stretch of time, and the exact sums over it, need a few nodes at any zoom.
+
+mod reader;
+mod records;
+pub mod table;
+mod writer;
+
+pub use reader::Archive;
+pub use records::{
+    CollectiveRow, ComponentRow, ContextRow, CounterRow, Fact, FunctionRow, IntervalRow, IssueRow,
+    MarkerRow, MessageRow, NONE_32, NONE_64, NodeRow, OpenRow, ProfileRow, Record, SpanRow, SumRow,
+    TrackRow, ValueRow,
+};
+pub use writer::{ArchiveWriter, WriteError};
+
+use table::Layout;
+
+/// The version of the layout that is written and read.
+pub const VERSION: u32 = 1;
+
+/// The file that makes a folder an archive, and is written last.
+pub const MANIFEST: &str = "manifest.arrow";
+
+/// Most bins of a node.
+pub const BINS: u64 = 128;
+
+/// Intervals of a batch, but for the last of a track.
+pub const BATCH_INTERVALS: usize = 4096;
+
+/// Nodes that one node of the next level covers.
+pub const FANOUT: usize = 16;
+
+/// Keys of the manifest that readers need; others are facts about the execution.
+pub mod keys {
+    /// [`super::VERSION`].
+    pub const VERSION: &str = "archive-version";
+    /// Name of the measured program.
+    pub const TITLE: &str = "title";
+    /// The format that it was converted from, for people.
+    pub const FORMAT: &str = "converted-from";
+    /// Time of the first record, nanoseconds on the trace's clock.
+    pub const FIRST_NANOS: &str = "first-nanos";
+    /// Time of the last record, nanoseconds on the trace's clock.
+    pub const LAST_NANOS: &str = "last-nanos";
+    /// Where the trace's clock stood at the start of 1970, nanoseconds, where that is known.
+    pub const EPOCH_OFFSET_NANOS: &str = "epoch-offset-nanos";
+    /// Facts about the execution begin with this.
+    pub const FACT: &str = "fact:";
+}
+
+/// All tables but the manifest.
+static TABLES: [&Layout; 16] = [
+    TrackRow::LAYOUT,
+    FunctionRow::LAYOUT,
+    ContextRow::LAYOUT,
+    IntervalRow::LAYOUT,
+    NodeRow::LAYOUT,
+    OpenRow::LAYOUT,
+    SumRow::LAYOUT,
+    ProfileRow::LAYOUT,
+    MessageRow::LAYOUT,
+    SpanRow::LAYOUT,
+    CollectiveRow::LAYOUT,
+    CounterRow::LAYOUT,
+    ValueRow::LAYOUT,
+    MarkerRow::LAYOUT,
+    ComponentRow::LAYOUT,
+    IssueRow::LAYOUT,
+];

@@ -1,0 +1,234 @@
+//! Opening an archive: the small tables are read, the large ones by batch when asked for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parallax_base::{Folder, Limits};
+
+use super::records::{
+    CollectiveRow, ComponentRow, ContextRow, CounterRow, Fact, FunctionRow, IntervalRow, IssueRow,
+    MarkerRow, MessageRow, NONE_32, NodeRow, OpenRow, ProfileRow, Record, SpanRow, SumRow,
+    TrackRow, ValueRow,
+};
+use super::table::{Batch, Layout, Table};
+use super::{MANIFEST, VERSION, keys};
+use crate::FormatError;
+
+/// An opened archive. Costs what its small tables cost; intervals, sums, messages and values are
+/// read when asked for.
+pub struct Archive {
+    facts: BTreeMap<String, String>,
+    /// All tracks.
+    pub tracks: Vec<TrackRow>,
+    /// All functions.
+    pub functions: Vec<FunctionRow>,
+    /// All contexts; row 0 is the root, and parents come first.
+    pub contexts: Vec<ContextRow>,
+    /// All nodes; every row number in them is checked.
+    pub nodes: Vec<NodeRow>,
+    /// The metrics that change over time.
+    pub counters: Vec<CounterRow>,
+    /// The coupled applications; empty where there is one.
+    pub components: Vec<ComponentRow>,
+    /// What was repaired while it was written.
+    pub issues: Vec<IssueRow>,
+    /// What each batch of messages, collectives, values and markers covers: batch numbers by kind
+    /// follow the order of the rows.
+    pub spans: Vec<SpanRow>,
+    open_starts: Vec<u64>,
+    /// For each node of level 0: where its starts begin in `open_starts`.
+    open_from: Vec<usize>,
+    intervals: Table,
+    sums: Table,
+    profile: Table,
+    messages: Table,
+    collectives: Table,
+    values: Table,
+    markers: Table,
+}
+
+impl Archive {
+    /// Opens the archive in `folder`.
+    ///
+    /// # Errors
+    /// When it is not an archive, was not written to its end, is of another version, or a table of
+    /// it is broken.
+    pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Self, FormatError> {
+        let open = |layout: &'static Layout| {
+            let source = folder
+                .open(layout.file)
+                .map_err(|cause| FormatError::read(layout.file, cause))?
+                .ok_or_else(|| FormatError::malformed(layout.file, 0, "the file is missing"))?;
+            Table::open(layout, source, limits)
+        };
+        let facts: Vec<Fact> = all(&open(Fact::LAYOUT)?, limits)?;
+        let facts: BTreeMap<_, _> = facts.into_iter().map(|f| (f.key, f.value)).collect();
+        let version = facts.get(keys::VERSION).and_then(|text| text.parse::<u32>().ok());
+        if version != Some(VERSION) {
+            return Err(FormatError::Unsupported {
+                file: MANIFEST.into(),
+                what: version.map_or("an archive without a version".into(), |version| {
+                    format!("an archive of version {version}")
+                }),
+                hint: "convert the trace again with this program",
+            });
+        }
+        let opened: Vec<OpenRow> = all(&open(OpenRow::LAYOUT)?, limits)?;
+        let mut archive = Self {
+            facts,
+            tracks: all(&open(TrackRow::LAYOUT)?, limits)?,
+            functions: all(&open(FunctionRow::LAYOUT)?, limits)?,
+            contexts: all(&open(ContextRow::LAYOUT)?, limits)?,
+            nodes: all(&open(NodeRow::LAYOUT)?, limits)?,
+            counters: all(&open(CounterRow::LAYOUT)?, limits)?,
+            components: all(&open(ComponentRow::LAYOUT)?, limits)?,
+            issues: all(&open(IssueRow::LAYOUT)?, limits)?,
+            spans: all(&open(SpanRow::LAYOUT)?, limits)?,
+            open_starts: opened.into_iter().map(|row| row.start_nanos).collect(),
+            open_from: Vec::new(),
+            intervals: open(IntervalRow::LAYOUT)?,
+            sums: open(SumRow::LAYOUT)?,
+            profile: open(ProfileRow::LAYOUT)?,
+            messages: open(MessageRow::LAYOUT)?,
+            collectives: open(CollectiveRow::LAYOUT)?,
+            values: open(ValueRow::LAYOUT)?,
+            markers: open(MarkerRow::LAYOUT)?,
+        };
+        archive.check()?;
+        Ok(archive)
+    }
+
+    /// Checks that every row number names a row, so that nobody else has to.
+    fn check(&mut self) -> Result<(), FormatError> {
+        let broken = |layout: &Layout, row: usize, what: &str| {
+            Err(FormatError::malformed(layout.file, 0, format!("row {row}: {what}")))
+        };
+        let is_root = |row: &ContextRow| row.parent == NONE_32;
+        if !self.contexts.first().is_some_and(is_root) {
+            return broken(ContextRow::LAYOUT, 0, "the root is missing");
+        }
+        for (row, context) in self.contexts.iter().enumerate().skip(1) {
+            let is_known = (context.function as usize) < self.functions.len();
+            if context.parent as usize >= row || !is_known {
+                return broken(ContextRow::LAYOUT, row, "no such parent or function");
+            }
+        }
+        let mut open_from = 0_usize;
+        for (row, node) in self.nodes.iter().enumerate() {
+            let (first, children) = (node.first_child as usize, node.children as usize);
+            let below = if node.level == 0 { self.intervals.len() } else { row };
+            let is_inside = first.checked_add(children).is_some_and(|end| end <= below);
+            let is_sound = (node.track as usize) < self.tracks.len()
+                && node.exponent < 64
+                && node.from_nanos <= node.to_nanos
+                && (node.sums as usize) < self.sums.len()
+                && is_inside;
+            if !is_sound {
+                return broken(NodeRow::LAYOUT, row, "a node of no track or no batch");
+            }
+            if node.level == 0 {
+                let depth = node.open_depth as usize;
+                let is_known = (node.open_context as usize) < self.contexts.len();
+                let fits =
+                    open_from.checked_add(depth).is_some_and(|e| e <= self.open_starts.len());
+                if !is_known || !fits {
+                    return broken(NodeRow::LAYOUT, row, "starts of open contexts are missing");
+                }
+            }
+            self.open_from.push(open_from);
+            if node.level == 0 {
+                open_from += node.open_depth as usize;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the manifest says about `key`.
+    #[must_use]
+    pub fn fact(&self, key: &str) -> Option<&str> {
+        self.facts.get(key).map(String::as_str)
+    }
+
+    /// Facts about the execution: name and value.
+    pub fn execution_facts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let facts = self.facts.iter();
+        facts.filter_map(|(key, value)| Some((key.strip_prefix(keys::FACT)?, value.as_str())))
+    }
+
+    /// When the contexts were entered that were not yet left at the end of node `node` of level 0,
+    /// from the outermost.
+    #[must_use]
+    pub fn open_starts(&self, node: usize) -> &[u64] {
+        let depth = self.nodes.get(node).map_or(0, |node| node.open_depth as usize);
+        let from = self.open_from.get(node).copied().unwrap_or(0);
+        self.open_starts.get(from..from + depth).unwrap_or_default()
+    }
+
+    /// The intervals of a node of level 0, as [`IntervalRow`] has its columns.
+    ///
+    /// # Errors
+    /// When the batch is broken or the source fails.
+    pub fn intervals(&self, node: &NodeRow) -> Result<Batch<'_>, FormatError> {
+        self.intervals.batch(node.first_child as usize)
+    }
+
+    /// The sums of a node, as [`SumRow`] has its columns.
+    ///
+    /// # Errors
+    /// When the batch is broken or the source fails.
+    pub fn sums(&self, node: &NodeRow) -> Result<Batch<'_>, FormatError> {
+        self.sums.batch(node.sums as usize)
+    }
+
+    /// What each track spent in each context.
+    ///
+    /// # Errors
+    /// When a batch is broken or the source fails.
+    pub fn profile(&self) -> impl Iterator<Item = Result<Batch<'_>, FormatError>> {
+        self.profile.batches()
+    }
+
+    /// Batch `index` of the messages.
+    ///
+    /// # Errors
+    /// When the batch is broken or the source fails.
+    pub fn messages(&self, index: usize) -> Result<Batch<'_>, FormatError> {
+        self.messages.batch(index)
+    }
+
+    /// Batch `index` of the collective operations.
+    ///
+    /// # Errors
+    /// When the batch is broken or the source fails.
+    pub fn collectives(&self, index: usize) -> Result<Batch<'_>, FormatError> {
+        self.collectives.batch(index)
+    }
+
+    /// Batch `index` of the counters' values.
+    ///
+    /// # Errors
+    /// When the batch is broken or the source fails.
+    pub fn values(&self, index: usize) -> Result<Batch<'_>, FormatError> {
+        self.values.batch(index)
+    }
+
+    /// Batch `index` of the markers.
+    ///
+    /// # Errors
+    /// When the batch is broken or the source fails.
+    pub fn markers(&self, index: usize) -> Result<Batch<'_>, FormatError> {
+        self.markers.batch(index)
+    }
+}
+
+/// All rows of a small table.
+fn all<R: Record>(table: &Table, limits: &Limits) -> Result<Vec<R>, FormatError> {
+    limits
+        .metadata("a table of the archive", table.num_bytes().saturating_mul(2))
+        .map_err(|cause| table.over(cause))?;
+    let mut rows = Vec::new();
+    for batch in table.batches() {
+        rows.append(&mut R::rows(&batch?));
+    }
+    Ok(rows)
+}

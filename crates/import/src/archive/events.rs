@@ -1,0 +1,191 @@
+//! The messages, collective operations, counters and markers of an archive as an [`EventStore`].
+
+use std::sync::Arc;
+
+use parallax_base::TimeWindow;
+use parallax_formats::FormatError;
+use parallax_formats::archive::{
+    Archive, CollectiveRow, MarkerRow, MessageRow, NONE_32, NONE_64, Record, SpanRow,
+};
+use parallax_model::{
+    CollectivePart, Component, Counter, EventStore, LinkKind, Message, RecordCounts, StoreError,
+};
+
+use crate::events::{NO_RECEIVE, NO_SEND, OTHER_SIZE};
+
+pub(super) struct Events {
+    archive: Arc<Archive>,
+    records: Vec<RecordCounts>,
+    counters: Vec<Counter>,
+    components: Vec<Component>,
+    names: Vec<Arc<str>>,
+}
+
+fn failed(error: FormatError) -> StoreError {
+    StoreError::Read(error.to_string())
+}
+
+impl Events {
+    pub(super) fn new(archive: Arc<Archive>) -> Self {
+        let records = archive.tracks.iter().map(|row| RecordCounts {
+            enters: row.enters,
+            leaves: row.leaves,
+            sends: row.sends,
+            receives: row.receives,
+            metrics: row.metrics,
+            others: row.others,
+            declared: (row.declared != NONE_64).then_some(row.declared),
+        });
+        let counters = archive
+            .counters
+            .iter()
+            .map(|row| Counter { name: row.name.as_str().into(), unit: row.unit.as_str().into() });
+        let components = archive.components.iter().map(|row| Component {
+            application: row.application,
+            name: row.name.as_str().into(),
+            depends_on: row.depends_on.lines().map(Arc::from).collect(),
+        });
+        Self {
+            records: records.collect(),
+            counters: counters.collect(),
+            components: components.collect(),
+            names: archive.functions.iter().map(|row| row.name.as_str().into()).collect(),
+            archive,
+        }
+    }
+
+    /// Number and span of the batches of a table that reach into `window`.
+    fn batches(&self, table: u8, window: TimeWindow) -> impl Iterator<Item = (usize, &SpanRow)> {
+        let rows = self.archive.spans.iter().filter(move |span| span.table == table);
+        rows.enumerate().filter(move |(_, span)| {
+            span.to_nanos >= window.start_nanos && span.from_nanos < window.end_nanos
+        })
+    }
+}
+
+fn some_32(value: u32) -> Option<u32> {
+    (value != NONE_32).then_some(value)
+}
+
+fn message(row: &MessageRow) -> Message {
+    let has = |flag: u8| row.flags & flag != 0;
+    Message {
+        kind: if row.kind == 0 { LinkKind::Message } else { LinkKind::Flow },
+        sender: some_32(row.sender),
+        receiver: some_32(row.receiver),
+        send_nanos: (!has(NO_SEND)).then_some(row.send_nanos),
+        receive_nanos: (!has(NO_RECEIVE)).then_some(row.receive_nanos),
+        communicator: row.communicator,
+        tag: row.tag,
+        bytes: row.bytes,
+        is_doubtful: has(OTHER_SIZE),
+    }
+}
+
+impl EventStore for Events {
+    fn records(&self) -> &[RecordCounts] {
+        &self.records
+    }
+
+    fn counters(&self) -> &[Counter] {
+        &self.counters
+    }
+
+    fn components(&self) -> &[Component] {
+        &self.components
+    }
+
+    fn messages(
+        &self,
+        window: TimeWindow,
+        visit: &mut dyn FnMut(Message),
+    ) -> Result<(), StoreError> {
+        for (index, _) in self.batches(0, window) {
+            for row in MessageRow::rows(&self.archive.messages(index).map_err(failed)?) {
+                let from = row.send_nanos.min(row.receive_nanos);
+                let to = row.send_nanos.max(row.receive_nanos);
+                if from < window.end_nanos && to >= window.start_nanos {
+                    visit(message(&row));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn collectives(
+        &self,
+        window: TimeWindow,
+        visit: &mut dyn FnMut(CollectivePart),
+    ) -> Result<(), StoreError> {
+        for (index, _) in self.batches(1, window) {
+            for row in CollectiveRow::rows(&self.archive.collectives(index).map_err(failed)?) {
+                if row.start_nanos < window.end_nanos && row.end_nanos >= window.start_nanos {
+                    visit(CollectivePart {
+                        track: row.track,
+                        operation: row.operation,
+                        communicator: row.communicator,
+                        root: (row.root != NONE_64).then_some(row.root),
+                        sent: row.sent,
+                        received: row.received,
+                        start_nanos: row.start_nanos,
+                        end_nanos: row.end_nanos,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn values(
+        &self,
+        track: u32,
+        counter: u32,
+        window: TimeWindow,
+        visit: &mut dyn FnMut(u64, f64),
+    ) -> Result<(), StoreError> {
+        let all = TimeWindow::new(0, window.end_nanos);
+        // Batches of one counter come in order of time; the last value before the window counts.
+        let mut before = None;
+        for (index, span) in self.batches(2, all) {
+            if (span.track, span.counter) != (track, counter) {
+                continue;
+            }
+            let is_before = span.to_nanos < window.start_nanos;
+            let rows = self.archive.values(index).map_err(failed)?;
+            if is_before {
+                before = rows.u64s(2).zip(rows.f64s(3)).next_back();
+                continue;
+            }
+            for (nanos, value) in rows.u64s(2).zip(rows.f64s(3)) {
+                if nanos < window.start_nanos {
+                    before = Some((nanos, value));
+                } else if nanos < window.end_nanos {
+                    if let Some((nanos, value)) = before.take() {
+                        visit(nanos, value);
+                    }
+                    visit(nanos, value);
+                }
+            }
+        }
+        if let Some((nanos, value)) = before {
+            visit(nanos, value);
+        }
+        Ok(())
+    }
+
+    fn markers(
+        &self,
+        window: TimeWindow,
+        visit: &mut dyn FnMut(u32, &Arc<str>, u64),
+    ) -> Result<(), StoreError> {
+        for (index, _) in self.batches(3, window) {
+            for row in MarkerRow::rows(&self.archive.markers(index).map_err(failed)?) {
+                let is_inside = window.start_nanos <= row.nanos && row.nanos < window.end_nanos;
+                if is_inside && let Some(name) = self.names.get(row.name as usize) {
+                    visit(row.track, name, row.nanos);
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,165 @@
+//! Archives as experiments.
+
+mod events;
+mod traces;
+
+use std::sync::Arc;
+
+use parallax_base::{
+    ContextIdx, FileIdx, Folder, FunctionIdx, Issues, Limits, LocationIdx, Place, Severity, Stage,
+};
+use parallax_formats::archive::{Archive, ContextRow, NONE_32, NONE_64, TrackRow, keys};
+use parallax_model::{
+    ContextKind, ContextTree, ContextTreeBuilder, EventStore, Experiment, Function, IdentityKind,
+    LocationCatalog, LocationCatalogBuilder, Metadata, MetricCatalog, Node, Relation, SourceFile,
+    TraceStore,
+};
+
+use crate::ImportError;
+
+/// Opens the archive in `folder`.
+///
+/// # Errors
+/// When it is no archive that can be read.
+pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, ImportError> {
+    let origin = folder.name().to_owned();
+    let archive = Archive::open(folder, limits)
+        .map_err(|cause| ImportError::Format { origin: origin.clone(), cause })?;
+    let mut issues = Issues::new();
+    for row in &archive.issues {
+        let severity = match row.severity {
+            0 => Severity::Note,
+            1 => Severity::Warning,
+            _ => Severity::Error,
+        };
+        // One place a kind: the sink folds what has the same kind and file.
+        let place = Place::File { file: row.kind.clone() };
+        let message = || format!("{} (at {})", row.message, row.place);
+        issues.report_many(severity, Stage::Import, "converted", place, row.count, message);
+    }
+    let contexts = contexts(&archive);
+    let locations = locations(&archive.tracks);
+    let facts = archive.execution_facts();
+    let metadata = Metadata {
+        title: archive.fact(keys::TITLE).unwrap_or("trace").to_owned(),
+        format: format!(
+            "{} (converted)",
+            archive.fact(keys::FORMAT).unwrap_or("trace of an unknown format")
+        ),
+        origin,
+        facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+    };
+    let archive = Arc::new(archive);
+    let events = Arc::new(events::Events::new(Arc::clone(&archive)));
+    let traces = Arc::new(traces::Traces::new(archive));
+    Ok(Experiment {
+        metadata,
+        contexts,
+        metrics: MetricCatalog::default(),
+        locations,
+        profiles: None,
+        traces: Some(traces as Arc<dyn TraceStore>),
+        events: Some(events as Arc<dyn EventStore>),
+        sources: None,
+        issues,
+    })
+}
+
+/// Row i is track i.
+fn locations(tracks: &[TrackRow]) -> LocationCatalog {
+    let mut builder = LocationCatalogBuilder::new();
+    for track in tracks {
+        let identity = [
+            (IdentityKind::Application, track.application),
+            (IdentityKind::Node, track.node),
+            (IdentityKind::Rank, track.rank),
+            (IdentityKind::Thread, track.thread),
+            (IdentityKind::GpuDevice, track.gpudevice),
+            (IdentityKind::GpuContext, track.gpucontext),
+            (IdentityKind::GpuStream, track.gpustream),
+        ];
+        builder.push(identity.into_iter().filter(|(_, id)| *id != NONE_64), 0);
+        if !track.name.is_empty() {
+            builder.name(track.name.as_str());
+        }
+    }
+    builder.finish()
+}
+
+/// The tree in depth-first order, children by name; ids of the source are the archive's rows.
+fn contexts(archive: &Archive) -> ContextTree {
+    let mut files: Vec<SourceFile> = Vec::new();
+    let mut file = |path: &str| -> Option<FileIdx> {
+        if path.is_empty() {
+            return None;
+        }
+        let known = files.iter().rposition(|file| &*file.path == path);
+        Some(FileIdx::from_len(known.unwrap_or_else(|| {
+            files.push(SourceFile { path: path.into(), is_copied: false });
+            files.len() - 1
+        })))
+    };
+    let functions: Vec<_> = archive
+        .functions
+        .iter()
+        .map(|row| Function {
+            name: row.name.as_str().into(),
+            group: (!row.group.is_empty()).then(|| row.group.as_str().into()),
+            module: None,
+            file: file(&row.file),
+            line: row.line,
+        })
+        .collect();
+    let rows = &archive.contexts;
+    let children = children_by_name(archive);
+    let mut builder = ContextTreeBuilder::new(0, functions, files, Vec::new());
+    // Rows still to add, with the position of what they hang under.
+    let mut waiting: Vec<(u32, ContextIdx)> = Vec::new();
+    let push_children = |row: usize, at: ContextIdx, waiting: &mut Vec<(u32, ContextIdx)>| {
+        let below = children.get(row).map(Vec::as_slice).unwrap_or_default();
+        waiting.extend(below.iter().rev().map(|&child| (child, at)));
+    };
+    push_children(0, ContextTree::ROOT, &mut waiting);
+    while let Some((row, parent)) = waiting.pop() {
+        let Some(context) = rows.get(row as usize) else { continue };
+        let node = Node {
+            source_id: row,
+            kind: ContextKind::Function,
+            relation: Relation::Call,
+            function: Some(FunctionIdx::new(context.function)),
+            file: None,
+            line: 0,
+            module: None,
+            offset: 0,
+        };
+        let at = builder.push(parent, node);
+        push_children(row as usize, at, &mut waiting);
+    }
+    builder.finish()
+}
+
+/// Rows of the children of each row, by name.
+fn children_by_name(archive: &Archive) -> Vec<Vec<u32>> {
+    let rows = &archive.contexts;
+    let mut children: Vec<Vec<u32>> = vec![Vec::new(); rows.len()];
+    for (row, context) in (0..).zip(rows) {
+        if context.parent != NONE_32
+            && let Some(list) = children.get_mut(context.parent as usize)
+        {
+            list.push(row);
+        }
+    }
+    let name = |row: &u32| {
+        let context: Option<&ContextRow> = rows.get(*row as usize);
+        context.and_then(|c| archive.functions.get(c.function as usize)).map(|f| f.name.as_str())
+    };
+    for list in &mut children {
+        list.sort_by(|a, b| name(a).cmp(&name(b)));
+    }
+    children
+}
+
+/// The location of track `number`.
+const fn location(number: u32) -> LocationIdx {
+    LocationIdx::new(number)
+}

@@ -1,0 +1,541 @@
+//! [`Conversion`]: from the events of all tracks to the tables of an archive.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parallax_base::{FolderSink, Issues, Severity};
+use parallax_formats::archive::table::ColumnData;
+use parallax_formats::archive::{
+    ArchiveWriter, BATCH_INTERVALS, CollectiveRow, ComponentRow, ContextRow, CounterRow,
+    FunctionRow, IntervalRow, IssueRow, MarkerRow, MessageRow, NONE_32, NONE_64, NodeRow, OpenRow,
+    ProfileRow, Record, SpanRow, SumRow, TrackRow, ValueRow, WriteError, keys,
+};
+use parallax_model::IdentityKind;
+
+use super::bins::Bins;
+use super::messages::Matcher;
+use super::track::{Batch, TrackBuilder};
+
+/// Rows of a batch of messages, collectives, values or markers.
+const ROWS: usize = 1 << 14;
+
+/// Tables whose batches [`SpanRow`] describes.
+const MESSAGES: u8 = 0;
+const COLLECTIVES: u8 = 1;
+const VALUES: u8 = 2;
+const MARKERS: u8 = 3;
+
+/// Why a conversion stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConversionError {
+    /// The archive cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// It was withdrawn.
+    #[error(transparent)]
+    Cancelled(#[from] parallax_base::Cancelled),
+    /// The source cannot be read at all.
+    #[error(transparent)]
+    Format(#[from] parallax_formats::FormatError),
+}
+
+/// What a track is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum TrackKind {
+    /// A thread.
+    #[default]
+    Thread,
+    /// A stream of a GPU.
+    Stream,
+    /// Intervals that overlap those of another track without nesting in them.
+    Overlap,
+}
+
+/// Who a track is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TrackIdentity {
+    /// What people call it.
+    pub name: String,
+    /// What it is.
+    pub kind: TrackKind,
+    /// Its identity tuple.
+    pub identity: Vec<(IdentityKind, u64)>,
+    /// Records that the source says it has.
+    pub declared: Option<u64>,
+}
+
+/// Takes events of all tracks and writes an archive.
+///
+/// Readers add functions and tracks, feed the [`TrackBuilder`]s (several at the same time if they
+/// can), and call [`Conversion::commit`] now and then, which takes what is complete.
+pub struct Conversion {
+    writer: ArchiveWriter,
+    functions: Vec<FunctionRow>,
+    function_numbers: HashMap<(String, String), u32>,
+    contexts: Vec<ContextRow>,
+    children: HashMap<(u32, u32), u32>,
+    counters: Vec<CounterRow>,
+    identities: Vec<TrackIdentity>,
+    tracks: Vec<TrackBuilder>,
+    /// For each track: the archive's context of each of its own.
+    maps: Vec<Vec<u32>>,
+    nodes: Vec<NodeRow>,
+    /// Starts of open contexts, by the number of the batch of intervals.
+    open: Vec<Vec<u64>>,
+    num_sums: u32,
+    matcher: Matcher,
+    collectives: Vec<CollectiveRow>,
+    markers: Vec<MarkerRow>,
+    values: HashMap<(u32, u32), Vec<(u64, f64)>>,
+    num_values: usize,
+    spans: Vec<SpanRow>,
+    components: Vec<ComponentRow>,
+    facts: Vec<(String, String)>,
+    memory_bytes: usize,
+    /// What was repaired so far, beside what tracks report.
+    pub issues: Issues,
+}
+
+impl Conversion {
+    /// Begins an archive in `sink`. Events that wait for their batch take about `memory_bytes` at
+    /// most.
+    ///
+    /// # Errors
+    /// When the archive cannot be written.
+    pub fn new(sink: Arc<dyn FolderSink>, memory_bytes: usize) -> Result<Self, ConversionError> {
+        Ok(Self {
+            writer: ArchiveWriter::new(sink)?,
+            functions: Vec::new(),
+            function_numbers: HashMap::new(),
+            contexts: vec![ContextRow { parent: NONE_32, function: NONE_32 }],
+            children: HashMap::new(),
+            counters: Vec::new(),
+            identities: Vec::new(),
+            tracks: Vec::new(),
+            maps: Vec::new(),
+            nodes: Vec::new(),
+            open: Vec::new(),
+            num_sums: 0,
+            matcher: Matcher::default(),
+            collectives: Vec::new(),
+            markers: Vec::new(),
+            values: HashMap::new(),
+            num_values: 0,
+            spans: Vec::new(),
+            components: Vec::new(),
+            facts: Vec::new(),
+            memory_bytes,
+            issues: Issues::new(),
+        })
+    }
+
+    /// The row of a function, by name and group; it is added when it is new.
+    pub fn function(&mut self, name: &str, group: &str) -> u32 {
+        let key = (name.to_owned(), group.to_owned());
+        if let Some(&known) = self.function_numbers.get(&key) {
+            return known;
+        }
+        let row = FunctionRow {
+            name: name.to_owned(),
+            group: group.to_owned(),
+            file: String::new(),
+            line: 0,
+        };
+        let number = self.add_function(row);
+        self.function_numbers.insert(key, number);
+        number
+    }
+
+    /// Adds a function, although another one may have the same name.
+    pub fn add_function(&mut self, row: FunctionRow) -> u32 {
+        let number = u32::try_from(self.functions.len()).unwrap_or(NONE_32);
+        self.functions.push(row);
+        number
+    }
+
+    /// Adds a counter.
+    pub fn counter(&mut self, name: &str, unit: &str) -> u32 {
+        let number = u32::try_from(self.counters.len()).unwrap_or(NONE_32);
+        self.counters.push(CounterRow { name: name.to_owned(), unit: unit.to_owned() });
+        number
+    }
+
+    /// Adds a track; its number is its row.
+    pub fn track(&mut self, identity: TrackIdentity) -> u32 {
+        let number = u32::try_from(self.tracks.len()).unwrap_or(NONE_32);
+        self.tracks.push(TrackBuilder::new(identity.name.clone()));
+        self.identities.push(identity);
+        self.maps.push(vec![0]);
+        number
+    }
+
+    /// Changes who a track is, where the source tells later.
+    pub fn identity_mut(&mut self, track: u32) -> Option<&mut TrackIdentity> {
+        self.identities.get_mut(track as usize)
+    }
+
+    /// All identities, by track.
+    #[must_use]
+    pub fn identities(&self) -> &[TrackIdentity] {
+        &self.identities
+    }
+
+    /// The builder of a track.
+    pub fn builder(&mut self, track: u32) -> Option<&mut TrackBuilder> {
+        self.tracks.get_mut(track as usize)
+    }
+
+    /// The builders of all tracks.
+    pub fn builders(&mut self) -> &mut [TrackBuilder] {
+        &mut self.tracks
+    }
+
+    /// Says that the execution is of several applications.
+    pub fn component(&mut self, row: ComponentRow) {
+        self.components.push(row);
+    }
+
+    /// Adds a fact about the archive ([`keys`]) or the execution ([`keys::FACT`] before its name).
+    pub fn fact(&mut self, key: impl Into<String>, value: impl Into<String>) {
+        self.facts.push((key.into(), value.into()));
+    }
+
+    /// A link that is no message of two ranks: it is known as a whole.
+    ///
+    /// # Errors
+    /// When the archive cannot be written.
+    pub fn link(&mut self, row: MessageRow) -> Result<(), ConversionError> {
+        self.matcher.done.push(row);
+        self.write_messages(ROWS)
+    }
+
+    /// Writes what the tracks have completed.
+    ///
+    /// # Errors
+    /// When the archive cannot be written.
+    pub fn commit(&mut self) -> Result<(), ConversionError> {
+        let waiting: usize = self.tracks.iter().map(TrackBuilder::waiting_bytes).sum();
+        if waiting > self.memory_bytes {
+            // The tracks that hold most give it up; many small ones would make small batches.
+            let mean = waiting / self.tracks.len().max(1);
+            for track in self.tracks.iter_mut().filter(|track| track.waiting_bytes() >= mean) {
+                track.cut();
+            }
+        }
+        for number in 0..self.tracks.len() {
+            self.take(number)?;
+        }
+        self.write_messages(ROWS)?;
+        self.write_collectives(ROWS)?;
+        self.write_markers(ROWS)?;
+        self.write_values(ROWS)
+    }
+
+    /// Takes what track `number` has completed.
+    fn take(&mut self, number: usize) -> Result<(), ConversionError> {
+        let row = u32::try_from(number).unwrap_or(NONE_32);
+        let Some(track) = self.tracks.get_mut(number) else { return Ok(()) };
+        for endpoint in track.endpoints.drain(..) {
+            self.matcher.offer(row, endpoint, &mut self.issues);
+        }
+        for part in track.collectives.drain(..) {
+            self.collectives.push(CollectiveRow {
+                track: row,
+                operation: part.operation,
+                communicator: part.communicator,
+                root: part.root.unwrap_or(NONE_64),
+                sent: part.sent,
+                received: part.received,
+                start_nanos: part.start_nanos,
+                end_nanos: part.end_nanos,
+            });
+        }
+        for (name, nanos) in track.markers.drain(..) {
+            self.markers.push(MarkerRow { track: row, name, nanos });
+        }
+        for (counter, nanos, value) in track.values.drain(..) {
+            self.values.entry((row, counter)).or_default().push((nanos, value));
+            self.num_values += 1;
+        }
+        let Some(map) = self.maps.get_mut(number) else { return Ok(()) };
+        for (parent, function) in track.new_contexts() {
+            let parent = map.get(parent as usize).copied().unwrap_or(0);
+            let next = u32::try_from(self.contexts.len()).unwrap_or(NONE_32);
+            let context = *self.children.entry((parent, function)).or_insert(next);
+            if context == next {
+                self.contexts.push(ContextRow { parent, function });
+            }
+            map.push(context);
+        }
+        track.taken = track.num_contexts();
+        for node in std::mem::take(&mut track.nodes) {
+            let (mut first_child, mut intervals, mut open_context, mut open_depth) = (0, 0, 0, 0);
+            if let Some(batch) = node.batch {
+                first_child = u32::try_from(self.open.len()).unwrap_or(NONE_32);
+                intervals = u32::try_from(batch.intervals.len()).unwrap_or(NONE_32);
+                open_context = map.get(batch.open_context as usize).copied().unwrap_or(0);
+                open_depth = u32::try_from(batch.open_starts.len()).unwrap_or(NONE_32);
+                write_intervals(&mut self.writer, row, &batch, map)?;
+                self.open.push(batch.open_starts);
+            }
+            let first_bin = write_sums(&mut self.writer, &node.bins, map)?;
+            self.nodes.push(NodeRow {
+                track: row,
+                level: node.level,
+                exponent: node.bins.exponent,
+                first_bin,
+                from_nanos: node.from_nanos,
+                to_nanos: node.to_nanos,
+                first_child,
+                children: node.children,
+                sums: self.num_sums,
+                intervals,
+                open_context,
+                open_depth,
+            });
+            self.num_sums += 1;
+        }
+        Ok(())
+    }
+
+    fn write_messages(&mut self, least: usize) -> Result<(), ConversionError> {
+        while self.matcher.done.len() >= least.max(1) {
+            let rest = self.matcher.done.split_off(self.matcher.done.len().min(ROWS));
+            let mut rows = std::mem::replace(&mut self.matcher.done, rest);
+            rows.sort_by_key(|row| (row.send_nanos, row.receive_nanos, row.sender, row.receiver));
+            let times = rows.iter().flat_map(|row| [row.send_nanos, row.receive_nanos]);
+            self.spans.push(span(MESSAGES, times, rows.len()));
+            self.writer.write(rows)?;
+        }
+        Ok(())
+    }
+
+    fn write_collectives(&mut self, least: usize) -> Result<(), ConversionError> {
+        while self.collectives.len() >= least.max(1) {
+            let rest = self.collectives.split_off(self.collectives.len().min(ROWS));
+            let mut rows = std::mem::replace(&mut self.collectives, rest);
+            rows.sort_by_key(|row| (row.start_nanos, row.track));
+            let times = rows.iter().flat_map(|row| [row.start_nanos, row.end_nanos]);
+            self.spans.push(span(COLLECTIVES, times, rows.len()));
+            self.writer.write(rows)?;
+        }
+        Ok(())
+    }
+
+    fn write_markers(&mut self, least: usize) -> Result<(), ConversionError> {
+        while self.markers.len() >= least.max(1) {
+            let rest = self.markers.split_off(self.markers.len().min(ROWS));
+            let mut rows = std::mem::replace(&mut self.markers, rest);
+            rows.sort_by_key(|row| (row.nanos, row.track));
+            let times = rows.iter().map(|row| row.nanos);
+            self.spans.push(span(MARKERS, times, rows.len()));
+            self.writer.write(rows)?;
+        }
+        Ok(())
+    }
+
+    /// Writes values of counters that fill a batch, or all when there are many in all.
+    fn write_values(&mut self, least: usize) -> Result<(), ConversionError> {
+        let is_full = self.num_values * size_of::<(u64, f64)>() > self.memory_bytes / 4;
+        let least = if is_full { 1 } else { least.max(1) };
+        let mut keys: Vec<_> =
+            self.values.iter().filter(|(_, v)| v.len() >= least).map(|(key, _)| *key).collect();
+        keys.sort_unstable();
+        for (track, counter) in keys {
+            let Some(values) = self.values.remove(&(track, counter)) else { continue };
+            self.num_values -= values.len();
+            let range = values.iter().map(|value| value.1);
+            let (min, max) = range
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                    (low.min(value), high.max(value))
+                });
+            let times = values.iter().map(|value| value.0);
+            let rows = span(VALUES, times, values.len());
+            self.spans.push(SpanRow { track, counter, min, max, ..rows });
+            let row = |(nanos, value)| ValueRow { track, counter, nanos, value };
+            self.writer.write(values.into_iter().map(row).collect())?;
+        }
+        Ok(())
+    }
+
+    /// Ends all tracks and the archive. Returns what was repaired in all.
+    ///
+    /// # Errors
+    /// When the archive cannot be written.
+    pub fn finish(mut self) -> Result<Issues, ConversionError> {
+        for track in &mut self.tracks {
+            track.finish();
+        }
+        self.commit()?;
+        self.matcher.finish(&mut self.issues);
+        self.write_messages(1)?;
+        self.write_collectives(1)?;
+        self.write_markers(1)?;
+        self.write_values(1)?;
+        let mut all = std::mem::take(&mut self.issues);
+        for track in &mut self.tracks {
+            all.extend(std::mem::take(&mut track.issues));
+        }
+        self.write_nodes()?;
+        self.write_profile()?;
+        self.writer.write(std::mem::take(&mut self.spans))?;
+        self.writer.write(std::mem::take(&mut self.functions))?;
+        self.writer.write(std::mem::take(&mut self.contexts))?;
+        self.writer.write(std::mem::take(&mut self.counters))?;
+        self.writer.write(std::mem::take(&mut self.components))?;
+        let rows = self.tracks.iter().zip(&self.identities);
+        let rows: Vec<_> = rows.map(|(track, identity)| track_row(track, identity)).collect();
+        let first = rows.iter().map(|row| row.first_nanos).min().unwrap_or(0);
+        let last = rows.iter().map(|row| row.last_nanos).max().unwrap_or(0);
+        self.writer.write(rows)?;
+        self.writer.write(issue_rows(&all))?;
+        self.fact(keys::FIRST_NANOS, if first == NONE_64 { 0 } else { first }.to_string());
+        self.fact(keys::LAST_NANOS, last.to_string());
+        self.writer.finish(self.facts)?;
+        Ok(all)
+    }
+
+    /// Nodes by level, track and time, so that what is below one is contiguous.
+    fn write_nodes(&mut self) -> Result<(), ConversionError> {
+        let mut nodes = std::mem::take(&mut self.nodes);
+        // The number of the sums tells the order in time.
+        nodes.sort_by_key(|node| (node.level, node.track, node.sums));
+        set_first_children(&mut nodes);
+        let starts = nodes.iter().filter(|node| node.level == 0);
+        let starts = starts.filter_map(|node| self.open.get(node.first_child as usize)).flatten();
+        let rows: Vec<_> = starts.map(|&start_nanos| OpenRow { start_nanos }).collect();
+        self.writer.write(rows)?;
+        self.writer.write(nodes)?;
+        Ok(())
+    }
+
+    fn write_profile(&mut self) -> Result<(), ConversionError> {
+        for (number, (track, map)) in self.tracks.iter().zip(&self.maps).enumerate() {
+            let spent = track.spent.iter().zip(map);
+            let rows: Vec<_> = spent
+                .filter(|(spent, _)| spent.calls > 0 || spent.exclusive_nanos > 0)
+                .map(|(spent, &context)| ProfileRow {
+                    track: u32::try_from(number).unwrap_or(NONE_32),
+                    context,
+                    calls: spent.calls,
+                    exclusive_nanos: spent.exclusive_nanos,
+                    inclusive_nanos: spent.inclusive_nanos,
+                })
+                .collect();
+            self.writer.write(rows)?;
+        }
+        Ok(())
+    }
+}
+
+/// Sets the first child of all nodes above level 0.
+fn set_first_children(nodes: &mut [NodeRow]) {
+    // The nodes of one level and track are contiguous, and those above take them in order.
+    let mut next: HashMap<(u8, u32), u32> = HashMap::new();
+    for (row, node) in (0..).zip(nodes.iter()) {
+        next.entry((node.level, node.track)).or_insert(row);
+    }
+    for node in nodes.iter_mut().filter(|node| node.level > 0) {
+        if let Some(next) = next.get_mut(&(node.level - 1, node.track)) {
+            node.first_child = *next;
+            *next += node.children;
+        }
+    }
+}
+
+fn write_intervals(
+    writer: &mut ArchiveWriter,
+    track: u32,
+    batch: &Batch,
+    map: &[u32],
+) -> Result<(), WriteError> {
+    let rows = &batch.intervals;
+    debug_assert!(rows.len() <= BATCH_INTERVALS);
+    let context = |local: u32| map.get(local as usize).copied().unwrap_or(0);
+    let columns = vec![
+        ColumnData::U32(vec![track; rows.len()]),
+        ColumnData::U32(rows.iter().map(|row| context(row.context)).collect()),
+        ColumnData::U64(rows.iter().map(|row| row.start_nanos).collect()),
+        ColumnData::U64(rows.iter().map(|row| row.end_nanos).collect()),
+    ];
+    writer.write_columns(IntervalRow::LAYOUT, columns)
+}
+
+/// Writes the sums of a node; returns its first bin.
+fn write_sums(writer: &mut ArchiveWriter, bins: &Bins, map: &[u32]) -> Result<u64, WriteError> {
+    let first = bins.sums.first().map_or(0, |sum| sum.bin);
+    let sums = &bins.sums;
+    let context = |local: u32| map.get(local as usize).copied().unwrap_or(0);
+    let bin = |bin: u64| u16::try_from(bin - first).unwrap_or(u16::MAX);
+    let columns = vec![
+        ColumnData::U16(sums.iter().map(|sum| bin(sum.bin)).collect()),
+        ColumnData::U32(sums.iter().map(|sum| context(sum.context)).collect()),
+        ColumnData::U32(sums.iter().map(|sum| sum.calls).collect()),
+        ColumnData::U64(sums.iter().map(|sum| sum.nanos).collect()),
+    ];
+    writer.write_columns(SumRow::LAYOUT, columns)?;
+    Ok(first)
+}
+
+fn span(table: u8, times: impl Iterator<Item = u64>, rows: usize) -> SpanRow {
+    let (from_nanos, to_nanos) =
+        times.fold((u64::MAX, 0), |(from, to), nanos| (from.min(nanos), to.max(nanos)));
+    SpanRow {
+        table,
+        track: NONE_32,
+        counter: NONE_32,
+        from_nanos,
+        to_nanos,
+        rows: rows as u64,
+        min: 0.0,
+        max: 0.0,
+    }
+}
+
+fn track_row(track: &TrackBuilder, identity: &TrackIdentity) -> TrackRow {
+    let id = |kind| {
+        identity.identity.iter().find(|(known, _)| *known == kind).map_or(NONE_64, |(_, id)| *id)
+    };
+    let counts = track.counts;
+    TrackRow {
+        name: identity.name.clone(),
+        kind: match identity.kind {
+            TrackKind::Thread => 0,
+            TrackKind::Stream => 1,
+            TrackKind::Overlap => 2,
+        },
+        application: id(IdentityKind::Application),
+        node: id(IdentityKind::Node),
+        rank: id(IdentityKind::Rank),
+        thread: id(IdentityKind::Thread),
+        gpudevice: id(IdentityKind::GpuDevice),
+        gpucontext: id(IdentityKind::GpuContext),
+        gpustream: id(IdentityKind::GpuStream),
+        enters: counts.enters,
+        leaves: counts.leaves,
+        sends: counts.sends,
+        receives: counts.receives,
+        metrics: counts.metrics,
+        others: counts.others,
+        declared: identity.declared.unwrap_or(NONE_64),
+        intervals: track.num_intervals(),
+        first_nanos: track.first_nanos().unwrap_or(NONE_64),
+        last_nanos: if track.first_nanos().is_some() { track.now_nanos() } else { 0 },
+    }
+}
+
+fn issue_rows(issues: &Issues) -> Vec<IssueRow> {
+    let row = |issue: &parallax_base::Issue| IssueRow {
+        severity: match issue.severity {
+            Severity::Note => 0,
+            Severity::Warning => 1,
+            Severity::Error => 2,
+        },
+        kind: issue.kind.to_owned(),
+        place: issue.place.to_string(),
+        message: issue.message.clone(),
+        count: issue.count,
+    };
+    issues.list().iter().map(row).collect()
+}

@@ -1,0 +1,330 @@
+//! [`TraceStore`] and [`EventStore`]: what happened when, by track.
+
+use std::sync::Arc;
+
+use parallax_base::{LocationIdx, TimeWindow};
+
+use crate::StoreError;
+
+/// A line of a timeline: the trace of one location.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Track {
+    /// Whose trace it is.
+    pub location: LocationIdx,
+    /// Number of samples, or of calls.
+    pub num_samples: u64,
+}
+
+/// A context was active from `start_nanos` until `end_nanos` (excluded).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interval {
+    /// Context id of the source; 0 when nothing ran.
+    pub context: u32,
+    /// Nanoseconds on the trace's clock.
+    pub start_nanos: u64,
+    /// The time of the next sample; equal to the start for the last sample of a track, of which
+    /// nobody knows how long it held.
+    pub end_nanos: u64,
+}
+
+/// A context was entered and left. Unlike an [`Interval`] it goes on while others are entered from
+/// it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// Context id of the source.
+    pub context: u32,
+    /// Nanoseconds on the trace's clock.
+    pub start_nanos: u64,
+    /// When it was left; `u64::MAX` when that was not looked for.
+    pub end_nanos: u64,
+}
+
+/// What one context takes of a stretch of time of a track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextTime {
+    /// Context id of the source; 0 when nothing ran.
+    pub context: u32,
+    /// How often it was entered; 0 where the trace has samples.
+    pub calls: u64,
+    /// Time during which it was the active one.
+    pub nanos: u64,
+}
+
+/// What a trace says about each track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceKind {
+    /// Which context was active at moments: how often it was entered is not known.
+    Samples,
+    /// When contexts were entered and left.
+    Calls,
+}
+
+/// Time by track.
+///
+/// Sums over a stretch of time are exact: a context that is active at an edge counts with the part
+/// inside. Implementations that keep sums answer [`TraceStore::sums`] and [`TraceStore::bins`]
+/// without reading what lies inside; the answers equal those of the default ones.
+pub trait TraceStore: Send + Sync {
+    /// All tracks, those without samples included.
+    fn tracks(&self) -> &[Track];
+
+    /// From the first to the last record of all tracks.
+    fn span(&self) -> TimeWindow;
+
+    /// What the trace says.
+    fn kind(&self) -> TraceKind {
+        TraceKind::Samples
+    }
+
+    /// Calls `visit` with each interval of track `track` that reaches into `window`, in order of
+    /// time, as stored: not cut at the window.
+    ///
+    /// # Errors
+    /// When the source fails.
+    fn visit(
+        &self,
+        track: usize,
+        window: TimeWindow,
+        visit: &mut dyn FnMut(Interval),
+    ) -> Result<(), StoreError>;
+
+    /// Calls `visit` with each call of track `track` that overlaps `window`, not cut at the window;
+    /// a call comes after those made from it. Nothing for traces of samples.
+    ///
+    /// # Errors
+    /// When the source fails.
+    fn visit_calls(
+        &self,
+        _track: usize,
+        _window: TimeWindow,
+        _visit: &mut dyn FnMut(Call),
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Calls `visit` with the time of each context inside `window`; a context may come several
+    /// times.
+    ///
+    /// # Errors
+    /// When the source fails.
+    fn sums(
+        &self,
+        track: usize,
+        window: TimeWindow,
+        visit: &mut dyn FnMut(ContextTime),
+    ) -> Result<(), StoreError> {
+        self.visit(track, window, &mut |interval| {
+            let active = TimeWindow::new(interval.start_nanos, interval.end_nanos);
+            let nanos = active.intersect(window).nanos();
+            if nanos > 0 {
+                visit(ContextTime { context: interval.context, calls: 0, nanos });
+            }
+        })
+    }
+
+    /// Calls `visit` with the time of each context in each bin of 2^`exponent` nanoseconds that
+    /// overlaps `window`: bin b begins at b · 2^`exponent`. Bins come in order; a context may come
+    /// several times in one. Bins at the edges are not cut at the window.
+    ///
+    /// # Errors
+    /// When the source fails.
+    fn bins(
+        &self,
+        track: usize,
+        window: TimeWindow,
+        exponent: u8,
+        visit: &mut dyn FnMut(u64, ContextTime),
+    ) -> Result<(), StoreError> {
+        let window = whole_bins(window, exponent);
+        self.visit(track, window, &mut |interval| {
+            let active = TimeWindow::new(interval.start_nanos, interval.end_nanos);
+            let active = active.intersect(window);
+            let mut start = active.start_nanos;
+            while start < active.end_nanos {
+                let bin = start >> exponent;
+                let end = (bin + 1).checked_shl(exponent.into()).unwrap_or(u64::MAX);
+                let nanos = end.min(active.end_nanos) - start;
+                visit(bin, ContextTime { context: interval.context, calls: 0, nanos });
+                start += nanos;
+            }
+        })
+    }
+}
+
+/// The window grown to whole bins of 2^`exponent` nanoseconds.
+#[must_use]
+pub fn whole_bins(window: TimeWindow, exponent: u8) -> TimeWindow {
+    if window.is_empty() {
+        return window;
+    }
+    let start = window.start_nanos >> exponent << exponent;
+    let last = (window.end_nanos - 1) >> exponent;
+    // The last bin of all ends where numbers do.
+    let end = (last + 1).checked_shl(exponent.into()).filter(|end| end >> exponent == last + 1);
+    TimeWindow::new(start, end.unwrap_or(u64::MAX))
+}
+
+/// What connects two moments of two tracks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LinkKind {
+    /// A message between two ranks.
+    Message,
+    /// A cause and its effect, such as starting a kernel and the kernel.
+    Flow,
+}
+
+/// A message or another link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// What it is.
+    pub kind: LinkKind,
+    /// The sending track; `None` when it is not in the trace.
+    pub sender: Option<u32>,
+    /// The receiving track; `None` when it is not in the trace.
+    pub receiver: Option<u32>,
+    /// When it was sent; `None` when no send was found.
+    pub send_nanos: Option<u64>,
+    /// When it was received; `None` when no receive was found.
+    pub receive_nanos: Option<u64>,
+    /// Communicator.
+    pub communicator: u32,
+    /// Tag.
+    pub tag: i64,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Whether the two sides disagree about the size.
+    pub is_doubtful: bool,
+}
+
+impl Message {
+    /// Whether it was received before it was sent: the clocks of the two tracks disagree.
+    #[must_use]
+    pub fn is_backwards(&self) -> bool {
+        matches!((self.send_nanos, self.receive_nanos), (Some(send), Some(receive)) if receive < send)
+    }
+}
+
+/// A track's part in a collective operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CollectivePart {
+    /// The track.
+    pub track: u32,
+    /// Operation, as OTF2 numbers them; 255 when unknown.
+    pub operation: u8,
+    /// Communicator.
+    pub communicator: u32,
+    /// Rank of the root.
+    pub root: Option<u64>,
+    /// Bytes sent.
+    pub sent: u64,
+    /// Bytes received.
+    pub received: u64,
+    /// When the track came.
+    pub start_nanos: u64,
+    /// When it went on.
+    pub end_nanos: u64,
+}
+
+/// A metric whose value changes over time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its unit; empty when unknown.
+    pub unit: Arc<str>,
+}
+
+/// One of several coupled applications.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Component {
+    /// Number, as in the identity of locations.
+    pub application: u64,
+    /// Name.
+    pub name: Arc<str>,
+    /// Names of the components it takes data from.
+    pub depends_on: Vec<Arc<str>>,
+}
+
+/// How many records of which kind a track has, as its source has them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RecordCounts {
+    /// Of entering something.
+    pub enters: u64,
+    /// Of leaving something.
+    pub leaves: u64,
+    /// Of sending a message.
+    pub sends: u64,
+    /// Of receiving a message.
+    pub receives: u64,
+    /// Of a metric's values.
+    pub metrics: u64,
+    /// Others.
+    pub others: u64,
+    /// What the source says there are in all.
+    pub declared: Option<u64>,
+}
+
+impl RecordCounts {
+    /// All records.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.enters + self.leaves + self.sends + self.receives + self.metrics + self.others
+    }
+}
+
+/// What happened besides calls: messages, collective operations, counters, markers. Tracks are
+/// those of the [`TraceStore`] of the same experiment.
+pub trait EventStore: Send + Sync {
+    /// How many records each track has.
+    fn records(&self) -> &[RecordCounts];
+
+    /// The metrics whose values change.
+    fn counters(&self) -> &[Counter];
+
+    /// The coupled applications; empty where there is one.
+    fn components(&self) -> &[Component];
+
+    /// Calls `visit` with each message that is under way at some moment of `window`, about in order
+    /// of sending.
+    ///
+    /// # Errors
+    /// When the source fails.
+    fn messages(
+        &self,
+        window: TimeWindow,
+        visit: &mut dyn FnMut(Message),
+    ) -> Result<(), StoreError>;
+
+    /// Calls `visit` with each part in a collective operation that overlaps `window`.
+    ///
+    /// # Errors
+    /// When the source fails.
+    fn collectives(
+        &self,
+        window: TimeWindow,
+        visit: &mut dyn FnMut(CollectivePart),
+    ) -> Result<(), StoreError>;
+
+    /// Calls `visit` with time and value of a counter of a track: those inside `window`, and the
+    /// last one before, in order of time.
+    ///
+    /// # Errors
+    /// When the source fails.
+    fn values(
+        &self,
+        track: u32,
+        counter: u32,
+        window: TimeWindow,
+        visit: &mut dyn FnMut(u64, f64),
+    ) -> Result<(), StoreError>;
+
+    /// Calls `visit` with track, name and time of each marker inside `window`.
+    ///
+    /// # Errors
+    /// When the source fails.
+    fn markers(
+        &self,
+        window: TimeWindow,
+        visit: &mut dyn FnMut(u32, &Arc<str>, u64),
+    ) -> Result<(), StoreError>;
+}
