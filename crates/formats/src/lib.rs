@@ -13,6 +13,7 @@ pub mod extrap;
 pub mod hpctoolkit;
 pub mod json;
 pub mod measurements;
+pub mod otf2;
 pub mod pascal;
 pub mod scaling_peers;
 pub mod stream;
