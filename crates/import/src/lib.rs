@@ -4,6 +4,7 @@
 //! an experiment whose values are still where they were.
 
 pub mod archive;
+pub mod convert;
 mod error;
 pub mod events;
 mod hpctoolkit;

@@ -232,17 +232,18 @@ fn messages_are_matched_across_tracks() {
     let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
     let a = conversion.track(TrackIdentity { name: "a".into(), ..Default::default() });
     let b = conversion.track(TrackIdentity { name: "b".into(), ..Default::default() });
+    let (to_a, to_b) = (conversion.peer_of(a), conversion.peer_of(b));
     let side = |nanos, partner, is_send| Endpoint {
         nanos,
-        partner: Some(partner),
+        partner,
         communicator: 3,
         tag: -7,
         bytes: 64,
         is_send,
     };
-    conversion.builder(b).unwrap().message(side(25, a, false));
-    conversion.builder(a).unwrap().message(side(10, b, true));
-    conversion.builder(a).unwrap().message(side(90, b, true));
+    conversion.builder(b).unwrap().message(side(25, to_a, false));
+    conversion.builder(a).unwrap().message(side(10, to_b, true));
+    conversion.builder(a).unwrap().message(side(90, to_b, true));
     let issues = conversion.finish().unwrap();
     assert_eq!(issues.list().iter().map(|i| i.kind).collect::<Vec<_>>(), ["send-without-receive"]);
     let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("memory"));

@@ -14,7 +14,7 @@ use parallax_model::IdentityKind;
 
 use super::bins::Bins;
 use super::messages::Matcher;
-use super::track::{Batch, TrackBuilder};
+use super::track::{Batch, Peer, TrackBuilder};
 
 /// Rows of a batch of messages, collectives, values or markers.
 const ROWS: usize = 1 << 14;
@@ -78,6 +78,7 @@ pub struct Conversion {
     counters: Vec<CounterRow>,
     identities: Vec<TrackIdentity>,
     tracks: Vec<TrackBuilder>,
+    peers: Vec<Peer>,
     /// For each track: the archive's context of each of its own.
     maps: Vec<Vec<u32>>,
     nodes: Vec<NodeRow>,
@@ -113,6 +114,7 @@ impl Conversion {
             counters: Vec::new(),
             identities: Vec::new(),
             tracks: Vec::new(),
+            peers: Vec::new(),
             maps: Vec::new(),
             nodes: Vec::new(),
             open: Vec::new(),
@@ -163,11 +165,30 @@ impl Conversion {
 
     /// Adds a track; its number is its row.
     pub fn track(&mut self, identity: TrackIdentity) -> u32 {
+        let peer = self.peer();
+        self.track_of(peer, identity)
+    }
+
+    /// Adds the track that others spoke of as `peer` before.
+    pub fn track_of(&mut self, peer: Peer, identity: TrackIdentity) -> u32 {
         let number = u32::try_from(self.tracks.len()).unwrap_or(NONE_32);
+        self.matcher.bind(peer, number);
+        self.peers.push(peer);
         self.tracks.push(TrackBuilder::new(identity.name.clone()));
         self.identities.push(identity);
         self.maps.push(vec![0]);
         number
+    }
+
+    /// Somebody to send messages to whose track may be added later, or never.
+    pub fn peer(&mut self) -> Peer {
+        self.matcher.peer()
+    }
+
+    /// How others speak of a track.
+    #[must_use]
+    pub fn peer_of(&self, track: u32) -> Option<Peer> {
+        self.peers.get(track as usize).copied()
     }
 
     /// Changes who a track is, where the source tells later.
@@ -236,8 +257,10 @@ impl Conversion {
     fn take(&mut self, number: usize) -> Result<(), ConversionError> {
         let row = u32::try_from(number).unwrap_or(NONE_32);
         let Some(track) = self.tracks.get_mut(number) else { return Ok(()) };
-        for endpoint in track.endpoints.drain(..) {
-            self.matcher.offer(row, endpoint, &mut self.issues);
+        if let Some(&own) = self.peers.get(number) {
+            for endpoint in track.endpoints.drain(..) {
+                self.matcher.offer(own, endpoint, &mut self.issues);
+            }
         }
         for part in track.collectives.drain(..) {
             self.collectives.push(CollectiveRow {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use parallax_base::{Issues, Place, Severity, Stage};
 use parallax_formats::archive::{MessageRow, NONE_32};
 
-use super::track::Endpoint;
+use super::track::{Endpoint, Peer};
 
 /// No receive was found for the send.
 pub const NO_RECEIVE: u8 = 1;
@@ -22,13 +22,15 @@ pub const OTHER_SIZE: u8 = 8;
 #[derive(Debug, Default)]
 pub(super) struct Matcher {
     waiting: HashMap<Key, Waiting>,
+    /// Row of the track of each peer, once it has been added.
+    tracks: Vec<Option<u32>>,
     pub(super) done: Vec<MessageRow>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key {
-    sender: u32,
-    receiver: u32,
+    sender: Option<Peer>,
+    receiver: Option<Peer>,
     communicator: u32,
     tag: i64,
 }
@@ -41,20 +43,33 @@ struct Waiting {
 }
 
 impl Matcher {
-    /// Takes one side of a message of `track`. Sides of one track come in order of time.
-    pub(super) fn offer(&mut self, track: u32, endpoint: Endpoint, issues: &mut Issues) {
+    /// A peer whose track may be added later.
+    pub(super) fn peer(&mut self) -> Peer {
+        self.tracks.push(None);
+        Peer(u32::try_from(self.tracks.len() - 1).unwrap_or(NONE_32))
+    }
+
+    /// The track of a peer has been added.
+    pub(super) fn bind(&mut self, peer: Peer, track: u32) {
+        if let Some(known) = self.tracks.get_mut(peer.0 as usize) {
+            *known = Some(track);
+        }
+    }
+
+    fn track(&self, peer: Option<Peer>) -> u32 {
+        let track = peer.and_then(|peer| self.tracks.get(peer.0 as usize).copied().flatten());
+        track.unwrap_or(NONE_32)
+    }
+
+    /// Takes one side of a message of `own`. Sides of one track come in order of time.
+    pub(super) fn offer(&mut self, own: Peer, endpoint: Endpoint, issues: &mut Issues) {
         let Endpoint { nanos, partner, communicator, tag, bytes, is_send } = endpoint;
-        let Some(partner) = partner else {
-            let key = if is_send {
-                Key { sender: track, receiver: NONE_32, communicator, tag }
-            } else {
-                Key { sender: NONE_32, receiver: track, communicator, tag }
-            };
+        let (sender, receiver) = if is_send { (Some(own), partner) } else { (partner, Some(own)) };
+        let key = Key { sender, receiver, communicator, tag };
+        if partner.is_none() {
             self.alone(key, (nanos, bytes), is_send, issues);
             return;
-        };
-        let (sender, receiver) = if is_send { (track, partner) } else { (partner, track) };
-        let key = Key { sender, receiver, communicator, tag };
+        }
         let waiting = self.waiting.entry(key).or_default();
         let other = if is_send { &mut waiting.receives } else { &mut waiting.sends };
         let Some(found) = other.pop_front() else {
@@ -64,6 +79,7 @@ impl Matcher {
         };
         let own = (nanos, bytes);
         let (send, receive) = if is_send { (own, found) } else { (found, own) };
+        let (sender, receiver) = (self.track(key.sender), self.track(key.receiver));
         let mut flags = 0;
         if receive.0 < send.0 {
             flags |= BACKWARDS;
@@ -87,7 +103,7 @@ impl Matcher {
                 )
             });
         }
-        self.done.push(row(key, flags, send, receive.0));
+        self.done.push(self.row(key, flags, send, receive.0));
     }
 
     /// Ends matching: what still waits has no other side.
@@ -111,32 +127,32 @@ impl Matcher {
         } else {
             (NO_SEND, "receive-without-send")
         };
-        let (severity, why) = if key.sender == NONE_32 || key.receiver == NONE_32 {
+        let (sender, receiver) = (self.track(key.sender), self.track(key.receiver));
+        let (severity, why) = if sender == NONE_32 || receiver == NONE_32 {
             (Severity::Note, "the other side is not in the trace")
         } else {
             (Severity::Warning, "the trace has no other side for it")
         };
         let place = Place::Time { nanos: side.0 };
         issues.report(severity, Stage::Import, kind, place, || {
-            let (verb, track) =
-                if is_send { ("sent", key.sender) } else { ("received", key.receiver) };
+            let (verb, track) = if is_send { ("sent", sender) } else { ("received", receiver) };
             format!("a message {verb} by track {track} is not matched: {why}")
         });
-        self.done.push(row(key, flags, side, side.0));
+        self.done.push(self.row(key, flags, side, side.0));
     }
-}
 
-fn row(key: Key, flags: u8, send: (u64, u64), receive_nanos: u64) -> MessageRow {
-    MessageRow {
-        kind: 0,
-        flags,
-        sender: key.sender,
-        receiver: key.receiver,
-        communicator: key.communicator,
-        tag: key.tag,
-        bytes: send.1,
-        send_nanos: send.0,
-        receive_nanos,
+    fn row(&self, key: Key, flags: u8, send: (u64, u64), receive_nanos: u64) -> MessageRow {
+        MessageRow {
+            kind: 0,
+            flags,
+            sender: self.track(key.sender),
+            receiver: self.track(key.receiver),
+            communicator: key.communicator,
+            tag: key.tag,
+            bytes: send.1,
+            send_nanos: send.0,
+            receive_nanos,
+        }
     }
 }
 
@@ -144,21 +160,30 @@ fn row(key: Key, flags: u8, send: (u64, u64), receive_nanos: u64) -> MessageRow 
 mod tests {
     use super::*;
 
-    fn side(nanos: u64, partner: u32, tag: i64, bytes: u64, is_send: bool) -> Endpoint {
+    fn side(nanos: u64, partner: Peer, tag: i64, bytes: u64, is_send: bool) -> Endpoint {
         Endpoint { nanos, partner: Some(partner), communicator: 0, tag, bytes, is_send }
+    }
+
+    /// A matcher that knows two tracks.
+    fn two() -> (Matcher, Peer, Peer) {
+        let mut matcher = Matcher::default();
+        let (a, b) = (matcher.peer(), matcher.peer());
+        matcher.bind(a, 0);
+        matcher.bind(b, 1);
+        (matcher, a, b)
     }
 
     #[test]
     fn the_first_send_belongs_to_the_first_receive_of_its_tag() {
-        let (mut matcher, mut issues) = (Matcher::default(), Issues::new());
+        let ((mut matcher, a, b), mut issues) = (two(), Issues::new());
         // The receiver's events come first: tracks are read one after the other.
-        matcher.offer(1, side(20, 0, 7, 100, false), &mut issues);
-        matcher.offer(1, side(30, 0, 8, 50, false), &mut issues);
-        matcher.offer(1, side(40, 0, 7, 200, false), &mut issues);
-        matcher.offer(0, side(1, 1, 7, 100, true), &mut issues);
-        matcher.offer(0, side(2, 1, 7, 200, true), &mut issues);
-        matcher.offer(0, side(35, 1, 8, 50, true), &mut issues);
-        matcher.offer(0, side(50, 1, 9, 1, true), &mut issues);
+        matcher.offer(b, side(20, a, 7, 100, false), &mut issues);
+        matcher.offer(b, side(30, a, 8, 50, false), &mut issues);
+        matcher.offer(b, side(40, a, 7, 200, false), &mut issues);
+        matcher.offer(a, side(1, b, 7, 100, true), &mut issues);
+        matcher.offer(a, side(2, b, 7, 200, true), &mut issues);
+        matcher.offer(a, side(35, b, 8, 50, true), &mut issues);
+        matcher.offer(a, side(50, b, 9, 1, true), &mut issues);
         matcher.finish(&mut issues);
         let pairs: Vec<_> =
             matcher.done.iter().map(|m| (m.send_nanos, m.receive_nanos, m.flags)).collect();
@@ -169,9 +194,9 @@ mod tests {
 
     #[test]
     fn sides_that_disagree_about_the_size_are_told() {
-        let (mut matcher, mut issues) = (Matcher::default(), Issues::new());
-        matcher.offer(0, side(1, 1, 7, 100, true), &mut issues);
-        matcher.offer(1, side(2, 0, 7, 101, false), &mut issues);
+        let ((mut matcher, a, b), mut issues) = (two(), Issues::new());
+        matcher.offer(a, side(1, b, 7, 100, true), &mut issues);
+        matcher.offer(b, side(2, a, 7, 101, false), &mut issues);
         assert_eq!(matcher.done.first().map(|m| (m.flags, m.bytes)), Some((OTHER_SIZE, 100)));
     }
 }

@@ -8,4 +8,4 @@ mod track;
 
 pub use conversion::{Conversion, ConversionError, TrackIdentity, TrackKind};
 pub use messages::{BACKWARDS, NO_RECEIVE, NO_SEND, OTHER_SIZE};
-pub use track::{Collective, Endpoint, TrackBuilder};
+pub use track::{Collective, Endpoint, Peer, TrackBuilder};

@@ -17,13 +17,17 @@ const MAX_CONTEXTS: usize = 1 << 22;
 /// Edges after which a batch ends although few intervals did: deep stacks that only grow.
 const BATCH_EDGES: usize = 4 * BATCH_INTERVALS;
 
+/// A track as others speak of it, perhaps before it has been added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Peer(pub(super) u32);
+
 /// One side of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Endpoint {
     /// When.
     pub nanos: u64,
-    /// Row of the other track; `None` when it is not in the trace.
-    pub partner: Option<u32>,
+    /// The other track, which may not be known yet; `None` when it cannot be in the trace.
+    pub partner: Option<Peer>,
     /// Communicator.
     pub communicator: u32,
     /// Tag.
@@ -206,16 +210,20 @@ impl TrackBuilder {
         self.close(nanos, function);
     }
 
-    /// The track was in `function` from `start_nanos` to `end_nanos`: one record that says both.
-    /// The end is told by [`TrackBuilder::end_complete`], in order of time.
+    /// The track was in `function` from here until [`TrackBuilder::end_complete`]: both come from
+    /// one record, or from records that were counted with [`TrackBuilder::counts_mut`].
     pub fn begin_complete(&mut self, nanos: u64, function: u32) {
-        self.counts.others += 1;
         self.open(nanos, function);
     }
 
     /// See [`TrackBuilder::begin_complete`].
     pub fn end_complete(&mut self, nanos: u64) {
         self.close(nanos, None);
+    }
+
+    /// How many records the track has; methods that are named after a record count it.
+    pub fn counts_mut(&mut self) -> &mut RecordCounts {
+        &mut self.counts
     }
 
     /// A message was sent or received.
@@ -245,20 +253,15 @@ impl TrackBuilder {
         self.collectives.push(Collective { start_nanos, end_nanos, ..collective });
     }
 
-    /// A counter has a new value.
+    /// A counter has a new value. Several values may come from one record, which is counted with
+    /// [`TrackBuilder::counts_mut`].
     pub fn value(&mut self, nanos: u64, counter: u32, value: f64) {
         let nanos = self.advance(nanos);
         self.values.push((counter, nanos, value));
     }
 
-    /// A record of metrics was read, whatever number of values it has.
-    pub fn count_metric_record(&mut self) {
-        self.counts.metrics += 1;
-    }
-
     /// Something happened at one moment; `name` is a function row.
     pub fn marker(&mut self, nanos: u64, name: u32) {
-        self.counts.others += 1;
         let nanos = self.advance(nanos);
         self.markers.push((name, nanos));
     }
