@@ -1,11 +1,17 @@
 //! Traces of other formats into archives: one adapter a format, all feeding a [`Conversion`].
 
+mod chrome;
+mod codar;
+mod lanes;
 mod otf2;
+mod progress;
 
 use std::sync::Arc;
 
-use parallax_base::{Control, Folder, FolderSink, Issues, Limits, ReadError, Source, read_range};
+use parallax_base::{Control, Folder, FolderSink, Issues, Limits, ReadError, Source};
 use parallax_formats::archive::keys;
+use parallax_formats::json_trace::{self, JsonTraceFormat};
+use parallax_formats::{FormatError, compressed};
 
 use crate::events::{Conversion, ConversionError};
 
@@ -29,20 +35,20 @@ impl Default for ConvertOptions {
 pub enum TraceInput {
     /// OTF2: the folder, and the path of the anchor in it.
     Otf2(Arc<dyn Folder>, String),
+    /// JSON: its kind, the folder, and the path of the file in it.
+    Json(JsonTraceFormat, Arc<dyn Folder>, String),
 }
 
 impl TraceInput {
     /// What people call its format.
     #[must_use]
-    pub const fn format(&self) -> &'static str {
+    pub fn format(&self) -> &'static str {
         match self {
             Self::Otf2(..) => "OTF2",
+            Self::Json(format, ..) => format.name(),
         }
     }
 }
-
-/// Bytes that recognising a trace may look at.
-const SNIFF_BYTES: u64 = 64 << 10;
 
 /// Finds out whether the file at `path` in `folder` is a trace that can be converted.
 ///
@@ -54,12 +60,23 @@ pub fn recognise(folder: &Arc<dyn Folder>, path: &str) -> Result<Option<TraceInp
     if parallax_formats::otf2::sniff(&prefix) {
         return Ok(Some(TraceInput::Otf2(Arc::clone(folder), path.to_owned())));
     }
-    Ok(None)
+    let json = json_trace::sniff(&prefix);
+    Ok(json.map(|format| TraceInput::Json(format, Arc::clone(folder), path.to_owned())))
 }
 
+/// The first bytes of a file, decompressed.
 fn prefix(source: &Source) -> Result<Vec<u8>, ReadError> {
-    let len = source.len().min(SNIFF_BYTES);
-    Ok(read_range(&**source, 0, len)?.into_owned())
+    let mut stream = compressed::open(&**source)?;
+    let mut out = Vec::new();
+    while out.len() < json_trace::SNIFF_BYTES {
+        let mut buffer = vec![0; json_trace::SNIFF_BYTES - out.len()];
+        let read = stream.read(&mut buffer)?;
+        if read == 0 {
+            break;
+        }
+        out.extend(buffer.into_iter().take(read));
+    }
+    Ok(out)
 }
 
 /// Converts a trace into an archive in `sink`; returns what was repaired on the way.
@@ -79,6 +96,20 @@ pub fn convert(
     match input {
         TraceInput::Otf2(folder, path) => {
             otf2::convert(folder, path, &options.limits, &mut conversion, control)?;
+        }
+        TraceInput::Json(format, folder, path) => {
+            let missing = || FormatError::malformed(path, 0, "there is no such file");
+            let source = folder
+                .open(path)
+                .map_err(|cause| FormatError::read(path, cause))?
+                .ok_or_else(missing)?;
+            match format {
+                JsonTraceFormat::Codar => codar::convert(&source, path, &mut conversion, control),
+                JsonTraceFormat::Chimbuko => {
+                    codar::convert_rows(&source, &**folder, path, &mut conversion, control)
+                }
+                _ => chrome::convert(&source, path, &mut conversion, control),
+            }?;
         }
     }
     conversion.finish()

@@ -543,8 +543,8 @@ fn track_row(track: &TrackBuilder, identity: &TrackIdentity) -> TrackRow {
         others: counts.others,
         declared: identity.declared.unwrap_or(NONE_64),
         intervals: track.num_intervals(),
-        first_nanos: track.first_nanos().unwrap_or(NONE_64),
-        last_nanos: if track.first_nanos().is_some() { track.now_nanos() } else { 0 },
+        first_nanos: track.span().map_or(NONE_64, |span| span.0),
+        last_nanos: track.span().map_or(0, |span| span.1),
     }
 }
 

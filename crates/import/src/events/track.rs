@@ -143,6 +143,8 @@ pub struct TrackBuilder {
     from_context: u32,
     now_nanos: u64,
     first_nanos: Option<u64>,
+    /// First and last time of what is not between calls.
+    outside: Option<(u64, u64)>,
     num_intervals: u64,
     levels: Vec<Level>,
     collector: BinCollector,
@@ -179,6 +181,7 @@ impl TrackBuilder {
             from_context: 0,
             now_nanos: 0,
             first_nanos: None,
+            outside: None,
             num_intervals: 0,
             levels: Vec::new(),
             collector: BinCollector::default(),
@@ -260,6 +263,19 @@ impl TrackBuilder {
         self.values.push((counter, nanos, value));
     }
 
+    /// As [`TrackBuilder::value`], for values that come before or after all calls instead of between
+    /// them; they are in order of time among themselves.
+    pub fn value_at(&mut self, nanos: u64, counter: u32, value: f64) {
+        self.widen(nanos);
+        self.values.push((counter, nanos, value));
+    }
+
+    /// As [`TrackBuilder::marker`], for markers that do not come between calls.
+    pub fn marker_at(&mut self, nanos: u64, name: u32) {
+        self.widen(nanos);
+        self.markers.push((name, nanos));
+    }
+
     /// Something happened at one moment; `name` is a function row.
     pub fn marker(&mut self, nanos: u64, name: u32) {
         let nanos = self.advance(nanos);
@@ -272,16 +288,14 @@ impl TrackBuilder {
         self.advance(nanos);
     }
 
-    /// Time of the event last seen.
+    /// From the first to the last event; `None` where there are none.
     #[must_use]
-    pub const fn now_nanos(&self) -> u64 {
-        self.now_nanos
-    }
-
-    /// Time of the first event.
-    #[must_use]
-    pub const fn first_nanos(&self) -> Option<u64> {
-        self.first_nanos
+    pub fn span(&self) -> Option<(u64, u64)> {
+        let calls = self.first_nanos.map(|first| (first, self.now_nanos));
+        match (calls, self.outside) {
+            (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+            (one, other) => one.or(other),
+        }
     }
 
     /// Number of contexts that are entered and not yet left.
@@ -350,6 +364,12 @@ impl TrackBuilder {
         let label = &self.label;
         let place = Place::Time { nanos };
         self.issues.report(severity, Stage::Import, kind, place, || message(label));
+    }
+
+    /// The track has something at this time, which does not move the time of calls.
+    fn widen(&mut self, nanos: u64) {
+        let (first, last) = self.outside.unwrap_or((nanos, nanos));
+        self.outside = Some((first.min(nanos), last.max(nanos)));
     }
 
     /// The time of an event, not before the one seen last.

@@ -1,0 +1,379 @@
+//! CODAR event JSON, and Chimbuko's rows, into archives.
+
+use std::collections::HashMap;
+
+use parallax_base::{Control, Folder, Issues, Place, Severity, Source, Stage, read_range};
+use parallax_formats::archive::keys;
+use parallax_formats::json_trace::{
+    ChimbukoReader, ChimbukoRow, CodarKind, CodarReader, EventCodes, NameId, RowKind, TraceOptions,
+    function_names,
+};
+use parallax_model::IdentityKind;
+
+use super::progress::Progress;
+use crate::events::{Conversion, ConversionError, Endpoint, Peer, TrackIdentity};
+
+/// Events after which what is complete is written.
+const COMMIT_EVENTS: u64 = 1 << 18;
+
+/// What may be in memory of a file with names.
+const NAMES_BYTES: u64 = 64 << 20;
+
+/// Rows that the meaning of codes is guessed from.
+const GUESS_ROWS: usize = 100_000;
+
+/// Who a track is: application, rank, thread.
+type Who = (Option<i64>, i64, i64);
+
+/// The tracks met so far. A partner of a message may be met before its own events, or have none.
+#[derive(Default)]
+struct Tracks {
+    peers: HashMap<Who, Peer>,
+    tracks: HashMap<Who, u32>,
+    /// Most events come from the track of the one before.
+    last: Option<(Who, u32)>,
+}
+
+impl Tracks {
+    fn track(&mut self, who: Who, conversion: &mut Conversion) -> u32 {
+        if let Some((last, track)) = self.last
+            && last == who
+        {
+            return track;
+        }
+        let track = match self.tracks.get(&who) {
+            Some(&track) => track,
+            None => {
+                let peer = self.peer(who, conversion);
+                let track = conversion.track_of(peer, identity(who));
+                self.tracks.insert(who, track);
+                track
+            }
+        };
+        self.last = Some((who, track));
+        track
+    }
+
+    fn peer(&mut self, who: Who, conversion: &mut Conversion) -> Peer {
+        *self.peers.entry(who).or_insert_with(|| conversion.peer())
+    }
+}
+
+fn identity((application, rank, thread): Who) -> TrackIdentity {
+    let parts = [
+        (IdentityKind::Application, application),
+        (IdentityKind::Rank, Some(rank)),
+        (IdentityKind::Thread, Some(thread)),
+    ];
+    let known = parts.into_iter().filter_map(|(kind, id)| Some((kind, u64::try_from(id?).ok()?)));
+    TrackIdentity { identity: known.collect(), ..TrackIdentity::default() }
+}
+
+/// Rows of functions by the reader's names.
+#[derive(Default)]
+struct Names {
+    functions: Vec<Option<u32>>,
+    counters: Vec<Option<u32>>,
+}
+
+/// The number that `make` gives to a name, asked for once.
+fn number(list: &mut Vec<Option<u32>>, name: NameId, make: impl FnOnce() -> u32) -> u32 {
+    if list.len() <= name.idx() {
+        list.resize(name.idx() + 1, None);
+    }
+    match list.get_mut(name.idx()) {
+        Some(slot) => *slot.get_or_insert_with(make),
+        None => make(),
+    }
+}
+
+/// Time before the start of the clock is no time of a trace.
+fn nanos(time: i64) -> u64 {
+    u64::try_from(time).unwrap_or(0)
+}
+
+/// Counts what an event lacks, once for each kind.
+fn incomplete(issues: &mut Issues, file: &str, offset: u64, what: &'static str) {
+    let place = Place::Byte { file: file.to_owned(), offset };
+    issues.report(Severity::Error, Stage::Import, "event-incomplete", place, || {
+        format!("an event has no {what}; it is left out")
+    });
+}
+
+/// Converts a file of CODAR events.
+pub(super) fn convert(
+    source: &Source,
+    file: &str,
+    conversion: &mut Conversion,
+    control: &Control,
+) -> Result<(), ConversionError> {
+    conversion.fact(keys::FORMAT, "CODAR event JSON");
+    let mut reader = CodarReader::open(&**source, &TraceOptions::new(file))?;
+    let (mut tracks, mut names, mut issues) = (Tracks::default(), Names::default(), Issues::new());
+    let mut groups: Option<HashMap<String, String>> = None;
+    let mut progress = Progress::new(source.len(), control);
+    loop {
+        let Some(event) = reader.next_event(&mut issues)? else { break };
+        let (kind, name, offset) = (event.kind, event.name, event.offset);
+        let (time, node, thread, value) =
+            (event.time_nanos, event.node, event.thread, event.value);
+        let message = event.message;
+        if kind == CodarKind::TraceEnd {
+            continue;
+        }
+        let Some(time) = time.map(nanos) else {
+            incomplete(&mut issues, file, offset, "time");
+            continue;
+        };
+        let node = match kind {
+            CodarKind::Send => message.source_node.or(node),
+            CodarKind::Receive => message.destination_node.or(node),
+            _ => node,
+        };
+        let thread = match kind {
+            CodarKind::Send => message.source_thread.or(thread),
+            CodarKind::Receive => message.destination_thread.or(thread),
+            _ => thread,
+        };
+        let Some(node) = node else {
+            incomplete(&mut issues, file, offset, "node-id");
+            continue;
+        };
+        let who = (None, i64::from(node), i64::from(thread.unwrap_or(0)));
+        let track = tracks.track(who, conversion);
+        match (kind, name) {
+            (CodarKind::Entry | CodarKind::Exit, Some(name)) => {
+                let known = names.functions.get(name.idx()).copied().flatten();
+                let function = known.unwrap_or_else(|| {
+                    let groups = groups.get_or_insert_with(|| groups_of(&reader));
+                    let text = reader.names().get(name);
+                    let group = groups.get(text).map_or_else(|| group_of(text), String::as_str);
+                    number(&mut names.functions, name, || conversion.function(text, group))
+                });
+                let Some(builder) = conversion.builder(track) else { continue };
+                if kind == CodarKind::Entry {
+                    builder.enter(time, function);
+                } else {
+                    builder.leave(time, Some(function));
+                }
+            }
+            (CodarKind::Counter, Some(name)) => {
+                let text = reader.names().get(name);
+                let counter = number(&mut names.counters, name, || conversion.counter(text, ""));
+                if let Some(builder) = conversion.builder(track) {
+                    builder.counts_mut().metrics += 1;
+                    builder.value(time, counter, value.unwrap_or(0.0));
+                }
+            }
+            (CodarKind::Send | CodarKind::Receive, _) => {
+                let is_send = kind == CodarKind::Send;
+                let (node, thread) = if is_send {
+                    (message.destination_node, message.destination_thread)
+                } else {
+                    (message.source_node, message.source_thread)
+                };
+                let other = node.map(|node| (None, i64::from(node), i64::from(thread.unwrap_or(0))));
+                let partner = other.map(|who| tracks.peer(who, conversion));
+                if let Some(builder) = conversion.builder(track) {
+                    builder.message(Endpoint {
+                        nanos: time,
+                        partner,
+                        communicator: 0,
+                        tag: i64::from(message.tag.unwrap_or(0)),
+                        bytes: message.bytes.map_or(0, nanos),
+                        is_send,
+                    });
+                }
+            }
+            (CodarKind::Other(_), _) => {
+                if let Some(builder) = conversion.builder(track) {
+                    builder.other(time);
+                }
+            }
+            _ => incomplete(&mut issues, file, offset, "name"),
+        }
+        if reader.events().is_multiple_of(COMMIT_EVENTS) {
+            conversion.commit()?;
+        }
+        progress.at(reader.bytes_read())?;
+    }
+    conversion.issues.extend(issues);
+    Ok(())
+}
+
+/// Groups of functions, where the document has them.
+fn groups_of(reader: &CodarReader<'_>) -> HashMap<String, String> {
+    let states = reader.states().into_iter();
+    states.filter_map(|state| Some((state.name, state.group_name?))).collect()
+}
+
+/// The group that a name tells, for lists of events that have no groups.
+fn group_of(name: &str) -> &'static str {
+    if name.starts_with("MPI_") { "MPI" } else { "" }
+}
+
+/// Converts a file of Chimbuko's rows. Names of functions come from a file beside it.
+pub(super) fn convert_rows(
+    source: &Source,
+    folder: &dyn Folder,
+    file: &str,
+    conversion: &mut Conversion,
+    control: &Control,
+) -> Result<(), ConversionError> {
+    conversion.fact(keys::FORMAT, "Chimbuko event rows");
+    let mut issues = Issues::new();
+    let options = TraceOptions::new(file);
+    let names = names_beside(folder, file, &mut issues);
+    let codes = codes(source, folder, file, &names, &mut issues)?;
+    let mut reader = ChimbukoReader::open(&**source, &options)?;
+    let mut tracks = Tracks::default();
+    let mut functions: HashMap<i64, u32> = HashMap::new();
+    let mut counters: HashMap<i64, u32> = HashMap::new();
+    let mut progress = Progress::new(source.len(), control);
+    while let Some(row) = reader.next_row(&mut issues)? {
+        let Some(time) = row.time_nanos.map(nanos) else {
+            incomplete(&mut issues, file, row.offset, "time");
+            continue;
+        };
+        let Some(rank) = row.rank else {
+            incomplete(&mut issues, file, row.offset, "rank");
+            continue;
+        };
+        let kind = codes.kind(&row);
+        let who = (row.program, rank, row.thread.unwrap_or(0));
+        let track = tracks.track(who, conversion);
+        let partner = match kind {
+            RowKind::Send | RowKind::Receive => {
+                row.partner.map(|rank| tracks.peer((row.program, rank, 0), conversion))
+            }
+            _ => None,
+        };
+        let function = row.function.map(|number| {
+            *functions.entry(number).or_insert_with(|| {
+                let name = usize::try_from(number).ok().and_then(|n| names.get(n));
+                let name = name.cloned().unwrap_or_else(|| format!("function {number}"));
+                conversion.function(&name, group_of(&name))
+            })
+        });
+        match (kind, function) {
+            (RowKind::Entry, Some(function)) => {
+                if let Some(builder) = conversion.builder(track) {
+                    builder.enter(time, function);
+                }
+            }
+            (RowKind::Exit, function) => {
+                if let Some(builder) = conversion.builder(track) {
+                    builder.leave(time, function);
+                }
+            }
+            (RowKind::Send | RowKind::Receive, _) => {
+                if let Some(builder) = conversion.builder(track) {
+                    builder.message(endpoint(&row, time, partner, kind == RowKind::Send));
+                }
+            }
+            (RowKind::Counter, _) => {
+                let number = row.counter.unwrap_or(-1);
+                let counter = *counters
+                    .entry(number)
+                    .or_insert_with(|| conversion.counter(&format!("counter {number}"), ""));
+                if let Some(builder) = conversion.builder(track) {
+                    builder.counts_mut().metrics += 1;
+                    builder.value(time, counter, row.counter_value.unwrap_or(0.0));
+                }
+            }
+            _ => {
+                if let Some(builder) = conversion.builder(track) {
+                    builder.other(time);
+                }
+            }
+        }
+        if reader.rows().is_multiple_of(COMMIT_EVENTS) {
+            conversion.commit()?;
+        }
+        progress.at(reader.bytes_read())?;
+    }
+    conversion.issues.extend(issues);
+    Ok(())
+}
+
+fn endpoint(row: &ChimbukoRow, nanos: u64, partner: Option<Peer>, is_send: bool) -> Endpoint {
+    Endpoint {
+        nanos,
+        partner,
+        communicator: 0,
+        tag: row.tag.unwrap_or(0),
+        bytes: row.bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
+        is_send,
+    }
+}
+
+/// The JSON files in the folder of `file`, itself left out.
+fn beside<'f>(folder: &'f dyn Folder, file: &'f str) -> impl Iterator<Item = String> + 'f {
+    let place = file.rfind('/').map_or("", |at| file.get(..=at).unwrap_or_default());
+    let entries = folder.walk().unwrap_or_default();
+    entries.into_iter().map(|entry| entry.path).filter(move |path| {
+        let own = path.strip_prefix(place);
+        path != file && own.is_some_and(|own| !own.contains('/') && own.ends_with(".json"))
+    })
+}
+
+fn small_file(folder: &dyn Folder, path: &str) -> Option<Vec<u8>> {
+    let source = folder.open(path).ok().flatten()?;
+    let len = source.len();
+    (len <= NAMES_BYTES).then(|| read_range(&*source, 0, len).ok().map(|b| b.into_owned()))?
+}
+
+/// Names of functions by number, from a file beside the rows that is a list of names.
+fn names_beside(folder: &dyn Folder, file: &str, issues: &mut Issues) -> Vec<String> {
+    for path in beside(folder, file).filter(|path| path.contains("function")) {
+        let names = small_file(folder, &path).and_then(|text| function_names(&text));
+        if let Some(names) = names {
+            let place = Place::File { file: path.clone() };
+            issues.report(Severity::Note, Stage::Import, "names-beside", place, || {
+                format!("the names of functions are those of {path}")
+            });
+            return names;
+        }
+    }
+    let place = Place::File { file: file.to_owned() };
+    issues.report(Severity::Warning, Stage::Import, "names-missing", place, || {
+        "no file with the names of functions lies beside the rows; functions have numbers".into()
+    });
+    Vec::new()
+}
+
+/// What the codes of rows mean: declared in a file beside them, or guessed.
+fn codes(
+    source: &Source,
+    folder: &dyn Folder,
+    file: &str,
+    names: &[String],
+    issues: &mut Issues,
+) -> Result<EventCodes, ConversionError> {
+    for path in beside(folder, file).filter(|path| path.contains("event_types")) {
+        let declared = small_file(folder, &path).and_then(|text| EventCodes::declared(&text));
+        if let Some(codes) = declared {
+            return Ok(codes);
+        }
+    }
+    let rows = ChimbukoReader::first_rows(&**source, &TraceOptions::new(file), GUESS_ROWS)?;
+    let place = Place::File { file: file.to_owned() };
+    let Some(guess) = EventCodes::infer(&rows, names) else {
+        issues.report(Severity::Error, Stage::Import, "codes-unknown", place, || {
+            "nothing says which rows are entries and which are exits, and no choice fits".into()
+        });
+        return Ok(EventCodes::default());
+    };
+    issues.report(Severity::Note, Stage::Import, "codes-guessed", place, || {
+        format!(
+            "which rows are entries and which are exits is guessed from {} rows: {} do not fit \
+             their function{}",
+            guess.rows,
+            guess.misfits,
+            guess.next_misfits.map_or(String::new(), |next| format!(
+                ", and {next} under the next best choice"
+            ))
+        )
+    });
+    Ok(guess.codes)
+}

@@ -1,0 +1,108 @@
+//! Complete events that overlap without nesting: each gets a place, none is dropped.
+
+use crate::events::TrackBuilder;
+
+/// A function with its begin and end, as one record has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Complete {
+    pub start_nanos: u64,
+    pub end_nanos: u64,
+    pub function: u32,
+}
+
+/// Distributes events over lanes so that those of one lane nest. Lane 0 is the track itself; an
+/// event goes to the first lane where it lies inside what is open, or after it. Events of one start
+/// nest by length.
+pub(super) fn lanes(mut events: Vec<Complete>) -> Vec<Vec<Complete>> {
+    // Stable: of equal events, the one that the file has first is the outer one.
+    events.sort_by_key(|event| (event.start_nanos, u64::MAX - event.end_nanos));
+    let mut lanes: Vec<(Vec<Complete>, Vec<u64>)> = vec![(Vec::new(), Vec::new())];
+    for event in events {
+        let fits = |(_, open): &mut (Vec<Complete>, Vec<u64>)| {
+            while open.last().is_some_and(|&end| end <= event.start_nanos && end < event.end_nanos)
+                || open.last().is_some_and(|&end| end < event.start_nanos)
+            {
+                open.pop();
+            }
+            open.last().is_none_or(|&end| event.end_nanos <= end)
+        };
+        let lane = match lanes.iter_mut().position(fits) {
+            Some(lane) => lane,
+            None => {
+                lanes.push((Vec::new(), Vec::new()));
+                lanes.len() - 1
+            }
+        };
+        if let Some((events, open)) = lanes.get_mut(lane) {
+            events.push(event);
+            open.push(event.end_nanos);
+        }
+    }
+    lanes.into_iter().map(|(events, _)| events).collect()
+}
+
+/// Feeds the events of one lane, in the order of [`lanes`], to a track.
+pub(super) fn feed(events: &[Complete], builder: &mut TrackBuilder) {
+    let mut open: Vec<u64> = Vec::new();
+    for event in events {
+        while let Some(&end) = open.last()
+            && (end < event.start_nanos || (end == event.start_nanos && end < event.end_nanos))
+        {
+            builder.end_complete(end);
+            open.pop();
+        }
+        builder.begin_complete(event.start_nanos, event.function);
+        open.push(event.end_nanos);
+    }
+    while let Some(end) = open.pop() {
+        builder.end_complete(end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn event((start, len, function): (u64, u64, u32)) -> Complete {
+        Complete { start_nanos: start, end_nanos: start + len, function }
+    }
+
+    #[test]
+    fn what_nests_stays_and_what_overlaps_moves() {
+        let events = [(0, 100, 0), (10, 20, 1), (25, 20, 2), (50, 50, 3), (100, 5, 4)].map(event);
+        let lanes = lanes(events.to_vec());
+        let functions: Vec<Vec<u32>> =
+            lanes.iter().map(|lane| lane.iter().map(|e| e.function).collect()).collect();
+        assert_eq!(functions, [vec![0, 1, 3, 4], vec![2]]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_event_is_on_one_lane_and_lanes_nest(
+            list in prop::collection::vec((0..60_u64, 0..30_u64, 0..3_u32), 0..80),
+        ) {
+            let events: Vec<_> = list.into_iter().map(event).collect();
+            let lanes = lanes(events.clone());
+            let key = |e: &Complete| (e.start_nanos, e.end_nanos, e.function);
+            let mut all: Vec<_> = lanes.iter().flatten().map(key).collect();
+            let mut expected: Vec<_> = events.iter().map(key).collect();
+            all.sort_unstable();
+            expected.sort_unstable();
+            prop_assert_eq!(all, expected);
+            for lane in &lanes {
+                for (at, a) in lane.iter().enumerate() {
+                    for b in lane.iter().skip(at + 1) {
+                        let nests = b.end_nanos <= a.end_nanos || b.start_nanos >= a.end_nanos;
+                        prop_assert!(nests, "{:?} and {:?} overlap on one lane", a, b);
+                    }
+                }
+                let mut builder = TrackBuilder::new("lane");
+                feed(lane, &mut builder);
+                prop_assert_eq!(builder.num_intervals(), lane.len() as u64);
+                prop_assert_eq!(builder.depth(), 0);
+            }
+        }
+    }
+}
