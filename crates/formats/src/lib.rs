@@ -11,6 +11,7 @@ mod error;
 pub mod extrap;
 pub mod hpctoolkit;
 pub mod json;
+pub mod json_trace;
 pub mod measurements;
 pub mod pascal;
 pub mod scaling_peers;
