@@ -12,6 +12,7 @@ mod error;
 pub mod extrap;
 pub mod hpctoolkit;
 pub mod json;
+pub mod json_trace;
 pub mod measurements;
 pub mod otf2;
 pub mod pascal;

@@ -7,6 +7,7 @@
 //! - [`hpctoolkit`]: databases of HPCToolkit format v4, written from a plain description, drawn at
 //!   random for property tests, or generated at any size with answers known beforehand.
 //! - [`drawn`]: small profiles drawn as indented text.
+//! - [`json_trace`]: JSON traces of any size, with known counts.
 //! - [`pascal`]: files of PaScal Analyzer, of a solver whose scaling is planted.
 //!
 //! This crate is used by tests, benchmarks and `cargo xtask generate` only; it may do file IO and
@@ -14,4 +15,5 @@
 
 pub mod drawn;
 pub mod hpctoolkit;
+pub mod json_trace;
 pub mod pascal;
