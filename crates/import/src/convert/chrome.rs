@@ -142,7 +142,7 @@ impl Gathering {
             let place = Place::Byte { file: file.to_owned(), offset: event.offset };
             (kind, place, message)
         };
-        let mut report = |issues: &mut Issues, (kind, place, message): (_, _, &'static str)| {
+        let report = |issues: &mut Issues, (kind, place, message): (_, _, &'static str)| {
             issues.report(Severity::Warning, Stage::Import, kind, place, || message.into());
         };
         let who = (event.process, event.thread);

@@ -1,0 +1,131 @@
+//! Real traces become archives in which nothing is missing.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
+
+use std::sync::Arc;
+
+use parallax_base::{Control, Folder, Limits, MemorySink, TimeWindow};
+use parallax_import::archive;
+use parallax_import::convert::{ConvertOptions, convert, recognise};
+use parallax_model::{Experiment, LinkKind, RecordCounts};
+use parallax_native::DiskFolder;
+use parallax_testkit::corpus;
+
+/// Converts the file at `path` of the corpus; `None` where there is no corpus.
+fn open(folder: &str, path: &str) -> Option<Experiment> {
+    let place = corpus::path(folder)?;
+    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&place));
+    let input = recognise(&folder, path).unwrap().unwrap();
+    let sink = MemorySink::new();
+    let options = ConvertOptions::default();
+    convert(&input, path, Arc::new(sink.clone()), &options, &Control::new()).unwrap();
+    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder(path));
+    Some(archive::open(&folder, &Limits::default()).unwrap())
+}
+
+fn counts(experiment: &Experiment) -> RecordCounts {
+    let records = experiment.events.as_deref().unwrap().records();
+    let mut sum = RecordCounts { declared: Some(0), ..RecordCounts::default() };
+    for track in records {
+        sum.enters += track.enters;
+        sum.leaves += track.leaves;
+        sum.sends += track.sends;
+        sum.receives += track.receives;
+        sum.metrics += track.metrics;
+        sum.others += track.others;
+        sum.declared = sum.declared.zip(track.declared).map(|(a, b)| a + b);
+    }
+    sum
+}
+
+/// Calls in all, and the deepest one.
+fn calls(experiment: &Experiment) -> (u64, u32) {
+    let store = experiment.traces.as_deref().unwrap();
+    let (mut num, mut deepest) = (0, 0);
+    for track in 0..store.tracks().len() {
+        store
+            .visit_calls(track, TimeWindow::ALL, &mut |call| {
+                num += 1;
+                let context = experiment.contexts.by_source_id(call.context).unwrap();
+                deepest = deepest.max(experiment.contexts.depth(context));
+            })
+            .unwrap();
+    }
+    (num, deepest)
+}
+
+fn links(experiment: &Experiment, kind: LinkKind) -> (usize, usize) {
+    let (mut whole, mut half) = (0, 0);
+    let mut visit = |message: parallax_model::Message| {
+        if message.kind == kind {
+            let is_whole = message.send_nanos.is_some() && message.receive_nanos.is_some();
+            *(if is_whole { &mut whole } else { &mut half }) += 1;
+        }
+    };
+    experiment.events.as_deref().unwrap().messages(TimeWindow::ALL, &mut visit).unwrap();
+    (whole, half)
+}
+
+#[test]
+fn lammps_is_whole() {
+    let Some(experiment) = open("data/codar", "lammps-event_list.json.gz") else { return };
+    let counts = counts(&experiment);
+    assert_eq!((counts.enters, counts.leaves), (171_310, 171_310));
+    assert_eq!((counts.sends, counts.receives), (40_919, 40_920));
+    assert_eq!(counts.total(), 424_459);
+    assert_eq!(calls(&experiment), (171_310, 4));
+    let (whole, half) = links(&experiment, LinkKind::Message);
+    assert_eq!(2 * whole + half, 40_919 + 40_920, "every side is in one message");
+    // Two ranks of a larger run: most partners are not in the file.
+    assert!(whole > 1000, "{whole} messages between the two ranks");
+    let kinds: Vec<_> = experiment.issues.list().iter().map(|i| i.message.as_str()).collect();
+    assert!(kinds.iter().any(|message| message.contains("is guessed from")), "{kinds:?}");
+}
+
+#[test]
+fn otf2_traces_have_what_they_declare() {
+    for (folder, path, declared, num_tracks) in [
+        ("data/otf2/ping-pong-otf2", "traces.otf2", 120, 2),
+        ("data/otf2/ping-pong-otf2-papi", "traces.otf2", 204, 2),
+        ("data/otf2/simple-mi300-example-run", "traces.otf2", 72_670, 32),
+    ] {
+        let Some(experiment) = open(folder, path) else { return };
+        let counts = counts(&experiment);
+        assert_eq!(counts.declared, Some(declared), "{folder}");
+        assert_eq!(counts.total(), declared, "{folder}");
+        assert_eq!(experiment.traces.as_deref().unwrap().tracks().len(), num_tracks, "{folder}");
+        assert_eq!(calls(&experiment).0, counts.enters, "every enter is a call of {folder}");
+    }
+}
+
+#[test]
+fn ping_pong_messages_are_matched() {
+    let Some(experiment) = open("data/otf2/ping-pong-otf2", "traces.otf2") else { return };
+    let counts = counts(&experiment);
+    assert!(counts.sends > 0 && counts.sends == counts.receives);
+    let (whole, half) = links(&experiment, LinkKind::Message);
+    assert_eq!((whole as u64, half), (counts.sends, 0));
+}
+
+/// File, events with a phase, complete events, flow starts, flow ends and steps, lanes that
+/// overlap: table 5.1 of the reference, and the files.
+const KINETO: [(&str, u64, u64, bool); 3] = [
+    ("ns_resolution_trace_rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz", 68_692, 45_420, true),
+    ("nccl_parser_config_nccl_data.json.gz", 40_573, 26_933, false),
+    ("timeline_analysis_sampled_rank-0.json.gz", 4_855, 4_811, false),
+];
+
+#[test]
+fn no_kineto_event_is_lost() {
+    for (file, events, complete, has_overlap) in KINETO {
+        let Some(experiment) = open("data/chrome", file) else { return };
+        let counts = counts(&experiment);
+        let facts = &experiment.metadata.facts;
+        let metadata = facts.iter().find(|(name, _)| name == "metadata events");
+        let metadata: u64 = metadata.map_or(0, |(_, value)| value.parse().unwrap());
+        assert_eq!(counts.total() + metadata, events, "{file}");
+        assert_eq!(calls(&experiment).0, complete + counts.leaves, "{file}");
+        let is_told = experiment.issues.list().iter().any(|i| i.message.contains("overlap"));
+        assert_eq!(is_told, has_overlap, "{file}");
+    }
+}
