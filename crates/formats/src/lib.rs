@@ -13,6 +13,7 @@ pub mod hpctoolkit;
 pub mod json;
 pub mod json_trace;
 pub mod measurements;
+pub mod otf2;
 pub mod pascal;
 pub mod scaling_peers;
 pub mod stream;
