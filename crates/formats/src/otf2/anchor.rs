@@ -128,9 +128,8 @@ impl Anchor {
         byte_order: ByteOrder,
         file: &str,
     ) -> Result<Option<Self>, FormatError> {
-        let unsupported = |what: String, hint| {
-            Err(FormatError::Unsupported { file: file.into(), what, hint })
-        };
+        let unsupported =
+            |what: String, hint| Err(FormatError::Unsupported { file: file.into(), what, hint });
         let Some([anchor_format, trace_format, major, minor, bugfix]) = f.array() else {
             return Ok(None);
         };

@@ -105,7 +105,9 @@ impl Archive {
         if unused > 0 {
             let place = Place::File { file };
             issues.report(Severity::Warning, Stage::Read, "clock-offset", place, || {
-                format!("{unused} clock offsets are not later than the one before; the others count")
+                format!(
+                    "{unused} clock offsets are not later than the one before; the others count"
+                )
             });
         }
         Ok(local)
@@ -224,7 +226,9 @@ fn read_global(
     let repeated = definitions.sort();
     if repeated > 0 {
         report(Severity::Warning, "repeated-id", &|| {
-            format!("{repeated} definitions have an id that was defined before; the first ones count")
+            format!(
+                "{repeated} definitions have an id that was defined before; the first ones count"
+            )
         });
     }
     if count != anchor.definition_count {

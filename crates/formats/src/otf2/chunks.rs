@@ -48,6 +48,8 @@ pub(super) struct Chunks<'s> {
     /// The next byte in the current chunk.
     at: usize,
     order: ByteOrder,
+    /// The number of the last event of the chunks so far, as their headers say.
+    last_event: u64,
     /// Whether the end was reached.
     is_done: bool,
 }
@@ -67,6 +69,7 @@ impl<'s> Chunks<'s> {
             start: 0,
             at: 0,
             order: ByteOrder::Little,
+            last_event: 0,
             is_done: false,
         };
         chunks.load()?;
@@ -78,6 +81,11 @@ impl<'s> Chunks<'s> {
 
     pub(super) const fn order(&self) -> ByteOrder {
         self.order
+    }
+
+    /// How many events the chunks so far should have, as their headers say.
+    pub(super) const fn last_event(&self) -> u64 {
+        self.last_event
     }
 
     /// Whether the end was reached.
@@ -118,11 +126,7 @@ impl<'s> Chunks<'s> {
         let (&short, rest) = rest.split_first()?;
         let (len, head) = if short == u8::MAX {
             let bytes = *rest.first_chunk::<8>()?;
-            let len = match self.order {
-                ByteOrder::Little => u64::from_le_bytes(bytes),
-                ByteOrder::Big => u64::from_be_bytes(bytes),
-            };
-            (usize::try_from(len).ok()?, 10)
+            (usize::try_from(self.order.u64(bytes)).ok()?, 10)
         } else {
             (usize::from(short), 2)
         };
@@ -253,7 +257,7 @@ impl<'s> Chunks<'s> {
         let Some(header) = self.chunk.first_chunk::<HEADER_SIZE>() else {
             return Err("the file ends inside the header of a chunk".into());
         };
-        let &[first, mark, ..] = header;
+        let &[first, mark, _, _, _, _, _, _, _, _, ref last @ ..] = header;
         let Some(order) = ByteOrder::of_mark(mark).filter(|_| first == CHUNK_HEADER) else {
             return Err(format!(
                 "a chunk starts with {first:#04x} {mark:#04x} instead of 0x03 and 0x42 or 0x23 \
@@ -261,6 +265,7 @@ impl<'s> Chunks<'s> {
             ));
         };
         self.order = order;
+        self.last_event = self.last_event.max(order.u64(*last));
         self.at = HEADER_SIZE;
         Ok(())
     }

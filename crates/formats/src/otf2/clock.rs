@@ -116,11 +116,20 @@ mod tests {
     #[test]
     fn ticks_are_corrected_as_libotf2_does() {
         // Observed with otf2-print: ties go to the even number, both ends are extended.
-        let (clock, dropped) = ClockCorrection::new(&offsets(&[(5000, 40), (6000, 55), (8000, -20)]));
+        let (clock, dropped) =
+            ClockCorrection::new(&offsets(&[(5000, 40), (6000, 55), (8000, -20)]));
         assert_eq!(dropped, 0);
         for (ticks, expected) in [
-            (4500, 4532), (5100, 5142), (5150, 5192), (5200, 5243), (5300, 5344), (6000, 6055),
-            (6500, 6536), (7000, 7017), (8000, 7980), (10000, 9905),
+            (4500, 4532),
+            (5100, 5142),
+            (5150, 5192),
+            (5200, 5243),
+            (5300, 5344),
+            (6000, 6055),
+            (6500, 6536),
+            (7000, 7017),
+            (8000, 7980),
+            (10000, 9905),
         ] {
             assert_eq!(clock.corrected(ticks), expected, "{ticks}");
         }
@@ -130,7 +139,8 @@ mod tests {
     fn one_offset_is_added_and_none_changes_nothing() {
         assert_eq!(ClockCorrection::new(&offsets(&[(10, -3)])).0.corrected(100), 97);
         assert_eq!(ClockCorrection::default().corrected(100), 100);
-        let (clock, dropped) = ClockCorrection::new(&offsets(&[(10, 1), (10, 5), (3, 9), (20, 11)]));
+        let (clock, dropped) =
+            ClockCorrection::new(&offsets(&[(10, 1), (10, 5), (3, 9), (20, 11)]));
         assert_eq!((dropped, clock.corrected(15)), (2, 20 + 1));
     }
 

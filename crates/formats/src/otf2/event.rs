@@ -690,7 +690,7 @@ events! {
     84
     /// The program ends.
     ProgramEnd {
-        /// What it returned.
+        /// What it returned; the smallest number where unknown.
         exit_status: i64,
     }
     85

@@ -23,7 +23,7 @@ impl ByteOrder {
         }
     }
 
-    const fn u64(self, bytes: [u8; 8]) -> u64 {
+    pub(super) const fn u64(self, bytes: [u8; 8]) -> u64 {
         match self {
             Self::Little => u64::from_le_bytes(bytes),
             Self::Big => u64::from_be_bytes(bytes),
@@ -233,7 +233,11 @@ impl Field for Value {
 mod tests {
     use super::*;
 
-    fn read<T>(bytes: &[u8], order: ByteOrder, f: impl Fn(&mut Fields<'_>) -> Option<T>) -> Option<T> {
+    fn read<T>(
+        bytes: &[u8],
+        order: ByteOrder,
+        f: impl Fn(&mut Fields<'_>) -> Option<T>,
+    ) -> Option<T> {
         f(&mut Fields::new(bytes, order, &Mappings::default()))
     }
 
