@@ -104,17 +104,12 @@ fn a_source_that_cannot_lend_gives_the_same() {
     assert_eq!(lent.counts[0].1.total(), 87_998);
 }
 
-/// A trace of one location with the events of `file`.
-fn trace_of(order: Order, file: File, local: &[u8]) -> Files {
+/// A trace of one location with an event file of these bytes.
+fn trace_of(order: Order, events: &[u8]) -> Files {
     let shape = Shape { order, locations: 1, calls: 0, ..Shape::default() };
     let (mut files, _) = written(&shape);
-    for (path, bytes) in &mut files {
-        if path == "traces/0.evt" {
-            *bytes = file.clone().finish();
-        } else if path == "traces/0.def" && !local.is_empty() {
-            *bytes = local.to_vec();
-        }
-    }
+    let file = files.iter_mut().find(|(path, _)| path == "traces/0.evt");
+    file.unwrap().1 = events.to_vec();
     files
 }
 
@@ -128,7 +123,7 @@ fn records_of_later_versions_are_skipped_by_their_lengths() {
     let more = file.fields().c32(1).c32(0).c32(7).c64(8).c64(12345).text("more");
     file.event(30, 14, &more);
     file.leave(40, 1);
-    let archive = open_sound(&trace_of(Order::Little, file, &[]));
+    let archive = open_sound(&trace_of(Order::Little, &file.finish()));
     let mut issues = Issues::new();
     let events = archive.events(LocationId(0), &mut issues).unwrap().unwrap();
     let mut reader = events.reader().unwrap();
@@ -250,7 +245,7 @@ proptest! {
         for (time, made) in &events {
             write(&mut file, *time, made);
         }
-        let archive = open_sound(&trace_of(order, file, &[]));
+        let archive = open_sound(&trace_of(order, &file.finish()));
         let mut issues = Issues::new();
         let found = archive.events(LocationId(0), &mut issues).unwrap().unwrap();
         let mut reader = found.reader().unwrap();
