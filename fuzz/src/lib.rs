@@ -1,6 +1,7 @@
 //! What several fuzz targets check.
 
-use parallax_base::{Issues, Limits, MemorySource};
+use parallax_base::{Issues, Limits, MemorySource, ReadError};
+use parallax_formats::json_trace::{TraceLimits, TraceOptions};
 use parallax_formats::measurements::{
     ReadOptions, assemble_parts, read, read_part, read_stream, split,
 };
@@ -58,4 +59,22 @@ pub fn check_measurements(bytes: &[u8], name: &str) {
     for (at, region) in found.regions.iter().enumerate() {
         assert!(region.parent.is_none_or(|above| (above as usize) < at));
     }
+}
+
+/// How many bytes of a trace arrive at once.
+pub const TRACE_PIECES: [usize; 2] = [usize::MAX, 7];
+
+/// Bounds so small that inputs reach them.
+pub fn trace_options(by_layout: bool) -> TraceOptions<'static> {
+    let limits = TraceLimits { event_bytes: 2048, name_bytes: 1024, metadata_bytes: 2048 };
+    TraceOptions { limits, by_layout, ..TraceOptions::new("fuzz.json") }
+}
+
+/// The bytes of a trace, a few at a time.
+pub fn trace_stream(
+    bytes: &[u8],
+    piece: usize,
+) -> ChunkStream<impl Iterator<Item = Result<Vec<u8>, ReadError>>> {
+    let pieces: Vec<_> = bytes.chunks(piece.min(bytes.len().max(1))).map(<[u8]>::to_vec).collect();
+    ChunkStream::new(pieces.into_iter().map(Ok))
 }

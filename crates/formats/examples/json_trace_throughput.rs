@@ -4,14 +4,15 @@
 //! trace of about that many megabytes (200) in each style (or `tau`, `codar`, `chrome`, `kineto`),
 //! reads it from memory five times by layout, once name by name, and once with `serde_json`, checks
 //! the counts, and prints the best speed of each, by processor time (Linux). `once` as a third word reads once by layout only,
-//! for a profiler. A path instead of MB reads that file.
+//! for a profiler, and `stream` reads the text while it is made and prints the peak of memory. A
+//! path instead of MB reads that file.
 
-use parallax_base::{Issues, MemorySource};
+use parallax_base::{Issues, MemorySource, ReadError};
 use parallax_formats::json_trace::{
     ChimbukoReader, ChromeReader, CodarKind, CodarReader, JsonTraceFormat, Phase, TraceOptions,
     sniff,
 };
-use parallax_formats::stream::read_all;
+use parallax_formats::stream::{ByteStream, read_all};
 use parallax_testkit::json_trace::{Counts, JsonTrace, Style};
 
 type Failure = Box<dyn std::error::Error>;
@@ -82,6 +83,35 @@ fn timed<T>(
     }
 }
 
+/// A trace that is never whole in memory.
+struct Made(JsonTrace);
+
+impl ByteStream for Made {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ReadError> {
+        let cause =
+            |error: std::io::Error| ReadError::Storage { offset: 0, cause: error.to_string() };
+        std::io::Read::read(&mut self.0, buffer).map_err(cause)
+    }
+}
+
+fn stream(style: Style, steps: u64) -> Result<(), Failure> {
+    let mut made = Made(JsonTrace::new(style, 8, steps));
+    let (options, mut issues) = (TraceOptions::new("made.json"), Issues::new());
+    let events = if matches!(style, Style::Tau | Style::Codar) {
+        let mut reader = CodarReader::new(&mut made, &options);
+        while reader.next_event(&mut issues)?.is_some() {}
+        reader.events()
+    } else {
+        let mut reader = ChromeReader::new(&mut made, &options);
+        while reader.next_event(&mut issues)?.is_some() {}
+        reader.events()
+    };
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+    println!("{style:?}: {events} events in {} bytes; {peak}", made.0.produced());
+    Ok(())
+}
+
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let first = arguments.first().map_or("200", String::as_str);
@@ -120,6 +150,10 @@ fn main() -> Result<(), Failure> {
             continue;
         }
         let steps = megabytes * 1_000_000 / (step_bytes * 8);
+        if arguments.get(2).is_some_and(|word| word == "stream") {
+            stream(style, steps)?;
+            continue;
+        }
         let (text, planted) = JsonTrace::new(style, 8, steps).text();
         let format = sniff(&text).ok_or("no JSON trace")?;
         println!("{name}: {}, {} bytes", format.name(), text.len());

@@ -8,6 +8,7 @@
 //!   random for property tests, or generated at any size with answers known beforehand.
 //! - [`drawn`]: small profiles drawn as indented text.
 //! - [`json_trace`]: JSON traces of any size, with known counts.
+//! - [`otf2`]: traces of OTF2, of any size with answers known beforehand.
 //! - [`pascal`]: files of PaScal Analyzer, of a solver whose scaling is planted.
 //!
 //! This crate is used by tests, benchmarks and `cargo xtask generate` only; it may do file IO and
@@ -16,4 +17,5 @@
 pub mod drawn;
 pub mod hpctoolkit;
 pub mod json_trace;
+pub mod otf2;
 pub mod pascal;

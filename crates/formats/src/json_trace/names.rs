@@ -169,18 +169,20 @@ fn hash(bytes: &[u8]) -> u32 {
         let product = u128::from(state ^ word) * u128::from(FACTOR);
         (product as u64) ^ (product >> 64) as u64
     };
-    let (words, rest) = bytes.as_chunks::<8>();
     let mut state = fold(FACTOR, bytes.len() as u64);
-    for word in words {
+    for word in bytes.as_chunks::<8>().0 {
         state = fold(state, u64::from_le_bytes(*word));
     }
-    if !rest.is_empty() {
-        let mut last = [0; 8];
-        for (to, from) in last.iter_mut().zip(rest) {
-            *to = *from;
-        }
-        state = fold(state, u64::from_le_bytes(last));
-    }
+    // The last bytes again, or what few there are: a copy of a length that is not known would
+    // cost more than all of this.
+    let last = if let Some(last) = bytes.last_chunk::<8>() {
+        u64::from_le_bytes(*last)
+    } else if let (Some(front), Some(back)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        u64::from(u32::from_le_bytes(*front)) << 32 | u64::from(u32::from_le_bytes(*back))
+    } else {
+        bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))
+    };
+    state = fold(state, last);
     (state ^ state >> 32) as u32
 }
 

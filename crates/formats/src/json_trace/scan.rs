@@ -72,6 +72,9 @@ fn equal(x: u64, byte: u8) -> u64 {
 pub(super) fn space(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
+        while load(bytes, at) == Some(u64::from(b' ') * EACH) {
+            at += 8;
+        }
     }
     at
 }

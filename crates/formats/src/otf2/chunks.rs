@@ -4,7 +4,7 @@
 //! Where records stop making sense, reading goes on at the next chunk.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use parallax_base::{ByteSource, Issues, Place, Severity, Stage, read_range};
 
@@ -25,7 +25,7 @@ pub(super) const FIRST_RECORD: u8 = 5;
 /// Bytes of a chunk header: two marks, the numbers of the first and of the last event.
 const HEADER_SIZE: usize = 18;
 /// Chunk sizes that libotf2 accepts.
-pub(super) const CHUNK_SIZES: std::ops::RangeInclusive<u64> = 256 << 10..=16 << 20;
+pub(super) const CHUNK_SIZES: RangeInclusive<u64> = 256 << 10..=16 << 20;
 
 /// One record of the layout `kind, length, payload`.
 pub(super) struct RawRecord {

@@ -95,6 +95,11 @@ impl<'a> Fields<'a> {
     /// zeros; a length of 255 stands for a number of ones only.
     #[inline]
     fn compressed(&mut self, most: usize) -> Option<u64> {
+        // Most numbers are this short.
+        if let [1, byte, rest @ ..] = self.rest {
+            self.rest = rest;
+            return Some(u64::from(*byte));
+        }
         let (&len, rest) = self.rest.split_first()?;
         if len == u8::MAX {
             self.rest = rest;
@@ -233,37 +238,38 @@ impl Field for Value {
 mod tests {
     use super::*;
 
-    fn read<T>(
-        bytes: &[u8],
-        order: ByteOrder,
-        f: impl Fn(&mut Fields<'_>) -> Option<T>,
-    ) -> Option<T> {
-        f(&mut Fields::new(bytes, order, &Mappings::default()))
+    fn c32(bytes: &[u8], order: ByteOrder) -> Option<u32> {
+        Fields::new(bytes, order, &Mappings::default()).c32()
+    }
+
+    fn c64(bytes: &[u8], order: ByteOrder) -> Option<u64> {
+        Fields::new(bytes, order, &Mappings::default()).c64()
     }
 
     #[test]
     fn compressed_numbers_have_a_length_and_two_extremes() {
-        let little = |bytes: &[u8]| read(bytes, ByteOrder::Little, Fields::c64);
+        let little = |bytes: &[u8]| c64(bytes, ByteOrder::Little);
         assert_eq!(little(&[0]), Some(0));
         assert_eq!(little(&[1, 200]), Some(200));
         assert_eq!(little(&[2, 1, 2]), Some(0x201));
         assert_eq!(little(&[8, 1, 0, 0, 0, 0, 0, 0, 0x80]), Some((1 << 63) + 1));
         assert_eq!(little(&[255]), Some(u64::MAX));
-        assert_eq!(read(&[2, 1, 2], ByteOrder::Big, Fields::c64), Some(0x102));
-        assert_eq!(read(&[255], ByteOrder::Big, Fields::c32), Some(u32::MAX));
+        assert_eq!(c64(&[2, 1, 2], ByteOrder::Big), Some(0x102));
+        assert_eq!(c32(&[255], ByteOrder::Big), Some(u32::MAX));
     }
 
     #[test]
     fn numbers_that_are_too_long_or_cut_are_none() {
         for bytes in [&[9, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &[2, 1], &[254], &[]] {
-            assert_eq!(read(bytes, ByteOrder::Little, Fields::c64), None, "{bytes:?}");
+            assert_eq!(c64(bytes, ByteOrder::Little), None, "{bytes:?}");
         }
-        assert_eq!(read(&[5, 1, 1, 1, 1, 1], ByteOrder::Little, Fields::c32), None);
+        assert_eq!(c32(&[5, 1, 1, 1, 1, 1], ByteOrder::Little), None);
     }
 
     #[test]
     fn a_count_beyond_the_record_sets_nothing_aside() {
-        let list = |fields: &mut Fields<'_>| fields.list::<u32>(u64::MAX);
-        assert_eq!(read(&[0, 0, 0], ByteOrder::Little, list), None);
+        let maps = Mappings::default();
+        let mut fields = Fields::new(&[0, 0, 0], ByteOrder::Little, &maps);
+        assert_eq!(fields.list::<u32>(u64::MAX), None);
     }
 }

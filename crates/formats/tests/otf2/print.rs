@@ -200,11 +200,11 @@ impl<'d> Names<'d> {
             E::Leave { region } => ("LEAVE", format!("Region: {}", self.region(region))),
             E::MpiSend { receiver, comm, tag, length_bytes } => (
                 "MPI_SEND",
-                self.message("Receiver", rank(comm, receiver), comm, tag, length_bytes),
+                self.message("Receiver", &rank(comm, receiver), comm, tag, length_bytes),
             ),
             E::MpiIsend { receiver, comm, tag, length_bytes, request } => {
                 let message =
-                    self.message("Receiver", rank(comm, receiver), comm, tag, length_bytes);
+                    self.message("Receiver", &rank(comm, receiver), comm, tag, length_bytes);
                 ("MPI_ISEND", format!("{message}, Request: {request}"))
             }
             E::MpiIsendComplete { request } => {
@@ -212,10 +212,10 @@ impl<'d> Names<'d> {
             }
             E::MpiIrecvRequest { request } => ("MPI_IRECV_REQUEST", format!("Request: {request}")),
             E::MpiRecv { sender, comm, tag, length_bytes } => {
-                ("MPI_RECV", self.message("Sender", rank(comm, sender), comm, tag, length_bytes))
+                ("MPI_RECV", self.message("Sender", &rank(comm, sender), comm, tag, length_bytes))
             }
             E::MpiIrecv { sender, comm, tag, length_bytes, request } => {
-                let message = self.message("Sender", rank(comm, sender), comm, tag, length_bytes);
+                let message = self.message("Sender", &rank(comm, sender), comm, tag, length_bytes);
                 ("MPI_IRECV", format!("{message}, Request: {request}"))
             }
             E::MpiRequestTest { request } => ("MPI_REQUEST_TEST", format!("Request: {request}")),
@@ -300,7 +300,7 @@ impl<'d> Names<'d> {
         }
     }
 
-    fn message(&self, peer: &str, rank: String, comm: CommId, tag: u32, bytes: u64) -> String {
+    fn message(&self, peer: &str, rank: &str, comm: CommId, tag: u32, bytes: u64) -> String {
         let comm = self.comm(comm);
         format!("{peer}: {rank}, Communicator: {comm}, Tag: {tag}, Length: {bytes}")
     }
