@@ -15,5 +15,6 @@ pub mod measurements;
 pub mod pascal;
 pub mod scaling_peers;
 pub mod stream;
+pub mod tau;
 
 pub use error::FormatError;

@@ -8,6 +8,7 @@
 //!   random for property tests, or generated at any size with answers known beforehand.
 //! - [`drawn`]: small profiles drawn as indented text.
 //! - [`pascal`]: files of PaScal Analyzer, of a solver whose scaling is planted.
+//! - [`tau`]: profiles of TAU as text and packed, and traces, written from plain descriptions.
 //!
 //! This crate is used by tests, benchmarks and `cargo xtask generate` only; it may do file IO and
 //! stops with a message when it is misused.
@@ -15,3 +16,4 @@
 pub mod drawn;
 pub mod hpctoolkit;
 pub mod pascal;
+pub mod tau;
