@@ -184,12 +184,11 @@ impl Session {
         let parts = threads::map(ranges, |range| -> Result<Vec<u64>, EngineError> {
             let mut nanos = vec![0_u64; tree.len()];
             for &track in &tracks[range] {
-                store.visit(track, window, &mut |interval| {
-                    let active = TimeWindow::new(interval.start_nanos, interval.end_nanos);
-                    if interval.context != 0
-                        && let Some(context) = tree.by_source_id(interval.context)
+                store.sums(track, window, &mut |time| {
+                    if time.context != 0
+                        && let Some(context) = tree.by_source_id(time.context)
                     {
-                        nanos[context.idx()] += active.intersect(window).nanos();
+                        nanos[context.idx()] += time.nanos;
                     }
                 })?;
                 control.advance(1)?;

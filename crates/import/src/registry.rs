@@ -6,7 +6,7 @@ use parallax_base::{Folder, FolderEntry, Limits, ReadError, Source, read_range};
 use parallax_formats::hpctoolkit::{FileKind, Recognised, recognise};
 use parallax_model::Experiment;
 
-use crate::{ImportError, hpctoolkit, tau};
+use crate::{ImportError, archive, hpctoolkit, tau};
 
 /// Bytes that recognising a format may look at.
 const SNIFF_BYTES: u64 = 512;
@@ -41,6 +41,9 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
     }
     if files.has_any() {
         return hpctoolkit::open(folder, files, limits);
+    }
+    if is_archive(&**folder) {
+        return archive::open(folder, limits);
     }
     if tau::is_folder(&**folder) {
         return tau::open_folder(folder, limits);
@@ -85,7 +88,13 @@ pub fn is_experiment_file(source: &Source) -> bool {
 /// Looks at names.
 #[must_use]
 pub fn holds_experiment(folder: &dyn Folder) -> bool {
-    tau::is_folder(folder)
+    tau::is_folder(folder) || is_archive(folder)
+}
+
+/// Whether a folder is an archive of a trace. Looks at names.
+fn is_archive(folder: &dyn Folder) -> bool {
+    let entries = folder.entries().unwrap_or_default();
+    entries.iter().any(|entry| entry.path == parallax_formats::archive::MANIFEST)
 }
 
 /// The folder that [`open`] wants for a file whose name says that it is one profile of several;

@@ -52,6 +52,9 @@ fn replay(steps: &[Step], first: u64) -> Replay {
             out.calls.push((path, start, now));
         }
     }
+    // What comes after the last call is no time that anything was in.
+    let last = out.calls.iter().map(|call| call.2).max().unwrap_or(0);
+    out.active.retain(|active| active.1 < last);
     out
 }
 

@@ -1,6 +1,7 @@
 //! Archives as experiments.
 
 mod events;
+mod profiles;
 mod traces;
 
 use std::sync::Arc;
@@ -11,8 +12,7 @@ use parallax_base::{
 use parallax_formats::archive::{Archive, ContextRow, NONE_32, NONE_64, TrackRow, keys};
 use parallax_model::{
     ContextKind, ContextTree, ContextTreeBuilder, EventStore, Experiment, Function, IdentityKind,
-    LocationCatalog, LocationCatalogBuilder, Metadata, MetricCatalog, Node, Relation, SourceFile,
-    TraceStore,
+    LocationCatalog, LocationCatalogBuilder, Metadata, Node, ProfileStore, Relation, SourceFile, TraceStore,
 };
 
 use crate::ImportError;
@@ -38,7 +38,9 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         issues.report_many(severity, Stage::Import, "converted", place, row.count, message);
     }
     let contexts = contexts(&archive);
-    let locations = locations(&archive.tracks);
+    let (profiles, num_values) = profiles::read(&archive, *limits)
+        .map_err(|cause| ImportError::Format { origin: origin.clone(), cause })?;
+    let locations = locations(&archive.tracks, &num_values);
     let facts = archive.execution_facts();
     let metadata = Metadata {
         title: archive.fact(keys::TITLE).unwrap_or("trace").to_owned(),
@@ -55,9 +57,9 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
     Ok(Experiment {
         metadata,
         contexts,
-        metrics: MetricCatalog::default(),
+        metrics: profiles::metrics(),
         locations,
-        profiles: None,
+        profiles: Some(Arc::new(profiles) as Arc<dyn ProfileStore>),
         traces: Some(traces as Arc<dyn TraceStore>),
         events: Some(events as Arc<dyn EventStore>),
         sources: None,
@@ -65,9 +67,11 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
     })
 }
 
-/// Row i is track i.
-fn locations(tracks: &[TrackRow]) -> LocationCatalog {
+/// Row 0 is the summary, row i + 1 is track i.
+fn locations(tracks: &[TrackRow], num_values: &[u64]) -> LocationCatalog {
     let mut builder = LocationCatalogBuilder::new();
+    let mut num_values = num_values.iter().copied();
+    builder.push_summary(num_values.next().unwrap_or(0));
     for track in tracks {
         let identity = [
             (IdentityKind::Application, track.application),
@@ -78,7 +82,8 @@ fn locations(tracks: &[TrackRow]) -> LocationCatalog {
             (IdentityKind::GpuContext, track.gpucontext),
             (IdentityKind::GpuStream, track.gpustream),
         ];
-        builder.push(identity.into_iter().filter(|(_, id)| *id != NONE_64), 0);
+        let identity = identity.into_iter().filter(|(_, id)| *id != NONE_64);
+        builder.push(identity, num_values.next().unwrap_or(0));
         if !track.name.is_empty() {
             builder.name(track.name.as_str());
         }
@@ -161,5 +166,5 @@ fn children_by_name(archive: &Archive) -> Vec<Vec<u32>> {
 
 /// The location of track `number`.
 const fn location(number: u32) -> LocationIdx {
-    LocationIdx::new(number)
+    LocationIdx::new(number.saturating_add(1))
 }

@@ -6,7 +6,7 @@
 mod addresses;
 mod catalog;
 mod place;
-mod store;
+pub(crate) mod store;
 mod tree;
 mod values;
 mod workflow;
@@ -104,6 +104,7 @@ fn experiment(
         locations,
         profiles: Some(Arc::new(store) as Arc<dyn ProfileStore>),
         traces: None,
+        events: None,
         sources: None,
         issues,
     })

@@ -5,14 +5,14 @@ use parallax_model::{ContextChoice, Plan, ProfileStore, SliceColumns, SliceReque
 
 /// One value. Context ids are positions in the tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Row {
-    pub(super) context: u32,
-    pub(super) metric: u16,
-    pub(super) value: f64,
+pub(crate) struct Row {
+    pub(crate) context: u32,
+    pub(crate) metric: u16,
+    pub(crate) value: f64,
 }
 
 /// The values of all locations; the summary is location 0.
-pub(super) struct MemoryStore {
+pub(crate) struct MemoryStore {
     /// Ascending by context and metric, without zeros.
     rows: Vec<Vec<Row>>,
     limits: Limits,
@@ -20,13 +20,13 @@ pub(super) struct MemoryStore {
 
 impl MemoryStore {
     /// Takes the rows of each location in any order; the last of equal places counts.
-    pub(super) fn new(rows: Vec<Vec<Row>>, limits: Limits) -> Self {
+    pub(crate) fn new(rows: Vec<Vec<Row>>, limits: Limits) -> Self {
         Self { rows, limits }
     }
 }
 
 /// Sorts rows as [`MemoryStore`] wants them; values of the same place are added.
-pub(super) fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
+pub(crate) fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
     rows.sort_by_key(|row| (row.context, row.metric));
     rows.dedup_by(|later, first| {
         let is_same = (later.context, later.metric) == (first.context, first.metric);

@@ -510,6 +510,7 @@ impl Tables {
         };
         let function = Function {
             name: shown.as_str().into(),
+            group: None,
             module: module.map(|path| self.module(path)),
             file: file.map(|path| self.file(path)),
             line: element.line,
