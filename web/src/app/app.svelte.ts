@@ -1,5 +1,5 @@
 import type { Desk } from "../state/app-state.ts";
-import type { EngineClient } from "../state/engine.ts";
+import { EngineError, type EngineClient } from "../state/engine.ts";
 import { Links } from "../state/links.svelte.ts";
 import { Notices } from "../state/notices.svelte.ts";
 import type { Picked } from "../state/pick.ts";
@@ -196,8 +196,12 @@ export class Application {
     }
     for (const id of query.getAll("sample")) await this.session.openSample(id);
     if (this.session.items.length > 0) return;
-    // The engine starts while people look at the start page; an error is told when they open something.
-    const client = await this.session.connect().catch(() => null);
+    // The engine starts while people look at the start page. That it is missing is told when they open something; without its
+    // server a page has nothing to open.
+    const client = await this.session.connect().catch((error: unknown) => {
+      if (error instanceof EngineError && error.kind === "connection") this.notices.error("The data cannot be shown", error);
+      return null;
+    });
     // A report shows the data that it carries, and a server what it offers first: its only path, or all of them together.
     const roots = client?.roots ?? [];
     for (const root of client?.kind === "worker" ? roots : roots.slice(0, 1)) await this.session.openRoot(root);
