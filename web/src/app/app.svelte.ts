@@ -35,10 +35,22 @@ export class Application {
   /** What is open above the panels. */
   overlay = $state<"palette" | "keys" | "save-layout" | "open-url" | "parameters" | null>(null);
   /** The dock on screen; null on the start page. */
-  dock = $state.raw<DockControl | null>(null);
+  #dock = $state.raw<DockControl | null>(null);
+  /** Asked for while there was no dock yet. */
+  #wished: ViewPlugin | null = null;
   /** The panel that has the keyboard or had it last. */
   activePanel = $state<string | null>(null);
   #written = "";
+
+  get dock(): DockControl | null {
+    return this.#dock;
+  }
+
+  set dock(dock: DockControl | null) {
+    this.#dock = dock;
+    if (dock !== null && this.#wished !== null) dock.show(this.#wished);
+    this.#wished = null;
+  }
 
   constructor(connect: () => Promise<EngineClient>) {
     this.session = new Session(this.store, this.notices, this.preferences, async () => this.tasks.watched(await connect()));
@@ -116,7 +128,9 @@ export class Application {
   /** Brings a view of the active item to the front; opens it where it is closed. */
   showView(id: string): void {
     const view = this.#views.find((one) => one.id === id);
-    if (view !== undefined) this.dock?.show(view);
+    if (view === undefined) return;
+    if (this.#dock === null) this.#wished = view;
+    else this.#dock.show(view);
   }
 
   /** Puts the arrangement of the active item aside under a name. */
