@@ -25,8 +25,8 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(read(bytes, piece) == (rows.clone(), issues.clone()));
     }
     let names = function_names(bytes).unwrap_or_default();
-    EventCodes::declared(bytes);
-    sniff(bytes);
+    let _ = EventCodes::declared(bytes);
+    let _ = sniff(bytes);
     let Some(guess) = EventCodes::infer(&rows, &names) else { return };
     let mut balance = Balance::new();
     for row in &rows {

@@ -24,7 +24,7 @@ fn read(bytes: &[u8], by_layout: bool, piece: usize) -> (Vec<String>, Issues) {
     events.extend(reader.names().iter().map(str::to_owned));
     events.push(format!("{:?}", reader.metadata()));
     for part in reader.metadata() {
-        part.value();
+        let _ = part.value();
     }
     (events, issues)
 }

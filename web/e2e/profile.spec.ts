@@ -75,6 +75,18 @@ test("a part of the tree is shown alone, and everything again", async ({ page })
   await treeRow(page, "<main thread>").click({ button: "right" });
   await page.getByRole("menuitem", { name: "Show only this part" }).click();
   await expect(treeRow(page, "<application thread>")).toHaveCount(0);
+  // Functions that only the other threads call are gone from the lists too.
+  for (const [tab, view] of [["Callers", "view-callers"], ["Flat", "view-flat"]] as const) {
+    await page.getByRole("tab", { name: tab }).click();
+    const names = page.getByTestId(view).getByTestId("context-name");
+    await expect(names.filter({ hasText: "reaction_rate" })).not.toHaveCount(0);
+    await expect(names.filter({ hasText: "epoll_wait" })).toHaveCount(0);
+    await expect(page.getByTestId(view).getByText("Only a part of the tree")).toBeVisible();
+  }
+  await page.getByTestId("view-flat").getByRole("button", { name: "Remove: Only a part of the tree" }).click();
+  await expect(page.getByTestId("view-flat").getByTestId("context-name").filter({ hasText: "epoll_wait" })).not.toHaveCount(0);
+  await page.keyboard.press("Control+Z");
+  await page.getByRole("tab", { name: "Tree" }).click();
   await page.keyboard.press("Control+Z");
   await expect(treeRow(page, "<application thread>")).toBeVisible();
 });

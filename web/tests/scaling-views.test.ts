@@ -6,7 +6,7 @@ import { suggested } from "../src/views/scaling/context.svelte.ts";
 import { ComparedData, changeMark, changeText, ratioWords } from "../src/views/scaling/compared.ts";
 import { amountText, placeOf, regionName, type ScalingData } from "../src/views/scaling/data.ts";
 import { mapCsv } from "../src/views/scaling/export.ts";
-import { cellText, mapColumn, mapValue, rangesOf, tickText } from "../src/views/scaling/maps.ts";
+import { cellText, lettersOf, mapColumn, mapValue, MAP_KINDS, rangesOf, tickText } from "../src/views/scaling/maps.ts";
 import { moved } from "../src/views/scaling/order.ts";
 import { columnsOf, headerOf, sortedRows, valueText } from "../src/views/scaling/rows.ts";
 import { amdahl, axisOf, curveValues, formulaText, idealPoints, linePoints, modelOf, usl, type Law } from "../src/views/scaling/series.ts";
@@ -114,6 +114,13 @@ describe("words and numbers", () => {
     expect([cellText("efficiency", 1), cellText("strong", -0.0591), cellText("strong", -0.00001), cellText("weak", Number.NaN)]).toEqual(["100", "−5.9", "0.0", ""]);
     expect([tickText("efficiency", 0.5), tickText("weak", -0.886), tickText("weak", 0)]).toEqual(["50", "−88.6", "0"]);
     expect([mapColumn("weak", "relative"), mapColumn("efficiency", "relative")]).toEqual(["weak_rel", "efficiency"]);
+  });
+
+  it("gives numbers in maps beside each other one width, that of the longest", () => {
+    const data = example();
+    expect(lettersOf(data, [0], ["efficiency"], "absolute")).toBe("50.0".length);
+    expect(lettersOf(data, [0], MAP_KINDS, "absolute")).toBe("−50.0".length);
+    expect(lettersOf(data, [], MAP_KINDS, "absolute")).toBe(1);
   });
 
   it("name regions and their places", () => {

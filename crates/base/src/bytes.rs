@@ -66,16 +66,14 @@ pub fn read_range(
     offset: u64,
     len: u64,
 ) -> Result<Cow<'_, [u8]>, ReadError> {
-    let out = ReadError::OutOfBounds { offset, wanted: len, len: source.len() };
-    let Some(end) = offset.checked_add(len).filter(|&end| end <= source.len()) else {
-        return Err(out);
-    };
+    let end = end_inside(offset, len, source.len())?;
     let (Ok(start), Ok(stop), Ok(size)) =
         (usize::try_from(offset), usize::try_from(end), usize::try_from(len))
     else {
         return read_copied(source, offset, len);
     };
     if let Some(all) = source.as_slice() {
+        let out = ReadError::OutOfBounds { offset, wanted: len, len: source.len() };
         return all.get(start..stop).map(Cow::Borrowed).ok_or(out);
     }
     let mut buffer = vec![0; size];
@@ -90,6 +88,15 @@ fn read_copied(source: &dyn ByteSource, offset: u64, len: u64) -> Result<Cow<'_,
     let mut buffer = vec![0; size];
     source.read_at(offset, &mut buffer)?;
     Ok(Cow::Owned(buffer))
+}
+
+/// Where `wanted` bytes from `offset` end in a source of `len` bytes.
+///
+/// # Errors
+/// When they are not inside.
+pub fn end_inside(offset: u64, wanted: u64, len: u64) -> Result<u64, ReadError> {
+    let end = offset.checked_add(wanted).filter(|&end| end <= len);
+    end.ok_or(ReadError::OutOfBounds { offset, wanted, len })
 }
 
 /// Bytes that lie in memory.
@@ -109,6 +116,12 @@ impl MemorySource {
     #[must_use]
     pub fn shared(bytes: impl Into<Arc<[u8]>>) -> Source {
         Arc::new(Self::new(bytes))
+    }
+}
+
+impl From<Vec<u8>> for MemorySource {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::new(bytes)
     }
 }
 
@@ -191,9 +204,7 @@ impl<S: ByteSource> ByteSource for BlockCache<S> {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
         let wanted = buffer.len() as u64;
         let len = self.len();
-        if offset.checked_add(wanted).is_none_or(|end| end > len) {
-            return Err(ReadError::OutOfBounds { offset, wanted, len });
-        }
+        end_inside(offset, wanted, len)?;
         if wanted >= self.block {
             return self.inner.read_at(offset, buffer);
         }

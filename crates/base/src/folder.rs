@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use std::sync::Arc;
 
-use crate::{MemorySource, ReadError, Source};
+use crate::{ByteSource as _, MemorySource, ReadError, Source};
 
 /// One file of a [`Folder`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,46 +46,80 @@ pub trait Folder: Send + Sync {
     fn open(&self, path: &str) -> Result<Option<Source>, ReadError>;
 }
 
-/// A folder in memory, for tests, embedded samples and unpacked archives.
-#[derive(Debug, Clone, Default)]
-pub struct MemoryFolder {
-    name: String,
-    files: BTreeMap<String, MemorySource>,
+/// A file that somebody listed, to be opened when it is read.
+pub trait ListedFile: Send + Sync {
+    /// Its size in bytes.
+    fn len_bytes(&self) -> u64;
+
+    /// Its bytes.
+    fn open(&self) -> Source;
 }
 
-impl MemoryFolder {
+impl ListedFile for MemorySource {
+    fn len_bytes(&self) -> u64 {
+        self.len()
+    }
+
+    fn open(&self) -> Source {
+        Arc::new(self.clone())
+    }
+}
+
+impl ListedFile for Source {
+    fn len_bytes(&self) -> u64 {
+        self.len()
+    }
+
+    fn open(&self) -> Source {
+        Arc::clone(self)
+    }
+}
+
+/// A folder of files that are known by name.
+#[derive(Debug, Clone, Default)]
+pub struct ListedFolder<F> {
+    name: String,
+    files: BTreeMap<String, F>,
+}
+
+/// A folder in memory, for tests, embedded samples and unpacked archives.
+pub type MemoryFolder = ListedFolder<MemorySource>;
+
+impl<F> ListedFolder<F> {
     /// A folder with the given files by relative path.
     pub fn new(
         name: impl Into<String>,
-        files: impl IntoIterator<Item = (String, Vec<u8>)>,
+        files: impl IntoIterator<Item = (String, impl Into<F>)>,
     ) -> Self {
-        let files = files.into_iter().map(|(path, bytes)| (path, MemorySource::new(bytes)));
+        let files = files.into_iter().map(|(path, file)| (path, file.into()));
         Self { name: name.into(), files: files.collect() }
     }
 }
 
-impl Folder for MemoryFolder {
+impl<F: ListedFile> ListedFolder<F> {
+    fn list(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<FolderEntry> {
+        let wanted = self.files.iter().filter(|(path, _)| is_wanted(path));
+        let entry =
+            |(path, file): (&String, &F)| FolderEntry { path: path.clone(), len: file.len_bytes() };
+        wanted.map(entry).collect()
+    }
+}
+
+impl<F: ListedFile> Folder for ListedFolder<F> {
     fn name(&self) -> &str {
         &self.name
     }
 
     fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        use crate::ByteSource as _;
-        let direct = self.files.iter().filter(|(path, _)| !path.contains('/'));
-        Ok(direct.map(|(path, f)| FolderEntry { path: path.clone(), len: f.len() }).collect())
+        Ok(self.list(|path| !path.contains('/')))
     }
 
     fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        use crate::ByteSource as _;
-        let entry = |(path, file): (&String, &MemorySource)| FolderEntry {
-            path: path.clone(),
-            len: file.len(),
-        };
-        Ok(self.files.iter().map(entry).collect())
+        Ok(self.list(|_| true))
     }
 
     fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
-        Ok(self.files.get(path).map(|file| Arc::new(file.clone()) as Source))
+        Ok(self.files.get(path).map(ListedFile::open))
     }
 }
 

@@ -16,9 +16,9 @@ pub mod threads;
 mod units;
 mod window;
 
-pub use bytes::{BlockCache, ByteSource, MemorySource, ReadError, Source, read_range};
+pub use bytes::{BlockCache, ByteSource, MemorySource, ReadError, Source, end_inside, read_range};
 pub use control::{Cancelled, Control, ProgressSink};
-pub use folder::{Folder, FolderEntry, MemoryFolder, SubFolder};
+pub use folder::{Folder, FolderEntry, ListedFile, ListedFolder, MemoryFolder, SubFolder};
 pub use ids::{ContextIdx, FileIdx, FunctionIdx, LocationIdx, MetricIdx, ModuleIdx};
 pub use issues::{Issue, Issues, Place, Severity, Stage};
 pub use limits::{LimitExceeded, Limits};

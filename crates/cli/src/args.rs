@@ -83,6 +83,9 @@ pub(crate) enum Command {
     Callers {
         #[command(flatten)]
         database: Database,
+        /// Only the contexts of this expression, such as 'function(solve)', and what they call.
+        #[arg(long, value_name = "CONTEXTS")]
+        from: Option<String>,
         /// Only functions whose name matches this glob, such as 'MPI_*'.
         #[arg(long, value_name = "GLOB")]
         function: Option<String>,
@@ -98,6 +101,9 @@ pub(crate) enum Command {
     Flat {
         #[command(flatten)]
         database: Database,
+        /// Only the contexts of this expression, such as 'function(solve)', and what they call.
+        #[arg(long, value_name = "CONTEXTS")]
+        from: Option<String>,
         /// What to group by.
         #[arg(long, value_enum, default_value = "function")]
         by: By,

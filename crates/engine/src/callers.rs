@@ -9,7 +9,7 @@ use parallax_base::ContextIdx;
 use parallax_model::{ContextKind, ContextTree};
 
 use crate::derived::descending;
-use crate::{Groups, Measure, TreeView};
+use crate::{Groups, Measure, Part, TreeView};
 
 /// One node of the bottom-up view: a function, called by the chain of functions above it.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,18 +55,22 @@ pub struct Callers<'a> {
 const NONE: u32 = u32::MAX;
 
 impl<'a> Callers<'a> {
-    /// The bottom-up view of the functions that `is_wanted` accepts (by name). Functions are told
-    /// apart by name.
+    /// The bottom-up view of the functions that `is_wanted` accepts (by name), in the whole tree or
+    /// in a part, at whose tops chains end. Functions are told apart by name.
     #[must_use]
     pub fn new(
         tree: &ContextTree,
         view: &'a TreeView,
         measure: impl Into<Measure>,
         is_wanted: impl Fn(&str) -> bool,
+        part: Option<&Part<'_>>,
     ) -> Self {
         let measure = measure.into();
         let names = FunctionNames::new(tree);
-        let is_function = |context| tree.kind(context) == ContextKind::Function;
+        let is_function = |context| {
+            tree.kind(context) == ContextKind::Function
+                && part.is_none_or(|part| part.contains(context))
+        };
         let (groups, keys) =
             Groups::new(view, |context| is_function(context).then(|| names.of(tree, context)));
         let mut name = vec![NONE; view.len()];

@@ -4,7 +4,7 @@ use parallax_base::ContextIdx;
 use parallax_model::{ContextKind, ContextTree};
 
 use crate::derived::descending;
-use crate::{CostColumns, Groups, Measure, TreeView};
+use crate::{CostColumns, Groups, Measure, Part, TreeView};
 
 /// The tree from the entries down, with the cost of every row.
 #[derive(Debug, Clone)]
@@ -75,9 +75,10 @@ impl TopDown {
 }
 
 /// What a flat view groups by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum FlatBy {
     /// Functions, by name.
+    #[default]
     Function,
     /// Source files that functions are defined in.
     File,
@@ -107,15 +108,19 @@ pub struct FlatRow {
     pub exclusive: f64,
 }
 
-/// The flat view: contexts grouped wherever they are called from. From the highest exclusive cost.
+/// The flat view: contexts grouped wherever they are called from, of the whole tree or of a part.
+/// From the highest exclusive cost.
 #[must_use]
 pub fn flat(
     tree: &ContextTree,
     view: &TreeView,
     measure: impl Into<Measure>,
     by: FlatBy,
+    part: Option<&Part<'_>>,
 ) -> Vec<FlatRow> {
-    let (groups, keys) = Groups::new(view, |context| group_of(tree, context, by));
+    let is_inside = |context| part.is_none_or(|part| part.contains(context));
+    let (groups, keys) =
+        Groups::new(view, |context| is_inside(context).then(|| group_of(tree, context, by))?);
     let costs = groups.costs(tree, view, &measure.into());
     let mut rows: Vec<FlatRow> = Vec::new();
     for (group, (name, place)) in keys.into_iter().enumerate() {

@@ -43,13 +43,8 @@ pub(crate) fn metrics(opened: &Opened, ask: &MetricsAsk, control: &Control) -> A
 }
 
 pub(crate) fn tree_table(opened: &Opened, ask: &TreeTableAsk, control: &Control) -> Answered {
-    let request = TreeTableRequest {
-        metrics: ask.metrics.clone(),
-        profiles: ask.profiles.clone(),
-        is_trace: ask.is_trace,
-        window: ask.window.clone(),
-        prune: ask.prune.clone().into(),
-    };
+    let request =
+        TreeTableRequest { costs: ask.costs.clone().into(), prune: ask.prune.clone().into() };
     let answer = opened.tree_table(&request, control).map_err(|error| service_error(&error))?;
     let costs = answer.headers.into_iter().map(Into::into).collect();
     with_tables(ask, &TreeTableReply { costs }, &[("rows", &answer.table)])
@@ -59,6 +54,7 @@ pub(crate) fn callers(opened: &Opened, ask: &CallersAsk, control: &Control) -> A
     let request = CallersRequest {
         cost: ask.cost.clone().into(),
         prune: ask.prune.clone().into(),
+        from: ask.from.clone(),
         function: ask.function.clone(),
         is_exact: true,
         max_depth: ask.max_depth,
@@ -78,8 +74,12 @@ pub(crate) fn flat(opened: &Opened, ask: &FlatAsk, control: &Control) -> Answere
         Some("line") => FlatBy::Line,
         Some(word) => return Err(unknown("by", word, "function, file, module, loop, line")),
     };
-    let request =
-        FlatRequest { cost: ask.cost.clone().into(), prune: ask.prune.clone().into(), by };
+    let request = FlatRequest {
+        cost: ask.cost.clone().into(),
+        prune: ask.prune.clone().into(),
+        from: ask.from.clone(),
+        by,
+    };
     let answer = opened.flat(&request, control).map_err(|error| service_error(&error))?;
     let table = answer.table();
     with_tables(ask, &FlatReply { cost: answer.header.into() }, &[("rows", &table)])
@@ -141,10 +141,7 @@ pub(crate) fn source_files(opened: &Opened, ask: &SourceFilesAsk) -> Answered {
 pub(crate) fn source(opened: &Opened, ask: &SourceAsk, control: &Control) -> Answered {
     let request = SourceRequest {
         file: ask.path.clone(),
-        metrics: ask.metrics.clone(),
-        profiles: ask.profiles.clone(),
-        is_trace: ask.is_trace,
-        window: ask.window.clone(),
+        costs: ask.costs.clone().into(),
         contexts_per_line: None,
     };
     let Answer { value: answer, notes } =

@@ -52,9 +52,8 @@ fn replay(steps: &[Step], first: u64) -> Replay {
             out.calls.push((path, start, now));
         }
     }
-    // What comes after the last call is no time that anything was in.
-    let last = out.calls.iter().map(|call| call.2).max().unwrap_or(0);
-    out.active.retain(|active| active.1 < last);
+    // Time in which nothing ran is what is left of a window.
+    out.active.retain(|active| !active.0.is_empty());
     out
 }
 
@@ -101,7 +100,7 @@ fn path_of(experiment: &Experiment, context: u32) -> Vec<u32> {
 type Sums = BTreeMap<Vec<u32>, (u64, u64)>;
 
 fn add(sums: &mut Sums, path: Vec<u32>, calls: u64, nanos: u64) {
-    if calls > 0 || nanos > 0 {
+    if !path.is_empty() && (calls > 0 || nanos > 0) {
         let sum = sums.entry(path).or_default();
         sum.0 += calls;
         sum.1 += nanos;

@@ -218,26 +218,28 @@ impl Server {
     }
 }
 
-/// Waits for Ctrl+C, or for the system to ask for the end.
-pub async fn interrupted() {
+/// Waits for Ctrl+C, or for the system to ask for the end. Both are heeded from this call on, which
+/// only a future of [`Server::run`] may make.
+pub fn interrupted() -> impl Future<Output = ()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            let main = std::pin::pin!(tokio::signal::ctrl_c());
-            let mut main = Some(main);
-            std::future::poll_fn(|context| {
-                let ended = terminated.poll_recv(context).is_ready();
-                let pressed = main.as_mut().is_some_and(|it| it.as_mut().poll(context).is_ready());
-                if ended || pressed { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-            })
-            .await;
-            return;
-        }
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
+        // Without signals the program ends as the system ends it.
+        let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
+        std::future::poll_fn(move |context| {
+            if signals.iter_mut().any(|signal| signal.poll_recv(context).is_ready()) {
+                std::task::Poll::Ready(())
+            } else {
+                std::task::Poll::Pending
+            }
+        })
     }
-    // Without signals the program ends as the system ends it.
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
+    #[cfg(not(unix))]
+    async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }
 

@@ -237,7 +237,7 @@ impl Opened {
             let name = format!("context({id})");
             let message = format!("this experiment has no context {id}");
             QueryError::unknown_name(&name, &name, message)
-                .with_hint("`parallax tree --json` lists the ids of contexts")
+                .with_hint("the tables of the tree have the ids of contexts")
         })?;
         let grouping = match request.by {
             BalanceBy::Profile => Grouping::Location,

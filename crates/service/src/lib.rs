@@ -27,7 +27,7 @@ pub use discover::{Found, discover};
 pub use distribution::{CostScope, DistributionAnswer, DistributionRequest};
 pub use error::ServiceError;
 pub use info::{Info, MetricInfo};
-pub use options::{CostChoice, PruneChoice};
+pub use options::{CostChoice, CostsChoice, PruneChoice};
 pub use parallax_analysis as analysis;
 pub use parallax_base::{Control, Issue, Issues, Limits as OpenLimits, Severity, Unit};
 pub use parallax_engine::{Column, FlatBy, Table};

@@ -26,6 +26,19 @@ pub struct CostChoice {
     pub window: Option<String>,
 }
 
+/// What counts as cost where several metrics stand side by side, and over which locations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CostsChoice {
+    /// Metric expressions, or formulas after `=`; none for the metric that says most about time.
+    pub metrics: Vec<String>,
+    /// A profile expression; `None` for all locations.
+    pub profiles: Option<String>,
+    /// Count time in the traces instead of metrics.
+    pub is_trace: bool,
+    /// A time window of the traces; implies `is_trace`.
+    pub window: Option<String>,
+}
+
 /// What is left out of trees.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PruneChoice {
@@ -119,6 +132,27 @@ impl CostChoice {
         };
         let measure = session.costs(metric, &locations, control)?.into();
         Ok(Chosen { measure, locations, reason, notes })
+    }
+}
+
+impl CostsChoice {
+    /// The costs of each metric, or the one time of the traces.
+    pub(crate) fn resolve(
+        &self,
+        session: &Session,
+        control: &Control,
+    ) -> Result<Vec<Chosen>, ServiceError> {
+        let cost = |metric| CostChoice {
+            metric,
+            profiles: self.profiles.clone(),
+            is_trace: self.is_trace,
+            window: self.window.clone(),
+        };
+        if self.metrics.is_empty() || self.is_trace || self.window.is_some() {
+            return Ok(vec![cost(None).resolve(session, control)?]);
+        }
+        let each = self.metrics.iter().map(|metric| cost(Some(metric.clone())));
+        each.map(|cost| cost.resolve(session, control)).collect()
     }
 }
 

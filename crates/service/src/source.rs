@@ -5,8 +5,8 @@ use parallax_engine::query::{NameMatch, QueryError, near_names};
 use parallax_engine::{EngineError, Groups, Measure, TreeView};
 use parallax_model::{ContextKind, ContextTree, StoreError};
 
-use crate::tree_table::{defined, resolve_all};
-use crate::{Answer, Column, CostChoice, CostHeader, Opened, ServiceError, Table};
+use crate::tree_table::defined;
+use crate::{Answer, Column, CostHeader, CostsChoice, Opened, ServiceError, Table};
 
 /// Contexts of a line that are listed unless asked otherwise.
 const CONTEXTS_PER_LINE: usize = 100;
@@ -26,14 +26,8 @@ pub struct SourceRequest {
     /// Path as the contexts of the tree name it, or the end of one that no other file has, such as
     /// `solver.c`.
     pub file: String,
-    /// Metric expressions, or formulas after `=`; none for the metric that says most about time.
-    pub metrics: Vec<String>,
-    /// A profile expression; `None` for all locations.
-    pub profiles: Option<String>,
-    /// Count time in the traces instead of metrics.
-    pub is_trace: bool,
-    /// A time window of the traces; implies `is_trace`.
-    pub window: Option<String>,
+    /// What counts as cost.
+    pub costs: CostsChoice,
     /// How many contexts of each line to list at most; `None` for 100.
     pub contexts_per_line: Option<usize>,
 }
@@ -91,13 +85,7 @@ impl Opened {
     ) -> Result<Answer<SourceAnswer>, ServiceError> {
         let tree = self.session().tree();
         let path = find_file(tree, &request.file)?;
-        let cost = CostChoice {
-            metric: None,
-            profiles: request.profiles.clone(),
-            is_trace: request.is_trace,
-            window: request.window.clone(),
-        };
-        let chosen = resolve_all(self, &request.metrics, &cost, control)?;
+        let chosen = request.costs.resolve(self.session(), control)?;
         let headers = chosen.iter().map(|chosen| self.header(chosen)).collect();
         let measures: Vec<&Measure> = chosen.iter().map(|chosen| &chosen.measure).collect();
         let mut notes = Vec::new();
@@ -173,7 +161,7 @@ fn find_file<'t>(tree: &'t ContextTree, wanted: &str) -> Result<&'t str, Service
             let message = format!("no context lies in a file {wanted}");
             let error = QueryError::unknown_name(wanted, wanted, message);
             Err(if near.is_empty() {
-                error.with_hint("`parallax flat --by file` lists the files")
+                error.with_hint("the flat view by file lists the files")
             } else {
                 error.with_hint(format!("did you mean {}?", near.join(" or ")))
             }

@@ -7,22 +7,14 @@ use parallax_base::{ContextIdx, Control, FileIdx, FunctionIdx, ModuleIdx};
 use parallax_engine::{CostColumns, TopDown, TreeView, row_costs};
 use parallax_model::{ContextKind, ContextTree};
 
-use crate::options::Chosen;
 use crate::views::{definition, kind_name};
-use crate::{Column, CostChoice, CostHeader, Opened, PruneChoice, ServiceError, Table};
+use crate::{Column, CostHeader, CostsChoice, Opened, PruneChoice, ServiceError, Table};
 
 /// A top-down tree with several metrics.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TreeTableRequest {
-    /// Metric expressions, or formulas after `=`. The first one orders the rows and decides what
-    /// is low cost; none for the metric that says most about time.
-    pub metrics: Vec<String>,
-    /// A profile expression; `None` for all locations.
-    pub profiles: Option<String>,
-    /// Count time in the traces instead of metrics.
-    pub is_trace: bool,
-    /// A time window of the traces; implies `is_trace`.
-    pub window: Option<String>,
+    /// What counts as cost. The first metric orders the rows and decides what is low cost.
+    pub costs: CostsChoice,
     /// What is left out.
     pub prune: PruneChoice,
 }
@@ -45,23 +37,6 @@ pub struct TreeTableAnswer {
 /// The `parent` of rows at the top of a [`TreeTableAnswer`].
 pub const NO_PARENT: u32 = u32::MAX;
 
-/// Metrics, or one time of traces, over the same locations.
-pub(crate) fn resolve_all(
-    opened: &Opened,
-    metrics: &[String],
-    cost: &CostChoice,
-    control: &Control,
-) -> Result<Vec<Chosen>, ServiceError> {
-    let session = opened.session();
-    if metrics.is_empty() || cost.is_trace || cost.window.is_some() {
-        return Ok(vec![cost.resolve(session, control)?]);
-    }
-    let resolve = |metric: &String| {
-        CostChoice { metric: Some(metric.clone()), ..cost.clone() }.resolve(session, control)
-    };
-    metrics.iter().map(resolve).collect()
-}
-
 impl Opened {
     /// The tree from the entries down, with several metrics side by side.
     ///
@@ -74,13 +49,7 @@ impl Opened {
     ) -> Result<TreeTableAnswer, ServiceError> {
         let session = self.session();
         let tree = session.tree();
-        let cost = CostChoice {
-            metric: None,
-            profiles: request.profiles.clone(),
-            is_trace: request.is_trace,
-            window: request.window.clone(),
-        };
-        let chosen = resolve_all(self, &request.metrics, &cost, control)?;
+        let chosen = request.costs.resolve(session, control)?;
         let headers = chosen.iter().map(|chosen| self.header(chosen)).collect();
         let mut measures = chosen.iter().map(|chosen| &chosen.measure);
         let Some(first) = measures.next() else {

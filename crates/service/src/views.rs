@@ -3,7 +3,7 @@
 use parallax_base::{ContextIdx, Control, Unit};
 use parallax_engine::query::{NameMatch, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
-use parallax_engine::{Callers, FlatBy, FlatRow, TopDown, flat};
+use parallax_engine::{Callers, FlatBy, FlatRow, Part, Session, TopDown, flat};
 use parallax_model::ContextTree;
 
 use crate::options::Chosen;
@@ -81,6 +81,8 @@ pub struct CallersRequest {
     pub cost: CostChoice,
     /// What is left out.
     pub prune: PruneChoice,
+    /// A context expression: only the contexts that it names and what lies below them.
+    pub from: Option<String>,
     /// Glob of the functions to start from; `None` for all.
     pub function: Option<String>,
     /// `function` is the whole name of one function, in which no character is special.
@@ -92,12 +94,14 @@ pub struct CallersRequest {
 }
 
 /// A flat view.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct FlatRequest {
     /// What counts as cost.
     pub cost: CostChoice,
     /// What is left out.
     pub prune: PruneChoice,
+    /// A context expression: only the contexts that it names and what lies below them.
+    pub from: Option<String>,
     /// What to group by.
     pub by: FlatBy,
 }
@@ -140,20 +144,12 @@ impl Opened {
         let tree = session.tree();
         let mut chosen = request.cost.resolve(session, control)?;
         let view = request.prune.view(session, &chosen.measure)?;
-        let tops: Vec<usize> = match &request.from {
-            None => Vec::new(),
-            Some(text) => {
-                let (contexts, notes) = resolve_contexts(session, &parse_contexts(text)?, control)?;
-                chosen.notes.extend(notes);
-                outermost(tree, &contexts).into_iter().map(|context| view.owner(context)).collect()
-            }
-        };
+        let part = part(session, request.from.as_deref(), &mut chosen.notes, control)?;
+        let tops: Option<Vec<usize>> =
+            part.map(|part| part.tops().iter().map(|&context| view.owner(context)).collect());
         let top_down = TopDown::new(tree, view, &chosen.measure);
         let hot = top_down.hot_path(request.hot_percent);
-        let tops = match &request.from {
-            None => top_down.children_by_cost(0),
-            Some(_) => tops,
-        };
+        let tops = tops.unwrap_or_else(|| top_down.children_by_cost(0));
         let mut rows = Vec::new();
         // Depth-first by an explicit stack: trees may be deep.
         let mut stack: Vec<(usize, u32)> = tops.iter().rev().map(|&row| (row, 0)).collect();
@@ -192,6 +188,7 @@ impl Opened {
         let tree = session.tree();
         let mut chosen = request.cost.resolve(session, control)?;
         let view = request.prune.view(session, &chosen.measure)?;
+        let part = part(session, request.from.as_deref(), &mut chosen.notes, control)?;
         let wanted = request.function.as_deref().map(|text| {
             if request.is_exact {
                 NameMatch::Exact(text.to_owned())
@@ -205,7 +202,7 @@ impl Opened {
             Some(wanted) if request.is_exact => wanted.matches(name),
             Some(wanted) => wanted.matches_function(name),
         };
-        let callers = Callers::new(tree, &view, &chosen.measure, is_wanted);
+        let callers = Callers::new(tree, &view, &chosen.measure, is_wanted, part.as_ref());
         if let (Some(function), []) = (&request.function, callers.roots()) {
             chosen.notes.push(format!("no function with a cost matches {function}"));
         }
@@ -242,22 +239,25 @@ impl Opened {
         control: &Control,
     ) -> Result<FlatAnswer, ServiceError> {
         let session = &self.session;
-        let chosen = request.cost.resolve(session, control)?;
+        let mut chosen = request.cost.resolve(session, control)?;
         let view = request.prune.view(session, &chosen.measure)?;
-        let rows = flat(session.tree(), &view, &chosen.measure, request.by);
+        let part = part(session, request.from.as_deref(), &mut chosen.notes, control)?;
+        let rows = flat(session.tree(), &view, &chosen.measure, request.by, part.as_ref());
         Ok(FlatAnswer { header: self.header(&chosen), rows })
     }
 }
 
-/// The contexts of `chosen` (in depth-first order) that have no other of them above.
-fn outermost(tree: &ContextTree, chosen: &[ContextIdx]) -> Vec<ContextIdx> {
-    let mut out: Vec<ContextIdx> = Vec::new();
-    for &context in chosen {
-        if out.last().is_none_or(|&last| !tree.is_within(context, last)) {
-            out.push(context);
-        }
-    }
-    out
+/// The part of the tree below the contexts of an expression; `None` when there is no expression.
+fn part<'a>(
+    session: &'a Session,
+    from: Option<&str>,
+    notes: &mut Vec<String>,
+    control: &Control,
+) -> Result<Option<Part<'a>>, ServiceError> {
+    let Some(text) = from else { return Ok(None) };
+    let (contexts, more) = resolve_contexts(session, &parse_contexts(text)?, control)?;
+    notes.extend(more);
+    Ok(Some(Part::new(session.tree(), &contexts)))
 }
 
 /// Where the function of a function context is defined.

@@ -7,7 +7,7 @@ mod drawn;
 
 use drawn::{drawn, printed};
 use parallax_service::{
-    CallersRequest, Control, CostChoice, FlatBy, FlatRequest, PruneChoice, TreeRequest,
+    CallersRequest, Control, CostChoice, FlatRequest, PruneChoice, TreeRequest,
 };
 
 const SOLVER: &str = "
@@ -135,11 +135,7 @@ const RECURSION: &str = "
 #[test]
 fn recursion_is_counted_once_in_flat_and_caller_views() {
     let opened = drawn(RECURSION);
-    let request = FlatRequest {
-        cost: CostChoice::default(),
-        prune: PruneChoice::default(),
-        by: FlatBy::Function,
-    };
+    let request = FlatRequest::default();
     let flat = opened.flat(&request, &Control::new()).unwrap();
     let rows: Vec<_> =
         flat.rows.iter().map(|row| (row.name.as_str(), row.exclusive, row.inclusive)).collect();

@@ -1,11 +1,12 @@
 //! Files of the page as byte sources.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use js_sys::Uint8Array;
-use parallax_base::{BlockCache, ByteSource, Folder, FolderEntry, ReadError, Source};
+use parallax_base::{
+    BlockCache, ByteSource, ListedFile, ListedFolder, ReadError, Source, end_inside,
+};
 use web_sys::{Blob, FileReaderSync};
 
 use crate::watch::count_bytes;
@@ -76,10 +77,7 @@ impl ByteSource for BlobSource {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
         let wanted = buffer.len() as u64;
-        let end = offset.checked_add(wanted).filter(|&end| end <= self.len);
-        let Some(end) = end else {
-            return Err(ReadError::OutOfBounds { offset, wanted, len: self.len });
-        };
+        let end = end_inside(offset, wanted, self.len)?;
         count_bytes(wanted, offset)?;
         let lent = OFFERED.with_borrow(|lent| {
             let (start, bytes) = lent.as_ref()?;
@@ -167,49 +165,34 @@ impl BlobSource {
     }
 }
 
+/// A file of the page that can be opened again and again, each time with a cache of its own.
+pub(crate) struct BlobFile {
+    number: usize,
+    len: u64,
+}
+
+impl ListedFile for BlobFile {
+    fn len_bytes(&self) -> u64 {
+        self.len
+    }
+
+    fn open(&self) -> Source {
+        let source = BlobSource { number: self.number, len: self.len };
+        Arc::new(BlockCache::new(source, BLOCK_BYTES, CACHE_BYTES))
+    }
+}
+
 /// What a person dropped or picked: files by path.
-pub(crate) struct BlobFolder {
-    name: String,
-    files: BTreeMap<String, (usize, u64)>,
-}
+pub(crate) type BlobFolder = ListedFolder<BlobFile>;
 
-impl BlobFolder {
-    pub(crate) fn new(name: &str, files: impl IntoIterator<Item = (String, Blob)>) -> Self {
-        let files = files.into_iter().map(|(path, blob)| {
-            let len = blob.size() as u64;
-            let number = BLOBS.with_borrow_mut(|blobs| {
-                blobs.push(blob);
-                blobs.len() - 1
-            });
-            (path, (number, len))
+impl From<Blob> for BlobFile {
+    /// Keeps the file for as long as the worker lives.
+    fn from(blob: Blob) -> Self {
+        let len = blob.size() as u64;
+        let number = BLOBS.with_borrow_mut(|blobs| {
+            blobs.push(blob);
+            blobs.len() - 1
         });
-        Self { name: name.to_owned(), files: files.collect() }
-    }
-
-    fn list(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<FolderEntry> {
-        let wanted = self.files.iter().filter(|(path, _)| is_wanted(path));
-        wanted.map(|(path, &(_, len))| FolderEntry { path: path.clone(), len }).collect()
-    }
-}
-
-impl Folder for BlobFolder {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        Ok(self.list(|path| !path.contains('/')))
-    }
-
-    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        Ok(self.list(|_| true))
-    }
-
-    fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
-        let source = self.files.get(path).map(|&(number, len)| {
-            let source = BlobSource { number, len };
-            Arc::new(BlockCache::new(source, BLOCK_BYTES, CACHE_BYTES)) as Source
-        });
-        Ok(source)
+        Self { number, len }
     }
 }

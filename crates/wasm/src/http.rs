@@ -1,10 +1,11 @@
 //! Files behind an address, read in ranges.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use js_sys::Uint8Array;
-use parallax_base::{BlockCache, ByteSource, Folder, FolderEntry, MemorySource, ReadError, Source};
+use parallax_base::{
+    BlockCache, ByteSource, ListedFolder, MemorySource, ReadError, Source, end_inside,
+};
 use wasm_bindgen::JsCast as _;
 use web_sys::{XmlHttpRequest, XmlHttpRequestResponseType};
 
@@ -57,10 +58,7 @@ impl ByteSource for HttpSource {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
         let wanted = buffer.len() as u64;
-        let end = offset.checked_add(wanted).filter(|&end| end <= self.len);
-        let Some(end) = end else {
-            return Err(ReadError::OutOfBounds { offset, wanted, len: self.len });
-        };
+        let end = end_inside(offset, wanted, self.len)?;
         if wanted == 0 {
             return Ok(());
         }
@@ -85,11 +83,8 @@ impl ByteSource for HttpSource {
     }
 }
 
-/// A folder behind an address: the files that somebody listed.
-pub(crate) struct HttpFolder {
-    name: String,
-    files: BTreeMap<String, (Source, u64)>,
-}
+/// Folders behind addresses.
+pub(crate) struct HttpFolder;
 
 impl HttpFolder {
     /// Looks which of `paths` (relative to the folder `url`) are there. A path of nothing is the
@@ -97,8 +92,12 @@ impl HttpFolder {
     ///
     /// # Errors
     /// When none of them can be had; the text says why.
-    pub(crate) fn find(name: &str, url: &str, paths: Vec<String>) -> Result<Self, String> {
-        let mut files = BTreeMap::new();
+    pub(crate) fn find(
+        name: &str,
+        url: &str,
+        paths: Vec<String>,
+    ) -> Result<ListedFolder<Source>, String> {
+        let mut files: Vec<(String, Source)> = Vec::new();
         let mut last_error = None;
         for path in paths {
             let (address, path) = if path.is_empty() {
@@ -108,23 +107,15 @@ impl HttpFolder {
                 (format!("{}/{path}", url.trim_end_matches('/')), path)
             };
             match look(&address) {
-                Ok(Some(source)) => {
-                    let len = source.len();
-                    files.insert(path, (source, len));
-                }
+                Ok(Some(source)) => files.push((path, source)),
                 Ok(None) => last_error = Some(format!("there is nothing at {address}")),
                 Err(error) => last_error = Some(error),
             }
         }
         match last_error {
             Some(error) if files.is_empty() => Err(error),
-            _ => Ok(Self { name: name.to_owned(), files }),
+            _ => Ok(ListedFolder::new(name, files)),
         }
-    }
-
-    fn list(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<FolderEntry> {
-        let wanted = self.files.iter().filter(|(path, _)| is_wanted(path));
-        wanted.map(|(path, (_, len))| FolderEntry { path: path.clone(), len: *len }).collect()
     }
 }
 
@@ -143,23 +134,5 @@ fn look(url: &str) -> Result<Option<Source>, String> {
         (416, _) => Ok(Some(Arc::new(MemorySource::new(Vec::new())))),
         (404 | 410, _) => Ok(None),
         (status, _) => Err(format!("{url} answered with status {status}")),
-    }
-}
-
-impl Folder for HttpFolder {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        Ok(self.list(|path| !path.contains('/')))
-    }
-
-    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        Ok(self.list(|_| true))
-    }
-
-    fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
-        Ok(self.files.get(path).map(|(source, _)| Arc::clone(source)))
     }
 }

@@ -1,5 +1,5 @@
 import type { Desk } from "../state/app-state.ts";
-import type { EngineClient } from "../state/engine.ts";
+import { EngineError, type EngineClient } from "../state/engine.ts";
 import { Links } from "../state/links.svelte.ts";
 import { Notices } from "../state/notices.svelte.ts";
 import type { Picked } from "../state/pick.ts";
@@ -35,10 +35,22 @@ export class Application {
   /** What is open above the panels. */
   overlay = $state<"palette" | "keys" | "save-layout" | "open-url" | "parameters" | null>(null);
   /** The dock on screen; null on the start page. */
-  dock = $state.raw<DockControl | null>(null);
+  #dock = $state.raw<DockControl | null>(null);
+  /** Asked for while there was no dock yet. */
+  #wished: ViewPlugin | null = null;
   /** The panel that has the keyboard or had it last. */
   activePanel = $state<string | null>(null);
   #written = "";
+
+  get dock(): DockControl | null {
+    return this.#dock;
+  }
+
+  set dock(dock: DockControl | null) {
+    this.#dock = dock;
+    if (dock !== null && this.#wished !== null) dock.show(this.#wished);
+    this.#wished = null;
+  }
 
   constructor(connect: () => Promise<EngineClient>) {
     this.session = new Session(this.store, this.notices, this.preferences, async () => this.tasks.watched(await connect()));
@@ -116,7 +128,9 @@ export class Application {
   /** Brings a view of the active item to the front; opens it where it is closed. */
   showView(id: string): void {
     const view = this.#views.find((one) => one.id === id);
-    if (view !== undefined) this.dock?.show(view);
+    if (view === undefined) return;
+    if (this.#dock === null) this.#wished = view;
+    else this.#dock.show(view);
   }
 
   /** Puts the arrangement of the active item aside under a name. */
@@ -196,8 +210,12 @@ export class Application {
     }
     for (const id of query.getAll("sample")) await this.session.openSample(id);
     if (this.session.items.length > 0) return;
-    // The engine starts while people look at the start page; an error is told when they open something.
-    const client = await this.session.connect().catch(() => null);
+    // The engine starts while people look at the start page. That it is missing is told when they open something; without its
+    // server a page has nothing to open.
+    const client = await this.session.connect().catch((error: unknown) => {
+      if (error instanceof EngineError && error.kind === "connection") this.notices.error("The data cannot be shown", error);
+      return null;
+    });
     // A report shows the data that it carries, and a server what it offers first: its only path, or all of them together.
     const roots = client?.roots ?? [];
     for (const root of client?.kind === "worker" ? roots : roots.slice(0, 1)) await this.session.openRoot(root);

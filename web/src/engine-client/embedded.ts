@@ -42,8 +42,24 @@ export async function embeddedWorker(): Promise<(() => Worker) | null> {
   return () => new Worker(url, { name: "engine" });
 }
 
+/** Letters that are decoded at once: a multiple of four, which stand for three bytes. */
+const CHUNK = 1 << 20;
+
+/** Bytes in base64, piece by piece: in between, the page draws and answers. */
+function decoded(base64: string): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      const letters = atob(base64.slice(at, at + CHUNK));
+      at += CHUNK;
+      const bytes = new Uint8Array(letters.length);
+      for (let index = 0; index < letters.length; index += 1) bytes[index] = letters.charCodeAt(index);
+      controller.enqueue(bytes);
+      if (at >= base64.length) controller.close();
+    },
+  });
+}
+
 async function unpacked(base64: string): Promise<Blob> {
-  const bytes = Uint8Array.from(atob(base64.trim()), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).blob();
+  return new Response(decoded(base64.trim()).pipeThrough(new DecompressionStream("gzip"))).blob();
 }

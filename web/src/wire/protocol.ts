@@ -1,7 +1,7 @@
 // Generated from crates/wire by `cargo xtask web`. Do not edit.
 
 /** The version of the protocol that these types describe. */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
 /** How evenly contexts cost. */
 export type BalanceAsk = {
@@ -37,6 +37,8 @@ export type CallersAsk = {
   cost?: CostAsk;
   /** What is left out. */
   prune?: PruneAsk;
+  /** A context expression: only what lies below the contexts that it names; null for everything. */
+  from?: string | null;
   /** Exact name of one function; null for all. */
   function?: string | null;
   /** Callers in a chain at most; 0 for the functions alone, null for all. */
@@ -139,6 +141,18 @@ export type CostReply = {
   locations: number;
   /** What a person should know. */
   notes: Array<string>;
+};
+
+/** What counts as cost where several metrics stand side by side, and over which locations. */
+export type CostsAsk = {
+  /** Metric expressions, or formulas that begin with `=`; the default metric when empty. */
+  metrics?: Array<string>;
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+  /** Count time in the traces instead of metrics. */
+  is_trace?: boolean;
+  /** A time window of the traces; implies `is_trace`. */
+  window?: string | null;
 };
 
 /** Where curves of models go along. */
@@ -271,6 +285,8 @@ export type FlatAsk = {
   cost?: CostAsk;
   /** What is left out. */
   prune?: PruneAsk;
+  /** A context expression: only what lies below the contexts that it names; null for everything. */
+  from?: string | null;
   /** `function` (default), `file`, `module`, `loop` or `line`. */
   by?: string | null;
 };
@@ -716,14 +732,8 @@ export type SourceAsk = {
   item: string;
   /** Path, as contexts name it, or the end of one that no other file has. */
   path: string;
-  /** Metric expressions, or formulas that begin with `=`; the default metric when empty. */
-  metrics?: Array<string>;
-  /** A profile expression; null for all locations. */
-  profiles?: string | null;
-  /** Count time in the traces instead of metrics. */
-  is_trace?: boolean;
-  /** A time window of the traces; implies `is_trace`. */
-  window?: string | null;
+  /** What counts as cost. */
+  costs?: CostsAsk;
 };
 
 /** A source file. */
@@ -844,17 +854,8 @@ export type TreeReply = {
 export type TreeTableAsk = {
   /** An experiment. */
   item: string;
-  /**
-   * Metric expressions, or formulas that begin with `=`; the default metric when empty. Rows are
-   * ordered by the first.
-   */
-  metrics?: Array<string>;
-  /** A profile expression; null for all locations. */
-  profiles?: string | null;
-  /** Count time in the traces instead of metrics. */
-  is_trace?: boolean;
-  /** A time window of the traces; implies `is_trace`. */
-  window?: string | null;
+  /** What counts as cost. Rows are ordered by the first metric. */
+  costs?: CostsAsk;
   /** What is left out. */
   prune?: PruneAsk;
 };

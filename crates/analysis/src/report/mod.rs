@@ -271,7 +271,7 @@ pub fn report(
     let functions_only =
         PruneRules { mpi_internals: true, lines_and_loops: true, ..PruneRules::default() };
     let view = functions_only.apply(tree, None);
-    out.top_functions = flat(tree, &view, &costs, FlatBy::Function);
+    out.top_functions = flat(tree, &view, &costs, FlatBy::Function, None);
     out.top_functions.retain(|row| row.exclusive > 0.0);
     out.top_functions.truncate(options.num_functions);
     let top_down = TopDown::new(tree, view, &costs);

@@ -82,11 +82,11 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Tree { database, from, depth, hot, cost, prune } => {
             views::tree(&context, &database, from, depth, hot, cost, prune)
         }
-        Command::Callers { database, function, depth, cost, prune } => {
-            views::callers(&context, &database, function, depth, cost, prune)
+        Command::Callers { database, from, function, depth, cost, prune } => {
+            views::callers(&context, &database, from, function, depth, cost, prune)
         }
-        Command::Flat { database, by, cost, prune } => {
-            views::flat(&context, &database, by, cost, prune)
+        Command::Flat { database, from, by, cost, prune } => {
+            views::flat(&context, &database, from, by, cost, prune)
         }
         Command::Query { database, profiles, contexts, metrics, raw, with_elided, prune } => {
             let request = parallax_service::QueryRequest {

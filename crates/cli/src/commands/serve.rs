@@ -27,32 +27,54 @@ pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<(
         ..Options::new(token.clone())
     };
     let server = Server::bind(places, options)?;
+    let said = announcement(context, arguments, &server, &token);
+    let mut announced = Ok(());
+    // The address is told when signals are heeded: whoever reads it may end the server at once.
+    server.run(async {
+        let end = interrupted();
+        announced = said();
+        if announced.is_ok() {
+            end.await;
+        }
+    })?;
+    Ok(announced?)
+}
+
+/// What tells where the server is, and opens a browser there.
+fn announcement<'a>(
+    context: &'a Context,
+    arguments: &'a OpenArgs,
+    server: &Server,
+    token: &Token,
+) -> impl FnOnce() -> std::io::Result<()> + 'a {
     let url = server.url();
     let is_json = context.output.format == Format::Json;
-    if is_json {
-        let line = serde_json::json!({
-            "url": url, "token": token.as_str(), "roots": server.roots(),
-        });
-        say(&line.to_string())?;
-    } else {
-        say(&format!("Parallax is at {url}"))?;
-        context.note("the address has a token: whoever has it can read these files through this server; Ctrl+C ends it");
-    }
-    if !server.is_local() {
-        let warning = "other machines can reach this server, and what it sends is not encrypted; \
+    let (port, is_local) = (server.address().port(), server.is_local());
+    let line = serde_json::json!({
+        "url": url, "token": token.as_str(), "roots": server.roots(),
+    });
+    move || {
+        if is_json {
+            say(&line.to_string())?;
+        } else {
+            say(&format!("Parallax is at {url}"))?;
+            context.note("the address has a token: whoever has it can read these files through this server; Ctrl+C ends it");
+        }
+        if !is_local {
+            let warning = "other machines can reach this server, and what it sends is not encrypted; \
                        without --bind only this one can";
-        Notice::new(Level::Warning, warning).print(&context.stderr);
+            Notice::new(Level::Warning, warning).print(&context.stderr);
+        }
+        if !Pages::is_embedded() {
+            let warning =
+                "this build has no page to show; `cargo xtask web` makes one, then build again";
+            Notice::new(Level::Warning, warning).print(&context.stderr);
+        }
+        if !arguments.no_browser && !is_json && !browser::open(&url) {
+            context.note(browser::advice(port));
+        }
+        Ok(())
     }
-    if !Pages::is_embedded() {
-        let warning =
-            "this build has no page to show; `cargo xtask web` makes one, then build again";
-        Notice::new(Level::Warning, warning).print(&context.stderr);
-    }
-    if !arguments.no_browser && !is_json && !browser::open(&url) {
-        let port = server.address().port();
-        context.note(browser::advice(port));
-    }
-    Ok(server.run(interrupted())?)
 }
 
 /// Says which paths hold nothing, while the person who typed them is still looking.

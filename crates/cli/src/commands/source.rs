@@ -1,6 +1,6 @@
 //! `source`.
 
-use parallax_service::{Answer, Column, SourceAnswer, SourceRequest, Table};
+use parallax_service::{Answer, Column, CostsChoice, SourceAnswer, SourceRequest, Table};
 use parallax_wire::{Cell, Cells};
 
 use super::Context;
@@ -18,10 +18,12 @@ pub(super) fn source(
     let cost = cost.choice();
     let request = SourceRequest {
         file,
-        metrics: cost.metric.into_iter().collect(),
-        profiles: cost.profiles,
-        is_trace: cost.is_trace,
-        window: cost.window,
+        costs: CostsChoice {
+            metrics: cost.metric.into_iter().collect(),
+            profiles: cost.profiles,
+            is_trace: cost.is_trace,
+            window: cost.window,
+        },
         contexts_per_line: Some(0),
     };
     let Answer { value: answer, mut notes } = opened.source(&request, &context.control)?;

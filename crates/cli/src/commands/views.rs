@@ -88,6 +88,7 @@ pub(super) fn tree(
 pub(super) fn callers(
     context: &Context,
     database: &Database,
+    from: Option<String>,
     function: Option<String>,
     depth: Option<u32>,
     cost: CostArgs,
@@ -97,6 +98,7 @@ pub(super) fn callers(
     let request = CallersRequest {
         cost: cost.choice(),
         prune: prune.choice(),
+        from,
         function,
         max_depth: depth,
         ..CallersRequest::default()
@@ -123,12 +125,13 @@ fn without_repeated_places(answer: &FlatAnswer) -> FlatAnswer {
 pub(super) fn flat(
     context: &Context,
     database: &Database,
+    from: Option<String>,
     by: By,
     cost: CostArgs,
     prune: PruneArgs,
 ) -> anyhow::Result<()> {
     let opened = context.open(database)?;
-    let request = FlatRequest { cost: cost.choice(), prune: prune.choice(), by: by.choice() };
+    let request = FlatRequest { cost: cost.choice(), prune: prune.choice(), from, by: by.choice() };
     let answer = opened.flat(&request, &context.control)?;
     context.output.emit_with(&answer.table(), |style, out| {
         let table = without_repeated_places(&answer).table();

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::Style;
+use super::advice::with_options;
 use super::fit::{pad, printable, width_of};
 use super::style::Role;
 
@@ -113,9 +114,9 @@ pub(crate) struct Notice {
 }
 
 impl Notice {
-    /// A message. Lines of several stay apart.
+    /// A message, with the options behind what it advises. Lines of several stay apart.
     pub(crate) fn new(level: Level, message: impl Into<String>) -> Self {
-        Self { level, message: message.into() }
+        Self { level, message: with_options(&message.into()) }
     }
 
     /// The text, with long lines broken below where they started.

@@ -6,6 +6,7 @@
 //! number of rows of a pipe is limited in the same way, so that it shows what a person saw. `--all`
 //! lifts the limit of rows; files and other formats are never cut.
 
+mod advice;
 mod blocks;
 mod chart;
 mod columns;

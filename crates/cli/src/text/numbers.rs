@@ -131,7 +131,10 @@ impl Scale {
         match self.notation {
             // Other values of the column may still be far out.
             Notation::Fixed(decimals) if scaled.abs() < 1e15 => {
-                grouped(&format!("{scaled:.decimals$}"))
+                let digits = format!("{scaled:.decimals$}");
+                // What rounds to zero has no sign that says anything.
+                let is_zero = digits.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+                grouped(digits.trim_start_matches(if is_zero { "-" } else { "" }))
             }
             Notation::Fixed(_) => format!("{scaled:.3e}"),
             Notation::Scientific(decimals) => format!("{scaled:.decimals$e}"),
@@ -289,6 +292,7 @@ mod tests {
         assert_eq!(scale.unit, "s");
         let numbers = values.map(|value| scale.number(value, &UTF));
         assert_eq!(numbers, ["12.35", "0.00", "0", "-1.00"]);
+        assert_eq!(scale.number(-0.001, &UTF), "0.00");
 
         let whole = Scale::for_column("", Extent::of([1_234_567.0, 2.0]), &UTF);
         assert_eq!(whole.number(1_234_567.0, &UTF), "1,234,567");

@@ -16,7 +16,7 @@ const QUESTIONS: &[&str] = &[
     r#"{"ask":"info","with":{"item":"x1"}}"#,
     r#"{"ask":"issues","with":{"item":"x1"}}"#,
     r#"{"ask":"metrics","with":{"item":"x1"}}"#,
-    r#"{"ask":"tree_table","with":{"item":"x1","metrics":["realtime (i)","realtime (e)"]}}"#,
+    r#"{"ask":"tree_table","with":{"item":"x1","costs":{"metrics":["realtime (i)","realtime (e)"]}}}"#,
     r#"{"ask":"callers","with":{"item":"x1"}}"#,
     r#"{"ask":"flat","with":{"item":"x1"}}"#,
     r#"{"ask":"distribution","with":{"item":"x1","context":"function(main)"}}"#,

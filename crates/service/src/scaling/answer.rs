@@ -8,9 +8,9 @@ use parallax_base::{Issues, Unit};
 use parallax_engine::query::NameMatch;
 use parallax_model::ensemble::{Ensemble, Region, RegionKind, metric_names};
 
-use super::ScalingError;
 use super::axes::{Axes, AxisChoice, RunChoice};
 use super::causes::{Cause, Spreads};
+use super::{Remedy, ScalingError};
 
 /// What is asked about an ensemble.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -209,7 +209,7 @@ pub(super) fn chosen_metric(ensemble: &Ensemble, asked: Option<&str>) -> Result<
         .or_else(|| (metrics.len() == 1).then_some(0));
     found.and_then(|at| u16::try_from(at).ok()).ok_or_else(|| ScalingError::Missing {
         what: "the measurements have no time".to_owned(),
-        hint: format!("choose one of their metrics with --metric: {}", known()),
+        hint: format!("{}; there are: {}", Remedy::Metric, known()),
     })
 }
 

@@ -3,8 +3,8 @@
 use parallax_analysis::scaling::{Grid, GridBuilder, Measure};
 use parallax_model::ensemble::{Ensemble, Parameter, ParameterValue, parameter_names};
 
-use super::ScalingError;
 use super::parameters::{cores_parameter, is_resource};
+use super::{Remedy, ScalingError};
 
 /// Which parameters become the axes of the maps.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -274,10 +274,11 @@ fn fixed_values(
                 let all: Vec<String> =
                     parameter.values.iter().map(|value| shown(parameter, value)).collect();
                 notes.push(format!(
-                    "measured at {} frequencies ({}); shown is the highest (choose with \
-                     --frequency)",
+                    "measured at {} frequencies ({}); shown is the highest; {} to see \
+                     it",
                     all.len(),
-                    all.join(", ")
+                    all.join(", "),
+                    Remedy::Frequency
                 ));
             }
         }

@@ -9,9 +9,9 @@ use parallax_model::{
     ContextChoice, ContextKind, ContextTree, IdentityKind, MetricChoice, Plan, Scope, SliceRequest,
 };
 
-use super::ScalingError;
 use super::answer::is_mpi;
 use super::pop::{USEFUL_MAX, USEFUL_MEAN};
+use super::{Remedy, ScalingError};
 
 /// How the values of many locations become the time of a region in one run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -134,7 +134,7 @@ pub(super) fn add_database(
     if locations.is_empty() {
         return Err(ScalingError::Missing {
             what: format!("{} has no location to count", session.experiment().metadata.origin),
-            hint: "choose others with --profiles".to_owned(),
+            hint: Remedy::Locations.to_string(),
         });
     }
     let mut fold = Fold::new(session.tree().len(), locations.len());
@@ -459,7 +459,7 @@ impl Fold {
         let described = session.experiment().metrics.get(metric);
         let id = described.id_in(&Scope::Inclusive).ok_or_else(|| ScalingError::Missing {
             what: format!("metric {} has no inclusive values", described.name),
-            hint: "choose another with --metric; `parallax info` lists their scopes".to_owned(),
+            hint: Remedy::Metric.to_string(),
         })?;
         let tree = session.tree();
         let exclusive = described.id_in(&Scope::Exclusive).filter(|_| is_flat(tree));

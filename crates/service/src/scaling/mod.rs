@@ -21,6 +21,7 @@ mod open;
 mod parameters;
 mod pop;
 mod remarks;
+mod remedy;
 mod tables;
 mod versions;
 
@@ -40,4 +41,5 @@ pub use parallax_import::scaling::{RegionTime, holds_measurements};
 pub use parallax_model::ensemble::{Ensemble, Region, RegionKind};
 pub use parameters::{ParameterRule, ParameterSource, ParameterTable};
 pub use pop::pop_table;
+pub use remedy::Remedy;
 pub use versions::{ComparedRegion, ComparisonAnswer, compare_versions};

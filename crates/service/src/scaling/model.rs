@@ -7,8 +7,8 @@ use parallax_analysis::scaling::Measure;
 use parallax_model::ensemble::{Ensemble, Region, metric_names};
 use regex::Regex;
 
-use super::ScalingError;
 use super::answer::display_name;
+use super::{Remedy, ScalingError};
 use crate::{Answer, Column, Table};
 
 /// What is modelled, and how.
@@ -158,7 +158,7 @@ pub fn models(
                 }
                 Err(ScalingError::Missing {
                     what: format!("the parameter {name} does not have several numbers as values"),
-                    hint: "take a number out of its labels with --number NAME=REGEX".to_owned(),
+                    hint: Remedy::Numbers.to_string(),
                 })
             })
             .collect::<Result<_, _>>()?,
@@ -167,9 +167,11 @@ pub fn models(
     if at.is_empty() {
         return Err(ScalingError::Missing {
             what: "no parameter has several numbers as values".to_owned(),
-            hint: "add one with --param NAME=path:REGEX, or take it out of labels with --number \
-                   NAME=REGEX"
-                .to_owned(),
+            hint: format!(
+                "where the runs differ, {}; where a parameter has words, {}",
+                Remedy::TellApart,
+                Remedy::Numbers
+            ),
         });
     }
     let names: Vec<&str> =
@@ -259,7 +261,8 @@ pub fn models(
         for name in falling {
             notes.push(format!(
                 "time falls with {name}: strong scaling, which models of time describe badly; \
-                 --resources {name} models {name} x time"
+                 {}, which is {name} x time",
+                Remedy::Resources
             ));
         }
     }

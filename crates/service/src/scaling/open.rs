@@ -12,9 +12,9 @@ use parallax_model::ensemble::{
 };
 use parallax_model::{Experiment, Metadata};
 
-use super::ScalingError;
 use super::contexts::{ContextOptions, add_database, choose_metric, is_flat};
 use super::parameters::{ParameterRule, ParameterTable, labelled, told_cores, told_input};
+use super::{Remedy, ScalingError};
 use crate::Answer;
 
 /// One thing to open: what a person named, and the bytes behind it.
@@ -211,7 +211,8 @@ fn open_files(
     if repeated > 0 {
         notes.push(format!(
             "{repeated} files have configurations that other files have too; their runs count as \
-             further repetitions (tell files apart with --param NAME=path:REGEX)"
+             further repetitions; {}",
+            Remedy::TellApart
         ));
     }
     let builder = builder.ok_or(ScalingError::NoSources)?;
@@ -274,8 +275,8 @@ fn open_databases(
     let most = runs_at.values().copied().max().unwrap_or(0);
     if most > 1 {
         notes.push(format!(
-            "up to {most} databases have the same parameters and count as repetitions; tell them \
-             apart with --param NAME=path:REGEX"
+            "up to {most} databases have the same parameters and count as repetitions; {}",
+            Remedy::TellApart
         ));
     }
     let value = builder.finish().map_err(|what| ScalingError::Inconsistent { what })?;
@@ -300,7 +301,8 @@ fn tell_parameters(
             extra.insert(0, (parameter_names::CORES.to_owned(), value));
         }
         notes.push(format!(
-            "cores are {by}, counted in each database (choose with --param cores=...)"
+            "cores are {by}, counted in each database; {} if they are not",
+            Remedy::Cores
         ));
     }
     let has_more = options.parameters.iter().any(|rule| rule.name != parameter_names::CORES);
@@ -319,10 +321,9 @@ fn tell_parameters(
         for (extra, input) in extras.iter_mut().zip(inputs) {
             extra.push((parameter_names::INPUT.to_owned(), input));
         }
-        notes.push(
-            "inputs are told apart by the paths of the databases (choose with --param \
-             input=path:REGEX)"
-                .to_owned(),
-        );
+        notes.push(format!(
+            "inputs are told apart by the paths of the databases; {} if that is wrong",
+            Remedy::Inputs
+        ));
     }
 }

@@ -5,7 +5,7 @@ use parallax_model::IdentityKind;
 use parallax_model::ensemble::{ParameterValue, parameter_names};
 use regex::Regex;
 
-use super::ScalingError;
+use super::{Remedy, ScalingError};
 
 /// A parameter and where its value comes from: `cores=ranks`, `input=path:n(\d+)`.
 #[derive(Debug, Clone)]
@@ -332,7 +332,7 @@ pub(super) fn cores_parameter(names: &[&str], asked: Option<&str>) -> Result<usi
     }
     RESOURCES.into_iter().find_map(find).ok_or_else(|| ScalingError::Missing {
         what: format!("no parameter says how many cores were used; there are: {}", known()),
-        hint: "name one with --cores, or add one with --param cores=path:REGEX".to_owned(),
+        hint: format!("{}, or {}", Remedy::CoresParameter, Remedy::Cores),
     })
 }
 

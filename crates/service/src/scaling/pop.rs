@@ -5,9 +5,9 @@ use parallax_analysis::scaling::{Grid, PopEfficiencies, PopScaling, PopTimes, po
 use parallax_base::Unit;
 use parallax_model::ensemble::{Ensemble, metric_names};
 
-use super::ScalingError;
 use super::answer::{ScalingRequest, display_name};
 use super::cells::{Cells, ShownRegion};
+use super::{Remedy, ScalingError};
 use crate::{Answer, Column, Table};
 
 /// Longest time outside MPI of a single location in seconds; a metric of ensembles of databases.
@@ -152,9 +152,11 @@ pub fn pop_table(
     if rows.is_empty() {
         return Err(ScalingError::Missing {
             what: "there is neither time in MPI nor an efficiency of POP here".to_owned(),
-            hint: "databases of MPI programs, TALP JSON and POP CSV have them; --table laws says \
-                   what times alone tell"
-                .to_owned(),
+            hint: format!(
+                "databases of MPI programs, TALP JSON and POP CSV have them; {} say what times \
+                 alone tell",
+                Remedy::Laws
+            ),
         });
     }
     if rows.iter().any(|row| row.values.get(COMPUTATION).copied().flatten().is_some()) {

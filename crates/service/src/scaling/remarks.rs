@@ -2,6 +2,7 @@
 
 use parallax_analysis::scaling::{outliers, weak_diagonal};
 
+use super::Remedy;
 use super::answer::{ScalingAnswer, ScalingRequest};
 
 /// A sentence of a verdict without its share of the program's loss.
@@ -118,8 +119,8 @@ impl ScalingAnswer {
             };
             notes.push(format!(
                 "{which} measured on the core count that efficiency is relative to: there are \
-                 times, but no efficiency and no maps (choose a baseline that was measured: \
-                 --baseline smallest, or a core count)"
+                 times, but no efficiency and no maps; {}",
+                Remedy::Baseline
             ));
         }
         if program.has_parallel_baseline() {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use parallax_service::analysis::scaling::{BaselinePolicy, MapOptions};
 use parallax_service::scaling::{
-    Cause, EnsembleOptions, ScalingError, ScalingRequest, compare_versions, scaling,
+    Cause, EnsembleOptions, Remedy, ScalingError, ScalingRequest, compare_versions, scaling,
 };
 
 use crate::support::{corpus, database, file, open, rules, text};
@@ -98,7 +98,7 @@ fn a_file_without_one_core_gives_times_and_says_what_to_do() {
     let answer = scaling(&ensemble, &request()).unwrap();
     let maps = answer.maps(0).unwrap();
     assert!(maps.efficiency.is_undefined() && !maps.time.is_undefined());
-    assert!(answer.notes[0].contains("--baseline smallest"), "{:?}", answer.notes);
+    assert!(answer.notes[0].ends_with(Remedy::Baseline.words()), "{:?}", answer.notes);
     let smallest = MapOptions { baseline: BaselinePolicy::Smallest, ..MapOptions::default() };
     let answer = scaling(&ensemble, &ScalingRequest { maps: smallest, ..request() }).unwrap();
     assert!(!answer.maps(0).unwrap().efficiency.is_undefined());
@@ -114,7 +114,11 @@ fn frequencies_are_chosen_by_value_or_the_highest_is_shown() {
     let at = ensemble.parameter("frequency").unwrap();
     let values = &ensemble.parameters()[at].values;
     assert!(values.len() > 1);
-    assert!(highest.notes.iter().any(|note| note.contains("--frequency")), "{:?}", highest.notes);
+    assert!(
+        highest.notes.iter().any(|note| note.contains(Remedy::Frequency.words())),
+        "{:?}",
+        highest.notes
+    );
     let lowest = values.iter().filter_map(|value| value.number).fold(f64::MAX, f64::min);
     let fixed = |value: &str| {
         let mut request = request();

@@ -1,8 +1,6 @@
 //! The bottom-up view of one function at a time, and its list of functions.
 
-use parallax_service::{
-    CallersRequest, Control, CostChoice, FlatBy, FlatRequest, PruneChoice, TreeAnswer,
-};
+use parallax_service::{CallersRequest, Control, FlatRequest, TreeAnswer};
 
 use crate::databases::{each, fixture};
 use crate::drawn::{drawn, printed};
@@ -73,11 +71,7 @@ fn the_number_of_rows_is_bounded_and_said() {
 #[test]
 fn the_list_of_functions_has_the_costs_of_the_flat_view() {
     each(|name, opened| {
-        let request = FlatRequest {
-            cost: CostChoice::default(),
-            prune: PruneChoice::default(),
-            by: FlatBy::Function,
-        };
+        let request = FlatRequest::default();
         let Ok(flat) = opened.flat(&request, &Control::new()) else { return };
         let request = CallersRequest { max_depth: Some(0), ..Default::default() };
         let list = opened.callers(&request, &Control::new()).unwrap();
@@ -91,4 +85,36 @@ fn the_list_of_functions_has_the_costs_of_the_flat_view() {
             assert!(error <= expected.abs() * 1e-9, "{name}: {} {expected}", row.label);
         }
     });
+}
+
+#[test]
+fn a_part_of_the_tree_is_looked_at_as_if_it_were_all() {
+    let opened = drawn(
+        "
+        main          1.0
+          f           2.0
+            g         4.0
+              f       8.0
+          g          16.0
+            h        32.0
+    ",
+    );
+    let from = Some("function(g)".to_owned());
+    let request = CallersRequest { from: from.clone(), ..Default::default() };
+    // Chains end at g, and f is outermost although another f calls this g.
+    let expected = "\
+h 32 32
+  g 32 32
+g 60 20
+f 8 8
+  g 8 8
+";
+    assert_eq!(printed(&callers(&opened, &request)), expected);
+    let request = FlatRequest { from, ..FlatRequest::default() };
+    let flat = opened.flat(&request, &Control::new()).unwrap();
+    let rows: Vec<_> =
+        flat.rows.iter().map(|row| (&*row.name, row.exclusive, row.inclusive)).collect();
+    assert_eq!(rows, [("h", 32.0, 32.0), ("g", 20.0, 60.0), ("f", 8.0, 8.0)]);
+    let none = CallersRequest { from: Some("function(*nobody*)".into()), ..Default::default() };
+    assert!(callers(&opened, &none).rows.is_empty());
 }

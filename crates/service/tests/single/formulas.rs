@@ -1,8 +1,8 @@
 //! Derived metrics in every view, against the metrics they are made of.
 
 use parallax_service::{
-    CallersRequest, Control, CostChoice, FlatBy, FlatRequest, PruneChoice, TreeRequest,
-    TreeTableRequest,
+    CallersRequest, Control, CostChoice, CostsChoice, FlatBy, FlatRequest, PruneChoice,
+    TreeRequest, TreeTableRequest,
 };
 
 use crate::databases::{corpus, each, f64s, fixture, texts};
@@ -23,7 +23,8 @@ fn quotients_are_those_of_the_columns_beside_them() {
         let quoted = |name: &String| format!("\"{name}\"");
         let metrics = vec![formula.clone(), quoted(a), quoted(b)];
         let prune = PruneChoice { mpi: true, lines: true, ..PruneChoice::default() };
-        let request = TreeTableRequest { metrics, prune, ..Default::default() };
+        let costs = CostsChoice { metrics, ..CostsChoice::default() };
+        let request = TreeTableRequest { costs, prune };
         let answer = opened.tree_table(&request, &Control::new()).unwrap();
         for scope in ["inclusive", "exclusive"] {
             let column = |k: usize| f64s(&answer.table, &format!("{scope}:{k}"));
@@ -47,7 +48,7 @@ fn a_formula_of_one_metric_gives_the_same_views() {
     let rows = |metric: &str| opened.tree(&request(metric), &control).unwrap().rows;
     assert_eq!(rows("=$realtime"), rows("realtime"));
     let flat = |metric: &str, by| {
-        let request = FlatRequest { cost: cost(metric), prune: PruneChoice::default(), by };
+        let request = FlatRequest { cost: cost(metric), by, ..FlatRequest::default() };
         opened.flat(&request, &control).unwrap().rows
     };
     for by in [FlatBy::Function, FlatBy::Module, FlatBy::Line] {
@@ -70,11 +71,8 @@ fn a_formula_is_evaluated_on_sums_and_not_summed() {
             f           1.0
     ",
     );
-    let request = FlatRequest {
-        cost: cost("=100 * $cputime / @cputime"),
-        prune: PruneChoice::default(),
-        by: FlatBy::Function,
-    };
+    let request =
+        FlatRequest { cost: cost("=100 * $cputime / @cputime"), ..FlatRequest::default() };
     let answer = opened.flat(&request, &Control::new()).unwrap();
     assert_eq!((answer.header.total, &*answer.header.unit.to_string()), (100.0, ""));
     let rows: Vec<_> =
@@ -97,7 +95,8 @@ fn undefined_values_come_last_and_are_null() {
     );
     // Own cost in the denominator: main has none.
     let metrics = vec!["=${cputime (i)} / ${cputime (e)}".to_owned()];
-    let request = TreeTableRequest { metrics, ..Default::default() };
+    let costs = CostsChoice { metrics, ..CostsChoice::default() };
+    let request = TreeTableRequest { costs, ..Default::default() };
     let table = opened.tree_table(&request, &Control::new()).unwrap().table;
     let names: Vec<_> = texts(&table, "name").into_iter().flatten().collect();
     assert_eq!(names, ["<main thread>", "main", "f", "g"]);

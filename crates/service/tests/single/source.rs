@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use parallax_base::{Folder, MemoryFolder};
 use parallax_service::{
-    Control, CostChoice, FlatBy, FlatRequest, OpenLimits, Opened, PruneChoice, SourceAnswer,
-    SourceRequest, open,
+    Control, FlatBy, FlatRequest, OpenLimits, Opened, SourceAnswer, SourceRequest, open,
 };
 use parallax_testkit::drawn::draw;
 use parallax_testkit::hpctoolkit::WriteOptions;
@@ -97,11 +96,7 @@ fn real_databases_hold_the_text_that_was_measured() {
 fn lines_cost_what_the_flat_view_says() {
     let mut compared = 0;
     each(|name, opened| {
-        let request = FlatRequest {
-            cost: CostChoice::default(),
-            prune: PruneChoice::default(),
-            by: FlatBy::Line,
-        };
+        let request = FlatRequest { by: FlatBy::Line, ..FlatRequest::default() };
         let Ok(flat) = opened.flat(&request, &Control::new()) else { return };
         let mut places: Vec<&str> = flat.rows.iter().map(|row| &*row.place).collect();
         places.sort_unstable();

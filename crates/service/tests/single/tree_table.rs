@@ -3,7 +3,8 @@
 use crate::databases::{each, f64s, fixture, texts, tree, u32s};
 use crate::drawn::drawn;
 use parallax_service::{
-    Control, CostChoice, NO_PARENT, Opened, PruneChoice, TreeAnswer, TreeRequest, TreeTableRequest,
+    Control, CostChoice, CostsChoice, NO_PARENT, Opened, PruneChoice, TreeAnswer, TreeRequest,
+    TreeTableRequest,
 };
 
 fn assert_same(opened: &Opened, expected: &TreeAnswer, request: &TreeTableRequest, name: &str) {
@@ -63,7 +64,8 @@ fn locations_and_windows_choose_as_in_the_tree() {
         let expected = tree(&opened, &request).unwrap();
         assert!(expected.rows.len() > 100);
         let CostChoice { profiles, is_trace, window, .. } = cost;
-        let request = TreeTableRequest { profiles, is_trace, window, ..Default::default() };
+        let costs = CostsChoice { profiles, is_trace, window, ..CostsChoice::default() };
+        let request = TreeTableRequest { costs, ..Default::default() };
         assert_same(&opened, &expected, &request, "n512-p4");
     }
 }
@@ -72,16 +74,20 @@ fn locations_and_windows_choose_as_in_the_tree() {
 fn rows_that_only_another_metric_knows_stay() {
     // Two names of the same metric: the second half of the columns repeats the first.
     let opened = fixture("n512-p4");
-    let both = ["realtime".to_owned(), "=2 * $realtime".to_owned()];
-    let request = TreeTableRequest { metrics: both.to_vec(), ..Default::default() };
+    let metrics = |names: &[&str]| CostsChoice {
+        metrics: names.iter().map(ToString::to_string).collect(),
+        ..CostsChoice::default()
+    };
+    let both = ["realtime", "=2 * $realtime"];
+    let request = TreeTableRequest { costs: metrics(&both), ..Default::default() };
     let answer = opened.tree_table(&request, &Control::new()).unwrap();
     assert_eq!(answer.headers.len(), 2);
     assert_eq!(answer.headers[1].total, 2.0 * answer.headers[0].total);
     let (first, second) = (f64s(&answer.table, "inclusive:0"), f64s(&answer.table, "inclusive:1"));
     assert!(first.iter().zip(&second).all(|(a, b)| a.map(|a| a * 2.0) == *b));
     // A first metric that is 0 everywhere hides nothing of the second.
-    let zero = ["=$realtime - $realtime".to_owned(), "realtime".to_owned()];
-    let request = TreeTableRequest { metrics: zero.to_vec(), ..Default::default() };
+    let zero = ["=$realtime - $realtime", "realtime"];
+    let request = TreeTableRequest { costs: metrics(&zero), ..Default::default() };
     let other = opened.tree_table(&request, &Control::new()).unwrap();
     assert_eq!(other.table.num_rows(), answer.table.num_rows());
 }

@@ -1,6 +1,6 @@
 //! What several requests share.
 
-use parallax_service::{CostChoice, CostHeader, PruneChoice};
+use parallax_service::{CostChoice, CostHeader, CostsChoice, PruneChoice};
 use serde::{Deserialize, Serialize};
 
 /// What counts as cost, and over which locations.
@@ -22,6 +22,28 @@ impl From<CostAsk> for CostChoice {
     fn from(ask: CostAsk) -> Self {
         let CostAsk { metric, profiles, is_trace, window } = ask;
         Self { metric, profiles, is_trace, window }
+    }
+}
+
+/// What counts as cost where several metrics stand side by side, and over which locations.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(default)]
+pub struct CostsAsk {
+    /// Metric expressions, or formulas that begin with `=`; the default metric when empty.
+    pub metrics: Vec<String>,
+    /// A profile expression; null for all locations.
+    pub profiles: Option<String>,
+    /// Count time in the traces instead of metrics.
+    pub is_trace: bool,
+    /// A time window of the traces; implies `is_trace`.
+    pub window: Option<String>,
+}
+
+impl From<CostsAsk> for CostsChoice {
+    fn from(ask: CostsAsk) -> Self {
+        let CostsAsk { metrics, profiles, is_trace, window } = ask;
+        Self { metrics, profiles, is_trace, window }
     }
 }
 

@@ -16,7 +16,7 @@ pub mod typescript;
 
 use serde::{Deserialize, Serialize};
 
-pub use common::{CostAsk, CostReply, PruneAsk, TableOnlyReply};
+pub use common::{CostAsk, CostReply, CostsAsk, PruneAsk, TableOnlyReply};
 pub use errors::ErrorReply;
 pub use open::{
     CloseAsk, CloseReply, CombineAsk, EnsembleAsk, HelloAsk, HelloReply, InfoAsk, IssuesAsk,
@@ -35,7 +35,7 @@ pub use scaling::{
 };
 
 /// The version of the protocol; both sides name it in `hello`.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// What a request is answered with, beside its tables.
 pub trait Ask {

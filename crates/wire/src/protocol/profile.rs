@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CostAsk, CostReply, PruneAsk};
+use super::{CostAsk, CostReply, CostsAsk, PruneAsk};
 use crate::MetricReply;
 
 /// The metrics of an experiment.
@@ -33,19 +33,9 @@ pub struct MetricsReply {
 pub struct TreeTableAsk {
     /// An experiment.
     pub item: String,
-    /// Metric expressions, or formulas that begin with `=`; the default metric when empty. Rows are
-    /// ordered by the first.
+    /// What counts as cost. Rows are ordered by the first metric.
     #[serde(default)]
-    pub metrics: Vec<String>,
-    /// A profile expression; null for all locations.
-    #[serde(default)]
-    pub profiles: Option<String>,
-    /// Count time in the traces instead of metrics.
-    #[serde(default)]
-    pub is_trace: bool,
-    /// A time window of the traces; implies `is_trace`.
-    #[serde(default)]
-    pub window: Option<String>,
+    pub costs: CostsAsk,
     /// What is left out.
     #[serde(default)]
     pub prune: PruneAsk,
@@ -73,6 +63,9 @@ pub struct CallersAsk {
     /// What is left out.
     #[serde(default)]
     pub prune: PruneAsk,
+    /// A context expression: only what lies below the contexts that it names; null for everything.
+    #[serde(default)]
+    pub from: Option<String>,
     /// Exact name of one function; null for all.
     #[serde(default)]
     pub function: Option<String>,
@@ -105,6 +98,9 @@ pub struct FlatAsk {
     /// What is left out.
     #[serde(default)]
     pub prune: PruneAsk,
+    /// A context expression: only what lies below the contexts that it names; null for everything.
+    #[serde(default)]
+    pub from: Option<String>,
     /// `function` (default), `file`, `module`, `loop` or `line`.
     #[serde(default)]
     pub by: Option<String>,
@@ -244,18 +240,9 @@ pub struct SourceAsk {
     pub item: String,
     /// Path, as contexts name it, or the end of one that no other file has.
     pub path: String,
-    /// Metric expressions, or formulas that begin with `=`; the default metric when empty.
+    /// What counts as cost.
     #[serde(default)]
-    pub metrics: Vec<String>,
-    /// A profile expression; null for all locations.
-    #[serde(default)]
-    pub profiles: Option<String>,
-    /// Count time in the traces instead of metrics.
-    #[serde(default)]
-    pub is_trace: bool,
-    /// A time window of the traces; implies `is_trace`.
-    #[serde(default)]
-    pub window: Option<String>,
+    pub costs: CostsAsk,
 }
 
 /// A source file; table `lines`, one row for each line with a cost: `line` (from 1), `contexts` (how

@@ -1,6 +1,5 @@
 import type { Spot } from "../../state/app-state.ts";
-import type { CostAsk, PruneAsk } from "../../wire/protocol.ts";
-import { metricExpression } from "./cost-columns.ts";
+import type { PruneAsk } from "../../wire/protocol.ts";
 
 /** What all profile views of an experiment count and leave out. Plain JSON: it is part of links. */
 export interface Filter {
@@ -47,11 +46,6 @@ export function pruneAsk(filter: Filter): PruneAsk {
     fold: [...filter.fold],
     cut: [...filter.cut],
   };
-}
-
-/** What counts, as the engine asks it: the filter within the part that all views are restricted to. */
-export function costAsk(filter: Filter, spot: Spot | null): CostAsk {
-  return { metric: filter.metric === null ? null : metricExpression(filter.metric), profiles: profilesOf(filter, spot), is_trace: filter.isTrace, window: windowOf(spot) };
 }
 
 /** The locations that count as an expression; null for all. */

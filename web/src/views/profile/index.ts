@@ -1,5 +1,5 @@
 import { defineView, type ViewPlugin } from "../plugin.ts";
-import { CALLERS_STATE, DISTRIBUTION_STATE, FLAME_STATE, FLAT_STATE, SOURCE_STATE, TREE_STATE } from "./states.ts";
+import { CALLERS_STATE, DISTRIBUTION_STATE, FLAME_STATE, FLAT_STATE, SOURCE_STATE, TREE_STATE, type FlameState } from "./states.ts";
 
 const whole: NonNullable<ViewPlugin["commands"]>[number] = {
   id: "whole-program",
@@ -48,7 +48,7 @@ const views: readonly ViewPlugin[] = [
     defaultState: FLAT_STATE,
     stateVersion: 1,
   }),
-  defineView({
+  defineView<FlameState>({
     id: "profile.flame",
     title: "Flame graph",
     description: "The whole tree at a glance: the wider a frame, the more it costs.",

@@ -1,5 +1,7 @@
+import type { TableSort } from "../../widgets/table.ts";
 import type { ContextTable } from "./context-table.ts";
 import { childrenOf } from "./context-table.ts";
+import type { ColumnChoice, CostColumn } from "./cost-columns.ts";
 
 /** How siblings are put in order. */
 export type Order =
@@ -32,6 +34,15 @@ export function sortSiblings(tree: ContextTable, rows: number[], order: Order): 
     if (Number.isNaN(first) || Number.isNaN(second)) return Number(Number.isNaN(first)) - Number(Number.isNaN(second)) || a - b;
     return sign * (first - second) || a - b;
   });
+}
+
+/** The order of a list that nobody sorted otherwise: by its first exclusive column. */
+export function listOrder(columns: readonly CostColumn[], chosen: readonly ColumnChoice[], wanted: TableSort): { readonly sort: TableSort; readonly order: Order } {
+  const { descending } = wanted;
+  if (wanted.column === "name") return { sort: wanted, order: { by: "name", descending } };
+  const column = columns.find((one) => one.id === wanted.column) ?? columns.find((_, index) => chosen[index]?.scope === "exclusive") ?? columns[0];
+  const order: Order = column === undefined ? { by: "table" } : { by: "cost", values: column.values, descending };
+  return { sort: { column: column?.id ?? "0", descending }, order };
 }
 
 const COLLATOR = new Intl.Collator("en", { numeric: true });

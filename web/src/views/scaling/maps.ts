@@ -1,5 +1,6 @@
 import { percent } from "../../base/format.ts";
 import { differenceColours, efficiencyColours, type ColourScale } from "../../widgets/charts/colours.ts";
+import { longest } from "../../widgets/charts/grid.ts";
 import type { CellColumn, ScalingData } from "./data.ts";
 import type { ScalingSettings } from "./settings.ts";
 
@@ -79,6 +80,12 @@ export function cellText(kind: MapKind, value: number): string {
   const hundredths = value * 100;
   const places = Math.abs(hundredths) >= 99.95 ? 0 : 1;
   return kind === "efficiency" ? hundredths.toFixed(places) : withSign(hundredths, places);
+}
+
+/** Letters of the longest number in the cells of these maps. */
+export function lettersOf(data: ScalingData, regions: readonly number[], kinds: readonly MapKind[], differences: ScalingSettings["differences"]): number {
+  const each = regions.flatMap((region) => kinds.map((kind) => longest(data.grid(mapColumn(kind, differences), region), (value) => cellText(kind, value))));
+  return Math.max(1, ...each);
 }
 
 /** A tick of a legend. */

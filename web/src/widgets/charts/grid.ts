@@ -54,3 +54,8 @@ export function largest(grids: Iterable<Grid>): number {
   }
   return most;
 }
+
+/** Letters of the longest number of a grid. */
+export function longest(grid: Grid, textOf: (value: number) => string): number {
+  return Array.from(grid.values).reduce((most, value) => Math.max(most, textOf(value).length), 1);
+}

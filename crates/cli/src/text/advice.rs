@@ -1,0 +1,68 @@
+//! What to type to follow the advice of notes and errors.
+
+use parallax_service::scaling::Remedy;
+
+/// The options behind a remedy, as they stand behind its words.
+const fn options_of(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::TellApart => "--param NAME=path:REGEX",
+        Remedy::Cores => "--param cores=...",
+        Remedy::CoresParameter => "--cores NAME",
+        Remedy::Inputs => "--param input=path:REGEX",
+        Remedy::Numbers => "--number NAME=REGEX",
+        Remedy::Baseline => "--baseline smallest, or a core count",
+        Remedy::Frequency => "--frequency",
+        Remedy::Resources => "--resources NAME",
+        Remedy::Laws => "--table laws",
+        Remedy::Metric => "--metric",
+        Remedy::Locations => "--profiles",
+    }
+}
+
+/// A note or an error with the options behind what it advises.
+pub(super) fn with_options(text: &str) -> String {
+    let mut text = text.to_owned();
+    for remedy in Remedy::ALL {
+        let words = remedy.words();
+        if text.contains(words) {
+            text = text.replace(words, &format!("{words} ({})", options_of(remedy)));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::args::Cli;
+
+    #[test]
+    fn every_option_that_is_advised_can_be_typed() {
+        let cli = Cli::command();
+        for remedy in Remedy::ALL {
+            let option = options_of(remedy).split(' ').next().unwrap().trim_start_matches("--");
+            let is_known = ["scaling", "model"].iter().any(|name| {
+                let command = cli.find_subcommand(name).unwrap();
+                command.get_arguments().any(|argument| argument.get_long() == Some(option))
+            });
+            assert!(is_known, "{option}");
+        }
+    }
+
+    #[test]
+    fn advice_gets_its_option_once() {
+        let text = format!("times, but no maps; {}", Remedy::Baseline);
+        assert_eq!(
+            with_options(&text),
+            "times, but no maps; choose a baseline that was measured (--baseline smallest, or a \
+             core count)"
+        );
+        // No words stand inside others, which would get two options.
+        for remedy in Remedy::ALL {
+            let others = Remedy::ALL.iter().filter(|other| remedy.words().contains(other.words()));
+            assert_eq!(others.count(), 1, "{remedy}");
+        }
+    }
+}
