@@ -150,6 +150,7 @@ fn check(experiment: &Experiment, track: usize, replay: &Replay, window: TimeWin
             add(bins.entry(bin).or_default(), path, time.calls, time.nanos);
         })
         .unwrap();
+    bins.retain(|_, sums| !sums.is_empty());
     let whole = whole_bins(window, exponent);
     let mut expected: BTreeMap<u64, Sums> = BTreeMap::new();
     for bin in whole.start_nanos >> exponent..whole.end_nanos >> exponent {

@@ -96,15 +96,16 @@ fn lammps_is_whole() {
 
 #[test]
 fn otf2_traces_have_what_they_declare() {
-    for (folder, path, declared, num_tracks) in [
-        ("data/otf2/ping-pong-otf2", "traces.otf2", 120, 2),
-        ("data/otf2/ping-pong-otf2-papi", "traces.otf2", 204, 2),
-        ("data/otf2/tau-minife-4", "traces.otf2", 0, 4),
+    // TAU writes seven events more for each location than it declares; otf2-print has them too.
+    for (folder, path, declared, more, num_tracks) in [
+        ("data/otf2/ping-pong-otf2", "traces.otf2", 120, 0, 2),
+        ("data/otf2/ping-pong-otf2-papi", "traces.otf2", 204, 0, 2),
+        ("data/otf2/tau-minife-4", "traces.otf2", 20_620, 28, 4),
     ] {
         let Some(experiment) = open(folder, path) else { return };
         let counts = counts(&experiment);
         assert_eq!(counts.declared, Some(declared), "{folder}");
-        assert_eq!(counts.total(), declared, "{folder}");
+        assert_eq!(counts.total(), declared + more, "{folder}");
         assert_eq!(experiment.traces.as_deref().unwrap().tracks().len(), num_tracks, "{folder}");
         assert_eq!(calls(&experiment).0, counts.enters, "every enter is a call of {folder}");
     }
@@ -119,10 +120,16 @@ fn ping_pong_messages_are_matched() {
     assert_eq!((whole as u64, half), (counts.sends, 0));
 }
 
-/// File, events with a phase, complete events, flow starts, flow ends and steps, lanes that
-/// overlap: table 5.1 of the reference, and the files.
-const KINETO: [(&str, u64, u64, bool); 3] = [
-    ("ns_resolution_trace_rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz", 68_692, 45_420, true),
+/// File, events, complete events, and whether some overlap without nesting. With times as exact
+/// decimals none do in the first, although 66 seem to with times as floating point numbers.
+const KINETO: [(&str, u64, u64, bool); 4] = [
+    ("ns_resolution_trace_rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz", 68_692, 45_420, false),
+    (
+        "critical_path_alexnet_benchmark_result_2869224_1695835535_trace.json.gz",
+        1_408,
+        868,
+        true,
+    ),
     ("nccl_parser_config_nccl_data.json.gz", 40_573, 26_933, false),
     ("timeline_analysis_sampled_rank-0.json.gz", 4_855, 4_811, false),
 ];
