@@ -17,5 +17,6 @@ pub mod otf2;
 pub mod pascal;
 pub mod scaling_peers;
 pub mod stream;
+pub mod tau;
 
 pub use error::FormatError;

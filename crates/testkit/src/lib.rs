@@ -10,6 +10,7 @@
 //! - [`json_trace`]: JSON traces of any size, with known counts.
 //! - [`otf2`]: traces of OTF2, of any size with answers known beforehand.
 //! - [`pascal`]: files of PaScal Analyzer, of a solver whose scaling is planted.
+//! - [`tau`]: profiles of TAU as text and packed, and traces, written from plain descriptions.
 //!
 //! This crate is used by tests, benchmarks and `cargo xtask generate` only; it may do file IO and
 //! stops with a message when it is misused.
@@ -19,3 +20,4 @@ pub mod hpctoolkit;
 pub mod json_trace;
 pub mod otf2;
 pub mod pascal;
+pub mod tau;
