@@ -35,9 +35,10 @@ pub struct DefaultMetric {
 }
 
 /// Metrics that say how long code ran, from the best.
-const TIME_NAMES: [&str; 7] = [
+const TIME_NAMES: [&str; 8] = [
     "cputime",
     "realtime",
+    "time",
     "cycles",
     "perf::cycles",
     "perf::task-clock",

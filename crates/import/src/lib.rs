@@ -1,12 +1,14 @@
 //! The registry of formats and the adapters to the model: the only place that knows both.
 //!
-//! [`open`] looks at a folder, finds out what it is by content (names are only hints) and returns
-//! an experiment whose values are still where they were.
+//! [`open`] looks at a folder and [`open_file`] at a file, find out what it is by content (names are
+//! only hints) and return an experiment whose values are still where they were, where the format
+//! allows that.
 
 mod error;
 mod hpctoolkit;
 mod registry;
 pub mod scaling;
+mod tau;
 
 pub use error::ImportError;
-pub use registry::open;
+pub use registry::{holds_experiment, is_experiment_file, open, open_file, profile_folder};

@@ -6,7 +6,7 @@ use parallax_base::{Folder, FolderEntry, Limits, ReadError, Source, read_range};
 use parallax_formats::hpctoolkit::{FileKind, Recognised, recognise};
 use parallax_model::Experiment;
 
-use crate::{ImportError, hpctoolkit};
+use crate::{ImportError, hpctoolkit, tau};
 
 /// Bytes that recognising a format may look at.
 const SNIFF_BYTES: u64 = 512;
@@ -42,6 +42,9 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
     if files.has_any() {
         return hpctoolkit::open(folder, files, limits);
     }
+    if tau::is_folder(&**folder) {
+        return tau::open_folder(folder, limits);
+    }
     if !old.is_empty() {
         old.truncate(3);
         return Err(ImportError::NotRecognised {
@@ -67,8 +70,73 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
     Err(ImportError::NotRecognised {
         origin,
         found,
-        hint: "name an HPCToolkit database: the folder with meta.db and profile.db",
+        hint: "name an HPCToolkit database (the folder with meta.db and profile.db), a folder with \
+               profiles of TAU (profile.0.0.0), or a .ppk file",
     })
+}
+
+/// Whether a file is an experiment on its own. Looks at its first bytes.
+#[must_use]
+pub fn is_experiment_file(source: &Source) -> bool {
+    tau::is_file(source)
+}
+
+/// Whether a folder holds profiles that [`open`] reads although no file in it is a database.
+/// Looks at names.
+#[must_use]
+pub fn holds_experiment(folder: &dyn Folder) -> bool {
+    tau::is_folder(folder)
+}
+
+/// The folder that [`open`] wants for a file whose name says that it is one profile of several;
+/// `None` for any other name.
+#[must_use]
+pub fn profile_folder(path: &str) -> Option<&str> {
+    tau::folder_of(path)
+}
+
+/// Opens the experiment in a file that [`is_experiment_file`] knows.
+///
+/// # Errors
+/// When the file is of no known format, or broken.
+pub fn open_file(source: &Source, name: &str, limits: &Limits) -> Result<Experiment, ImportError> {
+    if tau::is_file(source) {
+        let mut experiment = tau::open_file(source, name, limits)?;
+        experiment.sources = Some(Arc::new(OneFile::new(name, source)));
+        return Ok(experiment);
+    }
+    Err(ImportError::NotRecognised {
+        origin: name.to_owned(),
+        found: "the file is of no known format".to_owned(),
+        hint: "name a packed profile (.ppk) or a workflow profile of TAU, or the folder of a database",
+    })
+}
+
+/// A file that is an experiment on its own, as the folder that experiments have.
+struct OneFile {
+    name: String,
+    source: Source,
+}
+
+impl OneFile {
+    fn new(path: &str, source: &Source) -> Self {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        Self { name: name.to_owned(), source: Arc::clone(source) }
+    }
+}
+
+impl Folder for OneFile {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        Ok(vec![FolderEntry { path: self.name.clone(), len: self.source.len() }])
+    }
+
+    fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
+        Ok((path == self.name).then(|| Arc::clone(&self.source)))
+    }
 }
 
 /// Files under the names that writers use come first; a stray file cannot take their place.

@@ -112,7 +112,8 @@ fn named(
         let find = |time: &str| {
             catalog.iter().find(|(_, m)| m.name.eq_ignore_ascii_case(time)).map(|(i, _)| i)
         };
-        let found: Vec<_> = TIME_METRICS.iter().filter_map(|time| find(time)).take(1).collect();
+        let found: Vec<_> =
+            TIME_METRICS.iter().chain(&["time"]).filter_map(|time| find(time)).take(1).collect();
         if found.is_empty() {
             notes.push(format!(
                 "this experiment has no time metric ({}); {}",

@@ -1,0 +1,153 @@
+//! Profiles of TAU, and of workflows that TAU measured, as experiments.
+//!
+//! TAU keeps names and values in the same file, so opening reads them whole and values stay in
+//! memory, a few bytes for each.
+
+mod addresses;
+mod catalog;
+mod place;
+mod store;
+mod tree;
+mod values;
+mod workflow;
+
+use std::sync::Arc;
+
+use parallax_base::{Folder, Issues, Limits, Source};
+use parallax_formats::FormatError;
+use parallax_formats::tau::{
+    Facts, METRIC_FOLDER, Profiles, Workflow, fact, find_profiles, is_packed, is_workflow,
+    read_folder, read_packed, thread_of_name,
+};
+use parallax_model::{Experiment, Metadata, ProfileStore};
+
+use crate::ImportError;
+
+/// Whether a folder has profiles of TAU, by the names of its files and of its folders of metrics.
+pub(crate) fn is_folder(folder: &dyn Folder) -> bool {
+    find_profiles(folder).is_ok_and(|files| !files.is_empty())
+}
+
+/// The folder of an experiment, for the path of one of its profiles.
+pub(crate) fn folder_of(path: &str) -> Option<&str> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    thread_of_name(name)?;
+    let (above, metric) = folder.rsplit_once('/').unwrap_or(("", folder));
+    Some(if metric.starts_with(METRIC_FOLDER) { above } else { folder })
+}
+
+/// Whether a file is a packed profile or the profile of a workflow.
+pub(crate) fn is_file(source: &Source) -> bool {
+    is_packed(&**source) || is_workflow(&**source)
+}
+
+/// One set of profiles that becomes a part of an experiment.
+struct Group {
+    /// The component of a workflow; `None` for an experiment of one application.
+    component: Option<String>,
+    profiles: Profiles,
+}
+
+/// Opens a folder of profiles.
+pub(crate) fn open_folder(
+    folder: &Arc<dyn Folder>,
+    limits: &Limits,
+) -> Result<Experiment, ImportError> {
+    let origin = folder.name().to_owned();
+    let mut issues = Issues::new();
+    let profiles = read_folder(&**folder, limits, &mut issues)
+        .map_err(|cause| ImportError::Format { origin: origin.clone(), cause })?;
+    let metadata = metadata(&profiles, "TAU profiles", &origin);
+    let group = Group { component: None, profiles };
+    let mut experiment = experiment(vec![group], metadata, limits, issues, &origin)?;
+    experiment.sources = Some(Arc::clone(folder));
+    Ok(experiment)
+}
+
+/// Opens a file that [`is_file`] knows.
+pub(crate) fn open_file(
+    source: &Source,
+    name: &str,
+    limits: &Limits,
+) -> Result<Experiment, ImportError> {
+    let mut issues = Issues::new();
+    let fail = |cause: FormatError| ImportError::Format { origin: name.to_owned(), cause };
+    if is_workflow(&**source) {
+        let read = Workflow::read(&**source, name, limits, &mut issues).map_err(fail)?;
+        let metadata = workflow::metadata(&read, name);
+        return experiment(workflow::groups(read), metadata, limits, issues, name);
+    }
+    let profiles = read_packed(&**source, name, limits, &mut issues).map_err(fail)?;
+    let metadata = metadata(&profiles, "TAU packed profile", name);
+    experiment(vec![Group { component: None, profiles }], metadata, limits, issues, name)
+}
+
+fn experiment(
+    mut groups: Vec<Group>,
+    metadata: Metadata,
+    limits: &Limits,
+    mut issues: Issues,
+    origin: &str,
+) -> Result<Experiment, ImportError> {
+    for group in &mut groups {
+        addresses::align(&mut group.profiles, &mut issues);
+    }
+    let tree = tree::Tree::of(&groups, limits, &mut issues)
+        .map_err(|cause| FormatError::Limit { file: origin.to_owned(), cause })
+        .map_err(|cause| ImportError::Format { origin: origin.to_owned(), cause })?;
+    let catalog = catalog::Catalog::of(&groups, &tree, &mut issues);
+    let (store, locations) = values::read(&groups, &tree, &catalog, *limits, &mut issues);
+    Ok(Experiment {
+        metadata,
+        contexts: tree.contexts,
+        metrics: catalog.metrics,
+        locations,
+        profiles: Some(Arc::new(store) as Arc<dyn ProfileStore>),
+        traces: None,
+        sources: None,
+        issues,
+    })
+}
+
+/// What is known of the execution: what all threads say, and what they say differently.
+fn metadata(profiles: &Profiles, format: &str, origin: &str) -> Metadata {
+    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let first = |name: &str| {
+        let own = profiles.threads.first().and_then(|thread| fact(&thread.metadata, name));
+        fact(&profiles.metadata, name).or(own)
+    };
+    let command = first("Command Line").and_then(|line| line.split_whitespace().next());
+    let title = first("Executable").or(command).map(base).filter(|title| !title.is_empty());
+    Metadata {
+        title: title.unwrap_or_else(|| base(origin)),
+        format: format.to_owned(),
+        origin: origin.to_owned(),
+        facts: facts(profiles),
+    }
+}
+
+/// Distinct values of a fact that are shown.
+const SHOWN: usize = 4;
+
+/// Facts by name; where threads differ, their first values.
+fn facts(profiles: &Profiles) -> Facts {
+    let mut out = profiles.metadata.clone();
+    let mut order: Vec<&str> = Vec::new();
+    let mut values: std::collections::HashMap<&str, Vec<&str>> = std::collections::HashMap::new();
+    for (name, value) in profiles.threads.iter().flat_map(|thread| &thread.metadata) {
+        let known = values.entry(name).or_insert_with(|| {
+            order.push(name);
+            Vec::new()
+        });
+        if known.len() <= SHOWN && !known.contains(&value.as_str()) {
+            known.push(value);
+        }
+    }
+    for name in order {
+        let known = values.remove(name).unwrap_or_default();
+        let more = if known.len() > SHOWN { ", ..." } else { "" };
+        let text: Vec<&str> = known.into_iter().take(SHOWN).collect();
+        out.push((name.to_owned(), format!("{}{more}", text.join(", "))));
+    }
+    out
+}

@@ -1,0 +1,410 @@
+//! Values of threads as values of contexts.
+
+use std::collections::{HashMap, HashSet};
+
+use parallax_base::{ContextIdx, Issues, Limits, Place, Severity, Stage, threads};
+use parallax_formats::tau::Thread;
+use parallax_model::{Combine, ContextTree, IdentityKind, LocationCatalog, LocationCatalogBuilder};
+
+use super::Group;
+use super::catalog::{Catalog, EventIds, Id};
+use super::store::{MemoryStore, Row, sorted};
+use super::tree::{Placement, Role, Tree};
+
+/// The values of all threads, and where they ran. The summary is added up here: TAU has none.
+pub(super) fn read(
+    groups: &[Group],
+    tree: &Tree,
+    catalog: &Catalog,
+    limits: Limits,
+    issues: &mut Issues,
+) -> (MemoryStore, LocationCatalog) {
+    let mut threads_of = Vec::new();
+    for (at, group) in groups.iter().enumerate() {
+        threads_of.extend(group.profiles.threads.iter().map(move |thread| (at, thread)));
+    }
+    let read = threads::map(threads_of.clone(), |(at, thread)| {
+        let (Some(group), Some(placement)) = (groups.get(at), tree.placements.get(at)) else {
+            return (Vec::new(), 0);
+        };
+        let measured = catalog.measured.get(at).map_or(&[][..], Vec::as_slice);
+        let mut out = ThreadRows {
+            contexts: &tree.contexts,
+            catalog,
+            placement,
+            rows: Vec::new(),
+            repeated: 0,
+        };
+        let scales: Vec<_> =
+            measured.iter().map(|found| (found.id, found.sampled, found.scale)).collect();
+        out.timers(thread, group.profiles.metrics.len(), &scales);
+        out.events(thread);
+        (sorted(out.rows), out.repeated)
+    });
+    let repeated: u64 = read.iter().map(|(_, repeated)| repeated).sum();
+    if repeated > 0 {
+        issues.report(Severity::Note, Stage::Import, "event-repeated", Place::Whole, || {
+            format!("{repeated} user events are stored twice for one thread; the first counts")
+        });
+    }
+    let rows: Vec<Vec<Row>> = read.into_iter().map(|(rows, _)| rows).collect();
+    let summary = summary(&rows, &catalog.combine);
+    let locations = locations(groups, &rows, summary.len());
+    let mut all = vec![summary];
+    all.extend(rows);
+    (MemoryStore::new(all, limits), locations)
+}
+
+/// Sums, smallest and largest values over all threads.
+fn summary(rows: &[Vec<Row>], combine: &[Option<Combine>]) -> Vec<Row> {
+    let mut found: HashMap<(u32, u16), f64> = HashMap::new();
+    for row in rows.iter().flatten() {
+        let Some(Some(combine)) = combine.get(usize::from(row.metric)) else { continue };
+        let place = found.entry((row.context, row.metric));
+        let known = place.or_insert(match combine {
+            Combine::Sum | Combine::Other(_) => 0.0,
+            Combine::Min | Combine::Max => row.value,
+        });
+        match combine {
+            Combine::Sum | Combine::Other(_) => *known += row.value,
+            Combine::Min => *known = known.min(row.value),
+            Combine::Max => *known = known.max(row.value),
+        }
+    }
+    let rows = found.into_iter().map(|((context, metric), value)| Row { context, metric, value });
+    sorted(rows.collect())
+}
+
+/// One location for each thread. The ranks of components follow each other, so that a workflow has
+/// one space of ranks; the number of the component is the application.
+fn locations(groups: &[Group], rows: &[Vec<Row>], summary: usize) -> LocationCatalog {
+    let mut builder = LocationCatalogBuilder::new();
+    builder.push_summary(summary as u64);
+    let mut rows = rows.iter();
+    let mut first_rank = 0_u64;
+    for (application, group) in (0_u64..).zip(groups) {
+        let threads = &group.profiles.threads;
+        let has_contexts = threads.iter().any(|thread| thread.id.context > 0);
+        let mut processes: Vec<(u32, u32)> =
+            threads.iter().map(|thread| (thread.id.node, thread.id.context)).collect();
+        processes.sort_unstable();
+        processes.dedup();
+        for thread in threads {
+            let process = (thread.id.node, thread.id.context);
+            // Several address spaces of a node are processes of their own, in their order.
+            let rank = match processes.binary_search(&process) {
+                Ok(at) if has_contexts => at as u64,
+                _ => u64::from(thread.id.node),
+            };
+            let mut identity = Vec::new();
+            if group.component.is_some() {
+                identity.push((IdentityKind::Application, application));
+            }
+            if has_contexts {
+                identity.push((IdentityKind::Node, u64::from(thread.id.node)));
+            }
+            identity.push((IdentityKind::Rank, first_rank + rank));
+            identity.push((IdentityKind::Thread, u64::from(thread.id.thread)));
+            builder.push(identity, rows.next().map_or(0, |rows| rows.len() as u64));
+        }
+        first_rank += if has_contexts {
+            processes.len() as u64
+        } else {
+            threads.iter().map(|thread| u64::from(thread.id.node) + 1).max().unwrap_or(0)
+        };
+    }
+    builder.finish()
+}
+
+/// A value for every context.
+struct Column(Vec<f64>);
+
+impl Column {
+    fn new(tree: &ContextTree) -> Self {
+        Self(vec![0.0; tree.len()])
+    }
+
+    fn get(&self, context: u32) -> f64 {
+        self.0.get(context as usize).copied().unwrap_or(0.0)
+    }
+
+    fn add(&mut self, context: u32, value: f64) {
+        if let Some(slot) = self.0.get_mut(context as usize) {
+            *slot += value;
+        }
+    }
+
+    /// Each context with everything below it.
+    fn rolled_up(&self, tree: &ContextTree) -> Self {
+        let mut out = Self(self.0.clone());
+        for context in tree.iter().rev() {
+            if let Some(parent) = tree.parent(context) {
+                out.add(parent.get(), out.get(context.get()));
+            }
+        }
+        out
+    }
+}
+
+/// Count and sum of squares of a user event in one thread: on its own, and at contexts.
+struct Happened {
+    ids: EventIds,
+    alone: [f64; 2],
+    at_contexts: Vec<(u32, [f64; 2])>,
+}
+
+impl Happened {
+    fn new(ids: EventIds) -> Self {
+        Self { ids, alone: [0.0; 2], at_contexts: Vec::new() }
+    }
+}
+
+/// The rows of one thread while they are found.
+struct ThreadRows<'t> {
+    contexts: &'t ContextTree,
+    catalog: &'t Catalog,
+    placement: &'t Placement,
+    rows: Vec<Row>,
+    repeated: u64,
+}
+
+impl ThreadRows<'_> {
+    fn push(&mut self, column: &Column, metric: u16) {
+        let values = (0..).zip(&column.0).filter(|(_, value)| **value != 0.0);
+        self.rows.extend(values.map(|(context, &value)| Row { context, metric, value }));
+    }
+
+    /// Pushes what adds up: the values themselves, and with everything below.
+    fn push_additive(&mut self, column: &Column, id: Id) {
+        self.push(column, id.exclusive());
+        self.push(&column.rolled_up(self.contexts), id.inclusive());
+    }
+
+    fn timers(&mut self, thread: &Thread, metrics: usize, measured: &[(Id, Option<Id>, f64)]) {
+        let roles = &self.placement.roles;
+        let role = |timer: u32| roles.get(timer as usize).copied().unwrap_or(Role::Unused);
+        let (mut calls, mut subroutines) = (Column::new(self.contexts), Column::new(self.contexts));
+        let mut parts = Vec::new();
+        let mut samples = Column::new(self.contexts);
+        let left = self.left_over(thread, None, |_, row| (row.calls, row.subroutines));
+        for row in &thread.timers {
+            match role(row.timer) {
+                Role::Context(context) => {
+                    calls.add(context, row.calls);
+                    subroutines.add(context, row.subroutines);
+                }
+                Role::Remainder(context) => {
+                    let (left_calls, left_subroutines) =
+                        left.get(&row.timer).copied().unwrap_or_default();
+                    calls.add(context, left_calls);
+                    subroutines.add(context, left_subroutines);
+                }
+                // Calls with a certain parameter are calls of the function already.
+                Role::Part(context) => parts.push((context, row.calls)),
+                Role::Sampled(context) => samples.add(context, row.calls),
+                Role::Unused => {}
+            }
+        }
+        let (calls_id, subroutines_id) = (self.catalog.calls, self.catalog.subroutines);
+        self.push_additive(&calls, calls_id);
+        self.push_additive(&subroutines, subroutines_id);
+        for (context, value) in parts {
+            for metric in [calls_id.exclusive(), calls_id.inclusive()] {
+                self.rows.push(Row { context, metric, value });
+            }
+        }
+        if let Some(id) = self.catalog.samples {
+            self.push_sampled(&samples, id);
+        }
+        for (metric, &(id, sampled, scale)) in measured.iter().enumerate() {
+            self.measured(thread, metric, metrics, id, scale);
+            if let Some(id) = sampled {
+                let mut column = Column::new(self.contexts);
+                for (row, timer) in thread.timers.iter().enumerate() {
+                    if let Role::Sampled(context) = role(timer.timer) {
+                        column.add(context, thread.value(row, metric, metrics).0 * scale);
+                    }
+                }
+                self.push_sampled(&column, id);
+            }
+        }
+    }
+
+    /// Samples lie at lines; the functions around them own them.
+    fn push_sampled(&mut self, column: &Column, id: Id) {
+        let tree = self.contexts;
+        let mut exclusive = Column(column.0.clone());
+        for context in tree.iter().rev() {
+            if let Some(parent) = tree.parent(context)
+                && !tree.relation(context).is_call()
+            {
+                exclusive.add(parent.get(), exclusive.get(context.get()));
+            }
+        }
+        self.push(&exclusive, id.exclusive());
+        self.push(&column.rolled_up(tree), id.inclusive());
+    }
+
+    /// For each timer that is a sum over paths, what its paths leave over; nothing where they had
+    /// all calls.
+    fn left_over<V>(
+        &self,
+        thread: &Thread,
+        only: Option<&HashMap<u32, (f64, f64)>>,
+        value: V,
+    ) -> HashMap<u32, (f64, f64)>
+    where
+        V: Fn(usize, &parallax_formats::tau::TimerRow) -> (f64, f64),
+    {
+        let placement = self.placement;
+        let mut out = HashMap::new();
+        if !placement.roles.iter().any(|role| matches!(role, Role::Remainder(_))) {
+            return out;
+        }
+        let end = |timer: u32| placement.ends.get(timer as usize).copied().unwrap_or(u32::MAX);
+        let mut in_paths: HashMap<u32, (f64, f64)> = HashMap::new();
+        let mut sums = Vec::new();
+        for (at, row) in thread.timers.iter().enumerate() {
+            let is_flat = placement.is_flat.get(row.timer as usize).copied().unwrap_or(false);
+            match placement.roles.get(row.timer as usize) {
+                Some(Role::Remainder(_)) => sums.push((row.timer, value(at, row))),
+                Some(Role::Context(_)) if !is_flat => {
+                    let known = in_paths.entry(end(row.timer)).or_default();
+                    let (first, second) = value(at, row);
+                    *known = (known.0 + first, known.1 + second);
+                }
+                _ => {}
+            }
+        }
+        for (timer, (first, second)) in sums {
+            let known = in_paths.get(&end(timer)).copied().unwrap_or_default();
+            let left = ((first - known.0).max(0.0), (second - known.1).max(0.0));
+            let is_wanted = only.is_none_or(|only| only.contains_key(&timer));
+            // Half a call is no call; times alone may differ by rounding.
+            if is_wanted && (only.is_some() || left.0 > 0.5) {
+                out.insert(timer, left);
+            }
+        }
+        out
+    }
+
+    fn measured(&mut self, thread: &Thread, metric: usize, metrics: usize, id: Id, scale: f64) {
+        let placement = self.placement;
+        let tree = self.contexts;
+        let (mut exclusive, mut inclusive) = (Column::new(tree), Column::new(tree));
+        let (mut total, mut longest, mut all) = (0.0, 0.0_f64, 0.0);
+        let called = self.left_over(thread, None, |_, row| (row.calls, row.subroutines));
+        let value = |at| {
+            let (exclusive, inclusive) = thread.value(at, metric, metrics);
+            (exclusive * scale, inclusive * scale)
+        };
+        let left = self.left_over(thread, Some(&called), |at, _| value(at));
+        for (at, row) in thread.timers.iter().enumerate() {
+            let (own, whole) = value(at);
+            if placement.is_flat.get(row.timer as usize) == Some(&true) {
+                total += own;
+                longest = longest.max(whole);
+            }
+            match placement.roles.get(row.timer as usize) {
+                Some(&Role::Context(context)) => {
+                    exclusive.add(context, own);
+                    inclusive.add(context, whole);
+                    all += own;
+                }
+                Some(&Role::Remainder(context)) => {
+                    let (own, whole) = left.get(&row.timer).copied().unwrap_or_default();
+                    exclusive.add(context, own);
+                    // Recursive paths count their inner calls twice.
+                    inclusive.add(context, whole.max(own));
+                }
+                Some(&Role::Part(context)) => {
+                    exclusive.add(context, own);
+                    inclusive.add(context, whole);
+                }
+                _ => {}
+            }
+        }
+        // Contexts that were only passed through, such as those above cut paths.
+        let mut below = Column::new(tree);
+        for context in tree.iter().rev() {
+            let at = context.get();
+            if inclusive.get(at) == 0.0 && below.get(at) > 0.0 {
+                inclusive.add(at, below.get(at));
+            }
+            if let Some(parent) = tree.parent(context) {
+                below.add(parent.get(), inclusive.get(at));
+            }
+        }
+        // What all functions took themselves is the whole, wherever they were called from.
+        let whole = if total > 0.0 { total.max(longest) } else { all };
+        for context in [placement.base, ContextTree::ROOT.get()] {
+            if let Some(slot) = inclusive.0.get_mut(context as usize) {
+                *slot = whole;
+            }
+        }
+        self.push(&exclusive, id.exclusive());
+        self.push(&inclusive, id.inclusive());
+    }
+
+    fn events(&mut self, thread: &Thread) {
+        let placement = self.placement;
+        let (mut seen, mut places) = (HashSet::new(), HashSet::new());
+        let mut found: HashMap<&str, Happened> = HashMap::new();
+        for event in &thread.events {
+            let Some((name, context)) = placement.events.get(event.event as usize) else {
+                continue;
+            };
+            let Some(ids) = self.catalog.event(name) else { continue };
+            if !seen.insert(event.event) {
+                self.repeated += 1;
+                continue;
+            }
+            let at = context.unwrap_or(placement.base);
+            // Two paths may lead to one context where no call paths were measured.
+            if places.insert((name, at)) {
+                let statistics =
+                    [(ids.max, event.max), (ids.min, event.min), (ids.mean, event.mean)];
+                for (id, value) in statistics {
+                    for metric in [id.inclusive(), id.exclusive()] {
+                        self.rows.push(Row { context: at, metric, value });
+                    }
+                }
+            }
+            let happened = found.entry(name).or_insert_with(|| Happened::new(ids));
+            let values = [event.count, event.sum_of_squares];
+            match context {
+                Some(context) => happened.at_contexts.push((*context, values)),
+                None => happened.alone = values,
+            }
+        }
+        for Happened { ids, alone, at_contexts } in found.into_values() {
+            for (which, id) in [ids.count, ids.sum_of_squares].into_iter().enumerate() {
+                let value = |values: [f64; 2]| values.get(which).copied().unwrap_or(0.0);
+                self.push_event(id, value(alone), at_contexts.iter().map(|&(c, v)| (c, value(v))));
+            }
+        }
+    }
+
+    /// The event as a whole belongs to the base; what contexts have of it is a part of that.
+    fn push_event(&mut self, id: Id, alone: f64, at_contexts: impl Iterator<Item = (u32, f64)>) {
+        let tree = self.contexts;
+        let base = self.placement.base;
+        let (mut inclusive, mut known) = (HashMap::<u32, f64>::new(), 0.0);
+        for (context, value) in at_contexts {
+            known += value;
+            self.rows.push(Row { context, metric: id.exclusive(), value });
+            *inclusive.entry(context).or_default() += value;
+            for above in tree.ancestors(ContextIdx::new(context)) {
+                *inclusive.entry(above.get()).or_default() += value;
+            }
+        }
+        let rest = (alone - known).max(0.0);
+        self.rows.push(Row { context: base, metric: id.exclusive(), value: rest });
+        for context in [base, ContextTree::ROOT.get()] {
+            inclusive.insert(context, known.max(alone));
+        }
+        let metric = id.inclusive();
+        let rows = inclusive.into_iter().map(|(context, value)| Row { context, metric, value });
+        self.rows.extend(rows);
+    }
+}

@@ -1,0 +1,99 @@
+//! The profile of a workflow as groups of profiles, one for each component.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use parallax_formats::json::Value;
+use parallax_formats::tau::{
+    Component, EventRow, Facts, Profiles, Thread, ThreadId, Timer, TimerRow, Workflow,
+};
+use parallax_model::Metadata;
+
+use super::Group;
+
+/// What is known of a workflow: its name, its components and how they depend on each other.
+pub(super) fn metadata(workflow: &Workflow, origin: &str) -> Metadata {
+    let first = |list: &str| workflow.metadata.get(list).and_then(|list| list.items().first());
+    let instance = first("Workflow Instance");
+    let text = |value: Option<&Value>, field: &str| {
+        value.and_then(|value| value.get(field)).and_then(Value::as_str).map(str::to_owned)
+    };
+    let base = origin.rsplit('/').next().unwrap_or(origin);
+    let mut facts = Facts::new();
+    for (field, name) in [("description", "Description"), ("Local-Time", "Local Time")] {
+        facts.extend(text(instance, field).map(|value| (name.to_owned(), value)));
+    }
+    let place = text(first("Location"), "type");
+    facts.extend(place.map(|value| ("Location".to_owned(), value)));
+    for (number, component) in workflow.components.iter().enumerate() {
+        let needed = workflow.dependencies(&component.name);
+        let needs = match needed.as_slice() {
+            [] => String::new(),
+            list => format!(", needs {}", list.join(", ")),
+        };
+        facts.push((format!("Application {number}"), format!("{}{needs}", component.name)));
+        for (name, value) in &component.aggregates {
+            if let Some(value) = value.as_f64() {
+                facts.push((format!("{} {name}", component.name), value.to_string()));
+            }
+        }
+    }
+    Metadata {
+        title: text(instance, "name").unwrap_or_else(|| base.to_owned()),
+        format: "TAU workflow profile".to_owned(),
+        origin: origin.to_owned(),
+        facts,
+    }
+}
+
+/// Each component as the profiles it was made of.
+pub(super) fn groups(workflow: Workflow) -> Vec<Group> {
+    let group = |component: Component| Group {
+        component: Some(component.name.clone()),
+        profiles: profiles(component),
+    };
+    workflow.components.into_iter().map(group).collect()
+}
+
+fn profiles(component: Component) -> Profiles {
+    let mut out = Profiles { metrics: vec!["TIME".into()], ..Profiles::default() };
+    let mut threads: BTreeMap<ThreadId, Thread> = BTreeMap::new();
+    let mut timers: HashMap<Arc<str>, u32> = HashMap::new();
+    let mut events: HashMap<Arc<str>, u32> = HashMap::new();
+    let row = |rows: &mut HashMap<Arc<str>, u32>, name: &str| {
+        let next = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        *rows.entry(name.trim().into()).or_insert(next)
+    };
+    let id = |node, thread| ThreadId { node, context: 0, thread };
+    for found in component.timers {
+        let id = id(found.process, found.thread);
+        let thread = threads.entry(id).or_insert_with(|| Thread::new(id));
+        let timer = row(&mut timers, &found.function);
+        let (calls, subroutines) = (found.calls, found.subroutines);
+        thread.timers.push(TimerRow { timer, calls, subroutines });
+        thread.values.extend([found.exclusive, found.inclusive]);
+    }
+    for found in component.counters {
+        let id = id(found.process, found.thread);
+        let thread = threads.entry(id).or_insert_with(|| Thread::new(id));
+        let event = row(&mut events, &found.counter);
+        thread.events.push(EventRow {
+            event,
+            count: found.count,
+            max: found.max,
+            min: found.min,
+            mean: found.mean,
+            sum_of_squares: found.sum_of_squares,
+        });
+    }
+    let in_order = |rows: HashMap<Arc<str>, u32>| {
+        let mut names: Vec<(u32, Arc<str>)> =
+            rows.into_iter().map(|(name, row)| (row, name)).collect();
+        names.sort_unstable();
+        names.into_iter().map(|(_, name)| name)
+    };
+    out.timers = in_order(timers).map(|name| Timer { name, groups: Vec::new() }).collect();
+    out.events = in_order(events).collect();
+    out.threads = threads.into_values().collect();
+    out
+}
