@@ -1,5 +1,7 @@
 //! Archives answer what a plain replay of the events answers.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

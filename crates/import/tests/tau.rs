@@ -379,7 +379,7 @@ fn sums_hold_in_every_real_profile() {
     assert_eq!(all.len(), 18 + 5);
     for (name, x) in &all {
         x.contexts.check().unwrap();
-        assert!(x.locations.len() > 0 && !x.metadata.title.is_empty(), "{name}");
+        assert!(!x.locations.is_empty() && !x.metadata.title.is_empty(), "{name}");
         let metrics: Vec<String> = x.metrics.iter().map(|(_, m)| m.name.to_string()).collect();
         let measured = &metrics[..metrics.iter().position(|m| m == "CALLS").unwrap()];
         assert!(!measured.is_empty(), "{name}");

@@ -124,12 +124,7 @@ fn ping_pong_messages_are_matched() {
 /// decimals none do in the first, although 66 seem to with times as floating point numbers.
 const KINETO: [(&str, u64, u64, bool); 4] = [
     ("ns_resolution_trace_rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz", 68_692, 45_420, false),
-    (
-        "critical_path_alexnet_benchmark_result_2869224_1695835535_trace.json.gz",
-        1_408,
-        868,
-        true,
-    ),
+    ("critical_path_alexnet_benchmark_result_2869224_1695835535_trace.json.gz", 1_408, 868, true),
     ("nccl_parser_config_nccl_data.json.gz", 40_573, 26_933, false),
     ("timeline_analysis_sampled_rank-0.json.gz", 4_855, 4_811, false),
 ];

@@ -512,7 +512,9 @@ mod tests {
         for at in 0..whole.len() {
             for flip in [0x01, 0x80, 0xff] {
                 let mut bytes = whole.clone();
-                bytes[at] ^= flip;
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte ^= flip;
+                }
                 read(bytes);
             }
         }

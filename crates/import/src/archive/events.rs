@@ -21,7 +21,7 @@ pub(super) struct Events {
     names: Vec<Arc<str>>,
 }
 
-fn failed(error: FormatError) -> StoreError {
+fn failed(error: &FormatError) -> StoreError {
     StoreError::Read(error.to_string())
 }
 
@@ -101,7 +101,7 @@ impl EventStore for Events {
         visit: &mut dyn FnMut(Message),
     ) -> Result<(), StoreError> {
         for (index, _) in self.batches(0, window) {
-            for row in MessageRow::rows(&self.archive.messages(index).map_err(failed)?) {
+            for row in MessageRow::rows(&self.archive.messages(index).map_err(|e| failed(&e))?) {
                 let from = row.send_nanos.min(row.receive_nanos);
                 let to = row.send_nanos.max(row.receive_nanos);
                 if from < window.end_nanos && to >= window.start_nanos {
@@ -118,7 +118,9 @@ impl EventStore for Events {
         visit: &mut dyn FnMut(CollectivePart),
     ) -> Result<(), StoreError> {
         for (index, _) in self.batches(1, window) {
-            for row in CollectiveRow::rows(&self.archive.collectives(index).map_err(failed)?) {
+            for row in
+                CollectiveRow::rows(&self.archive.collectives(index).map_err(|e| failed(&e))?)
+            {
                 if row.start_nanos < window.end_nanos && row.end_nanos >= window.start_nanos {
                     visit(CollectivePart {
                         track: row.track,
@@ -151,7 +153,7 @@ impl EventStore for Events {
                 continue;
             }
             let is_before = span.to_nanos < window.start_nanos;
-            let rows = self.archive.values(index).map_err(failed)?;
+            let rows = self.archive.values(index).map_err(|e| failed(&e))?;
             if is_before {
                 before = rows.u64s(2).zip(rows.f64s(3)).next_back();
                 continue;
@@ -179,7 +181,7 @@ impl EventStore for Events {
         visit: &mut dyn FnMut(u32, &Arc<str>, u64),
     ) -> Result<(), StoreError> {
         for (index, _) in self.batches(3, window) {
-            for row in MarkerRow::rows(&self.archive.markers(index).map_err(failed)?) {
+            for row in MarkerRow::rows(&self.archive.markers(index).map_err(|e| failed(&e))?) {
                 let is_inside = window.start_nanos <= row.nanos && row.nanos < window.end_nanos;
                 if is_inside && let Some(name) = self.names.get(row.name as usize) {
                     visit(row.track, name, row.nanos);

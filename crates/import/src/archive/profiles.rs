@@ -27,7 +27,8 @@ pub(super) fn metrics() -> MetricCatalog {
             combine: Combine::Sum,
             id: *id,
         };
-        let instance = |(scope, id): &(Scope, u16)| MetricInstance { scope: scope.clone(), id: *id };
+        let instance =
+            |(scope, id): &(Scope, u16)| MetricInstance { scope: scope.clone(), id: *id };
         Metric {
             name: name.into(),
             source_name: name.into(),
@@ -45,7 +46,12 @@ pub(super) fn metrics() -> MetricCatalog {
             "time between entering and leaving",
             &[(Scope::Inclusive, TIME_INCLUSIVE), (Scope::Exclusive, TIME_EXCLUSIVE)],
         ),
-        metric("CALLS", Unit::Count, "how often contexts were entered", &[(Scope::Exclusive, CALLS)]),
+        metric(
+            "CALLS",
+            Unit::Count,
+            "how often contexts were entered",
+            &[(Scope::Exclusive, CALLS)],
+        ),
     ])
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Traces {
     nodes: Vec<(Range<usize>, Option<usize>)>,
 }
 
-fn failed(error: FormatError) -> StoreError {
+fn failed(error: &FormatError) -> StoreError {
     StoreError::Read(error.to_string())
 }
 
@@ -94,7 +94,7 @@ impl Traces {
         node: &NodeRow,
         visit: &mut dyn FnMut(Interval),
     ) -> Result<(), StoreError> {
-        let rows = self.archive.intervals(node).map_err(failed)?;
+        let rows = self.archive.intervals(node).map_err(|e| failed(&e))?;
         let mut stack = self.open_at_end(at, node);
         let mut cursor = node.to_nanos;
         let mut emit = |context: u32, from: u64, cursor: &mut u64| {
@@ -178,7 +178,7 @@ impl Traces {
         node: &NodeRow,
         visit: &mut dyn FnMut(u32, u64),
     ) -> Result<(), StoreError> {
-        let rows = self.archive.intervals(node).map_err(failed)?;
+        let rows = self.archive.intervals(node).map_err(|e| failed(&e))?;
         // A call that begins where the node does may have been entered before it. Of several at one
         // depth, it is the first.
         let mut before = self.open_before(at, node);
@@ -216,7 +216,7 @@ impl Traces {
         // What is entered at the very end of a node belongs to it, so the end must be inside.
         let is_inside = window.start_nanos <= node.from_nanos && node.to_nanos < window.end_nanos;
         if is_inside {
-            let rows = self.archive.sums(node).map_err(failed)?;
+            let rows = self.archive.sums(node).map_err(|e| failed(&e))?;
             let sums = rows.u32s(SUM_CONTEXT).zip(rows.u32s(CALLS).zip(rows.u64s(NANOS)));
             for (context, (calls, nanos)) in sums {
                 visit(ContextTime { context, calls: u64::from(calls), nanos });
@@ -247,7 +247,7 @@ impl Traces {
             let shift = exponent - node.exponent;
             let (first, last) =
                 (window.start_nanos >> exponent, (window.end_nanos - 1) >> exponent);
-            let rows = self.archive.sums(node).map_err(failed)?;
+            let rows = self.archive.sums(node).map_err(|e| failed(&e))?;
             let sums = rows.u32s(SUM_CONTEXT).zip(rows.u32s(CALLS).zip(rows.u64s(NANOS)));
             for (bin, (context, (calls, nanos))) in rows.u16s(BIN).zip(sums) {
                 let bin = node.first_bin.saturating_add(u64::from(bin)) >> shift;
@@ -341,7 +341,7 @@ impl TraceStore for Traces {
         let last = leaves.end.checked_sub(1).filter(|last| leaves.contains(last));
         for at in leaves {
             let Some(node) = self.node(at) else { continue };
-            let rows = self.archive.intervals(node).map_err(failed)?;
+            let rows = self.archive.intervals(node).map_err(|e| failed(&e))?;
             let times = rows.u64s(START).zip(rows.u64s(END));
             for (context, (start_nanos, end_nanos)) in rows.u32s(CONTEXT).zip(times) {
                 if end_nanos >= window.start_nanos && start_nanos < window.end_nanos {

@@ -81,8 +81,7 @@ pub(super) fn convert(
     let mut gathering = Gathering::default();
     let mut issues = Issues::new();
     let mut progress = Progress::new(source.len(), control);
-    loop {
-        let Some(event) = reader.next_event(&mut issues)? else { break };
+    while let Some(event) = reader.next_event(&mut issues)? {
         gathering.take(&event, file, &mut issues);
         progress.at(reader.bytes_read())?;
     }
@@ -242,7 +241,8 @@ impl Gathering {
         };
         if text(b"\"process_name\"") {
             let labels = self.processes.remove(&event.process).unwrap_or_default();
-            let full = if labels.is_empty() { name.into_owned() } else { format!("{name} {labels}") };
+            let full =
+                if labels.is_empty() { name.into_owned() } else { format!("{name} {labels}") };
             self.processes.insert(event.process, full);
         } else if text(b"\"thread_name\"") {
             self.threads.insert((event.process, event.thread), name.into_owned());
@@ -331,7 +331,8 @@ impl Gathering {
             })
             .collect();
         if self.num_metadata > 0 {
-            conversion.fact(format!("{}metadata events", keys::FACT), self.num_metadata.to_string());
+            conversion
+                .fact(format!("{}metadata events", keys::FACT), self.num_metadata.to_string());
         }
         let mut rows = Vec::new();
         for (number, mut track) in std::mem::take(&mut self.tracks).into_iter().enumerate() {
@@ -339,14 +340,14 @@ impl Gathering {
             let Some(&who) = self.whos.get(number) else { continue };
             self.close_open(&mut track, conversion);
             let gathered = Fed { functions: &functions, counters: &counters };
-            rows.push(gathered.track(track, self.identity(who, reader), conversion)?);
+            rows.push(gathered.track(track, &self.identity(who, reader), conversion)?);
         }
         for (process, operations) in std::mem::take(&mut self.operations) {
             let mut identity = self.identity((process, None), reader);
             identity.name.push_str(", operations across threads");
             let track = Gathered { complete: operations, ..Gathered::default() };
             let gathered = Fed { functions: &functions, counters: &counters };
-            gathered.track(track, identity, conversion)?;
+            gathered.track(track, &identity, conversion)?;
         }
         self.link(&rows, conversion)
     }
@@ -380,9 +381,10 @@ impl Gathering {
             _ => None,
         };
         let own = self.processes.get(&process).filter(|name| !name.is_empty());
-        let own = own.map_or_else(|| format!("process {}", label(process)), |name| {
-            format!("{name} {}", label(process))
-        });
+        let own = own.map_or_else(
+            || format!("process {}", label(process)),
+            |name| format!("{name} {}", label(process)),
+        );
         let name = match (self.threads.get(&who), thread) {
             (Some(name), _) => format!("{own}, {name}"),
             (None, Some(_)) => format!("{own}, thread {}", label(thread)),
@@ -457,7 +459,7 @@ impl Fed<'_> {
     fn track(
         &self,
         gathered: Gathered,
-        identity: TrackIdentity,
+        identity: &TrackIdentity,
         conversion: &mut Conversion,
     ) -> Result<u32, ConversionError> {
         let Gathered { mut complete, counts, mut values, mut markers, .. } = gathered;
@@ -476,7 +478,11 @@ impl Fed<'_> {
                 "overlap",
                 place,
                 count,
-                || format!("events of {name} overlap without nesting; they have tracks of their own"),
+                || {
+                    format!(
+                        "events of {name} overlap without nesting; they have tracks of their own"
+                    )
+                },
             );
         }
         let row = conversion.track(identity.clone());
@@ -486,7 +492,11 @@ impl Fed<'_> {
             *builder.counts_mut() = counts;
             // Counters and markers do not nest in calls; order among them is by time.
             for (nanos, counter, value) in values {
-                builder.value_at(nanos, self.counters.get(counter as usize).copied().unwrap_or(0), value);
+                builder.value_at(
+                    nanos,
+                    self.counters.get(counter as usize).copied().unwrap_or(0),
+                    value,
+                );
             }
             for (nanos, name) in markers {
                 let name = self.functions.get(name as usize).copied().unwrap_or(0);

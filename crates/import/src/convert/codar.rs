@@ -1,5 +1,6 @@
 //! CODAR event JSON, and Chimbuko's rows, into archives.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use parallax_base::{Control, Folder, Issues, Place, Severity, Source, Stage, read_range};
@@ -112,11 +113,9 @@ pub(super) fn convert(
     let (mut tracks, mut names, mut issues) = (Tracks::default(), Names::default(), Issues::new());
     let mut groups: Option<HashMap<String, String>> = None;
     let mut progress = Progress::new(source.len(), control);
-    loop {
-        let Some(event) = reader.next_event(&mut issues)? else { break };
+    while let Some(event) = reader.next_event(&mut issues)? {
         let (kind, name, offset) = (event.kind, event.name, event.offset);
-        let (time, node, thread, value) =
-            (event.time_nanos, event.node, event.thread, event.value);
+        let (time, node, thread, value) = (event.time_nanos, event.node, event.thread, event.value);
         let message = event.message;
         if kind == CodarKind::TraceEnd {
             continue;
@@ -172,7 +171,8 @@ pub(super) fn convert(
                 } else {
                     (message.source_node, message.source_thread)
                 };
-                let other = node.map(|node| (None, i64::from(node), i64::from(thread.unwrap_or(0))));
+                let other =
+                    node.map(|node| (None, i64::from(node), i64::from(thread.unwrap_or(0))));
                 let partner = other.map(|who| tracks.peer(who, conversion));
                 if let Some(builder) = conversion.builder(track) {
                     builder.message(Endpoint {
@@ -320,7 +320,7 @@ fn beside<'f>(folder: &'f dyn Folder, file: &'f str) -> impl Iterator<Item = Str
 fn small_file(folder: &dyn Folder, path: &str) -> Option<Vec<u8>> {
     let source = folder.open(path).ok().flatten()?;
     let len = source.len();
-    (len <= NAMES_BYTES).then(|| read_range(&*source, 0, len).ok().map(|b| b.into_owned()))?
+    (len <= NAMES_BYTES).then(|| read_range(&*source, 0, len).ok().map(Cow::into_owned))?
 }
 
 /// Names of functions by number, from a file beside the rows that is a list of names.
@@ -370,9 +370,9 @@ fn codes(
              their function{}",
             guess.rows,
             guess.misfits,
-            guess.next_misfits.map_or(String::new(), |next| format!(
-                ", and {next} under the next best choice"
-            ))
+            guess
+                .next_misfits
+                .map_or(String::new(), |next| format!(", and {next} under the next best choice"))
         )
     });
     Ok(guess.codes)

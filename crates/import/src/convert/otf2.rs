@@ -7,8 +7,8 @@ use std::sync::Arc;
 use parallax_base::{Control, Folder, Issues, Limits, threads};
 use parallax_formats::archive::{FunctionRow, keys};
 use parallax_formats::otf2::{
-    Archive, Base, ClockProperties, Definitions, Event, EventReader, LocationGroupId, LocationId,
-    LocationType, MetricId, Paradigm, Ranks, Record, RegionId,
+    Archive, Base, ClockProperties, Definitions, Event, EventFile, EventReader, LocationGroupId,
+    LocationId, LocationType, MetricId, Paradigm, Ranks, Record, RegionId,
 };
 use parallax_model::IdentityKind;
 
@@ -56,7 +56,7 @@ pub(super) fn convert(
         files.push(trace.events(id, &mut issues)?);
     }
     conversion.issues.extend(issues);
-    let readers = files.iter().map(|file| file.as_ref().map(|file| file.reader()).transpose());
+    let readers = files.iter().map(|file| file.as_ref().map(EventFile::reader).transpose());
     let mut readers = readers.collect::<Result<Vec<_>, _>>()?;
     let declared: u64 = definitions.locations.iter().map(|(_, l)| l.event_count).sum();
     let slices = declared / SLICE_EVENTS + 1;
@@ -222,7 +222,10 @@ impl<'d> Tables<'d> {
         for (id, class) in definitions.metric_classes.iter() {
             let members = class.members.iter().map(|&member| {
                 let Some(member) = definitions.metric_members.get(member) else {
-                    return Column { counter: conversion.counter("(undefined metric)", ""), scale: 1.0 };
+                    return Column {
+                        counter: conversion.counter("(undefined metric)", ""),
+                        scale: 1.0,
+                    };
                 };
                 let base: f64 = if member.base == Base::BINARY { 2.0 } else { 10.0 };
                 let exponent = i32::try_from(member.exponent).unwrap_or(0);
@@ -259,7 +262,12 @@ impl<'d> Tables<'d> {
         region.map_or(self.unknown, |region| self.function(region))
     }
 
-    fn peer(&self, comm: parallax_formats::otf2::CommId, rank: u32, own: LocationId) -> Option<Peer> {
+    fn peer(
+        &self,
+        comm: parallax_formats::otf2::CommId,
+        rank: u32,
+        own: LocationId,
+    ) -> Option<Peer> {
         let location = self.ranks.location(comm, rank, own)?;
         self.peers.get(&location.0).copied()
     }

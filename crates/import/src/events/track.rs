@@ -347,7 +347,7 @@ impl TrackBuilder {
             let is_only = open.finished == 0;
             // One node alone needs nothing above it.
             let is_needed = open.children > 1 || !is_only;
-            if open.children > 0 && !(is_top && !is_needed) {
+            if open.children > 0 && (is_needed || !is_top) {
                 self.complete(level);
             }
             level += 1;
