@@ -6,14 +6,25 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use parallax_base::Folder;
-use parallax_service::{Control, OpenLimits, Opened, open};
+use parallax_base::{Folder, Source};
+use parallax_native::{DiskFolder, MappedFile};
+use parallax_service::{
+    Control, OpenLimits, Opened, discover, is_experiment_file, open, open_file,
+};
 
 /// How long a question may run before its progress is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Opens the database at `path`: a folder, or a file of it.
 pub(crate) fn database(path: &Path) -> anyhow::Result<Opened> {
+    let shown = path.display().to_string();
+    if path.is_file() {
+        let file = MappedFile::open(path).with_context(|| format!("cannot open {shown}"))?;
+        let source: Source = Arc::new(file);
+        if is_experiment_file(&source) {
+            return Ok(open_file(&source, &shown, &OpenLimits::default())?);
+        }
+    }
     let folder =
         parallax_native::locate(path).with_context(|| format!("cannot open {}", path.display()))?;
     let folder: Arc<dyn Folder> = Arc::new(folder);
@@ -22,19 +33,20 @@ pub(crate) fn database(path: &Path) -> anyhow::Result<Opened> {
         if inside.is_empty() {
             return error.into();
         }
-        anyhow::anyhow!("{} holds several databases; name one of {inside}", path.display())
+        anyhow::anyhow!("{shown} holds several databases; name one of {inside}")
     })
 }
 
-/// The databases directly below a folder that is none itself, as a person can type them.
+/// The databases below a folder that is none itself, as a person can type them.
 fn databases_in(path: &Path) -> String {
     const SHOWN: usize = 5;
-    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    let mut found: Vec<String> = entries
-        .filter(|entry| entry.path().join("meta.db").is_file())
-        .map(|entry| entry.path().display().to_string())
-        .collect();
-    found.sort();
+    if !path.is_dir() {
+        return String::new();
+    }
+    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(path));
+    let found = discover(&folder).map(|found| found.databases).unwrap_or_default();
+    let mut found: Vec<String> =
+        found.iter().map(|source| path.join(&source.name).display().to_string()).collect();
     let more = found.len().saturating_sub(SHOWN);
     found.truncate(SHOWN);
     if more > 0 {

@@ -7,7 +7,7 @@ use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ParameterRule, RegionTime, ScalingContent, ScalingSource,
     assemble_measurements, open_ensemble,
 };
-use parallax_service::{Found, discover, open};
+use parallax_service::{Found, discover, open, open_file};
 use parallax_wire::protocol::{CombineAsk, EnsembleAsk, ErrorReply, ItemReply, OpenAsk, OpenReply};
 
 use crate::Host;
@@ -63,10 +63,13 @@ impl Host {
         let mut opened_sources = Vec::new();
         let mut size = 0;
         for source in sources {
-            let ScalingContent::Folder(folder) = &source.content else { continue };
-            match open(folder, &self.limits) {
+            let opened = match &source.content {
+                ScalingContent::Folder(folder) => open(folder, &self.limits),
+                ScalingContent::File(file) => open_file(file, &source.name, &self.limits),
+            };
+            match opened {
                 Ok(opened) => {
-                    let bytes = length(folder);
+                    let bytes = source_length(source);
                     size += bytes;
                     let (key, item) = self.keep(Item {
                         name: source.name.clone(),
@@ -242,6 +245,7 @@ fn nothing(name: &str, found: &Found) -> ErrorReply {
     };
     ErrorReply::new("open", message).with_hint(
         "open the folder of an HPCToolkit database (with meta.db and profile.db inside), several \
-         of them, or a file of PaScal, SPERF, Extra-P or TALP measurements",
+         of them, profiles of TAU (profile.0.0.0, .ppk), or a file of PaScal, SPERF, Extra-P or \
+         TALP measurements",
     )
 }

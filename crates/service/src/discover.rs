@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use parallax_base::{Folder, FolderEntry, ReadError, SubFolder};
 use parallax_import::scaling::holds_measurements;
+use parallax_import::{is_experiment_file, profile_folder};
 
 use crate::scaling::{ScalingContent, ScalingSource};
 
@@ -16,7 +17,8 @@ const MAX_SNIFFED: usize = 2_000;
 /// Things that can be opened.
 #[derive(Clone, Default)]
 pub struct Found {
-    /// Databases, each with the path that a person sees; sorted by path.
+    /// Databases, then files that are an experiment on their own, each with the path that a person
+    /// sees; sorted by path.
     pub databases: Vec<ScalingSource>,
     /// Files of measurements, sorted by path.
     pub measurements: Vec<ScalingSource>,
@@ -35,11 +37,17 @@ pub fn discover(folder: &Arc<dyn Folder>) -> Result<Found, ReadError> {
     let mut databases: Vec<&str> = Vec::new();
     for entry in &entries {
         let (place, file) = entry.path.rsplit_once('/').unwrap_or(("", &entry.path));
-        if DATABASE_FILES.contains(&file) && !databases.contains(&place) {
+        let place = match profile_folder(&entry.path) {
+            Some(folder) => folder,
+            None if DATABASE_FILES.contains(&file) => place,
+            None => continue,
+        };
+        if !databases.contains(&place) {
             databases.push(place);
         }
     }
     databases.sort_unstable();
+    let mut experiments = Vec::new();
     let is_in_database = |entry: &FolderEntry| {
         databases.iter().any(|database| {
             database.is_empty()
@@ -49,6 +57,12 @@ pub fn discover(folder: &Arc<dyn Folder>) -> Result<Found, ReadError> {
     for entry in entries.iter().filter(|entry| !is_in_database(entry)).take(MAX_SNIFFED) {
         // A file that cannot be read is not lost: it is named among the others.
         match folder.open(&entry.path) {
+            Ok(Some(source)) if is_experiment_file(&source) => {
+                experiments.push(ScalingSource {
+                    name: entry.path.clone(),
+                    content: ScalingContent::File(source),
+                });
+            }
             Ok(Some(source)) if holds_measurements(&*source, &entry.path) => {
                 found.measurements.push(ScalingSource {
                     name: entry.path.clone(),
@@ -59,13 +73,15 @@ pub fn discover(folder: &Arc<dyn Folder>) -> Result<Found, ReadError> {
         }
     }
     found.databases = databases
-        .into_iter()
+        .iter()
         .map(|place| {
             let inner = SubFolder::of(folder, place);
-            let name = if place.is_empty() { folder.name().to_owned() } else { place.to_owned() };
+            let name =
+                if place.is_empty() { folder.name().to_owned() } else { (*place).to_owned() };
             ScalingSource { name, content: ScalingContent::Folder(inner) }
         })
         .collect();
+    found.databases.append(&mut experiments);
     Ok(found)
 }
 
@@ -104,5 +120,22 @@ mod tests {
         let [databases, measurements, others] = found(&[("meta.db", ""), ("src/a.json", "{}")]);
         assert_eq!(databases, ["dropped"]);
         assert!(measurements.is_empty() && others.is_empty());
+    }
+
+    #[test]
+    fn folders_of_tau_profiles_are_found_once_whatever_they_measured() {
+        let workflow = r#"{"Workflow metadata": {}}"#;
+        let [databases, measurements, others] = found(&[
+            ("p4/profile.0.0.0", ""),
+            ("p4/profile.1.0.0", ""),
+            ("p4/notes.txt", ""),
+            ("papi/MULTI__TIME/profile.0.0.0", ""),
+            ("papi/MULTI__PAPI_TOT_CYC/profile.0.0.0", ""),
+            ("merged.json", workflow),
+            ("profile.txt", ""),
+        ]);
+        assert_eq!(databases, ["p4", "papi", "merged.json"]);
+        assert!(measurements.is_empty());
+        assert_eq!(others, ["profile.txt"]);
     }
 }

@@ -19,7 +19,7 @@ pub mod scaling;
 
 use std::sync::Arc;
 
-use parallax_base::{Folder, Limits};
+use parallax_base::{Folder, Limits, Source};
 use parallax_engine::Session;
 
 pub use analyses::{BalanceAnswer, BalanceBy, BalanceRequest};
@@ -31,12 +31,22 @@ pub use options::{CostChoice, CostsChoice, PruneChoice};
 pub use parallax_analysis as analysis;
 pub use parallax_base::{Control, Issue, Issues, Limits as OpenLimits, Severity, Unit};
 pub use parallax_engine::{Column, FlatBy, Table};
+pub use parallax_import::{holds_experiment, is_experiment_file};
 pub use query::{Answer, QueryRequest, TraceRequest};
 pub use source::{SourceAnswer, SourceFileInfo, SourceRequest};
 pub use tree_table::{NO_PARENT, TreeTableAnswer, TreeTableRequest};
 pub use views::{
     CallersRequest, CostHeader, FlatAnswer, FlatRequest, TreeAnswer, TreeRequest, TreeRow,
 };
+
+/// Opens the experiment in a file that is one on its own, such as a packed profile of TAU.
+///
+/// # Errors
+/// When the file is of no known format, or broken.
+pub fn open_file(source: &Source, name: &str, limits: &Limits) -> Result<Opened, ServiceError> {
+    let experiment = parallax_import::open_file(source, name, limits)?;
+    Ok(Opened { session: Session::new(experiment), limits: *limits })
+}
 
 /// An open experiment that answers questions.
 pub struct Opened {

@@ -12,7 +12,9 @@ use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ParameterRule, ParameterTable, ScalingContent, ScalingSource,
     holds_measurements, open_ensemble,
 };
-use parallax_service::{Answer, Control, OpenLimits};
+use parallax_service::{
+    Answer, Control, OpenLimits, discover, holds_experiment, is_experiment_file,
+};
 
 use super::args::EnsembleArgs;
 
@@ -88,6 +90,9 @@ fn sources_at(path: &Path) -> anyhow::Result<Vec<ScalingSource>> {
         std::fs::metadata(path).with_context(|| format!("cannot open {}", path.display()))?;
     if !metadata.is_dir() {
         let file = file(path)?;
+        if is_experiment_file(&file) {
+            return Ok(vec![measurements(path, file)]);
+        }
         if !holds_measurements(&*file, &path.display().to_string())
             && let Some(folder) = path.parent().filter(|folder| is_database(folder))
         {
@@ -112,9 +117,21 @@ fn sources_at(path: &Path) -> anyhow::Result<Vec<ScalingSource>> {
     let mut files = Vec::new();
     for inner in inside.iter().filter(|inner| inner.is_file()) {
         let file = file(inner)?;
-        if holds_measurements(&*file, &inner.display().to_string()) {
+        if is_experiment_file(&file) || holds_measurements(&*file, &inner.display().to_string()) {
             files.push(measurements(inner, file));
         }
+    }
+    if files.is_empty() {
+        // Writers of several runs often put the profiles of each into a folder of its own.
+        let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(path));
+        let below = discover(&folder).map(|found| found.databases).unwrap_or_default();
+        files = below
+            .into_iter()
+            .map(|source| ScalingSource {
+                name: path.join(&source.name).display().to_string(),
+                ..source
+            })
+            .collect();
     }
     if files.is_empty() {
         // Opening it as a database says best what is missing.
@@ -123,9 +140,9 @@ fn sources_at(path: &Path) -> anyhow::Result<Vec<ScalingSource>> {
     Ok(files)
 }
 
-/// Whether a folder has the file that every database has.
+/// Whether a folder has the file that every database has, or profiles.
 fn is_database(path: &Path) -> bool {
-    path.join("meta.db").is_file()
+    path.join("meta.db").is_file() || path.is_dir() && holds_experiment(&DiskFolder::new(path))
 }
 
 fn measurements(path: &Path, file: Source) -> ScalingSource {

@@ -71,6 +71,9 @@ pub(super) struct ChosenMetric {
     pub(super) reason: String,
 }
 
+/// What HPCToolkit and TAU call the time on the wall.
+const WALL_TIME: [&str; 2] = ["realtime", "time"];
+
 /// The metric asked for, or wall time, or what says most about time.
 pub(super) fn choose_metric(
     session: &Session,
@@ -82,7 +85,9 @@ pub(super) fn choose_metric(
         let metric = resolve_metric(catalog, &parse_metrics(text)?)?;
         (metric, "as asked".to_owned())
     } else {
-        let wall = catalog.iter().find(|(_, m)| m.name.eq_ignore_ascii_case("realtime"));
+        let wall = catalog.iter().find(|(_, m)| {
+            WALL_TIME.iter().any(|name| m.name.eq_ignore_ascii_case(name)) && m.unit.is_time()
+        });
         match wall {
             Some((metric, _)) if session.total(metric, control)? > 0.0 => {
                 (metric, "it measures wall time".to_owned())
@@ -94,6 +99,14 @@ pub(super) fn choose_metric(
         }
     };
     Ok(ChosenMetric { name: catalog.get(metric).name.to_string(), reason })
+}
+
+/// Whether functions stand next to each other because call paths were not measured. What they take
+/// with what they call is then counted again where that stands, so only exclusive values add up.
+pub(super) fn is_flat(tree: &ContextTree) -> bool {
+    let is_function = |context| tree.kind(context) == ContextKind::Function;
+    let mut functions = tree.iter().filter(|&context| is_function(context));
+    tree.len() > 2 && functions.all(|context| !tree.parent(context).is_some_and(is_function))
 }
 
 /// Adds the contexts and values of one database as `run`; returns the metric that holds them.
@@ -125,7 +138,7 @@ pub(super) fn add_database(
         });
     }
     let mut fold = Fold::new(session.tree().len(), locations.len());
-    fold.read(session, metric, locations, control)?;
+    fold.read(session, metric, &locations, control)?;
     let regions = Regions::of(session.tree(), options);
     let totals = fold.totals(session.tree(), &regions);
 
@@ -440,7 +453,7 @@ impl Fold {
         &mut self,
         session: &Session,
         metric: MetricIdx,
-        locations: Vec<LocationIdx>,
+        locations: &[LocationIdx],
         control: &Control,
     ) -> Result<(), ScalingError> {
         let described = session.experiment().metrics.get(metric);
@@ -448,18 +461,39 @@ impl Fold {
             what: format!("metric {} has no inclusive values", described.name),
             hint: Remedy::Metric.to_string(),
         })?;
-        let request = SliceRequest {
-            locations,
+        let tree = session.tree();
+        let exclusive = described.id_in(&Scope::Exclusive).filter(|_| is_flat(tree));
+        let request = |id| SliceRequest {
+            locations: locations.to_vec(),
             contexts: ContextChoice::Tree,
             metrics: MetricChoice::Ids { values: vec![id], statistics: Vec::new() },
             plan: Plan::Cheapest,
         };
+        let is_function = |context: ContextIdx| tree.kind(context) == ContextKind::Function;
+        self.read_where(session, &request(id), control, |c| {
+            exclusive.is_none() || !is_function(c)
+        })?;
+        if let Some(id) = exclusive {
+            self.read_where(session, &request(id), control, is_function)?;
+            self.values.sort_by_key(|&(location, context, _)| (location, context));
+        }
+        Ok(())
+    }
+
+    /// The values of the contexts that `is_wanted`.
+    fn read_where(
+        &mut self,
+        session: &Session,
+        request: &SliceRequest,
+        control: &Control,
+        is_wanted: impl Fn(ContextIdx) -> bool,
+    ) -> Result<(), ScalingError> {
         let tree = session.tree();
-        session.slice_in_parts(&request, control, |part| {
+        session.slice_in_parts(request, control, |part| {
             let rows = part.location.iter().zip(&part.context).zip(&part.value);
             for ((&location, &context), &value) in rows {
                 // A counter that ran below zero comes out huge or negative: no time is that.
-                if let Some(context) = tree.by_source_id(context)
+                if let Some(context) = tree.by_source_id(context).filter(|&c| is_wanted(c))
                     && value.is_finite()
                     && (0.0..1e18).contains(&value)
                 {

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use parallax_base::{Control, Folder, Limits, Source};
 use parallax_engine::Session;
 use parallax_import::scaling::{self as import, MeasurementOptions, RegionTime, open_measurements};
-use parallax_model::Metadata;
+use parallax_import::{ImportError, is_experiment_file};
 use parallax_model::ensemble::{
     Ensemble, EnsembleBuilder, Ids, ParameterValue, ValueOrder, parameter_names,
 };
+use parallax_model::{Experiment, Metadata};
 
-use super::contexts::{ContextOptions, add_database, choose_metric};
+use super::contexts::{ContextOptions, add_database, choose_metric, is_flat};
 use super::parameters::{ParameterRule, ParameterTable, labelled, told_cores, told_input};
 use super::{Remedy, ScalingError};
 use crate::Answer;
@@ -28,10 +29,32 @@ pub struct ScalingSource {
 /// What a [`ScalingSource`] is.
 #[derive(Clone)]
 pub enum ScalingContent {
-    /// A file of measurements.
+    /// A file of measurements, or one that is an experiment on its own.
     File(Source),
     /// The folder of a database.
     Folder(Arc<dyn Folder>),
+}
+
+impl ScalingSource {
+    /// Whether there is one experiment, not measurements of many.
+    #[must_use]
+    pub fn is_experiment(&self) -> bool {
+        match &self.content {
+            ScalingContent::File(file) => is_experiment_file(file),
+            ScalingContent::Folder(_) => true,
+        }
+    }
+
+    /// Opens the experiment.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn experiment(&self, limits: &Limits) -> Result<Experiment, ImportError> {
+        match &self.content {
+            ScalingContent::File(file) => parallax_import::open_file(file, &self.name, limits),
+            ScalingContent::Folder(folder) => parallax_import::open(folder, limits),
+        }
+    }
 }
 
 /// How sources become an ensemble.
@@ -95,21 +118,23 @@ pub fn open_ensemble(
     control: &Control,
 ) -> Result<Answer<Ensemble>, ScalingError> {
     let mut files: Vec<(&str, &Source)> = Vec::new();
-    let mut folders: Vec<(&str, &Arc<dyn Folder>)> = Vec::new();
+    let mut databases: Vec<&ScalingSource> = Vec::new();
     for source in sources {
         match &source.content {
-            ScalingContent::File(file) => files.push((&source.name, file)),
-            ScalingContent::Folder(folder) => folders.push((&source.name, folder)),
+            ScalingContent::File(file) if !source.is_experiment() => {
+                files.push((&source.name, file));
+            }
+            _ => databases.push(source),
         }
     }
-    match (files.first(), folders.first()) {
+    match (files.first(), databases.first()) {
         (None, None) => Err(ScalingError::NoSources),
-        (Some((file, _)), Some((folder, _))) => Err(ScalingError::MixedSources {
+        (Some((file, _)), Some(database)) => Err(ScalingError::MixedSources {
             file: (*file).to_owned(),
-            folder: (*folder).to_owned(),
+            folder: database.name.clone(),
         }),
         (Some(_), None) => open_files(&files, options, control),
-        (None, Some(_)) => open_databases(&folders, options, control),
+        (None, Some(_)) => open_databases(&databases, options, control),
     }
 }
 
@@ -200,14 +225,14 @@ fn engine(error: parallax_model::StoreError) -> ScalingError {
 }
 
 fn open_databases(
-    folders: &[(&str, &Arc<dyn Folder>)],
+    sources: &[&ScalingSource],
     options: &EnsembleOptions,
     control: &Control,
 ) -> Result<Answer<Ensemble>, ScalingError> {
     let mut notes = Vec::new();
     let mut sessions: Vec<(&str, Session)> = Vec::new();
-    for (name, folder) in folders {
-        sessions.push((name, Session::new(parallax_import::open(folder, &options.limits)?)));
+    for source in sources {
+        sessions.push((&source.name, Session::new(source.experiment(&options.limits)?)));
     }
     let mut extras: Vec<Extra> = sessions
         .iter()
@@ -218,6 +243,9 @@ fn open_databases(
     let Some((first_name, first)) = sessions.first() else { return Err(ScalingError::NoSources) };
     let chosen = choose_metric(first, &options.contexts, control)?;
     notes.push(format!("times are {} ({})", chosen.name, chosen.reason));
+    if sessions.iter().any(|(_, session)| is_flat(session.tree())) {
+        notes.push("call paths were not measured: times of functions are exclusive".to_owned());
+    }
     let metadata = &first.experiment().metadata;
     let origin = match sessions.len() {
         1 => (*first_name).to_owned(),

@@ -1,0 +1,209 @@
+//! TAU's profiles as an analyst asks about them: totals, maps over core counts, and the same story
+//! as HPCToolkit tells about the same program.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parallax_base::{Folder, Source};
+use parallax_native::{DiskFolder, MappedFile};
+use parallax_service::analysis::scaling::{BaselinePolicy, MapOptions};
+use parallax_service::scaling::{
+    EnsembleOptions, ScalingContent, ScalingRequest, ScalingSource, open_ensemble, scaling,
+};
+use parallax_service::{
+    Control, CostChoice, FlatBy, FlatRequest, OpenLimits, Opened, PruneChoice, open, open_file,
+};
+
+fn corpus() -> Option<PathBuf> {
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let folder = std::env::var_os("PARALLAX_CORPUS").map_or(default, PathBuf::from).join("data");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("skipped: no corpus");
+    None
+}
+
+fn folder(path: &Path) -> Arc<dyn Folder> {
+    assert!(path.is_dir(), "{path:?}");
+    Arc::new(DiskFolder::new(path))
+}
+
+fn file(path: &Path) -> Source {
+    Arc::new(MappedFile::open(path).unwrap())
+}
+
+fn source(path: &Path) -> ScalingSource {
+    let content = if path.is_dir() {
+        ScalingContent::Folder(folder(path))
+    } else {
+        ScalingContent::File(file(path))
+    };
+    ScalingSource { name: path.display().to_string(), content }
+}
+
+/// Cores and the seconds of a region at each of them, for one input.
+fn seconds(
+    answer: &parallax_service::scaling::ScalingAnswer,
+    region: usize,
+    input: usize,
+) -> Vec<(u32, f64)> {
+    let grid = &answer.regions[region].grid;
+    (0..)
+        .zip(grid.cores())
+        .filter_map(|(at, &cores)| Some((cores, *grid.repetitions(input, at).first()?)))
+        .collect()
+}
+
+#[test]
+fn packed_profiles_over_core_counts_give_a_map() {
+    let Some(data) = corpus() else { return };
+    // Largest inclusive time of any rank, by a reader in Python.
+    let expected = [
+        (2, 638.304974),
+        (4, 352.63888),
+        (8, 204.587407),
+        (16, 164.046608),
+        (32, 101.229866),
+        (64, 65.118657),
+        (128, 45.293116),
+        (256, 49.513899),
+    ];
+    let sources: Vec<ScalingSource> = expected
+        .iter()
+        .map(|(ranks, _)| source(&data.join(format!("tau/ppk/LoadImbalance-{ranks}.ppk"))))
+        .collect();
+    let made = open_ensemble(&sources, &EnsembleOptions::default(), &Control::new()).unwrap();
+    assert!(made.notes.iter().any(|note| note.contains("TIME (it measures wall time)")));
+    let maps = MapOptions { baseline: BaselinePolicy::Smallest, ..MapOptions::default() };
+    let request = ScalingRequest { maps, ..ScalingRequest::default() };
+    let answer = scaling(&made.value, &request).unwrap();
+    let found = seconds(&answer, 0, 0);
+    assert_eq!(found.len(), expected.len());
+    for ((cores, time), (ranks, whole)) in found.into_iter().zip(expected) {
+        assert_eq!(cores, ranks);
+        assert!((time - whole).abs() < 1e-6, "{ranks} ranks: {time}");
+    }
+    // GROMACS scatters its particles: with 256 ranks it takes longer than with 128.
+    let maps = answer.maps(0).unwrap();
+    let efficiency = &maps.efficiency;
+    assert!((efficiency.get(0, 0).unwrap() - 1.0).abs() < 1e-12);
+    assert!(efficiency.get(0, 7).unwrap() < 0.11);
+    assert!(answer.regions.iter().any(|region| region.region.name == "MPI_Alltoall()"));
+}
+
+#[test]
+fn a_series_of_folders_is_a_map_over_cores_and_inputs() {
+    let Some(data) = corpus() else { return };
+    let mut sources = Vec::new();
+    for ranks in [1, 2, 4, 8, 16] {
+        for size in [20, 30, 40, 50, 60] {
+            sources.push(source(&data.join(format!("tau/scaling-hpccg/p{ranks}.n{size}/raw"))));
+        }
+    }
+    let made = open_ensemble(&sources, &EnsembleOptions::default(), &Control::new()).unwrap();
+    let answer = scaling(&made.value, &ScalingRequest::default()).unwrap();
+    assert_eq!(answer.cores, [1, 2, 4, 8, 16]);
+    assert_eq!(answer.inputs.len(), 5, "{:?}", answer.inputs);
+    for input in 0..5 {
+        assert_eq!(seconds(&answer, 0, input).len(), 5);
+    }
+    // The same function in every run, although each process had another address for it.
+    let main = answer
+        .regions
+        .iter()
+        .position(|region| region.region.name == "<hpccg-tau+0x850>")
+        .expect("main is one region");
+    for input in 0..5 {
+        let found = seconds(&answer, main, input);
+        assert!(found.len() == 5 && found.iter().all(|(_, time)| *time > 0.0), "{found:?}");
+    }
+    // Functions stand next to each other, so their times are exclusive and lose only once.
+    assert!(made.notes.iter().any(|note| note.contains("exclusive")), "{:?}", made.notes);
+    let rest = answer.losses.iter().find(|loss| loss.region == 0).and_then(|loss| loss.share);
+    assert!(rest.is_none_or(|share| share.abs() < 0.2), "{rest:?} of the loss is in no function");
+}
+
+/// Shares of the time that `main` spends between `MPI_Init` and `MPI_Finalize`.
+fn shares(opened: &Opened, metric: &str) -> Vec<(&'static str, f64)> {
+    let cost = CostChoice { metric: Some(metric.to_owned()), ..CostChoice::default() };
+    let request =
+        FlatRequest { cost, prune: PruneChoice::default(), from: None, by: FlatBy::Function };
+    let answer = opened.flat(&request, &Control::new()).unwrap();
+    let whole_of = |name: &str| {
+        let is_named = |row: &&parallax_engine::FlatRow| {
+            let plain = row.name.split(" [").next().unwrap_or(&row.name);
+            let plain = plain.split('.').next().unwrap_or(plain);
+            plain == name
+        };
+        answer.rows.iter().filter(is_named).map(|row| row.inclusive).sum::<f64>()
+    };
+    let regions = ["exchange_halo", "diffuse", "react", "residual", "checkpoint"];
+    // HPCToolkit sees the function inlined, as a part of `react`.
+    let timing = if metric == "TIME" { whole_of("reaction_rate") } else { 0.0 };
+    let times = regions.map(|name| match name {
+        "react" => (name, whole_of(name) - timing),
+        _ => (name, whole_of(name)),
+    });
+    let sum: f64 = times.iter().map(|(_, time)| time).sum();
+    times.iter().map(|(name, time)| (*name, time / sum)).collect()
+}
+
+/// Both tools measured the same program with a grid of 256 x 256, on two cores. TAU timed functions
+/// and HPCToolkit sampled, with other numbers of steps; 4 and 8 ranks share the
+/// cores, so how long they wait for each other is another one in every run. What TAU says of
+/// `reaction_rate` is the cost of timing its first 100,000 calls in a rank and is left out. Then
+/// shares differ by less than 15 points, and both say whether computing or waiting takes more:
+/// computing up to 4 ranks, waiting with 8.
+fn same_story(tau: &Path, hpctoolkit: &Path) {
+    let limits = OpenLimits::default();
+    let tau = shares(&open(&folder(tau), &limits).unwrap(), "TIME");
+    let hpctoolkit = shares(&open(&folder(hpctoolkit), &limits).unwrap(), "realtime");
+    println!("TAU        {tau:.3?}\nHPCToolkit {hpctoolkit:.3?}");
+    for ((name, one), (_, other)) in tau.iter().zip(&hpctoolkit) {
+        assert!((one - other).abs() < 0.15, "{name} {one:.3} {other:.3}");
+    }
+    let computes = |shares: &[(&str, f64)]| {
+        let of = |names: [&str; 2]| -> f64 {
+            shares.iter().filter(|(name, _)| names.contains(name)).map(|(_, share)| share).sum()
+        };
+        of(["react", "diffuse"]) > of(["exchange_halo", "residual"])
+    };
+    assert_eq!(computes(&tau), computes(&hpctoolkit));
+}
+
+#[test]
+fn tau_and_hpctoolkit_tell_the_same_story_about_the_same_program() {
+    let Some(data) = corpus() else { return };
+    for ranks in [1, 2, 4, 8] {
+        let tau = data.join(format!("reactor/tau-profiles/p{ranks}"));
+        same_story(&tau, &data.join(format!("reactor/hpctoolkit/n256-p{ranks}")));
+    }
+}
+
+#[test]
+fn the_fixtures_of_both_tools_tell_the_same_story() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    same_story(&fixtures.join("reactor-tau/p4"), &fixtures.join("reactor/n256-p4"));
+}
+
+#[test]
+fn a_packed_profile_answers_the_usual_questions() {
+    let Some(data) = corpus() else { return };
+    let path = data.join("tau/ppk/LoadImbalance-16.ppk");
+    let limits = OpenLimits::default();
+    let opened = open_file(&file(&path), "LoadImbalance-16.ppk", &limits).unwrap();
+    let info = opened.info(&Control::new()).unwrap();
+    assert_eq!((info.title.as_str(), info.locations), ("mdrun", 16));
+    let time = info.metrics.iter().find(|metric| metric.name == "TIME").unwrap();
+    assert_eq!(time.unit, "s");
+    assert!((time.total.unwrap() - 2_495.878_655).abs() < 1e-6);
+    let (cost, prune) = (CostChoice::default(), PruneChoice::default());
+    let request = FlatRequest { cost, prune, from: None, by: FlatBy::Function };
+    let answer = opened.flat(&request, &Control::new()).unwrap();
+    assert_eq!(answer.header.metric, "TIME");
+    let exclusive: f64 = answer.rows.iter().map(|row| row.exclusive).sum();
+    assert!((exclusive - time.total.unwrap()).abs() < 1e-6);
+}
