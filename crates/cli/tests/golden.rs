@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const CASES: [(&str, &[&str]); 20] = [
+const CASES: [(&str, &[&str]); 17] = [
     ("info", &["info", "n1024-p8"]),
     ("info-hybrid", &["info", "hybrid-n1024-p2x2"]),
     ("tree", &["tree", "n1024-p8", "--profiles", "thread(0)"]),
@@ -22,9 +22,6 @@ const CASES: [(&str, &[&str]); 20] = [
     ("flat-formula", &["flat", "n1024-p8", "-m", "=100 * $realtime / @realtime", "--by", "file"]),
     ("report", &["report", "n1024-p8"]),
     ("idleness", &["idleness", "n512-p4"]),
-    ("info-tau", &["info", "../reactor-tau/p4"]),
-    ("tree-tau", &["tree", "../reactor-tau/p4"]),
-    ("balance-tau", &["balance", "../reactor-tau/p4"]),
     ("query-nothing", &["query", "n256-p1", "-m", "gpu:prop (i)"]),
 ];
 

@@ -12,7 +12,9 @@ use parallax_service::analysis::scaling::{BaselinePolicy, MapOptions};
 use parallax_service::scaling::{
     EnsembleOptions, ScalingContent, ScalingRequest, ScalingSource, open_ensemble, scaling,
 };
-use parallax_service::{Control, CostChoice, FlatRequest, OpenLimits, Opened, open, open_file};
+use parallax_service::{
+    Control, CostChoice, FlatBy, FlatRequest, OpenLimits, Opened, PruneChoice, open, open_file,
+};
 
 fn corpus() -> Option<PathBuf> {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
@@ -127,8 +129,9 @@ fn a_series_of_folders_is_a_map_over_cores_and_inputs() {
 /// Shares of the time that `main` spends between `MPI_Init` and `MPI_Finalize`.
 fn shares(opened: &Opened, metric: &str) -> Vec<(&'static str, f64)> {
     let cost = CostChoice { metric: Some(metric.to_owned()), ..CostChoice::default() };
-    let request = FlatRequest { cost, ..FlatRequest::default() };
-    let answer = opened.flat(&request, &Control::new()).unwrap().value;
+    let request =
+        FlatRequest { cost, prune: PruneChoice::default(), from: None, by: FlatBy::Function };
+    let answer = opened.flat(&request, &Control::new()).unwrap();
     let whole_of = |name: &str| {
         let is_named = |row: &&parallax_engine::FlatRow| {
             let plain = row.name.split(" [").next().unwrap_or(&row.name);
@@ -138,15 +141,22 @@ fn shares(opened: &Opened, metric: &str) -> Vec<(&'static str, f64)> {
         answer.rows.iter().filter(is_named).map(|row| row.inclusive).sum::<f64>()
     };
     let regions = ["exchange_halo", "diffuse", "react", "residual", "checkpoint"];
-    let times = regions.map(|name| (name, whole_of(name)));
+    // HPCToolkit sees the function inlined, as a part of `react`.
+    let timing = if metric == "TIME" { whole_of("reaction_rate") } else { 0.0 };
+    let times = regions.map(|name| match name {
+        "react" => (name, whole_of(name) - timing),
+        _ => (name, whole_of(name)),
+    });
     let sum: f64 = times.iter().map(|(_, time)| time).sum();
     times.iter().map(|(name, time)| (*name, time / sum)).collect()
 }
 
 /// Both tools measured the same program with a grid of 256 x 256, on two cores. TAU timed functions
-/// and HPCToolkit sampled, with other numbers of steps and the load of that moment; TAU also starts
-/// a timer at each of the first 100,000 calls of `reaction_rate` in a rank, which makes `react`
-/// longer. So shares may differ by 15 points, while the order of what matters may not.
+/// and HPCToolkit sampled, with other numbers of steps; 4 and 8 ranks share the
+/// cores, so how long they wait for each other is another one in every run. What TAU says of
+/// `reaction_rate` is the cost of timing its first 100,000 calls in a rank and is left out. Then
+/// shares differ by less than 15 points, and both say whether computing or waiting takes more:
+/// computing up to 4 ranks, waiting with 8.
 fn same_story(tau: &Path, hpctoolkit: &Path) {
     let limits = OpenLimits::default();
     let tau = shares(&open(&folder(tau), &limits).unwrap(), "TIME");
@@ -155,10 +165,13 @@ fn same_story(tau: &Path, hpctoolkit: &Path) {
     for ((name, one), (_, other)) in tau.iter().zip(&hpctoolkit) {
         assert!((one - other).abs() < 0.15, "{name} {one:.3} {other:.3}");
     }
-    for shares in [&tau, &hpctoolkit] {
-        let largest = shares.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
-        assert_eq!(largest.0, "react");
-    }
+    let computes = |shares: &[(&str, f64)]| {
+        let of = |names: [&str; 2]| -> f64 {
+            shares.iter().filter(|(name, _)| names.contains(name)).map(|(_, share)| share).sum()
+        };
+        of(["react", "diffuse"]) > of(["exchange_halo", "residual"])
+    };
+    assert_eq!(computes(&tau), computes(&hpctoolkit));
 }
 
 #[test]
@@ -187,7 +200,9 @@ fn a_packed_profile_answers_the_usual_questions() {
     let time = info.metrics.iter().find(|metric| metric.name == "TIME").unwrap();
     assert_eq!(time.unit, "s");
     assert!((time.total.unwrap() - 2_495.878_655).abs() < 1e-6);
-    let answer = opened.flat(&FlatRequest::default(), &Control::new()).unwrap().value;
+    let (cost, prune) = (CostChoice::default(), PruneChoice::default());
+    let request = FlatRequest { cost, prune, from: None, by: FlatBy::Function };
+    let answer = opened.flat(&request, &Control::new()).unwrap();
     assert_eq!(answer.header.metric, "TIME");
     let exclusive: f64 = answer.rows.iter().map(|row| row.exclusive).sum();
     assert!((exclusive - time.total.unwrap()).abs() < 1e-6);

@@ -138,7 +138,7 @@ pub(super) fn add_database(
         });
     }
     let mut fold = Fold::new(session.tree().len(), locations.len());
-    fold.read(session, metric, locations, control)?;
+    fold.read(session, metric, &locations, control)?;
     let regions = Regions::of(session.tree(), options);
     let totals = fold.totals(session.tree(), &regions);
 
@@ -453,7 +453,7 @@ impl Fold {
         &mut self,
         session: &Session,
         metric: MetricIdx,
-        locations: Vec<LocationIdx>,
+        locations: &[LocationIdx],
         control: &Control,
     ) -> Result<(), ScalingError> {
         let described = session.experiment().metrics.get(metric);
@@ -464,7 +464,7 @@ impl Fold {
         let tree = session.tree();
         let exclusive = described.id_in(&Scope::Exclusive).filter(|_| is_flat(tree));
         let request = |id| SliceRequest {
-            locations: locations.clone(),
+            locations: locations.to_vec(),
             contexts: ContextChoice::Tree,
             metrics: MetricChoice::Ids { values: vec![id], statistics: Vec::new() },
             plan: Plan::Cheapest,
