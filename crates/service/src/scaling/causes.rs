@@ -32,12 +32,16 @@ pub enum Cause {
 /// is serial.
 const SERIAL_SHARE: f64 = 0.25;
 const SERIAL_NUMBER: f64 = 1.2;
+/// Up to this speedup a region makes no use of more cores.
+pub(super) const NO_SPEEDUP: f64 = 1.2;
 /// From this on an imbalance is worth a word.
 const IMBALANCED: f64 = 0.15;
 
 impl Cause {
-    /// What the distribution at one configuration says of a region.
-    pub(super) fn of(region: &Region, cell: Cell) -> Option<Self> {
+    /// What the distribution at one configuration says of a region. A region that
+    /// one thread enters may start others inside, so only one that makes no use of the cores is
+    /// serial: `unused` says how many there are.
+    pub(super) fn of(region: &Region, cell: Cell, unused: Option<u32>) -> Option<Self> {
         if is_mpi(&region.name) {
             return Some(Self::Communication);
         }
@@ -52,7 +56,9 @@ impl Cause {
             Cell { locations: None, imbalance } => {
                 (imbalance >= IMBALANCED).then_some(Self::Imbalance { imbalance })
             }
-            Cell { .. } => None,
+            Cell { .. } => {
+                unused.map(|cores| Self::Serial { working: 1.0, locations: f64::from(cores) })
+            }
         }
     }
 
@@ -96,7 +102,8 @@ pub(super) struct Spreads {
 impl Spreads {
     pub(super) fn of(ensemble: &Ensemble, axes: &Axes, runs: RunChoice) -> Self {
         let mut cells: BTreeMap<(u32, usize, u32), Sum> = BTreeMap::new();
-        let [max, mean, count, told] = [
+        let [time, max, mean, count, told] = [
+            metric_names::TIME,
             metric_names::LOCATION_MAX,
             metric_names::LOCATION_MEAN,
             metric_names::LOCATIONS,
@@ -112,12 +119,16 @@ impl Spreads {
                 let at = list.binary_search_by_key(&run, |sample| sample.run).ok()?;
                 list.get(at).map(|sample| sample.value)
             };
-            let measured = samples(max).iter().filter_map(|sample| {
-                let mean = value(mean, sample.run)?;
-                let imbalance = (sample.value - mean) / sample.value;
+            // Sources that time threads leave out a largest time that equals the region's time, and
+            // everything about threads where there is one only.
+            let measured = samples(mean).iter().filter_map(|sample| {
+                let max = value(max, sample.run).or_else(|| value(time, sample.run))?;
                 let locations = value(count, sample.run).unwrap_or(0.0);
-                Some((sample.run, imbalance, locations))
+                Some((sample.run, (max - sample.value) / max, locations))
             });
+            let alone = samples(time.filter(|_| count.is_some())).iter();
+            let alone = alone.filter(|sample| value(mean, sample.run).is_none());
+            let measured = measured.chain(alone.map(|sample| (sample.run, 0.0, 1.0)));
             let told = samples(told).iter().map(|sample| (sample.run, sample.value, 0.0));
             for (run, imbalance, locations) in measured.chain(told) {
                 let Some(run) = ensemble.runs().get(run as usize) else { continue };

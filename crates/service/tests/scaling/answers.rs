@@ -299,3 +299,29 @@ fn a_change_counts_only_beyond_noise() {
     assert_eq!(changes.matches("Slower").count(), 1, "{changes}");
     assert!(answer.sentences[0].contains("slower, with input i2 on 4 cores"), "{answer:?}");
 }
+
+#[test]
+fn a_region_that_one_thread_enters_is_serial_only_where_cores_do_not_help() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/pascal/solver-v1.json");
+    let (ensemble, _) = open(&[file(path.as_ref())], &EnsembleOptions::default()).unwrap();
+    let answer = scaling(&ensemble, &request()).unwrap();
+    let cause = |id: &str| {
+        answer.regions.iter().find(|region| region.region.id == id).and_then(|found| found.cause)
+    };
+    assert_eq!(cause("1.2.5"), Some(Cause::Serial { working: 1.0, locations: 16.0 }));
+    // What its head says of these regions.
+    let uneven = Some(Cause::Imbalance { imbalance: 0.375 });
+    assert!(close(cause("1.2.3.1"), uneven), "{:?}", cause("1.2.3.1"));
+    // The main thread alone enters what holds the parallel regions.
+    assert_eq!(cause("1.1"), None);
+    assert_eq!(cause("0"), None);
+}
+
+fn close(one: Option<Cause>, other: Option<Cause>) -> bool {
+    match (one, other) {
+        (Some(Cause::Imbalance { imbalance: a }), Some(Cause::Imbalance { imbalance: b })) => {
+            (a - b).abs() < 1e-4
+        }
+        _ => false,
+    }
+}
