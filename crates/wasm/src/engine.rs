@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::Blob;
 
 use crate::blobs::{BlobFolder, offer, withdraw};
-use crate::http::HttpFolder;
+use crate::http::find_files;
 use crate::watch::watched;
 
 /// An engine in a worker.
@@ -75,7 +75,7 @@ impl Engine {
         url: &str,
         paths: Vec<String>,
     ) -> Result<String, JsValue> {
-        let folder = HttpFolder::find(name, url, paths).map_err(|message| {
+        let folder = find_files(name, url, paths).map_err(|message| {
             let hint = "check the address; the server must allow this page to read it (CORS)";
             error(&ErrorReply::new("open", message).with_hint(hint))
         })?;
