@@ -195,6 +195,13 @@ fn what_is_not_a_flat_row_is_left_for_events() {
     }
 }
 
+/// The fields of a row, bit for bit.
+fn written(row: &Row) -> String {
+    let bits = |i| row.number(i).map(f64::to_bits);
+    let fields: Vec<_> = (0..row.len()).map(|i| (bits(i), row.text(i))).collect();
+    format!("{fields:?}")
+}
+
 /// Every row of a list and what follows it; `reuse` reads all into one row, which compares them.
 fn rows(text: &[u8], reuse: bool) -> Vec<String> {
     let mut reader = JsonReader::from_slice(text, JsonLimits::default());
@@ -204,14 +211,27 @@ fn rows(text: &[u8], reuse: bool) -> Vec<String> {
             row = Row::default();
         }
         if reader.next_row(&mut row).unwrap() {
-            let bits = |i| row.number(i).map(f64::to_bits);
-            let fields: Vec<_> = (0..row.len()).map(|i| (bits(i), row.text(i))).collect();
-            out.push(format!("{fields:?} {}", reader.offset()));
+            out.push(written(&row));
             continue;
         }
         let event = reader.next_event().map(|event| format!("{event:?}"));
         let last = event.is_err() || event.as_deref() == Ok("End");
-        out.push(format!("{event:?} {}", reader.offset()));
+        out.push(format!("{event:?} {} {}", reader.offset(), reader.path()));
+        if last {
+            return out;
+        }
+    }
+}
+
+/// As [`rows`], as many at once as there are.
+fn rows_at_once(text: &[u8]) -> Vec<String> {
+    let mut reader = JsonReader::from_slice(text, JsonLimits::default());
+    let (mut out, mut row) = (Vec::new(), Row::default());
+    loop {
+        reader.rows(&mut row, |row| out.push(written(row))).unwrap();
+        let event = reader.next_event().map(|event| format!("{event:?}"));
+        let last = event.is_err() || event.as_deref() == Ok("End");
+        out.push(format!("{event:?} {} {}", reader.offset(), reader.path()));
         if last {
             return out;
         }
@@ -226,7 +246,7 @@ fn rows_that_are_compared_are_those_that_are_read() {
         (state >> 24) % below
     };
     for round in 0..6000 {
-        let fields: Vec<u64> = (0..1 + next(7)).map(|_| next(9)).collect();
+        let fields: Vec<u64> = (0..1 + next(7)).map(|_| next(12)).collect();
         let (comma, gap) = [(",", ""), (", ", ", "), (" ,\r\n ", ",\n")][next(3) as usize];
         let mut text = String::from("[");
         for row in 0..4 + next(20) {
@@ -240,6 +260,9 @@ fn rows_that_are_compared_are_those_that_are_read() {
                     4 => "\"solver.c\"".to_owned(),
                     5 => format!("\"f{}.c\"", next(2)),
                     6 => "117".to_owned(),
+                    8 => format!("{}{}.5e{}", ["", "-"][next(2) as usize], next(12), next(3)),
+                    9 => format!("{}.{}", next(3), next(1000)),
+                    10 => format!("{}.{}", 12_345_678_900 + next(900), next(100_000)),
                     7 => format!("{}", 10_u64.pow(next(16) as u32) + next(9)),
                     _ => format!("{}", f64::from_bits(next(1 << 40) << 20 | 0x3ff << 52) - 1.5),
                 })
@@ -247,16 +270,19 @@ fn rows_that_are_compared_are_those_that_are_read() {
             let before = if row == 0 { "" } else { gap };
             text += &format!("{before}[{}]", values.join(comma));
         }
-        text += "]                        ";
+        text += &format!("]{}", " ".repeat(64));
         let mut bytes = text.into_bytes();
         let whole = rows(&bytes, false);
         assert_eq!(rows(&bytes, true), whole, "round {round}");
+        assert_eq!(rows_at_once(&bytes), whole, "round {round}");
         for _ in 0..4 {
             let at = next(bytes.len() as u64) as usize;
             let kept = bytes[at];
             bytes[at] = b"0123456789.,-+eE[]{}\" \0\\a\xff"[next(26) as usize];
             let text = String::from_utf8_lossy(&bytes);
-            assert_eq!(rows(&bytes, true), rows(&bytes, false), "round {round}: {text}");
+            let whole = rows(&bytes, false);
+            assert_eq!(rows(&bytes, true), whole, "round {round}: {text}");
+            assert_eq!(rows_at_once(&bytes), whole, "round {round}: {text}");
             if next(2) == 0 {
                 bytes[at] = kept;
             }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use parallax_base::{Issues, MemorySource};
 use parallax_formats::FormatError;
 use parallax_formats::measurements::{
-    Measurements, ReadOptions, RegionTime, SPLIT_FROM, assemble_parts, read, read_part,
+    Measurements, ReadOptions, RegionTime, SPLIT_FROM, assemble_parts, part_end, read, read_part,
     read_stream, split,
 };
 use parallax_formats::stream::SliceStream;
@@ -167,6 +167,34 @@ fn unusual_files_are_the_same_in_parts() {
     let sensors =
         r#""sensors": {"ipmi_x": [[100, 1758626047.5], [1, 1758626050], [-1, 3]]}, "regions""#;
     check(file(CONFIG, 9, |i| plain_run(i).replace("\"regions\"", sensors), "").as_bytes());
+}
+
+#[test]
+fn a_file_that_comes_piece_by_piece_is_the_same() {
+    let text = file(CONFIG, 12, plain_run, "");
+    let options = ReadOptions::new(NAME);
+    let source = MemorySource::new(text.as_bytes());
+    let (len, expected) = (text.len() as u64, in_order(text.as_bytes(), &options));
+    let mut most = 0;
+    for piece in [1, 7, 97, 500, 1000, 2500, 10_000, len] {
+        let mut bounds = vec![0];
+        for end in (piece..len).step_by(piece as usize) {
+            let from = *bounds.last().unwrap();
+            let found = part_end(&source, from..end);
+            assert!(found.is_none_or(|to| from < to && to < end), "{found:?} in {from}..{end}");
+            bounds.extend(found);
+        }
+        bounds.push(len);
+        most = most.max(bounds.len());
+        let ranges = bounds.iter().zip(bounds.iter().skip(1)).map(|(&from, &to)| from..to);
+        let parts: Vec<_> = ranges.map(|range| read_part(&source, range, &options)).collect();
+        assert!(parts.iter().all(|part| !part.is_empty()), "pieces of {piece}");
+        let mut issues = Issues::new();
+        let found = assemble_parts(&source, &parts, &options, &mut issues);
+        assert_eq!((found, issues), expected, "pieces of {piece}");
+    }
+    // The smallest pieces make a part of what stands before the runs, and one of each run.
+    assert_eq!(most, 14);
 }
 
 #[test]

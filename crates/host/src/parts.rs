@@ -1,15 +1,15 @@
 //! Large files of measurements read in parts, so that the next part can be fetched, or read by
 //! another host, while one is read.
 //!
-//! A host says where the parts are ([`Host::split`]), it or others read them ([`Host::read_part`]),
+//! A host says where a part ends ([`Host::part_end`]), it or others read it ([`Host::read_part`]),
 //! and it takes what was read ([`Host::add_parts`]) and puts it together when it opens the root.
 
 use std::sync::PoisonError;
 
 use parallax_base::Source;
 use parallax_service::scaling::{
-    EnsembleOptions, RegionTime, ScalingContent, ScalingSource, read_measurement_part,
-    split_measurements,
+    EnsembleOptions, RegionTime, ScalingContent, ScalingSource, measurement_part_end,
+    read_measurement_part,
 };
 use parallax_wire::protocol::ErrorReply;
 
@@ -24,19 +24,24 @@ pub(crate) struct ReadParts {
 }
 
 impl Host {
-    /// Where the file at `path` of a root can be cut into up to `parts` parts: the offset of each, and
-    /// the end of the last one. Empty for files that are small, or read from front to back only.
+    /// Where the last part of the file at `path` of a root ends that begins at `from` or later and
+    /// is whole before `to`; `None` when none does.
     ///
     /// # Errors
-    /// When there is no such root or file, or it cannot be read.
-    pub fn split(&self, root: &str, path: &str, parts: usize) -> Result<Vec<u64>, ErrorReply> {
+    /// When there is no such root or file.
+    pub fn part_end(
+        &self,
+        root: &str,
+        path: &str,
+        from: u64,
+        to: u64,
+    ) -> Result<Option<u64>, ErrorReply> {
         let source = self.file(root, path)?;
-        let ranges = split_measurements(&source, path, parts).unwrap_or_default();
-        let end = ranges.last().map(|range| range.end);
-        Ok(ranges.iter().map(|range| range.start).chain(end).collect())
+        Ok(measurement_part_end(&source, from..to))
     }
 
-    /// Reads the part between two offsets that [`Host::split`] gave; empty when it is no part of
+    /// Reads the part between two offsets that [`Host::part_end`] gave, the front or the end of the
+    /// file; empty when it is no part of
     /// its own, and the file must be read as a whole.
     ///
     /// # Errors

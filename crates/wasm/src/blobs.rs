@@ -38,22 +38,52 @@ thread_local! {
     static READER: RefCell<Option<FileReaderSync>> = const { RefCell::new(None) };
     // One is enough: files are read from front to back one after the other.
     static AHEAD: RefCell<Option<Ahead>> = const { RefCell::new(None) };
-    // What the page fetched for the file that is read now, and where it begins.
-    static OFFERED: RefCell<Option<(u64, Uint8Array)>> = const { RefCell::new(None) };
+    // What the page fetched for the file that is read now: pieces that follow each other, and where
+    // each begins.
+    static OFFERED: RefCell<Vec<(u64, Uint8Array)>> = const { RefCell::new(Vec::new()) };
     // The first bytes of the file that was last read from there: every part looks at them.
     static FRONT: RefCell<Option<(usize, Uint8Array)>> = const { RefCell::new(None) };
     // Where the last read ended: file and offset.
     static LAST: Cell<(usize, u64)> = const { Cell::new((usize::MAX, 0)) };
 }
 
-/// Lends `bytes`, which begin at `start`, to the one file that is read until [`withdraw`].
-pub(crate) fn offer(start: u64, bytes: Uint8Array) {
-    OFFERED.with_borrow_mut(|place| *place = Some((start, bytes)));
+/// Lends `pieces`, which follow each other from `start` on, to the one file that is read until
+/// [`withdraw`]. Says where they end.
+pub(crate) fn offer(start: u64, pieces: Vec<Uint8Array>) -> u64 {
+    let mut end = start;
+    let placed = pieces.into_iter().map(|piece| {
+        let from = end;
+        end += u64::from(piece.length());
+        (from, piece)
+    });
+    OFFERED.with_borrow_mut(|place| *place = placed.collect());
+    end
 }
 
 /// Ends what [`offer`] began.
 pub(crate) fn withdraw() {
-    OFFERED.with_borrow_mut(|place| *place = None);
+    OFFERED.with_borrow_mut(Vec::clear);
+}
+
+/// Fills `buffer` with the bytes at `offset` if the page lent all of them.
+fn lent(offset: u64, buffer: &mut [u8]) -> bool {
+    OFFERED.with_borrow(|pieces| {
+        let end = pieces.last().map(|(from, piece)| from + u64::from(piece.length()));
+        let wanted = offset..offset + buffer.len() as u64;
+        let begins = pieces.first().is_some_and(|(from, _)| *from <= wanted.start);
+        if !begins || end.is_none_or(|end| end < wanted.end) {
+            return false;
+        }
+        let mut rest = buffer;
+        for (from, piece) in pieces {
+            let begin = wanted.start.saturating_sub(*from).min(u64::from(piece.length())) as u32;
+            let take = rest.len().min((piece.length() - begin) as usize);
+            let Some((now, later)) = rest.split_at_mut_checked(take) else { return false };
+            piece.subarray(begin, begin + take as u32).copy_to(now);
+            rest = later;
+        }
+        rest.is_empty()
+    })
 }
 
 /// The bytes at `offset` of what begins at `start`, where all that is wanted is inside.
@@ -79,14 +109,6 @@ impl ByteSource for BlobSource {
         let wanted = buffer.len() as u64;
         let end = end_inside(offset, wanted, self.len)?;
         count_bytes(wanted, offset)?;
-        let lent = OFFERED.with_borrow(|lent| {
-            let (start, bytes) = lent.as_ref()?;
-            inside(*start, bytes, offset, wanted)
-        });
-        if let Some(lent) = lent {
-            lent.copy_to(buffer);
-            return Ok(());
-        }
         if end <= FRONT_BYTES {
             return self.read_front(offset, buffer);
         }
@@ -165,6 +187,24 @@ impl BlobSource {
     }
 }
 
+/// A file of which the page may have lent what is wanted: that is taken as it is, because blocks of
+/// a cache would reach beyond it.
+struct LentSource(BlockCache<BlobSource>);
+
+impl ByteSource for LentSource {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let wanted = buffer.len() as u64;
+        if offset.checked_add(wanted).is_some_and(|end| end <= self.len()) && lent(offset, buffer) {
+            return count_bytes(wanted, offset);
+        }
+        self.0.read_at(offset, buffer)
+    }
+}
+
 /// A file of the page that can be opened again and again, each time with a cache of its own.
 pub(crate) struct BlobFile {
     number: usize,
@@ -178,7 +218,7 @@ impl ListedFile for BlobFile {
 
     fn open(&self) -> Source {
         let source = BlobSource { number: self.number, len: self.len };
-        Arc::new(BlockCache::new(source, BLOCK_BYTES, CACHE_BYTES))
+        Arc::new(LentSource(BlockCache::new(source, BLOCK_BYTES, CACHE_BYTES)))
     }
 }
 

@@ -10,7 +10,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::Blob;
 
 use crate::blobs::{BlobFolder, offer, withdraw};
-use crate::http::HttpFolder;
+use crate::http::find_files;
 use crate::watch::watched;
 
 /// An engine in a worker.
@@ -38,6 +38,47 @@ impl Answer {
     #[wasm_bindgen(getter)]
     pub fn tables(&self) -> Array {
         self.tables.clone()
+    }
+}
+
+/// What was read of a part of a file.
+#[wasm_bindgen]
+pub struct ReadPart {
+    to: u64,
+    bytes: Uint8Array,
+}
+
+#[wasm_bindgen]
+impl ReadPart {
+    /// The offset where the part ends; where it begins, if no part ends in the bytes that were given.
+    #[wasm_bindgen(getter)]
+    pub fn to(&self) -> f64 {
+        // Files are shorter than 2^53 bytes.
+        self.to as f64
+    }
+
+    /// What was read; empty when it turned out to be no part of its own.
+    #[wasm_bindgen(getter)]
+    pub fn bytes(&self) -> Uint8Array {
+        self.bytes.clone()
+    }
+}
+
+impl Engine {
+    fn part(
+        &self,
+        key: &str,
+        path: &str,
+        from: u64,
+        end: u64,
+        is_last: bool,
+    ) -> Result<ReadPart, ErrorReply> {
+        let to = if is_last { Some(end) } else { self.host.part_end(key, path, from, end)? };
+        let read = match to {
+            Some(to) => self.host.read_part(key, path, from, to)?,
+            None => Vec::new(),
+        };
+        Ok(ReadPart { to: to.unwrap_or(from), bytes: Uint8Array::from(read.as_slice()) })
     }
 }
 
@@ -75,7 +116,7 @@ impl Engine {
         url: &str,
         paths: Vec<String>,
     ) -> Result<String, JsValue> {
-        let folder = HttpFolder::find(name, url, paths).map_err(|message| {
+        let folder = find_files(name, url, paths).map_err(|message| {
             let hint = "check the address; the server must allow this page to read it (CORS)";
             error(&ErrorReply::new("open", message).with_hint(hint))
         })?;
@@ -83,20 +124,9 @@ impl Engine {
         Ok(serde_json::to_string(&root).unwrap_or_default())
     }
 
-    /// Where a file of a root can be cut into up to `parts` parts: the offset of each, and the end
-    /// of the last one; empty when it is read as a whole.
-    ///
-    /// # Errors
-    /// An `ErrorReply` as JSON.
-    pub fn split(&self, key: &str, path: &str, parts: usize) -> Result<Vec<f64>, JsValue> {
-        let bounds = self.host.split(key, path, parts).map_err(|reply| error(&reply))?;
-        // Files are shorter than 2^53 bytes.
-        Ok(bounds.into_iter().map(|offset| offset as f64).collect())
-    }
-
-    /// Reads the part of a file between two offsets of `split`; empty when it is no part of its own.
-    /// `bytes` are those from `from` on and at least one more than the part has, where the file
-    /// does not end there: the page fetches them while the part before is read.
+    /// Reads a part of a file, of which the page fetched `pieces`: they follow each other from `from`
+    /// on, where the part begins. It is as long as these bytes allow; with `is_last` they reach to
+    /// the end of the file.
     ///
     /// # Errors
     /// An `ErrorReply` as JSON.
@@ -105,14 +135,14 @@ impl Engine {
         key: &str,
         path: &str,
         from: f64,
-        to: f64,
-        bytes: Uint8Array,
-    ) -> Result<Uint8Array, JsValue> {
-        offer(from as u64, bytes);
-        let read = self.host.read_part(key, path, from as u64, to as u64);
+        pieces: Vec<Uint8Array>,
+        is_last: bool,
+    ) -> Result<ReadPart, JsValue> {
+        let from = from as u64;
+        let end = offer(from, pieces);
+        let read = self.part(key, path, from, end, is_last);
         withdraw();
-        let read = read.map_err(|reply| error(&reply))?;
-        Ok(Uint8Array::from(read.as_slice()))
+        read.map_err(|reply| error(&reply))
     }
 
     /// Takes what was read of the parts of a file, in their order, for when its root is opened.

@@ -83,39 +83,34 @@ impl ByteSource for HttpSource {
     }
 }
 
-/// Folders behind addresses.
-pub(crate) struct HttpFolder;
-
-impl HttpFolder {
-    /// Looks which of `paths` (relative to the folder `url`) are there. A path of nothing is the
-    /// address itself.
-    ///
-    /// # Errors
-    /// When none of them can be had; the text says why.
-    pub(crate) fn find(
-        name: &str,
-        url: &str,
-        paths: Vec<String>,
-    ) -> Result<ListedFolder<Source>, String> {
-        let mut files: Vec<(String, Source)> = Vec::new();
-        let mut last_error = None;
-        for path in paths {
-            let (address, path) = if path.is_empty() {
-                let file = url.split(['?', '#']).next().unwrap_or(url);
-                (url.to_owned(), file.rsplit('/').next().unwrap_or(file).to_owned())
-            } else {
-                (format!("{}/{path}", url.trim_end_matches('/')), path)
-            };
-            match look(&address) {
-                Ok(Some(source)) => files.push((path, source)),
-                Ok(None) => last_error = Some(format!("there is nothing at {address}")),
-                Err(error) => last_error = Some(error),
-            }
+/// The folder of those of `paths`, relative to `url`, that are there. A path of nothing is the
+/// address itself.
+///
+/// # Errors
+/// When none of them can be had; the text says why.
+pub(crate) fn find_files(
+    name: &str,
+    url: &str,
+    paths: Vec<String>,
+) -> Result<ListedFolder<Source>, String> {
+    let mut files: Vec<(String, Source)> = Vec::new();
+    let mut last_error = None;
+    for path in paths {
+        let (address, path) = if path.is_empty() {
+            let file = url.split(['?', '#']).next().unwrap_or(url);
+            (url.to_owned(), file.rsplit('/').next().unwrap_or(file).to_owned())
+        } else {
+            (format!("{}/{path}", url.trim_end_matches('/')), path)
+        };
+        match look(&address) {
+            Ok(Some(source)) => files.push((path, source)),
+            Ok(None) => last_error = Some(format!("there is nothing at {address}")),
+            Err(error) => last_error = Some(error),
         }
-        match last_error {
-            Some(error) if files.is_empty() => Err(error),
-            _ => Ok(ListedFolder::new(name, files)),
-        }
+    }
+    match last_error {
+        Some(error) if files.is_empty() => Err(error),
+        _ => Ok(ListedFolder::new(name, files)),
     }
 }
 

@@ -54,6 +54,10 @@ export class Application {
 
   constructor(connect: () => Promise<EngineClient>) {
     this.session = new Session(this.store, this.notices, this.preferences, async () => this.tasks.watched(await connect()));
+    this.session.prepare = async (client, item) => {
+      const views = this.#views.filter((view) => view.appliesTo(item));
+      await Promise.all(views.map((view) => view.prepare?.({ client, item, state: this.sliceOf(item.key, view.id, view) })));
+    };
   }
 
   /** What the engine takes in this browser; null while unknown, and with a server. */

@@ -4,17 +4,17 @@ import { EngineError, type Progress } from "./client.ts";
 /** Files from this size on are read in parts: while the worker reads one, the page fetches the next ones. */
 const LARGE_BYTES = 24 * 2 ** 20;
 
-/** About how long a part is. Longer ones take more memory, shorter ones more asking. */
-const PART_BYTES = 12 * 2 ** 20;
+/** How much is fetched at once. More takes more memory and starts later, less asks more often. */
+const PIECE_BYTES = 6 * 2 ** 20;
 
-/** Parts that are fetched or wait for the worker at the same time. */
+/** Pieces that are fetched at the same time: the browser reads one while it hands over another. */
+const FETCHED_AT_ONCE = 2;
+
+/** Pieces that wait for the worker, or that it reads. */
 const MOST_UNDER_WAY = 2;
 
 /** Files of which the engine may be able to read parts. */
 const MAY_HAVE_PARTS = /\.json$/i;
-
-/** Bytes of the part after it that a part is looked into: where it ends is known by what follows. */
-const BEYOND = 1;
 
 /** The one large file of a root. */
 export interface LargeFile {
@@ -33,8 +33,9 @@ export function largeFile(key: string, paths: string[], files: Blob[]): LargeFil
 
 /**
  * Has the worker read a large file in parts, which it keeps until it opens the root. The page fetches
- * them: a worker that computes cannot take bytes in at the same time. A file that has no parts, or
- * whose parts do not fit, is read from front to back when it is opened.
+ * it piece by piece: a worker that computes cannot take bytes in at the same time. Parts end where the
+ * engine finds an end in these pieces. A file that has no parts, or whose parts do not fit, is read from
+ * front to back when it is opened.
  */
 export async function readAhead(
   channel: Channel,
@@ -42,24 +43,31 @@ export async function readAhead(
   signal: AbortSignal | undefined,
   onProgress: ((progress: Progress) => void) | undefined,
 ): Promise<void> {
-  const split = await channel.send({ type: "split", key, path, parts: Math.ceil(file.size / PART_BYTES) });
-  if (split.type !== "split" || split.bounds.length < 3) return;
-  const { bounds } = split;
+  const fetches: Promise<ArrayBuffer>[] = [];
   const underWay: Promise<boolean>[] = [];
-  for (let at = 0; at + 1 < bounds.length; at += 1) {
+  let next = 0;
+  for (let from = 0; from < file.size; from += PIECE_BYTES) {
     if (signal?.aborted) throw new EngineError({ kind: "cancelled", message: "cancelled", hint: null });
-    const [from = 0, to = 0] = [bounds[at], bounds[at + 1]];
-    let bytes: ArrayBuffer;
+    for (; next < file.size && next < from + FETCHED_AT_ONCE * PIECE_BYTES; next += PIECE_BYTES) fetches.push(fetched(file, next));
+    let bytes: ArrayBuffer | undefined;
     try {
-      bytes = await file.slice(from, to + BEYOND).arrayBuffer();
+      bytes = await fetches.shift();
     } catch {
       // The engine reads for itself and says why that fails.
-      return;
     }
-    const message = { type: "read-part", key, path, from, to, bytes, isLast: at + 2 === bounds.length } as const;
-    underWay.push(channel.send(message, undefined, [bytes]).then((part) => part.type === "part" && part.isWhole));
+    if (bytes === undefined) return;
+    const to = from + bytes.byteLength;
+    const message = { type: "read-part", key, path, from, bytes, isLast: to >= file.size } as const;
+    underWay.push(channel.send(message, undefined, [bytes]).then((part) => part.type === "part" && part.isUseful));
     if (underWay.length >= MOST_UNDER_WAY && !(await underWay.shift())) return;
     onProgress?.({ done: to, total: file.size, bytes: to });
   }
   await Promise.all(underWay);
+}
+
+function fetched(file: Blob, from: number): Promise<ArrayBuffer> {
+  const bytes = file.slice(from, from + PIECE_BYTES).arrayBuffer();
+  // Nobody may wait for it any more when it fails.
+  bytes.catch(() => undefined);
+  return bytes;
 }

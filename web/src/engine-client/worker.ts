@@ -25,8 +25,20 @@ void engine.then((it) => {
   }, BEFORE_WARM_UP);
 }, () => undefined);
 
-/** What was read of the parts of a large file, by the key of its root; null when a part did not fit. */
-const partsOf = new Map<string, Uint8Array[] | null>();
+/** A large file that is read in parts, piece by piece as the page fetches it. */
+interface Reading {
+  parts: Uint8Array[];
+  /** Where the next part begins. */
+  from: number;
+  /** What was fetched of it. */
+  rest: Uint8Array[];
+}
+
+/** By the key of the root; null when a part did not fit. */
+const readings = new Map<string, Reading | null>();
+
+/** Pieces without an end of a part after which a file is not worth the memory. */
+const MOST_PIECES = 4;
 
 function post(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, transfer);
@@ -63,37 +75,48 @@ function asError(thrown: unknown): { error: ErrorReply; isDead: boolean } {
   return { error, isDead: true };
 }
 
-/** Reads a part, and gives all of them to the engine after the last one. Says whether it was a part of its own. */
-function readPart(it: Engine, message: Extract<ToWorker, { type: "read-part" }>): boolean {
-  const { key, path, from, to, bytes, isLast } = message;
-  const parts = partsOf.get(key) ?? null;
-  const part = parts === null ? null : it.read_part(key, path, from, to, new Uint8Array(bytes));
-  // Given back at once: the collector would wait until there are many.
-  bytes.transfer(0);
-  if (parts === null || part === null || part.length === 0) {
-    partsOf.set(key, null);
-    return false;
+/** Reads what a piece completes, and gives all parts to the engine after the last one. Says whether there is use in more. */
+function readPart(it: Engine, { key, path, from, bytes, isLast }: Extract<ToWorker, { type: "read-part" }>): boolean {
+  const reading = from === 0 ? { parts: [], from: 0, rest: [] } : (readings.get(key) ?? null);
+  readings.set(key, null);
+  if (reading === null || reading.rest.length >= MOST_PIECES) return false;
+  const pieces = [...reading.rest, new Uint8Array(bytes)];
+  const part = it.read_part(key, path, reading.from, pieces, isLast);
+  const { to, bytes: read } = part;
+  part.free();
+  if (to > reading.from) {
+    if (read.length === 0) return false;
+    reading.parts.push(read);
   }
-  parts.push(part);
   if (isLast) {
-    it.add_parts(key, path, parts);
-    partsOf.delete(key);
+    it.add_parts(key, path, reading.parts);
+    return true;
   }
+  reading.rest = to > reading.from ? restOf(pieces, to - reading.from) : pieces;
+  // Given back at once: the collector would wait until there are many.
+  if (!reading.rest.some((piece) => piece.buffer === bytes)) bytes.transfer(0);
+  reading.from = to;
+  readings.set(key, reading);
   return true;
+}
+
+/** What is left of pieces without their first `numRead` bytes, copied. */
+function restOf(pieces: Uint8Array[], numRead: number): Uint8Array[] {
+  const rest: Uint8Array[] = [];
+  let skip = numRead;
+  for (const piece of pieces) {
+    if (skip < piece.length) rest.push(piece.slice(skip));
+    skip = Math.max(0, skip - piece.length);
+  }
+  return rest;
 }
 
 async function handle(message: ToWorker): Promise<void> {
   const { id } = message;
   try {
     const it = await engine;
-    if (message.type === "split") {
-      const bounds = [...it.split(message.key, message.path, message.parts)];
-      partsOf.set(message.key, []);
-      post({ id, type: "split", bounds });
-      return;
-    }
     if (message.type === "read-part") {
-      post({ id, type: "part", isWhole: readPart(it, message) });
+      post({ id, type: "part", isUseful: readPart(it, message) });
       return;
     }
     if (message.type === "add-files") {

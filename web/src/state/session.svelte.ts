@@ -12,6 +12,9 @@ import { recall, remember } from "./stored.ts";
 /** Between two attempts to open everything again after the engine stopped. */
 const RECOVER_MILLIS = 30_000;
 
+/** How long views may take to have their first answer before they are shown without it. */
+const PREPARE_MILLIS = 80;
+
 /** A source that the state knows but that is not open now. */
 export interface Missing {
   readonly source: SourceState;
@@ -29,6 +32,8 @@ export class Session {
   #samples: Promise<readonly Sample[]> | null = null;
   readonly #connect: () => Promise<EngineClient>;
   #connecting: Promise<EngineClient> | null = null;
+  /** Asks for what views of an item will ask for first; set by who knows the views. */
+  prepare: ((client: EngineClient, item: Item) => Promise<unknown>) | null = null;
   readonly #store: Store;
   readonly #notices: Notices;
   readonly #preferences: Preferences;
@@ -228,7 +233,9 @@ export class Session {
         this.#setMissing(null, source.id);
         return false;
       }
-      this.#take(source, withKeys(source.id, reply.items), root);
+      const items = withKeys(source.id, reply.items);
+      await this.#prepared(client, items);
+      this.#take(source, items, root);
       return true;
     } catch (error) {
       if (this.#store.state.sources.some((one) => one.id === source.id)) {
@@ -240,6 +247,15 @@ export class Session {
       const at = this.#opening.indexOf(source.name);
       this.#opening = this.#opening.filter((_, index) => index !== at);
     }
+  }
+
+  /** Lets views ask before they are made: with the answer at hand they draw once. */
+  async #prepared(client: EngineClient, items: readonly Item[]): Promise<void> {
+    const item = items.find((one) => one.key === this.#store.state.active) ?? items[0];
+    if (this.prepare === null || item === undefined) return;
+    const late = new Promise((resolve) => { setTimeout(resolve, PREPARE_MILLIS); });
+    // What went wrong is told by the view, which asks again.
+    await Promise.race([this.prepare(client, item).catch(() => undefined), late]);
   }
 
   #take(source: SourceState, items: readonly Item[], root: RootInfo): void {

@@ -51,6 +51,8 @@ export interface ViewPlugin<S extends object = object> {
   readonly stateVersion: number;
   readonly migrate?: (state: object, version: number) => S;
   readonly commands?: readonly ViewCommand<S>[];
+  /** Asks for what the view shows, as the view will ask, before there is a panel. */
+  readonly prepare?: (view: Pick<ViewProps<S>, "item" | "client" | "state">) => Promise<unknown>;
 }
 
 /** Checks a plugin's types against its own state, then forgets them so that plugins fit in one list. */

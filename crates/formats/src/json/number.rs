@@ -86,15 +86,35 @@ fn digits(bytes: &[u8], mut at: usize, mantissa: &mut u64) -> usize {
     at
 }
 
-/// The first eight digits of a number and how many follow before the point, to know them again:
-/// times of one measurement begin alike.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Whole {
-    /// As text; 0, which no digits are, before the first number.
+/// The digits of a number before its point, where there are 8 to 14 of them: times of one
+/// measurement begin alike.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fixed {
+    /// The value of the first eight digits.
     front: u64,
-    value: u64,
-    /// Digits between these and the point, at most 6.
+    /// How many follow before the point, at most 6.
     more: usize,
+}
+
+impl Fixed {
+    /// Those of `text`, a number of JSON, if it has a point and neither sign nor exponent.
+    pub(super) fn of(text: &[u8]) -> Option<Self> {
+        let point = text.iter().position(|&byte| byte == b'.')?;
+        let (whole, fraction) = text.split_at_checked(point)?;
+        let is_plain = whole.iter().chain(fraction.get(1..)?).all(u8::is_ascii_digit);
+        let more = whole.len().checked_sub(8).filter(|&more| is_plain && more <= 6)?;
+        Some(Self { front: eight(apart(load(whole, 0)?).1), more })
+    }
+
+    /// Bytes before the digits after the point.
+    pub(super) fn len(&self) -> usize {
+        9 + self.more
+    }
+
+    /// Digits before the point that may differ from number to number.
+    pub(super) fn digits(&self) -> usize {
+        self.more
+    }
 }
 
 /// Marks every byte that is not a digit, exactly up to the first; and the digits' values.
@@ -104,32 +124,52 @@ fn apart(chunk: u64) -> (u64, u64) {
     ((values.wrapping_add(0x76 * EACH) | values) & (0x80 * EACH), values)
 }
 
-/// Reads a number such as `78` or `1758626047.792708` at `at`: no sign, no exponent, at most 15
-/// digits before the point and 7 after it. Returns it, as [`scan`] would, and the place of the
-/// byte after it. `None` for any other number, and near the end of `bytes`; the caller makes
-/// sure that what follows cannot belong to the number.
-#[inline]
-pub(super) fn plain(bytes: &[u8], at: usize, known: &mut Whole) -> Option<(f64, usize)> {
-    let near = bytes.get(at..)?.first_chunk::<24>()?;
-    let word = |from: usize| near.get(from..).and_then(<[u8]>::first_chunk).copied();
-    let (front, back) = (u64::from_le_bytes(word(0)?), u64::from_le_bytes(word(8)?));
-    let last = u64::from_le_bytes(word(16)?);
-    if front == known.front && front != 0 {
-        let bits = 8 * known.more;
-        let after = back >> (bits + 8) | last << (56 - bits);
-        let digits = (apart(after).0.trailing_zeros() / 8) as usize;
-        let all = known.more + digits;
-        if back >> bits & 0xff == u64::from(b'.') && digits > 0 && all <= 8 {
-            // The digits on both sides of the point, side by side at the upper end.
-            let joined = (back & !(u64::MAX << bits) | after << bits) ^ (0x30 * EACH);
-            let joined = joined << (64 - 8 * all);
-            let mantissa = known.value * POWERS.get(all)? + eight(joined);
-            if apart(joined ^ (0x30 * EACH)).0 == 0 && mantissa <= 1 << 53 {
-                let value = mantissa as i64 as f64 / *EXACT.get(digits)?;
-                return Some((value, at + 9 + all));
-            }
+/// Bytes that [`plain`] wants to see.
+pub(super) const PLAIN_NEAR: usize = 32;
+
+/// Reads the digits after the point at byte `from` of `near`, at most 16; the bytes before them are
+/// the digits that `whole` says, and a point. Returns the number, as [`scan`] would, and how many
+/// digits were read. `None` for any other number; the caller makes sure that what follows cannot
+/// belong to it.
+#[inline(always)]
+pub(super) fn fraction<const N: usize>(
+    near: &[u8; N],
+    from: usize,
+    whole: &Fixed,
+) -> Option<(f64, usize)> {
+    let Fixed { front, more } = *whole;
+    // `more` digits and the point stand before `from`.
+    let low = load(near, from.wrapping_sub(more + 1))?;
+    let after = load(near, from)?;
+    let digits = (apart(after).0.trailing_zeros() / 8) as usize;
+    let all = more + digits;
+    if digits == 0 || digits == 8 {
+        return None;
+    }
+    let low = low & !(u64::MAX << (8 * more % 64));
+    if all <= 8 {
+        // The digits on both sides of the point, side by side at the upper end.
+        let joined = (low | after << (8 * more % 64)) ^ (0x30 * EACH);
+        let rest = eight(joined << ((64 - 8 * all) % 64));
+        let mantissa = front * POWERS.get(all)? + rest;
+        if mantissa <= 1 << 53 {
+            // Both are exact, so one rounding gives the nearest float.
+            return Some((mantissa as i64 as f64 / *EXACT.get(digits)?, digits));
         }
     }
+    // Shifted twice, because a shift by 64 is none.
+    let low = eight((low ^ (0x30 * EACH)) << (56 - 8 * more) << 8);
+    let fraction = eight(apart(after).1 << (64 - 8 * digits));
+    Some((decimal(front * POWERS.get(more)? + low, fraction, digits)?, digits))
+}
+
+/// Reads a number such as `78` or `1758626047.792708` at the front of `near`: no sign, no
+/// exponent, at most 15 digits before the point and 7 after it. Returns it, as [`scan`] would, and
+/// how many bytes it took. `None` for any other number; the caller makes sure that what follows
+/// cannot belong to the number.
+#[inline(always)]
+pub(super) fn plain(near: &[u8; PLAIN_NEAR]) -> Option<(f64, usize)> {
+    let front = load(near, 0)?;
     let (others, values) = apart(front);
     let (whole, point);
     if others != 0 {
@@ -137,29 +177,26 @@ pub(super) fn plain(bytes: &[u8], at: usize, known: &mut Whole) -> Option<(f64, 
         if count == 0 || values & 0xff == 0 && count > 1 {
             return None;
         }
-        (whole, point) = (eight(values << (64 - 8 * count)), at + count);
+        (whole, point) = (eight(values << (64 - 8 * count)), count);
         if front >> (8 * count) & 0xff != u64::from(b'.') {
             return Some((whole as i64 as f64, point));
         }
     } else {
+        let back = load(near, 8)?;
         let (others, rest) = apart(back);
         let count = (others.trailing_zeros() / 8) as usize;
         if count == 8 || values & 0xff == 0 {
             return None;
         }
-        let first = eight(values);
         // Shifted twice, because a shift by 64 is none.
         let rest = eight(rest << (56 - 8 * count) << 8);
-        whole = first.wrapping_mul(*POWERS.get(count)?).wrapping_add(rest);
-        point = at + 8 + count;
+        whole = eight(values).wrapping_mul(*POWERS.get(count)?).wrapping_add(rest);
+        point = 8 + count;
         if back >> (8 * count) & 0xff != u64::from(b'.') {
             return Some((whole as i64 as f64, point));
         }
-        if count <= 6 {
-            *known = Whole { front, value: first, more: count };
-        }
     }
-    let (others, values) = apart(load(bytes, point + 1)?);
+    let (others, values) = apart(load(near, point + 1)?);
     let count = (others.trailing_zeros() / 8) as usize;
     if count == 0 || count == 8 {
         return None;
@@ -339,7 +376,6 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 20) % below
         };
-        let mut known = Whole::default();
         let mut read = 0;
         for i in 0..200_000_u64 {
             let whole = match i % 4 {
@@ -350,12 +386,12 @@ mod tests {
             };
             let digits = i / 7 % 9;
             // Halves and their neighbours are what rounding is about.
-            let fraction = match i % 3 {
+            let decimals = match i % 3 {
                 0 => next(100_000_000),
                 1 => 50_000_000,
                 _ => (100_000_000 * (2 * next(1 << 12) + 1)) >> 13,
             };
-            let fraction = format!("{fraction:08}");
+            let decimals = format!("{decimals:08}");
             let zero = if i % 50 == 0 { "0" } else { "" };
             let end = match i / 11 % 4 {
                 0 => ", 1234567",
@@ -363,20 +399,25 @@ mod tests {
                 2 => "e5, 12345678",
                 _ => "x1234567",
             };
-            let fraction = fraction.get(..digits as usize).unwrap();
-            let mut text = format!("{zero}{whole}.{fraction}");
+            let decimals = decimals.get(..digits as usize).unwrap();
+            let mut text = format!("{zero}{whole}.{decimals}");
             if i % 5 == 0 {
                 text = format!("{zero}{whole}");
             }
-            let padded = format!("{text}{end}123456789");
-            let Some((value, len)) = plain(padded.as_bytes(), 0, &mut known) else { continue };
-            read += 1;
-            assert_eq!(len, text.len(), "{padded}");
-            let scanned = scan(text.as_bytes()).unwrap();
-            assert_eq!(scanned.number.as_f64().to_bits(), value.to_bits(), "{text}");
-            assert_eq!(value.to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
+            let padded = format!("{text}{end}12345678901234567890123456789012");
+            let near = padded.as_bytes().first_chunk::<PLAIN_NEAR>().unwrap();
+            let by_fraction = Fixed::of(text.as_bytes())
+                .and_then(|whole| Some((fraction(near, whole.len(), &whole)?, whole.len())))
+                .map(|((value, len), before)| (value, before + len));
+            for (value, len) in plain(near).into_iter().chain(by_fraction) {
+                read += 1;
+                assert_eq!(len, text.len(), "{padded}");
+                let scanned = scan(text.as_bytes()).unwrap();
+                assert_eq!(scanned.number.as_f64().to_bits(), value.to_bits(), "{text}");
+                assert_eq!(value.to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
+            }
         }
-        assert!(read > 100_000, "{read}");
+        assert!(read > 150_000, "{read}");
     }
 
     #[test]

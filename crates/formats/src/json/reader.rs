@@ -608,11 +608,12 @@ impl<'s> JsonReader<'s> {
         }
     }
 
-    /// Takes `len` bytes as one whole element of the open array.
-    pub(super) fn take_element(&mut self, len: usize, after_comma: bool) {
+    /// Takes `len` bytes as whole elements of the open array, of which `after_comma` come after a
+    /// comma that is among the bytes.
+    pub(super) fn take_elements(&mut self, len: usize, after_comma: u64) {
         self.at += len;
-        if let Some(top) = self.open.last_mut().filter(|_| after_comma) {
-            top.index += 1;
+        if let Some(top) = self.open.last_mut() {
+            top.index += after_comma;
         }
         self.state = State::After;
     }

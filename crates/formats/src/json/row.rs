@@ -14,6 +14,8 @@ pub struct Row {
     len: usize,
     /// Bit i: field i is text, and its number is the index of its end in `text_ends`.
     text_fields: u32,
+    /// Bit i: field i is a number.
+    number_fields: u32,
     text: String,
     text_ends: Vec<usize>,
     /// Where the fields are in the bytes that were read last.
@@ -44,10 +46,8 @@ impl Row {
     #[must_use]
     #[inline]
     pub fn number(&self, i: usize) -> Option<f64> {
-        if i >= self.len || self.text_fields >> i & 1 == 1 {
-            return None;
-        }
-        self.fields.get(i).copied()
+        let wanted = u32::try_from(i).ok().and_then(|i| 1_u32.checked_shl(i))?;
+        self.numbers(wanted)?.get(i).copied()
     }
 
     /// The text in field `i`; `None` for numbers and past the end.
@@ -61,9 +61,17 @@ impl Row {
         self.text.get(start..*self.text_ends.get(nth)?)
     }
 
+    /// The fields, where those of `wanted` (bit i: field i) are all there and numbers. What stands
+    /// in the other places means nothing.
+    #[must_use]
+    #[inline]
+    pub fn numbers(&self, wanted: u32) -> Option<&[f64; Self::MOST]> {
+        (self.number_fields & wanted == wanted).then_some(&self.fields)
+    }
+
     fn clear(&mut self) {
         self.len = 0;
-        self.text_fields = 0;
+        (self.text_fields, self.number_fields) = (0, 0);
         self.text.clear();
         self.text_ends.clear();
         self.spans.clear();
@@ -107,6 +115,7 @@ impl Row {
                 match number::scan(rest) {
                     Ok(scanned) => {
                         *field = scanned.number.as_f64();
+                        self.number_fields |= 1 << self.len;
                         scanned.len
                     }
                     Err(place) if place >= rest.len() => return Found::Cut,
@@ -154,17 +163,65 @@ impl JsonReader<'_> {
     ///
     /// # Errors
     /// When the bytes cannot be read.
-    #[inline]
     pub fn next_row(&mut self, row: &mut Row) -> Result<bool, JsonError> {
         let Some(after) = self.row_state() else { return Ok(false) };
-        if after && row.layout.is_ready() {
-            let bytes = self.window.get(self.at..self.end).unwrap_or_default();
-            if let Some(len) = row.layout.read(bytes, &mut row.fields) {
-                self.take_element(len, true);
-                return Ok(true);
-            }
+        if after && self.similar_rows(row, 1, &mut |_| {})? == 1 {
+            return Ok(true);
         }
         self.next_row_with_care(row, after)
+    }
+
+    /// Reads elements of the open array for as long as [`JsonReader::next_row`] would, and gives
+    /// each to `take`. `row` holds no row after that.
+    ///
+    /// # Errors
+    /// When the bytes cannot be read.
+    #[inline]
+    pub fn rows(&mut self, row: &mut Row, mut take: impl FnMut(&Row)) -> Result<(), JsonError> {
+        loop {
+            let Some(after) = self.row_state() else { return Ok(()) };
+            if after {
+                self.similar_rows(row, u64::MAX, &mut take)?;
+            }
+            if !self.next_row_with_care(row, after)? {
+                return Ok(());
+            }
+            take(row);
+        }
+    }
+
+    /// Reads up to `most` elements that look like the one before them, which is in `row`, and says
+    /// how many there were. When fewer, `row` holds no row.
+    #[inline]
+    fn similar_rows(
+        &mut self,
+        row: &mut Row,
+        most: u64,
+        take: &mut impl FnMut(&Row),
+    ) -> Result<u64, JsonError> {
+        let mut total = 0;
+        while total < most && row.layout.is_ready() {
+            if self.end - self.at < Layout::ENOUGH && self.at > 0 && !self.at_end {
+                self.fill()?;
+            }
+            let mut bytes = self.window.get(self.at..self.end).unwrap_or_default();
+            let (len, mut count) = (bytes.len(), 0);
+            while total + count < most
+                && let Some(rest) = row.layout.read(bytes, &mut row.fields)
+            {
+                bytes = rest;
+                count += 1;
+                take(row);
+            }
+            let is_done = bytes.len() >= Layout::ENOUGH || count == 0;
+            row.layout.count(count);
+            self.take_elements(len - bytes.len(), count);
+            total += count;
+            if is_done {
+                break;
+            }
+        }
+        Ok(total)
     }
 
     #[inline(never)]
@@ -186,7 +243,7 @@ impl JsonReader<'_> {
                 } else {
                     row.layout.forget();
                 }
-                self.take_element(blank + len, after);
+                self.take_elements(blank + len, u64::from(after));
                 return Ok(true);
             }
             self.at += blank;

@@ -12,7 +12,9 @@ mod regions;
 mod sniff;
 
 pub use options::{ReadOptions, RegionTime};
-pub use read::{SPLIT_FROM, assemble_parts, read, read_part, read_stream, sniff_source, split};
+pub use read::{
+    SPLIT_FROM, assemble_parts, part_end, read, read_part, read_stream, sniff_source, split,
+};
 pub use sniff::{ScalingFormat, sniff};
 
 pub(crate) use builder::{Builder, Collected, RegionRow};

@@ -45,7 +45,15 @@ pub fn split(
     (format == ScalingFormat::PascalAnalyzer).then(|| pascal::split(source, parts))?
 }
 
-/// Reads one range of [`split`] into bytes for [`assemble_parts`], in this process or another one.
+/// Where the last part ends that is whole in `range`, for those who have the bytes of a file only
+/// one piece after the other: what is from there on belongs to the next part. `None` when no part
+/// ends in `range`.
+#[must_use]
+pub fn part_end(source: &dyn ByteSource, range: Range<u64>) -> Option<u64> {
+    pascal::part_end(source, range)
+}
+
+/// Reads one range of [`split`], or between two ends of [`part_end`], into bytes for [`assemble_parts`], in this process or another one.
 /// Empty where the range turns out not to be a part of its own.
 #[must_use]
 pub fn read_part(source: &dyn ByteSource, range: Range<u64>, options: &ReadOptions<'_>) -> Vec<u8> {

@@ -22,6 +22,6 @@ pub use energy::{Energy, EnergyFault, energy_of_intervals};
 pub use intervals::Intervals;
 
 pub(crate) use keys::hertz;
-pub(crate) use parts::{PartRead, assemble, read_part, split};
+pub(crate) use parts::{PartRead, assemble, part_end, read_part, split};
 pub(crate) use reader::{SUSPICIOUSLY_SHORT, file_error, read};
 pub(crate) use viewer_2018::{read as read_viewer_2018, region_by_lines};

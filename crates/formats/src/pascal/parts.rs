@@ -177,6 +177,29 @@ fn front(source: &dyn ByteSource) -> Option<Config> {
     None
 }
 
+/// Where the last part ends that is whole in `range`: the last thing there, but not at its very
+/// front, that looks like the name of a run.
+pub(crate) fn part_end(source: &dyn ByteSource, range: Range<u64>) -> Option<u64> {
+    let mut end = range.end.min(source.len());
+    while end > range.start {
+        let place = end.saturating_sub(WINDOW).max(range.start);
+        let start = place.saturating_sub(MOST_KEY).max(range.start);
+        let mut bytes = vec![0; usize::try_from(end - start).ok()?];
+        source.read_at(start, &mut bytes).ok()?;
+        let fresh = usize::try_from(place - start).ok()?;
+        let braces = bytes.iter().enumerate().skip(fresh).rev().filter(|(_, byte)| **byte == b'{');
+        for (brace, _) in braces {
+            if let Some(quote) = bytes.get(..brace).and_then(run_name)
+                && start + quote as u64 > range.start
+            {
+                return Some(start + quote as u64);
+            }
+        }
+        end = place;
+    }
+    None
+}
+
 /// Offset of the first thing between `from` and `to` that looks like the name of a run.
 fn find_run(source: &dyn ByteSource, from: u64, to: u64) -> Option<u64> {
     let mut place = from;

@@ -99,9 +99,45 @@ impl Fold {
         }
     }
 
+    /// Adds a tuple of whatever fields.
+    #[cold]
+    fn add_row(&mut self, row: &Row, fields: &TupleFields) {
+        let number = |at: Option<usize>| row.number(at?);
+        let thread = number(fields.thread);
+        match (number(fields.start), number(fields.stop), number(fields.duration)) {
+            (Some(start), Some(stop), _) => self.add(start, stop, thread),
+            (_, _, Some(seconds)) => self.add_duration(seconds, thread),
+            _ => self.bad += 1,
+        }
+    }
+
     fn thread_sums(&self) -> impl Iterator<Item = f64> + '_ {
         let usual = self.threads.iter().zip(&self.seen).filter(|(_, seen)| **seen);
         usual.map(|(&seconds, _)| seconds).chain(self.others.values().copied())
+    }
+}
+
+/// Where most tuples have their start, stop and thread.
+struct Usual {
+    /// Bit i: field i is one of the three; none fits where there are not three.
+    wanted: u32,
+    places: [usize; 3],
+}
+
+impl Usual {
+    fn new(fields: &TupleFields) -> Self {
+        let places = [fields.start, fields.stop, fields.thread];
+        let places = places.map(|place| place.filter(|&place| place < Row::MOST));
+        let wanted = places.iter().try_fold(0, |all, place| Some(all | 1 << (*place)?));
+        Self { wanted: wanted.unwrap_or(u32::MAX), places: places.map(Option::unwrap_or_default) }
+    }
+
+    #[inline]
+    fn of(&self, row: &Row) -> Option<(f64, f64, f64)> {
+        let numbers = row.numbers(self.wanted)?;
+        // A place is below the number of fields, so the remainder is the place itself.
+        let [start, stop, thread] = self.places.map(|place| numbers.get(place % Row::MOST));
+        Some((*start?, *stop?, *thread?))
     }
 }
 
@@ -350,21 +386,19 @@ impl RunReader {
         }
         let mut first = true;
         let mut flat: Vec<f64> = Vec::new();
+        let usual = Usual::new(fields);
         loop {
-            while reader.next_row(&mut self.row)? {
+            let fold = &mut self.fold;
+            reader.rows(&mut self.row, |row| {
                 if first {
                     first = false;
-                    *place = source_place(&self.row, fields);
+                    *place = source_place(row, fields);
                 }
-                let row = &self.row;
-                let number = |at: Option<usize>| row.number(at?);
-                let thread = number(fields.thread);
-                match (number(fields.start), number(fields.stop), number(fields.duration)) {
-                    (Some(start), Some(stop), _) => self.fold.add(start, stop, thread),
-                    (_, _, Some(seconds)) => self.fold.add_duration(seconds, thread),
-                    _ => self.fold.bad += 1,
+                match usual.of(row) {
+                    Some((start, stop, thread)) => fold.add(start, stop, Some(thread)),
+                    None => fold.add_row(row, fields),
                 }
-            }
+            })?;
             // Not a plain row: the end, a tuple with escapes or containers, or something else.
             match reader.next_event()? {
                 Event::EndArray => break,

@@ -38,19 +38,14 @@ pub fn open_measurements(
     imported(read, options.file, issues)
 }
 
-/// Cuts a large file of measurements into up to `parts` ranges of bytes, in order and without gaps,
-/// that [`read_measurement_part`] can read at the same time. `None` for files that are small,
-/// compressed or of a format that is only read from front to back: use [`open_measurements`].
+/// Where the last part of a large file of measurements ends that is whole in `range`; `None` when
+/// none does. Parts of other formats than those that can be read in parts are empty then.
 #[must_use]
-pub fn split_measurements(
-    source: &dyn ByteSource,
-    name: &str,
-    parts: usize,
-) -> Option<Vec<Range<u64>>> {
-    measurements::split(source, name, parts, measurements::SPLIT_FROM)
+pub fn measurement_part_end(source: &dyn ByteSource, range: Range<u64>) -> Option<u64> {
+    measurements::part_end(source, range)
 }
 
-/// Reads one range of [`split_measurements`] into bytes for [`assemble_measurements`]. The bytes
+/// Reads the range between two ends of [`measurement_part_end`] into bytes for [`assemble_measurements`]. The bytes
 /// may be made by another process of the same program; they are empty where the range turns out
 /// not to be a part of its own.
 #[must_use]

@@ -1,5 +1,7 @@
 //! Maps, verdicts and losses of all regions: the answer of `scaling`.
 
+use std::collections::BTreeSet;
+
 use parallax_analysis::scaling::{
     Grid, Loss, MapOptions, Maps, Program, Region as ProgramRegion, Spread, Verdict,
     VerdictOptions, losses, maps, ranked_losses, share_of_parent, verdicts,
@@ -9,7 +11,7 @@ use parallax_engine::query::NameMatch;
 use parallax_model::ensemble::{Ensemble, Region, RegionKind, metric_names};
 
 use super::axes::{Axes, AxisChoice, RunChoice};
-use super::causes::{Cause, Spreads};
+use super::causes::{Cause, NO_SPEEDUP, Spreads};
 use super::{Remedy, ScalingError};
 
 /// What is asked about an ensemble.
@@ -133,6 +135,8 @@ pub fn scaling(
     let all: Vec<(&str, &Region)> =
         prepared.iter().map(|region| (region.region.id.as_str(), &region.region)).collect();
     let shown = shown_regions(&all, &request.regions)?;
+    let all_parents: BTreeSet<Option<usize>> =
+        prepared.iter().map(|region| region.parent).collect();
     let mut regions: Vec<ScalingRegion> = Vec::with_capacity(prepared.len());
     for (at, (prepared, verdict)) in prepared.iter().zip(all_verdicts).enumerate() {
         let in_story = in_story.iter().position(|&position| position == at);
@@ -152,7 +156,11 @@ pub fn scaling(
             let whole = program.regions().first()?.maps.time.get(input, core_idx)?;
             let is_worth = prepared.maps.time.get(input, core_idx)? >= 0.01 * whole;
             let cell = spreads.at(source, input, cores).filter(|_| is_worth)?;
-            Cause::of(&prepared.region, cell)
+            let has_inner = all_parents.contains(&Some(at));
+            let is_unused = !has_inner
+                && prepared.maps.baseline_idx(input).is_some_and(|base| base < core_idx)
+                && prepared.maps.speedup.get(input, core_idx).is_some_and(|it| it <= NO_SPEEDUP);
+            Cause::of(&prepared.region, cell, is_unused.then_some(cores))
         });
         regions.push(ScalingRegion {
             region: prepared.region.clone(),

@@ -105,8 +105,10 @@ pub(super) fn choose_metric(
 /// with what they call is then counted again where that stands, so only exclusive values add up.
 pub(super) fn is_flat(tree: &ContextTree) -> bool {
     let is_function = |context| tree.kind(context) == ContextKind::Function;
+    // Lines and loops may stand between a function and its caller.
+    let is_called = |context| tree.ancestors(context).any(is_function);
     let mut functions = tree.iter().filter(|&context| is_function(context));
-    tree.len() > 2 && functions.all(|context| !tree.parent(context).is_some_and(is_function))
+    tree.len() > 2 && !functions.any(is_called)
 }
 
 /// Adds the contexts and values of one database as `run`; returns the metric that holds them.

@@ -34,8 +34,8 @@ pub use error::ScalingError;
 pub use merge::{MergeError, Merged, merge_pascal};
 pub use model::{ModelAnswer, ModelRequest, NumberRule, RegionModel, models};
 pub use open::{
-    EnsembleOptions, ScalingContent, ScalingSource, assemble_measurements, open_ensemble,
-    read_measurement_part, split_measurements,
+    EnsembleOptions, ScalingContent, ScalingSource, assemble_measurements, measurement_part_end,
+    open_ensemble, read_measurement_part,
 };
 pub use parallax_import::scaling::{RegionTime, holds_measurements};
 pub use parallax_model::ensemble::{Ensemble, Region, RegionKind};

@@ -138,15 +138,14 @@ pub fn open_ensemble(
     }
 }
 
-/// Cuts a large file of measurements into up to `parts` ranges of bytes, in order and without gaps,
-/// that [`read_measurement_part`] can read at the same time. `None` for files that are small,
-/// compressed or of a format that is only read from front to back: use [`open_ensemble`].
+/// Where the last part of a large file of measurements ends that is whole in `range`; `None` when
+/// none does. [`read_measurement_part`] says whether it is a part indeed.
 #[must_use]
-pub fn split_measurements(source: &Source, name: &str, parts: usize) -> Option<Vec<Range<u64>>> {
-    import::split_measurements(&**source, name, parts)
+pub fn measurement_part_end(source: &Source, range: Range<u64>) -> Option<u64> {
+    import::measurement_part_end(&**source, range)
 }
 
-/// Reads one range of [`split_measurements`] into bytes for [`assemble_measurements`]. The bytes
+/// Reads the range between two ends of [`measurement_part_end`] into bytes for [`assemble_measurements`]. The bytes
 /// may be made by another worker of the same program; they are empty where the range turns out not
 /// to be a part of its own.
 #[must_use]

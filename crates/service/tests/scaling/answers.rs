@@ -299,3 +299,73 @@ fn a_change_counts_only_beyond_noise() {
     assert_eq!(changes.matches("Slower").count(), 1, "{changes}");
     assert!(answer.sentences[0].contains("slower, with input i2 on 4 cores"), "{answer:?}");
 }
+
+#[test]
+fn a_region_that_one_thread_enters_is_serial_only_where_cores_do_not_help() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/pascal/solver-v1.json");
+    let (ensemble, _) = open(&[file(path.as_ref())], &EnsembleOptions::default()).unwrap();
+    let answer = scaling(&ensemble, &request()).unwrap();
+    let cause = |id: &str| {
+        answer.regions.iter().find(|region| region.region.id == id).and_then(|found| found.cause)
+    };
+    assert_eq!(cause("1.2.5"), Some(Cause::Serial { working: 1.0, locations: 16.0 }));
+    // What its head says of these regions.
+    let uneven = Some(Cause::Imbalance { imbalance: 0.375 });
+    assert!(close(cause("1.2.3.1"), uneven), "{:?}", cause("1.2.3.1"));
+    // The main thread alone enters what holds the parallel regions.
+    assert_eq!(cause("1.1"), None);
+    assert_eq!(cause("0"), None);
+}
+
+#[test]
+fn functions_below_the_lines_that_call_them_are_call_paths() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/reactor/n256-p2");
+    let (_, notes) = open(&[database(path.as_ref())], &EnsembleOptions::default()).unwrap();
+    assert!(notes.iter().all(|note| !note.contains("call paths")), "{notes:?}");
+}
+
+/// A PaScal file of a program whose region 1 takes two seconds on any number of cores and whose
+/// region 2 is entered by as many threads as there are cores.
+fn two_regions(other: impl Fn(u32) -> u32, extra: &str) -> String {
+    let mut data = Vec::new();
+    for p in [1, 4] {
+        let entered: Vec<String> =
+            (0..p).map(|thread| format!("[2.0,3.0,5,6,{},\"a.c\"]", other(thread))).collect();
+        data.push(format!(
+            "\"{p};0;1\":{{\"start_time\":0.0,\"stop_time\":3.0,{extra}\"regions\":{{\
+             \"1\":[[0.0,2.0,1,2,0,\"a.c\"]],\"2\":[{}]}}}}",
+            entered.join(",")
+        ));
+    }
+    format!(
+        "{{\"config\":{{\"pkg\":\"app\",\"arguments\":[\"1\"],\"data_descriptor\":{{\
+         \"values\":[\"start_time\",\"stop_time\"],\"extras\":{{\"regions\":{{\"values\":[\
+         \"start_time\",\"stop_time\",\"start_line\",\"stop_line\",\"thread_id\",\"filename\"\
+         ]}}}},\"keys\":[\"cores\",\"input\",\"repetitions\"]}}}},\"data\":{{{}}}}}",
+        data.join(",")
+    )
+}
+
+#[test]
+fn one_thread_is_a_cause_only_where_the_file_tells_threads_apart() {
+    let cause = |written: &str| {
+        let (ensemble, _) =
+            open(&[text("app.json", written)], &EnsembleOptions::default()).unwrap();
+        let answer = scaling(&ensemble, &request()).unwrap();
+        answer.regions.iter().find(|region| region.region.id == "1").and_then(|found| found.cause)
+    };
+    let serial = Some(Cause::Serial { working: 1.0, locations: 4.0 });
+    assert_eq!(cause(&two_regions(|thread| thread, "")), serial);
+    assert_eq!(cause(&two_regions(|_| 0, "")), None);
+    let told = cause(&two_regions(|thread| thread, "\"imbalances\":{\"1\":0.4},"));
+    assert!(close(told, Some(Cause::Imbalance { imbalance: 0.4 })), "{told:?}");
+}
+
+fn close(one: Option<Cause>, other: Option<Cause>) -> bool {
+    match (one, other) {
+        (Some(Cause::Imbalance { imbalance: a }), Some(Cause::Imbalance { imbalance: b })) => {
+            (a - b).abs() < 1e-4
+        }
+        _ => false,
+    }
+}

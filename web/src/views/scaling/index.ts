@@ -1,5 +1,6 @@
 import type { Item } from "../../state/item.ts";
 import { defineView, type ViewPlugin } from "../plugin.ts";
+import { loadScaling } from "./load.ts";
 import { MAP_KINDS } from "./maps.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 import type { CompareState, LinesState, MapsState, RegionsState, TableState } from "./states.ts";
@@ -48,6 +49,8 @@ const views: readonly ViewPlugin[] = [
     component: () => import("./Maps.svelte"),
     defaultState: maps,
     stateVersion: 1,
+    // One answer serves all views of the ensemble.
+    prepare: ({ client, item, state }) => loadScaling(client, item, state.shared("scaling", DEFAULT_SETTINGS).current),
     commands: [
       {
         id: "interpolate",
