@@ -356,6 +356,22 @@ export type InfoReply = {
   traces: number;
   /** Samples of all traces. */
   samples: number;
+  /** Records of a trace of events, as its source has them; absent for other experiments. */
+  events: number | null;
+  /** Of these, records of entering something. */
+  enters: number | null;
+  /** Records of leaving something. */
+  leaves: number | null;
+  /** Records of sending a message. */
+  sends: number | null;
+  /** Records of receiving a message. */
+  receives: number | null;
+  /** Records of metrics' values. */
+  metric_records: number | null;
+  /** Records that the source declares; absent where it does not say. */
+  declared_events: number | null;
+  /** Calls: from entering something to leaving it; absent for other experiments. */
+  calls: number | null;
   /** Kinds of issue met while opening. */
   issues: number;
   /** Names of the entry points: the roots below which programs and threads start. */
