@@ -149,6 +149,50 @@ pub(crate) enum Command {
         #[arg(long)]
         raw: bool,
     },
+    /// Time and calls in a window of a trace, by function, group or call path.
+    Stats {
+        #[command(flatten)]
+        database: Database,
+        /// Which locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
+        #[arg(long, short, value_name = "PROFILES")]
+        profiles: Option<String>,
+        /// Time window, such as '1.5s..2s' after the start, '10%..20%' or two time stamps in ns.
+        #[arg(long, short, value_name = "WINDOW")]
+        window: Option<String>,
+        /// What the rows are.
+        #[arg(long, value_enum, default_value = "function")]
+        by: StatsBy,
+    },
+    /// Messages of a trace: who sends how much to whom, and how long it takes.
+    Messages {
+        #[command(flatten)]
+        database: Database,
+        /// Locations that send or receive, such as 'rank(0-9)'. Ranges include their end.
+        #[arg(long, short, value_name = "PROFILES")]
+        profiles: Option<String>,
+        /// Time window, such as '1.5s..2s' after the start, '10%..20%' or two time stamps in ns.
+        #[arg(long, short, value_name = "WINDOW")]
+        window: Option<String>,
+        /// What the rows are.
+        #[arg(long, value_enum, default_value = "pair")]
+        by: MessagesBy,
+        /// Flows (causes and effects, such as starting a kernel and the kernel) instead.
+        #[arg(long)]
+        flows: bool,
+    },
+    /// Convert a trace into an archive, which opens at once and answers any window exactly.
+    ///
+    /// Traces are converted by themselves when they are opened, and kept in the cache; this keeps
+    /// an archive where you want it.
+    Convert {
+        /// The trace: the anchor file (.otf2) or a JSON file, compressed or not.
+        input: PathBuf,
+        /// The archive to make, such as run.parallax; it appears complete or not at all.
+        output: PathBuf,
+        /// Memory for events that wait to be written, in MiB.
+        #[arg(long, value_name = "MIB", default_value_t = 256)]
+        memory: usize,
+    },
     /// What bounds the program: MPI, OpenMP, I/O, GPU, imbalance; in plain words.
     Report {
         #[command(flatten)]
@@ -519,4 +563,28 @@ impl PruneArgs {
             cut: self.cut,
         }
     }
+}
+
+/// Rows of `stats`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum StatsBy {
+    /// Functions.
+    Function,
+    /// Groups of functions, such as MPI.
+    Group,
+    /// Call paths.
+    Context,
+}
+
+/// Rows of `messages`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum MessagesBy {
+    /// Pairs of sender and receiver.
+    Pair,
+    /// Single messages.
+    Message,
+    /// Sizes, in powers of two.
+    Size,
+    /// Tags.
+    Tag,
 }

@@ -10,6 +10,7 @@ mod open;
 mod output;
 mod scaling;
 mod text;
+mod traces;
 
 use std::process::ExitCode;
 

@@ -12,11 +12,13 @@ use parallax_service::{
     Control, OpenLimits, Opened, discover, is_experiment_file, open, open_file,
 };
 
+use crate::traces;
+
 /// How long a question may run before its progress is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Opens the database at `path`: a folder, or a file of it.
-pub(crate) fn database(path: &Path) -> anyhow::Result<Opened> {
+pub(crate) fn database(path: &Path, control: &Control) -> anyhow::Result<Opened> {
     let shown = path.display().to_string();
     if path.is_file() {
         let file = MappedFile::open(path).with_context(|| format!("cannot open {shown}"))?;
@@ -24,6 +26,9 @@ pub(crate) fn database(path: &Path) -> anyhow::Result<Opened> {
         if is_experiment_file(&source) {
             return Ok(open_file(&source, &shown, &OpenLimits::default())?);
         }
+    }
+    if let Some(opened) = traces::open_trace(path, control)? {
+        return Ok(opened);
     }
     let folder =
         parallax_native::locate(path).with_context(|| format!("cannot open {}", path.display()))?;

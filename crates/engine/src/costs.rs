@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parallax_base::{ContextIdx, Control, MetricIdx, TimeWindow, Unit, threads};
+use parallax_base::{ContextIdx, Control, MetricIdx, TimeWindow, Unit};
 use parallax_model::{Metric, Scope, TraceStore};
 
 use crate::session::{LocationChoice, Session};
@@ -139,9 +139,12 @@ impl Session {
         window: TimeWindow,
         control: &Control,
     ) -> Result<Costs, EngineError> {
-        let store = self.traces()?;
         let tree = self.tree();
-        let nanos = self.active_nanos(store, locations, window, control)?;
+        let mut nanos = self.context_sums(locations, window, control)?.nanos;
+        // At the root nothing ran.
+        if let Some(idle) = nanos.first_mut() {
+            *idle = 0;
+        }
         let point: Vec<f64> = nanos.iter().map(|&n| n as f64 / 1e9).collect();
         let inclusive = scopes::inclusive(tree, &point);
         let exclusive = scopes::exclusive(tree, &point);
@@ -166,42 +169,6 @@ impl Session {
             what: "this experiment has no traces".into(),
             hint: "measure with traces (hpcrun -t) to see time".into(),
         })
-    }
-
-    /// Nanoseconds during which each context was active, by position.
-    fn active_nanos(
-        &self,
-        store: &dyn TraceStore,
-        locations: &LocationChoice,
-        window: TimeWindow,
-        control: &Control,
-    ) -> Result<Vec<u64>, EngineError> {
-        let tree = self.tree();
-        let tracks: Vec<usize> = self.chosen_tracks(store, locations);
-        let weight = |i: usize| store.tracks().get(tracks[i]).map_or(0, |t| t.num_samples);
-        let ranges = threads::ranges(tracks.len(), weight);
-        control.begin(tracks.len() as u64);
-        let parts = threads::map(ranges, |range| -> Result<Vec<u64>, EngineError> {
-            let mut nanos = vec![0_u64; tree.len()];
-            for &track in &tracks[range] {
-                store.sums(track, window, &mut |time| {
-                    if time.context != 0
-                        && let Some(context) = tree.by_source_id(time.context)
-                    {
-                        nanos[context.idx()] += time.nanos;
-                    }
-                })?;
-                control.advance(1)?;
-            }
-            Ok(nanos)
-        });
-        let mut sum = vec![0_u64; tree.len()];
-        for part in parts {
-            for (sum, nanos) in sum.iter_mut().zip(part?) {
-                *sum += nanos;
-            }
-        }
-        Ok(sum)
     }
 
     /// The tracks of the chosen locations, in the order of the store.

@@ -18,6 +18,7 @@ mod part;
 mod prune;
 mod session;
 mod table;
+mod timeline;
 mod views;
 
 pub use answers::{Names, slice_request, slice_table, trace_table};
@@ -30,4 +31,5 @@ pub use part::Part;
 pub use prune::{FilterMode, PruneRules, TreeView};
 pub use session::{LocationChoice, Session};
 pub use table::{Column, Table};
+pub use timeline::{ContextSums, MAX_TILE_CELLS, Tile, TileCell};
 pub use views::{FlatBy, FlatRow, TopDown, flat, row_costs};

@@ -37,17 +37,8 @@ fn open(folder: &str, path: &str) -> Option<Experiment> {
 
 fn counts(experiment: &Experiment) -> RecordCounts {
     let records = experiment.events.as_deref().unwrap().records();
-    let mut sum = RecordCounts { declared: Some(0), ..RecordCounts::default() };
-    for track in records {
-        sum.enters += track.enters;
-        sum.leaves += track.leaves;
-        sum.sends += track.sends;
-        sum.receives += track.receives;
-        sum.metrics += track.metrics;
-        sum.others += track.others;
-        sum.declared = sum.declared.zip(track.declared).map(|(a, b)| a + b);
-    }
-    sum
+    let zero = RecordCounts { declared: Some(0), ..RecordCounts::default() };
+    records.iter().fold(zero, |sum, track| sum.plus(track))
 }
 
 /// Calls in all, and the deepest one.

@@ -270,6 +270,20 @@ impl RecordCounts {
     pub const fn total(&self) -> u64 {
         self.enters + self.leaves + self.sends + self.receives + self.metrics + self.others
     }
+
+    /// Both together; declared is what both declare, where both do.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            enters: self.enters + other.enters,
+            leaves: self.leaves + other.leaves,
+            sends: self.sends + other.sends,
+            receives: self.receives + other.receives,
+            metrics: self.metrics + other.metrics,
+            others: self.others + other.others,
+            declared: self.declared.zip(other.declared).map(|(a, b)| a + b),
+        }
+    }
 }
 
 /// What happened besides calls: messages, collective operations, counters, markers. Tracks are

@@ -2,7 +2,8 @@
 
 use parallax_base::{Control, Issues, LocationIdx};
 use parallax_model::{
-    ContextChoice, ContextKind, ContextTree, IdentityKind, MetricChoice, Plan, SliceRequest,
+    ContextChoice, ContextKind, ContextTree, IdentityKind, MetricChoice, Plan, RecordCounts,
+    SliceRequest,
 };
 
 use crate::{Column, Opened, ServiceError, Table};
@@ -59,8 +60,10 @@ pub struct Info {
     pub traces: usize,
     /// Trace samples.
     pub samples: u64,
-    /// First and last time of the traces, nanoseconds since the Unix epoch.
+    /// First and last time of the traces, nanoseconds on their clock.
     pub span_nanos: Option<(u64, u64)>,
+    /// Records of all traces of events, as the source has them; `None` for other experiments.
+    pub records: Option<RecordCounts>,
     /// What the entries are called.
     pub entries: Vec<String>,
     /// The files of the database with their sizes in bytes.
@@ -134,6 +137,10 @@ impl Opened {
             metrics,
             traces: tracks.iter().filter(|track| track.num_samples > 0).count(),
             samples,
+            records: x.events.as_deref().map(|events| {
+                let zero = RecordCounts { declared: Some(0), ..RecordCounts::default() };
+                events.records().iter().fold(zero, |sum, track| sum.plus(track))
+            }),
             span_nanos: x
                 .traces
                 .as_ref()

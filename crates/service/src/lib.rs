@@ -12,6 +12,7 @@ mod info;
 mod options;
 mod query;
 mod source;
+mod timeline;
 mod tree_table;
 mod views;
 
@@ -31,9 +32,14 @@ pub use options::{CostChoice, CostsChoice, PruneChoice};
 pub use parallax_analysis as analysis;
 pub use parallax_base::{Control, Issue, Issues, Limits as OpenLimits, Severity, Unit};
 pub use parallax_engine::{Column, FlatBy, Table};
+pub use parallax_import::convert::{
+    ConvertOptions, TraceInput, convert, recognise as recognise_trace,
+};
+pub use parallax_import::events::ConversionError;
 pub use parallax_import::{holds_experiment, is_experiment_file};
 pub use query::{Answer, QueryRequest, TraceRequest};
 pub use source::{SourceAnswer, SourceFileInfo, SourceRequest};
+pub use timeline::{MessagesBy, MessagesRequest, StatsBy, StatsRequest};
 pub use tree_table::{NO_PARENT, TreeTableAnswer, TreeTableRequest};
 pub use views::{
     CallersRequest, CostHeader, FlatAnswer, FlatRequest, TreeAnswer, TreeRequest, TreeRow,

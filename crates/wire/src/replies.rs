@@ -30,6 +30,22 @@ pub struct InfoReply {
     pub traces: u64,
     /// Samples of all traces.
     pub samples: u64,
+    /// Records of a trace of events, as its source has them; absent for other experiments.
+    pub events: Option<u64>,
+    /// Of these, records of entering something.
+    pub enters: Option<u64>,
+    /// Records of leaving something.
+    pub leaves: Option<u64>,
+    /// Records of sending a message.
+    pub sends: Option<u64>,
+    /// Records of receiving a message.
+    pub receives: Option<u64>,
+    /// Records of metrics' values.
+    pub metric_records: Option<u64>,
+    /// Records that the source declares; absent where it does not say.
+    pub declared_events: Option<u64>,
+    /// Calls: from entering something to leaving it; absent for other experiments.
+    pub calls: Option<u64>,
     /// Kinds of issue met while opening.
     pub issues: u64,
     /// Names of the entry points: the roots below which programs and threads start.
@@ -170,6 +186,14 @@ impl From<&Info> for InfoReply {
             metrics: info.metrics.len() as u64,
             traces: info.traces as u64,
             samples: info.samples,
+            events: info.records.map(|records| records.total()),
+            enters: info.records.map(|records| records.enters),
+            leaves: info.records.map(|records| records.leaves),
+            sends: info.records.map(|records| records.sends),
+            receives: info.records.map(|records| records.receives),
+            metric_records: info.records.map(|records| records.metrics),
+            declared_events: info.records.and_then(|records| records.declared),
+            calls: info.records.map(|_| info.samples),
             issues: info.issues.len() as u64,
             entries: info.entries.clone(),
             kinds: info

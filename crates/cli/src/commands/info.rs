@@ -68,11 +68,12 @@ fn facts(info: &Info, style: &Style) -> KeyValues {
             ),
         )
         .pair("values", count(info.values));
+    let what = if info.records.is_some() { "calls" } else { "samples" };
     facts = match info.span_nanos {
         Some((start, end)) => facts.pair(
             "traces",
             format!(
-                "{}: {} samples over {}",
+                "{}: {} {what} over {}",
                 number(info.traces),
                 count(info.samples),
                 duration(end.saturating_sub(start) as f64 / 1e9, style)
@@ -80,6 +81,29 @@ fn facts(info: &Info, style: &Style) -> KeyValues {
         ),
         None => facts.pair("traces", "none"),
     };
+    if let Some(records) = &info.records {
+        let parts = [
+            (records.enters, "enter"),
+            (records.leaves, "leave"),
+            (records.sends, "send"),
+            (records.receives, "receive"),
+            (records.metrics, "metric"),
+            (records.others, "other"),
+        ];
+        let parts: Vec<String> = parts
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, name)| format!("{} {name}", count(*n)))
+            .collect();
+        let declared = match records.declared {
+            Some(declared) if declared != records.total() => {
+                format!("; {} declared", count(declared))
+            }
+            _ => String::new(),
+        };
+        let text = format!("{}: {}{declared}", count(records.total()), parts.join(", "));
+        facts = facts.pair("events", text);
+    }
     let totals = info.metrics.iter().filter(|m| m.unit == Unit::Seconds.to_string());
     if let Some((metric, total)) = totals.filter_map(|m| Some((m, m.total?))).next() {
         let text = format!("{} of {} in all", quantity(total, &metric.unit, style), metric.name);

@@ -8,6 +8,7 @@ mod query;
 mod report;
 mod serve;
 mod source;
+mod timeline;
 mod views;
 
 use clap::CommandFactory as _;
@@ -49,7 +50,7 @@ impl Context {
     }
 
     fn open(&self, database: &Database) -> anyhow::Result<Opened> {
-        open::database(&database.path)
+        open::database(&database.path, &self.control)
     }
 
     fn note(&self, message: impl Into<String>) {
@@ -102,6 +103,15 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Trace { database, profiles, window, raw } => {
             let request = parallax_service::TraceRequest { profiles, window, is_raw: raw };
             query::trace(&context, &database, &request)
+        }
+        Command::Stats { database, profiles, window, by } => {
+            timeline::stats(&context, &database, profiles, window, by)
+        }
+        Command::Messages { database, profiles, window, by, flows } => {
+            timeline::messages(&context, &database, profiles, window, by, flows)
+        }
+        Command::Convert { input, output, memory } => {
+            timeline::convert(&context, &input, &output, memory)
         }
         Command::Balance(arguments) => analyses::balance(&context, arguments),
         Command::Distribution(arguments) => distribution::distribution(&context, arguments),

@@ -1,0 +1,132 @@
+//! Traces that must be converted before questions can be asked: small ones in memory, others once,
+//! into the cache.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use anyhow::Context as _;
+use parallax_base::{Folder, Issues, MemorySink};
+use parallax_native::{DiskFolder, DiskSink};
+use parallax_service::{
+    Control, ConvertOptions, OpenLimits, Opened, TraceInput, convert as convert_trace, open,
+    recognise_trace,
+};
+
+/// Files up to this size are converted in memory each time: that is faster than it can be noticed.
+const SMALL_BYTES: u64 = 8 << 20;
+
+/// The trace that a person means by `path`: a file, or a folder with one OTF2 anchor.
+fn recognise(path: &Path) -> anyhow::Result<Option<(TraceInput, PathBuf)>> {
+    let file = if path.is_dir() {
+        let mut anchors = std::fs::read_dir(path)?
+            .filter_map(Result::ok)
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "otf2"));
+        match (anchors.next(), anchors.next()) {
+            (Some(only), None) => only,
+            _ => return Ok(None),
+        }
+    } else {
+        path.to_owned()
+    };
+    let Some(name) = file.file_name().and_then(|name| name.to_str()) else { return Ok(None) };
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(parent.unwrap_or(Path::new("."))));
+    let found = recognise_trace(&folder, name)
+        .with_context(|| format!("cannot open {}", path.display()))?;
+    Ok(found.map(|input| (input, file)))
+}
+
+/// Opens the trace at `path`; `None` when it is none.
+pub(crate) fn open_trace(path: &Path, control: &Control) -> anyhow::Result<Option<Opened>> {
+    let Some((input, file)) = recognise(path)? else { return Ok(None) };
+    let title = title(&file);
+    let (options, limits) = (ConvertOptions::default(), OpenLimits::default());
+    let cached = cache_folder().map(|cache| cache.join(cache_name(&file)));
+    let size = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
+    // An anchor is small whatever the trace is.
+    let is_small = size <= SMALL_BYTES && !matches!(input, TraceInput::Otf2(..));
+    match cached.filter(|_| !is_small) {
+        Some(archive) => {
+            if !archive.is_dir() {
+                let parent = archive.parent().unwrap_or(Path::new("."));
+                std::fs::create_dir_all(parent)
+                    .with_context(|| format!("cannot make {}", parent.display()))?;
+                into(&input, &title, &archive, &options, control)?;
+            }
+            let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&archive));
+            Ok(Some(open(&folder, &limits)?))
+        }
+        None => {
+            let sink = MemorySink::new();
+            convert_trace(&input, &title, Arc::new(sink.clone()), &options, control)?;
+            let shown = file.display().to_string();
+            let folder: Arc<dyn Folder> = Arc::new(sink.into_folder(shown));
+            Ok(Some(open(&folder, &limits)?))
+        }
+    }
+}
+
+/// Converts the trace at `input` into a new archive at `output`.
+pub(crate) fn convert(
+    input: &Path,
+    output: &Path,
+    memory_bytes: usize,
+    control: &Control,
+) -> anyhow::Result<Issues> {
+    let Some((trace, file)) = recognise(input)? else {
+        anyhow::bail!(
+            "{} is no trace that can be converted; name an OTF2 anchor (.otf2), Chrome or Kineto \
+             JSON, CODAR event JSON or Chimbuko rows",
+            input.display()
+        );
+    };
+    let options = ConvertOptions { memory_bytes, ..ConvertOptions::default() };
+    into(&trace, &title(&file), output, &options, control)
+}
+
+fn into(
+    input: &TraceInput,
+    title: &str,
+    output: &Path,
+    options: &ConvertOptions,
+    control: &Control,
+) -> anyhow::Result<Issues> {
+    let failed = || format!("cannot write {}", output.display());
+    let sink = Arc::new(DiskSink::new(output).with_context(failed)?);
+    let issues = convert_trace(input, title, Arc::clone(&sink) as _, options, control)?;
+    sink.publish().with_context(failed)?;
+    Ok(issues)
+}
+
+fn title(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Where archives of opened traces are kept: PARALLAX_CACHE, or the user's cache folder.
+fn cache_folder() -> Option<PathBuf> {
+    let own = std::env::var_os("PARALLAX_CACHE").map(PathBuf::from);
+    let users =
+        || std::env::var_os("XDG_CACHE_HOME").map(|folder| PathBuf::from(folder).join("parallax"));
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/parallax"));
+    own.or_else(users).or_else(home)
+}
+
+/// Names the archive by what it is made of: a file that changes gets another one.
+fn cache_name(file: &Path) -> String {
+    let mut hasher = DefaultHasher::new();
+    let place = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    place.hash(&mut hasher);
+    // The events of an OTF2 trace lie in a folder beside its anchor.
+    for part in [place.clone(), place.with_extension("def"), place.with_extension("")] {
+        let Ok(metadata) = std::fs::metadata(&part) else { continue };
+        metadata.len().hash(&mut hasher);
+        let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        modified.map(|at| at.as_nanos()).hash(&mut hasher);
+    }
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    format!("{name}-{:016x}.parallax", hasher.finish())
+}

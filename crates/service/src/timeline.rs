@@ -1,0 +1,343 @@
+//! What happened in a stretch of time: statistics and messages of traces.
+
+use std::collections::BTreeMap;
+
+use parallax_base::{ContextIdx, Control, TimeWindow};
+use parallax_engine::{Column, EngineError, Groups, LocationChoice, Table, TreeView};
+use parallax_model::{EventStore, LinkKind, Message, TraceKind};
+
+use crate::options::{locations, window};
+use crate::{Answer, Opened, ServiceError};
+
+/// What the rows of statistics are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StatsBy {
+    /// Functions.
+    #[default]
+    Function,
+    /// Groups of functions, such as `MPI`.
+    Group,
+    /// Call paths.
+    Context,
+}
+
+/// Statistics of which stretch of time, over which locations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StatsRequest {
+    /// A profile expression; `None` for all locations.
+    pub profiles: Option<String>,
+    /// A time window; `None` for everything.
+    pub window: Option<String>,
+    /// What the rows are.
+    pub by: StatsBy,
+}
+
+/// How messages are put together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MessagesBy {
+    /// One row for each pair of sender and receiver.
+    #[default]
+    Pair,
+    /// One row for each message.
+    Message,
+    /// One row for each size, in powers of two.
+    Size,
+    /// One row for each tag.
+    Tag,
+}
+
+/// Which messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MessagesRequest {
+    /// A profile expression that the sender or the receiver must match; `None` for all.
+    pub profiles: Option<String>,
+    /// A time window in which they are under way; `None` for everything.
+    pub window: Option<String>,
+    /// How they are put together.
+    pub by: MessagesBy,
+    /// Flows (causes and effects, such as starting a kernel and the kernel) instead of messages.
+    pub flows: bool,
+}
+
+impl Opened {
+    /// Time and calls by function, group or call path in a window, exactly: what is active at an
+    /// edge counts with the part inside. Most exclusive time first. Columns: `name`, `group`,
+    /// `calls`, `exclusive_s`, `inclusive_s`, `share_percent` (of the time in which anything ran).
+    ///
+    /// # Errors
+    /// When there is no trace, an expression is wrong, or the question is withdrawn.
+    pub fn stats(
+        &self,
+        request: &StatsRequest,
+        control: &Control,
+    ) -> Result<Answer<Table>, ServiceError> {
+        let session = &self.session;
+        let mut notes = Vec::new();
+        let chosen = locations(session, request.profiles.as_deref(), &mut notes)?;
+        let window = window(session, request.window.as_deref())?;
+        let sums = session.context_sums(&chosen, window, control)?;
+        let tree = session.tree();
+        let mut inclusive = sums.nanos.clone();
+        for context in tree.iter().rev() {
+            let own = inclusive.get(context.idx()).copied().unwrap_or(0);
+            if let Some(parent) = tree.parent(context)
+                && let Some(above) = inclusive.get_mut(parent.idx())
+            {
+                *above += own;
+            }
+        }
+        let functions = tree.functions();
+        let group_of = |context: ContextIdx| {
+            let function = tree.function(context).and_then(|f| functions.get(f.idx()));
+            function.and_then(|f| f.group.as_deref()).unwrap_or("").to_owned()
+        };
+        let name_of = |context: ContextIdx| match request.by {
+            StatsBy::Function => tree.label(context),
+            StatsBy::Group => group_of(context),
+            StatsBy::Context => path(tree, context),
+        };
+        let view = TreeView::whole(tree);
+        let (groups, names) = Groups::new(&view, |context| {
+            (context != parallax_model::ContextTree::ROOT).then(|| name_of(context))
+        });
+        let exclusive = by_group(&groups, &view, &sums.nanos, |_| true);
+        let calls = by_group(&groups, &view, &sums.calls, |_| true);
+        let inclusive = by_group(&groups, &view, &inclusive, |row| groups.is_outermost(row));
+        let busy: u64 = sums.nanos.iter().skip(1).sum();
+        let mut order: Vec<usize> = (0..names.len())
+            .filter(|&row| {
+                let has = |column: &[u64]| column.get(row).is_some_and(|&value| value > 0);
+                has(&exclusive) || has(&calls) || has(&inclusive)
+            })
+            .collect();
+        order.sort_by_key(|&row| {
+            let at = |column: &[u64]| column.get(row).copied().unwrap_or(0);
+            (u64::MAX - at(&exclusive), u64::MAX - at(&inclusive), row)
+        });
+        let pick = |column: &[u64]| -> Vec<u64> {
+            order.iter().map(|&row| column.get(row).copied().unwrap_or(0)).collect()
+        };
+        let seconds = |nanos: Vec<u64>| nanos.into_iter().map(|n| n as f64 / 1e9).collect();
+        let exclusive = pick(&exclusive);
+        let share = |&nanos: &u64| if busy == 0 { 0.0 } else { nanos as f64 / busy as f64 * 100.0 };
+        let shares = exclusive.iter().map(share).collect();
+        let group_names: Vec<String> =
+            order.iter().map(|&row| group_of(groups.context(row))).collect();
+        let shown: Vec<&str> =
+            order.iter().filter_map(|&row| names.get(row)).map(String::as_str).collect();
+        let mut columns =
+            vec![Column::strings("name", "What the row is about.", shown.iter().copied())];
+        if request.by != StatsBy::Group {
+            let doc = "What it belongs to; empty where the source has no groups.";
+            columns.push(Column::strings("group", doc, group_names));
+        }
+        if session.traces()?.kind() == TraceKind::Calls {
+            let doc = "How often it was entered in the window.";
+            columns.push(Column::u64s("calls", "", doc, pick(&calls)));
+        }
+        let doc = "Time in it and in nothing below.";
+        columns.push(Column::f64s("exclusive_s", "s", doc, seconds(exclusive)));
+        let doc = "Time in it and below; recursion counts once.";
+        columns.push(Column::f64s("inclusive_s", "s", doc, seconds(pick(&inclusive))));
+        let doc = "Exclusive time, of the time in which anything ran.";
+        columns.push(Column::f64s("share_percent", "%", doc, shares));
+        Ok(Answer { value: Table::new(columns), notes })
+    }
+
+    /// Messages that are under way in a window. Columns by pair: `sender`, `receiver`, `messages`,
+    /// `bytes`, `mean_s` and `longest_s` from send to receive, `unmatched`; see [`MessagesBy`].
+    ///
+    /// # Errors
+    /// When there are no events, an expression is wrong, or the question is withdrawn.
+    pub fn messages(
+        &self,
+        request: &MessagesRequest,
+        control: &Control,
+    ) -> Result<Answer<Table>, ServiceError> {
+        let session = &self.session;
+        let mut notes = Vec::new();
+        let chosen = locations(session, request.profiles.as_deref(), &mut notes)?;
+        let window = window(session, request.window.as_deref())?;
+        let all = self.gather(&chosen, window, request.flows)?;
+        control.check().map_err(EngineError::from)?;
+        if all.is_empty() && notes.is_empty() {
+            notes.push("the trace has no messages here".into());
+        }
+        let names = self.track_names();
+        let name = |track: Option<u32>| match track {
+            Some(track) => names.get(track as usize).cloned().unwrap_or_default(),
+            None => "(not in the trace)".to_owned(),
+        };
+        if request.by == MessagesBy::Message {
+            return Ok(Answer { value: list(&all, name), notes });
+        }
+        let mut rows: BTreeMap<(u64, u64), Row> = BTreeMap::new();
+        for message in &all {
+            let key = match request.by {
+                MessagesBy::Pair | MessagesBy::Message => {
+                    (place(message.sender), place(message.receiver))
+                }
+                MessagesBy::Size => (message.bytes.checked_ilog2().map_or(0, |n| 1 << n), 0),
+                // Signed order.
+                MessagesBy::Tag => (message.tag.cast_unsigned() ^ (1 << 63), 0),
+            };
+            rows.entry(key).or_default().add(message);
+        }
+        let keys: Vec<(u64, u64)> = rows.keys().copied().collect();
+        let track = |place: u64| u32::try_from(place).ok();
+        let mut columns = match request.by {
+            MessagesBy::Pair | MessagesBy::Message => vec![
+                Column::strings("sender", "Who sends.", keys.iter().map(|k| name(track(k.0)))),
+                Column::strings("receiver", "Who receives.", keys.iter().map(|k| name(track(k.1)))),
+            ],
+            MessagesBy::Size => {
+                let doc = "Smallest size of the row; up to twice that.";
+                vec![Column::u64s("from_bytes", "B", doc, keys.iter().map(|k| k.0).collect())]
+            }
+            MessagesBy::Tag => {
+                let tags = keys.iter().map(|k| (k.0 ^ (1 << 63)).cast_signed().to_string());
+                vec![Column::strings("tag", "Tag.", tags)]
+            }
+        };
+        let column = |of: fn(&Row) -> u64| rows.values().map(of).collect();
+        columns.push(Column::u64s("messages", "", "How many.", column(|row| row.messages)));
+        columns.push(Column::u64s("bytes", "B", "Their sizes together.", column(|row| row.bytes)));
+        let doc = "From sending to receiving, on average; nothing where none is matched.";
+        columns.push(Column::optional_f64s(
+            "mean_s",
+            "s",
+            doc,
+            rows.values().map(Row::mean).collect(),
+        ));
+        let doc = "The longest; nothing where none is matched.";
+        let longest = rows.values().map(|row| row.longest.map(|nanos| nanos as f64 / 1e9));
+        columns.push(Column::optional_f64s("longest_s", "s", doc, longest.collect()));
+        let doc = "Of these, those of which only one side is known.";
+        columns.push(Column::u64s("unmatched", "", doc, column(|row| row.unmatched)));
+        let doc = "Of these, those received before they were sent: the clocks disagree.";
+        columns.push(Column::u64s("backwards", "", doc, column(|row| row.backwards)));
+        Ok(Answer { value: Table::new(columns), notes })
+    }
+
+    fn events(&self) -> Result<&dyn EventStore, ServiceError> {
+        let missing = || EngineError::Missing {
+            what: "this experiment has no messages".into(),
+            hint: "open a trace of events, such as OTF2".into(),
+        };
+        Ok(self.session.experiment().events.as_deref().ok_or_else(missing)?)
+    }
+
+    /// What people call the tracks.
+    fn track_names(&self) -> Vec<String> {
+        let x = self.session.experiment();
+        let tracks = x.traces.as_deref().map(|store| store.tracks()).unwrap_or_default();
+        tracks.iter().map(|track| x.locations.label(track.location)).collect()
+    }
+
+    fn gather(
+        &self,
+        chosen: &LocationChoice,
+        window: TimeWindow,
+        flows: bool,
+    ) -> Result<Vec<Message>, ServiceError> {
+        let store = self.session.traces()?;
+        let tracks = self.session.chosen_tracks(store, chosen);
+        let has = |track: Option<u32>| {
+            track.is_some_and(|track| tracks.binary_search(&(track as usize)).is_ok())
+        };
+        let is_all = *chosen == LocationChoice::All;
+        let kind = if flows { LinkKind::Flow } else { LinkKind::Message };
+        let mut all = Vec::new();
+        let mut visit = |message: Message| {
+            if message.kind == kind && (is_all || has(message.sender) || has(message.receiver)) {
+                all.push(message);
+            }
+        };
+        self.events()?.messages(window, &mut visit).map_err(EngineError::from)?;
+        all.sort_by_key(|m| (m.send_nanos.or(m.receive_nanos), m.sender, m.receiver));
+        Ok(all)
+    }
+}
+
+/// Adds a column by context up by group, over the rows that `counts` picks.
+fn by_group(
+    groups: &Groups,
+    view: &TreeView,
+    column: &[u64],
+    counts: impl Fn(usize) -> bool,
+) -> Vec<u64> {
+    let mut sums = vec![0; groups.len()];
+    for (row, &context) in view.contexts().iter().enumerate().filter(|(row, _)| counts(*row)) {
+        let sum = groups.of_row(row).and_then(|group| sums.get_mut(group));
+        if let Some((sum, value)) = sum.zip(column.get(context.idx())) {
+            *sum += value;
+        }
+    }
+    sums
+}
+
+/// The functions on the way to a context.
+fn path(tree: &parallax_model::ContextTree, context: ContextIdx) -> String {
+    let mut names: Vec<String> = std::iter::successors(Some(context), |c| tree.parent(*c))
+        .take_while(|c| *c != parallax_model::ContextTree::ROOT)
+        .map(|c| tree.label(c))
+        .collect();
+    names.reverse();
+    names.join(" > ")
+}
+
+/// Tracks in order, those that are not in the trace last.
+fn place(track: Option<u32>) -> u64 {
+    track.map_or(u64::MAX, u64::from)
+}
+
+#[derive(Default)]
+struct Row {
+    messages: u64,
+    bytes: u64,
+    matched: u64,
+    nanos: i128,
+    longest: Option<i64>,
+    unmatched: u64,
+    backwards: u64,
+}
+
+impl Row {
+    fn add(&mut self, message: &Message) {
+        self.messages += 1;
+        self.bytes = self.bytes.saturating_add(message.bytes);
+        self.backwards += u64::from(message.is_backwards());
+        match message.send_nanos.zip(message.receive_nanos) {
+            Some((send, receive)) => {
+                let nanos = receive.wrapping_sub(send).cast_signed();
+                self.matched += 1;
+                self.nanos += i128::from(nanos);
+                self.longest = Some(self.longest.map_or(nanos, |longest| longest.max(nanos)));
+            }
+            None => self.unmatched += 1,
+        }
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.matched > 0).then(|| self.nanos as f64 / self.matched as f64 / 1e9)
+    }
+}
+
+fn list(all: &[Message], name: impl Fn(Option<u32>) -> String) -> Table {
+    let nanos = |of: fn(&Message) -> Option<u64>| all.iter().map(of).collect::<Vec<_>>();
+    let doc = "Nanoseconds on the trace's clock; nothing where that side is not known.";
+    Table::new(vec![
+        Column::optional_u64s("send_ns", "ns", doc, nanos(|m| m.send_nanos)),
+        Column::optional_u64s("receive_ns", "ns", doc, nanos(|m| m.receive_nanos)),
+        Column::strings("sender", "Who sends.", all.iter().map(|m| name(m.sender))),
+        Column::strings("receiver", "Who receives.", all.iter().map(|m| name(m.receiver))),
+        Column::u64s("bytes", "B", "Size.", all.iter().map(|m| m.bytes).collect()),
+        Column::strings("tag", "Tag.", all.iter().map(|m| m.tag.to_string())),
+        Column::u64s(
+            "communicator",
+            "",
+            "Communicator.",
+            all.iter().map(|m| u64::from(m.communicator)).collect(),
+        ),
+    ])
+}
