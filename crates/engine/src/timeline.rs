@@ -128,7 +128,8 @@ impl Session {
         let num_bins = if whole.is_empty() {
             0
         } else {
-            usize::try_from((whole.end_nanos - 1 >> exponent) - first_bin + 1).unwrap_or(usize::MAX)
+            usize::try_from(((whole.end_nanos - 1) >> exponent) - first_bin + 1)
+                .unwrap_or(usize::MAX)
         };
         let num_cells = num_bins.saturating_mul(tracks.len());
         if num_cells > MAX_TILE_CELLS {
@@ -224,7 +225,7 @@ impl KeySums {
     fn finish(&mut self, cell: Option<&mut TileCell>) {
         let mut best: Option<(u32, u64)> = None;
         for key in self.touched.drain(..) {
-            let nanos = self.nanos.get_mut(key as usize).map(std::mem::take).unwrap_or(0);
+            let nanos = self.nanos.get_mut(key as usize).map_or(0, std::mem::take);
             let is_better = best.is_none_or(|(known, most)| {
                 nanos > most || (nanos == most && nanos > 0 && key < known)
             });

@@ -1,8 +1,8 @@
 //! Errors of the service as replies: sorted by who can help.
 
 use parallax_base::ReadError;
-use parallax_service::ServiceError;
 use parallax_service::scaling::ScalingError;
+use parallax_service::{ConversionError, ServiceError};
 use parallax_wire::WireError;
 use parallax_wire::protocol::ErrorReply;
 
@@ -27,6 +27,11 @@ pub(crate) fn scaling_error(error: &ScalingError) -> ErrorReply {
     } else {
         "open"
     };
+    with_hint(kind, error.to_string())
+}
+
+pub(crate) fn conversion_error(error: &ConversionError) -> ErrorReply {
+    let kind = if matches!(error, ConversionError::Cancelled(_)) { "cancelled" } else { "open" };
     with_hint(kind, error.to_string())
 }
 

@@ -2,17 +2,20 @@
 
 use std::sync::{Arc, PoisonError};
 
-use parallax_base::{Control, Folder};
+use parallax_base::{Control, Folder, MemorySink};
 use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ParameterRule, RegionTime, ScalingContent, ScalingSource,
     assemble_measurements, open_ensemble,
 };
-use parallax_service::{Found, discover, open, open_file};
+use parallax_service::{ConvertOptions, Found, TraceInput, convert, discover, open, open_file};
 use parallax_wire::protocol::{CombineAsk, EnsembleAsk, ErrorReply, ItemReply, OpenAsk, OpenReply};
 
 use crate::Host;
-use crate::errors::{read_error, scaling_error, service_error};
+use crate::errors::{conversion_error, read_error, scaling_error, service_error};
 use crate::items::{Content, Item};
+
+/// Longest trace that is converted in memory, where nothing can be kept on a disk.
+const MAX_CONVERTED_BYTES: u64 = 1 << 30;
 
 /// Paths named in a message at most.
 const MAX_NAMED: usize = 5;
@@ -21,11 +24,19 @@ impl Host {
     pub(crate) fn open(&self, ask: &OpenAsk, control: &Control) -> Result<OpenReply, ErrorReply> {
         let (name, folder) = self.root(&ask.root)?;
         let found = discover(&folder).map_err(|error| read_error(&error, &name))?;
-        if found.databases.is_empty() && found.measurements.is_empty() {
+        if found.databases.is_empty() && found.measurements.is_empty() && found.traces.is_empty() {
             return Err(nothing(&name, &found));
         }
         let mut reply = OpenReply { items: Vec::new(), notes: Vec::new(), errors: Vec::new() };
-        self.open_databases(&found.databases, &ask.ensemble, control, &mut reply)?;
+        let mut databases = found.databases;
+        for (path, trace) in &found.traces {
+            match self.convert(path, trace, control) {
+                Ok(archive) => databases.push(archive),
+                Err(error) if error.kind == "cancelled" => return Err(error),
+                Err(error) => reply.errors.push(error),
+            }
+        }
+        self.open_databases(&databases, &ask.ensemble, control, &mut reply)?;
         self.open_files(&found.measurements, ask, control, &mut reply)?;
         match (reply.items.is_empty(), reply.errors.first()) {
             (true, Some(first)) => Err(first.clone()),
@@ -49,6 +60,28 @@ impl Host {
         let made = ensemble(&sources, &ask.ensemble, control, &mut reply)?;
         self.keep_ensemble(made, &sources, ask.items.clone(), size, &mut reply);
         Ok(reply)
+    }
+
+    /// Converts a trace into an archive in memory.
+    fn convert(
+        &self,
+        path: &str,
+        trace: &TraceInput,
+        control: &Control,
+    ) -> Result<ScalingSource, ErrorReply> {
+        let size = trace.size_bytes().map_err(|error| read_error(&error, path))?;
+        if size > MAX_CONVERTED_BYTES {
+            let what = format!("{path} is a trace of {size} bytes, too long to convert in memory");
+            let hint = "convert it with `parallax convert` and open the archive";
+            return Err(ErrorReply::new("open", what).with_hint(hint));
+        }
+        let options = ConvertOptions { limits: self.limits, ..ConvertOptions::default() };
+        let sink = MemorySink::new();
+        let title = path.rsplit('/').next().unwrap_or(path);
+        convert(trace, title, Arc::new(sink.clone()), &options, control)
+            .map_err(|error| conversion_error(&error))?;
+        let folder: Arc<dyn Folder> = Arc::new(sink.into_folder(path));
+        Ok(ScalingSource { name: path.to_owned(), content: ScalingContent::Folder(folder) })
     }
 
     /// Every database becomes an experiment, and several of them an ensemble too.

@@ -14,4 +14,5 @@ pub mod scaling;
 mod tau;
 
 pub use error::ImportError;
+pub use parallax_formats::archive::MANIFEST as ARCHIVE_MANIFEST;
 pub use registry::{holds_experiment, is_experiment_file, open, open_file, profile_folder};

@@ -3,13 +3,19 @@
 use std::sync::Arc;
 
 use parallax_base::{Folder, FolderEntry, ReadError, SubFolder};
+use parallax_import::convert::{TraceInput, recognise};
 use parallax_import::scaling::holds_measurements;
-use parallax_import::{is_experiment_file, profile_folder};
+use parallax_import::{ARCHIVE_MANIFEST, is_experiment_file, profile_folder};
 
 use crate::scaling::{ScalingContent, ScalingSource};
 
-/// The file that every database has, and those that tell of a database whose `meta.db` is gone.
-const DATABASE_FILES: [&str; 4] = ["meta.db", "profile.db", "cct.db", "trace.db"];
+/// The file that every database has, those that tell of a database whose `meta.db` is gone, and the
+/// one that makes a folder an archive of a trace.
+const DATABASE_FILES: [&str; 5] = ["meta.db", "profile.db", "cct.db", "trace.db", ARCHIVE_MANIFEST];
+
+/// Ends of names of the files that belong to an OTF2 anchor: there may be one for each of 100,000
+/// locations.
+const OTF2_PARTS: [&str; 2] = [".evt", ".def"];
 
 /// Files that are sniffed at most, so that a home folder named by mistake does not take minutes.
 const MAX_SNIFFED: usize = 2_000;
@@ -20,6 +26,8 @@ pub struct Found {
     /// Databases, then files that are an experiment on their own, each with the path that a person
     /// sees; sorted by path.
     pub databases: Vec<ScalingSource>,
+    /// Traces that must be converted first, each with the path that a person sees; sorted by path.
+    pub traces: Vec<(String, TraceInput)>,
     /// Files of measurements, sorted by path.
     pub measurements: Vec<ScalingSource>,
     /// Files that are neither, as paths: for the message when nothing else was found.
@@ -54,7 +62,9 @@ pub fn discover(folder: &Arc<dyn Folder>) -> Result<Found, ReadError> {
                 || entry.path.strip_prefix(database).is_some_and(|rest| rest.starts_with('/'))
         })
     };
-    for entry in entries.iter().filter(|entry| !is_in_database(entry)).take(MAX_SNIFFED) {
+    let is_part = |entry: &FolderEntry| OTF2_PARTS.iter().any(|end| entry.path.ends_with(end));
+    let single = entries.iter().filter(|entry| !is_in_database(entry) && !is_part(entry));
+    for entry in single.take(MAX_SNIFFED) {
         // A file that cannot be read is not lost: it is named among the others.
         match folder.open(&entry.path) {
             Ok(Some(source)) if is_experiment_file(&source) => {
@@ -69,6 +79,10 @@ pub fn discover(folder: &Arc<dyn Folder>) -> Result<Found, ReadError> {
                     content: ScalingContent::File(source),
                 });
             }
+            Ok(Some(_)) => match recognise(folder, &entry.path) {
+                Ok(Some(trace)) => found.traces.push((entry.path.clone(), trace)),
+                _ => found.others.push(entry.path.clone()),
+            },
             _ => found.others.push(entry.path.clone()),
         }
     }
@@ -113,6 +127,26 @@ mod tests {
         assert_eq!(databases, ["runs/p1", "runs/p2"]);
         assert_eq!(measurements, ["a.json"]);
         assert_eq!(others, ["notes.txt"]);
+    }
+
+    #[test]
+    fn traces_and_archives_are_found() {
+        let files = [
+            ("a/manifest.arrow", "ARROW1"),
+            ("a/tracks.arrow", "ARROW1"),
+            ("b.json", r#"{"traceEvents": [{"ph": "X", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]}"#),
+            ("c/traces.otf2", "\u{3}BOTF2\0"),
+            ("c/traces/0.evt", "\u{3}B"),
+        ];
+        let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+        let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("dropped", files));
+        let found = discover(&folder).unwrap();
+        let names: Vec<_> = found.databases.iter().map(|source| source.name.as_str()).collect();
+        assert_eq!(names, ["a"]);
+        let traces = found.traces.iter().map(|(path, trace)| (path.as_str(), trace.format()));
+        let traces: Vec<_> = traces.collect();
+        assert_eq!(traces, [("b.json", "Chrome trace events"), ("c/traces.otf2", "OTF2")]);
+        assert!(found.others.is_empty());
     }
 
     #[test]

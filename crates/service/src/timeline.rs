@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use parallax_base::{ContextIdx, Control, TimeWindow};
 use parallax_engine::{Column, EngineError, Groups, LocationChoice, Table, TreeView};
-use parallax_model::{EventStore, LinkKind, Message, TraceKind};
+use parallax_model::{EventStore, LinkKind, Message, TraceKind, TraceStore};
 
 use crate::options::{locations, window};
 use crate::{Answer, Opened, ServiceError};
@@ -230,8 +230,17 @@ impl Opened {
     /// What people call the tracks.
     fn track_names(&self) -> Vec<String> {
         let x = self.session.experiment();
-        let tracks = x.traces.as_deref().map(|store| store.tracks()).unwrap_or_default();
-        tracks.iter().map(|track| x.locations.label(track.location)).collect()
+        let tracks = x.traces.as_deref().map(TraceStore::tracks).unwrap_or_default();
+        let mut names: Vec<String> =
+            tracks.iter().map(|track| x.locations.label(track.location)).collect();
+        // Where every rank has one thread, saying so fills columns that have other things to say.
+        let only = " thread 0";
+        if names.iter().all(|name| name.ends_with(only)) {
+            for name in &mut names {
+                name.truncate(name.len() - only.len());
+            }
+        }
+        names
     }
 
     fn gather(

@@ -63,7 +63,7 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         profiles: Some(Arc::new(profiles) as Arc<dyn ProfileStore>),
         traces: Some(traces as Arc<dyn TraceStore>),
         events: Some(events as Arc<dyn EventStore>),
-        sources: None,
+        sources: Some(Arc::clone(folder)),
         issues,
     })
 }

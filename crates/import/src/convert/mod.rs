@@ -50,6 +50,23 @@ impl TraceInput {
     }
 }
 
+impl TraceInput {
+    /// Length of all its files, in bytes.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    pub fn size_bytes(&self) -> Result<u64, ReadError> {
+        match self {
+            Self::Otf2(folder, path) => {
+                let base = path.strip_suffix(".otf2").unwrap_or(path);
+                let entries = folder.walk()?.into_iter();
+                Ok(entries.filter(|e| e.path.starts_with(base)).map(|e| e.len).sum())
+            }
+            Self::Json(_, folder, path) => Ok(folder.open(path)?.map_or(0, |source| source.len())),
+        }
+    }
+}
+
 /// Finds out whether the file at `path` in `folder` is a trace that can be converted.
 ///
 /// # Errors

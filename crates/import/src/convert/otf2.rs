@@ -297,6 +297,8 @@ fn tracks(definitions: &Definitions, conversion: &mut Conversion) -> HashMap<u64
         let own = definitions.string(location.name);
         let process = group.map(|group| definitions.string(group.name)).unwrap_or_default();
         let name = match (process, own) {
+            // The identity says who a thread of a rank is, and every tool names it otherwise.
+            _ if !is_gpu && ranks.contains_key(&location.group) => String::new(),
             ("", own) => own.to_owned(),
             (process, "") => process.to_owned(),
             (process, own) => format!("{process}, {own}"),

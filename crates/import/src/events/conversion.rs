@@ -390,6 +390,7 @@ impl Conversion {
         for track in &mut self.tracks {
             track.finish();
         }
+        self.forget_only_application();
         self.commit()?;
         self.matcher.finish(&mut self.issues);
         self.write_messages(1)?;
@@ -417,6 +418,20 @@ impl Conversion {
         self.fact(keys::LAST_NANOS, last.to_string());
         self.writer.finish(self.facts)?;
         Ok(all)
+    }
+
+    /// Where there is one application only, its number tells nothing.
+    fn forget_only_application(&mut self) {
+        let is_application = |(kind, _): &(IdentityKind, u64)| *kind == IdentityKind::Application;
+        let own = |identity: &TrackIdentity| {
+            identity.identity.iter().find(|part| is_application(part)).map(|part| part.1)
+        };
+        let first = self.identities.first().and_then(own);
+        if self.identities.iter().all(|identity| own(identity) == first) {
+            for identity in &mut self.identities {
+                identity.identity.retain(|part| !is_application(part));
+            }
+        }
     }
 
     /// Nodes by level, track and time, so that what is below one is contiguous.
