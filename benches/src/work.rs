@@ -217,7 +217,7 @@ impl<'a> Bench<'a> {
                 let (locations, control) = (LocationChoice::All, Control::new());
                 let costs = session.trace_costs(&locations, TimeWindow::ALL, &control)?;
                 let tree = session.tree();
-                Done::Flat(flat(tree, &TreeView::whole(tree), &costs, FlatBy::Function))
+                Done::Flat(flat(tree, &TreeView::whole(tree), &costs, FlatBy::Function, None))
             }
             Work::TopDown => {
                 let session = self.session()?;
@@ -230,7 +230,7 @@ impl<'a> Bench<'a> {
                 let session = self.session()?;
                 let (tree, costs) = (session.tree(), costs(session)?);
                 let view = TreeView::whole(tree);
-                let callers = Callers::new(tree, &view, &costs, |_| true);
+                let callers = Callers::new(tree, &view, &costs, |_| true, None);
                 let mut nodes = Vec::new();
                 callers.visit(u32::MAX, |node, _| {
                     nodes.push((node.depth, node.exclusive));
@@ -241,7 +241,7 @@ impl<'a> Bench<'a> {
             Work::Flat => {
                 let session = self.session()?;
                 let (tree, costs) = (session.tree(), costs(session)?);
-                Done::Flat(flat(tree, &TreeView::whole(tree), &costs, FlatBy::Function))
+                Done::Flat(flat(tree, &TreeView::whole(tree), &costs, FlatBy::Function, None))
             }
             Work::Balance => {
                 let session = self.session()?;

@@ -1,5 +1,6 @@
 // The same application from `parallax open`, and inside a page that `parallax export` wrote.
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -15,7 +16,8 @@ const RUNS = ["n256-p1", "n256-p2", "n512-p1", "n512-p2"].map((run) => join(REAC
 interface Served {
   readonly url: string;
   readonly token: string;
-  stop(): void;
+  /** Asks it to end, as a system does that shuts down; it must end well. */
+  stop(): Promise<void>;
 }
 
 /** Starts `parallax open` and waits for its address. */
@@ -25,7 +27,12 @@ async function serve(...paths: readonly string[]): Promise<Served> {
   if (stdout === null) throw new Error("the server has no output");
   for await (const line of createInterface({ input: stdout })) {
     const { url, token } = JSON.parse(line) as { url: string; token: string };
-    return { url, token, stop: () => { child.kill(); } };
+    const stop = async (): Promise<void> => {
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      expect(await ended, "exit code and signal of the server").toEqual([0, null]);
+    };
+    return { url, token, stop };
   }
   throw new Error("the server said nothing");
 }
@@ -51,7 +58,7 @@ test("a server shows the database that it was started with, and keeps its token 
     expect(addresses.filter((address) => !address.startsWith(new URL(server.url).origin))).toEqual([]);
     expect(addresses.filter((address) => address.endsWith(".wasm"))).toEqual([]);
   } finally {
-    server.stop();
+    await server.stop();
   }
 });
 
@@ -62,7 +69,7 @@ test("a server that was given several runs shows them as an ensemble", async ({ 
     await seesMaps(page);
     await expect(card(page, "0")).toBeVisible();
   } finally {
-    server.stop();
+    await server.stop();
   }
 });
 
@@ -75,7 +82,7 @@ test("a page without the token gets no answers", async ({ page, complaints }) =>
     const answer = await page.evaluate(async () => (await fetch("api/ask", { method: "POST", body: "{}" })).status);
     expect(answer).toBe(401);
   } finally {
-    server.stop();
+    await server.stop();
   }
 });
 
@@ -92,7 +99,7 @@ test("a report opens from a disk, without a network, with the numbers that a ser
     // What it still loads would fail without a network.
     await page.close();
   } finally {
-    server.stop();
+    await server.stop();
   }
   await context.setOffline(true);
   const report = await context.newPage();
