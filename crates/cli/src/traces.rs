@@ -49,25 +49,45 @@ pub(crate) fn open_trace(path: &Path, control: &Control) -> anyhow::Result<Optio
     let size = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
     // An anchor is small whatever the trace is.
     let is_small = size <= SMALL_BYTES && !matches!(input, TraceInput::Otf2(..));
-    match cached.filter(|_| !is_small) {
-        Some(archive) => {
-            if !archive.is_dir() {
-                let parent = archive.parent().unwrap_or(Path::new("."));
-                std::fs::create_dir_all(parent)
-                    .with_context(|| format!("cannot make {}", parent.display()))?;
-                into(&input, &title, &archive, &options, control)?;
-            }
-            let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&archive));
-            Ok(Some(open(&folder, &limits)?))
+    if let Some(archive) = cached.filter(|_| !is_small) {
+        let kept: Arc<dyn Folder> = Arc::new(DiskFolder::new(&archive));
+        // What another version of this program left, or somebody damaged, is made anew.
+        if let Ok(opened) = open(&kept, &limits) {
+            return Ok(Some(opened));
         }
-        None => {
-            let sink = MemorySink::new();
-            convert_trace(&input, &title, Arc::new(sink.clone()), &options, control)?;
-            let shown = file.display().to_string();
-            let folder: Arc<dyn Folder> = Arc::new(sink.into_folder(shown));
-            Ok(Some(open(&folder, &limits)?))
+        if into_cache(&input, &title, &archive, &options, control)? {
+            return Ok(Some(open(&kept, &limits)?));
         }
     }
+    let sink = MemorySink::new();
+    convert_trace(&input, &title, Arc::new(sink.clone()), &options, control)?;
+    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder(file.display().to_string()));
+    Ok(Some(open(&folder, &limits)?))
+}
+
+/// Converts into the cache; `false` where nothing can be written there.
+fn into_cache(
+    input: &TraceInput,
+    title: &str,
+    archive: &Path,
+    options: &ConvertOptions,
+    control: &Control,
+) -> anyhow::Result<bool> {
+    let parent = archive.parent().unwrap_or(Path::new("."));
+    let is_ready = std::fs::create_dir_all(parent).is_ok()
+        && (!archive.exists() || std::fs::remove_dir_all(archive).is_ok());
+    let Some(sink) = is_ready.then(|| DiskSink::new(archive).ok()).flatten() else {
+        return Ok(false);
+    };
+    let sink = Arc::new(sink);
+    convert_trace(input, title, Arc::clone(&sink) as _, options, control)?;
+    // Another process may have been faster; what it made is the same.
+    if let Err(error) = sink.publish()
+        && !archive.is_dir()
+    {
+        return Err(error).with_context(|| format!("cannot write {}", archive.display()));
+    }
+    Ok(true)
 }
 
 /// Converts the trace at `input` into a new archive at `output`.

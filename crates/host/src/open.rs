@@ -278,7 +278,7 @@ fn nothing(name: &str, found: &Found) -> ErrorReply {
     };
     ErrorReply::new("open", message).with_hint(
         "open the folder of an HPCToolkit database (with meta.db and profile.db inside), several \
-         of them, profiles of TAU (profile.0.0.0, .ppk), or a file of PaScal, SPERF, Extra-P or \
-         TALP measurements",
+         of them, profiles of TAU (profile.0.0.0, .ppk), a trace (OTF2, Chrome, Kineto, CODAR), or \
+         a file of PaScal, SPERF, Extra-P or TALP measurements",
     )
 }

@@ -93,7 +93,10 @@ impl Opened {
         };
         let name_of = |context: ContextIdx| match request.by {
             StatsBy::Function => tree.label(context),
-            StatsBy::Group => group_of(context),
+            StatsBy::Group => match group_of(context) {
+                group if group.is_empty() => "(no group)".to_owned(),
+                group => group,
+            },
             StatsBy::Context => path(tree, context),
         };
         let view = TreeView::whole(tree);

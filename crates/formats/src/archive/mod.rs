@@ -48,7 +48,7 @@ pub mod keys {
     pub const FIRST_NANOS: &str = "first-nanos";
     /// Time of the last record, nanoseconds on the trace's clock.
     pub const LAST_NANOS: &str = "last-nanos";
-    /// Where the trace's clock stood at the start of 1970, nanoseconds, where that is known.
+    /// Nanoseconds from the start of 1970 to the zero of the trace's clock, where that is known.
     pub const EPOCH_OFFSET_NANOS: &str = "epoch-offset-nanos";
     /// Facts about the execution begin with this.
     pub const FACT: &str = "fact:";

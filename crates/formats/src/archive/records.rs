@@ -190,7 +190,7 @@ record! {
         exponent: U8 u8,
         /// Number of its first bin: its start is this times 2^exponent.
         first_bin: U64 u64,
-        /// From the end of the node before, or the track's first record.
+        /// From the end of the node before, or the first time that the track enters something.
         from_nanos: U64 u64,
         /// To the last end inside; not included.
         to_nanos: U64 u64,

@@ -20,6 +20,12 @@ const COMMIT_EVENTS: u64 = 1 << 18;
 /// What may be in memory of a file with names.
 const NAMES_BYTES: u64 = 64 << 20;
 
+/// Files beside the rows that are looked at for the meaning of codes.
+const MOST_BESIDE: usize = 64;
+
+/// Longest file that declares codes: a short list of names.
+const CODES_BYTES: u64 = 64 << 10;
+
 /// Rows that the meaning of codes is guessed from.
 const GUESS_ROWS: usize = 100_000;
 
@@ -317,16 +323,16 @@ fn beside<'f>(folder: &'f dyn Folder, file: &'f str) -> impl Iterator<Item = Str
     })
 }
 
-fn small_file(folder: &dyn Folder, path: &str) -> Option<Vec<u8>> {
+fn small_file(folder: &dyn Folder, path: &str, most_bytes: u64) -> Option<Vec<u8>> {
     let source = folder.open(path).ok().flatten()?;
     let len = source.len();
-    (len <= NAMES_BYTES).then(|| read_range(&*source, 0, len).ok().map(Cow::into_owned))?
+    (len <= most_bytes).then(|| read_range(&*source, 0, len).ok().map(Cow::into_owned))?
 }
 
 /// Names of functions by number, from a file beside the rows that is a list of names.
 fn names_beside(folder: &dyn Folder, file: &str, issues: &mut Issues) -> Vec<String> {
     for path in beside(folder, file).filter(|path| path.contains("function")) {
-        let names = small_file(folder, &path).and_then(|text| function_names(&text));
+        let names = small_file(folder, &path, NAMES_BYTES).and_then(|text| function_names(&text));
         if let Some(names) = names {
             let place = Place::File { file: path.clone() };
             issues.report(Severity::Note, Stage::Import, "names-beside", place, || {
@@ -350,8 +356,10 @@ fn codes(
     names: &[String],
     issues: &mut Issues,
 ) -> Result<EventCodes, ConversionError> {
-    for path in beside(folder, file).filter(|path| path.contains("event_types")) {
-        let declared = small_file(folder, &path).and_then(|text| EventCodes::declared(&text));
+    // Some call the file event_types.json, others et.json.
+    for path in beside(folder, file).take(MOST_BESIDE) {
+        let declared =
+            small_file(folder, &path, CODES_BYTES).and_then(|text| EventCodes::declared(&text));
         if let Some(codes) = declared {
             return Ok(codes);
         }

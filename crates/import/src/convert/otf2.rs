@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parallax_base::{Control, Folder, Issues, Limits, threads};
+use parallax_base::{Control, Folder, Issues, Limits, Place, Severity, Stage, threads};
 use parallax_formats::archive::{FunctionRow, keys};
 use parallax_formats::otf2::{
     Archive, Base, ClockProperties, Definitions, Event, EventFile, EventReader, LocationGroupId,
@@ -100,6 +100,14 @@ fn advance(
 ) -> Result<(), ConversionError> {
     while let Some(record) = reader.next(issues)? {
         let nanos = tables.nanos(record.ticks);
+        if let Event::Enter { region } = record.event
+            && tables.function(region) == tables.unknown
+        {
+            let place = Place::Time { nanos };
+            issues.report(Severity::Warning, Stage::Import, "region-undefined", place, || {
+                format!("location {} enters region {}, which is not defined", own.0, region.0)
+            });
+        }
         apply(tables, own, &record, nanos, builder);
         if nanos >= until {
             break;

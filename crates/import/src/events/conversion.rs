@@ -65,6 +65,18 @@ pub struct TrackIdentity {
     pub declared: Option<u64>,
 }
 
+impl TrackIdentity {
+    /// What messages call the track: its name, or its identity.
+    fn label(&self) -> String {
+        if !self.name.is_empty() {
+            return self.name.clone();
+        }
+        let parts = self.identity.iter().filter(|(kind, _)| *kind != IdentityKind::Application);
+        let parts: Vec<_> = parts.map(|(kind, id)| format!("{} {id}", kind.name())).collect();
+        parts.join(" ")
+    }
+}
+
 /// Takes events of all tracks and writes an archive.
 ///
 /// Readers add functions and tracks, feed the [`TrackBuilder`]s (several at the same time if they
@@ -174,7 +186,7 @@ impl Conversion {
         let number = u32::try_from(self.tracks.len()).unwrap_or(NONE_32);
         self.matcher.bind(peer, number);
         self.peers.push(peer);
-        self.tracks.push(TrackBuilder::new(identity.name.clone()));
+        self.tracks.push(TrackBuilder::new(identity.label()));
         self.identities.push(identity);
         self.maps.push(vec![0]);
         number

@@ -1,0 +1,61 @@
+//! Traces that were dropped open like databases: they are converted in memory.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
+
+use std::sync::Arc;
+
+use parallax_base::{Control, Folder, Limits, MemoryFolder};
+use parallax_host::Host;
+use parallax_wire::InfoReply;
+use parallax_wire::protocol::{EnsembleAsk, InfoAsk, OpenAsk, OpenReply, Request};
+
+const CHROME: &str = r#"{"traceEvents": [
+    {"ph": "X", "name": "step", "cat": "app", "pid": 1, "tid": 1, "ts": 10, "dur": 100},
+    {"ph": "X", "name": "solve", "cat": "app", "pid": 1, "tid": 1, "ts": 20, "dur": 30.5},
+    {"ph": "X", "name": "late", "cat": "app", "pid": 1, "tid": 1, "ts": 100, "dur": 50},
+    {"ph": "B", "name": "io", "pid": 1, "tid": 2, "ts": "5"},
+    {"ph": "E", "name": "io", "pid": 1, "tid": 2, "ts": "9"},
+    {"ph": "E", "pid": 1, "tid": 2, "ts": 11},
+    {"ph": "C", "name": "load", "pid": 1, "tid": 1, "ts": 30, "args": {"value": 0.5}}
+"#;
+
+fn opened(files: &[(&str, &str)]) -> (Host, OpenReply) {
+    let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
+    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("dropped", files));
+    let host = Host::new(Limits::default());
+    host.add_root("r", "dropped", folder);
+    let ask = OpenAsk { root: "r".to_owned(), ensemble: EnsembleAsk::default() };
+    let answer = host.answer(Request::Open(ask), &Control::new()).unwrap();
+    let reply = serde_json::from_str(&answer.json).unwrap();
+    (host, reply)
+}
+
+fn info(host: &Host, item: &str) -> InfoReply {
+    let ask = Request::Info(InfoAsk { item: item.to_owned() });
+    serde_json::from_str(&host.answer(ask, &Control::new()).unwrap().json).unwrap()
+}
+
+#[test]
+fn a_dropped_chrome_trace_is_an_experiment() {
+    // The list is not ended, as a program that was killed leaves it.
+    let (host, reply) = opened(&[("run/trace.json", CHROME)]);
+    assert!(reply.errors.is_empty(), "{:?}", reply.errors);
+    let item = reply.items.first().unwrap();
+    assert_eq!((item.name.as_str(), item.title.as_str()), ("run/trace.json", "trace.json"));
+    let info = info(&host, &item.item);
+    assert_eq!((info.events, info.calls), (Some(7), Some(4)));
+    assert_eq!((info.enters, info.leaves, info.metric_records), (Some(1), Some(2), Some(1)));
+    // `late` overlaps `step` and has a track of its own.
+    assert_eq!(info.locations, 3);
+    let kinds: Vec<_> = info.issue_list.iter().map(|issue| issue.message.as_str()).collect();
+    for wanted in ["overlap", "did not begin"] {
+        assert!(kinds.iter().any(|message| message.contains(wanted)), "{wanted}: {kinds:?}");
+    }
+}
+
+#[test]
+fn a_trace_beside_something_else_is_opened_too() {
+    let (_, reply) = opened(&[("notes.txt", "hello"), ("a.json", CHROME), ("b.json", CHROME)]);
+    let names: Vec<_> = reply.items.iter().map(|item| item.name.as_str()).collect();
+    assert!(names.contains(&"a.json") && names.contains(&"b.json"), "{names:?}");
+}
