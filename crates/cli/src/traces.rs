@@ -99,8 +99,8 @@ pub(crate) fn convert(
 ) -> anyhow::Result<Issues> {
     let Some((trace, file)) = recognise(input)? else {
         anyhow::bail!(
-            "{} is no trace that can be converted; name an OTF2 anchor (.otf2), Chrome or Kineto \
-             JSON, CODAR event JSON or Chimbuko rows",
+            "{} is no trace that can be converted; name an OTF2 anchor (.otf2), a TAU trace \
+             (tau.trc), Chrome or Kineto JSON, CODAR event JSON or Chimbuko rows",
             input.display()
         );
     };

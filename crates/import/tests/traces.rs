@@ -134,3 +134,17 @@ fn no_kineto_event_is_lost() {
         assert_eq!(is_told, has_overlap, "{file}");
     }
 }
+
+#[test]
+fn tau_traces_are_whole() {
+    let Some(experiment) = open("data/reactor/tau-trace-p4", "tau.trc") else { return };
+    let counts = counts(&experiment);
+    assert_eq!(counts.total(), 168_566, "every record");
+    assert_eq!(counts.enters, counts.leaves);
+    assert_eq!(calls(&experiment).0, counts.enters);
+    assert!(counts.sends > 0 && counts.sends == counts.receives);
+    let (whole, half) = links(&experiment, LinkKind::Message);
+    assert_eq!((whole as u64, half), (counts.sends, 0));
+    let experiment = open("data/tau/trace-lulesh-8x2", "tau.trc").unwrap();
+    assert_eq!(self::counts(&experiment).total(), 75_696);
+}

@@ -80,6 +80,8 @@ pub fn discover(folder: &Arc<dyn Folder>) -> Result<Found, ReadError> {
                 });
             }
             Ok(Some(_)) => match recognise(folder, &entry.path) {
+                // Of a trace in many files, one is named.
+                Ok(Some(trace)) if trace.file() != entry.path => {}
                 Ok(Some(trace)) => found.traces.push((entry.path.clone(), trace)),
                 _ => found.others.push(entry.path.clone()),
             },

@@ -9,10 +9,10 @@ use parallax_formats::json_trace::{
     ChimbukoReader, ChimbukoRow, CodarKind, CodarReader, EventCodes, NameId, RowKind, TraceOptions,
     function_names,
 };
-use parallax_model::IdentityKind;
 
 use super::progress::Progress;
-use crate::events::{Conversion, ConversionError, Endpoint, Peer, TrackIdentity};
+use super::tracks::Tracks;
+use crate::events::{Conversion, ConversionError, Endpoint, Peer};
 
 /// Events after which what is complete is written.
 const COMMIT_EVENTS: u64 = 1 << 18;
@@ -28,53 +28,6 @@ const CODES_BYTES: u64 = 64 << 10;
 
 /// Rows that the meaning of codes is guessed from.
 const GUESS_ROWS: usize = 100_000;
-
-/// Who a track is: application, rank, thread.
-type Who = (Option<i64>, i64, i64);
-
-/// The tracks met so far. A partner of a message may be met before its own events, or have none.
-#[derive(Default)]
-struct Tracks {
-    peers: HashMap<Who, Peer>,
-    tracks: HashMap<Who, u32>,
-    /// Most events come from the track of the one before.
-    last: Option<(Who, u32)>,
-}
-
-impl Tracks {
-    fn track(&mut self, who: Who, conversion: &mut Conversion) -> u32 {
-        if let Some((last, track)) = self.last
-            && last == who
-        {
-            return track;
-        }
-        let track = match self.tracks.get(&who) {
-            Some(&track) => track,
-            None => {
-                let peer = self.peer(who, conversion);
-                let track = conversion.track_of(peer, identity(who));
-                self.tracks.insert(who, track);
-                track
-            }
-        };
-        self.last = Some((who, track));
-        track
-    }
-
-    fn peer(&mut self, who: Who, conversion: &mut Conversion) -> Peer {
-        *self.peers.entry(who).or_insert_with(|| conversion.peer())
-    }
-}
-
-fn identity((application, rank, thread): Who) -> TrackIdentity {
-    let parts = [
-        (IdentityKind::Application, application),
-        (IdentityKind::Rank, Some(rank)),
-        (IdentityKind::Thread, Some(thread)),
-    ];
-    let known = parts.into_iter().filter_map(|(kind, id)| Some((kind, u64::try_from(id?).ok()?)));
-    TrackIdentity { identity: known.collect(), ..TrackIdentity::default() }
-}
 
 /// Rows of functions by the reader's names.
 #[derive(Default)]

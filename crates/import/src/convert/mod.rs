@@ -5,6 +5,8 @@ mod codar;
 mod lanes;
 mod otf2;
 mod progress;
+mod tau;
+mod tracks;
 
 use std::sync::Arc;
 
@@ -37,6 +39,8 @@ pub enum TraceInput {
     Otf2(Arc<dyn Folder>, String),
     /// JSON: its kind, the folder, and the path of the file in it.
     Json(JsonTraceFormat, Arc<dyn Folder>, String),
+    /// TAU's own records: the folder, and the path of a file of them in it.
+    Tau(Arc<dyn Folder>, String),
 }
 
 impl TraceInput {
@@ -46,11 +50,24 @@ impl TraceInput {
         match self {
             Self::Otf2(..) => "OTF2",
             Self::Json(format, ..) => format.name(),
+            Self::Tau(..) => "TAU trace",
         }
     }
 }
 
 impl TraceInput {
+    /// The file that stands for the trace where several do: that of the first thread.
+    #[must_use]
+    pub fn file(&self) -> String {
+        match self {
+            Self::Otf2(_, path) | Self::Json(_, _, path) => path.clone(),
+            Self::Tau(folder, path) => {
+                let first = tau::files(&**folder, path).into_iter().next();
+                first.map_or_else(|| path.clone(), |part| part.records)
+            }
+        }
+    }
+
     /// Length of all its files, in bytes.
     ///
     /// # Errors
@@ -63,6 +80,12 @@ impl TraceInput {
                 Ok(entries.filter(|e| e.path.starts_with(base)).map(|e| e.len).sum())
             }
             Self::Json(_, folder, path) => Ok(folder.open(path)?.map_or(0, |source| source.len())),
+            Self::Tau(folder, path) => {
+                let entries = folder.walk()?.into_iter();
+                let parts = tau::files(&**folder, path);
+                let is_part = |path: &str| parts.iter().any(|part| part.records == path);
+                Ok(entries.filter(|e| is_part(&e.path)).map(|e| e.len).sum())
+            }
         }
     }
 }
@@ -76,6 +99,9 @@ pub fn recognise(folder: &Arc<dyn Folder>, path: &str) -> Result<Option<TraceInp
     let prefix = prefix(&source)?;
     if parallax_formats::otf2::sniff(&prefix) {
         return Ok(Some(TraceInput::Otf2(Arc::clone(folder), path.to_owned())));
+    }
+    if tau::is_trace(&**folder, &source, path) {
+        return Ok(Some(TraceInput::Tau(Arc::clone(folder), path.to_owned())));
     }
     let json = json_trace::sniff(&prefix);
     Ok(json.map(|format| TraceInput::Json(format, Arc::clone(folder), path.to_owned())))
@@ -113,6 +139,9 @@ pub fn convert(
     match input {
         TraceInput::Otf2(folder, path) => {
             otf2::convert(folder, path, &options.limits, &mut conversion, control)?;
+        }
+        TraceInput::Tau(folder, path) => {
+            tau::convert(&**folder, path, &options.limits, &mut conversion, control)?;
         }
         TraceInput::Json(format, folder, path) => {
             let missing = || FormatError::malformed(path, 0, "there is no such file");

@@ -1,0 +1,194 @@
+//! TAU's own traces into archives: `tau.trc` with `tau.edf`, or the files of each thread before they
+//! were merged.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parallax_base::{Control, Folder, Issues, Limits, Place, Severity, Source, Stage};
+use parallax_formats::FormatError;
+use parallax_formats::archive::keys;
+use parallax_formats::tau::{DefinitionKind, Definitions, Message, Trace, TraceEvent};
+
+use super::progress::Progress;
+use super::tracks::{Tracks, Who};
+use crate::events::{Conversion, ConversionError, Endpoint};
+
+/// Records after which what is complete is written.
+const COMMIT_RECORDS: u64 = 1 << 16;
+
+/// A file of records and the file that says what they mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) records: String,
+    definitions: String,
+}
+
+/// The files of the trace that `path` belongs to: itself where it is merged, the files of all
+/// threads (`tautrace.NODE.CONTEXT.THREAD.trc`) where it is one of them.
+pub(super) fn files(folder: &dyn Folder, path: &str) -> Vec<Part> {
+    let (place, name) = path
+        .rsplit_once('/')
+        .map_or(("", path), |(place, name)| (path.get(..=place.len()).unwrap_or_default(), name));
+    let one = |name: &str| -> Option<Part> {
+        let stem = name.strip_suffix(".trc")?;
+        let definitions = match stem.strip_prefix("tautrace.").and_then(|ids| ids.split('.').next())
+        {
+            Some(node) => format!("{place}events.{node}.edf"),
+            None => format!("{place}{stem}.edf"),
+        };
+        Some(Part { records: format!("{place}{name}"), definitions })
+    };
+    if !name.starts_with("tautrace.") {
+        return one(name).into_iter().collect();
+    }
+    let entries = folder.walk().unwrap_or_default();
+    let siblings = entries.iter().filter_map(|entry| entry.path.strip_prefix(place));
+    let siblings = siblings.filter(|name| name.starts_with("tautrace.") && !name.contains('/'));
+    siblings.filter_map(one).collect()
+}
+
+/// Whether `path` is a trace of TAU with the file that says what its records mean.
+pub(super) fn is_trace(folder: &dyn Folder, source: &Source, path: &str) -> bool {
+    // The first record is all that tells, and little: the name must fit too.
+    let parts = if path.ends_with(".trc") { files(folder, path) } else { Vec::new() };
+    let own = parts.iter().find(|part| part.records == path);
+    let has_definitions =
+        own.is_some_and(|part| folder.open(&part.definitions).is_ok_and(|found| found.is_some()));
+    has_definitions && Trace::open(Arc::clone(source), path, &mut Issues::new()).is_ok()
+}
+
+/// Converts the trace that `path` belongs to.
+pub(super) fn convert(
+    folder: &dyn Folder,
+    path: &str,
+    limits: &Limits,
+    conversion: &mut Conversion,
+    control: &Control,
+) -> Result<(), ConversionError> {
+    conversion.fact(keys::FORMAT, "TAU trace");
+    let parts = files(folder, path);
+    let mut tracks = Tracks::default();
+    let mut issues = Issues::new();
+    let open = |file: &str| {
+        let found = folder.open(file).map_err(|cause| FormatError::read(file, cause))?;
+        found.ok_or_else(|| FormatError::malformed(file, 0, "the file is missing"))
+    };
+    for part in &parts {
+        let source = open(&part.definitions)?;
+        let definitions = Definitions::read(&*source, &part.definitions, limits, &mut issues)?;
+        let trace = Trace::open(open(&part.records)?, &part.records, &mut issues)?;
+        let mut file = File {
+            name: &part.records,
+            names: Names::new(&definitions, conversion),
+            definitions: &definitions,
+            tracks: &mut tracks,
+            issues: &mut issues,
+        };
+        let mut progress = Progress::new(trace.num_records() * 24, control);
+        let mut from = 0;
+        while from < trace.num_records() {
+            let to = trace.num_records().min(from + COMMIT_RECORDS);
+            trace.visit(from..to, |_, record| {
+                file.take(&record, conversion);
+                true
+            })?;
+            conversion.commit()?;
+            progress.at(to * 24)?;
+            from = to;
+        }
+    }
+    conversion.issues.extend(issues);
+    Ok(())
+}
+
+/// What event numbers of one file are in the archive.
+struct Names {
+    functions: HashMap<i64, u32>,
+    counters: HashMap<i64, u32>,
+}
+
+impl Names {
+    fn new(definitions: &Definitions, conversion: &mut Conversion) -> Self {
+        let mut names = Self { functions: HashMap::new(), counters: HashMap::new() };
+        for definition in definitions.list() {
+            if let Some((name, value)) = definition.as_fact() {
+                conversion.fact(format!("{}{name}", keys::FACT), value);
+                continue;
+            }
+            match definition.kind {
+                DefinitionKind::EntryExit => {
+                    let function = conversion.function(&definition.name, &definition.group);
+                    names.functions.insert(definition.id, function);
+                }
+                DefinitionKind::Trigger => {
+                    let counter = conversion.counter(&definition.name, "");
+                    names.counters.insert(definition.id, counter);
+                }
+                _ => {}
+            }
+        }
+        names
+    }
+}
+
+struct File<'f> {
+    name: &'f str,
+    names: Names,
+    definitions: &'f Definitions,
+    tracks: &'f mut Tracks,
+    issues: &'f mut Issues,
+}
+
+impl File<'_> {
+    fn take(&mut self, record: &parallax_formats::tau::Record, conversion: &mut Conversion) {
+        let who: Who = (None, i64::from(record.node), i64::from(record.thread));
+        let track = self.tracks.track(who, conversion);
+        let nanos = record.time_micros.saturating_mul(1000);
+        let event = record.event(self.definitions);
+        let message = |m: Message, partner, is_send| Endpoint {
+            nanos,
+            partner: Some(partner),
+            communicator: u32::from(m.communicator),
+            tag: i64::from(m.tag),
+            bytes: u64::from(m.len_bytes),
+            is_send,
+        };
+        let partner = match event {
+            TraceEvent::Send(m) | TraceEvent::Receive(m) => {
+                Some(self.tracks.peer((None, i64::from(m.other_node), 0), conversion))
+            }
+            _ => None,
+        };
+        let Some(builder) = conversion.builder(track) else { return };
+        match (event, partner) {
+            (TraceEvent::Enter { event }, _) => {
+                if let Some(&function) = self.names.functions.get(&event) {
+                    builder.enter(nanos, function);
+                }
+            }
+            (TraceEvent::Leave { event }, _) => {
+                builder.leave(nanos, self.names.functions.get(&event).copied());
+            }
+            (TraceEvent::Send(m), Some(partner)) => builder.message(message(m, partner, true)),
+            (TraceEvent::Receive(m), Some(partner)) => builder.message(message(m, partner, false)),
+            (TraceEvent::Value { event, value }, _) => {
+                builder.counts_mut().metrics += 1;
+                if let Some(&counter) = self.names.counters.get(&event) {
+                    builder.value(nanos, counter, value as f64);
+                }
+            }
+            (TraceEvent::Unknown { event }, _) => {
+                builder.other(nanos);
+                let place = Place::File { file: self.name.to_owned() };
+                self.issues.report(
+                    Severity::Warning,
+                    Stage::Import,
+                    "event-unknown",
+                    place,
+                    || format!("event {event} has no definition; its records are counted only"),
+                );
+            }
+            _ => builder.other(nanos),
+        }
+    }
+}
