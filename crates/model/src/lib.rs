@@ -24,5 +24,5 @@ pub use store::{
 };
 pub use trace::{
     Call, CollectivePart, Component, ContextTime, Counter, EventStore, Interval, LinkKind, Message,
-    RecordCounts, TraceKind, TraceStore, Track, whole_bins,
+    RecordCounts, TraceKind, TraceStore, Track, for_each_bin, whole_bins,
 };

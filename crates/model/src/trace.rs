@@ -138,16 +138,24 @@ pub trait TraceStore: Send + Sync {
         let window = whole_bins(window, exponent);
         self.visit(track, window, &mut |interval| {
             let active = TimeWindow::new(interval.start_nanos, interval.end_nanos);
-            let active = active.intersect(window);
-            let mut start = active.start_nanos;
-            while start < active.end_nanos {
-                let bin = start >> exponent;
-                let end = (bin + 1).checked_shl(exponent.into()).unwrap_or(u64::MAX);
-                let nanos = end.min(active.end_nanos) - start;
+            for_each_bin(active.intersect(window), exponent, |bin, nanos| {
                 visit(bin, ContextTime { context: interval.context, calls: 0, nanos });
-                start += nanos;
-            }
+            });
         })
+    }
+}
+
+/// Calls `visit` with each bin of 2^`exponent` nanoseconds that `window` reaches into, and how much
+/// of the window lies in it.
+pub fn for_each_bin(window: TimeWindow, exponent: u8, mut visit: impl FnMut(u64, u64)) {
+    let mut start = window.start_nanos;
+    while start < window.end_nanos {
+        let bin = start >> exponent;
+        // The last bin of all ends where numbers do.
+        let end = (bin + 1).checked_shl(exponent.into()).filter(|end| end >> exponent == bin + 1);
+        let stop = end.unwrap_or(u64::MAX).min(window.end_nanos);
+        visit(bin, stop - start);
+        start = stop;
     }
 }
 

@@ -86,10 +86,9 @@ pub(super) fn read(
             }
         }
     }
-    for (number, rows) in rows.iter_mut().enumerate() {
+    for rows in &mut rows {
         let own = std::mem::take(rows);
         *rows = sorted(with_root(own, archive));
-        debug_assert!(number == 0 || rows.len() <= archive.contexts.len() * 3);
     }
     let num_values = rows.iter().map(|rows| rows.len() as u64).collect();
     Ok((MemoryStore::new(rows, limits), num_values))

@@ -7,7 +7,7 @@ use parallax_base::TimeWindow;
 use parallax_formats::FormatError;
 use parallax_formats::archive::{Archive, NodeRow, keys};
 use parallax_model::{
-    Call, ContextTime, Interval, StoreError, TraceKind, TraceStore, Track, whole_bins,
+    Call, ContextTime, Interval, StoreError, TraceKind, TraceStore, Track, for_each_bin, whole_bins,
 };
 
 /// Columns of the table of intervals.
@@ -270,15 +270,9 @@ impl Traces {
         let mut all = Vec::new();
         self.segments(at, node, &mut |segment| {
             let active = TimeWindow::new(segment.start_nanos, segment.end_nanos);
-            let active = active.intersect(window);
-            let mut start = active.start_nanos;
-            while start < active.end_nanos {
-                let bin = start >> exponent;
-                let end = (bin + 1).checked_shl(exponent.into()).unwrap_or(u64::MAX);
-                let nanos = end.min(active.end_nanos) - start;
+            for_each_bin(active.intersect(window), exponent, |bin, nanos| {
                 all.push((bin, ContextTime { context: segment.context, calls: 0, nanos }));
-                start += nanos;
-            }
+            });
         })?;
         self.entered(at, node, &mut |context, start| {
             if window.start_nanos <= start && start < window.end_nanos {

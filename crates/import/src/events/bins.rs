@@ -1,6 +1,8 @@
 //! [`Bins`]: time by bin and context, the content of a node of an archive.
 
+use parallax_base::TimeWindow;
 use parallax_formats::archive::BINS;
+use parallax_model::for_each_bin;
 
 /// Time of one context itself in one bin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,18 +105,14 @@ impl BinCollector {
     }
 
     /// `context` was active from `start` until `end`.
-    pub(super) fn active(&mut self, mut start: u64, end: u64, context: u32) {
-        let exponent = self.out.exponent;
-        while start < end {
-            let bin = start >> exponent;
+    pub(super) fn active(&mut self, start: u64, end: u64, context: u32) {
+        for_each_bin(TimeWindow::new(start, end), self.out.exponent, |bin, part| {
             self.move_to(bin);
-            let stop = end.min((bin + 1).checked_shl(u32::from(exponent)).unwrap_or(u64::MAX));
             self.touch(context);
             if let Some(nanos) = self.nanos.get_mut(context as usize) {
-                *nanos += stop - start;
+                *nanos += part;
             }
-            start = stop;
-        }
+        });
     }
 
     /// The sums since [`BinCollector::begin`].
