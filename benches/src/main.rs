@@ -13,6 +13,7 @@ mod peers;
 mod probe;
 mod report;
 mod scaling;
+mod traces;
 mod web;
 mod work;
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let done = match words.split_first() {
         Some((first, rest)) if first == probe::COMMAND => probe::answer(rest),
         Some((first, rest)) if first == scaling::COMMAND => scaling::answer(rest),
+        Some((first, rest)) if first == traces::COMMAND => traces::answer(rest),
         Some((first, [])) if first == web::COMMAND => web::answer(),
         _ => Options::parse(&words).and_then(|options| options.map_or(Ok(()), |o| run(&o))),
     };

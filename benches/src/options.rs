@@ -14,6 +14,10 @@ usage: cargo xtask bench [options]
   --no-peers        Parallax alone
   --markdown        print tables for docs/performance.md
 
+       cargo xtask bench traces [questions|otf2|json]   archives of traces, and their readers
+       cargo xtask bench pascal [MEGABYTES]             PaScal files
+       cargo xtask bench web                            the page, in a browser
+
 Databases are kept in target/bench-data.";
 
 /// How tables are printed.

@@ -6,16 +6,15 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 use parallax_analysis::scaling::{GridBuilder, MapOptions, maps};
-use parallax_base::{ByteSource, ReadError};
 use parallax_import::scaling::{MeasurementOptions, open_measurements};
+use parallax_native::StreamedFile;
 
 /// The first word of this benchmark's command line.
 pub(crate) const COMMAND: &str = "pascal";
@@ -137,30 +136,10 @@ fn told(words: &[&str]) -> Result<Told> {
     Ok(Told { seconds, runs: runs as u64, peak: peak as u64 })
 }
 
-/// A file that is read piece by piece, so that its bytes do not count as memory.
-struct Streamed {
-    file: Mutex<File>,
-    len: u64,
-}
-
-impl ByteSource for Streamed {
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(offset))
-            .and_then(|_| file.read_exact(buffer))
-            .map_err(|error| ReadError::Storage { offset, cause: error.to_string() })
-    }
-}
-
 /// Reads the file to all maps of every region, several times, and says the best.
 fn read(path: &Path) -> Result<()> {
-    let file = File::open(path)?;
-    let len = file.metadata()?.len();
-    let source = Streamed { file: Mutex::new(file), len };
+    // Not mapped, so that the bytes of the file do not count as memory.
+    let source = StreamedFile::open(path)?;
     let mut best = f64::INFINITY;
     let mut runs = 0;
     for _ in 0..REPEATS {

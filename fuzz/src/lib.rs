@@ -78,3 +78,6 @@ pub fn trace_stream(
     let pieces: Vec<_> = bytes.chunks(piece.min(bytes.len().max(1))).map(<[u8]>::to_vec).collect();
     ChunkStream::new(pieces.into_iter().map(Ok))
 }
+
+/// Steps of the archive of which a table is replaced: enough for two levels of nodes.
+pub const STEPS: u64 = 8;

@@ -59,7 +59,7 @@ for (const theme of ["light", "dark"] as const) {
       await seesTree(page);
       await expect(page.getByTestId("distribution-context")).toBeVisible();
       await isClean(page, isDark, "experiment");
-      for (const tab of ["Callers", "Flat", "Summary", "Issues"]) {
+      for (const tab of ["Callers", "Flat", "Report", "Issues"]) {
         await page.getByRole("tab", { name: tab }).click();
         const panel = page.getByRole("tabpanel", { name: tab });
         await expect(panel).toBeVisible();

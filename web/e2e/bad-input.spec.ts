@@ -52,6 +52,21 @@ test("an empty folder holds no files", async ({ page }, info) => {
   await staysUsable(page);
 });
 
+test("a drag that ends without a word does not leave its notice over the page", async ({ page }, info) => {
+  const file = info.outputPath("picture.png");
+  writeFileSync(file, Buffer.from(PICTURE, "base64"));
+  // As where what was below the pointer is gone by then: its event reaches nobody.
+  await page.evaluate(() => { window.addEventListener("dragleave", (event) => { event.stopImmediatePropagation(); }, { capture: true }); });
+  const session = await page.context().newCDPSession(page);
+  const at = { x: 640, y: 400, data: { items: [], files: [file], dragOperationsMask: 1 } };
+  for (const type of ["dragEnter", "dragOver"] as const) await session.send("Input.dispatchDragEvent", { type, ...at });
+  await expect(page.getByText("Drop to open")).toBeVisible();
+  await session.send("Input.dispatchDragEvent", { type: "dragCancel", ...at });
+  await page.mouse.move(600, 300);
+  await expect(page.getByText("Drop to open")).toBeHidden();
+  await staysUsable(page);
+});
+
 for (const file of ["profile.db", "meta.db"]) {
   test(`of a ${file} that was cut off the rest is shown, with the issue`, async ({ page }, info) => {
     const folder = info.outputPath("database");

@@ -1,5 +1,5 @@
 // Everything that can be opened, by every way of opening it.
-import { cpSync, mkdirSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { card, cards, drop, ensembleFolder, pick, seesMaps, seesTree, treeRow, useClassicPicker } from "./support/app.ts";
 import { expect, FIXTURES, test } from "./support/test.ts";
@@ -13,6 +13,21 @@ test.describe("dropped", () => {
 
   test("a PaScal file shows the maps of the program and of its worst region", async ({ page }) => {
     await drop(page, PASCAL);
+    await seesMaps(page);
+    expect(await cards(page)).toEqual(["0", "1.2.5"]);
+    await expect(card(page, "1.2.5")).toContainText("solver.c");
+  });
+
+  test("a large PaScal file, read in parts, shows what a small one with the same regions does", async ({ page }, info) => {
+    const whole = JSON.parse(readFileSync(PASCAL, "utf8")) as { data: Record<string, { regions: Record<string, unknown[]> }> };
+    for (const { regions } of Object.values(whole.data)) {
+      for (const [name, entries] of Object.entries(regions)) regions[name] = Array.from({ length: 130 }, () => entries).flat();
+    }
+    mkdirSync(info.outputPath(), { recursive: true });
+    const file = info.outputPath("large.json");
+    writeFileSync(file, JSON.stringify(whole));
+    expect(statSync(file).size).toBeGreaterThan(24 * 2 ** 20);
+    await drop(page, file);
     await seesMaps(page);
     expect(await cards(page)).toEqual(["0", "1.2.5"]);
     await expect(card(page, "1.2.5")).toContainText("solver.c");

@@ -36,6 +36,7 @@ test("a search counts, goes to the matches and opens their parents", async ({ pa
 
 test("a click on a frame zooms, Escape goes out again, and the tip names the frame", async ({ page }) => {
   await open(page);
+  await page.getByRole("tab", { name: "Flame graph" }).click();
   const flame = page.getByTestId("flame");
   const box = await flame.boundingBox();
   if (box === null) throw new Error("no flame graph");

@@ -9,6 +9,10 @@ describe("the information about an experiment", () => {
       locations: 12,
       span: { start_ns: 500_000_000, end_ns: 2_000_000_000 },
       kinds: [{ name: "rank", count: 4 }],
+      component_list: [
+        { name: "md", ranks: 3, start_s: 0, end_s: 1.5, depends_on: [] },
+        { name: "analysis", ranks: 1, start_s: null, end_s: null, depends_on: ["md"] },
+      ],
       metric_list: [{ name: "cputime", unit: "s", scopes: ["execution", "function"] }],
       file_list: [{ name: "meta.db", size_bytes: 2048 }],
     });
@@ -16,6 +20,7 @@ describe("the information about an experiment", () => {
     expect(drawn).toEqual([
       "Contents", "  Contexts: 97 833", "  Locations: 12", "  Time traced: 1.500 s",
       "Locations", "  rank: 4",
+      "Components", "  md: 3 ranks · 0 s to 1.500 s", "  analysis: 1 rank · takes data from md",
       "Metrics", "  cputime: s · inclusive, exclusive",
       "Files", "  meta.db: 2.00 KiB",
     ]);

@@ -1,71 +1,150 @@
 import { describe, expect, it } from "vitest";
-import { Channel } from "../src/engine-client/channel.ts";
-import { largeFile, readAhead } from "../src/engine-client/read-ahead.ts";
-import type { FromWorker, ToWorker } from "../src/engine-client/worker-messages.ts";
+import { largeFile, partAfter, type PartReader, type PartsRead, readParts, type Stretch } from "../src/engine-client/read-ahead.ts";
 
 const MEBI = 2 ** 20;
 
-/** A worker that takes pieces, and of which `isUseful` says after which it wants no more. */
-class TakingWorker {
-  onmessage: ((event: { data: FromWorker }) => void) | null = null;
-  readonly pieces: Extract<ToWorker, { type: "read-part" }>[] = [];
-  readonly #isUseful: (count: number) => boolean;
+/** Reads parts of `step` bytes, as if every one were a run, and keeps what reached it. */
+class TakingEngine implements Pick<PartReader, "read_part"> {
+  readonly taken: { from: number; to: number; isRight: boolean }[] = [];
+  most = 0;
+  readonly #step: number;
+  readonly #isUseful: boolean;
 
-  constructor(isUseful: (count: number) => boolean) {
+  constructor(step: number, isUseful = true) {
+    this.#step = step;
     this.#isUseful = isUseful;
   }
 
-  postMessage(message: ToWorker): void {
-    if (message.type !== "read-part") throw new Error(message.type);
-    this.pieces.push(message);
-    const isUseful = this.#isUseful(this.pieces.length);
-    setTimeout(() => { this.onmessage?.({ data: { id: message.id, type: "part", isUseful } }); });
-  }
-
-  channel(): Channel {
-    return new Channel(this as unknown as Worker, () => undefined);
+  read_part(_key: string, _path: string, from: number, bytes: Uint8Array, isLast: boolean): { to: number; bytes: Uint8Array; free(): void } {
+    this.most = Math.max(this.most, bytes.length);
+    // Parts end at multiples of a step; to see that, the engine needs a byte of the next one.
+    const end = isLast ? from + bytes.length : Math.floor((from + bytes.length - 1) / this.#step) * this.#step;
+    const length = Math.max(0, end - from);
+    if (length > 0) this.taken.push({ from, to: from + length, isRight: isRight(bytes.subarray(0, length), from) });
+    return { to: from + length, bytes: new Uint8Array(this.#isUseful ? 1 : 0), free: () => undefined };
   }
 }
 
-/** A file of which every slice begins with the number of its mebibyte; reading from `broken` on fails. */
-function fileOf(size: number, broken = Infinity): Blob {
-  const slice = (from = 0, to = size): Blob => {
-    const end = Math.min(to, size);
-    const arrayBuffer = (): Promise<ArrayBuffer> => {
-      if (end > broken) return Promise.reject(new Error("the file is gone"));
-      return Promise.resolve(new Uint8Array(end - from).fill(Math.floor(from / MEBI), 0, 1).buffer);
-    };
-    return { size: end - from, arrayBuffer } as Blob;
-  };
-  return { size, slice } as Blob;
+/** The byte at an offset of every file here. */
+const byteAt = (offset: number): number => Math.floor(offset / 1024) % 251;
+
+/** Whether these are the bytes from `from` on, looked at here and there. */
+function isRight(bytes: Uint8Array, from: number): boolean {
+  for (let at = 0; at < bytes.length; at += 509) if (bytes[at] !== byteAt(from + at)) return false;
+  return bytes.at(-1) === byteAt(from + bytes.length - 1);
 }
 
-async function piecesOf(worker: TakingWorker, file: Blob): Promise<TakingWorker["pieces"]> {
-  await readAhead(worker.channel(), { key: "r", path: "a.json", file }, undefined, undefined);
-  return worker.pieces;
+/** A file that cannot be read from `broken` on, ends early at `end`, and is another one afterwards when `isChanged`. */
+function fileOf(size: number, { broken = Infinity, end = size, isChanged = false }: { broken?: number; end?: number; isChanged?: boolean } = {}): Blob & { fetched: number } {
+  const slice = (from = 0, to = size): Blob => ({ arrayBuffer: () => bytesOf(from, to), stream: () => streamFrom(from) }) as unknown as Blob;
+  const file = { size, fetched: 0, slice };
+  function bytesOf(from: number, to: number): Promise<ArrayBuffer> {
+    if (isChanged) return Promise.reject(new DOMException("changed", "NotReadableError"));
+    return Promise.resolve(Uint8Array.from({ length: to - from }, (_, at) => byteAt(from + at)).buffer);
+  }
+  function streamFrom(from: number): ReadableStream {
+    file.fetched = from;
+    return new ReadableStream({
+      type: "bytes",
+      pull(controller) {
+        if (file.fetched >= broken) throw new DOMException("gone", "NotReadableError");
+        const view = controller.byobRequest?.view;
+        if (view == null) throw new Error("read without a buffer");
+        const into = new Uint8Array(view.buffer, view.byteOffset, Math.min(view.byteLength, 300_001, end - file.fetched));
+        for (let at = -(file.fetched % 1024); at < into.length; at += 1024) into.fill(byteAt(file.fetched + Math.max(at, 0)), Math.max(at, 0), at + 1024);
+        file.fetched += into.length;
+        if (into.length === 0) controller.close();
+        controller.byobRequest?.respond(into.length);
+      },
+    });
+  }
+  return file as unknown as Blob & { fetched: number };
+}
+
+function read(engine: TakingEngine, file: Blob, { stretch = whole(), onRead = () => undefined }: { stretch?: Stretch; onRead?: (bytes: number) => void } = {}): Promise<PartsRead | null> {
+  return readParts(engine, { key: "r", path: "a.json", file }, stretch, onRead);
+}
+
+const whole = (): Stretch => ({ from: 0, until: null, isStopped: false });
+
+/** Where the parts end, if each begins where the one before ends, the first at `from`, and all bytes were right. */
+function endOf(engine: TakingEngine, from = 0): number {
+  let end = from;
+  for (const part of engine.taken) {
+    expect(part.from).toBe(end);
+    expect(part.isRight).toBe(true);
+    end = part.to;
+  }
+  return end;
 }
 
 describe("a large file", () => {
-  it("reaches the worker whole, in order, and only its end is called the last", async () => {
+  it("reaches the engine whole, in order, in little memory", async () => {
     const size = 20 * MEBI + 5;
-    const pieces = await piecesOf(new TakingWorker(() => true), fileOf(size));
-    let end = 0;
-    for (const piece of pieces) {
-      expect(piece.from).toBe(end);
-      expect(new Uint8Array(piece.bytes)[0]).toBe(Math.floor(end / MEBI));
-      end += piece.bytes.byteLength;
-      expect(piece.isLast).toBe(end === size);
-    }
-    expect(end).toBe(size);
-    expect(pieces.length).toBeGreaterThan(2);
+    const engine = new TakingEngine(700_001);
+    const told: number[] = [];
+    const parts = await read(engine, fileOf(size), { onRead: (bytes) => { told.push(bytes); } });
+    expect(endOf(engine)).toBe(size);
+    expect(parts).toMatchObject({ end: size });
+    expect(parts?.parts.length).toBe(engine.taken.length);
+    expect(engine.most).toBeLessThanOrEqual(4 * MEBI);
+    expect(told.at(-1)).toBe(size);
   });
 
-  it("is not fetched on when the worker has no use for it, or it cannot be read", async () => {
-    const useless = await piecesOf(new TakingWorker(() => false), fileOf(60 * MEBI));
-    expect(useless.length).toBeLessThan(4);
-    const broken = await piecesOf(new TakingWorker(() => true), fileOf(60 * MEBI, 20 * MEBI));
-    expect(broken.every((piece) => !piece.isLast)).toBe(true);
-    expect(broken.length).toBeGreaterThan(1);
+  it("is read by two, who meet where the second one began", async () => {
+    const size = 60 * MEBI + 3;
+    const [first, second] = [new TakingEngine(1_300_001), new TakingEngine(1_300_001)];
+    const large = { key: "r", path: "a.json", file: fileOf(size) };
+    // One MiB from the middle on may hold no end of a part of 1.3 million bytes; from a little before one, it does.
+    expect(await partAfter(second, large, 23 * 1_300_001 + 5)).toBeNull();
+    const middle = await partAfter(second, large, 24 * 1_300_001 - 1000);
+    expect(middle).toBe(24 * 1_300_001);
+    second.taken.length = 0;
+    const stretch = whole();
+    const front = await read(first, fileOf(size), { stretch, onRead: (bytes) => { if (bytes > 9 * MEBI) stretch.until = middle; } });
+    const back = await read(second, fileOf(size), { stretch: { ...whole(), from: middle ?? 0 } });
+    expect(front?.end).toBe(middle);
+    expect(endOf(first)).toBe(middle);
+    expect(back?.end).toBe(size);
+    expect(endOf(second, middle ?? 0)).toBe(size);
+  });
+
+  it("is read to its end by one who hears too late where another began, and not at all where no part ends there", async () => {
+    const late = new TakingEngine(MEBI);
+    const stretch = whole();
+    const onRead = (bytes: number): void => { if (bytes > 30 * MEBI) stretch.until = 20 * MEBI; };
+    expect((await read(late, fileOf(60 * MEBI), { stretch, onRead }))?.end).toBe(60 * MEBI);
+    const wrong = await read(new TakingEngine(MEBI), fileOf(60 * MEBI), { stretch: { ...whole(), until: 20 * MEBI + 77 } });
+    expect(wrong).toBeNull();
+  });
+
+  it("may have parts that are longer than what is usually held, up to a bound", async () => {
+    const long = new TakingEngine(11 * MEBI);
+    const parts = await read(long, fileOf(40 * MEBI));
+    expect(long.taken.map(({ to }) => to)).toEqual([11, 22, 33, 40].map((to) => to * MEBI));
+    expect(parts?.parts.length).toBe(4);
+    const file = fileOf(100 * MEBI);
+    expect(await read(new TakingEngine(200 * MEBI), file)).toBeNull();
+    expect(file.fetched).toBeLessThan(40 * MEBI);
+  });
+
+  it("is not fetched on when the engine has no use for it, or nobody waits for it", async () => {
+    const useless = fileOf(60 * MEBI);
+    expect(await read(new TakingEngine(MEBI, false), useless)).toBeNull();
+    expect(useless.fetched).toBeLessThan(6 * MEBI);
+
+    const cancelled = fileOf(60 * MEBI);
+    const stretch = whole();
+    const stopped = await read(new TakingEngine(MEBI), cancelled, { stretch, onRead: (bytes) => { stretch.isStopped = bytes > 10 * MEBI; } });
+    expect(stopped).toBeNull();
+    expect(cancelled.fetched).toBeLessThan(16 * MEBI);
+  });
+
+  it("is left to the engine when it breaks off, becomes shorter, changes, or cannot be had as a stream", async () => {
+    const noStream = { size: 60 * MEBI, slice: () => ({ stream: () => new ReadableStream() }) } as unknown as Blob;
+    for (const file of [fileOf(60 * MEBI, { broken: 20 * MEBI }), fileOf(60 * MEBI, { end: 30 * MEBI }), fileOf(60 * MEBI, { isChanged: true }), noStream]) {
+      expect(await read(new TakingEngine(MEBI), file)).toBeNull();
+    }
   });
 
   it("is one of JSON that is alone and large", () => {

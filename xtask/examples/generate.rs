@@ -3,17 +3,21 @@
 //! One table says what every option is called, what it means and what it sets.
 
 use std::cell::Cell;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{BufWriter, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
+use parallax_testkit::hpctoolkit::WriteOptions;
 use parallax_testkit::hpctoolkit::generate::{
-    GenerateOptions, Imbalance, ImbalanceLaw, SlowNodes, generate,
+    Congestion, GenerateOptions, Imbalance, ImbalanceLaw, SlowNodes, generate,
 };
+use parallax_testkit::hpctoolkit::iterations::gamess;
+use parallax_testkit::parceive::{Program, Schema};
 use parallax_testkit::pascal::{Version, solver};
+use parallax_testkit::workflow::{FUNCTIONS, Workflow};
 
 /// Decides the order of long and short repetitions in the files of `fixtures/pascal`.
 const SOLVER_SEED: u64 = 7;
@@ -86,6 +90,19 @@ const SETTINGS: &[Setting] = &[
         default: |_| format!("{:.3}", SlowNodes::default().factor),
     },
     Setting {
+        name: "--congestion",
+        value: "K:R",
+        help: "K slow nodes in R racks as in the paper on AMG (202:22), with hosts.csv",
+        set: |options, text| {
+            let (nodes, racks) = text.split_once(':').context("give nodes:racks, as 202:22")?;
+            options.congestion = Some(Congestion { nodes: nodes.parse()?, racks: racks.parse()? });
+            // Ranks do not end together, which traces and iterations rest on.
+            (options.iterations, options.trace, options.imbalance) = (1, false, None);
+            Ok(())
+        },
+        default: |_| "none".to_owned(),
+    },
+    Setting {
         name: "--no-trace",
         value: "",
         help: "leave trace.db out",
@@ -115,6 +132,16 @@ fn main() -> ExitCode {
     }
     let done = match words.as_slice() {
         [format, out] if format == "pascal" => write_solver(Path::new(out)),
+        [format, out] if format == "gamess" => write_gamess(Path::new(out)),
+        [format, megabytes, out] if format == "workflow" => {
+            write_workflow(megabytes, Path::new(out))
+        }
+        [format, megabytes, out] if format == "parceive" => {
+            write_program(megabytes, Schema::Y2016, Path::new(out))
+        }
+        [format, schema, megabytes, out] if format == "parceive" && schema == "--2015" => {
+            write_program(megabytes, Schema::Y2015, Path::new(out))
+        }
         _ => parse(words).and_then(|(options, out)| write(&options, &out)),
     };
     match done {
@@ -174,7 +201,10 @@ fn parse(words: Vec<String>) -> Result<(GenerateOptions, String)> {
     match places.as_slice() {
         [format, out] if format == "hpctoolkit" => Ok((options, out.clone())),
         [format, _] => {
-            bail!("cannot generate `{format}` like that; there are hpctoolkit and pascal")
+            bail!(
+                "cannot generate `{format}` like that; there are hpctoolkit, gamess, pascal, parceive \
+                 and workflow"
+            )
         }
         _ => bail!("give the format and the folder: hpctoolkit OUT"),
     }
@@ -220,6 +250,68 @@ fn write_solver(out: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Writes the run of GAMESS of the paper on hpcanalysis, with the traces of its GPU streams.
+fn write_gamess(out: &Path) -> Result<()> {
+    let plan = gamess();
+    let files = plan.database().to_files(&WriteOptions::default());
+    files.write_to(out).with_context(|| format!("cannot write {}", out.display()))?;
+    println!("{}: {} GPU streams, 11 iterations", out.display(), plan.locations());
+    Ok(())
+}
+
+/// Writes the trace of a coupled run, and prints what is known about it.
+fn write_workflow(megabytes: &str, out: &Path) -> Result<()> {
+    let started = Instant::now();
+    let megabytes: u64 = megabytes.parse().context("a size in megabytes is expected")?;
+    let workflow = Workflow::of_size(megabytes * 1_000_000);
+    let failed = || format!("cannot write {}", out.display());
+    let mut file = BufWriter::new(std::fs::File::create(out).with_context(failed)?);
+    let planted = workflow.write(&mut file).with_context(failed)?;
+    file.flush().with_context(failed)?;
+    println!(
+        "{}: {} ranks, {} calls, {} messages, {:.1} MB in {:.1} s",
+        out.display(),
+        workflow.ranks(),
+        planted.calls,
+        planted.messages,
+        planted.bytes as f64 / 1e6,
+        started.elapsed().as_secs_f64()
+    );
+    println!("\ncalls, inclusive (us), exclusive (us), function");
+    for (known, name) in planted.functions.iter().zip(FUNCTIONS) {
+        println!(
+            "{:>10} {:>14} {:>14}  {name}",
+            known.calls, known.inclusive_micros, known.exclusive_micros
+        );
+    }
+    Ok(())
+}
+
+/// Writes the database of a program, and prints what is known about it.
+fn write_program(megabytes: &str, schema: Schema, out: &Path) -> Result<()> {
+    let started = Instant::now();
+    let megabytes: f64 = megabytes.parse().context("a size in megabytes is expected")?;
+    let program = Program { schema, ..Program::of_size((megabytes * 1e6) as u64) };
+    let failed = || format!("cannot write {}", out.display());
+    let planted = program.write_file(out).with_context(failed)?;
+    let bytes = std::fs::metadata(out).with_context(failed)?.len();
+    println!(
+        "{}: {} threads, {} calls, {} loop executions, {} iterations, {} references, {} reads, \
+         {} writes, {:.1} MB in {:.1} s",
+        out.display(),
+        program.threads,
+        planted.calls,
+        planted.executions,
+        planted.iterations,
+        planted.references,
+        planted.reads,
+        planted.writes,
+        bytes as f64 / 1e6,
+        started.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
 fn print_help() {
     let defaults = GenerateOptions::default();
     println!("cargo xtask generate hpctoolkit [OPTIONS] OUT\n");
@@ -231,6 +323,12 @@ fn print_help() {
         };
         println!("  {option:<24} {}{default}", setting.help);
     }
+    println!("\ncargo xtask generate gamess OUT\n");
+    println!("  six GPU kernels in 11 iterations on 8 streams, as in the paper on hpcanalysis");
     println!("\ncargo xtask generate pascal OUT\n");
     println!("  two PaScal files of a solver: v1 with a serial and an uneven region, v2 without");
+    println!("\ncargo xtask generate parceive [--2015] MEGABYTES OUT.db\n");
+    println!("  a program with recursion, nested loops, threads, shared and private variables");
+    println!("\ncargo xtask generate workflow MEGABYTES OUT.json\n");
+    println!("  the CODAR trace of a run of 309 s: 2,200 steps on 4 nodes, 1,000 on one more");
 }

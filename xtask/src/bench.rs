@@ -8,7 +8,7 @@ use crate::args::Args;
 use crate::{shell, web};
 
 /// Peers from PyPI that can do some of the work.
-const PEERS: &[&str] = &["llnl-hatchet"];
+const PEERS: &[&str] = &["llnl-hatchet", "otf2", "perfetto"];
 
 pub(crate) fn run(args: Args) -> Result<()> {
     let words = args.rest();
@@ -65,5 +65,9 @@ fn peers() -> Result<PathBuf> {
 }
 
 fn has_peers(python: &Path) -> bool {
-    shell::output(shell::command(&python.to_string_lossy(), &["-c", "import hatchet"])).is_some()
+    shell::output(shell::command(
+        &python.to_string_lossy(),
+        &["-c", "import hatchet, otf2, perfetto"],
+    ))
+    .is_some()
 }

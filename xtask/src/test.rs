@@ -117,7 +117,8 @@ impl Counts {
             };
             let Ok(number) = number.parse::<u64>() else { return is_summary };
             match *what {
-                "passed" => self.passed += number,
+                // A flaky test passed when it was tried again; Playwright names it in its report.
+                "passed" | "flaky" => self.passed += number,
                 "failed" => self.failed += number,
                 _ => return is_summary,
             }
@@ -172,8 +173,9 @@ mod tests {
         counts.add("      Tests  2 failed | 41 passed (43)");
         counts.add("  3 passed (9.1s)");
         counts.add("  1 failed");
+        counts.add("  2 flaky");
         counts.add(" Test Files  7 passed (7)");
-        assert_eq!(counts, Counts { passed: 44, failed: 3 });
+        assert_eq!(counts, Counts { passed: 46, failed: 3 });
     }
 
     #[test]

@@ -1,10 +1,17 @@
 //! Named analyses as pure functions over the model and the engine.
 
+pub mod advice;
 pub mod balance;
+pub mod clusters;
+pub mod comparison;
+pub mod correlation;
+pub mod events;
 pub mod growth;
 pub mod idleness;
+pub mod iterations;
 mod mpi;
 pub mod report;
 pub mod scaling;
+pub mod topology;
 
 pub use mpi::{MpiClass, mpi_routine};

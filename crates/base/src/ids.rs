@@ -59,3 +59,15 @@ index! {
     /// A row of the load module table.
     ModuleIdx
 }
+index! {
+    /// A call, an execution of a loop, or an iteration: its position in depth-first order.
+    ActivationIdx
+}
+index! {
+    /// A row of the table of references: variables and allocations.
+    ReferenceIdx
+}
+index! {
+    /// A row of the table of threads of the activations.
+    ThreadIdx
+}

@@ -19,7 +19,10 @@ mod window;
 pub use bytes::{BlockCache, ByteSource, MemorySource, ReadError, Source, end_inside, read_range};
 pub use control::{Cancelled, Control, ProgressSink};
 pub use folder::{Folder, FolderEntry, ListedFile, ListedFolder, MemoryFolder, SubFolder};
-pub use ids::{ContextIdx, FileIdx, FunctionIdx, LocationIdx, MetricIdx, ModuleIdx};
+pub use ids::{
+    ActivationIdx, ContextIdx, FileIdx, FunctionIdx, LocationIdx, MetricIdx, ModuleIdx,
+    ReferenceIdx, ThreadIdx,
+};
 pub use issues::{Issue, Issues, Place, Severity, Stage};
 pub use limits::{LimitExceeded, Limits};
 pub use sink::{FolderSink, MemorySink};

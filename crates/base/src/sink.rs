@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::MemoryFolder;
+use crate::{MemoryFolder, Source};
 
 /// Makes files below one place: a directory on disk, or memory.
 pub trait FolderSink: Send + Sync {
@@ -13,6 +13,21 @@ pub trait FolderSink: Send + Sync {
     /// # Errors
     /// When the file cannot be made.
     fn create(&self, path: &str) -> io::Result<Box<dyn Write + Send>>;
+
+    /// Reads a file back that was made and is not written any more; `None` where that is not
+    /// possible, or saves nothing because files are in memory.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    fn reopen(&self, _path: &str) -> io::Result<Option<Source>> {
+        Ok(None)
+    }
+
+    /// Removes a file that was made.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    fn remove(&self, path: &str) -> io::Result<()>;
 }
 
 type Files = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
@@ -43,6 +58,12 @@ impl FolderSink for MemorySink {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         files.insert(path.to_owned(), Vec::new());
         Ok(Box::new(MemoryFile { files: Arc::clone(&self.files), path: path.to_owned() }))
+    }
+
+    fn remove(&self, path: &str) -> io::Result<()> {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.remove(path);
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use parallax_service::{BalanceBy, CostChoice, FlatBy, PruneChoice};
 
+use crate::commands::ConvertArgs;
 use crate::output::Format;
 use crate::text::ColourChoice;
 
@@ -16,7 +17,8 @@ use crate::text::ColourChoice;
 #[command(name = "parallax", version, max_term_width = 100, propagate_version = true)]
 #[command(
     after_help = "Exit codes: 0 answered; 1 the data cannot be read or answer the question; \
-                        2 the question is wrong (arguments, expressions, unknown names)."
+                        2 the question is wrong (arguments, expressions, unknown names); 3 a condition \
+                        of `compare --fail-if` holds."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -43,6 +45,13 @@ pub(crate) struct Common {
     /// Show at most this many rows.
     #[arg(long, global = true, value_name = "N", conflicts_with = "all", help_heading = "Output")]
     pub(crate) rows: Option<usize>,
+    /// Order the rows of any answer by one of its columns, the largest first: COLUMN, or
+    /// COLUMN:asc; the names are those of --json.
+    #[arg(long, global = true, value_name = "COLUMN", help_heading = "Output")]
+    pub(crate) order_by: Option<String>,
+    /// Give at most this many rows, in every format.
+    #[arg(long, global = true, value_name = "N", help_heading = "Output")]
+    pub(crate) top: Option<usize>,
     /// When to use colours; NO_COLOR is respected.
     #[arg(long, value_enum, global = true, default_value = "auto", help_heading = "Output")]
     pub(crate) color: ColourChoice,
@@ -138,13 +147,7 @@ pub(crate) enum Command {
     /// Samples in time: which context was active when.
     Trace {
         #[command(flatten)]
-        database: Database,
-        /// Which locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
-        #[arg(long, short, value_name = "PROFILES")]
-        profiles: Option<String>,
-        /// Time window, such as '1.5s..2s' after the start, '10%..20%' or two time stamps in ns.
-        #[arg(long, short, value_name = "WINDOW")]
-        window: Option<String>,
+        part: PartArgs,
         /// Ids only: leave out readable names.
         #[arg(long)]
         raw: bool,
@@ -152,27 +155,18 @@ pub(crate) enum Command {
     /// Time and calls in a window of a trace, by function, group or call path.
     Stats {
         #[command(flatten)]
-        database: Database,
-        /// Which locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
-        #[arg(long, short, value_name = "PROFILES")]
-        profiles: Option<String>,
-        /// Time window, such as '1.5s..2s' after the start, '10%..20%' or two time stamps in ns.
-        #[arg(long, short, value_name = "WINDOW")]
-        window: Option<String>,
+        part: PartArgs,
         /// What the rows are.
         #[arg(long, value_enum, default_value = "function")]
         by: StatsBy,
     },
     /// Messages of a trace: who sends how much to whom, and how long it takes.
+    #[command(mut_arg("profiles", |arg| arg.help(
+        "Locations that send or receive, such as 'rank(0-9)'. Ranges include their end"
+    )))]
     Messages {
         #[command(flatten)]
-        database: Database,
-        /// Locations that send or receive, such as 'rank(0-9)'. Ranges include their end.
-        #[arg(long, short, value_name = "PROFILES")]
-        profiles: Option<String>,
-        /// Time window, such as '1.5s..2s' after the start, '10%..20%' or two time stamps in ns.
-        #[arg(long, short, value_name = "WINDOW")]
-        window: Option<String>,
+        part: PartArgs,
         /// What the rows are.
         #[arg(long, value_enum, default_value = "pair")]
         by: MessagesBy,
@@ -180,27 +174,79 @@ pub(crate) enum Command {
         #[arg(long)]
         flows: bool,
     },
-    /// Convert a trace into an archive, which opens at once and answers any window exactly.
+    /// Calls of a trace by name and duration: the longest ones, or the first.
+    #[command(mut_arg("window", |arg| arg.help(
+        "Time window in which they begin, such as '1.5s..2s' or '10%..20%'"
+    )))]
+    Find {
+        #[command(flatten)]
+        part: PartArgs,
+        /// Name of functions: 'MPI_Recv', 'MPI_*' or '/regular expression/'; all without it.
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        /// They take at least so long, such as 2ms or 1.5s.
+        #[arg(long, value_name = "TIME", value_parser = nanoseconds)]
+        longer_than: Option<u64>,
+        /// They take at most so long, such as 2ms or 1.5s.
+        #[arg(long, value_name = "TIME", value_parser = nanoseconds)]
+        shorter_than: Option<u64>,
+        /// In order of time, instead of the longest first.
+        #[arg(long)]
+        first: bool,
+        /// How many take how long, instead of calls one by one.
+        #[arg(long, conflicts_with = "first")]
+        histogram: bool,
+        /// Calls at most; a note says how many there are.
+        #[arg(long, value_name = "N", default_value_t = 1_000)]
+        limit: usize,
+    },
+    /// Who reads and writes which variable or allocation; of several contexts, what they share.
+    References(crate::commands::ReferencesArgs),
+    /// Loops by call path: how often they are entered, their iterations, and their time.
+    Loops {
+        #[command(flatten)]
+        database: Database,
+    },
+    /// What could run in parallel: loops, calls side by side, what forbids it, and what it brings.
+    ///
+    /// Needs a database that has every call, iteration and access, as Parceive writes it.
+    Advise(crate::commands::AdviseArgs),
+    /// Who waits for whom in a trace: late senders and receivers, barriers, collectives.
+    Waits(crate::commands::WaitsArgs),
+    /// What the run time consists of, if nobody's waiting is counted: the critical path.
+    CriticalPath(crate::commands::CriticalPathArgs),
+    /// How a trace changes over time: time by function, idle time, imbalance, lateness, overlap.
+    OverTime(crate::commands::OverTimeArgs),
+    /// Repeated phases of a trace, how evenly each is spread, and what balancing them saves.
+    Iterations(crate::commands::IterationsArgs),
+    /// Convert traces into an archive, which opens at once and answers any window exactly.
     ///
     /// Traces are converted by themselves when they are opened, and kept in the cache; this keeps
-    /// an archive where you want it.
-    Convert {
-        /// The trace: the anchor file (.otf2) or a JSON file, compressed or not.
-        input: PathBuf,
-        /// The archive to make, such as run.parallax; it appears complete or not at all.
-        output: PathBuf,
-        /// Memory for events that wait to be written, in MiB.
-        #[arg(long, value_name = "MIB", default_value_t = 256)]
-        memory: usize,
-    },
-    /// What bounds the program: MPI, OpenMP, I/O, GPU, imbalance; in plain words.
+    /// an archive where you want it. The traces of coupled programs become one archive, on one
+    /// clock.
+    Convert(ConvertArgs),
+    /// What is wrong first, where, and what it would bring: all analyses on one page.
+    ///
+    /// Findings of costs, balance, GPUs, waits and the critical path (of traces of events), and of
+    /// a comparison with --against, the most important first, each with the command that shows
+    /// more. Of several runs together, the report is their scaling.
     Report {
         #[command(flatten)]
         database: Database,
         /// What counts as cost; without it the metric that says most about time.
         #[arg(long, short, value_name = "METRIC")]
         metric: Option<String>,
+        /// An earlier execution: what became slower since then is a finding, too.
+        #[arg(long, value_name = "PATH")]
+        against: Option<PathBuf>,
+        /// Also write the report as one HTML file.
+        #[arg(long, value_name = "FILE")]
+        html: Option<PathBuf>,
     },
+    /// Which locations cost alike: groups of ranks or nodes, and what separates them.
+    Cluster(crate::commands::ClusterArgs),
+    /// Where nodes stand: racks, chassis, switches, and whether slow ones stand together.
+    Topology(crate::commands::TopologyArgs),
     /// How evenly contexts cost over locations, and which locations are slow.
     Balance(BalanceArgs),
     /// What one context costs at every location, rank or node.
@@ -230,8 +276,10 @@ pub(crate) enum Command {
     Scaling(crate::scaling::ScalingArgs),
     /// How time grows with the parameters: models found by the method of Extra-P.
     Model(crate::scaling::ModelArgs),
-    /// Two versions of a program: what became faster or slower, and whether that is noise.
+    /// What changed between versions of a program, where, and whether that is more than noise.
     Compare(crate::scaling::CompareArgs),
+    /// Which costs rise and fall together over locations, and with rank, thread or node.
+    Correlate(crate::commands::CorrelateArgs),
     /// Several PaScal files as one; the result goes to stdout or to --output.
     Merge(crate::scaling::MergeArgs),
     /// Show databases and measurements in the browser: serves them to this machine until Ctrl+C.
@@ -380,6 +428,19 @@ pub(crate) struct Database {
     /// Folder of an HPCToolkit database (with meta.db and profile.db), or a file in it.
     #[arg(value_name = "DATABASE")]
     pub(crate) path: PathBuf,
+}
+
+/// Which part of a trace.
+#[derive(Debug, Args)]
+pub(crate) struct PartArgs {
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Which locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
+    #[arg(long, short, value_name = "PROFILES")]
+    pub(crate) profiles: Option<String>,
+    /// Time window, such as '1.5s..2s' after the start, '10%..20%' or two time stamps in ns.
+    #[arg(long, short, value_name = "WINDOW")]
+    pub(crate) window: Option<String>,
 }
 
 /// What a flat profile groups by.
@@ -587,4 +648,26 @@ pub(crate) enum MessagesBy {
     Size,
     /// Tags.
     Tag,
+    /// Pairs of components of a workflow, with what goes through files.
+    Component,
+    /// Files through which data goes from one component to another.
+    File,
+}
+
+/// A duration with its unit, in nanoseconds.
+fn nanoseconds(text: &str) -> Result<u64, String> {
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let scale = match unit.trim() {
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return Err("write a number with its unit: ns, us, ms or s, such as 2ms".into()),
+    };
+    match number.trim().parse::<f64>() {
+        // A cast of a float saturates.
+        Ok(number) if number >= 0.0 => Ok((number * scale).round() as u64),
+        _ => Err("write a number that is not negative, such as 2ms".into()),
+    }
 }

@@ -30,6 +30,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const NO_ANSWER: u8 = 1;
 /// The question is wrong: arguments, expressions, unknown names.
 const MISUSE: u8 = 2;
+/// The answer was given, and what a person said must not happen did.
+const CONDITION: u8 = 3;
 
 fn main() -> ExitCode {
     // clap prints its own messages and exits with 2, or with 0 for help.
@@ -39,9 +41,15 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             report(&error, colour);
-            let is_misuse =
-                error.downcast_ref::<ServiceError>().is_some_and(ServiceError::is_misuse)
-                    || error.downcast_ref::<ScalingError>().is_some_and(ScalingError::is_misuse);
+            let written = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+            let is_misuse = written
+                .and_then(|cause| cause.downcast_ref::<parallax_wire::UnknownColumn>())
+                .is_some()
+                || error.downcast_ref::<ServiceError>().is_some_and(ServiceError::is_misuse)
+                || error.downcast_ref::<ScalingError>().is_some_and(ScalingError::is_misuse);
+            if error.is::<commands::ConditionsHold>() {
+                return ExitCode::from(CONDITION);
+            }
             ExitCode::from(if is_misuse { MISUSE } else { NO_ANSWER })
         }
     }

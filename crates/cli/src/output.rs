@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use parallax_wire::{
-    Serialize, Table, write_arrow, write_csv, write_json, write_jsonl, write_reply,
+    Serialize, Table, TopRows, write_arrow, write_csv, write_json, write_jsonl, write_reply,
 };
 
 use crate::text::{Style, TextTable};
@@ -60,6 +60,8 @@ pub(crate) struct Output {
     pub(crate) path: Option<PathBuf>,
     /// How text is laid out.
     pub(crate) style: Style,
+    /// Which rows of tables.
+    pub(crate) top: TopRows,
 }
 
 impl Output {
@@ -70,7 +72,7 @@ impl Output {
         let format =
             format.or_else(|| path.as_deref().and_then(Format::of_path)).unwrap_or_default();
         let style = if path.is_some() { style.of_file() } else { style };
-        Self { format, path, style }
+        Self { format, path, style, top: TopRows::default() }
     }
 
     /// Writes `table`; text has all its columns.
@@ -96,6 +98,12 @@ impl Output {
         table: &Table,
         text: impl FnOnce(&Style, &mut dyn Write) -> io::Result<()>,
     ) -> io::Result<()> {
+        if !self.top.is_all() {
+            // Rows that somebody chose are shown as they are: with all columns.
+            let chosen = self.top.of(table).map_err(io::Error::other)?;
+            let chosen = chosen.map_err(io::Error::other)?;
+            return Self { top: TopRows::default(), ..self.clone() }.emit(&chosen);
+        }
         self.send(|out| match self.format {
             Format::Text => text(&self.style, out),
             Format::Json => Ok(write_json(table, out)?),

@@ -11,8 +11,8 @@ use anyhow::Context as _;
 use parallax_base::{Folder, Issues, MemorySink};
 use parallax_native::{DiskFolder, DiskSink};
 use parallax_service::{
-    Control, ConvertOptions, OpenLimits, Opened, TraceInput, convert as convert_trace, open,
-    recognise_trace,
+    Alignment, Control, ConvertOptions, OpenLimits, Opened, TraceInput, WorkflowRequest,
+    convert as convert_trace, convert_workflow, open, recognise_trace,
 };
 
 /// Files up to this size are converted in memory each time: that is faster than it can be noticed.
@@ -34,10 +34,23 @@ fn recognise(path: &Path) -> anyhow::Result<Option<(TraceInput, PathBuf)>> {
     };
     let Some(name) = file.file_name().and_then(|name| name.to_str()) else { return Ok(None) };
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(parent.unwrap_or(Path::new("."))));
+    let parent = parent.unwrap_or(Path::new("."));
+    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(parent));
     let found = recognise_trace(&folder, name)
         .with_context(|| format!("cannot open {}", path.display()))?;
+    let found = found.map(|input| match input {
+        // Read once from front to back: nothing of it has to stay.
+        TraceInput::Json(format, _, name) => {
+            TraceInput::Json(format, Arc::new(DiskFolder::streamed(parent)), name)
+        }
+        other => other,
+    });
     Ok(found.map(|input| (input, file)))
+}
+
+/// Whether there is a trace at `path` that would be converted.
+pub(crate) fn is_trace(path: &Path) -> bool {
+    recognise(path).is_ok_and(|found| found.is_some())
 }
 
 /// Opens the trace at `path`; `None` when it is none.
@@ -45,7 +58,7 @@ pub(crate) fn open_trace(path: &Path, control: &Control) -> anyhow::Result<Optio
     let Some((input, file)) = recognise(path)? else { return Ok(None) };
     let title = title(&file);
     let (options, limits) = (ConvertOptions::default(), OpenLimits::default());
-    let cached = cache_folder().map(|cache| cache.join(cache_name(&file)));
+    let cached = cache_folder().map(|cache| cache.join(cache_name(&file, &input)));
     let size = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
     // An anchor is small whatever the trace is.
     let is_small = size <= SMALL_BYTES && !matches!(input, TraceInput::Otf2(..));
@@ -90,36 +103,81 @@ fn into_cache(
     Ok(true)
 }
 
-/// Converts the trace at `input` into a new archive at `output`.
+/// A trace that a person named.
+#[derive(Debug, Clone)]
+pub(crate) struct NamedPath {
+    /// The name of its component; `None` for that of the file.
+    pub(crate) name: Option<String>,
+    /// Where it is.
+    pub(crate) path: PathBuf,
+}
+
+/// Converts the traces at `inputs` into a new archive at `output`.
 pub(crate) fn convert(
-    input: &Path,
+    inputs: &[NamedPath],
+    request: &WorkflowRequest,
+    alignment: Alignment,
     output: &Path,
     memory_bytes: usize,
     control: &Control,
 ) -> anyhow::Result<Issues> {
-    let Some((trace, file)) = recognise(input)? else {
-        anyhow::bail!(
-            "{} is no trace that can be converted; name an OTF2 anchor (.otf2), a TAU trace \
-             (tau.trc), Chrome or Kineto JSON, CODAR event JSON or Chimbuko rows",
-            input.display()
-        );
-    };
+    let mut traces = Vec::new();
+    let mut files = Vec::new();
+    for input in inputs {
+        let Some((trace, file)) = recognise(&input.path)? else {
+            anyhow::bail!(
+                "{} is no trace that can be converted; name an OTF2 anchor (.otf2), a TAU trace \
+                 (tau.trc), Chrome or Kineto JSON, CODAR event JSON or Chimbuko rows",
+                input.path.display()
+            );
+        };
+        traces.push(trace);
+        files.push(file);
+    }
+    let names = component_names(inputs, &files);
+    let (inputs, title) = request.inputs(names.into_iter().zip(traces).collect())?;
+    let title = title.unwrap_or_else(|| {
+        let names: Vec<String> = files.iter().map(|file| self::title(file)).collect();
+        names.join(" + ")
+    });
     let options = ConvertOptions { memory_bytes, ..ConvertOptions::default() };
-    into(&trace, &title(&file), output, &options, control)
-}
-
-fn into(
-    input: &TraceInput,
-    title: &str,
-    output: &Path,
-    options: &ConvertOptions,
-    control: &Control,
-) -> anyhow::Result<Issues> {
     let failed = || format!("cannot write {}", output.display());
     let sink = Arc::new(DiskSink::new(output).with_context(failed)?);
-    let issues = convert_trace(input, title, Arc::clone(&sink) as _, options, control)?;
+    let folder = Arc::clone(&sink) as _;
+    let issues = match inputs.as_slice() {
+        // A plain trace says itself which applications it has.
+        [only] if only.components.iter().all(|plan| plan.ranks.is_none()) => {
+            convert_trace(&only.trace, &title, folder, &options, control)?
+        }
+        several => convert_workflow(several, &title, alignment, folder, &options, control)?,
+    };
     sink.publish().with_context(failed)?;
     Ok(issues)
+}
+
+/// What components are called: as it was said, else by their file; files of one name, and those
+/// whose name every tool gives, by their folder.
+fn component_names(inputs: &[NamedPath], files: &[PathBuf]) -> Vec<String> {
+    const USUAL: [&str; 5] = ["traces", "tau", "trace", "events", "timeline"];
+    let stem = |file: &Path| {
+        let name = title(file);
+        name.split('.').next().unwrap_or(&name).to_owned()
+    };
+    let stems: Vec<String> = files.iter().map(|file| stem(file)).collect();
+    let of_folder = |file: &Path| {
+        let place = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+        Some(place.parent()?.file_name()?.to_string_lossy().into_owned())
+    };
+    let named = inputs.iter().zip(files).zip(&stems);
+    let names = named.map(|((input, file), own)| {
+        if let Some(name) = &input.name {
+            return name.clone();
+        }
+        let is_usual =
+            USUAL.contains(&own.as_str()) || stems.iter().filter(|other| *other == own).count() > 1;
+        is_usual.then(|| of_folder(file)).flatten().unwrap_or_else(|| own.clone())
+    });
+    names.collect()
 }
 
 fn title(file: &Path) -> String {
@@ -135,13 +193,19 @@ fn cache_folder() -> Option<PathBuf> {
     own.or_else(users).or_else(home)
 }
 
-/// Names the archive by what it is made of: a file that changes gets another one.
-fn cache_name(file: &Path) -> String {
+/// Names the archive by what it is made of: a trace of which any file changes gets another one.
+fn cache_name(file: &Path, input: &TraceInput) -> String {
     let mut hasher = DefaultHasher::new();
     let place = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     place.hash(&mut hasher);
-    // The events of an OTF2 trace lie in a folder beside its anchor.
-    for part in [place.clone(), place.with_extension("def"), place.with_extension("")] {
+    let folder = place.parent().unwrap_or(Path::new("."));
+    let mut parts: Vec<PathBuf> =
+        input.files().unwrap_or_default().iter().map(|path| folder.join(path)).collect();
+    if parts.is_empty() {
+        parts.push(place.clone());
+    }
+    for part in parts {
+        part.hash(&mut hasher);
         let Ok(metadata) = std::fs::metadata(&part) else { continue };
         metadata.len().hash(&mut hasher);
         let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());

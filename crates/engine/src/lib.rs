@@ -31,5 +31,8 @@ pub use part::Part;
 pub use prune::{FilterMode, PruneRules, TreeView};
 pub use session::{LocationChoice, Session};
 pub use table::{Column, Table};
-pub use timeline::{ContextSums, MAX_TILE_CELLS, Tile, TileCell};
+pub use timeline::{
+    Bins, CallList, CallRow, CallsQuestion, ContextSums, DurationBin, FindQuestion, Found,
+    MAX_TILE_CELLS, Tile, TileCell, TileQuestion, TrackRange, call_depths,
+};
 pub use views::{FlatBy, FlatRow, TopDown, flat, row_costs};

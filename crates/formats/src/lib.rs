@@ -7,16 +7,20 @@
 #![warn(clippy::indexing_slicing)]
 
 pub mod archive;
+pub mod callgrind;
 pub mod compressed;
 mod error;
 pub mod extrap;
+pub mod hosts;
 pub mod hpctoolkit;
 pub mod json;
 pub mod json_trace;
 pub mod measurements;
 pub mod otf2;
+pub mod parceive;
 pub mod pascal;
 pub mod scaling_peers;
+pub mod sqlite;
 pub mod stream;
 pub mod tau;
 

@@ -71,6 +71,13 @@ fn the_real_workflow_is_rebuilt_from_its_parts_value_by_value() {
     let parts: Vec<Part<'_>> =
         names.iter().zip(&parts).map(|(name, profiles)| Part { name, profiles }).collect();
     let built = build_workflow(&description, &parts);
+    // What is written is what was built.
+    let mut text = Vec::new();
+    built.write(&mut text).unwrap();
+    let (written, issues) = read(&text).unwrap();
+    assert!(issues.is_empty(), "{issues:?}");
+    assert_eq!(written, built);
+    let built = written;
 
     assert_eq!(sorted(&built.metadata), sorted(&golden.metadata));
     assert_eq!(built.components.len(), 2);

@@ -249,6 +249,10 @@ fn item_reply(key: &str, item: &Item) -> ItemReply {
         size_bytes: item.size_bytes,
         issues: item.issues().len() as u64,
         members: item.members.clone(),
+        has_trace: match &item.content {
+            Content::Experiment(opened) => opened.session().experiment().traces.is_some(),
+            Content::Ensemble(_) => false,
+        },
     }
 }
 

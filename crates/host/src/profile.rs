@@ -157,8 +157,10 @@ pub(crate) fn source(opened: &Opened, ask: &SourceAsk, control: &Control) -> Ans
 }
 
 pub(crate) fn report(opened: &Opened, ask: &ReportAsk, control: &Control) -> Answered {
-    let report =
-        opened.report(ask.metric.as_deref(), control).map_err(|error| service_error(&error))?;
+    let report = opened
+        .diagnose(ask.metric.as_deref(), control)
+        .map_err(|error| service_error(&error))?
+        .value;
     let origin = &opened.session().experiment().metadata.origin;
     plain(ask, &ReportReply::of(&report, opened, origin).map_err(|error| wire_error(&error))?)
 }
@@ -236,6 +238,6 @@ fn members(word: Option<&str>) -> Result<BalanceBy, ErrorReply> {
     }
 }
 
-fn unknown(field: &str, word: &str, known: &str) -> ErrorReply {
+pub(crate) fn unknown(field: &str, word: &str, known: &str) -> ErrorReply {
     ErrorReply::new("misuse", format!("{field} `{word}` is none of {known}"))
 }

@@ -5,10 +5,12 @@
 //! allows that.
 
 pub mod archive;
+mod callgrind;
 pub mod convert;
 mod error;
 pub mod events;
 mod hpctoolkit;
+mod parceive;
 mod registry;
 pub mod scaling;
 mod tau;

@@ -6,7 +6,7 @@ use parallax_base::{Folder, FolderEntry, Limits, ReadError, Source, read_range};
 use parallax_formats::hpctoolkit::{FileKind, Recognised, recognise};
 use parallax_model::Experiment;
 
-use crate::{ImportError, archive, hpctoolkit, tau};
+use crate::{ImportError, archive, callgrind, hpctoolkit, parceive, tau};
 
 /// Bytes that recognising a format may look at.
 const SNIFF_BYTES: u64 = 512;
@@ -48,6 +48,9 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
     if tau::is_folder(&**folder) {
         return tau::open_folder(folder, limits);
     }
+    if callgrind::is_folder(&**folder) {
+        return callgrind::open_folder(folder, limits);
+    }
     if !old.is_empty() {
         old.truncate(3);
         return Err(ImportError::NotRecognised {
@@ -74,21 +77,21 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         origin,
         found,
         hint: "name an HPCToolkit database (the folder with meta.db and profile.db), a folder with \
-               profiles of TAU (profile.0.0.0), or a .ppk file",
+               profiles of TAU (profile.0.0.0), a .ppk file, or a profile of Callgrind",
     })
 }
 
 /// Whether a file is an experiment on its own. Looks at its first bytes.
 #[must_use]
 pub fn is_experiment_file(source: &Source) -> bool {
-    tau::is_file(source)
+    tau::is_file(source) || callgrind::is_file(source) || parceive::is_file(source)
 }
 
 /// Whether a folder holds profiles that [`open`] reads although no file in it is a database.
 /// Looks at names.
 #[must_use]
 pub fn holds_experiment(folder: &dyn Folder) -> bool {
-    tau::is_folder(folder) || is_archive(folder)
+    tau::is_folder(folder) || is_archive(folder) || callgrind::is_folder(folder)
 }
 
 /// Whether a folder is an archive of a trace. Looks at names.
@@ -114,10 +117,21 @@ pub fn open_file(source: &Source, name: &str, limits: &Limits) -> Result<Experim
         experiment.sources = Some(Arc::new(OneFile::new(name, source)));
         return Ok(experiment);
     }
+    if callgrind::is_file(source) {
+        let mut experiment = callgrind::open_file(source, name, limits)?;
+        experiment.sources = Some(Arc::new(OneFile::new(name, source)));
+        return Ok(experiment);
+    }
+    if parceive::is_file(source) {
+        let mut experiment = parceive::open_file(source, name, limits)?;
+        experiment.sources = Some(Arc::new(OneFile::new(name, source)));
+        return Ok(experiment);
+    }
     Err(ImportError::NotRecognised {
         origin: name.to_owned(),
         found: "the file is of no known format".to_owned(),
-        hint: "name a packed profile (.ppk) or a workflow profile of TAU, or the folder of a database",
+        hint: "name a packed profile (.ppk) or a workflow profile of TAU, a database of Parceive, \
+               or the folder of a database",
     })
 }
 

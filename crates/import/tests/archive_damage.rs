@@ -1,87 +1,21 @@
 //! A damaged archive is an error or a smaller answer, and never stops the program.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
+mod archives;
 
 use std::sync::Arc;
 
-use parallax_base::{Folder, Limits, MemoryFolder, MemorySink, TimeWindow, read_range};
+use parallax_base::{Folder, Limits, MemoryFolder};
 use parallax_import::archive;
-use parallax_import::events::{Conversion, Endpoint, TrackIdentity};
 use proptest::prelude::*;
 
-/// An archive of two tracks with several levels of nodes, messages, values and markers.
-fn files() -> Vec<(String, Vec<u8>)> {
-    let sink = MemorySink::new();
-    let mut conversion = Conversion::new(Arc::new(sink.clone()), 0).unwrap();
-    let functions = ["main", "solve", "wait"].map(|name| conversion.function(name, "USER"));
-    let counter = conversion.counter("power", "W");
-    let tracks = ["a", "b"].map(|name| {
-        conversion.track(TrackIdentity { name: name.into(), ..TrackIdentity::default() })
-    });
-    let peers = tracks.map(|track| conversion.peer_of(track));
-    for step in 0..60_u64 {
-        for (nth, &track) in tracks.iter().enumerate() {
-            let builder = conversion.builder(track).unwrap();
-            let now = 1000 + step * 100;
-            builder.enter(now, functions[0]);
-            builder.enter(now + 10, functions[(step % 3) as usize]);
-            builder.value(now + 20, counter, step as f64);
-            builder.message(Endpoint {
-                nanos: now + 30,
-                partner: peers[1 - nth],
-                communicator: 0,
-                tag: 1,
-                bytes: step,
-                is_send: nth == 0,
-            });
-            builder.marker(now + 40, functions[2]);
-            builder.leave(now + 50, None);
-            if step % 7 != 0 {
-                builder.leave(now + 60, None);
-            }
-        }
-        conversion.commit().unwrap();
-    }
-    conversion.finish().unwrap();
-    let folder = sink.into_folder("memory");
-    let entries = folder.entries().unwrap();
-    let read = |path: &str| {
-        let source = folder.open(path).unwrap().unwrap();
-        read_range(&*source, 0, source.len()).unwrap().into_owned()
-    };
-    entries.into_iter().map(|entry| (entry.path.clone(), read(&entry.path))).collect()
-}
+use archives::{exercise, files};
 
-/// Opens and asks everything; what comes out does not matter.
-fn exercise(files: Vec<(String, Vec<u8>)>) {
-    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("damaged", files));
-    let limits = Limits { metadata_bytes: 1 << 24, answer_bytes: 1 << 24, ..Limits::default() };
-    let Ok(experiment) = archive::open(&folder, &limits) else { return };
-    let traces = experiment.traces.as_deref().unwrap();
-    for track in 0..traces.tracks().len().min(4) {
-        for window in [TimeWindow::ALL, TimeWindow::new(2000, 3333), TimeWindow::new(0, 1)] {
-            let mut seen = 0_usize;
-            let _ = traces.visit(track, window, &mut |_| seen += 1);
-            let _ = traces.visit_calls(track, window, &mut |_| seen += 1);
-            let _ = traces.sums(track, window, &mut |_| seen += 1);
-            // Bins of a window without an end would be too many to count.
-            let inside = window.intersect(TimeWindow::new(0, 100_000));
-            for exponent in [0, 5, 12, 40] {
-                let _ = traces.bins(track, inside, exponent, &mut |_, _| seen += 1);
-            }
-        }
-    }
-    let events = experiment.events.as_deref().unwrap();
-    let mut seen = 0_usize;
-    let _ = events.messages(TimeWindow::ALL, &mut |_| seen += 1);
-    let _ = events.collectives(TimeWindow::ALL, &mut |_| seen += 1);
-    let _ = events.values(0, 0, TimeWindow::ALL, &mut |_, _| seen += 1);
-    let _ = events.markers(TimeWindow::ALL, &mut |_, _, _| seen += 1);
-}
+/// So many that there are three levels of nodes.
+const STEPS: u64 = 60;
 
 #[test]
 fn an_archive_without_one_of_its_files_says_which() {
-    let whole = files();
+    let whole = files(STEPS);
     assert_eq!(whole.len(), 17);
     for (missing, _) in &whole {
         let rest: Vec<_> = whole.iter().filter(|(path, _)| path != missing).cloned().collect();
@@ -93,7 +27,7 @@ fn an_archive_without_one_of_its_files_says_which() {
 
 #[test]
 fn files_cut_anywhere_are_errors() {
-    let whole = files();
+    let whole = files(STEPS);
     for at in 0..whole.len() {
         let len = whole.get(at).map_or(0, |(_, bytes)| bytes.len());
         for keep in (0..len).step_by(97) {
@@ -114,7 +48,7 @@ proptest! {
     fn bytes_that_changed_stop_nothing(
         changes in prop::collection::vec((0..17_usize, any::<prop::sample::Index>(), 1..=255_u8), 1..6),
     ) {
-        let mut files = files();
+        let mut files = files(STEPS);
         for (file, at, flip) in changes {
             let Some((_, bytes)) = files.get_mut(file) else { continue };
             let at = at.index(bytes.len());

@@ -446,18 +446,30 @@ fn totals_are_those_of_taus_own_summary() {
 }
 
 #[test]
-fn a_workflow_is_one_experiment_with_one_space_of_ranks() {
+fn a_workflow_is_one_experiment_with_ranks_of_each_component() {
     let Some(data) = corpus() else { return };
     let x = file(&data.join("tau/workflow_consolidation/merged_workflow.json"));
     assert_eq!(x.metadata.title, "ImpactTv1betaAdios");
-    let fact =
-        |name: &str| x.metadata.facts.iter().find(|(known, _)| known == name).unwrap().1.as_str();
-    assert_eq!(fact("Application 0"), "xmain_0");
-    assert_eq!(fact("Application 1"), "reader2_0, needs xmain_0");
+    let components: Vec<_> = x
+        .metadata
+        .components
+        .iter()
+        .map(|c| (c.application, &*c.name, c.first_rank, c.depends_on.len(), c.span.unwrap()))
+        .collect();
+    let micros = |from: u64, to: u64| (from * 1000, to * 1000);
+    assert_eq!(
+        components,
+        [
+            (0, "xmain_0", 0, 0, micros(1_497_063_437_427_601, 1_497_063_499_911_350)),
+            (1, "reader2_0", 8, 1, micros(1_497_063_437_148_776, 1_497_063_499_553_285)),
+        ]
+    );
+    assert_eq!(&*x.metadata.components[1].depends_on[0], "xmain_0");
     let of = |kind| -> Vec<u64> {
         x.locations.iter().filter_map(|l| x.locations.identity(l, kind)).collect()
     };
-    assert_eq!(of(IdentityKind::Rank), (0..12).collect::<Vec<_>>());
+    assert_eq!(of(IdentityKind::Rank), [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3]);
+    assert_eq!(x.locations.count_distinct(IdentityKind::Rank), 12);
     assert_eq!(of(IdentityKind::Application), [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1]);
     let entries: Vec<String> = x
         .contexts
@@ -477,7 +489,7 @@ fn a_workflow_is_one_experiment_with_one_space_of_ranks() {
     assert_eq!(at(1, "<xmain_0>"), Some(62_483_749.0 * 1e-6));
     assert_eq!(at(1, "<reader2_0>"), None);
     assert_eq!(at(9, "<reader2_0>"), Some(62_404_509.0 * 1e-6));
-    assert_eq!(x.locations.label(LocationIdx::new(9)), "application 1 rank 8 thread 0");
+    assert_eq!(x.locations.label(LocationIdx::new(9)), "reader2_0 rank 0 thread 0");
 }
 
 #[test]

@@ -5,11 +5,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parallax_base::{Control, Folder, Limits, MemorySink, TimeWindow};
+use parallax_base::{Control, Folder, Limits, MemoryFolder, MemorySink, TimeWindow};
 use parallax_import::archive;
 use parallax_import::convert::{ConvertOptions, convert, recognise};
 use parallax_model::{Experiment, LinkKind, RecordCounts};
-use parallax_native::DiskFolder;
+use parallax_native::{DiskFolder, DiskSink};
+use parallax_testkit::json_trace::{JsonTrace, Style};
 
 /// A folder of the corpus; `None` where there is none.
 fn corpus(folder: &str) -> Option<PathBuf> {
@@ -147,4 +148,62 @@ fn tau_traces_are_whole() {
     assert_eq!((whole as u64, half), (counts.sends, 0));
     let experiment = open("data/tau/trace-lulesh-8x2", "tau.trc").unwrap();
     assert_eq!(self::counts(&experiment).total(), 75_696);
+}
+
+/// Track, context, start and end.
+type Call = (String, String, u64, u64);
+/// Track, time and bits.
+type Value = (u32, u64, u64);
+
+/// All calls, and the values of all counters.
+fn contents(experiment: &Experiment) -> (Vec<Call>, Vec<Value>) {
+    let store = experiment.traces.as_deref().unwrap();
+    let events = experiment.events.as_deref().unwrap();
+    let (mut all, mut values) = (Vec::new(), Vec::new());
+    for (number, track) in store.tracks().iter().enumerate() {
+        let name = experiment.locations.label(track.location);
+        let mut call = |call: parallax_model::Call| {
+            let context = experiment.contexts.by_source_id(call.context).unwrap();
+            let path = format!(
+                "{} {}",
+                experiment.contexts.depth(context),
+                experiment.contexts.label(context)
+            );
+            all.push((name.clone(), path, call.start_nanos, call.end_nanos));
+        };
+        store.visit_calls(number, TimeWindow::ALL, &mut call).unwrap();
+        for counter in 0..events.counters().len() as u32 {
+            let mut value =
+                |nanos, value: f64| values.push((number as u32, nanos, value.to_bits()));
+            events.values(number as u32, counter, TimeWindow::ALL, &mut value).unwrap();
+        }
+    }
+    (all, values)
+}
+
+#[test]
+fn events_that_are_sorted_on_the_disk_make_the_same_archive() {
+    for style in [Style::Kineto, Style::Chrome] {
+        let (text, counts) = JsonTrace::new(style, 3, 4_000).text();
+        let folder: Arc<dyn Folder> =
+            Arc::new(MemoryFolder::new("m", [("t.json".to_owned(), text)]));
+        let input = recognise(&folder, "t.json").unwrap().unwrap();
+        let in_memory = MemorySink::new();
+        let options = ConvertOptions::default();
+        convert(&input, "t", Arc::new(in_memory.clone()), &options, &Control::new()).unwrap();
+        let in_memory: Arc<dyn Folder> = Arc::new(in_memory.into_folder("m"));
+        let place = tempfile::tempdir().unwrap();
+        let disk = Arc::new(DiskSink::new(&place.path().join("a")).unwrap());
+        let options = ConvertOptions { memory_bytes: 1 << 18, ..options };
+        convert(&input, "t", Arc::clone(&disk) as _, &options, &Control::new()).unwrap();
+        disk.publish().unwrap();
+        let names = std::fs::read_dir(place.path().join("a")).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert_eq!(names.filter(|name| !name.ends_with(".arrow")).count(), 0, "nothing is left");
+        let on_disk: Arc<dyn Folder> = Arc::new(DiskFolder::new(&place.path().join("a")));
+        let [a, b] = [in_memory, on_disk]
+            .map(|folder| contents(&archive::open(&folder, &Limits::default()).unwrap()));
+        assert_eq!(a.0.len() as u64, counts.entries, "{style:?}");
+        assert!(a == b, "{style:?}");
+    }
 }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use parallax_base::{Folder, Issues};
 
-use crate::{ContextTree, EventStore, LocationCatalog, MetricCatalog, ProfileStore, TraceStore};
+use crate::{
+    Activations, Component, ContextTree, EventStore, LocationCatalog, MetricCatalog, ProfileStore,
+    TraceStore,
+};
 
 /// What is known about an execution besides numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +20,8 @@ pub struct Metadata {
     pub origin: String,
     /// Further facts by name.
     pub facts: Vec<(String, String)>,
+    /// The coupled applications of a workflow, by number; empty where there is one.
+    pub components: Vec<Component>,
 }
 
 /// One execution of a program.
@@ -36,6 +41,9 @@ pub struct Experiment {
     pub traces: Option<Arc<dyn TraceStore>>,
     /// What happened besides calls, where it was recorded.
     pub events: Option<Arc<dyn EventStore>>,
+    /// Single calls, executions of loops and iterations with what they read and write, where they
+    /// were recorded.
+    pub activations: Option<Arc<Activations>>,
     /// Where copies of source files may be found, by their path.
     pub sources: Option<Arc<dyn Folder>>,
     /// What was repaired, dropped or guessed while opening.

@@ -6,6 +6,7 @@
 
 pub mod ensemble;
 
+mod activation;
 mod context;
 mod experiment;
 mod location;
@@ -13,6 +14,11 @@ mod metric;
 mod store;
 mod trace;
 
+pub use activation::{
+    ActivationKind, ActivationTree, ActivationTreeBuilder, Activations, Clock, ContextTouch,
+    Creator, NewActivation, Ordered, Reference, Site, StorageClass, SyncEvent, SyncKind, Tag,
+    Thread, Touch, Touches, TouchesBuilder,
+};
 pub use context::{
     ContextKind, ContextTree, ContextTreeBuilder, Function, Module, Node, Relation, SourceFile,
 };
@@ -23,6 +29,6 @@ pub use store::{
     ContextChoice, MetricChoice, Plan, ProfileStore, SliceColumns, SliceRequest, StoreError,
 };
 pub use trace::{
-    Call, CollectivePart, Component, ContextTime, Counter, EventStore, Interval, LinkKind, Message,
-    RecordCounts, TraceKind, TraceStore, Track, for_each_bin, whole_bins,
+    BinTime, Call, CollectivePart, Component, ContextTime, Counter, EventStore, Interval, LinkKind,
+    Message, RecordCounts, TraceKind, TraceStore, Track, for_each_bin, whole_bins,
 };

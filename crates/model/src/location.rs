@@ -77,6 +77,8 @@ pub struct LocationCatalog {
     num_values: Vec<u64>,
     /// Names that the source gives, by row.
     names: Vec<(u32, Arc<str>)>,
+    /// Names of the coupled applications, by number.
+    applications: Vec<(u64, Arc<str>)>,
     summary: Option<u32>,
 }
 
@@ -125,6 +127,11 @@ impl LocationCatalogBuilder {
         if let Some(row) = self.catalog.len.checked_sub(1) {
             self.catalog.names.push((LocationIdx::from_len(row).get(), name.into()));
         }
+    }
+
+    /// Names an application of a workflow: labels of its locations begin with that.
+    pub fn application(&mut self, number: u64, name: impl Into<Arc<str>>) {
+        self.catalog.applications.push((number, name.into()));
     }
 
     /// The finished catalog.
@@ -187,13 +194,22 @@ impl LocationCatalog {
         IdentityKind::ALL.into_iter().filter(|&kind| self.has(kind))
     }
 
-    /// How many different values a kind takes.
+    /// How many different values a kind takes. Ranks of different applications are different.
     #[must_use]
     pub fn count_distinct(&self, kind: IdentityKind) -> usize {
-        let mut ids: Vec<_> = self.iter().filter_map(|l| self.identity(l, kind)).collect();
+        let own = |l| Some((self.application_of(l, kind), self.identity(l, kind)?));
+        let mut ids: Vec<_> = self.iter().filter_map(own).collect();
         ids.sort_unstable();
         ids.dedup();
         ids.len()
+    }
+
+    /// The application in which an element of the identity of a location counts: each numbers its
+    /// ranks on its own. `None` for other kinds, and where there is one application.
+    #[must_use]
+    pub fn application_of(&self, location: LocationIdx, kind: IdentityKind) -> Option<u64> {
+        let is_own = kind == IdentityKind::Rank;
+        is_own.then(|| self.identity(location, IdentityKind::Application)).flatten()
     }
 
     /// Number of values in the profile of a location.
@@ -202,9 +218,16 @@ impl LocationCatalog {
         self.num_values.get(location.idx()).copied().unwrap_or(0)
     }
 
+    /// What people call an application: `reader`, or `application 1` where it has no name.
+    #[must_use]
+    pub fn application_label(&self, number: u64) -> String {
+        let named = self.applications.iter().find(|(known, _)| *known == number);
+        named.map_or_else(|| format!("application {number}"), |(_, name)| name.to_string())
+    }
+
     /// What a person calls the location: the name that the source gives, or its identity:
     /// `rank 3 thread 0`, `node 0x2a803c80 thread 0`, `rank 0 gpucontext 1 gpustream 7`; `summary`
-    /// for the summary.
+    /// for the summary. In a workflow the name of the application comes first.
     ///
     /// Nodes and cores are left out where a rank tells locations apart.
     #[must_use]
@@ -215,7 +238,11 @@ impl LocationCatalog {
         if let Ok(at) = self.names.binary_search_by_key(&location.get(), |(row, _)| *row)
             && let Some((_, name)) = self.names.get(at)
         {
-            return name.to_string();
+            let application = self.identity(location, IdentityKind::Application);
+            return application.map_or_else(
+                || name.to_string(),
+                |number| format!("{}, {name}", self.application_label(number)),
+            );
         }
         let has_rank = self.identity(location, IdentityKind::Rank).is_some();
         let mut parts = Vec::new();
@@ -225,6 +252,7 @@ impl LocationCatalog {
                 IdentityKind::Node if has_rank => {}
                 IdentityKind::Core => {}
                 IdentityKind::Node => parts.push(format!("node {id:#x}")),
+                IdentityKind::Application => parts.push(self.application_label(id)),
                 _ => parts.push(format!("{} {id}", kind.name())),
             }
         }

@@ -35,7 +35,7 @@ pub struct Call {
     pub context: u32,
     /// Nanoseconds on the trace's clock.
     pub start_nanos: u64,
-    /// When it was left; `u64::MAX` when that was not looked for.
+    /// When it was left; `u64::MAX` when the source does not say.
     pub end_nanos: u64,
 }
 
@@ -48,6 +48,15 @@ pub struct ContextTime {
     pub calls: u64,
     /// Time during which it was the active one.
     pub nanos: u64,
+}
+
+/// What one context takes of a bin of a track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BinTime {
+    /// Number of the bin.
+    pub bin: u64,
+    /// The context, and what it takes of the bin.
+    pub time: ContextTime,
 }
 
 /// What a trace says about each track.
@@ -123,8 +132,9 @@ pub trait TraceStore: Send + Sync {
     }
 
     /// Calls `visit` with the time of each context in each bin of 2^`exponent` nanoseconds that
-    /// overlaps `window`: bin b begins at b · 2^`exponent`. Bins come in order; a context may come
-    /// several times in one. Bins at the edges are not cut at the window.
+    /// overlaps `window`: bin b begins at b · 2^`exponent`. Bins come in order, as many at once as
+    /// are at hand; a context may come several times in one. Bins at the edges are not cut at the
+    /// window.
     ///
     /// # Errors
     /// When the source fails.
@@ -133,17 +143,28 @@ pub trait TraceStore: Send + Sync {
         track: usize,
         window: TimeWindow,
         exponent: u8,
-        visit: &mut dyn FnMut(u64, ContextTime),
+        visit: &mut dyn FnMut(&[BinTime]),
     ) -> Result<(), StoreError> {
         let window = whole_bins(window, exponent);
+        let mut times = Vec::new();
         self.visit(track, window, &mut |interval| {
             let active = TimeWindow::new(interval.start_nanos, interval.end_nanos);
             for_each_bin(active.intersect(window), exponent, |bin, nanos| {
-                visit(bin, ContextTime { context: interval.context, calls: 0, nanos });
+                let time = ContextTime { context: interval.context, calls: 0, nanos };
+                times.push(BinTime { bin, time });
             });
-        })
+            if times.len() >= AT_ONCE {
+                visit(&times);
+                times.clear();
+            }
+        })?;
+        visit(&times);
+        Ok(())
     }
 }
+
+/// Times of bins that are handed over at once, about.
+const AT_ONCE: usize = 256;
 
 /// Calls `visit` with each bin of 2^`exponent` nanoseconds that `window` reaches into, and how much
 /// of the window lies in it.
@@ -179,6 +200,8 @@ pub enum LinkKind {
     Message,
     /// A cause and its effect, such as starting a kernel and the kernel.
     Flow,
+    /// Data that one component wrote to a file and another one read from it.
+    Transfer,
 }
 
 /// A message or another link.
@@ -196,7 +219,7 @@ pub struct Message {
     pub receive_nanos: Option<u64>,
     /// Communicator.
     pub communicator: u32,
-    /// Tag.
+    /// Tag; of a flow its number, of a transfer the source's number of the file.
     pub tag: i64,
     /// Size in bytes.
     pub bytes: u64,
@@ -251,6 +274,14 @@ pub struct Component {
     pub name: Arc<str>,
     /// Names of the components it takes data from.
     pub depends_on: Vec<Arc<str>>,
+    /// What its own ranks are counted from in the one space of ranks of all components: 8 where
+    /// its rank 0 is rank 8 of the workflow; 0 where its ranks are numbers of that space already.
+    pub first_rank: u64,
+    /// Nanoseconds that were added to the times of its own clock.
+    pub shift_nanos: i64,
+    /// Its first and last time, in nanoseconds on the clock that all components share; `None` where
+    /// it has no times.
+    pub span: Option<(u64, u64)>,
 }
 
 /// How many records of which kind a track has, as its source has them.
@@ -303,9 +334,6 @@ pub trait EventStore: Send + Sync {
     /// The metrics whose values change.
     fn counters(&self) -> &[Counter];
 
-    /// The coupled applications; empty where there is one.
-    fn components(&self) -> &[Component];
-
     /// Calls `visit` with each message that is under way at some moment of `window`, about in order
     /// of sending.
     ///
@@ -316,6 +344,9 @@ pub trait EventStore: Send + Sync {
         window: TimeWindow,
         visit: &mut dyn FnMut(Message),
     ) -> Result<(), StoreError>;
+
+    /// The file through which the data of a transfer goes; `None` for other links.
+    fn file_of(&self, message: &Message) -> Option<&Arc<str>>;
 
     /// Calls `visit` with each part in a collective operation that overlaps `window`.
     ///

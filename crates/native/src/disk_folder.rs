@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parallax_base::{Folder, FolderEntry, ReadError, Source};
 
-use crate::MappedFile;
+use crate::{MappedFile, StreamedFile};
 
 /// Folders inside folders that are looked into; also what stops at links that lead in a circle.
 const MAX_DEPTH: u32 = 12;
@@ -14,18 +14,33 @@ const MAX_DEPTH: u32 = 12;
 /// Files after which a walk stops looking into further folders.
 const MAX_FILES: usize = 200_000;
 
-/// A directory. Files are mapped when they are opened.
+/// A directory. Files are mapped when they are opened, or read piece by piece.
 #[derive(Debug, Clone)]
 pub struct DiskFolder {
     path: PathBuf,
     name: String,
+    is_streamed: bool,
 }
 
 impl DiskFolder {
     /// The directory at `path`.
     #[must_use]
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), name: path.display().to_string() }
+        Self { path: path.to_owned(), name: path.display().to_string(), is_streamed: false }
+    }
+
+    /// The directory at `path`, whose files are read once from front to back ([`StreamedFile`]).
+    #[must_use]
+    pub fn streamed(path: &Path) -> Self {
+        Self { is_streamed: true, ..Self::new(path) }
+    }
+
+    fn open_file(&self, path: &Path) -> io::Result<Source> {
+        Ok(if self.is_streamed {
+            Arc::new(StreamedFile::open(path)?)
+        } else {
+            Arc::new(MappedFile::open(path)?)
+        })
     }
 }
 
@@ -104,8 +119,8 @@ impl Folder for DiskFolder {
         if !relative.components().all(|part| matches!(part, Component::Normal(_))) {
             return Ok(None);
         }
-        match MappedFile::open(&self.path.join(relative)) {
-            Ok(file) => Ok(Some(Arc::new(file))),
+        match self.open_file(&self.path.join(relative)) {
+            Ok(file) => Ok(Some(file)),
             Err(error)
                 if matches!(
                     error.kind(),
@@ -133,6 +148,19 @@ mod tests {
         for outside in ["../cli/Cargo.toml", "/etc/passwd", "src/../Cargo.toml", "src", "nothing"] {
             assert!(folder.open(outside).unwrap().is_none(), "{outside}");
         }
+    }
+
+    #[test]
+    fn a_file_that_is_read_piece_by_piece_has_the_same_bytes() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let open = |folder: DiskFolder| folder.open("Cargo.toml").unwrap().unwrap();
+        let (mapped, streamed) = (open(DiskFolder::new(path)), open(DiskFolder::streamed(path)));
+        assert_eq!(mapped.len(), streamed.len());
+        assert_eq!((mapped.as_slice().is_some(), streamed.as_slice()), (true, None));
+        let mut bytes = [0; 20];
+        streamed.read_at(7, &mut bytes).unwrap();
+        assert_eq!(mapped.as_slice().unwrap()[7..27], bytes);
+        assert!(streamed.read_at(mapped.len() - 1, &mut bytes).is_err(), "past the end");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! [`DiskSink`]: a directory that files are written to.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use parallax_base::FolderSink;
+use parallax_base::{ByteSource, FolderSink, ReadError, Source};
 
 /// Bytes gathered before they are written: archives have many small batches.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -57,6 +58,40 @@ impl FolderSink for DiskSink {
     fn create(&self, path: &str) -> io::Result<Box<dyn Write + Send>> {
         let file = File::create(self.partial.join(path))?;
         Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, file)))
+    }
+
+    fn reopen(&self, path: &str) -> io::Result<Option<Source>> {
+        let file = File::open(self.partial.join(path))?;
+        let len = file.metadata()?.len();
+        Ok(Some(Arc::new(Scratch { len, file: Mutex::new(file) })))
+    }
+
+    fn remove(&self, path: &str) -> io::Result<()> {
+        std::fs::remove_file(self.partial.join(path))
+    }
+}
+
+/// A file of the sink that is read back. It is read in long parts and not mapped, so that it takes
+/// no memory.
+struct Scratch {
+    len: u64,
+    file: Mutex<File>,
+}
+
+impl ByteSource for Scratch {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let wanted = buffer.len() as u64;
+        let end = offset.checked_add(wanted);
+        if end.is_none_or(|end| end > self.len) {
+            return Err(ReadError::OutOfBounds { offset, wanted, len: self.len });
+        }
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(buffer));
+        read.map_err(|cause| ReadError::Storage { offset, cause: cause.to_string() })
     }
 }
 

@@ -7,7 +7,9 @@
 mod disk_folder;
 mod disk_sink;
 mod mapped;
+mod streamed;
 
 pub use disk_folder::{DiskFolder, locate};
 pub use disk_sink::DiskSink;
 pub use mapped::MappedFile;
+pub use streamed::StreamedFile;

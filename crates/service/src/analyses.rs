@@ -65,7 +65,7 @@ pub struct BalanceAnswer {
 }
 
 impl Opened {
-    fn metric(
+    pub(crate) fn metric(
         &self,
         expression: Option<&str>,
         control: &Control,
@@ -84,7 +84,7 @@ impl Opened {
 
     /// The functions that are worth comparing when nobody names any; those of helper threads, which
     /// only wait, are not.
-    fn costly_functions(
+    pub(crate) fn costly_functions(
         &self,
         metric: MetricIdx,
         control: &Control,

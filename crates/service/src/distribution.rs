@@ -317,7 +317,11 @@ impl Opened {
         ];
         for kind in catalog.kinds() {
             // What the locations of a group do not have in common says nothing about it.
-            if matches!(grouping, Grouping::Identity(group) if group != kind) {
+            let is_apart = |group| match kind {
+                IdentityKind::Application => group != IdentityKind::Rank,
+                kind => group != kind,
+            };
+            if matches!(grouping, Grouping::Identity(group) if is_apart(group)) {
                 continue;
             }
             let id = |location: LocationIdx| catalog.identity(location, kind);

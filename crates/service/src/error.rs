@@ -2,6 +2,7 @@
 
 use parallax_engine::EngineError;
 use parallax_engine::query::QueryError;
+use parallax_formats::hosts::HostError;
 use parallax_import::ImportError;
 use parallax_model::StoreError;
 
@@ -15,6 +16,9 @@ pub enum ServiceError {
     /// The question cannot be answered.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// A host table or the description of a system cannot be read.
+    #[error(transparent)]
+    Hosts(#[from] HostError),
 }
 
 impl From<QueryError> for ServiceError {
@@ -27,7 +31,7 @@ impl ServiceError {
     /// Whether the person who asked can put it right by asking otherwise.
     #[must_use]
     pub const fn is_misuse(&self) -> bool {
-        matches!(self, Self::Engine(EngineError::Query(_)))
+        matches!(self, Self::Engine(EngineError::Query(_)) | Self::Hosts(_))
     }
 
     /// Whether the question was withdrawn.

@@ -2,11 +2,11 @@
 
 use parallax_base::{Control, Issues, LocationIdx};
 use parallax_model::{
-    ContextChoice, ContextKind, ContextTree, IdentityKind, MetricChoice, Plan, RecordCounts,
-    SliceRequest,
+    ContextChoice, ContextKind, ContextTree, Experiment, IdentityKind, MetricChoice, Plan,
+    RecordCounts, SliceRequest,
 };
 
-use crate::{Column, Opened, ServiceError, Table};
+use crate::{ActivationCounts, Column, Opened, ServiceError, Table};
 
 /// One metric, for people.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,27 @@ pub struct MetricInfo {
     pub statistics: Vec<String>,
     /// The whole execution's inclusive sum over all locations; `None` when it has none.
     pub total: Option<f64>,
+}
+
+/// One of several coupled applications, for people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComponentInfo {
+    /// Number, as in the identity of locations.
+    pub application: u64,
+    /// Name.
+    pub name: String,
+    /// How many ranks it has.
+    pub ranks: usize,
+    /// How many locations it has.
+    pub locations: usize,
+    /// What its ranks are counted from in the one space of ranks of all components.
+    pub first_rank: u64,
+    /// When it ran, in seconds since the first component did; `None` where that is not known.
+    pub span_s: Option<(f64, f64)>,
+    /// Seconds that were added to the times of its own clock.
+    pub shift_s: f64,
+    /// Names of the components it takes data from.
+    pub depends_on: Vec<String>,
 }
 
 /// What an experiment is.
@@ -64,8 +85,12 @@ pub struct Info {
     pub span_nanos: Option<(u64, u64)>,
     /// Records of all traces of events, as the source has them; `None` for other experiments.
     pub records: Option<RecordCounts>,
+    /// Single calls and accesses; `None` where sums were recorded only.
+    pub activations: Option<ActivationCounts>,
     /// What the entries are called.
     pub entries: Vec<String>,
+    /// The coupled applications; empty where there is one.
+    pub components: Vec<ComponentInfo>,
     /// The files of the database with their sizes in bytes.
     pub file_sizes: Vec<(String, u64)>,
     /// What was repaired, dropped or guessed.
@@ -141,6 +166,7 @@ impl Opened {
                 let zero = RecordCounts { declared: Some(0), ..RecordCounts::default() };
                 events.records().iter().fold(zero, |sum, track| sum.plus(track))
             }),
+            activations: x.activations.as_deref().map(ActivationCounts::of),
             span_nanos: x
                 .traces
                 .as_ref()
@@ -151,6 +177,7 @@ impl Opened {
                 .filter(|&context| tree.kind(context) == ContextKind::Entry)
                 .map(|context| tree.label(context))
                 .collect(),
+            components: components(x),
             file_sizes: x
                 .sources
                 .as_ref()
@@ -178,7 +205,73 @@ impl Opened {
     }
 }
 
+fn components(x: &Experiment) -> Vec<ComponentInfo> {
+    let list = &x.metadata.components;
+    let start = list.iter().filter_map(|component| component.span).map(|span| span.0).min();
+    let info = |component: &parallax_model::Component| {
+        let is_own = |l: &LocationIdx| {
+            x.locations.identity(*l, IdentityKind::Application) == Some(component.application)
+        };
+        let own: Vec<LocationIdx> = x.locations.iter().filter(is_own).collect();
+        let rank = |&l: &LocationIdx| x.locations.identity(l, IdentityKind::Rank);
+        let ranks: std::collections::BTreeSet<u64> = own.iter().filter_map(rank).collect();
+        let seconds = |nanos: u64| nanos.saturating_sub(start.unwrap_or(0)) as f64 / 1e9;
+        ComponentInfo {
+            application: component.application,
+            name: component.name.to_string(),
+            ranks: ranks.len(),
+            locations: own.len(),
+            first_rank: component.first_rank,
+            span_s: component.span.map(|(from, to)| (seconds(from), seconds(to))),
+            shift_s: component.shift_nanos as f64 / 1e9,
+            depends_on: component.depends_on.iter().map(ToString::to_string).collect(),
+        }
+    };
+    list.iter().map(info).collect()
+}
+
 impl Info {
+    /// The components as a table: what of them is known.
+    #[must_use]
+    pub fn components_table(&self) -> Table {
+        let list = &self.components;
+        let spans = |of: fn((f64, f64)) -> f64| list.iter().map(|c| c.span_s.map(of)).collect();
+        let doc = "Seconds since the first component began.";
+        let mut columns = vec![
+            Column::strings("component", "Name of the application.", list.iter().map(|c| &c.name)),
+            Column::u64s(
+                "application",
+                "",
+                "Its number, as in the identity of locations.",
+                list.iter().map(|c| c.application).collect(),
+            ),
+            Column::u64s("ranks", "", "How many.", list.iter().map(|c| c.ranks as u64).collect()),
+            Column::u64s(
+                "first_rank",
+                "",
+                "What its ranks are counted from in the one space of ranks of all components.",
+                list.iter().map(|c| c.first_rank).collect(),
+            ),
+            Column::u64s(
+                "locations",
+                "",
+                "How many.",
+                list.iter().map(|c| c.locations as u64).collect(),
+            ),
+            Column::optional_f64s("start_s", "s", doc, spans(|span| span.0)),
+            Column::optional_f64s("end_s", "s", doc, spans(|span| span.1)),
+        ];
+        if list.iter().any(|component| component.shift_s != 0.0) {
+            let doc = "Seconds that were added to the times of its own clock.";
+            let shifts = list.iter().map(|c| c.shift_s).collect();
+            columns.push(Column::f64s("shift_s", "s", doc, shifts));
+        }
+        let doc = "The components that it takes data from.";
+        let needed = list.iter().map(|c| c.depends_on.join(", "));
+        columns.push(Column::strings("depends_on", doc, needed));
+        Table::new(columns)
+    }
+
     /// The metrics as a table.
     #[must_use]
     pub fn metrics_table(&self) -> Table {

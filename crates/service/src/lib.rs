@@ -4,60 +4,109 @@
 //! into a [`Table`] for every other use. Who asks (a terminal, a browser, a notebook) is not known
 //! here, so all of them get the same numbers.
 
+mod activations;
+mod advise;
 mod analyses;
+mod clusters;
+mod comparison;
+mod correlation;
+mod critical_path;
+mod diagnosis;
 mod discover;
 mod distribution;
 mod error;
+mod gate;
 mod info;
+mod iterations;
+mod matrix;
 mod options;
+mod over_time;
 mod query;
 mod source;
+mod stacks;
 mod timeline;
+mod topology;
 mod tree_table;
 mod views;
+mod waits;
+mod workflow;
+mod workflow_profile;
 
 pub mod scaling;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use parallax_base::{Folder, Limits, Source};
 use parallax_engine::Session;
 
+pub use activations::{ActivationCounts, ReferencesRequest};
+pub use advise::{AdviseAnswer, AdviseBy, AdviseRequest, TasksAnswer};
 pub use analyses::{BalanceAnswer, BalanceBy, BalanceRequest};
+pub use clusters::{ClusterAnswer, ClusterMethod, ClusterRequest};
+pub use comparison::{
+    ComparedVersion, ComparisonOrder, ComparisonOutcome, ComparisonRequest, GateOutcome,
+    compare_experiments,
+};
+pub use correlation::{CorrelationPoints, CorrelationRequest};
+pub use critical_path::{CriticalPathAnswer, CriticalPathBy, CriticalPathRequest};
+pub use diagnosis::regression;
 pub use discover::{Found, discover};
 pub use distribution::{CostScope, DistributionAnswer, DistributionRequest};
 pub use error::ServiceError;
-pub use info::{Info, MetricInfo};
-pub use options::{CostChoice, CostsChoice, PruneChoice};
-pub use parallax_analysis as analysis;
-pub use parallax_base::{Control, Issue, Issues, Limits as OpenLimits, Severity, Unit};
-pub use parallax_engine::{Column, FlatBy, Table};
-pub use parallax_import::convert::{
-    ConvertOptions, TraceInput, convert, recognise as recognise_trace,
+pub use gate::Gate;
+pub use info::{ComponentInfo, Info, MetricInfo};
+pub use iterations::{
+    FoundIterations, GroupEvidence, IterationsAnswer, IterationsBy, IterationsRequest,
+    IterationsView, RepetitionEvidence, parse_iterations,
 };
-pub use parallax_import::events::ConversionError;
+pub use matrix::{MatrixAnswer, MatrixRequest};
+pub use options::{CostChoice, CostsChoice, PruneChoice};
+pub use over_time::{OverTimeAnswer, OverTimeBy, OverTimeRequest, OverTimeWhat};
+pub use parallax_analysis as analysis;
+pub use parallax_base::{Control, Issue, Issues, Limits as OpenLimits, Severity, TimeWindow, Unit};
+pub use parallax_engine::{CallsQuestion, Column, FlatBy, Table, TrackRange};
+pub use parallax_import::convert::{
+    Alignment, ConvertOptions, TraceInput, WorkflowInput, convert, convert_workflow,
+    recognise as recognise_trace,
+};
+pub use parallax_import::events::{ComponentPlan, ConversionError};
 pub use parallax_import::{holds_experiment, is_experiment_file};
+pub use parallax_model::TraceKind;
 pub use query::{Answer, QueryRequest, TraceRequest};
 pub use source::{SourceAnswer, SourceFileInfo, SourceRequest};
-pub use timeline::{MessagesBy, MessagesRequest, StatsBy, StatsRequest};
+pub use stacks::{StacksAnswer, StacksBy, StacksRequest};
+pub use timeline::{
+    BinsAnswer, CallsAnswer, FindAnswer, FindOrder, FindRequest, LinksAnswer, LinksRequest,
+    MessagesBy, MessagesRequest, StatsBy, StatsRequest, TileRequest, TimelineAnswer, TimelineBy,
+    TimelineKey, TimelineNames, TracksChoice, tile_table,
+};
+pub use topology::{HostSource, TopologyAnswer, TopologyNode, TopologyRequest, UnitRow};
 pub use tree_table::{NO_PARENT, TreeTableAnswer, TreeTableRequest};
 pub use views::{
     CallersRequest, CostHeader, FlatAnswer, FlatRequest, TreeAnswer, TreeRequest, TreeRow,
 };
+pub use waits::{WaitsBy, WaitsKind, WaitsRequest};
+pub use workflow::WorkflowRequest;
+pub use workflow_profile::ProfileInput;
 
 /// Opens the experiment in a file that is one on its own, such as a packed profile of TAU.
 ///
 /// # Errors
 /// When the file is of no known format, or broken.
 pub fn open_file(source: &Source, name: &str, limits: &Limits) -> Result<Opened, ServiceError> {
-    let experiment = parallax_import::open_file(source, name, limits)?;
-    Ok(Opened { session: Session::new(experiment), limits: *limits })
+    Ok(Opened::new(parallax_import::open_file(source, name, limits)?, limits))
 }
 
 /// An open experiment that answers questions.
 pub struct Opened {
     session: Session,
     limits: Limits,
+    /// Functions and groups of the trace, once somebody asked.
+    names: Mutex<Option<Arc<TimelineNames>>>,
+    /// The iterations that were found last, and where.
+    found: Mutex<iterations::Last>,
+    /// What could run in parallel, once somebody asked.
+    advice: Mutex<advise::Last>,
 }
 
 /// Opens the experiment in `folder`, at the cost of its metadata.
@@ -65,10 +114,20 @@ pub struct Opened {
 /// # Errors
 /// When the folder holds nothing that can be opened.
 pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Opened, ServiceError> {
-    Ok(Opened { session: Session::new(parallax_import::open(folder, limits)?), limits: *limits })
+    Ok(Opened::new(parallax_import::open(folder, limits)?, limits))
 }
 
 impl Opened {
+    fn new(experiment: parallax_model::Experiment, limits: &Limits) -> Self {
+        Self {
+            session: Session::new(experiment),
+            limits: *limits,
+            names: Mutex::new(None),
+            found: Mutex::default(),
+            advice: Mutex::default(),
+        }
+    }
+
     /// The session below, for questions that this facade does not have yet.
     #[must_use]
     pub fn session(&self) -> &Session {

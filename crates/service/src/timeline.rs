@@ -1,13 +1,28 @@
-//! What happened in a stretch of time: statistics and messages of traces.
+//! What happened in a stretch of time: statistics and messages of traces, and pictures of them.
+
+mod find;
+mod links;
+mod names;
+mod picture;
 
 use std::collections::BTreeMap;
 
 use parallax_base::{ContextIdx, Control, TimeWindow};
-use parallax_engine::{Column, EngineError, Groups, LocationChoice, Table, TreeView};
+use parallax_engine::{
+    Column, EngineError, Groups, LocationChoice, Session, Table, TrackRange, TreeView,
+};
 use parallax_model::{EventStore, LinkKind, Message, TraceKind, TraceStore};
 
 use crate::options::{locations, window};
 use crate::{Answer, Opened, ServiceError};
+
+pub use find::{FindAnswer, FindOrder, FindRequest};
+pub use links::{BinsAnswer, LinksAnswer, LinksRequest};
+pub use names::{TimelineBy, TimelineKey, TimelineNames};
+pub use picture::{CallsAnswer, TileRequest, TimelineAnswer, tile_table};
+
+/// Tracks by their place in the trace; `None` for all.
+pub type TracksChoice = Option<Vec<TrackRange>>;
 
 /// What the rows of statistics are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,6 +41,8 @@ pub enum StatsBy {
 pub struct StatsRequest {
     /// A profile expression; `None` for all locations.
     pub profiles: Option<String>,
+    /// Which tracks, of those of the locations.
+    pub tracks: TracksChoice,
     /// A time window; `None` for everything.
     pub window: Option<String>,
     /// What the rows are.
@@ -44,6 +61,10 @@ pub enum MessagesBy {
     Size,
     /// One row for each tag.
     Tag,
+    /// One row for each pair of components, messages and transfers apart.
+    Component,
+    /// One row for each file and pair of components: transfers.
+    File,
 }
 
 /// Which messages.
@@ -51,6 +72,8 @@ pub enum MessagesBy {
 pub struct MessagesRequest {
     /// A profile expression that the sender or the receiver must match; `None` for all.
     pub profiles: Option<String>,
+    /// Tracks of which the sender or the receiver is one.
+    pub tracks: TracksChoice,
     /// A time window in which they are under way; `None` for everything.
     pub window: Option<String>,
     /// How they are put together.
@@ -75,6 +98,7 @@ impl Opened {
         let mut notes = Vec::new();
         let chosen = locations(session, request.profiles.as_deref(), &mut notes)?;
         let window = window(session, request.window.as_deref())?;
+        let chosen = narrowed(session, chosen, &request.tracks)?;
         let sums = session.context_sums(&chosen, window, control)?;
         let tree = session.tree();
         let mut inclusive = sums.nanos.clone();
@@ -87,12 +111,14 @@ impl Opened {
             }
         }
         let functions = tree.functions();
+        // Samples lie in lines: they count to the function around them.
+        let around = |context: ContextIdx| tree.enclosing_function(context).unwrap_or(context);
         let group_of = |context: ContextIdx| {
-            let function = tree.function(context).and_then(|f| functions.get(f.idx()));
+            let function = tree.function(around(context)).and_then(|f| functions.get(f.idx()));
             function.and_then(|f| f.group.as_deref()).unwrap_or("").to_owned()
         };
         let name_of = |context: ContextIdx| match request.by {
-            StatsBy::Function => tree.label(context),
+            StatsBy::Function => tree.label(around(context)),
             StatsBy::Group => match group_of(context) {
                 group if group.is_empty() => "(no group)".to_owned(),
                 group => group,
@@ -157,10 +183,14 @@ impl Opened {
         request: &MessagesRequest,
         control: &Control,
     ) -> Result<Answer<Table>, ServiceError> {
+        if matches!(request.by, MessagesBy::Component | MessagesBy::File) {
+            return self.messages_of_components(request, control);
+        }
         let session = &self.session;
         let mut notes = Vec::new();
         let chosen = locations(session, request.profiles.as_deref(), &mut notes)?;
         let window = window(session, request.window.as_deref())?;
+        let chosen = narrowed(session, chosen, &request.tracks)?;
         let all = self.gather(&chosen, window, request.flows)?;
         control.check().map_err(EngineError::from)?;
         if all.is_empty() && notes.is_empty() {
@@ -177,22 +207,16 @@ impl Opened {
         let mut rows: BTreeMap<(u64, u64), Row> = BTreeMap::new();
         for message in &all {
             let key = match request.by {
-                MessagesBy::Pair | MessagesBy::Message => {
-                    (place(message.sender), place(message.receiver))
-                }
                 MessagesBy::Size => (message.bytes.checked_ilog2().map_or(0, |n| 1 << n), 0),
                 // Signed order.
                 MessagesBy::Tag => (message.tag.cast_unsigned() ^ (1 << 63), 0),
+                _ => (place(message.sender), place(message.receiver)),
             };
             rows.entry(key).or_default().add(message);
         }
         let keys: Vec<(u64, u64)> = rows.keys().copied().collect();
         let track = |place: u64| u32::try_from(place).ok();
         let mut columns = match request.by {
-            MessagesBy::Pair | MessagesBy::Message => vec![
-                Column::strings("sender", "Who sends.", keys.iter().map(|k| name(track(k.0)))),
-                Column::strings("receiver", "Who receives.", keys.iter().map(|k| name(track(k.1)))),
-            ],
             MessagesBy::Size => {
                 let doc = "Smallest size of the row; up to twice that.";
                 vec![Column::u64s("from_bytes", "B", doc, keys.iter().map(|k| k.0).collect())]
@@ -201,28 +225,16 @@ impl Opened {
                 let tags = keys.iter().map(|k| (k.0 ^ (1 << 63)).cast_signed().to_string());
                 vec![Column::strings("tag", "Tag.", tags)]
             }
+            _ => vec![
+                Column::strings("sender", "Who sends.", keys.iter().map(|k| name(track(k.0)))),
+                Column::strings("receiver", "Who receives.", keys.iter().map(|k| name(track(k.1)))),
+            ],
         };
-        let column = |of: fn(&Row) -> u64| rows.values().map(of).collect();
-        columns.push(Column::u64s("messages", "", "How many.", column(|row| row.messages)));
-        columns.push(Column::u64s("bytes", "B", "Their sizes together.", column(|row| row.bytes)));
-        let doc = "From sending to receiving, on average; nothing where none is matched.";
-        columns.push(Column::optional_f64s(
-            "mean_s",
-            "s",
-            doc,
-            rows.values().map(Row::mean).collect(),
-        ));
-        let doc = "The longest; nothing where none is matched.";
-        let longest = rows.values().map(|row| row.longest.map(|nanos| nanos as f64 / 1e9));
-        columns.push(Column::optional_f64s("longest_s", "s", doc, longest.collect()));
-        let doc = "Of these, those of which only one side is known.";
-        columns.push(Column::u64s("unmatched", "", doc, column(|row| row.unmatched)));
-        let doc = "Of these, those received before they were sent: the clocks disagree.";
-        columns.push(Column::u64s("backwards", "", doc, column(|row| row.backwards)));
+        columns.extend(sums(&rows.into_values().collect::<Vec<_>>()));
         Ok(Answer { value: Table::new(columns), notes })
     }
 
-    fn events(&self) -> Result<&dyn EventStore, ServiceError> {
+    pub(crate) fn events(&self) -> Result<&dyn EventStore, ServiceError> {
         let missing = || EngineError::Missing {
             what: "this experiment has no messages".into(),
             hint: "open a trace of events, such as OTF2".into(),
@@ -231,7 +243,7 @@ impl Opened {
     }
 
     /// What people call the tracks.
-    fn track_names(&self) -> Vec<String> {
+    pub(crate) fn track_names(&self) -> Vec<String> {
         let x = self.session.experiment();
         let tracks = x.traces.as_deref().map(TraceStore::tracks).unwrap_or_default();
         let mut names: Vec<String> =
@@ -271,6 +283,45 @@ impl Opened {
     }
 }
 
+/// The chosen locations of which the choice has the track.
+pub(crate) fn narrowed(
+    session: &Session,
+    locations: LocationChoice,
+    tracks: &TracksChoice,
+) -> Result<LocationChoice, ServiceError> {
+    if tracks.is_none() {
+        return Ok(locations);
+    }
+    let store = session.traces()?;
+    let ranges = all_tracks(session, &locations, tracks)?;
+    let all = store.tracks();
+    let own = ranges.iter().filter_map(|range| all.get(range.start as usize..range.end as usize));
+    let mut list: Vec<_> = own.flatten().map(|track| track.location).collect();
+    list.sort_unstable();
+    Ok(LocationChoice::Some(list))
+}
+
+/// The tracks of the chosen locations that a choice has, as ranges.
+fn all_tracks(
+    session: &Session,
+    locations: &LocationChoice,
+    tracks: &TracksChoice,
+) -> Result<Vec<TrackRange>, ServiceError> {
+    let store = session.traces()?;
+    let mut ranges: Vec<TrackRange> = Vec::new();
+    for track in session.chosen_tracks(store, locations) {
+        let Ok(track) = u32::try_from(track) else { continue };
+        if !links::has_track(tracks, Some(track)) {
+            continue;
+        }
+        match ranges.last_mut() {
+            Some(last) if last.end == track => last.end = track + 1,
+            _ => ranges.push(track..track + 1),
+        }
+    }
+    Ok(ranges)
+}
+
 /// Adds a column by context up by group, over the rows that `counts` picks.
 fn by_group(
     groups: &Groups,
@@ -289,7 +340,7 @@ fn by_group(
 }
 
 /// The functions on the way to a context.
-fn path(tree: &parallax_model::ContextTree, context: ContextIdx) -> String {
+pub(crate) fn path(tree: &parallax_model::ContextTree, context: ContextIdx) -> String {
     let mut names: Vec<String> = std::iter::successors(Some(context), |c| tree.parent(*c))
         .take_while(|c| *c != parallax_model::ContextTree::ROOT)
         .map(|c| tree.label(c))
@@ -303,8 +354,27 @@ fn place(track: Option<u32>) -> u64 {
     track.map_or(u64::MAX, u64::from)
 }
 
+/// Messages together, one row for each of `rows`.
+pub(crate) fn sums(rows: &[Row]) -> Vec<Column> {
+    let column = |of: fn(&Row) -> u64| rows.iter().map(of).collect();
+    let mut columns = vec![
+        Column::u64s("messages", "", "How many.", column(|row| row.messages)),
+        Column::u64s("bytes", "B", "Their sizes together.", column(|row| row.bytes)),
+    ];
+    let doc = "From sending to receiving, on average; nothing where none is matched.";
+    columns.push(Column::optional_f64s("mean_s", "s", doc, rows.iter().map(Row::mean).collect()));
+    let doc = "The longest; nothing where none is matched.";
+    let longest = rows.iter().map(|row| row.longest.map(|nanos| nanos as f64 / 1e9));
+    columns.push(Column::optional_f64s("longest_s", "s", doc, longest.collect()));
+    let doc = "Of these, those of which only one side is known.";
+    columns.push(Column::u64s("unmatched", "", doc, column(|row| row.unmatched)));
+    let doc = "Of these, those received before they were sent: the clocks disagree.";
+    columns.push(Column::u64s("backwards", "", doc, column(|row| row.backwards)));
+    columns
+}
+
 #[derive(Default)]
-struct Row {
+pub(crate) struct Row {
     messages: u64,
     bytes: u64,
     matched: u64,
@@ -315,7 +385,7 @@ struct Row {
 }
 
 impl Row {
-    fn add(&mut self, message: &Message) {
+    pub(crate) fn add(&mut self, message: &Message) {
         self.messages += 1;
         self.bytes = self.bytes.saturating_add(message.bytes);
         self.backwards += u64::from(message.is_backwards());

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use parallax_base::{Folder, FunctionIdx, MemorySink, TimeWindow};
-use parallax_engine::{LocationChoice, Table};
+use parallax_engine::{LocationChoice, Table, TileQuestion, TrackRange, call_depths};
 use parallax_native::DiskFolder;
 use parallax_service::{
-    Control, ConvertOptions, MessagesBy, MessagesRequest, OpenLimits, Opened, StatsBy,
-    StatsRequest, convert, open, recognise_trace,
+    CallsQuestion, Control, ConvertOptions, FindOrder, FindRequest, LinksRequest, MessagesBy,
+    MessagesRequest, OpenLimits, Opened, StacksRequest, StatsBy, StatsRequest, TimelineBy, convert,
+    open, recognise_trace,
 };
 
 /// The trace at `path` of the corpus, converted in memory; `None` where there is no corpus.
@@ -48,7 +49,7 @@ fn nanos(seconds: &[f64]) -> u64 {
 }
 
 fn stats(opened: &Opened, by: StatsBy, window: Option<String>) -> Table {
-    let request = StatsRequest { profiles: None, window, by };
+    let request = StatsRequest { window, by, ..StatsRequest::default() };
     opened.stats(&request, &Control::new()).unwrap().value
 }
 
@@ -92,10 +93,15 @@ fn pictures_have_the_time_of_the_statistics_at_any_width() {
     let busy = nanos(&floats(&stats(&opened, StatsBy::Function, None), "exclusive_s"));
     let keys: Vec<Option<u32>> =
         session.tree().iter().map(|c| session.tree().function(c).map(FunctionIdx::get)).collect();
+    let depths = call_depths(session.tree());
+    let tile = |rows: &[TrackRange], exponent, keys: &[Option<u32>]| {
+        let window = TimeWindow::ALL;
+        let question = TileQuestion { rows, window, exponent, key_of: keys, depth_of: &depths };
+        session.tile(&question, &Control::new())
+    };
     for exponent in [9, 13, 20, 27, 40] {
-        let tile =
-            session.tile(&[0, 1], TimeWindow::ALL, exponent, &keys, &Control::new()).unwrap();
-        assert_eq!(tile.cells.len(), 2 * tile.num_bins);
+        let tile = tile(&[0..1, 1..2], exponent, &keys).unwrap();
+        assert_eq!(tile.cells.len(), 2 * tile.bins.len);
         assert_eq!(tile.cells.iter().map(|cell| cell.busy_nanos).sum::<u64>(), busy, "{exponent}");
         assert_eq!(tile.cells.iter().map(|cell| cell.calls).sum::<u64>(), 171_310, "{exponent}");
         assert_eq!(tile.cells.iter().map(|cell| cell.depth).max(), Some(4), "{exponent}");
@@ -106,9 +112,23 @@ fn pictures_have_the_time_of_the_statistics_at_any_width() {
         }
     }
     let few = vec![None; keys.len()];
-    let tile = session.tile(&[0], TimeWindow::ALL, 20, &few, &Control::new()).unwrap();
-    assert!(tile.cells.iter().all(|cell| cell.busy_nanos == 0 && cell.dominant.is_none()));
-    assert!(session.tile(&[0, 1], TimeWindow::ALL, 0, &keys, &Control::new()).is_err());
+    let nothing = tile(&[0..1, 5..9], 20, &few).unwrap();
+    assert!(nothing.cells.iter().all(|cell| cell.busy_nanos == 0 && cell.dominant.is_none()));
+    assert!(tile(&[0..1, 1..2], 0, &keys).is_err());
+    // A row of several tracks has their sums.
+    let (apart, together) = (tile(&[0..1, 1..2], 27, &keys), tile(&[0..2, 3..3], 27, &keys));
+    let (apart, together) = (apart.unwrap(), together.unwrap());
+    let (first, second) = apart.cells.split_at(apart.bins.len);
+    for ((a, b), sum) in first.iter().zip(second).zip(&together.cells) {
+        assert_eq!(sum.busy_nanos, a.busy_nanos + b.busy_nanos);
+        assert_eq!(sum.calls, a.calls + b.calls);
+        assert_eq!(sum.depth, a.depth.max(b.depth));
+        let expected = match (a.dominant, b.dominant) {
+            (Some(a_key), Some(b_key)) if a_key == b_key => a.dominant_nanos + b.dominant_nanos,
+            _ => a.dominant_nanos.max(b.dominant_nanos),
+        };
+        assert!(sum.dominant_nanos >= expected);
+    }
 }
 
 #[test]
@@ -126,4 +146,189 @@ fn messages_are_the_same_however_they_are_put_together() {
     let request = MessagesRequest { profiles: Some("rank(2)".into()), ..request };
     let own = opened.messages(&request, &Control::new()).unwrap().value;
     assert!(own.num_rows() > 0 && own.num_rows() < 1_236);
+}
+
+fn column(table: &Table, name: &str) -> Vec<f64> {
+    table.column(name).unwrap().values.as_primitive::<Float64Type>().values().to_vec()
+}
+
+fn numbers(table: &Table, name: &str) -> Vec<u32> {
+    table.column(name).unwrap().values.as_primitive::<UInt32Type>().values().to_vec()
+}
+
+#[test]
+fn calls_one_by_one_are_those_of_the_statistics() {
+    let Some(opened) = trace("codar", "lammps-event_list.json.gz") else { return };
+    let question = CallsQuestion {
+        tracks: &[0..2, 7..9],
+        window: TimeWindow::ALL,
+        max_calls: 200_000,
+        shortest_nanos: 0,
+    };
+    let all = opened.calls(&question, &Control::new()).unwrap();
+    assert!(all.is_complete);
+    assert_eq!(all.num_calls, 171_310);
+    let (track, start) = (numbers(&all.table, "track"), column(&all.table, "start_ns"));
+    let order: Vec<(u32, f64)> = track.into_iter().zip(start.iter().copied()).collect();
+    assert!(order.is_sorted_by(|a, b| a <= b), "by track and start");
+    assert_eq!(numbers(&all.table, "depth").into_iter().max(), Some(4));
+    // Those that are left out are counted.
+    let long = CallsQuestion { shortest_nanos: 10_000, ..question };
+    let long = opened.calls(&long, &Control::new()).unwrap();
+    let ends = column(&all.table, "end_ns");
+    let expected = start.iter().zip(&ends).filter(|(start, end)| *end - *start >= 10_000.0).count();
+    assert_eq!(long.table.num_rows(), expected);
+    assert_eq!(long.num_shorter, 171_310 - expected as u64);
+    let few = CallsQuestion { max_calls: 1_000, ..question };
+    let few = opened.calls(&few, &Control::new()).unwrap();
+    assert!(!few.is_complete && few.table.num_rows() == 0 && few.num_calls > 1_000);
+}
+
+#[test]
+fn the_path_at_a_moment_is_what_encloses_it() {
+    let Some(opened) = trace("codar", "lammps-event_list.json.gz") else { return };
+    let span = opened.trace_span().unwrap();
+    let question = CallsQuestion {
+        tracks: &[0..1, 9..9],
+        window: TimeWindow::ALL,
+        max_calls: 200_000,
+        shortest_nanos: 0,
+    };
+    let all = opened.calls(&question, &Control::new()).unwrap().table;
+    let (starts, ends) = (column(&all, "start_ns"), column(&all, "end_ns"));
+    for share in 0..50 {
+        let at = span.nanos() / 50 * share + 12_345;
+        let path = opened.path_at(0, span.start_nanos + at, &Control::new()).unwrap();
+        let mut expected: Vec<(f64, f64)> = starts
+            .iter()
+            .zip(&ends)
+            .map(|(&start, &end)| (start, end))
+            .filter(|(start, end)| *start <= at as f64 && (at as f64) < *end)
+            .collect();
+        expected.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        let given: Vec<(f64, f64)> =
+            column(&path, "start_ns").into_iter().zip(column(&path, "end_ns")).collect();
+        assert_eq!(given, expected, "{at}");
+        let depths = numbers(&path, "depth");
+        assert_eq!(depths, (1..=depths.len() as u32).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn statistics_of_samples_are_of_the_functions_that_the_timeline_shows() {
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/reactor/n256-p4");
+    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&place));
+    let opened = open(&folder, &OpenLimits::default()).unwrap();
+    let table = stats(&opened, StatsBy::Function, None);
+    let rows = table.column("name").unwrap().values.as_string::<i32>().clone();
+    let exclusive = floats(&table, "exclusive_s");
+    let names = opened.timeline_names(&Control::new()).unwrap();
+    let mut found = 0;
+    for function in names.functions.iter().filter(|function| function.exclusive_nanos > 0) {
+        let row = rows.iter().position(|name| name == Some(&function.name));
+        let seconds = row.and_then(|row| exclusive.get(row)).copied().unwrap_or(0.0);
+        assert_eq!(nanos(&[seconds]), function.exclusive_nanos, "{}", function.name);
+        found += 1;
+    }
+    assert!(found > 5, "{found} functions");
+}
+
+#[test]
+fn calls_are_found_by_name_and_duration() {
+    let Some(opened) = trace("otf2/tau-minife-4", "traces.otf2") else { return };
+    let every = FindRequest { name: Some("MPI_*".into()), max_rows: 10, ..Default::default() };
+    let all = opened.find(&every, &Control::new()).unwrap().value;
+    let calls: u64 = counts(&all.histogram, "calls").iter().sum();
+    assert_eq!(calls, all.total);
+    assert_eq!(column(&all.histogram, "total_ns").iter().sum::<f64>(), all.total_nanos as f64);
+    // The statistics count the same calls.
+    let table = stats(&opened, StatsBy::Function, None);
+    let names = table.column("name").unwrap().values.as_string::<i32>().clone();
+    let of_mpi = names.iter().zip(counts(&table, "calls"));
+    let of_mpi = of_mpi.filter(|(name, _)| name.is_some_and(|name| name.starts_with("MPI_")));
+    assert_eq!(of_mpi.map(|(_, calls)| calls).sum::<u64>(), all.total);
+    let longest = column(&all.rows, "duration_ns");
+    assert_eq!(longest.len(), 10);
+    assert!(longest.is_sorted_by(|a, b| a >= b));
+    // Those that take at least as long as the tenth are these ten.
+    let least = *longest.last().unwrap() as u64;
+    let long = FindRequest { min_nanos: Some(least), max_rows: 100, ..every.clone() };
+    assert_eq!(opened.find(&long, &Control::new()).unwrap().value.total, 10);
+    let first = FindRequest { order: FindOrder::First, ..every.clone() };
+    let starts = column(&opened.find(&first, &Control::new()).unwrap().value.rows, "start_ns");
+    assert!(starts.is_sorted());
+    let error = FindRequest { name: Some("MPI_Sned".into()), ..every };
+    let message = opened.find(&error, &Control::new()).unwrap_err().to_string();
+    assert!(message.contains("no function MPI_Sned"), "{message}");
+}
+
+#[test]
+fn messages_over_time_are_the_messages() {
+    let Some(opened) = trace("otf2/tau-minife-4", "traces.otf2") else { return };
+    let request = LinksRequest { tracks: None, window: TimeWindow::ALL, flows: false };
+    let bins = opened.link_bins(&request, 100, &Control::new()).unwrap();
+    assert!(bins.bins.len > 50 && bins.bins.len <= 100);
+    assert_eq!(numbers(&bins.table, "messages").iter().sum::<u32>(), 1_236);
+    let all = opened.links(&request, 10_000, &Control::new()).unwrap();
+    assert_eq!((all.total, all.table.num_rows()), (1_236, 1_236));
+    let some = opened.links(&request, 7, &Control::new()).unwrap();
+    assert_eq!((some.total, some.table.num_rows()), (1_236, 7));
+    // The seven are the longest.
+    let nanos = |table: &Table| -> Vec<f64> {
+        let ends = column(table, "receive_ns").into_iter().zip(column(table, "send_ns"));
+        let mut nanos: Vec<f64> = ends.map(|(receive, send)| (receive - send).abs()).collect();
+        nanos.sort_by(|a, b| b.total_cmp(a));
+        nanos
+    };
+    assert_eq!(nanos(&some.table), nanos(&all.table)[..7]);
+    let own = LinksRequest { tracks: Some(vec![2..3, 9..9]), ..request };
+    let own = opened.links(&own, 10_000, &Control::new()).unwrap();
+    assert!(own.total > 0 && own.total < 1_236);
+}
+
+#[test]
+fn functions_of_the_timeline_have_the_time_of_the_statistics() {
+    let Some(opened) = trace("otf2/tau-minife-4", "traces.otf2") else { return };
+    let timeline = opened.timeline(&Control::new()).unwrap();
+    let table = stats(&opened, StatsBy::Function, None);
+    let exclusive = floats(&table, "exclusive_s");
+    let own = column(&timeline.functions, "exclusive_ns");
+    assert!(own.is_sorted_by(|a, b| a >= b), "from the one that takes most time");
+    for (nanos, seconds) in own.iter().zip(exclusive) {
+        assert!((nanos / 1e9 - seconds).abs() < 1e-12);
+    }
+    let groups: f64 = column(&timeline.groups, "exclusive_ns").iter().sum();
+    assert_eq!(groups, own.iter().sum::<f64>());
+    // Below the depth that is shown, time counts to what is above.
+    let names = opened.timeline_names(&Control::new()).unwrap();
+    let tree = opened.session().tree();
+    let ids: Vec<_> = tree.iter().collect();
+    let parent = |at: usize| tree.parent(ids[at]).map(parallax_base::ContextIdx::idx);
+    let keys = names.keys(parent, TimelineBy::Function, Some(1), &[]);
+    for &context in &ids {
+        let outermost = tree.path(context).into_iter().find(|c| names.depth_of[c.idx()] == 1);
+        let expected = outermost.and_then(|outermost| names.function_of[outermost.idx()]);
+        assert_eq!(keys[context.idx()], expected);
+    }
+    let hidden = names.keys(parent, TimelineBy::Function, None, &[0]);
+    assert!(hidden.iter().all(|key| *key != Some(0)) && hidden.iter().any(Option::is_some));
+}
+
+#[test]
+fn stacks_add_up_to_the_flat_profile() {
+    let Some(opened) = trace("otf2/tau-minife-4", "traces.otf2") else { return };
+    let request = StacksRequest { top: 4, ..StacksRequest::default() };
+    let stacks = opened.stacks(&request, &Control::new()).unwrap().value;
+    assert_eq!(stacks.parts.len(), 5);
+    assert_eq!(stacks.parts[4], "(others)");
+    let (values, parts) = (column(&stacks.stack, "value"), numbers(&stacks.stack, "part"));
+    let table = stats(&opened, StatsBy::Function, None);
+    let expected = floats(&table, "exclusive_s");
+    for (part, seconds) in expected.iter().take(4).enumerate() {
+        let own = values.iter().zip(&parts).filter(|(_, p)| **p as usize == part);
+        let sum: f64 = own.map(|(value, _)| value).sum();
+        assert!((sum - seconds).abs() < 1e-9, "{part}: {sum} {seconds}");
+    }
+    let total: f64 = column(&stacks.locations, "total").iter().sum();
+    assert!((total - expected.iter().sum::<f64>()).abs() < 1e-9);
 }

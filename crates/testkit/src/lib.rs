@@ -9,8 +9,11 @@
 //! - [`drawn`]: small profiles drawn as indented text.
 //! - [`json_trace`]: JSON traces of any size, with known counts.
 //! - [`otf2`]: traces of OTF2, of any size with answers known beforehand.
+//! - [`parceive`]: databases of Parceive, of any size with known numbers.
 //! - [`pascal`]: files of PaScal Analyzer, of a solver whose scaling is planted.
+//! - [`sqlite`]: databases that SQLite itself writes.
 //! - [`tau`]: profiles of TAU as text and packed, and traces, written from plain descriptions.
+//! - [`workflow`]: CODAR traces of a coupled run, of any size with answers known beforehand.
 //!
 //! This crate is used by tests, benchmarks and `cargo xtask generate` only; it may do file IO and
 //! stops with a message when it is misused.
@@ -19,5 +22,8 @@ pub mod drawn;
 pub mod hpctoolkit;
 pub mod json_trace;
 pub mod otf2;
+pub mod parceive;
 pub mod pascal;
+pub mod sqlite;
 pub mod tau;
+pub mod workflow;

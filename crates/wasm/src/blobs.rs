@@ -38,52 +38,31 @@ thread_local! {
     static READER: RefCell<Option<FileReaderSync>> = const { RefCell::new(None) };
     // One is enough: files are read from front to back one after the other.
     static AHEAD: RefCell<Option<Ahead>> = const { RefCell::new(None) };
-    // What the page fetched for the file that is read now: pieces that follow each other, and where
-    // each begins.
-    static OFFERED: RefCell<Vec<(u64, Uint8Array)>> = const { RefCell::new(Vec::new()) };
+    // What the worker fetched of the file that is read now, and where it begins.
+    static LENT: RefCell<Option<(u64, Uint8Array)>> = const { RefCell::new(None) };
     // The first bytes of the file that was last read from there: every part looks at them.
     static FRONT: RefCell<Option<(usize, Uint8Array)>> = const { RefCell::new(None) };
     // Where the last read ended: file and offset.
     static LAST: Cell<(usize, u64)> = const { Cell::new((usize::MAX, 0)) };
 }
 
-/// Lends `pieces`, which follow each other from `start` on, to the one file that is read until
-/// [`withdraw`]. Says where they end.
-pub(crate) fn offer(start: u64, pieces: Vec<Uint8Array>) -> u64 {
-    let mut end = start;
-    let placed = pieces.into_iter().map(|piece| {
-        let from = end;
-        end += u64::from(piece.length());
-        (from, piece)
-    });
-    OFFERED.with_borrow_mut(|place| *place = placed.collect());
-    end
+/// Lends `bytes`, which begin at `start`, to the one file that is read until [`withdraw`].
+pub(crate) fn lend(start: u64, bytes: Uint8Array) {
+    LENT.with_borrow_mut(|place| *place = Some((start, bytes)));
 }
 
-/// Ends what [`offer`] began.
+/// Ends what [`lend`] began.
 pub(crate) fn withdraw() {
-    OFFERED.with_borrow_mut(Vec::clear);
+    LENT.with_borrow_mut(|place| *place = None);
 }
 
-/// Fills `buffer` with the bytes at `offset` if the page lent all of them.
+/// Fills `buffer` with the bytes at `offset` if all of them were lent.
 fn lent(offset: u64, buffer: &mut [u8]) -> bool {
-    OFFERED.with_borrow(|pieces| {
-        let end = pieces.last().map(|(from, piece)| from + u64::from(piece.length()));
-        let wanted = offset..offset + buffer.len() as u64;
-        let begins = pieces.first().is_some_and(|(from, _)| *from <= wanted.start);
-        if !begins || end.is_none_or(|end| end < wanted.end) {
-            return false;
-        }
-        let mut rest = buffer;
-        for (from, piece) in pieces {
-            let begin = wanted.start.saturating_sub(*from).min(u64::from(piece.length())) as u32;
-            let take = rest.len().min((piece.length() - begin) as usize);
-            let Some((now, later)) = rest.split_at_mut_checked(take) else { return false };
-            piece.subarray(begin, begin + take as u32).copy_to(now);
-            rest = later;
-        }
-        rest.is_empty()
-    })
+    let known = LENT.with_borrow(|lent| {
+        let (start, bytes) = lent.as_ref()?;
+        inside(*start, bytes, offset, buffer.len() as u64)
+    });
+    known.inspect(|bytes| bytes.copy_to(buffer)).is_some()
 }
 
 /// The bytes at `offset` of what begins at `start`, where all that is wanted is inside.
@@ -187,8 +166,8 @@ impl BlobSource {
     }
 }
 
-/// A file of which the page may have lent what is wanted: that is taken as it is, because blocks of
-/// a cache would reach beyond it.
+/// A file of which what is wanted may have been lent: that is taken as it is, because blocks of a
+/// cache would reach beyond it.
 struct LentSource(BlockCache<BlobSource>);
 
 impl ByteSource for LentSource {

@@ -9,7 +9,7 @@ use parallax_wire::protocol::ErrorReply;
 use wasm_bindgen::prelude::*;
 use web_sys::Blob;
 
-use crate::blobs::{BlobFolder, offer, withdraw};
+use crate::blobs::{BlobFolder, lend, withdraw};
 use crate::http::find_files;
 use crate::watch::watched;
 
@@ -124,9 +124,8 @@ impl Engine {
         Ok(serde_json::to_string(&root).unwrap_or_default())
     }
 
-    /// Reads a part of a file, of which the page fetched `pieces`: they follow each other from `from`
-    /// on, where the part begins. It is as long as these bytes allow; with `is_last` they reach to
-    /// the end of the file.
+    /// Reads a part of a file, of which `bytes` were fetched: they begin at `from`, where the part
+    /// does. It is as long as they allow; with `is_last` they reach to the end of the file.
     ///
     /// # Errors
     /// An `ErrorReply` as JSON.
@@ -135,11 +134,12 @@ impl Engine {
         key: &str,
         path: &str,
         from: f64,
-        pieces: Vec<Uint8Array>,
+        bytes: Uint8Array,
         is_last: bool,
     ) -> Result<ReadPart, JsValue> {
         let from = from as u64;
-        let end = offer(from, pieces);
+        let end = from + u64::from(bytes.length());
+        lend(from, bytes);
         let read = self.part(key, path, from, end, is_last);
         withdraw();
         read.map_err(|reply| error(&reply))

@@ -25,6 +25,7 @@ mod parquet;
 pub mod protocol;
 mod replies;
 mod report;
+mod top;
 
 pub use cells::{Cell, Cells, ColumnType};
 pub use columnar::{write_arrow, write_arrow_packed};
@@ -35,7 +36,9 @@ pub use parallax_service::{Column, Table};
 #[cfg(feature = "parquet")]
 pub use parquet::write_parquet;
 pub use replies::{
-    FileReply, InfoReply, IssueReply, KindReply, MetricReply, SpanReply, write_reply,
+    ActivationCountsReply, ComponentInfoReply, FileReply, InfoReply, IssueReply, KindReply,
+    MetricReply, SpanReply, write_reply,
 };
 pub use report::{EvidenceReply, FindingReply, ReportReply, TableReply};
 pub use serde::Serialize;
+pub use top::{TopRows, UnknownColumn};

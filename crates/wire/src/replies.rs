@@ -5,7 +5,7 @@
 use std::io::Write;
 
 use parallax_base::{Issue, Place, Severity, Stage};
-use parallax_service::{Info, MetricInfo};
+use parallax_service::{ActivationCounts, ComponentInfo, Info, MetricInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::WireError;
@@ -46,12 +46,16 @@ pub struct InfoReply {
     pub declared_events: Option<u64>,
     /// Calls: from entering something to leaving it; absent for other experiments.
     pub calls: Option<u64>,
+    /// Single calls and accesses; absent where sums were recorded only.
+    pub activations: Option<ActivationCountsReply>,
     /// Kinds of issue met while opening.
     pub issues: u64,
     /// Names of the entry points: the roots below which programs and threads start.
     pub entries: Vec<String>,
     /// What locations are identified by, outermost first, and how many there are of each.
     pub kinds: Vec<KindReply>,
+    /// The coupled applications of a workflow; 0 where there is one application.
+    pub components: u64,
     /// From the first to the last sample of all traces; absent without a trace.
     pub span: Option<SpanReply>,
     /// Length of all files together, in bytes.
@@ -60,8 +64,85 @@ pub struct InfoReply {
     pub file_list: Vec<FileReply>,
     /// The metrics.
     pub metric_list: Vec<MetricReply>,
+    /// The components.
+    pub component_list: Vec<ComponentInfoReply>,
     /// What was repaired, dropped or guessed.
     pub issue_list: Vec<IssueReply>,
+}
+
+/// How many single calls and accesses there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ActivationCountsReply {
+    /// Calls of functions.
+    pub calls: u64,
+    /// Executions of loops.
+    pub loop_executions: u64,
+    /// Iterations of them.
+    pub iterations: u64,
+    /// Variables and allocations.
+    pub references: u64,
+    /// Reads of them.
+    pub reads: u64,
+    /// Writes of them.
+    pub writes: u64,
+    /// Threads.
+    pub threads: u64,
+}
+
+impl From<ActivationCounts> for ActivationCountsReply {
+    fn from(counts: ActivationCounts) -> Self {
+        let ActivationCounts {
+            calls,
+            loop_executions,
+            iterations,
+            references,
+            reads,
+            writes,
+            threads,
+        } = counts;
+        Self { calls, loop_executions, iterations, references, reads, writes, threads }
+    }
+}
+
+/// One of several coupled applications.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ComponentInfoReply {
+    /// Number, as `application(NUMBER)` chooses it.
+    pub application: u64,
+    /// Name.
+    pub name: String,
+    /// How many ranks it has.
+    pub ranks: u64,
+    /// How many locations it has.
+    pub locations: u64,
+    /// What its ranks are counted from in the one space of ranks of all components.
+    pub first_rank: u64,
+    /// When it began, in seconds since the first component did; absent where that is not known.
+    pub start_s: Option<f64>,
+    /// When it ended, likewise.
+    pub end_s: Option<f64>,
+    /// Seconds that were added to the times of its own clock.
+    pub shift_s: f64,
+    /// Names of the components it takes data from.
+    pub depends_on: Vec<String>,
+}
+
+impl From<&ComponentInfo> for ComponentInfoReply {
+    fn from(component: &ComponentInfo) -> Self {
+        Self {
+            application: component.application,
+            name: component.name.clone(),
+            ranks: component.ranks as u64,
+            locations: component.locations as u64,
+            first_rank: component.first_rank,
+            start_s: component.span_s.map(|span| span.0),
+            end_s: component.span_s.map(|span| span.1),
+            shift_s: component.shift_s,
+            depends_on: component.depends_on.clone(),
+        }
+    }
 }
 
 /// A kind of identity, such as `rank`, and how many different ones there are.
@@ -194,6 +275,7 @@ impl From<&Info> for InfoReply {
             metric_records: info.records.map(|records| records.metrics),
             declared_events: info.records.and_then(|records| records.declared),
             calls: info.records.map(|_| info.samples),
+            activations: info.activations.map(ActivationCountsReply::from),
             issues: info.issues.len() as u64,
             entries: info.entries.clone(),
             kinds: info
@@ -201,6 +283,7 @@ impl From<&Info> for InfoReply {
                 .iter()
                 .map(|(name, n)| KindReply { name: (*name).to_owned(), count: *n as u64 })
                 .collect(),
+            components: info.components.len() as u64,
             span: info.span_nanos.map(|(start_ns, end_ns)| SpanReply { start_ns, end_ns }),
             size_bytes: info.file_sizes.iter().map(|(_, len)| len).sum(),
             file_list: info
@@ -209,6 +292,7 @@ impl From<&Info> for InfoReply {
                 .map(|(name, len)| FileReply { name: name.clone(), size_bytes: *len })
                 .collect(),
             metric_list: info.metrics.iter().map(MetricReply::from).collect(),
+            component_list: info.components.iter().map(ComponentInfoReply::from).collect(),
             issue_list: info.issues.list().iter().map(IssueReply::from).collect(),
         }
     }

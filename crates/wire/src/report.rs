@@ -61,6 +61,8 @@ pub struct FindingReply {
     pub percent: f64,
     /// The numbers it rests on.
     pub evidence: Vec<EvidenceReply>,
+    /// Id of the context that it is about; null where it is about a function or the whole program.
+    pub context_id: Option<u32>,
     /// The command to ask next.
     pub next: String,
 }
@@ -123,6 +125,7 @@ impl ReportReply {
                     unit: e.unit.clone(),
                 })
                 .collect(),
+            context_id: finding.context.map(|context| opened.session().tree().source_id(context)),
             next: next_command(finding, path),
         };
         Ok(Self {

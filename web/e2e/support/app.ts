@@ -20,17 +20,20 @@ export async function drop(page: Page, ...paths: readonly string[]): Promise<voi
   const data = { items: [], files: [...paths], dragOperationsMask: 1 };
   const at = { x: 640, y: 400, data };
   const isAccepted = page.getByText("Drop to open");
-  await session.send("Input.dispatchDragEvent", { type: "dragEnter", ...at });
-  // A hand moves on and on; the browser delivers a drop only where the page has accepted what is above it.
+  const dropped = await page.evaluateHandle(() => {
+    const seen = { drops: 0 };
+    window.addEventListener("drop", () => { seen.drops += 1; }, { capture: true });
+    return seen;
+  });
+  // The browser delivers a drop only where the page has accepted what is above it, and forgets the drag otherwise: a hand tries again.
   await expect(async () => {
+    await session.send("Input.dispatchDragEvent", { type: "dragEnter", ...at });
     await session.send("Input.dispatchDragEvent", { type: "dragOver", ...at });
-    await expect(isAccepted).toBeVisible({ timeout: 200 });
-  }).toPass();
-  await expect(async () => {
-    await session.send("Input.dispatchDragEvent", { type: "dragOver", ...at });
+    await expect(isAccepted).toBeVisible({ timeout: 2000 });
     await session.send("Input.dispatchDragEvent", { type: "drop", ...at });
-    await expect(isAccepted).toBeHidden({ timeout: 2000 });
+    await expect.poll(() => dropped.evaluate((seen) => seen.drops), { timeout: 5000 }).toBe(1);
   }).toPass();
+  await expect(isAccepted).toBeHidden();
   await session.detach();
 }
 
@@ -88,7 +91,7 @@ export async function valueOf(element: Locator): Promise<number | null> {
 /** Runs a command of the palette. */
 export async function command(page: Page, title: string): Promise<void> {
   await page.keyboard.press("Control+K");
-  await page.getByRole("combobox").fill(title);
+  await page.getByRole("combobox", { name: "Find a command" }).fill(title);
   await page.keyboard.press("Enter");
 }
 

@@ -20,11 +20,11 @@ export function freePanelId(view: string, taken: (id: string) => boolean): strin
 /** The arrangement that an item starts with, of those views that exist and apply to it. */
 export function defaultDesk(item: Item, views: readonly ViewPlugin[]): Desk {
   const usable = new Map(views.filter((view) => view.appliesTo(item)).map((view) => [view.id, view]));
-  const columns = defaultLayout(item.kind).columns.flatMap((column): LayoutNode[] => {
-    const groups = column.groups.flatMap((tabs): LayoutNode[] => {
+  const columns = defaultLayout(item).columns.flatMap((column): LayoutNode[] => {
+    const groups = column.groups.flatMap((tabs, at): LayoutNode[] => {
       const some = tabs.filter((id) => usable.has(id));
       const front = some[0];
-      return front === undefined ? [] : [{ share: 1, tabs: some, front }];
+      return front === undefined ? [] : [{ share: column.heights?.[at] ?? 1, tabs: some, front }];
     });
     return groups.length === 0 ? [] : [{ share: column.share, parts: groups }];
   });

@@ -1,14 +1,8 @@
+import { createSubscriber } from "svelte/reactivity";
 import type { Rgb } from "./palettes.ts";
 
-/** The look that is on screen now. */
-export function currentTheme(): "light" | "dark" {
-  const chosen = document.documentElement.dataset["theme"];
-  if (chosen === "light" || chosen === "dark") return chosen;
-  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-}
-
-/** Calls `changed` when the look changes, by the toggle or by the system; returns how to stop. For canvases. */
-export function onThemeChange(changed: () => void): () => void {
+/** Effects and templates that call it run again when the look changes, by the toggle or by the system. */
+const follow = createSubscriber((changed) => {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const observer = new MutationObserver(changed);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
@@ -17,6 +11,22 @@ export function onThemeChange(changed: () => void): () => void {
     observer.disconnect();
     system.removeEventListener("change", changed);
   };
+});
+
+/** The look that is on screen; what reads it in an effect or a template follows it. */
+export function currentTheme(): "light" | "dark" {
+  follow();
+  const chosen = document.documentElement.dataset["theme"];
+  if (chosen === "light" || chosen === "dark") return chosen;
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+/** Colours of tokens as a canvas understands them, and the font of the interface; followed in the same way. */
+export function canvasLook<Name extends string>(tokens: Readonly<Record<Name, `--${string}`>>): Readonly<Record<Name | "font", string>> {
+  follow();
+  const font = `11px ${getComputedStyle(document.documentElement).getPropertyValue("--font-ui")}`;
+  const colours = Object.entries<`--${string}`>(tokens).map(([name, token]) => [name, tokenColor(token)]);
+  return { ...Object.fromEntries(colours), font } as Record<Name | "font", string>;
 }
 
 /** The colour of a token as it is on screen, as CSS that a canvas understands: `tokenColor("--text")`. */

@@ -35,12 +35,12 @@ export class Channel {
     };
   }
 
-  send(message: Message, onProgress?: (progress: Progress) => void, transfer: Transferable[] = []): Promise<Outcome> {
+  send(message: Message, onProgress?: (progress: Progress) => void): Promise<Outcome> {
     this.#numSent += 1;
     const id = this.#numSent;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject, onProgress });
-      this.#worker.postMessage({ ...message, id }, transfer);
+      this.#worker.postMessage({ ...message, id });
     });
   }
 

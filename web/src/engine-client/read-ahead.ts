@@ -1,17 +1,17 @@
-import type { Channel } from "./channel.ts";
-import { EngineError, type Progress } from "./client.ts";
-
-/** Files from this size on are read in parts: while the worker reads one, the page fetches the next ones. */
+/** Files from this size on are read in parts: while the engine reads one, the browser fetches the next. */
 const LARGE_BYTES = 24 * 2 ** 20;
 
-/** How much is fetched at once. More takes more memory and starts later, less asks more often. */
-const PIECE_BYTES = 6 * 2 ** 20;
+/** How much is held of a file; more only where no part ends in that much. */
+const BUFFER_BYTES = 4 * 2 ** 20;
 
-/** Pieces that are fetched at the same time: the browser reads one while it hands over another. */
-const FETCHED_AT_ONCE = 2;
+/** A file of which so much has no end of a part is not worth the memory. */
+const MOST_BUFFER_BYTES = 32 * 2 ** 20;
 
-/** Pieces that wait for the worker, or that it reads. */
-const MOST_UNDER_WAY = 2;
+/** New bytes from which on the engine is asked: less asks more often, more leaves the browser waiting. */
+const ENOUGH_BYTES = 2 ** 20;
+
+/** Longest name of a part that is looked for behind the end of the part before. */
+const NAME_BYTES = 512;
 
 /** Files of which the engine may be able to read parts. */
 const MAY_HAVE_PARTS = /\.json$/i;
@@ -23,6 +23,27 @@ export interface LargeFile {
   file: Blob;
 }
 
+/** What reads parts, and keeps what was read of them until the root is opened. */
+export interface PartReader {
+  read_part(key: string, path: string, from: number, bytes: Uint8Array, isLast: boolean): { to: number; bytes: Uint8Array; free(): void };
+  add_parts(key: string, path: string, parts: Uint8Array[]): void;
+}
+
+/** A stretch of a file that is being read; who asked for it may change its mind meanwhile. */
+export interface Stretch {
+  /** Where it begins: at 0, or where another one ends. */
+  readonly from: number;
+  /** Where it ends, when that is not the end of the file; ignored if it was passed already. */
+  until: number | null;
+  isStopped: boolean;
+}
+
+/** Where the parts of a stretch end, and what was read of them. */
+export interface PartsRead {
+  end: number;
+  parts: Uint8Array[];
+}
+
 /** The one file of a root that is worth reading in parts; null when there is none, or several. */
 export function largeFile(key: string, paths: string[], files: Blob[]): LargeFile | null {
   const [path] = paths;
@@ -32,42 +53,101 @@ export function largeFile(key: string, paths: string[], files: Blob[]): LargeFil
 }
 
 /**
- * Has the worker read a large file in parts, which it keeps until it opens the root. The page fetches
- * it piece by piece: a worker that computes cannot take bytes in at the same time. Parts end where the
- * engine finds an end in these pieces. A file that has no parts, or whose parts do not fit, is read from
- * front to back when it is opened.
+ * Reads a stretch of a large file in parts. The browser fetches on while the engine computes, as far as
+ * the stream of a file goes ahead, and fills one buffer again and again: it frees fresh ones late. Parts
+ * end where the engine finds an end in what came. Null for a file that has no parts, whose parts do not
+ * fit, or that cannot be read this way: it is read from front to back when it is opened. `onRead` is told
+ * how far it came; what it returns is waited for.
  */
-export async function readAhead(
-  channel: Channel,
-  { key, path, file }: LargeFile,
-  signal: AbortSignal | undefined,
-  onProgress: ((progress: Progress) => void) | undefined,
-): Promise<void> {
-  const fetches: Promise<ArrayBuffer>[] = [];
-  const underWay: Promise<boolean>[] = [];
-  let next = 0;
-  for (let from = 0; from < file.size; from += PIECE_BYTES) {
-    if (signal?.aborted) throw new EngineError({ kind: "cancelled", message: "cancelled", hint: null });
-    for (; next < file.size && next < from + FETCHED_AT_ONCE * PIECE_BYTES; next += PIECE_BYTES) fetches.push(fetched(file, next));
-    let bytes: ArrayBuffer | undefined;
-    try {
-      bytes = await fetches.shift();
-    } catch {
-      // The engine reads for itself and says why that fails.
-    }
-    if (bytes === undefined) return;
-    const to = from + bytes.byteLength;
-    const message = { type: "read-part", key, path, from, bytes, isLast: to >= file.size } as const;
-    underWay.push(channel.send(message, undefined, [bytes]).then((part) => part.type === "part" && part.isUseful));
-    if (underWay.length >= MOST_UNDER_WAY && !(await underWay.shift())) return;
-    onProgress?.({ done: to, total: file.size, bytes: to });
+export async function readParts(
+  engine: Pick<PartReader, "read_part">,
+  large: LargeFile,
+  stretch: Stretch,
+  onRead: (bytes: number) => void | Promise<void>,
+): Promise<PartsRead | null> {
+  const stream = streamOf(large.file.slice(stretch.from));
+  if (stream === null) return null;
+  try {
+    const read = await partsOf(engine, large, stretch, stream, onRead);
+    return read !== null && (await isUnchanged(large.file)) ? read : null;
+  } finally {
+    stream.cancel().catch(() => undefined);
   }
-  await Promise.all(underWay);
 }
 
-function fetched(file: Blob, from: number): Promise<ArrayBuffer> {
-  const bytes = file.slice(from, from + PIECE_BYTES).arrayBuffer();
-  // Nobody may wait for it any more when it fails.
-  bytes.catch(() => undefined);
-  return bytes;
+async function partsOf(
+  engine: Pick<PartReader, "read_part">,
+  { key, path, file }: LargeFile,
+  stretch: Stretch,
+  stream: ReadableStreamBYOBReader,
+  onRead: (bytes: number) => void | Promise<void>,
+): Promise<PartsRead | null> {
+  const parts: Uint8Array[] = [];
+  let buffer = new Uint8Array(BUFFER_BYTES);
+  // The buffer holds the bytes from `start` on, of which the engine has not seen the last `fresh` ones.
+  let [start, held, fresh, enough] = [stretch.from, 0, 0, ENOUGH_BYTES];
+  while (start + held < file.size) {
+    // When that fails, the engine reads for itself and says why.
+    const taken = await stream.read(buffer.subarray(held)).catch(() => null);
+    if (taken === null || taken.done) return null;
+    buffer = new Uint8Array(taken.value.buffer);
+    held += taken.value.length;
+    fresh += taken.value.length;
+    const until = stretch.until !== null && stretch.until > start ? stretch.until : null;
+    // To see that a part ends somewhere, the engine looks at the name that follows.
+    const most = until === null ? held : Math.min(held, until + NAME_BYTES - start);
+    const isLast = start + held >= file.size || most < held;
+    if (fresh < enough && held < buffer.length && !isLast) continue;
+
+    const part = engine.read_part(key, path, start, buffer.subarray(0, most), start + most >= file.size);
+    const { to, bytes } = part;
+    part.free();
+    const hasEnd = to > start;
+    if (hasEnd) {
+      if (bytes.length === 0) return null;
+      parts.push(bytes);
+      if (to === until) return { end: to, parts };
+      buffer.copyWithin(0, to - start, held);
+      held -= to - start;
+      start = to;
+    } else if (held === buffer.length) {
+      if (held >= MOST_BUFFER_BYTES) return null;
+      buffer = grown(buffer);
+    }
+    // What had no end is looked at again when there is twice as much.
+    [fresh, enough] = [0, hasEnd ? ENOUGH_BYTES : Math.max(ENOUGH_BYTES, held)];
+    await onRead(start + held - stretch.from);
+    if (stretch.isStopped || (most < held && !hasEnd)) return null;
+  }
+  return start === file.size ? { end: start, parts } : null;
+}
+
+/** Where a part begins after `from`, as far as a look at the next bytes tells; null when none is seen. */
+export async function partAfter(engine: Pick<PartReader, "read_part">, { key, path, file }: LargeFile, from: number): Promise<number | null> {
+  const bytes = await file.slice(from, from + ENOUGH_BYTES).arrayBuffer().catch(() => null);
+  if (bytes === null) return null;
+  const part = engine.read_part(key, path, from, new Uint8Array(bytes), false);
+  const { to } = part;
+  part.free();
+  return to > from ? to : null;
+}
+
+/** The bytes of a file into buffers that are given; null in browsers that cannot do this. */
+function streamOf(file: Blob): ReadableStreamBYOBReader | null {
+  try {
+    return file.stream().getReader({ mode: "byob" });
+  } catch {
+    return null;
+  }
+}
+
+/** Whether the file is what it was when it was picked: a stream that has begun does not look at that any more. */
+async function isUnchanged(file: Blob): Promise<boolean> {
+  return file.slice(0, 1).arrayBuffer().then(() => true, () => false);
+}
+
+function grown(buffer: Uint8Array): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(2 * buffer.length);
+  larger.set(buffer);
+  return larger;
 }

@@ -6,22 +6,38 @@ import {
   type EngineClient,
   EngineError,
   type NamedFile,
+  type Progress,
   written,
 } from "./client.ts";
-import { Channel, type Message } from "./channel.ts";
+import { Channel, type Message, type Outcome } from "./channel.ts";
 import { embeddedRoots } from "./embedded.ts";
-import { type LargeFile, largeFile, readAhead } from "./read-ahead.ts";
+import { Turns } from "./turns.ts";
+import { type LargeFile, largeFile, type PartsRead } from "./read-ahead.ts";
 
 /** Files of a database that are looked for when nobody lists what is behind an address. */
 const DATABASE_FILES = ["meta.db", "profile.db", "cct.db", "trace.db"];
 
-/** The engine in a worker of this page. */
+/** Files from this size on are read by two workers. */
+const SHARED_BYTES = 48 * 2 ** 20;
+
+/** How much of a shared file the first worker reads: it has the page's questions besides. */
+const FRONT_SHARE = 0.48;
+
+/** Milliseconds that the engine has to itself before the second worker starts. */
+const BEFORE_HELPER = 1000;
+
+/** The engine in a worker of this page, with a second one that helps to read large files. */
 export class WorkerClient implements EngineClient {
   readonly kind = "worker";
   readonly roots: RootReply[] = [];
   readonly #start: () => Worker;
   #channel: Channel;
+  /** Once its engine has started; null before, and where there is none. */
+  #helper: Channel | null = null;
+  readonly #turns = new Turns();
   #numMade = 0;
+  /** Large files that are being read, by the key of their root. */
+  readonly #readings = new Map<string, Reading>();
   /** How to make the roots again, should the worker have to be started anew. */
   #made: Message[] = [];
 
@@ -33,10 +49,22 @@ export class WorkerClient implements EngineClient {
   /** Also makes roots of the files that a page of its own brought along. */
   static async connect(start: () => Worker): Promise<WorkerClient> {
     const client = new WorkerClient(start);
-    for (const { name, files } of await embeddedRoots()) {
+    const brought = await embeddedRoots();
+    for (const { name, files } of brought) {
       client.roots.push(await client.addFiles(name, files));
     }
+    // A report shows what it brought along, which is small.
+    if (brought.length === 0 && navigator.hardwareConcurrency > 1) client.#startHelper().catch(() => undefined);
     return client;
+  }
+
+  /** Starts the second worker when the first one is ready and has had time to warm up. */
+  async #startHelper(): Promise<void> {
+    await this.#channel.send({ type: "wake" });
+    await new Promise((resolve) => { setTimeout(resolve, BEFORE_HELPER); });
+    const helper = new Channel(this.#start(), () => { this.#helper = null; });
+    await helper.send({ type: "wake" });
+    this.#helper = helper;
   }
 
   async ask<K extends keyof Protocol>(
@@ -46,13 +74,14 @@ export class WorkerClient implements EngineClient {
   ): Promise<Answer<K>> {
     const { signal, onProgress } = options;
     if (signal?.aborted) throw new EngineError(CANCELLED);
+    if (name === "open" && "root" in request) await this.#readAhead(request.root, options);
+    const done = await this.#turns.take(name, signal).catch(() => { throw new EngineError(CANCELLED); });
     // A worker of a page that lies on a disk may read no address of it.
     const lifeline = location.protocol === "file:" ? "" : URL.createObjectURL(new Blob(["."]));
     const cancel = () => URL.revokeObjectURL(lifeline);
     signal?.addEventListener("abort", cancel, { once: true });
     try {
-      const large = this.#largeFileOf(name, request);
-      if (large !== null) await readAhead(this.#channel, large, signal, onProgress);
+      if (signal?.aborted) throw new EngineError(CANCELLED);
       const message = { type: "ask", request: written(name, request), lifeline } as const;
       const outcome = await this.#channel.send(message, onProgress);
       if (signal?.aborted) throw new EngineError(CANCELLED);
@@ -63,6 +92,7 @@ export class WorkerClient implements EngineClient {
       }
       return { reply: JSON.parse(outcome.json) as Protocol[K]["reply"], tables };
     } finally {
+      done();
       signal?.removeEventListener("abort", cancel);
       URL.revokeObjectURL(lifeline);
     }
@@ -71,7 +101,11 @@ export class WorkerClient implements EngineClient {
   addFiles(name: string, files: NamedFile[]): Promise<RootReply> {
     const paths = files.map((file) => file.path);
     const blobs = files.map((file) => file.file);
-    return this.#root({ type: "add-files", key: this.#key(), name, paths, files: blobs });
+    const key = this.#key();
+    const root = this.#root({ type: "add-files", key, name, paths, files: blobs });
+    // Who adds a file opens it next; until the page comes to that, the workers have begun.
+    this.#beginReading(key);
+    return root;
   }
 
   addUrl(name: string, url: string, files?: string[]): Promise<RootReply> {
@@ -86,16 +120,78 @@ export class WorkerClient implements EngineClient {
   }
 
   dispose(): void {
+    this.#helper?.close(new EngineError(CANCELLED));
     this.#channel.close(new EngineError(CANCELLED));
   }
 
-  /** The large file that a request is about to open. */
-  #largeFileOf<K extends keyof Protocol>(name: K, request: Protocol[K]["request"]): LargeFile | null {
-    if (name !== "open" || !("root" in request)) return null;
-    for (const made of this.#made) {
-      if (made.type === "add-files" && made.key === request.root) return largeFile(made.key, made.paths, made.files);
+  /** Waits until the large file of a root has been read, where it has one. */
+  async #readAhead(key: string, { signal, onProgress }: AskOptions): Promise<void> {
+    const reading = this.#readings.get(key) ?? this.#beginReading(key);
+    if (reading === null) return;
+    const tell = () => onProgress?.(reading.progress());
+    reading.listeners.add(tell);
+    signal?.addEventListener("abort", reading.stop, { once: true });
+    try {
+      await reading.done;
+    } finally {
+      signal?.removeEventListener("abort", reading.stop);
+      reading.listeners.delete(tell);
+      this.#readings.delete(key);
     }
-    return null;
+  }
+
+  /** Has the workers read the large file of a root in parts; what goes wrong there is told by opening it. */
+  #beginReading(key: string): Reading | null {
+    const made = this.#made.find((one) => one.type === "add-files" && one.key === key);
+    const large = made?.type === "add-files" ? largeFile(key, made.paths, made.files) : null;
+    if (large === null) return null;
+    const total = large.file.size;
+    const helper = total >= SHARED_BYTES ? this.#helper : null;
+    const channels = helper === null ? [this.#channel] : [this.#channel, helper];
+    const bytes = channels.map(() => 0);
+    const sum = () => bytes.reduce((all, one) => all + one, 0);
+    const listeners = new Set<() => void>();
+    const hears = (nth: number) => (progress: Progress) => {
+      bytes[nth] = progress.bytes;
+      for (const listener of listeners) listener();
+    };
+    const front = this.#channel.send({ type: "read-parts", ...large, from: 0 }, hears(0));
+    const back = helper === null ? null : this.#readBack(helper, large, hears(1));
+    const reading: Reading = {
+      listeners,
+      progress: () => ({ done: sum(), total, bytes: sum() }),
+      stop: () => {
+        for (const channel of channels) channel.send({ type: "stop-reading", key }).catch(() => undefined);
+      },
+      done: this.#finishReading(large, front, back),
+    };
+    // Nobody may ever ask for it.
+    reading.done.catch(() => undefined);
+    this.#readings.set(key, reading);
+    return reading;
+  }
+
+  async #finishReading(large: LargeFile, front: Promise<Outcome>, back: Promise<Back | null> | null): Promise<void> {
+    const [first, second] = await Promise.all([front, back?.catch(() => null) ?? null]);
+    const parts = joined(first.type === "parts" ? first.read : null, second, large.file.size);
+    // Messages arrive in order: whoever opens the file now does so when its parts are there.
+    if (parts !== null) this.#channel.send({ type: "add-parts", key: large.key, path: large.path, parts }).catch(() => undefined);
+  }
+
+  /** Has the second worker read the back half of a large file. */
+  async #readBack(helper: Channel, large: LargeFile, onProgress: (progress: Progress) => void): Promise<Back | null> {
+    const { key, path, file } = large;
+    // All at once: a page that is busy showing what was added hears nobody for a while.
+    const added = helper.send({ type: "add-files", key, name: path, paths: [path], files: [file] });
+    const finding = helper.send({ type: "find-part", ...large, from: Math.floor(file.size * FRONT_SHARE) }).then((found) => {
+      const at = found.type === "found" ? found.at : null;
+      if (at !== null) this.#channel.send({ type: "read-until", key, until: at }).catch(() => undefined);
+      return at;
+    });
+    const reading = helper.send({ type: "read-parts", ...large, from: null }, onProgress);
+    const [from, outcome] = await Promise.all([finding, reading, added]);
+    if (from === null || outcome.type !== "parts" || outcome.read === null) return null;
+    return { from, ...outcome.read };
   }
 
   #key(): string {
@@ -104,10 +200,15 @@ export class WorkerClient implements EngineClient {
   }
 
   async #root(message: Message): Promise<RootReply> {
-    const outcome = await this.#channel.send(message);
-    if (outcome.type !== "root") throw new EngineError(CONFUSED);
     this.#made.push(message);
-    return outcome.root;
+    try {
+      const outcome = await this.#channel.send(message);
+      if (outcome.type !== "root") throw new EngineError(CONFUSED);
+      return outcome.root;
+    } catch (error) {
+      this.#made = this.#made.filter((made) => made !== message);
+      throw error;
+    }
   }
 
   /** A channel to a new worker. When that dies, another takes its place: what was open is lost, what can be opened is not. */
@@ -118,6 +219,25 @@ export class WorkerClient implements EngineClient {
       for (const message of this.#made) this.#channel.send(message).catch(() => undefined);
     });
   }
+}
+
+/** A large file that the workers read. */
+interface Reading {
+  readonly done: Promise<void>;
+  readonly progress: () => Progress;
+  readonly listeners: Set<() => void>;
+  readonly stop: () => void;
+}
+
+/** What the second worker read. */
+interface Back extends PartsRead {
+  from: number;
+}
+
+/** All parts of a file, if what was read is the whole of it. */
+function joined(front: PartsRead | null, back: Back | null, size: number): Uint8Array[] | null {
+  if (front === null || front.end === size) return front?.parts ?? null;
+  return back !== null && front.end === back.from && back.end === size ? [...front.parts, ...back.parts] : null;
 }
 
 const CANCELLED = { kind: "cancelled", message: "cancelled", hint: null };

@@ -1,9 +1,20 @@
+import type { PartsRead } from "./read-ahead.ts";
 import type { ErrorReply, RootReply } from "../wire/protocol.ts";
 
 /** From the page to the worker. */
 export type ToWorker =
   | { id: number; type: "ask"; request: string; lifeline: string }
-  | { id: number; type: "read-part"; key: string; path: string; from: number; bytes: ArrayBuffer; isLast: boolean }
+  /** Answered when the engine has started. */
+  | { id: number; type: "wake" }
+  /** Where a part of a large file begins after `from`. */
+  | { id: number; type: "find-part"; key: string; path: string; file: Blob; from: number }
+  /** Reads a large file in parts, from one's beginning on; null: from the one that was looked for last. */
+  | { id: number; type: "read-parts"; key: string; path: string; file: Blob; from: number | null }
+  /** Another worker reads from there on. */
+  | { id: number; type: "read-until"; key: string; until: number }
+  /** What was read of all parts of a file that is about to be opened. */
+  | { id: number; type: "add-parts"; key: string; path: string; parts: Uint8Array[] }
+  | { id: number; type: "stop-reading"; key: string }
   | { id: number; type: "add-files"; key: string; name: string; paths: string[]; files: Blob[] }
   | { id: number; type: "add-url"; key: string; name: string; url: string; files: string[] };
 
@@ -11,6 +22,8 @@ export type ToWorker =
 export type FromWorker =
   | { id: number; type: "answer"; json: string; tables: [string, ArrayBuffer][]; memory: number }
   | { id: number; type: "root"; root: RootReply }
-  | { id: number; type: "part"; isUseful: boolean }
+  | { id: number; type: "done" }
+  | { id: number; type: "found"; at: number | null }
+  | { id: number; type: "parts"; read: PartsRead | null }
   | { id: number; type: "progress"; done: number; total: number; bytes: number; memory: number }
   | { id: number; type: "error"; error: ErrorReply; isDead: boolean };

@@ -3,6 +3,7 @@
 import type { ErrorReply, RootReply } from "../wire/protocol.ts";
 import init, { Engine } from "./pkg/parallax_wasm.js";
 import wasm from "./pkg/parallax_wasm_bg.wasm?url";
+import { partAfter, readParts, type Stretch } from "./read-ahead.ts";
 import { warmUp } from "./warm-up.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
@@ -16,6 +17,9 @@ const engine = init({ module_or_path: wasm }).then(() => new Engine());
 /** Milliseconds after which a page that asked for nothing leaves time to get ready. */
 const BEFORE_WARM_UP = 300;
 
+/** Bytes of a file within which another worker says where it reads on: each time, a message may arrive. */
+const MAY_BE_HEARD_BYTES = 16 * 2 ** 20;
+
 /** Whether the page has asked for anything. */
 let isAsked = false;
 
@@ -25,20 +29,8 @@ void engine.then((it) => {
   }, BEFORE_WARM_UP);
 }, () => undefined);
 
-/** A large file that is read in parts, piece by piece as the page fetches it. */
-interface Reading {
-  parts: Uint8Array[];
-  /** Where the next part begins. */
-  from: number;
-  /** What was fetched of it. */
-  rest: Uint8Array[];
-}
-
-/** By the key of the root; null when a part did not fit. */
-const readings = new Map<string, Reading | null>();
-
-/** Pieces without an end of a part after which a file is not worth the memory. */
-const MOST_PIECES = 4;
+/** Large files that are read in parts, by the key of their root. */
+const readings = new Map<string, Stretch>();
 
 function post(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, transfer);
@@ -75,48 +67,58 @@ function asError(thrown: unknown): { error: ErrorReply; isDead: boolean } {
   return { error, isDead: true };
 }
 
-/** Reads what a piece completes, and gives all parts to the engine after the last one. Says whether there is use in more. */
-function readPart(it: Engine, { key, path, from, bytes, isLast }: Extract<ToWorker, { type: "read-part" }>): boolean {
-  const reading = from === 0 ? { parts: [], from: 0, rest: [] } : (readings.get(key) ?? null);
-  readings.set(key, null);
-  if (reading === null || reading.rest.length >= MOST_PIECES) return false;
-  const pieces = [...reading.rest, new Uint8Array(bytes)];
-  const part = it.read_part(key, path, reading.from, pieces, isLast);
-  const { to, bytes: read } = part;
-  part.free();
-  if (to > reading.from) {
-    if (read.length === 0) return false;
-    reading.parts.push(read);
-  }
-  if (isLast) {
-    it.add_parts(key, path, reading.parts);
-    return true;
-  }
-  reading.rest = to > reading.from ? restOf(pieces, to - reading.from) : pieces;
-  // Given back at once: the collector would wait until there are many.
-  if (!reading.rest.some((piece) => piece.buffer === bytes)) bytes.transfer(0);
-  reading.from = to;
-  readings.set(key, reading);
-  return true;
-}
+/** Where a part begins that was looked for, by the key of the root. */
+const found = new Map<string, Promise<number | null>>();
 
-/** What is left of pieces without their first `numRead` bytes, copied. */
-function restOf(pieces: Uint8Array[], numRead: number): Uint8Array[] {
-  const rest: Uint8Array[] = [];
-  let skip = numRead;
-  for (const piece of pieces) {
-    if (skip < piece.length) rest.push(piece.slice(skip));
-    skip = Math.max(0, skip - piece.length);
+async function readLarge(it: Engine, message: Extract<ToWorker, { type: "read-parts" }>): Promise<void> {
+  const { id, key, path, file } = message;
+  const from = message.from ?? (await found.get(key)) ?? null;
+  found.delete(key);
+  if (from === null) {
+    post({ id, type: "parts", read: null });
+    return;
   }
-  return rest;
+  const stretch: Stretch = { from, until: null, isStopped: false };
+  readings.set(key, stretch);
+  let last = performance.now();
+  let wasHeard = from > 0;
+  const read = await readParts(it, { key, path, file }, stretch, async (bytes) => {
+    const isDue = performance.now() - last >= BETWEEN_MESSAGES;
+    if (!isDue && wasHeard) return;
+    if (isDue) post({ id, type: "progress", done: bytes, total: file.size, bytes, memory: it.memory_bytes() });
+    // Bytes that are there already come without a pause in which a message could arrive.
+    await new Promise((resolve) => { setTimeout(resolve); });
+    wasHeard ||= stretch.until !== null || bytes > MAY_BE_HEARD_BYTES;
+    if (isDue) last = performance.now();
+  });
+  readings.delete(key);
+  post({ id, type: "parts", read }, read?.parts.map((part) => part.buffer as ArrayBuffer));
 }
 
 async function handle(message: ToWorker): Promise<void> {
   const { id } = message;
   try {
     const it = await engine;
-    if (message.type === "read-part") {
-      post({ id, type: "part", isUseful: readPart(it, message) });
+    if (message.type === "read-parts") {
+      await readLarge(it, message);
+      return;
+    }
+    if (message.type === "find-part") {
+      const finding = partAfter(it, message, message.from);
+      found.set(message.key, finding);
+      post({ id, type: "found", at: await finding });
+      return;
+    }
+    if (message.type === "read-until" || message.type === "stop-reading") {
+      const stretch = readings.get(message.key);
+      if (stretch !== undefined && message.type === "read-until") stretch.until = message.until;
+      if (stretch !== undefined && message.type === "stop-reading") stretch.isStopped = true;
+      post({ id, type: "done" });
+      return;
+    }
+    if (message.type === "add-parts") it.add_parts(message.key, message.path, message.parts);
+    if (message.type === "add-parts" || message.type === "wake") {
+      post({ id, type: "done" });
       return;
     }
     if (message.type === "add-files") {
@@ -128,9 +130,6 @@ async function handle(message: ToWorker): Promise<void> {
       const root = JSON.parse(it.add_url(message.key, message.name, message.url, message.files));
       post({ id, type: "root", root: root as RootReply });
       return;
-    }
-    if (!isAlive(message.lifeline)) {
-      throw JSON.stringify({ kind: "cancelled", message: "cancelled", hint: null });
     }
     let last = performance.now();
     let isStopped = false;
@@ -157,6 +156,6 @@ async function handle(message: ToWorker): Promise<void> {
 }
 
 self.onmessage = (event: MessageEvent<ToWorker>) => {
-  isAsked = true;
+  isAsked ||= event.data.type !== "wake";
   void handle(event.data);
 };

@@ -26,7 +26,7 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 /** Requests that take longer than this are shown. */
-const SHOW_AFTER_MILLIS = 250;
+const SHOW_AFTER_MILLIS = 500;
 
 /** What the engine is doing, and how to stop it. */
 export class Tasks {

@@ -13,15 +13,39 @@ export function loadViews(): Promise<readonly ViewPlugin[]> {
   return loading;
 }
 
-/** How the panels of a fresh desk lie: columns from left to right, each a list of groups from top to bottom, each a list of tabs. */
+/** How the panels of a fresh desk lie: columns from left to right, each a list of groups from top to bottom, each a list of tabs; `heights` are the groups' shares. */
 export interface DefaultLayout {
-  readonly columns: readonly { readonly share: number; readonly groups: readonly (readonly string[])[] }[];
+  readonly columns: readonly { readonly share: number; readonly groups: readonly (readonly string[])[]; readonly heights?: readonly number[] }[];
 }
 
-const LAYOUTS: Record<Item["kind"], DefaultLayout> = {
+/** Analyses that people ask for: they open beside each other, where pictures have room, so that tree and locations stay on screen. */
+const ANALYSES: readonly string[] = ["trace.iterations", "groups.clusters", "groups.racks", "profile.correlations"];
+const ROOMY: readonly string[] = [...ANALYSES, "profile.flame", "profile.differences", "trace.timeline", "profile.tree"];
+
+/** Of the panels that are open, the one in whose group a view opens; undefined where none is open. `active` is the panel that people used last. */
+export function homeOf(view: string, open: readonly string[], active: string | undefined): string | undefined {
+  const near = ANALYSES.includes(view) ? ROOMY : [];
+  return near.find((id) => open.includes(id)) ?? active ?? ROOMY.find((id) => open.includes(id)) ?? open[0];
+}
+
+/** Experiments with a trace have two: that of one converted from a trace is about events, that of a profiler's database about costs. */
+const LAYOUTS: Record<Item["kind"] | "events" | "samples", DefaultLayout> = {
+  events: {
+    columns: [
+      { share: 7, heights: [3, 2], groups: [["trace.timeline", "trace.messages", "trace.find", "trace.compare", "profile.flame", "profile.differences"], ["profile.tree", "profile.callers", "profile.flat"]] },
+      { share: 3, groups: [["trace.statistics", "trace.waits", "profile.distribution", "profile.summary"], ["trace.node-detail", "item.information", "item.issues"]] },
+    ],
+  },
+  samples: {
+    columns: [
+      // The timeline reads samples, which may be many: it comes when somebody asks for it.
+      { share: 5, groups: [["profile.tree", "profile.callers", "profile.flat"], ["profile.flame", "profile.differences", "trace.timeline"]] },
+      { share: 3, groups: [["profile.distribution", "trace.statistics", "profile.summary", "item.information"], ["profile.source", "trace.node-detail", "item.issues"]] },
+    ],
+  },
   experiment: {
     columns: [
-      { share: 5, groups: [["profile.tree", "profile.callers", "profile.flat"], ["profile.flame"]] },
+      { share: 5, groups: [["profile.tree", "profile.callers", "profile.flat"], ["profile.flame", "profile.differences"]] },
       { share: 3, groups: [["profile.distribution", "profile.summary", "item.information"], ["profile.source", "item.issues"]] },
     ],
   },
@@ -33,9 +57,9 @@ const LAYOUTS: Record<Item["kind"], DefaultLayout> = {
   },
 };
 
-/** The arrangement that an item of a kind starts with; views that do not exist or apply are left out by the dock. */
-export function defaultLayout(kind: Item["kind"]): DefaultLayout {
-  return LAYOUTS[kind];
+/** The arrangement that an item starts with; views that do not exist or apply are left out by the dock. */
+export function defaultLayout(item: Pick<Item, "kind" | "has_trace" | "format">): DefaultLayout {
+  return LAYOUTS[!item.has_trace ? item.kind : item.format.endsWith("(converted)") ? "events" : "samples"];
 }
 
 const ORDER = Object.values(LAYOUTS).flatMap((layout) => layout.columns.flatMap((column) => column.groups.flat()));

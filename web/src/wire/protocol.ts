@@ -1,7 +1,61 @@
 // Generated from crates/wire by `cargo xtask web`. Do not edit.
 
 /** The version of the protocol that these types describe. */
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
+
+/** How many single calls and accesses there are. */
+export type ActivationCountsReply = {
+  /** Calls of functions. */
+  calls: number;
+  /** Executions of loops. */
+  loop_executions: number;
+  /** Iterations of them. */
+  iterations: number;
+  /** Variables and allocations. */
+  references: number;
+  /** Reads of them. */
+  reads: number;
+  /** Writes of them. */
+  writes: number;
+  /** Threads. */
+  threads: number;
+};
+
+/** What of a run could have been executed in parallel. */
+export type AdviseAsk = {
+  /** An experiment with activations. */
+  item: string;
+  /** A context expression: only these and what is below them; null for all. */
+  contexts?: string | null;
+  /** How many workers tasks are put on, at least 1; null for 4. */
+  workers?: number | null;
+  /** What rows are: `loop` (default), `reference`, `pair`, `context`, `task` or `race`. */
+  by?: string | null;
+};
+
+/**
+ * Advice; table `rows`, by what was asked: loops (`verdict`, `loop`, `context_id`, `because`,
+ * `work_s`, `share_percent`, `saving_s`, `executions`, `iterations`, `most_iterations`), references
+ * (`loop`, `context_id`, `reference`, `storage`, `effect`, `written_at`, `read_at`, `iterations`,
+ * `earlier`, `later`, `references`, `compared`), pairs (`below`, `context_id`, `earlier`, `later`,
+ * `dependence`, `reference`, `earlier_at`, `later_at`, `pairs`), contexts (`context`, `context_id`,
+ * `kind`, `times`, `work_s`, `span_s`, `parallelism`, `share_percent`), tasks (`worker`, `number`,
+ * `task`, `context_id`, `start_s`, `end_s`, `takes_s`, `waits_for`) or races (`reference`,
+ * `storage`, `first_at`, `first_access`, `first_thread`, `second_at`, `second_access`,
+ * `second_thread`, `pairs`).
+ */
+export type AdviseReply = {
+  /** Seconds of work of the run. */
+  work_s: number;
+  /** Seconds of its span. */
+  span_s: number;
+  /** Work divided by span. */
+  parallelism: number;
+  /** Of tasks: where they are, and what workers bring; null otherwise. */
+  tasks: TasksReply | null;
+  /** What a person should know. */
+  notes: Array<string>;
+};
 
 /** How evenly contexts cost. */
 export type BalanceAsk = {
@@ -47,6 +101,36 @@ export type CallersAsk = {
   max_rows?: number | null;
 };
 
+/** The calls in a stretch of time, one by one. */
+export type CallsAsk = {
+  /** An experiment with a trace. */
+  item: string;
+  /** Which tracks. */
+  tracks?: Array<TrackRangeAsk>;
+  /** Where it begins. */
+  from_ns?: number;
+  /** Where it ends. */
+  to_ns?: number;
+  /** Calls at most: where there are more, none are given. */
+  max_calls?: number;
+  /** Shorter calls are counted and left out. */
+  shortest_ns?: number;
+};
+
+/**
+ * Calls; table `calls`, ordered by track and start, what is around a call before it: `track`,
+ * `context` (row of the table `contexts`), `depth` (1 for the outermost), `start_ns`, `end_ns` (not
+ * cut at the window). For samples, a call is a run of samples with the same contexts above.
+ */
+export type CallsReply = {
+  /** Whether there were few enough. */
+  is_complete: boolean;
+  /** How many there are, about, where they are too many; exactly, where they are given. */
+  calls: number;
+  /** How many of these are shorter than asked for, and left out. */
+  shorter: number;
+};
+
 /** Forget an item. */
 export type CloseAsk = {
   /** The item. */
@@ -55,6 +139,55 @@ export type CloseAsk = {
 
 /** It is forgotten. */
 export type CloseReply = Record<symbol, never>;
+
+/** Which locations cost alike. */
+export type ClustersAsk = {
+  /** An experiment. */
+  item: string;
+  /** Metric expressions; none for the metric that says most about time. */
+  metrics?: Array<string>;
+  /**
+   * A context expression, each context a feature; null for the innermost functions that cost at
+   * least 1 % and are least evenly spread.
+   */
+  contexts?: string | null;
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+  /** Costs without what contexts call. */
+  is_exclusive?: boolean;
+  /** What is put into groups: `profile` (default), `rank` or `node`. */
+  by?: string | null;
+  /** How: `dbscan` (default) or `kmeans`. */
+  method?: string | null;
+  /** Number of groups of k-means; null chooses it from the data. */
+  k?: number | null;
+  /** Largest distance of neighbours of DBSCAN, in standard deviations; null chooses it. */
+  eps?: number | null;
+};
+
+/**
+ * Groups; tables `members`: `location`, `label`, `node`, `group` (from 1, null for outliers),
+ * `axis_1`, `axis_2`, and the features; `groups`: `group`, `members`, `nodes`, `feature`, `mean`, `min`,
+ * `max`, `std_dev`, `unit`; `features`: `feature`, `context`, `context_id`, `eta_squared`, `cohens_d`, `auc`,
+ * `disjoint`, `balance_ratio`, `used`; `stability`: `of`, `k`, `first`, `second`, `shared_nodes`,
+ * `split_nodes`; `scores`: `k`, `explained_percent`, `silhouette`, `gap`, `gap_error`, `chosen`.
+ */
+export type ClustersReply = {
+  /** What was found, as sentences, the most important first. */
+  findings: Array<string>;
+  /** What the members are called: `location`, `rank`, `node`. */
+  member: string;
+  /** Members of each group. */
+  sizes: Array<number>;
+  /** Names of the features, in the order of their columns in `members`. */
+  features: Array<string>;
+  /** Their units. */
+  units: Array<string>;
+  /** Part of the variance along each of the two axes, 0 to 1. */
+  axis_shares: [number, number];
+  /** What a person should know. */
+  notes: Array<string>;
+};
 
 /** Make one ensemble. */
 export type CombineAsk = {
@@ -115,6 +248,88 @@ export type ComparedRegionReply = {
   range: number;
 };
 
+/** One of several coupled applications. */
+export type ComponentInfoReply = {
+  /** Number, as `application(NUMBER)` chooses it. */
+  application: number;
+  /** Name. */
+  name: string;
+  /** How many ranks it has. */
+  ranks: number;
+  /** How many locations it has. */
+  locations: number;
+  /** What its ranks are counted from in the one space of ranks of all components. */
+  first_rank: number;
+  /** When it began, in seconds since the first component did; absent where that is not known. */
+  start_s: number | null;
+  /** When it ended, likewise. */
+  end_s: number | null;
+  /** Seconds that were added to the times of its own clock. */
+  shift_s: number;
+  /** Names of the components it takes data from. */
+  depends_on: Array<string>;
+};
+
+/** One of several coupled applications. */
+export type ComponentReply = {
+  /** Number, as tracks have it. */
+  application: number;
+  /** Name. */
+  name: string;
+  /** Names of the components it takes data from. */
+  depends_on: Array<string>;
+};
+
+/** Two columns of `correlations` at each location. */
+export type CorrelationPointsAsk = {
+  /** The question that `first` and `second` come from. */
+  of?: CorrelationsAsk;
+  /** Name of a column, as the table `pairs` has it. */
+  first?: string;
+  /** Name of another one. */
+  second?: string;
+};
+
+/** A scatter plot; table `points`: `location`, `label`, `first`, `second`. */
+export type CorrelationPointsReply = {
+  /** Unit symbol of the first column; empty for counts and numbers of identity. */
+  first_unit: string;
+  /** Unit symbol of the second one. */
+  second_unit: string;
+};
+
+/** Which costs and numbers of identity rise and fall together over locations. */
+export type CorrelationsAsk = {
+  /** An experiment. */
+  item: string;
+  /** Metric expressions, or formulas after `=`; none for the metric that says most about time. */
+  metrics?: Array<string>;
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+  /**
+   * One column of each pair has such a name, which may be a glob: a metric, a kind of identity
+   * such as `rank`, or a function; none for all.
+   */
+  with?: Array<string>;
+  /** What columns are: `function` (default) or `context`. */
+  by?: string | null;
+  /** By what pairs are ranked: `significance` (default), `pearson` or `spearman`. */
+  order?: string | null;
+  /** Pairs at most; null for 200. */
+  top?: number | null;
+};
+
+/**
+ * What varies together; table `pairs`, the strongest first: `first`, `second`, `locations`,
+ * `pearson`, `pearson_p`, `spearman`, `spearman_p`.
+ */
+export type CorrelationsReply = {
+  /** Number of pairs that were looked at. */
+  tested: number;
+  /** What a person should know. */
+  notes: Array<string>;
+};
+
 /** What counts as cost, and over which locations. */
 export type CostAsk = {
   /** A metric expression; null for the metric that says most about time. */
@@ -155,6 +370,76 @@ export type CostsAsk = {
   window?: string | null;
 };
 
+/** A counter over time. */
+export type CounterBinsAsk = {
+  /** An experiment with a trace of events. */
+  item: string;
+  /** Position in the list of counters. */
+  counter?: number;
+  /** Which tracks; null for all. */
+  tracks?: Array<TrackRangeAsk> | null;
+  /** Where it begins. */
+  from_ns?: number;
+  /** Where it ends. */
+  to_ns?: number;
+  /** Bins at most, as for a picture. */
+  bins?: number;
+};
+
+/**
+ * A counter over time; table `values`, of each track that has values, for each bin in which one
+ * came (and one for the value before the first bin, in bin 4294967295): `track`, `bin`, `min`,
+ * `max`, `last`.
+ */
+export type CounterBinsReply = {
+  /** Where the first bin begins; it may be before the trace does. */
+  first_ns: number;
+  /** Length of a bin. */
+  bin_ns: number;
+  /** Number of bins. */
+  bins: number;
+};
+
+/** A metric whose value changes over time. */
+export type CounterReply = {
+  /** Name. */
+  name: string;
+  /** Unit symbol; empty when unknown. */
+  unit: string;
+};
+
+/** What the run time consists of, if nobody's waiting is counted. */
+export type CriticalPathAsk = {
+  /** An experiment with a trace of events. */
+  item: string;
+  /** A profile expression for the locations that the path runs through; null for all. */
+  profiles?: string | null;
+  /** Where it begins; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends; null for the end. */
+  to_ns?: number | null;
+  /** What rows are: `function` (default), `group`, `context` or `track`. */
+  by?: string | null;
+  /** One row for each stretch of the path instead, in order of time. */
+  segments?: boolean;
+};
+
+/**
+ * The critical path; table `rows`: `function`, `group`, `context` with `context_id`, or `location`;
+ * `on_path_s`, `share_percent`, and except for locations `all_locations_s`. Of segments: `start_s`,
+ * `length_s`, `location`, `context`, `context_percent`, `releases`.
+ */
+export type CriticalPathReply = {
+  /** How long the path is in the stretch of time, on all locations, in seconds. */
+  length_s: number;
+  /** In how many stretches of one location each. */
+  segments: number;
+  /** Through how many locations. */
+  locations: number;
+  /** What a person should know. */
+  notes: Array<string>;
+};
+
 /** Where curves of models go along. */
 export type CurveAsk = {
   /** The parameter. */
@@ -174,6 +459,52 @@ export type CurveReply = {
   x: Array<number>;
   /** Values of the model; null where it is undefined. */
   y: Array<number | null>;
+};
+
+/** What changed from one experiment to another. */
+export type DifferencesAsk = {
+  /** The old version: an experiment. */
+  old: string;
+  /** The new version: an experiment. */
+  new: string;
+  /** A metric expression, or a formula after `=`; null for a time that both have. */
+  metric?: string | null;
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+  /**
+   * What rows are: `context` or `function`; null for contexts, or functions where the
+   * experiments come from different tools.
+   */
+  by?: string | null;
+  /**
+   * How locations become one value: `sum`, `mean` or `max`; null for the sum, or the mean of
+   * different numbers of locations.
+   */
+  over?: string | null;
+};
+
+/**
+ * What changed; table `rows` in the order of the tree, the whole program first: `name`, `context`,
+ * `kind`, `in`, `parent`, `depth`, for inclusive costs `old`, `new`, `difference`,
+ * `change_percent`, `ratio`, `share_percent`, `low`, `high`, `p`, `p_adjusted`, `effect`,
+ * `verdict`, the same with `own_` before for costs without the rows below, `width_new` and
+ * `width_either` for pictures, and `old_context_id` and `new_context_id`.
+ */
+export type DifferencesReply = {
+  /** What is counted. */
+  metric: string;
+  /** Its unit symbol; empty for counts. */
+  unit: string;
+  /** What rows are: `context` or `function`. */
+  by: string;
+  /** How locations became one value: `sum`, `mean` or `max`. */
+  over: string;
+  /** What tests stand on; null where noise cannot be told. */
+  basis: string | null;
+  /** What changed, in plain words, the most important first. */
+  sentences: Array<string>;
+  /** What a person should know. */
+  notes: Array<string>;
 };
 
 /** A context's cost over locations. */
@@ -263,6 +594,46 @@ export type FileReply = {
   size_bytes: number;
 };
 
+/** Calls by name and duration. */
+export type FindAsk = {
+  /** An experiment with a trace. */
+  item: string;
+  /** Name of functions, as in context expressions: `MPI_*`, `/regular expression/`; null for all. */
+  name?: string | null;
+  /** Which tracks; null for all. */
+  tracks?: Array<TrackRangeAsk> | null;
+  /** Where it begins; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends; null for the end. */
+  to_ns?: number | null;
+  /** They take at least so long. */
+  min_ns?: number | null;
+  /** They take at most so long. */
+  max_ns?: number | null;
+  /** Which come first. */
+  order?: FindOrderAsk;
+  /** Rows at most; 1,000 when null. */
+  max_rows?: number | null;
+};
+
+/** Which calls come first. */
+export type FindOrderAsk = "longest" | "first";
+
+/**
+ * Calls that were found; table `rows`: `track`, `context` (row of the table `contexts`), `name`,
+ * `start_ns`, `end_ns`, `duration_ns`; table `histogram` of all that have the name, whatever they
+ * take: `from_ns` (durations up to twice that; 0 for no time), `calls`, `total_ns`; bins without
+ * calls are left out.
+ */
+export type FindReply = {
+  /** How many were found. */
+  total: number;
+  /** What they take together. */
+  total_ns: number;
+  /** What a person should know. */
+  notes: Array<string>;
+};
+
 /** Something that bounds the program. */
 export type FindingReply = {
   /** What it is about, a stable name such as `Mpi` or `Imbalance`. */
@@ -273,6 +644,8 @@ export type FindingReply = {
   percent: number;
   /** The numbers it rests on. */
   evidence: Array<EvidenceReply>;
+  /** Id of the context that it is about; null where it is about a function or the whole program. */
+  context_id: number | null;
   /** The command to ask next. */
   next: string;
 };
@@ -372,12 +745,16 @@ export type InfoReply = {
   declared_events: number | null;
   /** Calls: from entering something to leaving it; absent for other experiments. */
   calls: number | null;
+  /** Single calls and accesses; absent where sums were recorded only. */
+  activations: ActivationCountsReply | null;
   /** Kinds of issue met while opening. */
   issues: number;
   /** Names of the entry points: the roots below which programs and threads start. */
   entries: Array<string>;
   /** What locations are identified by, outermost first, and how many there are of each. */
   kinds: Array<KindReply>;
+  /** The coupled applications of a workflow; 0 where there is one application. */
+  components: number;
   /** From the first to the last sample of all traces; absent without a trace. */
   span: SpanReply | null;
   /** Length of all files together, in bytes. */
@@ -386,6 +763,8 @@ export type InfoReply = {
   file_list: Array<FileReply>;
   /** The metrics. */
   metric_list: Array<MetricReply>;
+  /** The components. */
+  component_list: Array<ComponentInfoReply>;
   /** What was repaired, dropped or guessed. */
   issue_list: Array<IssueReply>;
 };
@@ -443,6 +822,107 @@ export type ItemReply = {
   issues: number;
   /** Items that an ensemble was made of. */
   members: Array<string>;
+  /** Whether it has a trace, so that there is a timeline. */
+  has_trace: boolean;
+};
+
+/** The iterations of a program, found in its trace. */
+export type IterationsAsk = {
+  /** An experiment with a trace. */
+  item: string;
+  /** A profile expression for the locations; null for all. */
+  profiles?: string | null;
+  /** Where to begin, in nanoseconds since the first record; null for the beginning. */
+  from_ns?: number | null;
+  /** Where to end; null for the end. */
+  to_ns?: number | null;
+  /** A context expression: iterations begin where one of these is entered; null to find them. */
+  marker?: string | null;
+  /** Id of the context whose times table `cells` has; null for all that computes. */
+  context?: number | null;
+};
+
+/** The iterations that were found. */
+export type IterationsFoundReply = {
+  /** Which locations. */
+  group: string;
+  /** What iterations begin with. */
+  marker: string;
+  /** Whether a person named it. */
+  is_named: boolean;
+  /** Names of the locations; table `cells` has their places in this list. */
+  locations: Array<string>;
+  /** Their tracks, as rows of the table `tracks` of `timeline`. */
+  tracks: Array<number>;
+  /** How many more of this kind do not have these iterations. */
+  left_out: number;
+  /** How many iterations. */
+  count: number;
+  /** How many count in statistics. */
+  whole: number;
+  /** How many at the beginning do not. */
+  warm_up: number;
+  /** How many at the end do not. */
+  partial: number;
+  /** Median length. */
+  period_s: number;
+  /** From the first begin, after the start of the trace. */
+  from_s: number;
+  /** To the last end. */
+  to_s: number;
+  /** That time as a share of what was looked at. */
+  span_percent: number;
+  /** The time that savings are a share of. */
+  window_s: number;
+  /** Whether iterations begin at about the same time everywhere. */
+  is_aligned: boolean;
+  /** Share of the begins that no sample shows. */
+  guessed_percent: number;
+  /** How far samples are apart; null where times are exact. */
+  interval_s: number | null;
+  /** How alike iterations are. */
+  similarity_percent: number;
+  /** Saved if each context that computes were balanced on its own. */
+  saving_s: number;
+  /** Saved if the sum of the computing of each location were balanced. */
+  joint_saving_s: number;
+  /** Saved if only lasting differences were balanced. */
+  lasting_saving_s: number;
+  /** Contexts with too few samples to be judged; they are not in `saving_s`. */
+  unresolved: number;
+};
+
+/** How the locations of one kind repeat. */
+export type IterationsGroupReply = {
+  /** `GPU streams`, `first threads` or `other threads`. */
+  group: string;
+  /** How many of them are active. */
+  locations: number;
+  /** The best way; null when they do not repeat regularly. */
+  best: RepetitionReply | null;
+  /** Other ways. */
+  others: Array<RepetitionReply>;
+  /** Why there is none. */
+  why_not: string | null;
+};
+
+/**
+ * Iterations. Table `contexts`: `context`, `does`, `share_percent`, `mean_s`, `max_s`,
+ * `balance_ratio`, `across_percent`, `within_percent`, `saving_s`, `total_saving_s`,
+ * `lasting_saving_s`, `resolved`, `slowest`, `call_path`, `context_id`. Table `iterations`:
+ * `iteration`, `state`, `start_s`, `length_s`, `mean_s`, `max_s`, `balance_ratio`,
+ * `imbalance_percent`, `saving_s`, `waiting_s`, `slowest`. Table `locations`: `location`,
+ * `length_s`, `computing_s`, `communicating_s`, `waiting_s`, `variation_percent`, `slowest_in`.
+ * Table `cells`, by location and iteration: `location`, `iteration`, `time_s`, `difference_s` from
+ * the mean of the locations.
+ */
+export type IterationsReply = {
+  /** What was found; null when there are no regular iterations. */
+  found: IterationsFoundReply | null;
+  /** By kind of location why, or why not. */
+  groups: Array<IterationsGroupReply>;
+  /** What a person should know. */
+  notes: Array<string>;
 };
 
 /** A kind of identity, such as `rank`, and how many different ones there are. */
@@ -451,6 +931,90 @@ export type KindReply = {
   name: string;
   /** Different values. */
   count: number;
+};
+
+/** How many messages were sent when. */
+export type LinkBinsAsk = {
+  /** An experiment with a trace of events. */
+  item: string;
+  /** Tracks of which the sender or the receiver is one; null for all. */
+  tracks?: Array<TrackRangeAsk> | null;
+  /** Where it begins. */
+  from_ns?: number;
+  /** Where it ends. */
+  to_ns?: number;
+  /** Bins at most, as for a picture. */
+  bins?: number;
+  /** Flows (causes and effects) instead of messages. */
+  flows?: boolean;
+};
+
+/** Messages over time; table `bins`: `messages` (sent in the bin), `bytes` (of these). */
+export type LinkBinsReply = {
+  /** Where the first bin begins; it may be before the trace does. */
+  first_ns: number;
+  /** Length of a bin. */
+  bin_ns: number;
+};
+
+/** Messages or flows that are under way in a stretch of time. */
+export type LinksAsk = {
+  /** An experiment with a trace of events. */
+  item: string;
+  /** Tracks of which the sender or the receiver is one; null for all. */
+  tracks?: Array<TrackRangeAsk> | null;
+  /** Where it begins. */
+  from_ns?: number;
+  /** Where it ends. */
+  to_ns?: number;
+  /** At most so many; of more, those that take longest. */
+  max_links?: number;
+  /** Flows (causes and effects) instead of messages. */
+  flows?: boolean;
+};
+
+/**
+ * Messages or flows; table `links`, in order of sending: `sender`, `receiver` (tracks; 4294967295
+ * when not in the trace), `send_ns`, `receive_ns` (null where that side was not found), `bytes`,
+ * `tag`, `communicator`.
+ */
+export type LinksReply = {
+  /** How many there are. */
+  total: number;
+};
+
+/** What happened at one moment. */
+export type MarkersAsk = {
+  /** An experiment with a trace of events. */
+  item: string;
+  /** Where it begins. */
+  from_ns?: number;
+  /** Where it ends. */
+  to_ns?: number;
+  /** At most so many; of more, the first. */
+  max_markers?: number;
+};
+
+/** Markers; table `markers` by time: `track`, `name`, `at_ns`. */
+export type MarkersReply = {
+  /** How many there are. */
+  total: number;
+};
+
+/** Messages put together. */
+export type MessagesAsk = {
+  /** An experiment with a trace of events. */
+  item: string;
+  /** Tracks of which the sender or the receiver is one; null for all. */
+  tracks?: Array<TrackRangeAsk> | null;
+  /** Where it begins; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends; null for the end. */
+  to_ns?: number | null;
+  /** What rows are: `pair` (default), `message`, `size`, `tag`, `component` or `file`. */
+  by?: string | null;
+  /** Flows (causes and effects) instead of messages. */
+  flows?: boolean;
 };
 
 /** A metric. */
@@ -555,6 +1119,40 @@ export type OpenReply = {
   errors: Array<ErrorReply>;
 };
 
+/** How a trace changes over time. */
+export type OverTimeAsk = {
+  /** An experiment with a trace. */
+  item: string;
+  /** A profile expression; null for all. */
+  profiles?: string | null;
+  /** Where it begins; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends; null for the end. */
+  to_ns?: number | null;
+  /** What changes: `profile` (default), `imbalance`, `idle`, `lateness` or `overlap`. */
+  what?: string | null;
+  /** What rows of a profile are: `function` (default) or `group`. */
+  by?: string | null;
+  /** Bins at most; 200 when null. */
+  bins?: number | null;
+};
+
+/**
+ * How a trace changes over time; table `rows`, by bin: `start_s` and `end_s` after the first record,
+ * and by what is asked: profile: `name`, `exclusive_s`, `share_percent`; idle: `location`,
+ * `waiting_s`, `outside_s`, `idle_percent`; lateness: `function`, `calls`, `mean_s`, `longest_s`;
+ * overlap: `location`, `under_way_s`, `computing_s`, `overlap_percent`; imbalance: `mean_s`, `max_s`,
+ * `balance_ratio`, `imbalance_percent`, `saving_s`, `slowest`. Table `totals`: the same over all bins.
+ */
+export type OverTimeReply = {
+  /** Length of a bin. */
+  bin_ns: number;
+  /** Number of bins. */
+  bins: number;
+  /** What a person should know. */
+  notes: Array<string>;
+};
+
 /** A parameter of an ensemble. */
 export type ParameterReply = {
   /** Its name. */
@@ -564,6 +1162,22 @@ export type ParameterReply = {
   /** The numbers that they are; null where they are not numbers. */
   numbers: Array<number | null>;
 };
+
+/** What was active at a moment. */
+export type PathAtAsk = {
+  /** An experiment with a trace. */
+  item: string;
+  /** The track. */
+  track?: number;
+  /** The moment. */
+  at_ns?: number;
+};
+
+/**
+ * What was active at a moment; table `path` from the outermost: `context` (row of the table
+ * `contexts`), `name`, `depth`, `start_ns`, `end_ns`. Empty where nothing ran.
+ */
+export type PathAtReply = Record<symbol, never>;
 
 /** What is left out of trees. */
 export type PruneAsk = {
@@ -597,6 +1211,24 @@ export type QueryAsk = {
   prune?: PruneAsk;
   /** Leave the readable names out. */
   is_raw?: boolean;
+};
+
+/** A rack. */
+export type RackReply = {
+  /** Its name. */
+  name: string;
+  /** The group of switches that it belongs to, where that is something else. */
+  group: string | null;
+  /** From the top. */
+  rows: Array<RackRowReply>;
+};
+
+/** A line of nodes in a rack: a chassis. */
+export type RackRowReply = {
+  /** What it is called inside of its rack; may be empty. */
+  label: string;
+  /** Rows of the table `nodes`, from left to right; null where the run has no node. */
+  cells: Array<number | null>;
 };
 
 /** A region with everything there is to say about it. */
@@ -635,6 +1267,35 @@ export type RegionReply = {
   range_absolute: number | null;
   /** Largest absolute value of the three relative difference maps. */
   range_relative: number | null;
+};
+
+/** Why something is taken for iterations. */
+export type RepetitionReply = {
+  /** The context with which iterations begin. */
+  marker: string;
+  /** Its call path. */
+  path: string;
+  /** Its id. */
+  context_id: number;
+  /** How many. */
+  count: number;
+  /** Median distance of two begins. */
+  period_s: number;
+  /** Share of the distances within a factor of 1.5 of the median. */
+  regular_percent: number;
+  /** Share of the time of the locations that regular iterations cover. */
+  coverage_percent: number;
+  /**
+   * Share of the locations that show as many; where all locations together show them, the share
+   * that one location shows.
+   */
+  agreement_percent: number;
+  /** Whether all locations together show them. */
+  is_pooled: boolean;
+  /** Share of that time in contexts that repeat as often. */
+  explained_percent: number;
+  /** How many contexts do. */
+  contexts: number;
 };
 
 /** What bounds the program. */
@@ -808,6 +1469,38 @@ export type SpreadReply = {
   max: number;
 };
 
+/** What each location spends on what. */
+export type StacksAsk = {
+  /** An experiment. */
+  item: string;
+  /** A metric expression; null for the default. */
+  metric?: string | null;
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+  /** What is stacked: `function` (default) or `group`. */
+  by?: string | null;
+  /** How many are told apart; the others are added up. 12 when null. */
+  top?: number | null;
+};
+
+/**
+ * What each location spends on what; table `locations`: `location`, `label`, `total`, and one column
+ * for each identity kind that there is; table `stack`, for each location all parts: `location` (row
+ * of `locations`), `part`, `value`, exclusive costs.
+ */
+export type StacksReply = {
+  /** Name of the metric. */
+  metric: string;
+  /** Its unit symbol. */
+  unit: string;
+  /** Why this metric, where nobody named one. */
+  reason: string | null;
+  /** Names of the parts, from the most expensive; the last is `(others)` where there are more. */
+  parts: Array<string>;
+  /** What a person should know. */
+  notes: Array<string>;
+};
+
 /** How a cost is spread over members: locations, ranks or nodes. */
 export type StatisticsReply = {
   /** Members that count, those that spent nothing included. */
@@ -836,6 +1529,20 @@ export type StatisticsReply = {
   saving: number;
 };
 
+/** Time and calls in a stretch of time. */
+export type StatsAsk = {
+  /** An experiment with a trace. */
+  item: string;
+  /** Which tracks; null for all. */
+  tracks?: Array<TrackRangeAsk> | null;
+  /** Where it begins; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends; null for the end. */
+  to_ns?: number | null;
+  /** What rows are: `function` (default), `group` or `context`. */
+  by?: string | null;
+};
+
 /** The reply of a question whose answer is a table. */
 export type TableOnlyReply = {
   /** What a person should know. */
@@ -844,6 +1551,133 @@ export type TableOnlyReply = {
 
 /** A table inside a larger reply: `{"columns":[{"name","type","unit"}],"rows":[[...]]}`. */
 export type TableReply = { columns: { name: string; type: string; unit: string }[]; rows: (string | number | boolean | null)[][] };
+
+/** Tasks on workers. */
+export type TasksReply = {
+  /** The call path below which the tasks are. */
+  parent: string;
+  /** Seconds one after the other. */
+  serial_s: number;
+  /** Seconds on the workers. */
+  parallel_s: number;
+  /** Seconds that no schedule on so many workers can beat. */
+  bound_s: number;
+  /** How many times faster. */
+  speedup: number;
+  /** How many workers. */
+  workers: number;
+};
+
+/** A file that a person chose, as text. */
+export type TextFileAsk = {
+  /** What it is called, for messages. */
+  name?: string;
+  /** What is in it. */
+  text?: string;
+};
+
+/** A picture: rows of tracks by bins of time. */
+export type TileAsk = {
+  /** An experiment with a trace. */
+  item: string;
+  /** Rows of the picture; each adds its tracks up. */
+  rows?: Array<TrackRangeAsk>;
+  /** Where it begins. */
+  from_ns?: number;
+  /** Where it ends. */
+  to_ns?: number;
+  /** Bins at most; there are at least half as many, unless they would be shorter than 1 ns. */
+  bins?: number;
+  /** What colours stand for. */
+  by?: TimelineByAsk;
+  /** Depth below which contexts count as the one above them, 1 for the outermost; null for none. */
+  max_depth?: number | null;
+  /** Functions or groups (as `by` says) that are left out. */
+  hidden?: Array<number>;
+};
+
+/**
+ * A picture; table `cells`, row after row of the picture, each with all bins: `key` (function or
+ * group that has most of the time; 4294967295 where nothing ran), `dominant_ns` (time of it),
+ * `busy_ns` (time of all that is not left out), `calls` (entered in the bin), `depth` (of the
+ * deepest context). A cell has at most `bin_ns` times the tracks of its row.
+ */
+export type TileReply = {
+  /** Where the first bin begins; it may be before the trace does. */
+  first_ns: number;
+  /** Length of a bin. */
+  bin_ns: number;
+  /** Number of bins. */
+  bins: number;
+};
+
+/** What there is to see in a trace. */
+export type TimelineAsk = {
+  /** An experiment with a trace. */
+  item: string;
+};
+
+/** What colours and rows of statistics stand for. */
+export type TimelineByAsk = "function" | "group";
+
+/**
+ * What there is to see in a trace. Tables: `tracks` (`location`, `label`, `calls`, `component`: the
+ * application's number or null, and one column for each identity kind that there is); `functions`
+ * (`name`, `group`: a row of `groups`, `exclusive_ns`, `calls`, over everything); `groups` (`name`,
+ * `exclusive_ns`, `calls`); `contexts` (`context_id`, `parent`: a row or 4294967295, `function`,
+ * `depth`: 0 for the root), in depth-first order.
+ */
+export type TimelineReply = {
+  /** Whether calls were recorded, or samples of what was active. */
+  has_calls: boolean;
+  /** The first record of all, in nanoseconds on the trace's clock; decimal, for it may be large. */
+  origin_ns: string;
+  /** From the first to the last record. */
+  span_ns: number;
+  /** Records of sending a message. */
+  sends: number;
+  /** Records of receiving a message. */
+  receives: number;
+  /** The metrics whose values change over time. */
+  counters: Array<CounterReply>;
+  /** The coupled applications; empty where there is one. */
+  components: Array<ComponentReply>;
+};
+
+/** Where nodes stand, and whether those of a group stand together. */
+export type TopologyAsk = {
+  /** Which groups. */
+  groups?: ClustersAsk;
+  /** Host tables: `hostid,xname`, `/etc/hosts`, `pbsnodes -F json`, `topology.conf`. */
+  hosts?: Array<TextFileAsk>;
+  /** `aurora`, `frontier`, `polaris` or `xname`; null for `xname`. */
+  system?: string | null;
+  /** The description of another system. */
+  description?: TextFileAsk | null;
+};
+
+/**
+ * Where nodes stand; tables `nodes`: `host_id`, `address`, `name`, `group` (from 1), `members`, `value`,
+ * `switch_group`, `rack`, `switch`, `chassis`, `slot`; `units`: `level`, `unit`, `nodes`, `group_1`, ...,
+ * `mean`, `min`, `max`; `concentration`: `group`, `level`, `nodes`, `touched`, `units`,
+ * `expected_touched`, `whole`, `expected_whole`, `p_together`, `p_apart`, `finding`.
+ */
+export type TopologyReply = {
+  /** What was found, as sentences. */
+  findings: Array<string>;
+  /** Members of each group. */
+  sizes: Array<number>;
+  /** The feature whose means the nodes have. */
+  feature: string;
+  /** Its unit. */
+  unit: string;
+  /** The racks. */
+  racks: Array<RackReply>;
+  /** Number of nodes that no rack is known of. */
+  unplaced: number;
+  /** What a person should know. */
+  notes: Array<string>;
+};
 
 /** Samples. */
 export type TraceAsk = {
@@ -855,6 +1689,14 @@ export type TraceAsk = {
   window?: string | null;
   /** Leave the readable names out. */
   is_raw?: boolean;
+};
+
+/** Tracks that follow one another. */
+export type TrackRangeAsk = {
+  /** The first. */
+  from?: number;
+  /** One past the last. */
+  to?: number;
 };
 
 /**
@@ -911,6 +1753,22 @@ export type ViewAsk = {
   trusted?: boolean;
 };
 
+/** Who waits for whom, and for how long. */
+export type WaitsAsk = {
+  /** An experiment with a trace of events. */
+  item: string;
+  /** A profile expression for those who wait; null for all. */
+  profiles?: string | null;
+  /** Where it begins; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends; null for the end. */
+  to_ns?: number | null;
+  /** `late_sender`, `late_receiver` or `collective`; null for all. */
+  kind?: string | null;
+  /** What rows are: `function` (default), `context`, `track` or `pair`. */
+  by?: string | null;
+};
+
 /** Every request, with what it takes and what it answers. */
 export interface Protocol {
   /** Who is there, and what can be opened without being sent. */
@@ -944,12 +1802,57 @@ r" A source file with the costs of its lines; tables `lines` and `contexts`. */
   report: { request: ReportAsk; reply: ReportReply };
   /** How evenly contexts cost; table `rows`. */
   balance: { request: BalanceAsk; reply: BalanceReply };
+  /** Which locations cost alike; table `members` and others. */
+  clusters: { request: ClustersAsk; reply: ClustersReply };
+  /** Where nodes stand; table `nodes` and others. */
+  topology: { request: TopologyAsk; reply: TopologyReply };
+  /** What rises and falls together over locations; table `pairs`. */
+  correlations: { request: CorrelationsAsk; reply: CorrelationsReply };
+  /** Two columns of `correlations` at each location; table `points`. */
+  correlation_points: { request: CorrelationPointsAsk; reply: CorrelationPointsReply };
   /** When threads and GPUs had nothing to do; table `rows`. */
   idleness: { request: IdlenessAsk; reply: TableOnlyReply };
   /** Values as stored; table `rows`. */
   query: { request: QueryAsk; reply: TableOnlyReply };
   /** Samples; table `rows`. */
   trace: { request: TraceAsk; reply: TableOnlyReply };
+  /** doc =
+r" What there is to see in a trace; tables `tracks`, `functions`, `groups` and `contexts`. */
+  timeline: { request: TimelineAsk; reply: TimelineReply };
+  /** A picture of tracks over time; table `cells`. */
+  tile: { request: TileAsk; reply: TileReply };
+  /** Calls, one by one; table `calls`. */
+  calls: { request: CallsAsk; reply: CallsReply };
+  /** What was active at a moment; table `path`. */
+  path_at: { request: PathAtAsk; reply: PathAtReply };
+  /** Messages or flows, one by one; table `links`. */
+  links: { request: LinksAsk; reply: LinksReply };
+  /** Messages or flows over time; table `bins`. */
+  link_bins: { request: LinkBinsAsk; reply: LinkBinsReply };
+  /** Time and calls in a stretch of time; table `rows`. */
+  stats: { request: StatsAsk; reply: TableOnlyReply };
+  /** Messages or flows put together; table `rows`. */
+  messages: { request: MessagesAsk; reply: TableOnlyReply };
+  /** Calls by name and duration; tables `rows` and `histogram`. */
+  find: { request: FindAsk; reply: FindReply };
+  /** A counter over time; table `values`. */
+  counter_bins: { request: CounterBinsAsk; reply: CounterBinsReply };
+  /** Markers; table `markers`. */
+  markers: { request: MarkersAsk; reply: MarkersReply };
+  /** What could run in parallel; table `rows`. */
+  advise: { request: AdviseAsk; reply: AdviseReply };
+  /** Who waits for whom, and for how long; table `rows`. */
+  waits: { request: WaitsAsk; reply: TableOnlyReply };
+  /** doc =
+r" What the run time consists of, if nobody's waiting is counted; table `rows`. */
+  critical_path: { request: CriticalPathAsk; reply: CriticalPathReply };
+  /** How a trace changes over time; tables `rows` and `totals`. */
+  over_time: { request: OverTimeAsk; reply: OverTimeReply };
+  /** doc =
+r" Repeated phases and how even they are; tables `contexts`, `locations`, `iterations`, `cells`. */
+  iterations: { request: IterationsAsk; reply: IterationsReply };
+  /** What each location spends on what; tables `locations` and `stack`. */
+  stacks: { request: StacksAsk; reply: StacksReply };
   /** doc =
 r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   scaling: { request: ScalingAsk; reply: ScalingReply };
@@ -959,6 +1862,8 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   models: { request: ModelsAsk; reply: ModelsReply };
   /** Two ensembles as versions of one program; table `cells`. */
   compare: { request: CompareAsk; reply: CompareReply };
+  /** What changed from one experiment to another; table `rows`. */
+  differences: { request: DifferencesAsk; reply: DifferencesReply };
 }
 
 /** A request as it travels. */

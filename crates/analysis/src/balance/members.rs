@@ -76,20 +76,26 @@ impl Members {
     }
 
     fn group(&mut self, catalog: &LocationCatalog, chosen: &[LocationIdx], kind: IdentityKind) {
-        let ids: BTreeSet<u64> =
-            chosen.iter().filter_map(|&location| catalog.identity(location, kind)).collect();
+        let own = |location| {
+            Some((catalog.application_of(location, kind), catalog.identity(location, kind)?))
+        };
+        let ids: BTreeSet<(Option<u64>, u64)> =
+            chosen.iter().filter_map(|&location| own(location)).collect();
         // In the order of ids, whatever the order of the profiles.
-        let by_id: HashMap<u64, usize> = ids.iter().copied().zip(0..).collect();
+        let by_id: HashMap<(Option<u64>, u64), usize> = ids.iter().copied().zip(0..).collect();
         let mut groups: Vec<Option<Member>> = vec![None; ids.len()];
         for &location in chosen {
-            let Some(id) = catalog.identity(location, kind) else {
+            let Some((application, id)) = own(location) else {
                 self.num_ungrouped += 1;
                 continue;
             };
-            let Some(&group) = by_id.get(&id) else { continue };
+            let Some(&group) = by_id.get(&(application, id)) else { continue };
             let member = groups[group].get_or_insert_with(|| Member {
-                label: match kind {
-                    IdentityKind::Node => format!("node {id:#x}"),
+                label: match (kind, application) {
+                    (IdentityKind::Node, _) => format!("node {id:#x}"),
+                    (_, Some(application)) => {
+                        format!("{} {} {id}", catalog.application_label(application), kind.name())
+                    }
                     _ => format!("{} {id}", kind.name()),
                 },
                 location,

@@ -76,6 +76,14 @@ pub enum FindingKind {
     Gpu,
     /// A function that costs much by itself.
     HotFunction,
+    /// Locations that wait for others, by a trace of calls.
+    Waiting,
+    /// What the run time consists of, by a trace of calls.
+    CriticalPath,
+    /// GPUs without work.
+    IdleGpu,
+    /// What takes longer than in another execution.
+    Slower,
     /// A metric whose values mean nothing.
     WrappedMetric,
 }
@@ -89,6 +97,22 @@ pub struct Evidence {
     pub value: f64,
     /// Its unit symbol; `%` for shares.
     pub unit: String,
+}
+
+/// Puts findings in order: too few samples first, for that concerns all others, then what is at
+/// stake, metrics that mean nothing last.
+pub fn rank_findings(findings: &mut [Finding]) {
+    let rank = |finding: &Finding| match finding.kind {
+        FindingKind::FewSamples => 0,
+        FindingKind::WrappedMetric => 2,
+        _ => 1,
+    };
+    findings.sort_by(|a, b| {
+        (rank(a).cmp(&rank(b)))
+            .then(b.percent.total_cmp(&a.percent))
+            .then(a.kind.cmp(&b.kind))
+            .then(a.text.cmp(&b.text))
+    });
 }
 
 /// What to ask next.
@@ -160,17 +184,7 @@ impl Facts<'_> {
         out.retain(|finding| is_certain(finding.percent, report.num_samples));
         out.extend(few_samples(report));
         out.extend(wrapped(report));
-        let rank = |finding: &Finding| match finding.kind {
-            FindingKind::FewSamples => 0,
-            FindingKind::WrappedMetric => 2,
-            _ => 1,
-        };
-        out.sort_by(|a, b| {
-            (rank(a).cmp(&rank(b)))
-                .then(b.percent.total_cmp(&a.percent))
-                .then(a.kind.cmp(&b.kind))
-                .then(a.text.cmp(&b.text))
-        });
+        rank_findings(&mut out);
         Ok(out)
     }
 

@@ -25,7 +25,7 @@ use parallax_engine::{
 use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
 
 pub use classes::{CostClass, GpuOperation};
-pub use findings::{Evidence, Finding, FindingKind, NextStep};
+pub use findings::{Evidence, Finding, FindingKind, NextStep, rank_findings};
 
 use crate::balance::{Balance, BalanceRequest, Grouping, WRAPPED, balance};
 use crate::idleness::is_gpu;

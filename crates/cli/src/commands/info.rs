@@ -13,6 +13,13 @@ pub(super) fn info(context: &Context, database: &Database) -> anyhow::Result<()>
     context.output.emit_reply(&InfoReply::from(&info), |style, out| {
         facts(&info, style).write(style, out)?;
         writeln!(out)?;
+        if !info.components.is_empty() {
+            writeln!(out, "Components\n")?;
+            TextTable::new(&info.components_table())
+                .columns(&["component", "ranks", "first_rank", "start_s", "end_s", "depends_on"])
+                .write(style, out)?;
+            writeln!(out)?;
+        }
         let table = info.metrics_table();
         TextTable::new(&table)
             .columns(&["metric", "unit", "total", "scopes", "statistics", "description"])
@@ -68,7 +75,11 @@ fn facts(info: &Info, style: &Style) -> KeyValues {
             ),
         )
         .pair("values", count(info.values));
-    let what = if info.records.is_some() { "calls" } else { "samples" };
+    let what = match (&info.records, &info.activations) {
+        (_, Some(_)) => "calls and loop executions",
+        (Some(_), None) => "calls",
+        (None, None) => "samples",
+    };
     facts = match info.span_nanos {
         Some((start, end)) => facts.pair(
             "traces",
@@ -103,6 +114,22 @@ fn facts(info: &Info, style: &Style) -> KeyValues {
         };
         let text = format!("{}: {}{declared}", count(records.total()), parts.join(", "));
         facts = facts.pair("events", text);
+    }
+    if let Some(counts) = &info.activations {
+        let calls = format!(
+            "{}; {} loop executions, {} iterations; {} threads",
+            count(counts.calls),
+            count(counts.loop_executions),
+            count(counts.iterations),
+            count(counts.threads)
+        );
+        let memory = format!(
+            "{} variables and allocations; {} reads, {} writes",
+            count(counts.references),
+            count(counts.reads),
+            count(counts.writes)
+        );
+        facts = facts.pair("calls", calls).pair("references", memory);
     }
     let totals = info.metrics.iter().filter(|m| m.unit == Unit::Seconds.to_string());
     if let Some((metric, total)) = totals.filter_map(|m| Some((m, m.total?))).next() {

@@ -1,20 +1,40 @@
 //! One function per subcommand.
 
+mod activations;
+mod advise;
 mod analyses;
+mod clusters;
+mod compare;
+mod convert;
+mod correlate;
 mod distribution;
+mod events;
 mod export;
 mod info;
+mod iterations;
 mod query;
 mod report;
+mod report_html;
 mod serve;
 mod source;
 mod timeline;
 mod views;
 
-use clap::CommandFactory as _;
-use parallax_service::{Control, Opened, Severity};
+pub(crate) use activations::ReferencesArgs;
+pub(crate) use advise::AdviseArgs;
+pub(crate) use clusters::{ClusterArgs, TopologyArgs};
+pub(crate) use compare::ConditionsHold;
+pub(crate) use convert::ConvertArgs;
+pub(crate) use correlate::CorrelateArgs;
 
-use crate::args::{Cli, Command, Common, Database};
+use clap::CommandFactory as _;
+pub(crate) use events::{CriticalPathArgs, OverTimeArgs, WaitsArgs};
+pub(crate) use iterations::IterationsArgs;
+use parallax_service::{Control, FindOrder, FindRequest, Opened, Severity};
+
+use parallax_wire::TopRows;
+
+use crate::args::{Cli, Command, Common, Database, PartArgs};
 use crate::open;
 use crate::output::{Format, Output};
 use crate::text::{Level, Notice, Rows, Style};
@@ -42,6 +62,7 @@ impl Context {
         if let Some(width) = common.width {
             output.style.width = width.clamp(20, 1000);
         }
+        output.top = TopRows { by: common.order_by, most: common.top };
         Self {
             output,
             stderr: Style::of_stderr(common.color),
@@ -100,24 +121,49 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             };
             query::query(&context, &database, &request)
         }
-        Command::Trace { database, profiles, window, raw } => {
+        Command::Trace { part: PartArgs { database, profiles, window }, raw } => {
             let request = parallax_service::TraceRequest { profiles, window, is_raw: raw };
             query::trace(&context, &database, &request)
         }
-        Command::Stats { database, profiles, window, by } => {
-            timeline::stats(&context, &database, profiles, window, by)
+        Command::Stats { part, by } => timeline::stats(&context, part, by),
+        Command::Find {
+            part: PartArgs { database, profiles, window },
+            name,
+            longer_than,
+            shorter_than,
+            first,
+            histogram,
+            limit,
+        } => {
+            let order = if first { FindOrder::First } else { FindOrder::Longest };
+            let request = FindRequest {
+                name,
+                profiles,
+                window,
+                min_nanos: longer_than,
+                max_nanos: shorter_than,
+                order,
+                max_rows: limit,
+                ..FindRequest::default()
+            };
+            timeline::find(&context, &database, &request, histogram)
         }
-        Command::Messages { database, profiles, window, by, flows } => {
-            timeline::messages(&context, &database, profiles, window, by, flows)
-        }
-        Command::Convert { input, output, memory } => {
-            timeline::convert(&context, &input, &output, memory)
-        }
+        Command::Messages { part, by, flows } => timeline::messages(&context, part, by, flows),
+        Command::References(arguments) => activations::references(&context, arguments),
+        Command::Loops { database } => activations::loops(&context, &database),
+        Command::Advise(arguments) => advise::advise(&context, arguments),
+        Command::Waits(arguments) => events::waits(&context, arguments),
+        Command::CriticalPath(arguments) => events::critical_path(&context, arguments),
+        Command::OverTime(arguments) => events::over_time(&context, arguments),
+        Command::Iterations(arguments) => iterations::iterations(&context, arguments),
+        Command::Convert(arguments) => convert::convert(&context, &arguments),
+        Command::Cluster(arguments) => clusters::cluster(&context, &arguments),
+        Command::Topology(arguments) => clusters::topology(&context, &arguments),
         Command::Balance(arguments) => analyses::balance(&context, arguments),
         Command::Distribution(arguments) => distribution::distribution(&context, arguments),
         Command::Source { database, file, cost } => source::source(&context, &database, file, cost),
-        Command::Report { database, metric } => {
-            report::report(&context, &database, metric.as_deref())
+        Command::Report { database, metric, against, html } => {
+            report::report(&context, &database, metric, against, html)
         }
         Command::Idleness { database, source, metric } => {
             analyses::idleness(&context, &database, source, metric.as_deref())
@@ -128,9 +174,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Model(arguments) => {
             crate::scaling::model(&arguments, &context.output, &context.stderr, &context.control)
         }
-        Command::Compare(arguments) => {
-            crate::scaling::compare(&arguments, &context.output, &context.stderr, &context.control)
-        }
+        Command::Compare(arguments) => compare::compare(&context, &arguments),
+        Command::Correlate(arguments) => correlate::correlate(&context, arguments),
         Command::Merge(arguments) => {
             crate::scaling::merge(&arguments, &context.output, &context.stderr)
         }

@@ -1,39 +1,103 @@
-//! `report`: what bounds the program, then the numbers.
+//! `report`: what is wrong first, then the numbers.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
-use parallax_service::analysis::report::{GpuRow, Report};
-use parallax_service::{Column, Table};
+use clap::Parser as _;
+use parallax_service::analysis::report::{GpuRow, Report, rank_findings};
+use parallax_service::{
+    Answer, Column, ComparedVersion, ComparisonRequest, Table, compare_experiments, regression,
+};
 use parallax_wire::ReportReply;
 
-use super::Context;
-use crate::args::Database;
-use crate::output::Format;
-use crate::text::{KeyValues, Style, TextTable, count, quantity};
+use super::{Context, report_html};
+use crate::args::{Cli, Command, Database};
+use crate::output::{Format, Output};
+use crate::text::{KeyValues, Role, Style, TextTable, count, printable, quantity};
+use crate::{open, scaling};
 
 pub(super) fn report(
     context: &Context,
     database: &Database,
-    metric: Option<&str>,
+    metric: Option<String>,
+    against: Option<PathBuf>,
+    html: Option<PathBuf>,
 ) -> anyhow::Result<()> {
+    let path = database.path.display().to_string();
+    if scaling::is_ensemble(&database.path) {
+        return of_several_runs(context, &path, metric, html);
+    }
     let opened = context.open(database)?;
-    let report = opened.report(metric, &context.control)?;
+    let Answer { value: mut report, mut notes } =
+        opened.diagnose(metric.as_deref(), &context.control)?;
+    let mut changes = Vec::new();
+    let mut compared = None;
+    if let Some(other) = against {
+        let old = open::database(&other, &context.control)?;
+        let other = other.display().to_string();
+        let version = |name: &str, opened| ComparedVersion {
+            name: name.to_owned(),
+            experiments: vec![opened],
+        };
+        let versions = [version(&other, &old), version(&path, &opened)];
+        let request = ComparisonRequest { metric, ..ComparisonRequest::default() };
+        let answer = compare_experiments(&versions, &request, &context.control)?;
+        notes.extend(answer.notes);
+        if let Some(pair) = answer.value.comparison.pairs.first() {
+            report.findings.extend(regression(&answer.value, pair));
+            rank_findings(&mut report.findings);
+            changes = answer.value.comparison.sentences(pair);
+        }
+        compared = Some(other);
+    }
+    let mut reply = ReportReply::of(&report, &opened, &path)?;
+    if let Some(other) = &compared {
+        let slower = reply.findings.iter_mut().filter(|finding| finding.kind == "Slower");
+        slower.for_each(|finding| finding.next = format!("parallax compare {other} {path}"));
+    }
+    let beside = compared.as_deref().map(|other| (other, changes.as_slice()));
     match context.output.format {
         Format::Text | Format::Json => {
-            let path = database.path.display().to_string();
-            let reply = ReportReply::of(&report, &opened, &path)?;
-            context.output.emit_reply(&reply, |style, out| text(&report, &reply, style, out))?;
+            context
+                .output
+                .emit_reply(&reply, |style, out| text(&report, &reply, beside, style, out))?;
         }
         // Formats of one table carry where the cost goes.
         _ => context.output.emit(&report.categories_table())?,
     }
-    context.finish(&opened, &[]);
+    if let Some(file) = html {
+        let page = report_html::page(&report, &reply, beside, &context.output.style);
+        let file = Output::new(Some(Format::Text), Some(file), context.output.style);
+        file.emit_reply(&(), |_, out| out.write_all(page.as_bytes()))?;
+    }
+    context.finish(&opened, &notes);
     Ok(())
+}
+
+/// What is wrong with a program of which several runs are there, is its scaling.
+fn of_several_runs(
+    context: &Context,
+    path: &str,
+    metric: Option<String>,
+    html: Option<PathBuf>,
+) -> anyhow::Result<()> {
+    let mut words = vec!["parallax".to_owned(), "scaling".to_owned(), path.to_owned()];
+    words.extend(metric.map(|metric| format!("--metric={metric}")));
+    words.extend(html.map(|html| format!("--html={}", html.display())));
+    let typed = Cli::try_parse_from(&words)?;
+    context.note(format!("several runs: this is `{}`", words.join(" ")));
+    match typed.command {
+        Command::Scaling(arguments) => {
+            scaling::run(&arguments, &context.output, &context.stderr, &context.control)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn text(
     report: &Report,
     reply: &ReportReply,
+    beside: Option<(&str, &[String])>,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -73,16 +137,24 @@ fn text(
     writeln!(out)?;
     if report.findings.is_empty() {
         KeyValues::new()
-            .section("What bounds the program")
+            .section("What is wrong first")
             .pair("-", "nothing stands out")
             .write(style, out)?;
     } else {
-        let mut findings = KeyValues::new().section("What bounds the program");
+        let mut findings = KeyValues::new().section("What is wrong first");
         for (i, finding) in reply.findings.iter().enumerate() {
             let text = format!("{}\nnext: {}", finding.text, finding.next);
             findings = findings.pair(format!("{}.", i + 1), text);
         }
         findings.write(style, out)?;
+    }
+
+    if let Some((other, sentences)) = beside {
+        writeln!(out)?;
+        writeln!(out, "{}\n", style.paint(Role::Head, &format!("Beside {}", printable(other))))?;
+        for sentence in sentences {
+            scaling::bullet(&printable(sentence), style, out)?;
+        }
     }
 
     section("Where the cost goes", &report.categories_table(), style, out, |table| {

@@ -28,9 +28,10 @@ pub(crate) struct EnsembleArgs {
     /// each rank.
     #[arg(long, short, value_name = "PROFILES", help_heading = "Runs")]
     pub(crate) profiles: Option<String>,
-    /// Databases: how the locations of a run become one number.
-    #[arg(long, value_enum, default_value = "max", help_heading = "Runs")]
-    pub(crate) over: Over,
+    /// Databases: how the locations of a run become one number; without it the largest, and
+    /// `compare` of databases takes the sum, or the mean of different numbers of locations.
+    #[arg(long, value_enum, help_heading = "Runs")]
+    pub(crate) over: Option<Over>,
     /// Databases: which contexts become regions.
     #[arg(long, value_enum, default_value = "loops", help_heading = "Runs")]
     pub(crate) detail: Detail,
@@ -48,9 +49,9 @@ impl EnsembleArgs {
             metric: self.metric.clone(),
             profiles: self.profiles.clone(),
             statistic: match self.over {
-                Over::Max => LocationStatistic::Max,
-                Over::Mean => LocationStatistic::Mean,
-                Over::Sum => LocationStatistic::Sum,
+                None | Some(Over::Max) => LocationStatistic::Max,
+                Some(Over::Mean) => LocationStatistic::Mean,
+                Some(Over::Sum) => LocationStatistic::Sum,
             },
             detail: match self.detail {
                 Detail::Functions => ContextDetail::Functions,
@@ -338,16 +339,55 @@ pub(crate) enum ModelerArg {
     Segmented,
 }
 
-/// Two versions of a program: what became faster or slower, and whether that is more than noise.
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  parallax compare old/database new/database             contexts by what they changed
+  parallax compare old-* --vs new-*                      repetitions of both: what is noise
+  parallax compare main.db branch.db --by function       functions, wherever they are called from
+  parallax compare main.db branch.db --fail-if 'function(solve) > +5%' --fail-if 'total > +2%'
+  parallax compare main.db branch.db --folded diff.txt   for difffolded and flamegraph.pl
+  parallax compare old.json new.json                     maps of two files of measurements
+
+Conditions of --fail-if: total or a context expression; >, >=, < or <=; a change in %, ns, us, ms,
+s, min or the unit of the metric; then perhaps `and significant`, so that noise does not count.
+
+Exit codes: 0 compared; 1 the data cannot be read or answer; 2 the question is wrong; 3 compared,
+and a condition of --fail-if holds.";
+
+/// What changed between versions of a program, where, and whether that is more than noise.
 #[derive(Debug, Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
 pub(crate) struct CompareArgs {
-    /// The old version: a file of measurements, a database, or a folder of either.
-    #[arg(value_name = "OLD")]
-    pub(crate) old: PathBuf,
-    /// The new version.
-    #[arg(value_name = "NEW")]
-    pub(crate) new: PathBuf,
-    /// Smallest change of time, in per cent, that counts.
+    /// The versions: databases, profiles or traces, of which the first is what the others are
+    /// compared with; or two files of measurements, or folders of several runs.
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The new version, where each version was executed several times: what stands before are
+    /// repetitions of the old one.
+    #[arg(long, value_name = "PATH", num_args = 1.., help_heading = "Versions")]
+    pub(crate) vs: Vec<PathBuf>,
+    /// What rows are; without it contexts, or functions where versions come from different tools.
+    #[arg(long, value_enum, help_heading = "Versions")]
+    pub(crate) by: Option<CompareBy>,
+    /// Order of the rows, by what they cost without the rows below.
+    #[arg(long, value_enum, default_value = "difference", help_heading = "Versions")]
+    pub(crate) sort: CompareSort,
+    /// The same as --sort relative: changes in per cent.
+    #[arg(long, conflicts_with_all = ["sort", "absolute"], help_heading = "Versions")]
+    pub(crate) relative: bool,
+    /// The same as --sort difference, which is the default.
+    #[arg(long, conflicts_with = "sort", help_heading = "Versions")]
+    pub(crate) absolute: bool,
+    /// Differences are significant when chance makes one like them in fewer cases than this.
+    #[arg(long, value_name = "LEVEL", default_value_t = 0.05, help_heading = "Versions")]
+    pub(crate) significance: f64,
+    /// Exit with 3 when this holds, such as 'function(solve) > +5%' or 'total > +0.3s'.
+    #[arg(long, value_name = "CONDITION", help_heading = "Versions")]
+    pub(crate) fail_if: Vec<String>,
+    /// Also write stacks with both costs into this file, as difffolded.pl does.
+    #[arg(long, value_name = "FILE", help_heading = "Versions")]
+    pub(crate) folded: Option<PathBuf>,
+    /// Files of measurements: smallest change of time, in per cent, that counts.
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0, help_heading = "Maps")]
     pub(crate) tolerance: f64,
     /// What the difference maps are against.
@@ -357,6 +397,32 @@ pub(crate) struct CompareArgs {
     pub(crate) maps: MapArgs,
     #[command(flatten)]
     pub(crate) ensemble: EnsembleArgs,
+}
+
+/// Rows of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareBy {
+    /// Contexts with the same call path.
+    Context,
+    /// Functions of the same name.
+    Function,
+}
+
+/// Order of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareSort {
+    /// The largest difference first.
+    Difference,
+    /// The largest change in per cent first.
+    Relative,
+    /// The highest cost in the new version first.
+    New,
+    /// The highest cost in the old version first.
+    Old,
+    /// The least likely to be noise first.
+    Significance,
+    /// As in the tree.
+    Tree,
 }
 
 /// Several PaScal files as one.

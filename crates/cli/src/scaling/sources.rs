@@ -1,13 +1,11 @@
 //! Opening what a person names: files of measurements, databases, and folders of either.
 
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Context as _;
-use parallax_base::{ByteSource, Folder, ReadError, Source};
-use parallax_native::DiskFolder;
+use parallax_base::{Folder, Source};
+use parallax_native::{DiskFolder, StreamedFile};
 use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ParameterRule, ParameterTable, ScalingContent, ScalingSource,
     holds_measurements, open_ensemble,
@@ -17,36 +15,6 @@ use parallax_service::{
 };
 
 use super::args::EnsembleArgs;
-
-/// A file that is read piece by piece. Files of measurements are read once from front to back, so
-/// mapping them would only make their bytes count as memory of this program.
-struct StreamedFile {
-    file: Mutex<File>,
-    len: u64,
-}
-
-impl StreamedFile {
-    fn open(path: &Path) -> std::io::Result<Self> {
-        let file = File::open(path)?;
-        let len = file.metadata()?.len();
-        Ok(Self { file: Mutex::new(file), len })
-    }
-}
-
-impl ByteSource for StreamedFile {
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut read = || {
-            file.seek(SeekFrom::Start(offset))?;
-            file.read_exact(buffer)
-        };
-        read().map_err(|error| ReadError::Storage { offset, cause: error.to_string() })
-    }
-}
 
 /// Opens `paths` as one ensemble.
 pub(crate) fn ensemble(
@@ -76,6 +44,18 @@ pub(crate) fn ensemble(
         limits: OpenLimits::default(),
     };
     Ok(open_ensemble(&sources, &options, control)?)
+}
+
+/// Whether `path` is measurements of several runs: a file of them, or a folder that is no
+/// experiment itself.
+pub(crate) fn is_ensemble(path: &Path) -> bool {
+    if path.is_dir() {
+        return !is_database(path) && !crate::traces::is_trace(path);
+    }
+    let Ok(file) = file(path) else { return false };
+    !is_experiment_file(&file)
+        && !crate::traces::is_trace(path)
+        && holds_measurements(&*file, &path.display().to_string())
 }
 
 /// The file at `path`.

@@ -16,7 +16,7 @@ const TOP: usize = 46;
 const STEPS: usize = 4;
 
 /// `text` for the inside of an element or attribute.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

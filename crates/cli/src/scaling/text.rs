@@ -82,7 +82,7 @@ pub(super) fn write(
 }
 
 /// A sentence as an item of a list, broken at the width.
-pub(super) fn bullet(sentence: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn bullet(sentence: &str, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let mark = if style.is_unicode { "•" } else { "*" };
     let mut line = format!("{mark} ");
     let mut used = 2;

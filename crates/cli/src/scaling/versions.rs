@@ -23,7 +23,10 @@ pub(crate) fn compare(
     let open = |path: &std::path::PathBuf| {
         sources::ensemble(std::slice::from_ref(path), &args.ensemble, control)
     };
-    let (old, new) = (open(&args.old)?, open(&args.new)?);
+    let [old, new] = args.paths.as_slice() else {
+        anyhow::bail!("measurements are compared in pairs: name the old and the new ones");
+    };
+    let (old, new) = (open(old)?, open(new)?);
     let metric = args.ensemble.metric.clone().filter(|name| old.value.metric(name).is_some());
     let request = args.maps.request(metric)?;
     let mut answer = compare_versions(&old.value, &new.value, &request, args.tolerance / 100.0)?;

@@ -151,10 +151,15 @@ impl Notice {
 
 /// Breaks each line of `text` between words so that it fits `width`; words that are too long stay
 /// whole, because paths are copied.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.split('\n') {
         let line = printable(line.trim_end_matches('\r'));
+        // An expression with marks below it means something only as it stands.
+        if line.starts_with("  ") {
+            lines.push(line.trim_end().to_owned());
+            continue;
+        }
         let mut current = String::new();
         for word in line.split(' ') {
             if !current.is_empty() && width_of(&current) + 1 + width_of(word) > width {

@@ -17,7 +17,7 @@ mod style;
 mod table;
 mod tree;
 
-pub(crate) use blocks::{KeyValues, Level, Notice};
+pub(crate) use blocks::{KeyValues, Level, Notice, wrapped};
 pub(crate) use chart::sparkline;
 pub(crate) use columns::Show;
 pub(crate) use fit::printable;

@@ -22,19 +22,19 @@ pub use writer::{ArchiveWriter, WriteError};
 use table::Layout;
 
 /// The version of the layout that is written and read.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The file that makes a folder an archive, and is written last.
 pub const MANIFEST: &str = "manifest.arrow";
 
 /// Most bins of a node.
-pub const BINS: u64 = 128;
+pub const BINS: u64 = 512;
 
 /// Intervals of a batch, but for the last of a track.
 pub const BATCH_INTERVALS: usize = 4096;
 
 /// Nodes that one node of the next level covers.
-pub const FANOUT: usize = 16;
+pub const FANOUT: usize = 4;
 
 /// Keys of the manifest that readers need; others are facts about the execution.
 pub mod keys {

@@ -188,6 +188,14 @@ impl Archive {
         self.profile.batches()
     }
 
+    /// What track `index` spent in contexts, where each track has a batch of its own.
+    ///
+    /// # Errors
+    /// When the batch is broken or the source fails.
+    pub fn profile_of(&self, index: usize) -> Result<Batch<'_>, FormatError> {
+        self.profile.batch(index)
+    }
+
     /// Batch `index` of the messages.
     ///
     /// # Errors

@@ -252,7 +252,8 @@ record! {
 record! {
     /// A message, or another link between two moments of two tracks.
     MessageRow in "messages.arrow" {
-        /// 0 message, 1 flow (a cause and its effect, as Chrome traces have them).
+        /// 0 message, 1 flow (a cause and its effect, as Chrome traces have them), 2 transfer (what
+        /// one component wrote to a file and another one read from it).
         kind: U8 u8,
         /// Sum of 1: no receive was found; 2: no send was found; 4: received before it was sent;
         /// 8: the two sides disagree about its size.
@@ -263,7 +264,7 @@ record! {
         receiver: U32 u32,
         /// Communicator.
         communicator: U32 u32,
-        /// Tag.
+        /// Tag; the number of a flow; the file of a transfer, as a row of the function table.
         tag: I64 i64,
         /// Size in bytes, as the sender says where there is one.
         bytes: U64 u64,
@@ -363,6 +364,10 @@ record! {
         name: Text String,
         /// Names of the components it takes data from, separated by line feeds.
         depends_on: Text String,
+        /// What its ranks are counted from in the one space of ranks of all components.
+        first_rank: U64 u64,
+        /// Nanoseconds that were added to the times of its own clock.
+        shift_nanos: I64 i64,
     }
 }
 

@@ -14,6 +14,7 @@ mod number;
 mod reader;
 mod row;
 mod value;
+mod write;
 
 pub use error::{JsonError, JsonErrorKind};
 pub use number::Number;

@@ -20,6 +20,8 @@ use crate::stream::RangeStream;
 const MOST_FRONT: u64 = 1 << 20;
 /// Bytes looked at in one go for the name of a run.
 const WINDOW: u64 = 64 << 10;
+/// Bytes in which it is looked for at once.
+const BLOCK: usize = 128;
 /// Longest name of a run, with what stands around it.
 const MOST_KEY: u64 = 512;
 
@@ -187,8 +189,7 @@ pub(crate) fn part_end(source: &dyn ByteSource, range: Range<u64>) -> Option<u64
         let mut bytes = vec![0; usize::try_from(end - start).ok()?];
         source.read_at(start, &mut bytes).ok()?;
         let fresh = usize::try_from(place - start).ok()?;
-        let braces = bytes.iter().enumerate().skip(fresh).rev().filter(|(_, byte)| **byte == b'{');
-        for (brace, _) in braces {
+        for brace in braces_from_the_end(&bytes, fresh) {
             if let Some(quote) = bytes.get(..brace).and_then(run_name)
                 && start + quote as u64 > range.start
             {
@@ -198,6 +199,18 @@ pub(crate) fn part_end(source: &dyn ByteSource, range: Range<u64>) -> Option<u64
         end = place;
     }
     None
+}
+
+/// Where `bytes` have `{` at `from` or later, the last one first.
+fn braces_from_the_end(bytes: &[u8], from: usize) -> impl Iterator<Item = usize> + '_ {
+    let fresh = bytes.get(from..).unwrap_or_default();
+    // Nearly all bytes are numbers: looking at many at once passes over them quickly.
+    let hit = |chunk: &[u8]| chunk.iter().fold(false, |any, &byte| any | (byte == b'{'));
+    let blocks = fresh.chunks(BLOCK).enumerate().rev().filter(move |(_, chunk)| hit(chunk));
+    blocks.flat_map(move |(nth, chunk)| {
+        let found = chunk.iter().enumerate().rev().filter(|(_, byte)| **byte == b'{');
+        found.map(move |(at, _)| from + nth * BLOCK + at)
+    })
 }
 
 /// Offset of the first thing between `from` and `to` that looks like the name of a run.

@@ -17,6 +17,7 @@ mod text;
 mod trace;
 mod workflow;
 mod workflow_build;
+mod workflow_write;
 
 pub use edf::{Definition, DefinitionKind, Definitions};
 pub use folder::{METRIC_FOLDER, ProfileFile, find_profiles, read_folder, thread_of_name};

@@ -8,7 +8,7 @@ use parallax_formats::archive::{
     Archive, CollectiveRow, MarkerRow, MessageRow, NONE_32, NONE_64, Record, SpanRow,
 };
 use parallax_model::{
-    CollectivePart, Component, Counter, EventStore, LinkKind, Message, RecordCounts, StoreError,
+    CollectivePart, Counter, EventStore, LinkKind, Message, RecordCounts, StoreError,
 };
 
 use crate::events::{NO_RECEIVE, NO_SEND, OTHER_SIZE};
@@ -17,7 +17,6 @@ pub(super) struct Events {
     archive: Arc<Archive>,
     records: Vec<RecordCounts>,
     counters: Vec<Counter>,
-    components: Vec<Component>,
     names: Vec<Arc<str>>,
 }
 
@@ -40,15 +39,9 @@ impl Events {
             .counters
             .iter()
             .map(|row| Counter { name: row.name.as_str().into(), unit: row.unit.as_str().into() });
-        let components = archive.components.iter().map(|row| Component {
-            application: row.application,
-            name: row.name.as_str().into(),
-            depends_on: row.depends_on.lines().map(Arc::from).collect(),
-        });
         Self {
             records: records.collect(),
             counters: counters.collect(),
-            components: components.collect(),
             names: archive.functions.iter().map(|row| row.name.as_str().into()).collect(),
             archive,
         }
@@ -70,7 +63,11 @@ fn some_32(value: u32) -> Option<u32> {
 fn message(row: &MessageRow) -> Message {
     let has = |flag: u8| row.flags & flag != 0;
     Message {
-        kind: if row.kind == 0 { LinkKind::Message } else { LinkKind::Flow },
+        kind: match row.kind {
+            0 => LinkKind::Message,
+            2 => LinkKind::Transfer,
+            _ => LinkKind::Flow,
+        },
         sender: some_32(row.sender),
         receiver: some_32(row.receiver),
         send_nanos: (!has(NO_SEND)).then_some(row.send_nanos),
@@ -91,10 +88,6 @@ impl EventStore for Events {
         &self.counters
     }
 
-    fn components(&self) -> &[Component] {
-        &self.components
-    }
-
     fn messages(
         &self,
         window: TimeWindow,
@@ -110,6 +103,12 @@ impl EventStore for Events {
             }
         }
         Ok(())
+    }
+
+    fn file_of(&self, message: &Message) -> Option<&Arc<str>> {
+        let is_transfer = message.kind == LinkKind::Transfer;
+        let row = is_transfer.then(|| usize::try_from(message.tag).ok()).flatten()?;
+        self.names.get(row)
     }
 
     fn collectives(

@@ -11,9 +11,9 @@ use parallax_base::{
 };
 use parallax_formats::archive::{Archive, ContextRow, NONE_32, NONE_64, TrackRow, keys};
 use parallax_model::{
-    ContextKind, ContextTree, ContextTreeBuilder, EventStore, Experiment, Function, IdentityKind,
-    LocationCatalog, LocationCatalogBuilder, Metadata, Node, ProfileStore, Relation, SourceFile,
-    TraceStore,
+    Component, ContextKind, ContextTree, ContextTreeBuilder, EventStore, Experiment, Function,
+    IdentityKind, LocationCatalog, LocationCatalogBuilder, Metadata, Node, ProfileStore, Relation,
+    SourceFile, TraceStore,
 };
 
 use crate::ImportError;
@@ -41,7 +41,8 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
     let contexts = contexts(&archive);
     let (profiles, num_values) = profiles::read(&archive, *limits)
         .map_err(|cause| ImportError::Format { origin: origin.clone(), cause })?;
-    let locations = locations(&archive.tracks, &num_values);
+    let components = components(&archive);
+    let locations = locations(&archive.tracks, &num_values, &components);
     let facts = archive.execution_facts();
     let metadata = Metadata {
         title: archive.fact(keys::TITLE).unwrap_or("trace").to_owned(),
@@ -51,6 +52,7 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         ),
         origin,
         facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        components,
     };
     let archive = Arc::new(archive);
     let events = Arc::new(events::Events::new(Arc::clone(&archive)));
@@ -63,16 +65,40 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         profiles: Some(Arc::new(profiles) as Arc<dyn ProfileStore>),
         traces: Some(traces as Arc<dyn TraceStore>),
         events: Some(events as Arc<dyn EventStore>),
+        activations: None,
         sources: Some(Arc::clone(folder)),
         issues,
     })
 }
 
-/// Row 0 is the summary, row i + 1 is track i.
-fn locations(tracks: &[TrackRow], num_values: &[u64]) -> LocationCatalog {
+/// The coupled applications, with the times of their tracks.
+fn components(archive: &Archive) -> Vec<Component> {
+    let span = |application: u64| {
+        let own = archive.tracks.iter().filter(|track| track.application == application);
+        let times = own.filter(|track| track.first_nanos <= track.last_nanos);
+        times
+            .map(|track| (track.first_nanos, track.last_nanos))
+            .reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+    };
+    let rows = archive.components.iter().map(|row| Component {
+        application: row.application,
+        name: row.name.as_str().into(),
+        depends_on: row.depends_on.lines().map(Arc::from).collect(),
+        first_rank: row.first_rank,
+        shift_nanos: row.shift_nanos,
+        span: span(row.application),
+    });
+    rows.collect()
+}
+
+/// Row 0 is the summary, row i + 1 is track i. Tracks of components are called by theirs.
+fn locations(tracks: &[TrackRow], num_values: &[u64], components: &[Component]) -> LocationCatalog {
     let mut builder = LocationCatalogBuilder::new();
     let mut num_values = num_values.iter().copied();
     builder.push_summary(num_values.next().unwrap_or(0));
+    for component in components {
+        builder.application(component.application, Arc::clone(&component.name));
+    }
     for track in tracks {
         let identity = [
             (IdentityKind::Application, track.application),

@@ -7,7 +7,8 @@ use parallax_base::TimeWindow;
 use parallax_formats::FormatError;
 use parallax_formats::archive::{Archive, NodeRow, keys};
 use parallax_model::{
-    Call, ContextTime, Interval, StoreError, TraceKind, TraceStore, Track, for_each_bin, whole_bins,
+    BinTime, Call, ContextTime, Interval, StoreError, TraceKind, TraceStore, Track, for_each_bin,
+    whole_bins,
 };
 
 /// Columns of the table of intervals.
@@ -20,6 +21,12 @@ const BIN: usize = 0;
 const SUM_CONTEXT: usize = 1;
 const CALLS: usize = 2;
 const NANOS: usize = 3;
+
+/// Columns of the table of profiles.
+const PROFILE_TRACK: usize = 0;
+const PROFILE_CONTEXT: usize = 1;
+const PROFILE_CALLS: usize = 2;
+const PROFILE_NANOS: usize = 3;
 
 pub(super) struct Traces {
     archive: Arc<Archive>,
@@ -65,16 +72,6 @@ impl Traces {
         self.archive.contexts.get(context as usize).map_or(0, |row| row.parent)
     }
 
-    /// Number of contexts above `context`, the root not counted.
-    fn depth(&self, mut context: u32) -> usize {
-        let mut depth = 0;
-        while context != 0 && depth < self.archive.contexts.len() {
-            context = self.parent(context);
-            depth += 1;
-        }
-        depth
-    }
-
     /// The nodes of level 0 of a track that reach into `window`.
     fn leaves(&self, track: usize, window: TimeWindow) -> Range<usize> {
         let Some((leaves, _)) = self.nodes.get(track) else { return 0..0 };
@@ -84,43 +81,78 @@ impl Traces {
         leaves.start + from..leaves.start + to.max(from)
     }
 
-    /// What was active when inside a node of level 0, latest first.
+    /// What was active when inside a node of level 0 and `window`, and what was entered there,
+    /// latest first.
     ///
     /// Intervals are ordered by end, so read backwards a context comes before what was called from
-    /// it, and what is above an interval is on the stack when it comes.
-    fn segments(
+    /// it, and what is above an interval is on the stack when it comes. It leaves the stack where it
+    /// starts, so starts come in order, too.
+    fn sweep(
         &self,
         at: usize,
         node: &NodeRow,
-        visit: &mut dyn FnMut(Interval),
+        window: TimeWindow,
+        visit: &mut dyn FnMut(Piece),
     ) -> Result<(), StoreError> {
         let rows = self.archive.intervals(node).map_err(|e| failed(&e))?;
+        let from = node.from_nanos.max(window.start_nanos);
         let mut stack = self.open_at_end(at, node);
-        let mut cursor = node.to_nanos;
-        let mut emit = |context: u32, from: u64, cursor: &mut u64| {
-            let start = from.max(node.from_nanos);
-            if start < *cursor {
-                visit(Interval { context, start_nanos: start, end_nanos: *cursor });
-                *cursor = start;
-            }
+        stack.retain(|&(_, start)| start < window.end_nanos);
+        let mut sweep = Sweep {
+            from,
+            cursor: node.to_nanos.min(window.end_nanos),
+            node_from: node.from_nanos,
+            at_start: Vec::new(),
+            visit,
         };
         let all = rows.u32s(CONTEXT).zip(rows.u64s(START).zip(rows.u64s(END))).rev();
         for (context, (start, end)) in all {
+            // What begins after the window is above nothing that is in it.
+            if start >= window.end_nanos {
+                continue;
+            }
+            if end < window.start_nanos {
+                break;
+            }
             let parent = self.parent(context);
             while let Some(&(top, top_start)) = stack.last()
                 && top != parent
             {
-                emit(top, top_start, &mut cursor);
                 stack.pop();
+                sweep.leave_stack(top, top_start, stack.len());
             }
-            emit(parent, end, &mut cursor);
+            sweep.active(parent, end);
             stack.push((context, start));
         }
         while let Some((context, start)) = stack.pop() {
-            emit(context, start, &mut cursor);
+            sweep.leave_stack(context, start, stack.len());
         }
-        emit(0, 0, &mut cursor);
+        sweep.active(0, 0);
+        let at_start = std::mem::take(&mut sweep.at_start);
+        if !at_start.is_empty() {
+            self.entered_at_start(at, node, at_start, sweep.visit);
+        }
         Ok(())
+    }
+
+    /// Of the calls that begin where the node does, those that were entered in it: some may have
+    /// been entered before. Of several at one depth, these are the first.
+    fn entered_at_start(
+        &self,
+        at: usize,
+        node: &NodeRow,
+        latest_first: Vec<(u32, usize)>,
+        visit: &mut dyn FnMut(Piece),
+    ) {
+        let mut before = self.open_before(at, node);
+        for (context, above) in latest_first.into_iter().rev() {
+            let known = before
+                .get_mut(above)
+                .and_then(|known| known.take_if(|known| *known == node.from_nanos));
+            if known.is_none() {
+                visit(Piece::Entered { context, nanos: node.from_nanos });
+            }
+        }
     }
 
     /// Contexts and starts of what is open at the end of a node of level 0, from the outermost; the
@@ -149,7 +181,29 @@ impl Traces {
         open.iter().copied().map(Some).collect()
     }
 
-    /// Sums of a node of level 0 of which a part is outside the window.
+    /// Sums of all of a track: its profile has them, in a hundredth of the bytes.
+    fn whole_sums(
+        &self,
+        track: usize,
+        top: usize,
+        visit: &mut dyn FnMut(ContextTime),
+    ) -> Result<(), StoreError> {
+        let rows = self.archive.profile_of(track).ok().filter(|rows| {
+            rows.rows() > 0 && rows.u32s(PROFILE_TRACK).all(|own| own as usize == track)
+        });
+        // Another writer may have put several tracks in a batch.
+        let Some(rows) = rows else { return self.walk_sums(top, TimeWindow::ALL, visit) };
+        let sums = rows.u64s(PROFILE_CALLS).zip(rows.u64s(PROFILE_NANOS));
+        for (context, (calls, nanos)) in rows.u32s(PROFILE_CONTEXT).zip(sums) {
+            if calls > 0 || nanos > 0 {
+                visit(ContextTime { context, calls, nanos });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sums of a node of which a part is outside the window: those of its bins that are inside, and
+    /// what lies at the edges from further down.
     fn partial_sums(
         &self,
         at: usize,
@@ -157,50 +211,134 @@ impl Traces {
         window: TimeWindow,
         visit: &mut dyn FnMut(ContextTime),
     ) -> Result<(), StoreError> {
-        self.segments(at, node, &mut |segment| {
-            let active = TimeWindow::new(segment.start_nanos, segment.end_nanos);
-            let nanos = active.intersect(window).nanos();
-            if nanos > 0 {
-                visit(ContextTime { context: segment.context, calls: 0, nanos });
-            }
-        })?;
-        self.entered(at, node, &mut |context, start| {
-            if window.start_nanos <= start && start < window.end_nanos {
-                visit(ContextTime { context, calls: 1, nanos: 0 });
-            }
-        })
+        let TimeWindow { start_nanos, end_nanos } = window;
+        let bin = 1_u64 << node.exponent;
+        let first = if start_nanos <= node.from_nanos {
+            node.from_nanos >> node.exponent
+        } else {
+            start_nanos.div_ceil(bin)
+        };
+        // What is entered at the very end of a node is in its last bin.
+        let end = if node.to_nanos < end_nanos {
+            (node.to_nanos >> node.exponent) + 1
+        } else {
+            end_nanos >> node.exponent
+        };
+        if first >= end {
+            return self.sums_below(at, node, window, visit);
+        }
+        if start_nanos > node.from_nanos {
+            let edge = TimeWindow::new(start_nanos, first << node.exponent);
+            self.sums_below(at, node, edge, visit)?;
+        }
+        if node.to_nanos >= end_nanos {
+            let edge = TimeWindow::new(end << node.exponent, end_nanos);
+            self.sums_below(at, node, edge, visit)?;
+        }
+        self.own_sums(node, first..end, visit)
     }
 
-    /// Calls `visit` with context and time of each call that was entered in a node of level 0.
-    fn entered(
+    /// Sums of a window in a node, from what lies below it.
+    fn sums_below(
         &self,
         at: usize,
         node: &NodeRow,
-        visit: &mut dyn FnMut(u32, u64),
+        window: TimeWindow,
+        visit: &mut dyn FnMut(ContextTime),
     ) -> Result<(), StoreError> {
-        let rows = self.archive.intervals(node).map_err(|e| failed(&e))?;
-        // A call that begins where the node does may have been entered before it. Of several at one
-        // depth, it is the first.
-        let mut before = self.open_before(at, node);
-        let mut is_before = |depth: usize, start: u64| {
-            let known = depth.checked_sub(1).and_then(|above| before.get_mut(above));
-            known.is_some_and(|known| known.take_if(|known| *known == start).is_some())
-        };
-        for (context, start) in rows.u32s(CONTEXT).zip(rows.u64s(START)) {
-            let is_inside = start > node.from_nanos
-                || (start == node.from_nanos && !is_before(self.depth(context), start));
-            if is_inside {
-                visit(context, start);
+        if window.is_empty() {
+            return Ok(());
+        }
+        if node.level == 0 {
+            return self.sweep(at, node, window, &mut |piece| visit(piece.time()));
+        }
+        for child in children(node) {
+            self.walk_sums(child, window, visit)?;
+        }
+        Ok(())
+    }
+
+    /// Sums of bins of a node, each context once.
+    fn own_sums(
+        &self,
+        node: &NodeRow,
+        bins: Range<u64>,
+        visit: &mut dyn FnMut(ContextTime),
+    ) -> Result<(), StoreError> {
+        let rows = self.archive.sums(node).map_err(|e| failed(&e))?;
+        let number = |bin: u64| bin.saturating_sub(node.first_bin);
+        let (first, end) = (number(bins.start), number(bins.end));
+        let mut totals: Vec<(u64, u64)> = Vec::new();
+        let sums = rows.u32s(SUM_CONTEXT).zip(rows.u32s(CALLS).zip(rows.u64s(NANOS)));
+        for (bin, (context, (calls, nanos))) in rows.u16s(BIN).zip(sums) {
+            let bin = u64::from(bin);
+            if bin >= end {
+                break;
+            }
+            if bin < first {
+                continue;
+            }
+            let at = context as usize;
+            // Damaged rows may name any context.
+            if at >= totals.len() && at < self.archive.contexts.len() {
+                totals.resize(at + 1, (0, 0));
+            }
+            if let Some(total) = totals.get_mut(at) {
+                total.0 += u64::from(calls);
+                total.1 = total.1.saturating_add(nanos);
             }
         }
-        for (above, (context, start)) in self.open_at_end(at, node).into_iter().enumerate() {
-            let is_inside = start > node.from_nanos
-                || (start == node.from_nanos && !is_before(above + 1, start));
-            if is_inside {
-                visit(context, start);
+        for (context, (calls, nanos)) in (0..).zip(totals) {
+            if calls > 0 || nanos > 0 {
+                visit(ContextTime { context, calls, nanos });
             }
         }
         Ok(())
+    }
+
+    /// When a call was left that is open, with `above` calls around it, at the end of node `at` of
+    /// level 0. It is in the batch of the first node at whose end it is not open any more.
+    fn end_of(
+        &self,
+        track: usize,
+        at: usize,
+        above: usize,
+        context: u32,
+        start: u64,
+    ) -> Result<u64, StoreError> {
+        let leaves = self.nodes.get(track).map_or(0..0, |(leaves, _)| leaves.clone());
+        let mut low = at + 1;
+        // Where time stands still, another call of the same start may follow at the same depth, so
+        // that batches are looked at one by one.
+        while self.node(low - 1).is_some_and(|before| before.to_nanos == start) && low < leaves.end
+        {
+            if let Some(end) = self.end_in(low, context, start)? {
+                return Ok(end);
+            }
+            low += 1;
+        }
+        let mut high = leaves.end;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.archive.open_starts(middle).get(above) == Some(&start) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        if low >= leaves.end {
+            return Ok(u64::MAX);
+        }
+        Ok(self.end_in(low, context, start)?.unwrap_or(u64::MAX))
+    }
+
+    /// When the first call of `context` and `start` in node `at` of level 0 was left.
+    fn end_in(&self, at: usize, context: u32, start: u64) -> Result<Option<u64>, StoreError> {
+        let Some(node) = self.node(at) else { return Ok(None) };
+        let rows = self.archive.intervals(node).map_err(|e| failed(&e))?;
+        let mut calls = rows.u32s(CONTEXT).zip(rows.u64s(START).zip(rows.u64s(END)));
+        let own = calls.find(|&(c, (s, _))| c == context && s == start);
+        Ok(own.map(|(_, (_, end))| end))
     }
 
     fn walk_sums(
@@ -213,23 +351,11 @@ impl Traces {
         if node.to_nanos < window.start_nanos || node.from_nanos >= window.end_nanos {
             return Ok(());
         }
-        // What is entered at the very end of a node belongs to it, so the end must be inside.
-        let is_inside = window.start_nanos <= node.from_nanos && node.to_nanos < window.end_nanos;
-        if is_inside {
-            let rows = self.archive.sums(node).map_err(|e| failed(&e))?;
-            let sums = rows.u32s(SUM_CONTEXT).zip(rows.u32s(CALLS).zip(rows.u64s(NANOS)));
-            for (context, (calls, nanos)) in sums {
-                visit(ContextTime { context, calls: u64::from(calls), nanos });
-            }
-            return Ok(());
+        if is_inside(node, window) {
+            self.own_sums(node, 0..u64::MAX, visit)
+        } else {
+            self.partial_sums(at, node, window, visit)
         }
-        if node.level == 0 {
-            return self.partial_sums(at, node, window, visit);
-        }
-        for child in children(node) {
-            self.walk_sums(child, window, visit)?;
-        }
-        Ok(())
     }
 
     fn walk_bins(
@@ -237,7 +363,7 @@ impl Traces {
         at: usize,
         window: TimeWindow,
         exponent: u8,
-        visit: &mut dyn FnMut(u64, ContextTime),
+        visit: &mut dyn FnMut(&[BinTime]),
     ) -> Result<(), StoreError> {
         let Some(node) = self.node(at) else { return Ok(()) };
         if node.to_nanos < window.start_nanos || node.from_nanos >= window.end_nanos {
@@ -249,16 +375,13 @@ impl Traces {
                 (window.start_nanos >> exponent, (window.end_nanos - 1) >> exponent);
             let rows = self.archive.sums(node).map_err(|e| failed(&e))?;
             let sums = rows.u32s(SUM_CONTEXT).zip(rows.u32s(CALLS).zip(rows.u64s(NANOS)));
-            for (bin, (context, (calls, nanos))) in rows.u16s(BIN).zip(sums) {
-                let bin = node.first_bin.saturating_add(u64::from(bin)) >> shift;
-                if bin < first {
-                    continue;
-                }
-                if bin > last {
-                    break;
-                }
-                visit(bin, ContextTime { context, calls: u64::from(calls), nanos });
-            }
+            let times = rows.u16s(BIN).zip(sums).map(|(bin, (context, (calls, nanos)))| BinTime {
+                bin: node.first_bin.saturating_add(u64::from(bin)) >> shift,
+                time: ContextTime { context, calls: u64::from(calls), nanos },
+            });
+            let inside =
+                times.skip_while(|time| time.bin < first).take_while(|time| time.bin <= last);
+            in_chunks(inside, visit);
             return Ok(());
         }
         if node.level > 0 {
@@ -267,24 +390,105 @@ impl Traces {
             }
             return Ok(());
         }
-        let mut all = Vec::new();
-        self.segments(at, node, &mut |segment| {
-            let active = TimeWindow::new(segment.start_nanos, segment.end_nanos);
-            for_each_bin(active.intersect(window), exponent, |bin, nanos| {
-                all.push((bin, ContextTime { context: segment.context, calls: 0, nanos }));
-            });
-        })?;
-        self.entered(at, node, &mut |context, start| {
-            if window.start_nanos <= start && start < window.end_nanos {
-                all.push((start >> exponent, ContextTime { context, calls: 1, nanos: 0 }));
+        let mut latest_first = Vec::new();
+        self.sweep(at, node, window, &mut |piece| match piece {
+            Piece::Active { context, start_nanos, end_nanos } => {
+                let active = TimeWindow::new(start_nanos, end_nanos);
+                let from = latest_first.len();
+                for_each_bin(active, exponent, |bin, nanos| {
+                    let time = ContextTime { context, calls: 0, nanos };
+                    latest_first.push(BinTime { bin, time });
+                });
+                if let Some(own) = latest_first.get_mut(from..) {
+                    own.reverse();
+                }
+            }
+            Piece::Entered { nanos, .. } => {
+                latest_first.push(BinTime { bin: nanos >> exponent, time: piece.time() });
             }
         })?;
-        all.sort_by_key(|(bin, time)| (*bin, time.context));
-        for (bin, time) in all {
-            visit(bin, time);
-        }
+        latest_first.reverse();
+        visit(&latest_first);
         Ok(())
     }
+}
+
+/// Hands times over, many at once: a call for each would take longer than what it hands over.
+fn in_chunks(times: impl Iterator<Item = BinTime>, visit: &mut dyn FnMut(&[BinTime])) {
+    let none = BinTime { bin: 0, time: ContextTime { context: 0, calls: 0, nanos: 0 } };
+    let mut chunk = [none; 64];
+    let mut len = 0;
+    for time in times {
+        if let Some(place) = chunk.get_mut(len) {
+            *place = time;
+        }
+        len += 1;
+        if len == chunk.len() {
+            visit(&chunk);
+            len = 0;
+        }
+    }
+    visit(chunk.get(..len).unwrap_or_default());
+}
+
+/// What a sweep comes across.
+#[derive(Debug, Clone, Copy)]
+enum Piece {
+    /// A context was active for more than no time.
+    Active { context: u32, start_nanos: u64, end_nanos: u64 },
+    /// A context was entered.
+    Entered { context: u32, nanos: u64 },
+}
+
+impl Piece {
+    const fn time(self) -> ContextTime {
+        match self {
+            Self::Active { context, start_nanos, end_nanos } => {
+                ContextTime { context, calls: 0, nanos: end_nanos - start_nanos }
+            }
+            Self::Entered { context, .. } => ContextTime { context, calls: 1, nanos: 0 },
+        }
+    }
+}
+
+/// Time that runs backwards through a node.
+struct Sweep<'v> {
+    /// Where it ends.
+    from: u64,
+    /// Where it is.
+    cursor: u64,
+    node_from: u64,
+    /// Calls that begin where the node does: context and number of calls above.
+    at_start: Vec<(u32, usize)>,
+    visit: &'v mut dyn FnMut(Piece),
+}
+
+impl Sweep<'_> {
+    /// `context` was active from `start`, or from the end of the sweep, until now.
+    fn active(&mut self, context: u32, start: u64) {
+        let start_nanos = start.max(self.from);
+        if start_nanos < self.cursor {
+            (self.visit)(Piece::Active { context, start_nanos, end_nanos: self.cursor });
+            self.cursor = start_nanos;
+        }
+    }
+
+    /// The call of `context` that began at `start` has no call before it on its own stack.
+    fn leave_stack(&mut self, context: u32, start: u64, above: usize) {
+        self.active(context, start);
+        if start >= self.from {
+            if start > self.node_from {
+                (self.visit)(Piece::Entered { context, nanos: start });
+            } else {
+                self.at_start.push((context, above));
+            }
+        }
+    }
+}
+
+/// Whether all of a node is in the window: what is entered at its very end belongs to it.
+fn is_inside(node: &NodeRow, window: TimeWindow) -> bool {
+    window.start_nanos <= node.from_nanos && node.to_nanos < window.end_nanos
 }
 
 fn children(node: &NodeRow) -> Range<usize> {
@@ -314,7 +518,11 @@ impl TraceStore for Traces {
         let mut latest_first = Vec::new();
         for at in self.leaves(track, window) {
             let Some(node) = self.node(at) else { continue };
-            self.segments(at, node, &mut |segment| latest_first.push(segment))?;
+            self.sweep(at, node, TimeWindow::ALL, &mut |piece| {
+                if let Piece::Active { context, start_nanos, end_nanos } = piece {
+                    latest_first.push(Interval { context, start_nanos, end_nanos });
+                }
+            })?;
             for segment in latest_first.drain(..).rev() {
                 if segment.end_nanos > window.start_nanos && segment.start_nanos < window.end_nanos
                 {
@@ -343,10 +551,13 @@ impl TraceStore for Traces {
                 }
             }
         }
-        let open = last.and_then(|at| Some(self.open_at_end(at, self.node(at)?)));
-        for (context, start_nanos) in open.unwrap_or_default().into_iter().rev() {
+        let Some(last) = last else { return Ok(()) };
+        let Some(node) = self.node(last) else { return Ok(()) };
+        let open = self.open_at_end(last, node);
+        for (above, (context, start_nanos)) in open.into_iter().enumerate().rev() {
             if start_nanos < window.end_nanos {
-                visit(Call { context, start_nanos, end_nanos: u64::MAX });
+                let end_nanos = self.end_of(track, last, above, context, start_nanos)?;
+                visit(Call { context, start_nanos, end_nanos });
             }
         }
         Ok(())
@@ -359,6 +570,9 @@ impl TraceStore for Traces {
         visit: &mut dyn FnMut(ContextTime),
     ) -> Result<(), StoreError> {
         match self.nodes.get(track) {
+            Some((_, Some(top))) if self.node(*top).is_some_and(|top| is_inside(top, window)) => {
+                self.whole_sums(track, *top, visit)
+            }
             Some((_, Some(top))) if !window.is_empty() => self.walk_sums(*top, window, visit),
             _ => Ok(()),
         }
@@ -369,7 +583,7 @@ impl TraceStore for Traces {
         track: usize,
         window: TimeWindow,
         exponent: u8,
-        visit: &mut dyn FnMut(u64, ContextTime),
+        visit: &mut dyn FnMut(&[BinTime]),
     ) -> Result<(), StoreError> {
         let window = whole_bins(window, exponent);
         match self.nodes.get(track) {

@@ -1,9 +1,11 @@
 //! Chrome trace events, Kineto's included, into archives.
 //!
-//! Events come in any order and overlap, so those of a track are gathered, sorted and laid on lanes
-//! before they are fed. What is gathered is about a sixth of the file.
+//! Events come in any order and overlap, so they are sorted by track and time, on the disk where
+//! they do not fit into memory, and laid on lanes while they are fed. Flows and operations across
+//! threads are gathered in memory.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 
 use parallax_base::{Control, Issues, Place, Severity, Source, Stage};
 use parallax_formats::archive::{MessageRow, NONE_32, keys};
@@ -12,9 +14,22 @@ use parallax_formats::json_trace::{
 };
 use parallax_model::{IdentityKind, RecordCounts};
 
-use super::lanes::{Complete, feed, lanes};
+use super::lanes::{Complete, Lanes};
 use super::progress::Progress;
-use crate::events::{Conversion, ConversionError, NO_RECEIVE, NO_SEND, TrackIdentity, TrackKind};
+use crate::events::{
+    Conversion, ConversionError, NO_RECEIVE, NO_SEND, Packer, Sorted, Sorter, TrackIdentity,
+    TrackKind, Unpacker,
+};
+
+/// Events after which what is complete is written.
+const COMMIT_EVENTS: u64 = 1 << 16;
+
+/// Track, start, end (backwards, as longer ones come first), place in the file and function.
+const CALL_BYTES: usize = 2 * 4 + 3 * 8;
+/// Track, time, place in the file, counter and value.
+const VALUE_BYTES: usize = 2 * 4 + 3 * 8;
+/// Track, time and name.
+const MARKER_BYTES: usize = 2 * 4 + 8;
 
 /// A process and a thread of it.
 type Who = (Option<TrackId>, Option<TrackId>);
@@ -25,13 +40,76 @@ type Called = (Option<NameId>, Option<NameId>);
 /// What was gathered of a track. Functions have numbers of the gathering.
 #[derive(Default)]
 struct Gathered {
-    complete: Vec<Complete>,
     /// Begun by `B` and not yet ended: start and function.
     open: Vec<(u64, u32)>,
     counts: RecordCounts,
-    values: Vec<(u64, u32, f64)>,
-    markers: Vec<(u64, u32)>,
+    /// Time of the record before.
     last_nanos: u64,
+    /// Latest end of all calls.
+    end_nanos: u64,
+}
+
+/// Events by track and time.
+struct Events {
+    calls: Sorter<CALL_BYTES>,
+    values: Sorter<VALUE_BYTES>,
+    markers: Sorter<MARKER_BYTES>,
+    number: u64,
+}
+
+impl Events {
+    fn new(conversion: &Conversion) -> Self {
+        Self {
+            calls: conversion.sorter("calls", 4),
+            values: conversion.sorter("values", 16),
+            markers: conversion.sorter("markers", 16),
+            number: 0,
+        }
+    }
+
+    fn call(&mut self, track: usize, call: Complete) -> io::Result<()> {
+        self.number += 1;
+        let row = Packer::new().u32(row_of(track)).u64(call.start_nanos);
+        let row = row.u64(u64::MAX - call.end_nanos).u64(self.number).u32(call.function);
+        self.calls.push(row.finish())
+    }
+
+    fn value(&mut self, track: usize, nanos: u64, counter: u32, value: f64) -> io::Result<()> {
+        self.number += 1;
+        let row = Packer::new().u32(row_of(track)).u64(nanos).u64(self.number);
+        self.values.push(row.u32(counter).u64(value.to_bits()).finish())
+    }
+
+    fn marker(&mut self, track: usize, nanos: u64, name: u32) -> io::Result<()> {
+        self.markers.push(Packer::new().u32(row_of(track)).u64(nanos).u32(name).finish())
+    }
+}
+
+fn row_of(track: usize) -> u32 {
+    u32::try_from(track).unwrap_or(NONE_32)
+}
+
+/// Rows of a sorter, of which those of one track are taken after those of the one before.
+struct Cursor<const N: usize> {
+    sorted: Sorted<N>,
+    next: Option<[u8; N]>,
+}
+
+impl<const N: usize> Cursor<N> {
+    fn new(sorter: Sorter<N>) -> io::Result<Self> {
+        let mut sorted = sorter.finish()?;
+        let next = sorted.next()?;
+        Ok(Self { sorted, next })
+    }
+
+    /// The next row of a track.
+    fn of(&mut self, track: usize) -> io::Result<Option<[u8; N]>> {
+        let row = self.next.filter(|row| Unpacker::new(row).u32() == row_of(track));
+        if row.is_some() {
+            self.next = self.sorted.next()?;
+        }
+        Ok(row)
+    }
 }
 
 /// One end of a flow.
@@ -78,17 +156,17 @@ pub(super) fn convert(
     control: &Control,
 ) -> Result<(), ConversionError> {
     let mut reader = ChromeReader::open(&**source, &TraceOptions::new(file))?;
-    let mut gathering = Gathering::default();
+    let (mut gathering, mut events) = (Gathering::default(), Events::new(conversion));
     let mut issues = Issues::new();
     let mut progress = Progress::new(source.len(), control);
     while let Some(event) = reader.next_event(&mut issues)? {
-        gathering.take(&event, file, &mut issues);
+        gathering.take(&event, file, &mut events, &mut issues)?;
         progress.at(reader.bytes_read())?;
     }
     conversion.issues.extend(issues);
     let is_kineto = facts(&reader, conversion);
     conversion.fact(keys::FORMAT, if is_kineto { "Kineto JSON" } else { "Chrome trace events" });
-    gathering.feed(&reader, conversion, control)
+    gathering.feed(&reader, events, conversion, control)
 }
 
 /// Takes what stands beside the events as facts; tells whether it is Kineto's.
@@ -131,11 +209,17 @@ impl Gathering {
         number
     }
 
-    fn take(&mut self, event: &ChromeEvent<'_>, file: &str, issues: &mut Issues) {
+    fn take(
+        &mut self,
+        event: &ChromeEvent<'_>,
+        file: &str,
+        events: &mut Events,
+        issues: &mut Issues,
+    ) -> io::Result<()> {
         if event.phase == Phase::Metadata {
             self.num_metadata += 1;
             self.take_names(event);
-            return;
+            return Ok(());
         }
         let fault = |kind, message: &'static str| {
             let place = Place::Byte { file: file.to_owned(), offset: event.offset };
@@ -166,7 +250,7 @@ impl Gathering {
             }
             _ => 0,
         };
-        let Some(own) = self.tracks.get_mut(track) else { return };
+        let Some(own) = self.tracks.get_mut(track) else { return Ok(()) };
         own.last_nanos = nanos;
         match event.phase {
             Phase::Begin => {
@@ -178,7 +262,8 @@ impl Gathering {
                 match own.open.pop() {
                     Some((start_nanos, function)) => {
                         let end_nanos = nanos.max(start_nanos);
-                        own.complete.push(Complete { start_nanos, end_nanos, function });
+                        own.end_nanos = own.end_nanos.max(end_nanos);
+                        events.call(track, Complete { start_nanos, end_nanos, function })?;
                     }
                     None => {
                         let what = "a function ends that did not begin; the record is dropped";
@@ -194,12 +279,13 @@ impl Gathering {
                     report(issues, fault("duration-missing", what));
                 }
                 let end_nanos = nanos.saturating_add(long.unwrap_or(0));
-                own.complete.push(Complete { start_nanos: nanos, end_nanos, function });
+                own.end_nanos = own.end_nanos.max(end_nanos);
+                events.call(track, Complete { start_nanos: nanos, end_nanos, function })?;
                 self.bind(event, End { track, nanos });
             }
             Phase::Counter => {
                 own.counts.metrics += 1;
-                self.take_values(event, track, nanos);
+                self.take_values(event, track, nanos, events)?;
             }
             Phase::FlowStart | Phase::FlowStep | Phase::FlowEnd => {
                 own.counts.others += 1;
@@ -207,7 +293,7 @@ impl Gathering {
             }
             Phase::Instant | Phase::Mark => {
                 own.counts.others += 1;
-                own.markers.push((nanos, function));
+                events.marker(track, nanos, function)?;
             }
             Phase::AsyncBegin | Phase::AsyncStep | Phase::AsyncEnd => {
                 own.counts.others += 1;
@@ -222,6 +308,7 @@ impl Gathering {
                 report(issues, fault("phase-not-shown", what));
             }
         }
+        Ok(())
     }
 
     /// Names of processes and threads.
@@ -249,7 +336,13 @@ impl Gathering {
         }
     }
 
-    fn take_values(&mut self, event: &ChromeEvent<'_>, track: usize, nanos: u64) {
+    fn take_values(
+        &mut self,
+        event: &ChromeEvent<'_>,
+        track: usize,
+        nanos: u64,
+        events: &mut Events,
+    ) -> io::Result<()> {
         for (name, value) in event.args.entries() {
             let value = match value {
                 ArgValue::Number(_) | ArgValue::Text(_) => value.as_f64(),
@@ -258,10 +351,9 @@ impl Gathering {
             let Some(value) = value else { continue };
             let next = u32::try_from(self.counters.len()).unwrap_or(NONE_32);
             let counter = *self.counters.entry((event.name, name.into_owned())).or_insert(next);
-            if let Some(own) = self.tracks.get_mut(track) {
-                own.values.push((nanos, counter, value));
-            }
+            events.value(track, nanos, counter, value)?;
         }
+        Ok(())
     }
 
     fn take_flow(&mut self, event: &ChromeEvent<'_>, end: End) {
@@ -308,6 +400,7 @@ impl Gathering {
     fn feed(
         mut self,
         reader: &ChromeReader<'_>,
+        mut events: Events,
         conversion: &mut Conversion,
         control: &Control,
     ) -> Result<(), ConversionError> {
@@ -335,38 +428,31 @@ impl Gathering {
                 .fact(format!("{}metadata events", keys::FACT), self.num_metadata.to_string());
         }
         let mut rows = Vec::new();
-        for (number, mut track) in std::mem::take(&mut self.tracks).into_iter().enumerate() {
+        for (number, track) in self.tracks.iter_mut().enumerate() {
+            close_open(number, track, &mut events, conversion)?;
+        }
+        let mut fed = Fed {
+            functions: &functions,
+            counters: &counters,
+            calls: Cursor::new(events.calls)?,
+            values: Cursor::new(events.values)?,
+            markers: Cursor::new(events.markers)?,
+        };
+        for (number, track) in self.tracks.iter().enumerate() {
             control.check()?;
             let Some(&who) = self.whos.get(number) else { continue };
-            self.close_open(&mut track, conversion);
-            let gathered = Fed { functions: &functions, counters: &counters };
-            rows.push(gathered.track(track, &self.identity(who, reader), conversion)?);
+            let identity = self.identity(who, reader);
+            rows.push(fed.track(number, track.counts, &identity, conversion)?);
         }
-        for (process, operations) in std::mem::take(&mut self.operations) {
+        for (process, mut operations) in std::mem::take(&mut self.operations) {
             let mut identity = self.identity((process, None), reader);
             identity.name.push_str(", operations across threads");
-            let track = Gathered { complete: operations, ..Gathered::default() };
-            let gathered = Fed { functions: &functions, counters: &counters };
-            gathered.track(track, &identity, conversion)?;
+            operations.sort_by_key(|event| (event.start_nanos, u64::MAX - event.end_nanos));
+            let row = conversion.track(identity.clone());
+            let mut operations = operations.into_iter().map(|call| Ok(fed.named(call)));
+            feed_lanes(row, &identity, &mut operations, conversion)?;
         }
         self.link(&rows, conversion)
-    }
-
-    fn close_open(&self, track: &mut Gathered, conversion: &mut Conversion) {
-        let last = track.complete.iter().map(|event| event.end_nanos).max().unwrap_or(0);
-        let last = last.max(track.last_nanos);
-        for (start_nanos, function) in std::mem::take(&mut track.open) {
-            let place = Place::Time { nanos: start_nanos };
-            conversion.issues.report(
-                Severity::Warning,
-                Stage::Import,
-                "open-at-end",
-                place,
-                || "a function never ends; it ends with the last event of its thread".into(),
-            );
-            let end_nanos = last.max(start_nanos);
-            track.complete.push(Complete { start_nanos, end_nanos, function });
-        }
     }
 
     fn identity(&self, who: Who, reader: &ChromeReader<'_>) -> TrackIdentity {
@@ -448,76 +534,138 @@ fn id(id: Option<EventId<'_>>) -> Vec<u8> {
     }
 }
 
-/// The archive's numbers of what was gathered.
+/// What never ends ends with the last event of its thread.
+fn close_open(
+    number: usize,
+    track: &mut Gathered,
+    events: &mut Events,
+    conversion: &mut Conversion,
+) -> io::Result<()> {
+    let last = track.end_nanos.max(track.last_nanos);
+    for (start_nanos, function) in std::mem::take(&mut track.open) {
+        let place = Place::Time { nanos: start_nanos };
+        conversion.issues.report(Severity::Warning, Stage::Import, "open-at-end", place, || {
+            "a function never ends; it ends with the last event of its thread".into()
+        });
+        let end_nanos = last.max(start_nanos);
+        events.call(number, Complete { start_nanos, end_nanos, function })?;
+    }
+    Ok(())
+}
+
+/// What was gathered, in order, and the archive's numbers of it.
 struct Fed<'f> {
     functions: &'f [u32],
     counters: &'f [u32],
+    calls: Cursor<CALL_BYTES>,
+    values: Cursor<VALUE_BYTES>,
+    markers: Cursor<MARKER_BYTES>,
 }
 
 impl Fed<'_> {
+    /// The call with the archive's number of its function.
+    fn named(&self, call: Complete) -> Complete {
+        let function = self.functions.get(call.function as usize).copied().unwrap_or(0);
+        Complete { function, ..call }
+    }
+
     /// Feeds a track and those that hold what overlaps in it; returns its row.
     fn track(
-        &self,
-        gathered: Gathered,
+        &mut self,
+        number: usize,
+        counts: RecordCounts,
         identity: &TrackIdentity,
         conversion: &mut Conversion,
     ) -> Result<u32, ConversionError> {
-        let Gathered { mut complete, counts, mut values, mut markers, .. } = gathered;
-        for event in &mut complete {
-            event.function = self.functions.get(event.function as usize).copied().unwrap_or(0);
-        }
-        let lanes = lanes(complete);
-        let moved: usize = lanes.iter().skip(1).map(Vec::len).sum();
-        if moved > 0 {
-            let name = identity.name.clone();
-            let place = Place::File { file: name.clone() };
-            let count = u64::try_from(moved).unwrap_or(u64::MAX);
-            conversion.issues.report_many(
-                Severity::Note,
-                Stage::Import,
-                "overlap",
-                place,
-                count,
-                || {
-                    format!(
-                        "events of {name} overlap without nesting; they have tracks of their own"
-                    )
-                },
-            );
-        }
         let row = conversion.track(identity.clone());
-        values.sort_by_key(|value| value.0);
-        markers.sort_unstable();
         if let Some(builder) = conversion.builder(row) {
             *builder.counts_mut() = counts;
-            // Counters and markers do not nest in calls; order among them is by time.
-            for (nanos, counter, value) in values {
-                builder.value_at(
-                    nanos,
-                    self.counters.get(counter as usize).copied().unwrap_or(0),
-                    value,
-                );
+        }
+        // Counters and markers do not nest in calls; order among them is by time.
+        let mut taken = 0_u64;
+        while let Some(value) = self.values.of(number)? {
+            let mut value = Unpacker::new(&value);
+            let (_, nanos, _) = (value.u32(), value.u64(), value.u64());
+            let counter = self.counters.get(value.u32() as usize).copied().unwrap_or(0);
+            if let Some(builder) = conversion.builder(row) {
+                builder.value_at(nanos, counter, f64::from_bits(value.u64()));
             }
-            for (nanos, name) in markers {
-                let name = self.functions.get(name as usize).copied().unwrap_or(0);
+            taken += 1;
+            if taken.is_multiple_of(COMMIT_EVENTS) {
+                conversion.commit()?;
+            }
+        }
+        while let Some(marker) = self.markers.of(number)? {
+            let mut marker = Unpacker::new(&marker);
+            let (_, nanos) = (marker.u32(), marker.u64());
+            let name = self.functions.get(marker.u32() as usize).copied().unwrap_or(0);
+            if let Some(builder) = conversion.builder(row) {
                 builder.marker_at(nanos, name);
             }
-        }
-        for (nth, lane) in lanes.iter().enumerate() {
-            let number = if nth == 0 {
-                row
-            } else {
-                conversion.track(TrackIdentity {
-                    name: format!("{} (overlap {nth})", identity.name),
-                    kind: TrackKind::Overlap,
-                    ..identity.clone()
-                })
-            };
-            if let Some(builder) = conversion.builder(number) {
-                feed(lane, builder);
+            taken += 1;
+            if taken.is_multiple_of(COMMIT_EVENTS) {
+                conversion.commit()?;
             }
-            conversion.commit()?;
         }
+        let (calls, functions) = (&mut self.calls, self.functions);
+        let mut calls = std::iter::from_fn(|| {
+            let call = calls.of(number).transpose()?;
+            Some(call.map(|call| {
+                let mut call = Unpacker::new(&call);
+                let (_, start_nanos) = (call.u32(), call.u64());
+                let end_nanos = u64::MAX - call.u64();
+                let _ = call.u64();
+                let function = functions.get(call.u32() as usize).copied().unwrap_or(0);
+                Complete { start_nanos, end_nanos, function }
+            }))
+        });
+        feed_lanes(row, identity, &mut calls, conversion)?;
         Ok(row)
     }
+}
+
+/// Feeds the calls of a track; what overlaps goes to tracks of its own.
+fn feed_lanes(
+    row: u32,
+    identity: &TrackIdentity,
+    calls: &mut dyn Iterator<Item = io::Result<Complete>>,
+    conversion: &mut Conversion,
+) -> Result<(), ConversionError> {
+    let (mut lanes, mut rows) = (Lanes::default(), vec![row]);
+    let (mut taken, mut moved) = (0_u64, 0);
+    for call in calls {
+        let call = call?;
+        let lane = lanes.place(call);
+        if lane >= rows.len() {
+            rows.push(conversion.track(TrackIdentity {
+                name: format!("{} (overlap {lane})", identity.name),
+                kind: TrackKind::Overlap,
+                ..identity.clone()
+            }));
+        }
+        moved += u64::from(lane > 0);
+        let own = rows.get(lane).copied().unwrap_or(row);
+        if let Some(builder) = conversion.builder(own) {
+            lanes.feed(lane, call, builder);
+        }
+        taken += 1;
+        if taken.is_multiple_of(COMMIT_EVENTS) {
+            conversion.commit()?;
+        }
+    }
+    for (lane, row) in rows.into_iter().enumerate() {
+        if let Some(builder) = conversion.builder(row) {
+            lanes.finish(lane, builder);
+        }
+    }
+    conversion.commit()?;
+    if moved > 0 {
+        let name = &identity.name;
+        let place = Place::File { file: name.clone() };
+        let message =
+            || format!("events of {name} overlap without nesting; they have tracks of their own");
+        let severity = Severity::Note;
+        conversion.issues.report_many(severity, Stage::Import, "overlap", place, moved, message);
+    }
+    Ok(())
 }

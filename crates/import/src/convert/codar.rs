@@ -12,7 +12,7 @@ use parallax_formats::json_trace::{
 
 use super::progress::Progress;
 use super::tracks::Tracks;
-use crate::events::{Conversion, ConversionError, Endpoint, Peer};
+use crate::events::{Conversion, ConversionError, Endpoint, FileOperation, Peer, file_of_counter};
 
 /// Events after which what is complete is written.
 const COMMIT_EVENTS: u64 = 1 << 18;
@@ -34,6 +34,8 @@ const GUESS_ROWS: usize = 100_000;
 struct Names {
     functions: Vec<Option<u32>>,
     counters: Vec<Option<u32>>,
+    /// Counters of what was read from files or written to them.
+    files: HashMap<u32, (u32, bool)>,
 }
 
 /// The number that `make` gives to a name, asked for once.
@@ -117,10 +119,22 @@ pub(super) fn convert(
             }
             (CodarKind::Counter, Some(name)) => {
                 let text = reader.names().get(name);
-                let counter = number(&mut names.counters, name, || conversion.counter(text, ""));
+                let known = names.counters.get(name.idx()).copied().flatten();
+                let counter = known.unwrap_or_else(|| {
+                    let counter = conversion.counter(text, "");
+                    if let Some((file, is_write)) = file_of_counter(text) {
+                        names.files.insert(counter, (conversion.file(file), is_write));
+                    }
+                    number(&mut names.counters, name, || counter)
+                });
+                let value = value.unwrap_or(0.0);
                 if let Some(builder) = conversion.builder(track) {
                     builder.counts_mut().metrics += 1;
-                    builder.value(time, counter, value.unwrap_or(0.0));
+                    builder.value(time, counter, value);
+                    if let Some(&(file, is_write)) = names.files.get(&counter) {
+                        let bytes = value.max(0.0) as u64;
+                        builder.file(FileOperation { nanos: time, file, bytes, is_write });
+                    }
                 }
             }
             (CodarKind::Send | CodarKind::Receive, _) => {
@@ -267,7 +281,10 @@ fn endpoint(row: &ChimbukoRow, nanos: u64, partner: Option<Peer>, is_send: bool)
 }
 
 /// The JSON files in the folder of `file`, itself left out.
-fn beside<'f>(folder: &'f dyn Folder, file: &'f str) -> impl Iterator<Item = String> + 'f {
+pub(super) fn beside<'f>(
+    folder: &'f dyn Folder,
+    file: &'f str,
+) -> impl Iterator<Item = String> + 'f {
     let place = file.rfind('/').map_or("", |at| file.get(..=at).unwrap_or_default());
     let entries = folder.walk().unwrap_or_default();
     entries.into_iter().map(|entry| entry.path).filter(move |path| {

@@ -13,12 +13,23 @@ pub(super) struct Complete {
 /// Distributes events over lanes so that those of one lane nest. Lane 0 is the track itself; an
 /// event goes to the first lane where it lies inside what is open, or after it. Events of one start
 /// nest by length.
-pub(super) fn lanes(mut events: Vec<Complete>) -> Vec<Vec<Complete>> {
-    // Stable: of equal events, the one that the file has first is the outer one.
-    events.sort_by_key(|event| (event.start_nanos, u64::MAX - event.end_nanos));
-    let mut lanes: Vec<(Vec<Complete>, Vec<u64>)> = vec![(Vec::new(), Vec::new())];
-    for event in events {
-        let fits = |(_, open): &mut (Vec<Complete>, Vec<u64>)| {
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    lanes: Vec<Lane>,
+}
+
+/// Ends of what is open, the outermost first: for the choice of a lane, and as fed to its track.
+#[derive(Debug, Default)]
+struct Lane {
+    open: Vec<u64>,
+    fed: Vec<u64>,
+}
+
+impl Lanes {
+    /// The lane of the next event. Events come by start, of equal starts the longest first; of equal
+    /// events, the one that the file has first is the outer one.
+    pub(super) fn place(&mut self, event: Complete) -> usize {
+        let fits = |Lane { open, .. }: &mut Lane| {
             while open.last().is_some_and(|&end| end <= event.start_nanos && end < event.end_nanos)
                 || open.last().is_some_and(|&end| end < event.start_nanos)
             {
@@ -26,36 +37,35 @@ pub(super) fn lanes(mut events: Vec<Complete>) -> Vec<Vec<Complete>> {
             }
             open.last().is_none_or(|&end| event.end_nanos <= end)
         };
-        let lane = match lanes.iter_mut().position(fits) {
-            Some(lane) => lane,
-            None => {
-                lanes.push((Vec::new(), Vec::new()));
-                lanes.len() - 1
-            }
-        };
-        if let Some((events, open)) = lanes.get_mut(lane) {
-            events.push(event);
-            open.push(event.end_nanos);
+        let lane = self.lanes.iter_mut().position(fits).unwrap_or_else(|| {
+            self.lanes.push(Lane::default());
+            self.lanes.len() - 1
+        });
+        if let Some(lane) = self.lanes.get_mut(lane) {
+            lane.open.push(event.end_nanos);
         }
+        lane
     }
-    lanes.into_iter().map(|(events, _)| events).collect()
-}
 
-/// Feeds the events of one lane, in the order of [`lanes`], to a track.
-pub(super) fn feed(events: &[Complete], builder: &mut TrackBuilder) {
-    let mut open: Vec<u64> = Vec::new();
-    for event in events {
-        while let Some(&end) = open.last()
+    /// Feeds an event to the track of its lane.
+    pub(super) fn feed(&mut self, lane: usize, event: Complete, builder: &mut TrackBuilder) {
+        let Some(Lane { fed, .. }) = self.lanes.get_mut(lane) else { return };
+        while let Some(&end) = fed.last()
             && (end < event.start_nanos || (end == event.start_nanos && end < event.end_nanos))
         {
             builder.end_complete(end);
-            open.pop();
+            fed.pop();
         }
         builder.begin_complete(event.start_nanos, event.function);
-        open.push(event.end_nanos);
+        fed.push(event.end_nanos);
     }
-    while let Some(end) = open.pop() {
-        builder.end_complete(end);
+
+    /// Ends what is open on a lane.
+    pub(super) fn finish(&mut self, lane: usize, builder: &mut TrackBuilder) {
+        let Some(Lane { fed, .. }) = self.lanes.get_mut(lane) else { return };
+        while let Some(end) = fed.pop() {
+            builder.end_complete(end);
+        }
     }
 }
 
@@ -64,6 +74,25 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// All events by lane, fed to a builder each.
+    fn lanes(mut events: Vec<Complete>) -> Vec<(Vec<Complete>, TrackBuilder)> {
+        events.sort_by_key(|event| (event.start_nanos, u64::MAX - event.end_nanos));
+        let mut lanes = Lanes::default();
+        let mut out: Vec<(Vec<Complete>, TrackBuilder)> = Vec::new();
+        for event in events {
+            let lane = lanes.place(event);
+            if lane == out.len() {
+                out.push((Vec::new(), TrackBuilder::new("lane")));
+            }
+            out[lane].0.push(event);
+            lanes.feed(lane, event, &mut out[lane].1);
+        }
+        for (lane, (_, builder)) in out.iter_mut().enumerate() {
+            lanes.finish(lane, builder);
+        }
+        out
+    }
 
     fn event((start, len, function): (u64, u64, u32)) -> Complete {
         Complete { start_nanos: start, end_nanos: start + len, function }
@@ -74,7 +103,7 @@ mod tests {
         let events = [(0, 100, 0), (10, 20, 1), (25, 20, 2), (50, 50, 3), (100, 5, 4)].map(event);
         let lanes = lanes(events.to_vec());
         let functions: Vec<Vec<u32>> =
-            lanes.iter().map(|lane| lane.iter().map(|e| e.function).collect()).collect();
+            lanes.iter().map(|lane| lane.0.iter().map(|e| e.function).collect()).collect();
         assert_eq!(functions, [vec![0, 1, 3, 4], vec![2]]);
     }
 
@@ -86,20 +115,18 @@ mod tests {
             let events: Vec<_> = list.into_iter().map(event).collect();
             let lanes = lanes(events.clone());
             let key = |e: &Complete| (e.start_nanos, e.end_nanos, e.function);
-            let mut all: Vec<_> = lanes.iter().flatten().map(key).collect();
+            let mut all: Vec<_> = lanes.iter().flat_map(|lane| &lane.0).map(key).collect();
             let mut expected: Vec<_> = events.iter().map(key).collect();
             all.sort_unstable();
             expected.sort_unstable();
             prop_assert_eq!(all, expected);
-            for lane in &lanes {
+            for (lane, builder) in &lanes {
                 for (at, a) in lane.iter().enumerate() {
                     for b in lane.iter().skip(at + 1) {
                         let nests = b.end_nanos <= a.end_nanos || b.start_nanos >= a.end_nanos;
                         prop_assert!(nests, "{:?} and {:?} overlap on one lane", a, b);
                     }
                 }
-                let mut builder = TrackBuilder::new("lane");
-                feed(lane, &mut builder);
                 prop_assert_eq!(builder.num_intervals(), lane.len() as u64);
                 prop_assert_eq!(builder.depth(), 0);
             }

@@ -1,5 +1,6 @@
 //! Traces of other formats into archives: one adapter a format, all feeding a [`Conversion`].
 
+mod align;
 mod chrome;
 mod codar;
 mod lanes;
@@ -7,13 +8,17 @@ mod otf2;
 mod progress;
 mod tau;
 mod tracks;
+mod workflow;
 
 use std::sync::Arc;
 
-use parallax_base::{Control, Folder, FolderSink, Issues, Limits, ReadError, Source};
+use parallax_base::{Control, Folder, FolderEntry, FolderSink, Issues, Limits, ReadError, Source};
 use parallax_formats::archive::keys;
 use parallax_formats::json_trace::{self, JsonTraceFormat};
 use parallax_formats::{FormatError, compressed};
+
+pub use align::Alignment;
+pub use workflow::{WorkflowInput, convert_workflow};
 
 use crate::events::{Conversion, ConversionError};
 
@@ -73,20 +78,48 @@ impl TraceInput {
     /// # Errors
     /// When the storage fails.
     pub fn size_bytes(&self) -> Result<u64, ReadError> {
-        match self {
-            Self::Otf2(folder, path) => {
-                let base = path.strip_suffix(".otf2").unwrap_or(path);
-                let entries = folder.walk()?.into_iter();
-                Ok(entries.filter(|e| e.path.starts_with(base)).map(|e| e.len).sum())
-            }
-            Self::Json(_, folder, path) => Ok(folder.open(path)?.map_or(0, |source| source.len())),
-            Self::Tau(folder, path) => {
-                let entries = folder.walk()?.into_iter();
-                let parts = tau::files(&**folder, path);
-                let is_part = |path: &str| parts.iter().any(|part| part.records == path);
-                Ok(entries.filter(|e| is_part(&e.path)).map(|e| e.len).sum())
-            }
+        if let Self::Json(_, folder, path) = self {
+            return Ok(folder.open(path)?.map_or(0, |source| source.len()));
         }
+        Ok(self.entries()?.iter().map(|entry| entry.len).sum())
+    }
+
+    /// The paths of all files that the archive is made of, in order; for rows of Chimbuko also those
+    /// beside them that may have the names.
+    ///
+    /// # Errors
+    /// When the folder cannot be listed.
+    pub fn files(&self) -> Result<Vec<String>, ReadError> {
+        let mut files: Vec<String> = self.entries()?.into_iter().map(|entry| entry.path).collect();
+        files.sort_unstable();
+        Ok(files)
+    }
+
+    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        let (Self::Otf2(folder, path) | Self::Json(_, folder, path) | Self::Tau(folder, path)) =
+            self;
+        let mut entries = folder.walk()?;
+        match self {
+            Self::Otf2(..) => {
+                let base = path.strip_suffix(".otf2").unwrap_or(path);
+                // The definitions, and the folder of locations.
+                let is_own = |rest: &str| matches!(rest, ".otf2" | ".def") || rest.starts_with('/');
+                entries.retain(|e| e.path.strip_prefix(base).is_some_and(is_own));
+            }
+            Self::Tau(..) => {
+                let parts = tau::files(&**folder, path);
+                let is_part = |path: &str| {
+                    parts.iter().any(|part| part.records == path || part.definitions == path)
+                };
+                entries.retain(|e| is_part(&e.path));
+            }
+            Self::Json(JsonTraceFormat::Chimbuko, ..) => {
+                let beside: Vec<String> = codar::beside(&**folder, path).collect();
+                entries.retain(|e| e.path == *path || beside.contains(&e.path));
+            }
+            Self::Json(..) => entries.retain(|e| e.path == *path),
+        }
+        Ok(entries)
     }
 }
 
@@ -136,13 +169,20 @@ pub fn convert(
 ) -> Result<Issues, ConversionError> {
     let mut conversion = Conversion::new(sink, options.memory_bytes)?;
     conversion.fact(keys::TITLE, title);
+    read(input, &mut conversion, &options.limits, control)?;
+    conversion.finish()
+}
+
+/// Feeds all events of a trace.
+fn read(
+    input: &TraceInput,
+    conversion: &mut Conversion,
+    limits: &Limits,
+    control: &Control,
+) -> Result<(), ConversionError> {
     match input {
-        TraceInput::Otf2(folder, path) => {
-            otf2::convert(folder, path, &options.limits, &mut conversion, control)?;
-        }
-        TraceInput::Tau(folder, path) => {
-            tau::convert(&**folder, path, &options.limits, &mut conversion, control)?;
-        }
+        TraceInput::Otf2(folder, path) => otf2::convert(folder, path, limits, conversion, control),
+        TraceInput::Tau(folder, path) => tau::convert(&**folder, path, limits, conversion, control),
         TraceInput::Json(format, folder, path) => {
             let missing = || FormatError::malformed(path, 0, "there is no such file");
             let source = folder
@@ -150,13 +190,12 @@ pub fn convert(
                 .map_err(|cause| FormatError::read(path, cause))?
                 .ok_or_else(missing)?;
             match format {
-                JsonTraceFormat::Codar => codar::convert(&source, path, &mut conversion, control),
+                JsonTraceFormat::Codar => codar::convert(&source, path, conversion, control),
                 JsonTraceFormat::Chimbuko => {
-                    codar::convert_rows(&source, &**folder, path, &mut conversion, control)
+                    codar::convert_rows(&source, &**folder, path, conversion, control)
                 }
-                _ => chrome::convert(&source, path, &mut conversion, control),
-            }?;
+                _ => chrome::convert(&source, path, conversion, control),
+            }
         }
     }
-    conversion.finish()
 }

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use parallax_base::{Control, Folder, Issues, Limits, Place, Severity, Stage, threads};
 use parallax_formats::archive::{FunctionRow, keys};
 use parallax_formats::otf2::{
-    Archive, Base, ClockProperties, Definitions, Event, EventFile, EventReader, LocationGroupId,
-    LocationId, LocationType, MetricId, Paradigm, Ranks, Record, RegionId,
+    Archive, Base, ClockProperties, Definitions, Event, EventFile, EventReader, IoOperationMode,
+    LocationGroupId, LocationId, LocationType, MetricId, Paradigm, Ranks, Record, RegionId,
 };
 use parallax_model::IdentityKind;
 
 use crate::events::{
-    Collective, Conversion, ConversionError, Endpoint, Peer, TrackBuilder, TrackIdentity, TrackKind,
+    Collective, Conversion, ConversionError, Endpoint, FileOperation, Peer, TrackBuilder,
+    TrackIdentity, TrackKind,
 };
 
 /// Events of all locations that one slice of time has, about.
@@ -49,6 +50,8 @@ pub(super) fn convert(
     if clock.realtime_nanos != u64::MAX {
         conversion.fact(keys::EPOCH_OFFSET_NANOS, clock.realtime_nanos.to_string());
     }
+    // Other traces of a workflow may have come before.
+    let first_track = conversion.identities().len();
     let tables = Tables::new(definitions, clock.clone(), conversion);
     let mut files = Vec::new();
     for (id, _) in definitions.locations.iter() {
@@ -58,6 +61,7 @@ pub(super) fn convert(
     conversion.issues.extend(issues);
     let readers = files.iter().map(|file| file.as_ref().map(EventFile::reader).transpose());
     let mut readers = readers.collect::<Result<Vec<_>, _>>()?;
+    let mut started: Vec<Started> = vec![Started::new(); readers.len()];
     let declared: u64 = definitions.locations.iter().map(|(_, l)| l.event_count).sum();
     let slices = declared / SLICE_EVENTS + 1;
     let length = clock.nanos(clock.length_ticks);
@@ -68,13 +72,17 @@ pub(super) fn convert(
         let work: Vec<_> = conversion
             .builders()
             .iter_mut()
+            .skip(first_track)
             .zip(&mut readers)
             .zip(definitions.locations.iter())
-            .filter_map(|((builder, reader), (own, _))| Some((builder, reader.as_mut()?, own)))
+            .zip(&mut started)
+            .filter_map(|(((builder, reader), (own, _)), started)| {
+                Some((builder, reader.as_mut()?, own, started))
+            })
             .collect();
-        let done = threads::map(work, |(builder, reader, own)| {
+        let done = threads::map(work, |(builder, reader, own, started)| {
             let mut issues = Issues::new();
-            advance(&tables, own, reader, builder, until, &mut issues).map(|()| issues)
+            advance(&tables, own, reader, builder, started, until, &mut issues).map(|()| issues)
         });
         for issues in done {
             conversion.issues.extend(issues?);
@@ -95,6 +103,7 @@ fn advance(
     own: LocationId,
     reader: &mut EventReader<'_>,
     builder: &mut TrackBuilder,
+    started: &mut Started,
     until: u64,
     issues: &mut Issues,
 ) -> Result<(), ConversionError> {
@@ -109,11 +118,47 @@ fn advance(
             });
         }
         apply(tables, own, &record, nanos, builder);
+        if let Some(operation) = file_operation(tables, &record.event, nanos, started) {
+            builder.file(operation);
+        }
         if nanos >= until {
             break;
         }
     }
     Ok(())
+}
+
+/// Operations on files that have begun and are not complete: whether they write, by handle and by
+/// what names them.
+type Started = HashMap<(u32, u64), bool>;
+
+/// What a record says about data in a file.
+fn file_operation(
+    tables: &Tables<'_>,
+    event: &Event,
+    nanos: u64,
+    started: &mut Started,
+) -> Option<FileOperation> {
+    match *event {
+        Event::IoOperationBegin { handle, mode, matching, .. } => {
+            if mode == IoOperationMode::READ || mode == IoOperationMode::WRITE {
+                started.insert((handle.0, matching), mode == IoOperationMode::WRITE);
+            }
+            None
+        }
+        Event::IoOperationCancelled { handle, matching } => {
+            started.remove(&(handle.0, matching));
+            None
+        }
+        Event::IoOperationComplete { handle, result_bytes, matching } => {
+            let is_write = started.remove(&(handle.0, matching))?;
+            // Nothing was read at the end of a file.
+            let bytes = Some(result_bytes).filter(|&bytes| bytes != 0 && bytes != u64::MAX)?;
+            let file = tables.files.get(&handle.0).copied()?;
+            Some(FileOperation { nanos, file, bytes, is_write })
+        }
+        _ => None,
+    }
 }
 
 fn apply(
@@ -191,6 +236,8 @@ struct Tables<'d> {
     unknown: u32,
     peers: HashMap<u64, Peer>,
     columns: HashMap<u32, Vec<Column>>,
+    /// The file behind each handle.
+    files: HashMap<u32, u32>,
 }
 
 /// Numbers of regions below this are looked up in a list.
@@ -252,8 +299,16 @@ impl<'d> Tables<'d> {
             });
             columns.insert(id.0, copy.unwrap_or_default());
         }
+        let mut files = HashMap::new();
+        for (id, handle) in definitions.io_handles.iter() {
+            let file = definitions.io_files.get(handle.file);
+            let name = file.map_or("", |file| definitions.string(file.fields.name));
+            if !name.is_empty() {
+                files.insert(id.0, conversion.file(name));
+            }
+        }
         let ranks = Ranks::new(definitions);
-        Self { definitions, clock, ranks, dense, sparse, unknown, peers, columns }
+        Self { definitions, clock, ranks, dense, sparse, unknown, peers, columns, files }
     }
 
     fn nanos(&self, ticks: u64) -> u64 {

@@ -11,7 +11,7 @@ use parallax_formats::tau::{DefinitionKind, Definitions, Message, Trace, TraceEv
 
 use super::progress::Progress;
 use super::tracks::{Tracks, Who};
-use crate::events::{Conversion, ConversionError, Endpoint};
+use crate::events::{Conversion, ConversionError, Endpoint, FileOperation, file_of_counter};
 
 /// Records after which what is complete is written.
 const COMMIT_RECORDS: u64 = 1 << 16;
@@ -20,7 +20,7 @@ const COMMIT_RECORDS: u64 = 1 << 16;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) records: String,
-    definitions: String,
+    pub(super) definitions: String,
 }
 
 /// The files of the trace that `path` belongs to: itself where it is merged, the files of all
@@ -102,14 +102,17 @@ pub(super) fn convert(
 }
 
 /// What event numbers of one file are in the archive.
+#[derive(Default)]
 struct Names {
     functions: HashMap<i64, u32>,
     counters: HashMap<i64, u32>,
+    /// Counters of what was read from files or written to them.
+    files: HashMap<i64, (u32, bool)>,
 }
 
 impl Names {
     fn new(definitions: &Definitions, conversion: &mut Conversion) -> Self {
-        let mut names = Self { functions: HashMap::new(), counters: HashMap::new() };
+        let mut names = Self::default();
         for definition in definitions.list() {
             if let Some((name, value)) = definition.as_fact() {
                 conversion.fact(format!("{}{name}", keys::FACT), value);
@@ -123,6 +126,9 @@ impl Names {
                 DefinitionKind::Trigger => {
                     let counter = conversion.counter(&definition.name, "");
                     names.counters.insert(definition.id, counter);
+                    if let Some((file, is_write)) = file_of_counter(&definition.name) {
+                        names.files.insert(definition.id, (conversion.file(file), is_write));
+                    }
                 }
                 _ => {}
             }
@@ -175,6 +181,10 @@ impl File<'_> {
                 builder.counts_mut().metrics += 1;
                 if let Some(&counter) = self.names.counters.get(&event) {
                     builder.value(nanos, counter, value as f64);
+                }
+                if let Some(&(file, is_write)) = self.names.files.get(&event) {
+                    let bytes = u64::try_from(value).unwrap_or(0);
+                    builder.file(FileOperation { nanos, file, bytes, is_write });
                 }
             }
             (TraceEvent::Unknown { event }, _) => {

@@ -39,7 +39,15 @@ impl Tracks {
     }
 
     pub(super) fn peer(&mut self, who: Who, conversion: &mut Conversion) -> Peer {
-        *self.peers.entry(who).or_insert_with(|| conversion.peer())
+        *self.peers.entry(who).or_insert_with(|| {
+            let number = |id: i64| u64::try_from(id).ok();
+            match (number(who.1), number(who.2)) {
+                (Some(rank), Some(thread)) => {
+                    conversion.peer_at(who.0.and_then(number), rank, thread)
+                }
+                _ => conversion.peer(),
+            }
+        })
     }
 }
 

@@ -6,18 +6,24 @@ use std::sync::Arc;
 use parallax_base::{FolderSink, Issues, Severity};
 use parallax_formats::archive::table::ColumnData;
 use parallax_formats::archive::{
-    ArchiveWriter, BATCH_INTERVALS, CollectiveRow, ComponentRow, ContextRow, CounterRow,
-    FunctionRow, IntervalRow, IssueRow, MarkerRow, MessageRow, NONE_32, NONE_64, NodeRow, OpenRow,
-    ProfileRow, Record, SpanRow, SumRow, TrackRow, ValueRow, WriteError, keys,
+    ArchiveWriter, BATCH_INTERVALS, CollectiveRow, ContextRow, CounterRow, FunctionRow,
+    IntervalRow, IssueRow, MarkerRow, MessageRow, NONE_32, NONE_64, NodeRow, OpenRow, ProfileRow,
+    Record, SpanRow, SumRow, TrackRow, ValueRow, WriteError, keys,
 };
 use parallax_model::IdentityKind;
 
 use super::bins::Bins;
-use super::messages::Matcher;
+use super::components::{Components, InputPlan, Survey};
+use super::messages::{Matcher, NO_RECEIVE, NO_SEND};
+use super::sorter::Sorter;
 use super::track::{Batch, Peer, TrackBuilder};
+use super::transfers::Transfers;
 
 /// Rows of a batch of messages, collectives, values or markers.
 const ROWS: usize = 1 << 14;
+
+/// Group of the rows of the function table that are files.
+const FILE_GROUP: &str = "file";
 
 /// Tables whose batches [`SpanRow`] describes.
 const MESSAGES: u8 = 0;
@@ -35,9 +41,20 @@ pub enum ConversionError {
     /// It was withdrawn.
     #[error(transparent)]
     Cancelled(#[from] parallax_base::Cancelled),
+    /// What waits for its order cannot be kept.
+    #[error("cannot keep what waits beside the archive: {0}")]
+    Scratch(#[from] std::io::Error),
     /// The source cannot be read at all.
     #[error(transparent)]
     Format(#[from] parallax_formats::FormatError),
+    /// Clocks cannot be brought together as it was asked.
+    #[error("{component} says nothing about the time of day; {hint}")]
+    NoTimeOfDay {
+        /// The component whose trace lacks it.
+        component: String,
+        /// What to do.
+        hint: &'static str,
+    },
 }
 
 /// What a track is.
@@ -66,14 +83,17 @@ pub struct TrackIdentity {
 }
 
 impl TrackIdentity {
-    /// What messages call the track: its name, or its identity.
-    fn label(&self) -> String {
-        if !self.name.is_empty() {
-            return self.name.clone();
-        }
+    /// A part of the identity tuple.
+    pub(super) fn part(&self, wanted: IdentityKind) -> Option<u64> {
+        self.identity.iter().find(|(kind, _)| *kind == wanted).map(|(_, id)| *id)
+    }
+
+    /// What messages call the track: its name, or its identity, behind that of its component.
+    fn label(&self, component: Option<&str>) -> String {
         let parts = self.identity.iter().filter(|(kind, _)| *kind != IdentityKind::Application);
         let parts: Vec<_> = parts.map(|(kind, id)| format!("{} {id}", kind.name())).collect();
-        parts.join(" ")
+        let own = if self.name.is_empty() { parts.join(" ") } else { self.name.clone() };
+        component.map_or_else(|| own.clone(), |component| format!("{component} {own}"))
     }
 }
 
@@ -91,6 +111,8 @@ pub struct Conversion {
     identities: Vec<TrackIdentity>,
     tracks: Vec<TrackBuilder>,
     peers: Vec<Peer>,
+    /// Space, rank and thread of peers, where the source says who they are.
+    peers_at: HashMap<Peer, (usize, u64, u64)>,
     /// For each track: the archive's context of each of its own.
     maps: Vec<Vec<u32>>,
     nodes: Vec<NodeRow>,
@@ -98,12 +120,16 @@ pub struct Conversion {
     open: Vec<Vec<u64>>,
     num_sums: u32,
     matcher: Matcher,
+    /// Where the archive goes, and what waits for its order meanwhile.
+    sink: Arc<dyn FolderSink>,
+    transfers: Transfers,
     collectives: Vec<CollectiveRow>,
     markers: Vec<MarkerRow>,
     values: HashMap<(u32, u32), Vec<(u64, f64)>>,
     num_values: usize,
     spans: Vec<SpanRow>,
-    components: Vec<ComponentRow>,
+    components: Components,
+    formats: Vec<String>,
     facts: Vec<(String, String)>,
     memory_bytes: usize,
     /// What was repaired so far, beside what tracks report.
@@ -118,7 +144,7 @@ impl Conversion {
     /// When the archive cannot be written.
     pub fn new(sink: Arc<dyn FolderSink>, memory_bytes: usize) -> Result<Self, ConversionError> {
         Ok(Self {
-            writer: ArchiveWriter::new(sink)?,
+            writer: ArchiveWriter::new(Arc::clone(&sink))?,
             functions: Vec::new(),
             function_numbers: HashMap::new(),
             contexts: vec![ContextRow { parent: NONE_32, function: NONE_32 }],
@@ -127,17 +153,21 @@ impl Conversion {
             identities: Vec::new(),
             tracks: Vec::new(),
             peers: Vec::new(),
+            peers_at: HashMap::new(),
             maps: Vec::new(),
             nodes: Vec::new(),
             open: Vec::new(),
             num_sums: 0,
-            matcher: Matcher::default(),
+            matcher: Matcher::new(Arc::clone(&sink), memory_bytes),
+            sink,
+            transfers: Transfers::default(),
             collectives: Vec::new(),
             markers: Vec::new(),
             values: HashMap::new(),
             num_values: 0,
             spans: Vec::new(),
-            components: Vec::new(),
+            components: Components::default(),
+            formats: Vec::new(),
             facts: Vec::new(),
             memory_bytes,
             issues: Issues::new(),
@@ -161,6 +191,11 @@ impl Conversion {
         number
     }
 
+    /// The row that a file is known by: it is no function that anything enters.
+    pub fn file(&mut self, path: &str) -> u32 {
+        self.function(path, FILE_GROUP)
+    }
+
     /// Adds a function, although another one may have the same name.
     pub fn add_function(&mut self, row: FunctionRow) -> u32 {
         let number = u32::try_from(self.functions.len()).unwrap_or(NONE_32);
@@ -182,19 +217,35 @@ impl Conversion {
     }
 
     /// Adds the track that others spoke of as `peer` before.
-    pub fn track_of(&mut self, peer: Peer, identity: TrackIdentity) -> u32 {
+    pub fn track_of(&mut self, peer: Peer, mut identity: TrackIdentity) -> u32 {
         let number = u32::try_from(self.tracks.len()).unwrap_or(NONE_32);
         self.matcher.bind(peer, number);
         self.peers.push(peer);
-        self.tracks.push(TrackBuilder::new(identity.label()));
+        self.components.place(number, &mut identity);
+        let label = identity.label(self.components.name());
+        self.tracks.push(TrackBuilder::shifted(label, self.components.shift_nanos()));
         self.identities.push(identity);
         self.maps.push(vec![0]);
         number
     }
 
+    /// Puts rows in order, on the disk where they do not fit into a `part`-th of the memory.
+    pub(crate) fn sorter<const N: usize>(&self, name: &'static str, part: usize) -> Sorter<N> {
+        Sorter::new(Arc::clone(&self.sink), name, self.memory_bytes / part.max(1))
+    }
+
     /// Somebody to send messages to whose track may be added later, or never.
     pub fn peer(&mut self) -> Peer {
         self.matcher.peer()
+    }
+
+    /// As [`Conversion::peer`], where the source says who it is: an application in the source's
+    /// numbers, a rank and a thread. Such a peer may turn out to be of another component.
+    pub fn peer_at(&mut self, application: Option<u64>, rank: u64, thread: u64) -> Peer {
+        let peer = self.matcher.peer();
+        let space = self.components.space(application);
+        self.peers_at.insert(peer, (space, rank, thread));
+        peer
     }
 
     /// How others speak of a track.
@@ -224,21 +275,45 @@ impl Conversion {
         &mut self.tracks
     }
 
-    /// Says that the execution is of several applications.
-    pub fn component(&mut self, row: ComponentRow) {
-        self.components.push(row);
+    /// What is added from now on is of another input, with components and a clock of its own.
+    pub fn begin_input(&mut self, plan: InputPlan) {
+        self.components.begin(plan);
     }
 
     /// Adds a fact about the archive ([`keys`]) or the execution ([`keys::FACT`] before its name).
+    /// What an input says about its format and its clock is kept for all inputs together, and facts
+    /// are told apart by its name.
     pub fn fact(&mut self, key: impl Into<String>, value: impl Into<String>) {
-        self.facts.push((key.into(), value.into()));
+        let (mut key, value) = (key.into(), value.into());
+        if self.components.input().is_some() {
+            if key == keys::FORMAT {
+                if !self.formats.contains(&value) {
+                    self.formats.push(value);
+                }
+                return;
+            }
+            if key == keys::EPOCH_OFFSET_NANOS {
+                if let Ok(nanos) = value.trim().parse() {
+                    self.components.set_epoch(nanos);
+                }
+                return;
+            }
+            if let (Some(own), Some(name)) = (key.strip_prefix(keys::FACT), self.components.name())
+            {
+                key = format!("{}{name}: {own}", keys::FACT);
+            }
+        }
+        self.facts.push((key, value));
     }
 
     /// A link that is no message of two ranks: it is known as a whole.
     ///
     /// # Errors
     /// When the archive cannot be written.
-    pub fn link(&mut self, row: MessageRow) -> Result<(), ConversionError> {
+    pub fn link(&mut self, mut row: MessageRow) -> Result<(), ConversionError> {
+        let shift = self.components.shift_nanos();
+        row.send_nanos = row.send_nanos.saturating_add_signed(shift);
+        row.receive_nanos = row.receive_nanos.saturating_add_signed(shift);
         self.matcher.done.push(row);
         self.write_messages(ROWS)
     }
@@ -271,7 +346,7 @@ impl Conversion {
         let Some(track) = self.tracks.get_mut(number) else { return Ok(()) };
         if let Some(&own) = self.peers.get(number) {
             for endpoint in track.endpoints.drain(..) {
-                self.matcher.offer(own, endpoint, &mut self.issues);
+                self.matcher.offer(own, endpoint, &mut self.issues)?;
             }
         }
         for part in track.collectives.drain(..) {
@@ -285,6 +360,9 @@ impl Conversion {
                 start_nanos: part.start_nanos,
                 end_nanos: part.end_nanos,
             });
+        }
+        for operation in track.files.drain(..) {
+            self.transfers.take(row, operation);
         }
         for (name, nanos) in track.markers.drain(..) {
             self.markers.push(MarkerRow { track: row, name, nanos });
@@ -339,6 +417,12 @@ impl Conversion {
             let rest = self.matcher.done.split_off(self.matcher.done.len().min(ROWS));
             let mut rows = std::mem::replace(&mut self.matcher.done, rest);
             rows.sort_by_key(|row| (row.send_nanos, row.receive_nanos, row.sender, row.receiver));
+            for row in
+                rows.iter().filter(|row| row.kind == 0 && row.flags & (NO_SEND | NO_RECEIVE) == 0)
+            {
+                let nanos = row.receive_nanos.wrapping_sub(row.send_nanos).cast_signed();
+                self.components.count(row.sender, row.receiver, nanos);
+            }
             let times = rows.iter().flat_map(|row| [row.send_nanos, row.receive_nanos]);
             self.spans.push(span(MESSAGES, times, rows.len()));
             self.writer.write(rows)?;
@@ -398,13 +482,32 @@ impl Conversion {
     ///
     /// # Errors
     /// When the archive cannot be written.
-    pub fn finish(mut self) -> Result<Issues, ConversionError> {
+    pub fn finish(self) -> Result<Issues, ConversionError> {
+        self.finish_with_survey().map(|(issues, _)| issues)
+    }
+
+    /// As [`Conversion::finish`]; says what was found about the inputs, too.
+    ///
+    /// # Errors
+    /// When the archive cannot be written.
+    pub fn finish_with_survey(mut self) -> Result<(Issues, Survey), ConversionError> {
         for track in &mut self.tracks {
             track.finish();
         }
         self.forget_only_application();
         self.commit()?;
-        self.matcher.finish(&mut self.issues);
+        let across = self.across();
+        let rest = Matcher::new(Arc::clone(&self.sink), 0);
+        let matcher = std::mem::replace(&mut self.matcher, rest);
+        let mut issues = std::mem::take(&mut self.issues);
+        matcher.finish(&across, &mut issues, &mut |row| {
+            self.matcher.done.push(row);
+            self.write_messages(ROWS)
+        })?;
+        self.issues = issues;
+        let transfers = std::mem::take(&mut self.transfers);
+        let components = &self.components;
+        self.matcher.done.extend(transfers.finish(|track| components.application(track)));
         self.write_messages(1)?;
         self.write_collectives(1)?;
         self.write_markers(1)?;
@@ -419,7 +522,7 @@ impl Conversion {
         self.writer.write(std::mem::take(&mut self.functions))?;
         self.writer.write(std::mem::take(&mut self.contexts))?;
         self.writer.write(std::mem::take(&mut self.counters))?;
-        self.writer.write(std::mem::take(&mut self.components))?;
+        self.writer.write(self.components.rows())?;
         let rows = self.tracks.iter().zip(&self.identities);
         let rows: Vec<_> = rows.map(|(track, identity)| track_row(track, identity)).collect();
         let first = rows.iter().map(|row| row.first_nanos).min().unwrap_or(0);
@@ -428,16 +531,31 @@ impl Conversion {
         self.writer.write(issue_rows(&all))?;
         self.fact(keys::FIRST_NANOS, if first == NONE_64 { 0 } else { first }.to_string());
         self.fact(keys::LAST_NANOS, last.to_string());
+        if !self.formats.is_empty() {
+            self.facts.push((keys::FORMAT.to_owned(), self.formats.join(", ")));
+        }
+        for (number, track) in (0..).zip(&self.tracks) {
+            if let Some(span) = track.span() {
+                self.components.widen(number, span);
+            }
+        }
         self.writer.finish(self.facts)?;
-        Ok(all)
+        let Components { surveys: inputs, latencies, .. } = self.components;
+        Ok((all, Survey { inputs, latencies }))
+    }
+
+    /// Peers that turned out to be tracks of another component.
+    fn across(&self) -> HashMap<Peer, Peer> {
+        let unknown = self.peers_at.iter().filter(|(peer, _)| !self.matcher.is_bound(**peer));
+        let wanted = unknown.map(|(peer, at)| (peer.0, *at)).collect();
+        let found = self.components.across(&wanted).into_iter();
+        found.filter_map(|(peer, track)| Some((Peer(peer), self.peer_of(track)?))).collect()
     }
 
     /// Where there is one application only, its number tells nothing.
     fn forget_only_application(&mut self) {
         let is_application = |(kind, _): &(IdentityKind, u64)| *kind == IdentityKind::Application;
-        let own = |identity: &TrackIdentity| {
-            identity.identity.iter().find(|part| is_application(part)).map(|part| part.1)
-        };
+        let own = |identity: &TrackIdentity| identity.part(IdentityKind::Application);
         let first = self.identities.first().and_then(own);
         if self.identities.iter().all(|identity| own(identity) == first) {
             for identity in &mut self.identities {
@@ -544,9 +662,7 @@ fn span(table: u8, times: impl Iterator<Item = u64>, rows: usize) -> SpanRow {
 }
 
 fn track_row(track: &TrackBuilder, identity: &TrackIdentity) -> TrackRow {
-    let id = |kind| {
-        identity.identity.iter().find(|(known, _)| *known == kind).map_or(NONE_64, |(_, id)| *id)
-    };
+    let id = |kind| identity.part(kind).unwrap_or(NONE_64);
     let counts = track.counts;
     TrackRow {
         name: identity.name.clone(),

@@ -2,10 +2,16 @@
 //! writes the tables of an archive, with memory that does not depend on the length of the trace.
 
 mod bins;
+mod components;
 mod conversion;
 mod messages;
+mod sorter;
 mod track;
+mod transfers;
 
+pub use components::{ComponentPlan, InputPlan, InputSurvey, Latency, Survey};
 pub use conversion::{Conversion, ConversionError, TrackIdentity, TrackKind};
 pub use messages::{BACKWARDS, NO_RECEIVE, NO_SEND, OTHER_SIZE};
+pub(crate) use sorter::{Packer, SCRATCH, Sorted, Sorter, Unpacker};
 pub use track::{Collective, Endpoint, Peer, TrackBuilder};
+pub use transfers::{FileOperation, file_of_counter};

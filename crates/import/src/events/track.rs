@@ -10,6 +10,7 @@ use parallax_formats::archive::{BATCH_INTERVALS, FANOUT};
 use parallax_model::RecordCounts;
 
 use super::bins::{BinCollector, Bins, exponent_for};
+use super::transfers::FileOperation;
 
 /// Most contexts that a track tells apart.
 const MAX_CONTEXTS: usize = 1 << 22;
@@ -149,6 +150,8 @@ pub struct TrackBuilder {
     levels: Vec<Level>,
     collector: BinCollector,
     collective: Option<u64>,
+    /// Added to the times of all records.
+    shift_nanos: i64,
     pub(super) counts: RecordCounts,
     pub(super) spent: Vec<Spent>,
     pub(super) nodes: Vec<Node>,
@@ -156,6 +159,7 @@ pub struct TrackBuilder {
     pub(super) collectives: Vec<Collective>,
     pub(super) values: Vec<(u32, u64, f64)>,
     pub(super) markers: Vec<(u32, u64)>,
+    pub(super) files: Vec<FileOperation>,
     pub(super) issues: Issues,
     /// Contexts in all that were taken over by the conversion.
     pub(super) taken: usize,
@@ -186,6 +190,7 @@ impl TrackBuilder {
             levels: Vec::new(),
             collector: BinCollector::default(),
             collective: None,
+            shift_nanos: 0,
             counts: RecordCounts::default(),
             spent: vec![Spent::default()],
             nodes: Vec::new(),
@@ -193,9 +198,17 @@ impl TrackBuilder {
             collectives: Vec::new(),
             values: Vec::new(),
             markers: Vec::new(),
+            files: Vec::new(),
             issues: Issues::new(),
             taken: 1,
         }
+    }
+
+    /// As [`TrackBuilder::new`], for a track whose clock has another zero than the archive's:
+    /// `nanos` are added to all its times.
+    #[must_use]
+    pub(super) fn shifted(label: impl Into<String>, nanos: i64) -> Self {
+        Self { shift_nanos: nanos, ..Self::new(label) }
     }
 
     /// The track entered `function`.
@@ -251,7 +264,8 @@ impl TrackBuilder {
     pub fn end_collective(&mut self, collective: Collective) {
         self.counts.others += 1;
         let end_nanos = self.advance(collective.end_nanos);
-        let begun = self.collective.take().unwrap_or(collective.start_nanos);
+        let own = collective.start_nanos.saturating_add_signed(self.shift_nanos);
+        let begun = self.collective.take().unwrap_or(own);
         let start_nanos = begun.min(end_nanos);
         self.collectives.push(Collective { start_nanos, end_nanos, ..collective });
     }
@@ -266,13 +280,13 @@ impl TrackBuilder {
     /// As [`TrackBuilder::value`], for values that come before or after all calls instead of between
     /// them; they are in order of time among themselves.
     pub fn value_at(&mut self, nanos: u64, counter: u32, value: f64) {
-        self.widen(nanos);
+        let nanos = self.widen(nanos);
         self.values.push((counter, nanos, value));
     }
 
     /// As [`TrackBuilder::marker`], for markers that do not come between calls.
     pub fn marker_at(&mut self, nanos: u64, name: u32) {
-        self.widen(nanos);
+        let nanos = self.widen(nanos);
         self.markers.push((name, nanos));
     }
 
@@ -280,6 +294,12 @@ impl TrackBuilder {
     pub fn marker(&mut self, nanos: u64, name: u32) {
         let nanos = self.advance(nanos);
         self.markers.push((name, nanos));
+    }
+
+    /// Data was written to a file, or read from it. Its records are counted otherwise.
+    pub fn file(&mut self, operation: FileOperation) {
+        let nanos = self.advance(operation.nanos);
+        self.files.push(FileOperation { nanos, ..operation });
     }
 
     /// A record that is counted but holds nothing that is kept.
@@ -366,14 +386,18 @@ impl TrackBuilder {
         self.issues.report(severity, Stage::Import, kind, place, || message(label));
     }
 
-    /// The track has something at this time, which does not move the time of calls.
-    fn widen(&mut self, nanos: u64) {
+    /// The track has something at this time, which does not move the time of calls. Returns it on
+    /// the archive's clock.
+    fn widen(&mut self, nanos: u64) -> u64 {
+        let nanos = nanos.saturating_add_signed(self.shift_nanos);
         let (first, last) = self.outside.unwrap_or((nanos, nanos));
         self.outside = Some((first.min(nanos), last.max(nanos)));
+        nanos
     }
 
-    /// The time of an event, not before the one seen last.
+    /// The time of an event on the archive's clock, not before the one seen last.
     fn advance(&mut self, nanos: u64) -> u64 {
+        let nanos = nanos.saturating_add_signed(self.shift_nanos);
         if self.first_nanos.is_none() {
             self.first_nanos = Some(nanos);
             self.now_nanos = nanos;

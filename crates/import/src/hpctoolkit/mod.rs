@@ -85,6 +85,7 @@ pub(crate) fn open(
         format: format!("HPCToolkit {version}"),
         origin,
         facts: Vec::new(),
+        components: Vec::new(),
     };
     let contexts = metadata::contexts(meta, &mut issues);
     let store = profiles::Profiles::new(profiles, cct, contexts.source_ids(), is_damaged, *limits);
@@ -97,6 +98,7 @@ pub(crate) fn open(
         profiles: Some(Arc::new(store) as Arc<dyn ProfileStore>),
         traces,
         events: None,
+        activations: None,
         sources: Some(Arc::clone(folder)),
         issues,
     })

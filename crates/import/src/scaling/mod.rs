@@ -92,6 +92,7 @@ fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, 
         format: read.format.name().to_owned(),
         origin: file.to_owned(),
         facts: read.metadata.clone(),
+        components: Vec::new(),
     };
     let mut columns = EnsembleColumns {
         parameters: read

@@ -105,6 +105,7 @@ fn experiment(
         profiles: Some(Arc::new(store) as Arc<dyn ProfileStore>),
         traces: None,
         events: None,
+        activations: None,
         sources: None,
         issues,
     })
@@ -124,6 +125,7 @@ fn metadata(profiles: &Profiles, format: &str, origin: &str) -> Metadata {
         format: format.to_owned(),
         origin: origin.to_owned(),
         facts: facts(profiles),
+        components: Vec::new(),
     }
 }
 

@@ -75,14 +75,15 @@ fn summary(rows: &[Vec<Row>], combine: &[Option<Combine>]) -> Vec<Row> {
     sorted(rows.collect())
 }
 
-/// One location for each thread. The ranks of components follow each other, so that a workflow has
-/// one space of ranks; the number of the component is the application.
+/// One location for each thread; the number of the component is the application.
 fn locations(groups: &[Group], rows: &[Vec<Row>], summary: usize) -> LocationCatalog {
     let mut builder = LocationCatalogBuilder::new();
     builder.push_summary(summary as u64);
     let mut rows = rows.iter();
-    let mut first_rank = 0_u64;
     for (application, group) in (0_u64..).zip(groups) {
+        if let Some(name) = &group.component {
+            builder.application(application, name.as_str());
+        }
         let threads = &group.profiles.threads;
         let has_contexts = threads.iter().any(|thread| thread.id.context > 0);
         let mut processes: Vec<(u32, u32)> =
@@ -103,15 +104,10 @@ fn locations(groups: &[Group], rows: &[Vec<Row>], summary: usize) -> LocationCat
             if has_contexts {
                 identity.push((IdentityKind::Node, u64::from(thread.id.node)));
             }
-            identity.push((IdentityKind::Rank, first_rank + rank));
+            identity.push((IdentityKind::Rank, rank));
             identity.push((IdentityKind::Thread, u64::from(thread.id.thread)));
             builder.push(identity, rows.next().map_or(0, |rows| rows.len() as u64));
         }
-        first_rank += if has_contexts {
-            processes.len() as u64
-        } else {
-            threads.iter().map(|thread| u64::from(thread.id.node) + 1).max().unwrap_or(0)
-        };
     }
     builder.finish()
 }

@@ -11,7 +11,7 @@ use parallax_model::Metadata;
 
 use super::Group;
 
-/// What is known of a workflow: its name, its components and how they depend on each other.
+/// What is known of a workflow: its name, its components and what they add up.
 pub(super) fn metadata(workflow: &Workflow, origin: &str) -> Metadata {
     let first = |list: &str| workflow.metadata.get(list).and_then(|list| list.items().first());
     let instance = first("Workflow Instance");
@@ -25,13 +25,7 @@ pub(super) fn metadata(workflow: &Workflow, origin: &str) -> Metadata {
     }
     let place = text(first("Location"), "type");
     facts.extend(place.map(|value| ("Location".to_owned(), value)));
-    for (number, component) in workflow.components.iter().enumerate() {
-        let needed = workflow.dependencies(&component.name);
-        let needs = match needed.as_slice() {
-            [] => String::new(),
-            list => format!(", needs {}", list.join(", ")),
-        };
-        facts.push((format!("Application {number}"), format!("{}{needs}", component.name)));
+    for component in &workflow.components {
         for (name, value) in &component.aggregates {
             if let Some(value) = value.as_f64() {
                 facts.push((format!("{} {name}", component.name), value.to_string()));
@@ -43,7 +37,48 @@ pub(super) fn metadata(workflow: &Workflow, origin: &str) -> Metadata {
         format: "TAU workflow profile".to_owned(),
         origin: origin.to_owned(),
         facts,
+        components: components(workflow),
     }
+}
+
+/// The components: when each ran, and what it needs. Their ranks follow each other.
+fn components(workflow: &Workflow) -> Vec<parallax_model::Component> {
+    let listed = workflow.metadata.get("Workflow Component").map_or(&[][..], Value::items);
+    let mut first_rank = 0;
+    let mut out = Vec::new();
+    for (application, component) in (0..).zip(&workflow.components) {
+        let is_own = |value: &&Value| {
+            value.get("name").and_then(Value::as_str) == Some(component.name.as_str())
+        };
+        let described = listed.iter().find(is_own);
+        // Later versions of the tool say it beside the profiles.
+        let aggregate = |field: &str| {
+            component.aggregates.iter().find(|(name, _)| name == field).map(|(_, value)| value)
+        };
+        let nanos = |field: &str| {
+            let value =
+                described.and_then(|value| value.get(field)).or_else(|| aggregate(field))?;
+            let micros = match value {
+                Value::String(text) => text.parse::<u64>().ok()?,
+                Value::Number(number) => number.as_u64()?,
+                _ => return None,
+            };
+            micros.checked_mul(1000)
+        };
+        let needed = workflow.dependencies(&component.name);
+        out.push(parallax_model::Component {
+            application,
+            name: component.name.as_str().into(),
+            depends_on: needed.into_iter().map(Arc::from).collect(),
+            first_rank,
+            shift_nanos: 0,
+            span: nanos("start-timestamp").zip(nanos("end-timestamp")),
+        });
+        let timers = component.timers.iter().map(|timer| u64::from(timer.process));
+        let counters = component.counters.iter().map(|counter| u64::from(counter.process));
+        first_rank += timers.chain(counters).max().map_or(0, |last| last + 1);
+    }
+    out
 }
 
 /// Each component as the profiles it was made of.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_analysis::scaling::Spread;
-use parallax_model::ensemble::{Ensemble, Region, metric_names};
+use parallax_model::ensemble::{Ensemble, Region, Sample, metric_names};
 
 use super::answer::is_mpi;
 use super::axes::{Axes, RunChoice};
@@ -127,24 +127,24 @@ impl Spreads {
             .map(|sample| sample.run)
             .collect();
         for region in (0..).take(num_regions) {
-            let samples = |metric| samples_of(metric, region);
-            let value = |metric: Option<u16>, run: u32| {
-                let list = samples(metric);
+            let [time, max, mean, count, told] =
+                [time, max, mean, count, told].map(|metric| samples_of(metric, region));
+            let value = |list: &[Sample], run: u32| {
                 let at = list.binary_search_by_key(&run, |sample| sample.run).ok()?;
                 list.get(at).map(|sample| sample.value)
             };
             // Sources that time threads leave out a largest time that equals the region's time, and
             // everything about threads where there is one only.
-            let measured = samples(mean).iter().filter_map(|sample| {
+            let measured = mean.iter().filter_map(|sample| {
                 let max = value(max, sample.run).or_else(|| value(time, sample.run))?;
                 let locations = value(count, sample.run).unwrap_or(0.0);
                 Some((sample.run, (max - sample.value) / max, locations, 0.0))
             });
-            let alone = samples(time).iter().map(|sample| sample.run).filter(|&run| {
+            let alone = time.iter().map(|sample| sample.run).filter(|&run| {
                 threaded.contains(&run) && value(mean, run).is_none() && value(told, run).is_none()
             });
             let alone = alone.map(|run| (run, 0.0, 1.0, 1.0));
-            let told = samples(told).iter().map(|sample| (sample.run, sample.value, 0.0, 0.0));
+            let told = told.iter().map(|sample| (sample.run, sample.value, 0.0, 0.0));
             for (run, imbalance, locations, alone) in measured.chain(alone).chain(told) {
                 let Some(run) = ensemble.runs().get(run as usize) else { continue };
                 let is_left_out = runs == RunChoice::Trusted && !run.is_trusted;

@@ -1,10 +1,12 @@
 //! Contexts of several databases as the regions of one ensemble, matched by call path.
 
+pub use parallax_analysis::comparison::{ContextDetail, LibraryFrames};
+use parallax_analysis::comparison::{PathNode, PathTree, is_flat};
 use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, Unit};
 use parallax_engine::query::{parse_metrics, parse_profiles};
 use parallax_engine::resolve::{resolve_metric, resolve_profiles};
 use parallax_engine::{LocationChoice, Session};
-use parallax_model::ensemble::{EnsembleBuilder, RegionKind, RegionPlace, metric_names};
+use parallax_model::ensemble::{EnsembleBuilder, RegionPlace, metric_names};
 use parallax_model::{
     ContextChoice, ContextKind, ContextTree, IdentityKind, MetricChoice, Plan, Scope, SliceRequest,
 };
@@ -23,28 +25,6 @@ pub enum LocationStatistic {
     Mean,
     /// The sum: resources used, not time passed.
     Sum,
-}
-
-/// Which contexts become regions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ContextDetail {
-    /// Calls of functions only.
-    Functions,
-    /// Functions and loops.
-    #[default]
-    Loops,
-    /// Functions, loops and source lines.
-    Lines,
-}
-
-/// What becomes of functions that system and MPI libraries call inside.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum LibraryFrames {
-    /// Only the call into the library is a region; time inside counts for it.
-    #[default]
-    Folded,
-    /// They are regions like any other.
-    Kept,
 }
 
 /// How databases are read into an ensemble.
@@ -101,16 +81,6 @@ pub(super) fn choose_metric(
     Ok(ChosenMetric { name: catalog.get(metric).name.to_string(), reason })
 }
 
-/// Whether functions stand next to each other because call paths were not measured. What they take
-/// with what they call is then counted again where that stands, so only exclusive values add up.
-pub(super) fn is_flat(tree: &ContextTree) -> bool {
-    let is_function = |context| tree.kind(context) == ContextKind::Function;
-    // Lines and loops may stand between a function and its caller.
-    let is_called = |context| tree.ancestors(context).any(is_function);
-    let mut functions = tree.iter().filter(|&context| is_function(context));
-    tree.len() > 2 && !functions.any(is_called)
-}
-
 /// Adds the contexts and values of one database as `run`; returns the metric that holds them.
 pub(super) fn add_database(
     builder: &mut EnsembleBuilder,
@@ -141,7 +111,7 @@ pub(super) fn add_database(
     }
     let mut fold = Fold::new(session.tree().len(), locations.len());
     fold.read(session, metric, &locations, control)?;
-    let regions = Regions::of(session.tree(), options);
+    let regions = PathTree::of(session.tree(), options.detail, options.libraries);
     let totals = fold.totals(session.tree(), &regions);
 
     let main = builder.metric(&name, &unit);
@@ -221,177 +191,23 @@ fn chosen_locations(
     Ok(list)
 }
 
-/// A node of the simplified tree: what contexts with the same path of kept ancestors become.
-struct RegionNode {
-    /// What tells it from its siblings, the same in all experiments.
-    key: String,
-    label: String,
-    parent: Option<usize>,
-    kind: RegionKind,
-    /// The first context of it.
-    context: ContextIdx,
-}
-
-struct Regions {
-    /// Parents before children; the first is the whole program.
-    nodes: Vec<RegionNode>,
-    /// For each context the node that its inclusive value is added to, if it is kept itself.
-    own: Vec<Option<usize>>,
-}
-
-impl Regions {
-    fn of(tree: &ContextTree, options: &ContextOptions) -> Self {
-        let root = RegionNode {
-            key: String::new(),
-            label: "whole program".to_owned(),
-            parent: None,
-            kind: RegionKind::WholeProgram,
-            context: ContextTree::ROOT,
-        };
-        let mut nodes = vec![root];
-        let mut own = vec![None; tree.len()];
-        // The node around each context, and whether its code belongs to a library.
-        let mut around = vec![(0_usize, Origin::Program); tree.len()];
-        let mut known: std::collections::HashMap<(usize, String), usize> =
-            std::collections::HashMap::new();
-        if let Some(slot) = own.first_mut() {
-            *slot = Some(0);
-        }
-        for context in tree.iter().skip(1) {
-            let parent = tree.parent(context).map_or(0, ContextIdx::idx);
-            let (above, origin) = around.get(parent).copied().unwrap_or((0, Origin::Program));
-            let here = match tree.kind(context) {
-                ContextKind::Function => Origin::of(tree, context, origin),
-                _ => origin,
-            };
-            let kind = match tree.kind(context) {
-                ContextKind::Entry => Some(RegionKind::Entry),
-                ContextKind::Function => Some(RegionKind::Function),
-                ContextKind::Loop if options.detail != ContextDetail::Functions => {
-                    Some(RegionKind::Loop)
-                }
-                ContextKind::Line if options.detail == ContextDetail::Lines => {
-                    Some(RegionKind::Line)
-                }
-                _ => None,
-            };
-            let is_inside = options.libraries == LibraryFrames::Folded
-                && origin != Origin::Program
-                && here != Origin::Program;
-            let node = match kind.filter(|_| !is_inside) {
-                None => above,
-                Some(kind) => {
-                    let label = tree.label(context);
-                    let key = normal_name(&label).to_owned();
-                    let next = nodes.len();
-                    let at = *known.entry((above, key.clone())).or_insert(next);
-                    if at == next {
-                        let parent = Some(above);
-                        nodes.push(RegionNode { label: key.clone(), key, parent, kind, context });
-                    }
-                    if let Some(slot) = own.get_mut(context.idx()) {
-                        *slot = Some(at);
-                    }
-                    at
-                }
-            };
-            if let Some(slot) = around.get_mut(context.idx()) {
-                *slot = (node, here);
-            }
-        }
-        Self { nodes, own }
-    }
-
-    /// For each node whether it is a call of MPI that no other such call encloses.
-    fn outermost_mpi(&self) -> Vec<bool> {
-        let mut is_inside = vec![false; self.nodes.len()];
-        let mut out = vec![false; self.nodes.len()];
-        for (at, node) in self.nodes.iter().enumerate() {
-            let is_enclosed =
-                node.parent.and_then(|above| is_inside.get(above).copied()).unwrap_or(false);
-            let is_call = is_mpi(&node.label);
-            if let (Some(inside), Some(outermost)) = (is_inside.get_mut(at), out.get_mut(at)) {
-                *inside = is_enclosed || is_call;
-                *outermost = is_call && !is_enclosed;
-            }
-        }
-        out
-    }
-}
-
-/// Whose code a context is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    Program,
-    /// A library of the system.
-    System,
-    /// Below a call of MPI, whatever it calls.
-    Mpi,
-}
-
-impl Origin {
-    fn of(tree: &ContextTree, function: ContextIdx, above: Self) -> Self {
-        let name = tree.function_name(function).unwrap_or("");
-        if above == Self::Mpi || name.starts_with("MPI_") || name.starts_with("PMPI_") {
-            return Self::Mpi;
-        }
-        let module = tree
-            .function(function)
-            .and_then(|row| tree.functions().get(row.idx()))
-            .and_then(|function| tree.modules().get(function.module?.idx()));
-        match module {
-            Some(module) if is_system(&module.path) => Self::System,
-            Some(_) => Self::Program,
-            // Code without a module goes with what called it.
-            None => above,
+/// For each node whether it is a call of MPI that no other such call encloses.
+fn outermost_mpi(regions: &PathTree) -> Vec<bool> {
+    let mut is_inside = vec![false; regions.nodes.len()];
+    let mut out = vec![false; regions.nodes.len()];
+    for (at, node) in regions.nodes.iter().enumerate() {
+        let is_enclosed =
+            node.parent.and_then(|above| is_inside.get(above).copied()).unwrap_or(false);
+        let is_call = is_mpi(&node.label);
+        if let (Some(inside), Some(outermost)) = (is_inside.get_mut(at), out.get_mut(at)) {
+            *inside = is_enclosed || is_call;
+            *outermost = is_call && !is_enclosed;
         }
     }
+    out
 }
 
-/// Whether a library comes with the system, by where it is and what it is called.
-fn is_system(path: &str) -> bool {
-    const FOLDERS: [&str; 4] = ["/lib/", "/lib64/", "/usr/", "["];
-    const NAMES: [&str; 12] = [
-        "libc.so",
-        "libc-",
-        "libm.so",
-        "libm-",
-        "libpthread",
-        "libstdc++",
-        "libgcc",
-        "libgomp",
-        "libmpi",
-        "libopen-pal",
-        "libdl",
-        "ld-linux",
-    ];
-    let name = path.rsplit('/').next().unwrap_or(path);
-    FOLDERS.iter().any(|folder| path.starts_with(folder))
-        || NAMES.iter().any(|start| name.starts_with(start))
-}
-
-/// A name without what compilers and addresses add, so that it is the same in every run:
-/// `solve.constprop.0` and `solve [clone .isra.2]` are `solve`.
-fn normal_name(label: &str) -> &str {
-    let mut name = label.split(" [clone").next().unwrap_or(label).trim();
-    const ADDED: [&str; 6] = [".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", ".llvm."];
-    let cut = |name: &str| {
-        ADDED
-            .iter()
-            .filter_map(|added| {
-                let at = name.rfind(added).filter(|at| *at > 0)?;
-                let number = name.get(at + added.len()..)?;
-                number.chars().all(|c| c.is_ascii_digit() || c == '.').then_some(at)
-            })
-            .min()
-    };
-    while let Some(front) = cut(name).and_then(|at| name.get(..at)) {
-        name = front;
-    }
-    name
-}
-
-fn place(tree: &ContextTree, node: &RegionNode, nodes: &[RegionNode]) -> RegionPlace {
+fn place(tree: &ContextTree, node: &PathNode, nodes: &[PathNode]) -> RegionPlace {
     let mut path = Vec::new();
     let mut next = node.parent;
     while let Some(above) = next.and_then(|at| nodes.get(at)) {
@@ -508,11 +324,11 @@ impl Fold {
 
     /// For each node, the largest and the summed value over locations. Contexts of one node are
     /// siblings in the simplified tree, so their values add up within a location.
-    fn totals(&self, tree: &ContextTree, regions: &Regions) -> Vec<Total> {
+    fn totals(&self, tree: &ContextTree, regions: &PathTree) -> Vec<Total> {
         let mut totals = vec![Total::default(); regions.nodes.len()];
         let mut here = vec![0.0; regions.nodes.len()];
         let mut in_mpi = vec![0.0; regions.nodes.len()];
-        let outermost = regions.outermost_mpi();
+        let outermost = outermost_mpi(regions);
         let mut touched: Vec<usize> = Vec::new();
         debug_assert_eq!(self.num_contexts, tree.len());
         for chunk in self.values.chunk_by(|a, b| a.0 == b.0) {
@@ -564,35 +380,5 @@ impl Fold {
             in_mpi.fill(0.0);
         }
         totals
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_lose_what_compilers_add() {
-        for (label, name) in [
-            ("solve", "solve"),
-            ("solve.constprop.0", "solve"),
-            ("solve.isra.0.part.12", "solve"),
-            ("solve.cold", "solve"),
-            ("solve [clone .isra.2]", "solve"),
-            ("solve.colder", "solve.colder"),
-            ("react._omp_fn.0", "react._omp_fn.0"),
-        ] {
-            assert_eq!(normal_name(label), name, "{label}");
-        }
-    }
-
-    #[test]
-    fn libraries_of_the_system_are_known_by_folder_or_name() {
-        for path in ["/usr/lib/libfoo.so", "[vdso]", "/opt/mpi/lib/libmpi.so.40", "/x/libc.so.6"] {
-            assert!(is_system(path), "{path}");
-        }
-        for path in ["/home/a/reactor", "/opt/hypre/lib/libHYPRE.so", "/x/libcgsolver.so"] {
-            assert!(!is_system(path), "{path}");
-        }
     }
 }

@@ -12,7 +12,9 @@ use parallax_model::ensemble::{
 };
 use parallax_model::{Experiment, Metadata};
 
-use super::contexts::{ContextOptions, add_database, choose_metric, is_flat};
+use parallax_analysis::comparison::is_flat;
+
+use super::contexts::{ContextOptions, add_database, choose_metric};
 use super::parameters::{ParameterRule, ParameterTable, labelled, told_cores, told_input};
 use super::{Remedy, ScalingError};
 use crate::Answer;

@@ -17,6 +17,7 @@ mod traces;
 
 pub mod arbitrary;
 pub mod generate;
+pub mod iterations;
 
 pub use database::{
     Context, ContextKind, Database, Function, Id, LexicalType, Metric, Point, Profile, Relation,

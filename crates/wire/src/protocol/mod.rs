@@ -6,18 +6,37 @@
 //!
 //! Fields that a request leaves out have the value that the command line has by default.
 
+mod advise;
+mod clusters;
 mod common;
+mod comparison;
+mod correlations;
 mod errors;
+mod events;
+mod iterations;
 mod open;
 mod profile;
 mod scaling;
+mod timeline;
 #[cfg(feature = "typescript")]
 pub mod typescript;
 
 use serde::{Deserialize, Serialize};
 
+pub use advise::{AdviseAsk, AdviseReply, TasksReply};
+pub use clusters::{
+    ClustersAsk, ClustersReply, RackReply, RackRowReply, TextFileAsk, TopologyAsk, TopologyReply,
+};
 pub use common::{CostAsk, CostReply, CostsAsk, PruneAsk, TableOnlyReply};
+pub use comparison::{DifferencesAsk, DifferencesReply};
+pub use correlations::{
+    CorrelationPointsAsk, CorrelationPointsReply, CorrelationsAsk, CorrelationsReply,
+};
 pub use errors::ErrorReply;
+pub use events::{CriticalPathAsk, CriticalPathReply, OverTimeAsk, OverTimeReply, WaitsAsk};
+pub use iterations::{
+    IterationsAsk, IterationsFoundReply, IterationsGroupReply, IterationsReply, RepetitionReply,
+};
 pub use open::{
     CloseAsk, CloseReply, CombineAsk, EnsembleAsk, HelloAsk, HelloReply, InfoAsk, IssuesAsk,
     IssuesReply, ItemKind, ItemReply, OpenAsk, OpenReply, RootReply,
@@ -34,8 +53,15 @@ pub use scaling::{
     SpreadReply, ViewAsk,
 };
 
+pub use timeline::{
+    CallsAsk, CallsReply, ComponentReply, CounterBinsAsk, CounterBinsReply, CounterReply, FindAsk,
+    FindOrderAsk, FindReply, LinkBinsAsk, LinkBinsReply, LinksAsk, LinksReply, MarkersAsk,
+    MarkersReply, MessagesAsk, PathAtAsk, PathAtReply, StacksAsk, StacksReply, StatsAsk, TileAsk,
+    TileReply, TimelineAsk, TimelineByAsk, TimelineReply, TrackRangeAsk, TracksAsk, tracks_choice,
+};
+
 /// The version of the protocol; both sides name it in `hello`.
-pub const PROTOCOL_VERSION: u32 = 2;
+pub const PROTOCOL_VERSION: u32 = 3;
 
 /// What a request is answered with, beside its tables.
 pub trait Ask {
@@ -93,12 +119,54 @@ protocol! {
     Report(ReportAsk) => crate::ReportReply,
     /// How evenly contexts cost; table `rows`.
     Balance(BalanceAsk) => BalanceReply,
+    /// Which locations cost alike; table `members` and others.
+    Clusters(ClustersAsk) => ClustersReply,
+    /// Where nodes stand; table `nodes` and others.
+    Topology(TopologyAsk) => TopologyReply,
+    /// What rises and falls together over locations; table `pairs`.
+    Correlations(CorrelationsAsk) => CorrelationsReply,
+    /// Two columns of `correlations` at each location; table `points`.
+    CorrelationPoints(CorrelationPointsAsk) => CorrelationPointsReply,
     /// When threads and GPUs had nothing to do; table `rows`.
     Idleness(IdlenessAsk) => TableOnlyReply,
     /// Values as stored; table `rows`.
     Query(QueryAsk) => TableOnlyReply,
     /// Samples; table `rows`.
     Trace(TraceAsk) => TableOnlyReply,
+    /// What there is to see in a trace; tables `tracks`, `functions`, `groups` and `contexts`.
+    Timeline(TimelineAsk) => TimelineReply,
+    /// A picture of tracks over time; table `cells`.
+    Tile(TileAsk) => TileReply,
+    /// Calls, one by one; table `calls`.
+    Calls(CallsAsk) => CallsReply,
+    /// What was active at a moment; table `path`.
+    PathAt(PathAtAsk) => PathAtReply,
+    /// Messages or flows, one by one; table `links`.
+    Links(LinksAsk) => LinksReply,
+    /// Messages or flows over time; table `bins`.
+    LinkBins(LinkBinsAsk) => LinkBinsReply,
+    /// Time and calls in a stretch of time; table `rows`.
+    Stats(StatsAsk) => TableOnlyReply,
+    /// Messages or flows put together; table `rows`.
+    Messages(MessagesAsk) => TableOnlyReply,
+    /// Calls by name and duration; tables `rows` and `histogram`.
+    Find(FindAsk) => FindReply,
+    /// A counter over time; table `values`.
+    CounterBins(CounterBinsAsk) => CounterBinsReply,
+    /// Markers; table `markers`.
+    Markers(MarkersAsk) => MarkersReply,
+    /// What could run in parallel; table `rows`.
+    Advise(AdviseAsk) => AdviseReply,
+    /// Who waits for whom, and for how long; table `rows`.
+    Waits(WaitsAsk) => TableOnlyReply,
+    /// What the run time consists of, if nobody's waiting is counted; table `rows`.
+    CriticalPath(CriticalPathAsk) => CriticalPathReply,
+    /// How a trace changes over time; tables `rows` and `totals`.
+    OverTime(OverTimeAsk) => OverTimeReply,
+    /// Repeated phases and how even they are; tables `contexts`, `locations`, `iterations`, `cells`.
+    Iterations(IterationsAsk) => IterationsReply,
+    /// What each location spends on what; tables `locations` and `stack`.
+    Stacks(StacksAsk) => StacksReply,
     /// Regions, verdict and maps of an ensemble; tables `cells` and `losses`.
     Scaling(ScalingAsk) => ScalingReply,
     /// Another table of an ensemble; table `rows`.
@@ -107,4 +175,6 @@ protocol! {
     Models(ModelsAsk) => ModelsReply,
     /// Two ensembles as versions of one program; table `cells`.
     Compare(CompareAsk) => CompareReply,
+    /// What changed from one experiment to another; table `rows`.
+    Differences(DifferencesAsk) => DifferencesReply,
 }

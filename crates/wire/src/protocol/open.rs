@@ -133,6 +133,8 @@ pub struct ItemReply {
     pub issues: u64,
     /// Items that an ensemble was made of.
     pub members: Vec<String>,
+    /// Whether it has a trace, so that there is a timeline.
+    pub has_trace: bool,
 }
 
 /// What was opened.

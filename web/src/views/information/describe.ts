@@ -43,6 +43,10 @@ export function describeInfo(info: JsonObject): readonly FactSection[] {
       facts: objects(info["kinds"]).map((kind) => ({ name: textOf(kind["name"]), value: amount(kind["count"]) })),
     },
     {
+      title: "Components",
+      facts: objects(info["component_list"]).map((component) => ({ name: textOf(component["name"]), value: ofComponent(component) })),
+    },
+    {
       title: "Parameters",
       facts: objects(info["parameters"]).map((parameter) => ({ name: textOf(parameter["name"]), value: values(parameter["values"]) })),
     },
@@ -61,6 +65,17 @@ export function describeInfo(info: JsonObject): readonly FactSection[] {
       })),
     },
   ].filter((section) => section.facts.length > 0);
+}
+
+/** Ranks of a component, when it ran, and what it takes data from. */
+function ofComponent(component: JsonObject): string {
+  const { ranks, start_s: start, end_s: end } = component;
+  const needed = Array.isArray(component["depends_on"]) ? component["depends_on"].map((one) => String(one)) : [];
+  return [
+    ranks === 1 ? "1 rank" : `${amount(ranks)} ranks`,
+    typeof start === "number" && typeof end === "number" ? `${seconds(start)} to ${seconds(end)}` : "",
+    needed.length > 0 ? `takes data from ${needed.join(", ")}` : "",
+  ].filter((text) => text !== "").join(" · ");
 }
 
 function objects(value: Json | undefined): readonly JsonObject[] {

@@ -15,6 +15,13 @@ const VIEWS: Readonly<Record<string, readonly [view: string, label: string]>> = 
   balance: ["profile.distribution", "Show over locations"],
   distribution: ["profile.distribution", "Show over locations"],
   idleness: ["profile.flat", "Show the functions"],
+  iterations: ["trace.iterations", "Show the iterations"],
+  cluster: ["groups.clusters", "Show the groups"],
+  topology: ["groups.racks", "Show the racks"],
+  correlate: ["profile.correlations", "Show what goes together"],
+  waits: ["trace.waits", "Show who waits"],
+  "critical-path": ["trace.waits", "Show the critical path"],
+  compare: ["profile.differences", "Show what changed"],
   info: ["item.information", "Show what was measured"],
 };
 

@@ -29,6 +29,7 @@
 //!
 //! Everything is a function of the options: equal options give equal bytes, on any number of cores.
 
+mod congestion;
 mod model;
 mod plan;
 mod program;
@@ -40,6 +41,7 @@ use std::path::Path;
 
 use model::Model;
 
+pub use congestion::Congestion;
 pub use plan::{Phase, Planted, PlantedPhase, PlantedSlowNodes};
 
 /// The number of the generator, `generator` in `planted.json`.
@@ -75,6 +77,9 @@ pub struct GenerateOptions {
     pub imbalance: Option<Imbalance>,
     /// Nodes that are slow in phase `setup_allreduce`.
     pub slow_nodes: Option<SlowNodes>,
+    /// Slow nodes as they were seen on Aurora, with the names of nodes in `hosts.csv`; needs one
+    /// iteration, one thread, no imbalance and no trace.
+    pub congestion: Option<Congestion>,
     /// Whether there is a trace.db.
     pub trace: bool,
     /// Whether costs lie on instructions whose contexts are left out of meta.db, as writers before
@@ -99,6 +104,7 @@ impl Default for GenerateOptions {
             seed: 1,
             imbalance: Some(Imbalance::default()),
             slow_nodes: None,
+            congestion: None,
             trace: true,
             elided: true,
         }
@@ -200,6 +206,20 @@ impl GenerateOptions {
             };
             if !(amplitude.is_finite() && amplitude >= 0.0 && fraction_fits) {
                 return wrong("imbalance: an amplitude of at least 0, a fraction of 0 to 1".into());
+            }
+        }
+        if let Some(Congestion { nodes, .. }) = self.congestion {
+            let is_plain = self.iterations == 1
+                && self.threads_per_rank == 1
+                && self.imbalance.is_none()
+                && self.slow_nodes.is_none()
+                && !self.trace;
+            if !is_plain || nodes > self.nodes() {
+                return wrong(format!(
+                    "congestion: {nodes} of {} nodes; give one iteration and one thread, and no \
+                     imbalance, slow nodes or trace",
+                    self.nodes()
+                ));
             }
         }
         if let Some(SlowNodes { count, factor }) = self.slow_nodes {

@@ -182,7 +182,8 @@ impl Model {
         Planted {
             options: self.options.clone(),
             phases,
-            slow_nodes: self.options.slow_nodes.map(|_| self.laws.slow_nodes()),
+            slow_nodes: (self.options.slow_nodes.is_some() || self.options.congestion.is_some())
+                .then(|| self.laws.slow_nodes()),
             iteration_context_id: database.contexts[self.program.time_loop].id,
             iteration_nanos,
             span_nanos: (segments[0].start, segments[segments.len() - 1].end),

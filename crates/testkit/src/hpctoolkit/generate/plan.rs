@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::congestion::{self, Congestion};
 use super::random::{Permutation, hash};
 use super::{GENERATOR, GenerateOptions, ImbalanceLaw};
 
@@ -127,7 +128,8 @@ pub struct Planted {
     pub slow_nodes: Option<PlantedSlowNodes>,
     /// Id of the loop whose iterations are planted.
     pub iteration_context_id: u32,
-    /// Start of each iteration in nanoseconds since the Unix epoch, the same on all ranks, then the
+    /// Start of each iteration in nanoseconds since the Unix epoch, the same on all ranks (with
+    /// congestion, that of rank 0), then the
     /// end of the last one. Every tenth iteration is half as long again as the others.
     pub iteration_nanos: Vec<u64>,
     /// Start and end of all traces in nanoseconds since the Unix epoch.
@@ -173,6 +175,20 @@ impl Planted {
         let [_, high, middle, low] = (node + 1).to_be_bytes();
         let address = u32::from_le_bytes([10, 128 + high, middle, low]);
         address.rotate_left(16)
+    }
+
+    /// The name of a node of a run with congestion: an xname of Aurora.
+    #[must_use]
+    pub fn xname(node: u32) -> String {
+        congestion::xname(node)
+    }
+
+    /// The table `hostid,xname` of a run with congestion.
+    #[must_use]
+    pub fn hosts_csv(&self) -> String {
+        let line = |node| format!("{:#010x},{}\n", Self::host_id(node), Self::xname(node));
+        let lines: String = (0..self.options.nodes()).map(line).collect();
+        format!("hostid,xname\n{lines}")
     }
 
     /// The answers as the text of `planted.json`.
@@ -274,6 +290,8 @@ pub(crate) struct Laws {
     iterations: u32,
     imbalance: Option<super::Imbalance>,
     factor: f64,
+    congestion: Option<Congestion>,
+    seed: u64,
     /// By node.
     is_slow: Vec<bool>,
 }
@@ -287,7 +305,12 @@ impl Laws {
             order.sort_by_key(|&node| (hash(options.seed, u64::from(node), 0x534c_4f57), node));
             order.iter().take(slow.count as usize).for_each(|&node| is_slow[node as usize] = true);
         }
+        if let Some(congestion) = options.congestion {
+            is_slow = congestion.slow(nodes, options.seed);
+        }
         Self {
+            congestion: options.congestion,
+            seed: options.seed,
             ranks: options.ranks,
             ranks_per_node: options.ranks_per_node,
             iterations: options.iterations,
@@ -299,6 +322,13 @@ impl Laws {
 
     pub(crate) fn slow_nodes(&self) -> PlantedSlowNodes {
         let nodes = (0_u32..).zip(&self.is_slow).filter(|(_, slow)| **slow).map(|(node, _)| node);
+        if self.congestion.is_some() {
+            return PlantedSlowNodes {
+                nodes: nodes.collect(),
+                slow_seconds: Congestion::allreduce(true),
+                normal_seconds: Congestion::allreduce(false),
+            };
+        }
         PlantedSlowNodes {
             nodes: nodes.collect(),
             slow_seconds: SETUP_ALLREDUCE * self.factor,
@@ -346,6 +376,20 @@ impl Laws {
     /// Seconds of the phases before the iterations on thread 0. Their sum is the same on all ranks.
     fn before(&self, rank: u32) -> [f64; 4] {
         let node = (rank / self.ranks_per_node) as usize;
+        if self.congestion.is_some() {
+            let noise = Congestion::noise(self.seed, rank / self.ranks_per_node, rank);
+            let other = |phase: Phase| Congestion::other_noise(self.seed, rank, phase as usize);
+            // The barrier takes what is left of the total after the iteration and the end.
+            let iteration = COMPUTE + EXCHANGE + SOLVE + REDUCE;
+            let fixed = STARTUP + SETUP + FINISH + iteration * self.iteration_weight();
+            let barrier = congestion::NORMAL_TOTAL - congestion::NORMAL_ALLREDUCE - fixed;
+            return [
+                STARTUP * other(Phase::Startup),
+                SETUP * other(Phase::Setup),
+                Congestion::allreduce(self.is_slow[node]) * noise,
+                barrier * other(Phase::SetupBarrier),
+            ];
+        }
         let slow = SETUP_ALLREDUCE * self.factor;
         let allreduce = if self.is_slow[node] { slow } else { SETUP_ALLREDUCE };
         [STARTUP, SETUP, allreduce, SETUP_BARRIER + (slow - allreduce)]
@@ -386,7 +430,7 @@ impl Laws {
         }
         let iteration = self.iteration(rank);
         // Iterations begin at the same moment on all ranks: their sums may differ in the last bit.
-        let (mut start, all) = (self.before_iterations(), EXCHANGE + COMPUTE + SOLVE + REDUCE);
+        let (mut start, all) = (self.before_iterations(rank), EXCHANGE + COMPUTE + SOLVE + REDUCE);
         let amplitude = self.imbalance.map_or(0.0, |imbalance| imbalance.amplitude);
         let length = all + COMPUTE * amplitude;
         for number in 0..self.iterations {
@@ -412,7 +456,10 @@ impl Laws {
     }
 
     /// Seconds from the start to the first iteration.
-    fn before_iterations(&self) -> f64 {
+    fn before_iterations(&self, rank: u32) -> f64 {
+        if self.congestion.is_some() {
+            return self.before(rank).iter().sum();
+        }
         STARTUP + SETUP + SETUP_ALLREDUCE * self.factor + SETUP_BARRIER
     }
 }

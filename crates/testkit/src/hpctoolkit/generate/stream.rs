@@ -25,8 +25,15 @@ pub(crate) const BLOCK_BYTES: u64 = 512 << 20;
 /// Scratch spaces are as large as the tree: more of them than this do not pay.
 const MAX_SCRATCHES: usize = 16;
 
-const FILES: [&str; 6] =
-    ["meta.db", "profile.db", "cct.db", "trace.db", "metrics/default.yaml", "planted.json"];
+const FILES: [&str; 7] = [
+    "meta.db",
+    "profile.db",
+    "cct.db",
+    "trace.db",
+    "metrics/default.yaml",
+    "planted.json",
+    "hosts.csv",
+];
 
 /// Progress: steps done, all steps, and the name of the file.
 type Progress<'a> = dyn Fn(u64, u64, &str) + 'a;
@@ -68,6 +75,9 @@ pub(crate) fn write(
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
+    }
+    if model.options.congestion.is_some() {
+        small_file(dir, "hosts.csv", planted.hosts_csv().as_bytes())?;
     }
     small_file(dir, "planted.json", planted.to_json().as_bytes())?;
     Ok(planted)

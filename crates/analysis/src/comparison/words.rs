@@ -1,0 +1,174 @@
+//! A comparison in plain words.
+
+use parallax_base::Unit;
+
+use super::{Basis, Comparison, Delta, Presence, VersionPair};
+
+/// Rows that are named at most.
+const NAMED: usize = 5;
+/// A row is named when its own difference is at least this share of the larger version's cost.
+const WORTH_NAMING: f64 = 0.01;
+
+/// A number with its unit, in four digits: `3.2 s`, `12.5 ms`, `1.2e9 cycles`.
+#[must_use]
+pub fn amount(value: f64, unit: &Unit) -> String {
+    let (value, unit) = match unit {
+        Unit::Seconds => scaled(value),
+        Unit::Nanos => scaled(value / 1e9),
+        other => (value, other.to_string()),
+    };
+    let size = value.abs();
+    let digits = if size == 0.0 {
+        "0".to_owned()
+    } else if !(1e-3..1e7).contains(&size) {
+        format!("{value:.3e}")
+    } else {
+        let places = if size >= 1000.0 {
+            0
+        } else if size >= 100.0 {
+            1
+        } else if size >= 10.0 {
+            2
+        } else {
+            3
+        };
+        format!("{value:.places$}")
+    };
+    if unit.is_empty() { digits } else { format!("{digits} {unit}") }
+}
+
+fn scaled(seconds: f64) -> (f64, String) {
+    let size = seconds.abs();
+    let (factor, unit) = if size >= 1.0 || size == 0.0 {
+        (1.0, "s")
+    } else if size >= 1e-3 {
+        (1e3, "ms")
+    } else {
+        (1e6, "us")
+    };
+    (seconds * factor, unit.to_owned())
+}
+
+fn signed(value: f64, unit: &Unit) -> String {
+    let sign = if value > 0.0 { "+" } else { "" };
+    format!("{sign}{}", amount(value, unit))
+}
+
+impl Comparison {
+    /// Rows by own difference, the largest first; equal ones in the order of the tree.
+    #[must_use]
+    pub fn by_difference(&self, pair: &VersionPair) -> Vec<usize> {
+        let own = |row: usize| pair.rows.get(row).map_or(0.0, |row| row.own.difference().abs());
+        let mut rows: Vec<usize> = (0..pair.rows.len()).filter(|&row| own(row) > 0.0).collect();
+        rows.sort_by(|&a, &b| own(b).total_cmp(&own(a)).then(a.cmp(&b)));
+        rows
+    }
+
+    /// What changed from the first version to the other, the most important first.
+    #[must_use]
+    pub fn sentences(&self, pair: &VersionPair) -> Vec<String> {
+        let Some(total) = pair.total() else { return Vec::new() };
+        let size = total.old.abs().max(total.new.abs());
+        let mut out = vec![format!("whole program: {}", self.verdict(total))];
+        let mut named = 0;
+        let mut noise = 0;
+        for row in self.by_difference(pair) {
+            let (Some(context), Some(delta)) = (self.contexts.get(row), pair.rows.get(row)) else {
+                continue;
+            };
+            if delta.own.difference().abs() < size * WORTH_NAMING || named == NAMED {
+                break;
+            }
+            // Locations say where a difference is, not that it is chance.
+            if pair.basis == Some(Basis::Repetitions)
+                && delta.own.is_significant(self.level) == Some(false)
+            {
+                noise += 1;
+                continue;
+            }
+            named += 1;
+            let name = if row == 0 { "outside of all functions" } else { &context.name };
+            let verdict = match delta.presence {
+                Presence::OnlyNew => {
+                    format!("only in the new version: {}", amount(delta.own.new, &self.unit))
+                }
+                Presence::OnlyOld => {
+                    format!("only in the old version: {}", amount(delta.own.old, &self.unit))
+                }
+                _ => self.verdict(&delta.own),
+            };
+            let caller = match context.path.as_slice() {
+                [.., caller, _] => format!(", called from {caller}"),
+                _ => String::new(),
+            };
+            out.push(format!("{name}{caller}: {verdict}{}", self.part(&delta.own, total)));
+        }
+        if named == 0 {
+            out.push(match noise {
+                0 => "no part of it changed by 1 % of the whole or more".to_owned(),
+                1 => "one part of it differs by 1 % of the whole or more, within noise".to_owned(),
+                n => format!("{n} parts of it differ by 1 % of the whole or more, within noise"),
+            });
+        }
+        out
+    }
+
+    /// `3.2 s of 4.1 s of the whole difference`, where that is a part.
+    fn part(&self, own: &Delta, total: &Delta) -> String {
+        match own.share {
+            Some(share) if (0.5..=100.0).contains(&share) => format!(
+                "; {} of {} of the whole difference",
+                signed(own.difference(), &self.unit),
+                signed(total.difference(), &self.unit)
+            ),
+            _ => String::new(),
+        }
+    }
+
+    /// `slower by 12 % (95 %: 8 to 16 %), 3.2 s instead of 2.9 s`.
+    #[must_use]
+    pub fn verdict(&self, delta: &Delta) -> String {
+        let difference = delta.difference();
+        let values = format!(
+            "{} instead of {}",
+            amount(delta.new, &self.unit),
+            amount(delta.old, &self.unit)
+        );
+        if difference == 0.0 {
+            return format!("the same, {}", amount(delta.new, &self.unit));
+        }
+        let direction = match (self.unit.is_time(), difference > 0.0) {
+            (true, true) => "slower",
+            (true, false) => "faster",
+            (false, true) => "more",
+            (false, false) => "less",
+        };
+        let by = match delta.percent() {
+            Some(percent) => {
+                let interval = delta.percent_interval().map_or_else(String::new, |(low, high)| {
+                    let (low, high) = if difference > 0.0 { (low, high) } else { (-high, -low) };
+                    format!(" (95 %: {} to {} %)", short(low), short(high))
+                });
+                format!(" by {} %{interval}", short(percent.abs()))
+            }
+            None => String::new(),
+        };
+        let noise = match delta.is_significant(self.level) {
+            Some(false) => delta.test.map(|test| format!(", {}", test.basis.chance())),
+            _ => None,
+        };
+        format!("{direction}{by}, {values}{}", noise.unwrap_or_default())
+    }
+}
+
+/// A percentage in as few digits as tell something.
+fn short(percent: f64) -> String {
+    let size = percent.abs();
+    if size >= 10.0 {
+        format!("{percent:.0}")
+    } else if size >= 1.0 {
+        format!("{percent:.1}")
+    } else {
+        format!("{percent:.2}")
+    }
+}

@@ -1,0 +1,294 @@
+//! The critical path: what the run time consists of, if nobody's waiting is counted.
+//!
+//! Böhme, de Supinski, Geimer, Schulz and Wolf, "Scalable critical-path based performance
+//! analysis" (IPDPS 2012): start where the last track ends and go back in time. Where the track
+//! has waited, go on with the one that it waited for, at the moment at which that one let it go
+//! on; where it has not, it is what the time went into. So the path has no gap and no overlap, and
+//! is as long as the execution; making anything on it faster makes the execution faster, until
+//! another path is longer.
+//!
+//! Waits are those of [`mod@super::waits`]. What these do not know (threads that wait for threads,
+//! non-blocking receives that hold up their sender) counts as time of the track that waits.
+//!
+//! Only the calls that wait are in memory, and one pass over each track on the path says what it
+//! did there.
+
+use std::collections::HashMap;
+
+use parallax_base::{ContextIdx, Control, TimeWindow, threads};
+use parallax_engine::{EngineError, Session};
+use parallax_model::{ContextTree, TraceStore};
+
+use super::Selection;
+use super::waits::{Wait, WaitChoice, WaitCounts, WaitKind, waits};
+
+/// A stretch of the path on one track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// The track.
+    pub track: u32,
+    /// Nanoseconds on the trace's clock.
+    pub start_nanos: u64,
+    /// Where the next segment starts; excluded.
+    pub end_nanos: u64,
+    /// The context that took most of it; the root where nothing ran.
+    pub context: ContextIdx,
+    /// How much that took.
+    pub context_nanos: u64,
+    /// Why the track of the next segment had waited; `None` at the end of the path.
+    pub releases: Option<WaitKind>,
+}
+
+impl Segment {
+    /// How long it is.
+    #[must_use]
+    pub const fn nanos(&self) -> u64 {
+        self.end_nanos.saturating_sub(self.start_nanos)
+    }
+}
+
+/// Time on the path of one context on one track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnPath {
+    /// The track.
+    pub track: u32,
+    /// The context; the root where nothing ran.
+    pub context: ContextIdx,
+    /// Time in it and in nothing below.
+    pub nanos: u64,
+}
+
+/// The critical path, or a window of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CriticalPath {
+    /// In order of time, without a gap unless tracks were selected.
+    pub segments: Vec<Segment>,
+    /// What it consists of, by track and context.
+    pub parts: Vec<OnPath>,
+    /// Length of the whole path in the window, in nanoseconds: that of the window, as far as the
+    /// trace has it.
+    pub whole_nanos: u64,
+    /// Which waits it rests on.
+    pub counts: WaitCounts,
+    /// How many calls wait in the whole trace.
+    pub num_waits: usize,
+}
+
+/// The critical path of the whole trace, as far as it runs through the selected tracks and window.
+///
+/// # Errors
+/// When there is no trace of events, it cannot be read, or the question is withdrawn.
+pub fn critical_path(
+    session: &Session,
+    selection: &Selection,
+    control: &Control,
+) -> Result<CriticalPath, EngineError> {
+    let store = session.traces()?;
+    let span = store.span();
+    let all = Selection::all(session)?;
+    let found = waits(session, &all, WaitChoice::ALL, control)?;
+    let num_waits = found.list.len();
+    let Some(last) = last_track(store, span, control)? else {
+        return Ok(CriticalPath { counts: found.counts, ..CriticalPath::default() });
+    };
+    let mut segments = walk(found.list, last, span, control)?;
+    let window = selection.window.intersect(span);
+    segments.retain_mut(|segment| {
+        let inside = TimeWindow::new(segment.start_nanos, segment.end_nanos).intersect(window);
+        (segment.start_nanos, segment.end_nanos) = (inside.start_nanos, inside.end_nanos);
+        !inside.is_empty() && selection.has(segment.track)
+    });
+    let parts = describe(session, store, &mut segments, control)?;
+    let whole_nanos = window.nanos();
+    Ok(CriticalPath { segments, parts, whole_nanos, counts: found.counts, num_waits })
+}
+
+/// The track whose last call ends last; the first of several.
+fn last_track(
+    store: &dyn TraceStore,
+    span: TimeWindow,
+    control: &Control,
+) -> Result<Option<u32>, EngineError> {
+    let tracks: Vec<usize> = (0..store.tracks().len()).collect();
+    control.begin(tracks.len() as u64);
+    let ends = threads::map(tracks, |track| {
+        let end = end_of(store, track, span)?;
+        control.advance(1)?;
+        Ok::<_, EngineError>(end)
+    });
+    let mut last: Option<(u64, u32)> = None;
+    for (track, end) in (0..).zip(ends) {
+        let Some(end) = end? else { continue };
+        if last.is_none_or(|(latest, _)| end > latest) {
+            last = Some((end, track));
+        }
+    }
+    Ok(last.map(|(_, track)| track))
+}
+
+/// When something ran last on a track.
+fn end_of(
+    store: &dyn TraceStore,
+    track: usize,
+    span: TimeWindow,
+) -> Result<Option<u64>, EngineError> {
+    // Twice as long a stretch at the end of the trace each time, until something runs in it.
+    for exponent in 10.. {
+        let len = 1_u64.checked_shl(exponent).unwrap_or(u64::MAX);
+        let start = span.end_nanos.saturating_sub(len).max(span.start_nanos);
+        let mut end = None;
+        store.visit(track, TimeWindow::new(start, u64::MAX), &mut |interval| {
+            if interval.context != 0 {
+                end = Some(interval.end_nanos);
+            }
+        })?;
+        if end.is_some() || start == span.start_nanos {
+            return Ok(end);
+        }
+    }
+    Ok(None)
+}
+
+/// Goes back from the end of `last`; the segments come in order of time and have no contexts yet.
+fn walk(
+    mut list: Vec<Wait>,
+    last: u32,
+    span: TimeWindow,
+    control: &Control,
+) -> Result<Vec<Segment>, EngineError> {
+    // Of waits of a track that end at the same time the longest comes last.
+    list.sort_by_key(|w| (w.track, w.end_nanos, u64::MAX - w.start_nanos, w.kind, w.holdup));
+    let mut segments = Vec::new();
+    let (mut track, mut now, mut releases) = (last, span.end_nanos, None);
+    // Tracks on which the path was at this very moment: where clocks are wrong two tracks may wait
+    // for each other.
+    let mut here = vec![track];
+    let mut add = |track, from: u64, to: u64, releases| {
+        if from < to {
+            segments.push(Segment {
+                track,
+                start_nanos: from,
+                end_nanos: to,
+                context: ContextTree::ROOT,
+                context_nanos: 0,
+                releases,
+            });
+        }
+    };
+    loop {
+        control.check()?;
+        let from = list.partition_point(|wait| wait.track < track);
+        let to = list.partition_point(|wait| (wait.track, wait.end_nanos) <= (track, now));
+        let own = list.get(from..to).unwrap_or_default();
+        let is_new = |wait: &&Wait| wait.end_nanos < now || !here.contains(&wait.holdup);
+        let wait = own.iter().rev().find(|wait| wait.end_nanos > span.start_nanos && is_new(wait));
+        let Some(&Wait { kind, holdup, end_nanos, .. }) = wait else {
+            add(track, span.start_nanos, now, releases);
+            break;
+        };
+        add(track, end_nanos, now, releases);
+        if end_nanos < now {
+            here.clear();
+            here.push(track);
+            now = end_nanos;
+        }
+        (track, releases) = (holdup, Some(kind));
+        here.push(track);
+    }
+    segments.reverse();
+    Ok(segments)
+}
+
+/// Says what ran in each segment; gives the sums by track and context.
+fn describe(
+    session: &Session,
+    store: &dyn TraceStore,
+    segments: &mut [Segment],
+    control: &Control,
+) -> Result<Vec<OnPath>, EngineError> {
+    let tree = session.tree();
+    let mut of_track: Vec<Vec<(usize, Segment)>> = vec![Vec::new(); store.tracks().len()];
+    for (at, segment) in segments.iter().enumerate() {
+        if let Some(list) = of_track.get_mut(segment.track as usize) {
+            list.push((at, *segment));
+        }
+    }
+    let work: Vec<Vec<(usize, Segment)>> =
+        of_track.into_iter().filter(|list| !list.is_empty()).collect();
+    control.begin(work.len() as u64);
+    let done = threads::map(work, |mut list| {
+        let mut sums: HashMap<ContextIdx, u64> = HashMap::new();
+        let track = list.first().map_or(0, |(_, segment)| segment.track);
+        let first = list.first().map_or(0, |(_, segment)| segment.start_nanos);
+        let last = list.last().map_or(0, |(_, segment)| segment.end_nanos);
+        let mut inside = Inside::default();
+        let mut at = 0;
+        store.visit(track as usize, TimeWindow::new(first, last), &mut |interval| {
+            let context = tree.by_source_id(interval.context).unwrap_or(ContextTree::ROOT);
+            while let Some((_, segment)) = list.get_mut(at) {
+                let start = interval.start_nanos.max(segment.start_nanos);
+                let end = interval.end_nanos.min(segment.end_nanos);
+                if start < end {
+                    inside.add(context, end - start);
+                }
+                if interval.end_nanos < segment.end_nanos {
+                    break;
+                }
+                inside.finish(segment, &mut sums);
+                at += 1;
+            }
+        })?;
+        while let Some((_, segment)) = list.get_mut(at) {
+            inside.finish(segment, &mut sums);
+            at += 1;
+        }
+        control.advance(1)?;
+        let mut parts: Vec<OnPath> =
+            sums.into_iter().map(|(context, nanos)| OnPath { track, context, nanos }).collect();
+        parts.sort_by_key(|part| part.context);
+        Ok::<_, EngineError>((list, parts))
+    });
+    let mut parts = Vec::new();
+    for track in done {
+        let (list, own) = track?;
+        parts.extend(own);
+        for (at, segment) in list {
+            if let Some(slot) = segments.get_mut(at) {
+                *slot = segment;
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// What runs inside one segment.
+#[derive(Default)]
+struct Inside {
+    contexts: HashMap<ContextIdx, u64>,
+    nanos: u64,
+}
+
+impl Inside {
+    fn add(&mut self, context: ContextIdx, nanos: u64) {
+        *self.contexts.entry(context).or_default() += nanos;
+        self.nanos += nanos;
+    }
+
+    /// Completes the segment and begins the next one.
+    fn finish(&mut self, segment: &mut Segment, sums: &mut HashMap<ContextIdx, u64>) {
+        // Before the first and after the last call of a track nothing runs.
+        let rest = segment.nanos().saturating_sub(self.nanos);
+        if rest > 0 {
+            self.add(ContextTree::ROOT, rest);
+        }
+        for (context, nanos) in self.contexts.drain() {
+            *sums.entry(context).or_default() += nanos;
+            let is_more = nanos > segment.context_nanos
+                || (nanos == segment.context_nanos && context < segment.context);
+            if is_more {
+                (segment.context, segment.context_nanos) = (context, nanos);
+            }
+        }
+        self.nanos = 0;
+    }
+}

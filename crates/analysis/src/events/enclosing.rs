@@ -1,0 +1,96 @@
+//! Which call of MPI a record lies in.
+//!
+//! Messages and collective operations are records with a time; who waits is told by the call
+//! around them. All records of a track are looked up in one pass over its calls.
+
+use parallax_base::{ContextIdx, TimeWindow};
+use parallax_engine::{EngineError, Session};
+
+use super::activity::Activities;
+
+/// Where in its call a record is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Right after entering: sends, and the begin of collectives.
+    Begin,
+    /// Before leaving: receives.
+    End,
+}
+
+/// A record to look up.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) nanos: u64,
+    pub(super) side: Side,
+    /// What the caller knows it by.
+    pub(super) number: u32,
+}
+
+/// A call of a routine of MPI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MpiCall {
+    pub(super) context: ContextIdx,
+    pub(super) start_nanos: u64,
+    pub(super) end_nanos: u64,
+}
+
+/// The innermost call of MPI around each of `moments`, which this sorts by time; `None` where there
+/// is none.
+///
+/// Clocks are coarse: where one call ends at the very time at which the next begins, a record of
+/// [`Side::Begin`] belongs to the later one, and one of [`Side::End`] to the earlier.
+pub(super) fn mpi_calls(
+    session: &Session,
+    activities: &Activities,
+    track: usize,
+    moments: &mut [Moment],
+) -> Result<Vec<Option<MpiCall>>, EngineError> {
+    moments.sort_by_key(|moment| moment.nanos);
+    let mut found: Vec<Option<MpiCall>> = vec![None; moments.len()];
+    let (Some(first), Some(last)) = (moments.first(), moments.last()) else { return Ok(found) };
+    let (first, last) = (first.nanos, last.nanos);
+    let store = session.traces()?;
+    let tree = session.tree();
+    let window = TimeWindow::new(first, last.saturating_add(1));
+    let mut is_open = false;
+    // A call comes after those made from it, so the first one around a moment is the innermost.
+    store.visit_calls(track, window, &mut |call| {
+        let Some(context) = tree.by_source_id(call.context) else { return };
+        if activities.routine(context).is_none() {
+            return;
+        }
+        let here = MpiCall { context, start_nanos: call.start_nanos, end_nanos: call.end_nanos };
+        let from = moments.partition_point(|moment| moment.nanos < call.start_nanos);
+        let to = moments.partition_point(|moment| moment.nanos <= call.end_nanos);
+        let inside = moments.get(from..to).unwrap_or_default();
+        for (moment, slot) in inside.iter().zip(found.iter_mut().skip(from)) {
+            let is_better = slot.is_none_or(|known| {
+                moment.side == Side::Begin
+                    && known.end_nanos == moment.nanos
+                    && call.start_nanos == moment.nanos
+                    && call.end_nanos > moment.nanos
+            });
+            if is_better {
+                *slot = Some(here);
+                is_open |= call.end_nanos == u64::MAX;
+            }
+        }
+    })?;
+    if is_open {
+        // The end of what was still open when the pass ended lies somewhere behind.
+        let rest = TimeWindow::new(last, u64::MAX);
+        store.visit_calls(track, rest, &mut |call| {
+            let is_same = |known: &&mut MpiCall| {
+                known.end_nanos == u64::MAX
+                    && known.start_nanos == call.start_nanos
+                    && tree.by_source_id(call.context) == Some(known.context)
+            };
+            if call.start_nanos <= last {
+                for known in found.iter_mut().flatten().filter(is_same) {
+                    known.end_nanos = call.end_nanos;
+                }
+            }
+        })?;
+    }
+    Ok(found)
+}

@@ -1,0 +1,63 @@
+//! Analyses of traces of events: who waits for whom, what bounds the run time, and how that changes
+//! over time.
+//!
+//! Each has one definition, in its file, with its source. All times are nanoseconds on the trace's
+//! clock, added up exactly.
+
+mod activity;
+mod bins;
+mod collectives;
+mod critical_path;
+mod enclosing;
+mod lateness;
+mod matrix;
+mod over_time;
+mod overlap;
+mod waits;
+
+use parallax_base::TimeWindow;
+use parallax_engine::{EngineError, Session};
+use parallax_model::EventStore;
+
+pub use activity::{Activities, Activity, Pattern};
+pub use bins::{Bins, time_profile};
+pub use critical_path::{CriticalPath, OnPath, Segment, critical_path};
+pub use lateness::{Late, Lateness, LatenessRow, lateness};
+pub use matrix::{CommunicationMatrix, MAX_MATRIX_TRACKS, communication_matrix};
+pub use over_time::{BinBalance, TrackTimes, imbalance_over_time, track_times, track_times_by_bin};
+pub use overlap::{Overlap, TrackOverlap, UnderWay, overlap};
+pub use waits::{Wait, WaitChoice, WaitCounts, WaitKind, Waits, waits};
+
+/// Which tracks, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// Places in the store, ascending and distinct.
+    pub tracks: Vec<usize>,
+    /// The window; may reach beyond the trace.
+    pub window: TimeWindow,
+}
+
+impl Selection {
+    /// All tracks of the session's trace, over all of it.
+    ///
+    /// # Errors
+    /// When there is no trace.
+    pub fn all(session: &Session) -> Result<Self, EngineError> {
+        let tracks = (0..session.traces()?.tracks().len()).collect();
+        Ok(Self { tracks, window: TimeWindow::ALL })
+    }
+
+    /// Whether a track is among them.
+    #[must_use]
+    pub fn has(&self, track: u32) -> bool {
+        self.tracks.binary_search(&(track as usize)).is_ok()
+    }
+}
+
+/// The messages and collective operations of the session.
+fn events(session: &Session) -> Result<&dyn EventStore, EngineError> {
+    session.experiment().events.as_deref().ok_or_else(|| EngineError::Missing {
+        what: "this experiment has no messages or collective operations".into(),
+        hint: "open a trace of events, such as OTF2".into(),
+    })
+}

@@ -1,0 +1,277 @@
+//! When each iteration begins and ends on each location.
+
+use parallax_base::{ContextIdx, Control, TimeWindow, threads};
+use parallax_engine::{EngineError, Session};
+
+use super::order::{beside, runs};
+use super::spacing::{
+    Origin, Spacing, differences, joined, median, occurrences, spacing, without_specks,
+};
+use super::stretches::{Stretch, collect};
+
+/// A start of one track and a start of the reference are the same iteration when they are nearer
+/// than this part of the period.
+const NEAR: f64 = 0.4;
+/// So many of a track's iterations have to be near those of the reference.
+const LEAST_NEAR: f64 = 0.7;
+
+/// The starts of iterations on the tracks that have them.
+pub(super) struct Boundaries {
+    /// Place of each track in the store, and its starts; all have equally many.
+    pub(super) tracks: Vec<(usize, Vec<u64>)>,
+    /// Tracks that do not follow the iterations.
+    pub(super) left_out: Vec<usize>,
+    /// How many starts were taken from other iterations, because the marker was missing.
+    pub(super) num_guessed: usize,
+    /// Whether iterations begin at about the same time everywhere.
+    pub(super) is_aligned: bool,
+}
+
+/// What marks iterations.
+pub(super) struct Marker<'a> {
+    /// The contexts below which the marker is active.
+    pub(super) contexts: &'a [ContextIdx],
+    /// Stretches nearer than this belong together.
+    pub(super) gap_nanos: u64,
+    /// Where its stretches come from; [`Origin::Pooled`] when starts are looked for on all tracks
+    /// together.
+    pub(super) origin: Origin,
+    /// Whether iterations begin where a run of the marker begins among the contexts beside it,
+    /// however long they last.
+    pub(super) is_order: bool,
+    /// Whether stretches are iterations as they are, because a person named the marker.
+    pub(super) is_named: bool,
+}
+
+/// Finds the starts on all `tracks`.
+pub(super) fn boundaries(
+    session: &Session,
+    tracks: &[usize],
+    window: TimeWindow,
+    marker: &Marker,
+    control: &Control,
+) -> Result<Boundaries, EngineError> {
+    let tree = session.tree();
+    let mut wanted = vec![false; tree.len()];
+    let parent = marker.contexts.first().and_then(|&context| tree.parent(context));
+    let around = match parent {
+        Some(parent) if marker.is_order => beside(tree, parent),
+        _ => marker.contexts.to_vec(),
+    };
+    for context in &around {
+        if let Some(slot) = wanted.get_mut(context.idx()) {
+            *slot = true;
+        }
+    }
+    control.begin(tracks.len() as u64);
+    let parts = threads::map(tracks.to_vec(), |track| {
+        let by_context = collect(session, track, window, &wanted, usize::MAX)?;
+        if marker.is_order {
+            let runs = runs(&by_context, &around, marker.origin);
+            let of_marker = runs.into_iter().filter(|run| marker.contexts.contains(&run.context));
+            control.advance(1)?;
+            return Ok((track, of_marker.map(|run| run.stretch).collect()));
+        }
+        let mut all: Vec<Stretch> = by_context.into_values().flatten().collect();
+        all.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
+        control.advance(1)?;
+        Ok::<_, EngineError>((track, all))
+    });
+    let lists = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+    if marker.origin == Origin::Pooled {
+        return Ok(together(&lists, marker.gap_nanos));
+    }
+    let mut found: Vec<(usize, Spacing)> = Vec::new();
+    let mut left_out = Vec::new();
+    for (track, list) in lists {
+        let own = if marker.is_order {
+            as_they_are(list.iter().map(|run| run.start).collect())
+        } else if marker.is_named {
+            named(&list)
+        } else {
+            repeated(&list, marker.gap_nanos, marker.origin)
+        };
+        match own {
+            Some(spacing) => found.push((track, spacing)),
+            None => left_out.push(track),
+        }
+    }
+    Ok(align(found, left_out))
+}
+
+/// When any of several tracks is in a context.
+pub(super) fn pooled(lists: &[&[Stretch]]) -> Vec<Stretch> {
+    let mut all: Vec<Stretch> = lists.iter().flat_map(|list| without_specks(list)).collect();
+    all.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
+    joined(&all, 0)
+}
+
+/// Starts that all tracks show together; each track has its own ones where it shows them.
+fn together(lists: &[(usize, Vec<Stretch>)], gap_nanos: u64) -> Boundaries {
+    let stretches: Vec<&[Stretch]> = lists.iter().map(|(_, list)| list.as_slice()).collect();
+    let mut out =
+        Boundaries { tracks: Vec::new(), left_out: Vec::new(), num_guessed: 0, is_aligned: true };
+    let Some(reference) = repeated(&pooled(&stretches), gap_nanos, Origin::Pooled) else {
+        return out;
+    };
+    for (track, list) in lists {
+        let own: Vec<u64> = list.iter().map(|stretch| stretch.start).collect();
+        let near = nearest(&reference.starts, &own, reference.period_nanos).0;
+        out.num_guessed += near.iter().filter(|start| start.is_none()).count();
+        out.tracks.push((*track, filled(&reference.starts, &near)));
+    }
+    out
+}
+
+fn repeated(stretches: &[Stretch], gap_nanos: u64, origin: Origin) -> Option<Spacing> {
+    spacing(&occurrences(stretches, gap_nanos, origin), origin)
+}
+
+/// Iterations that begin as they are, however far apart; fewer than three say nothing.
+fn as_they_are(starts: Vec<u64>) -> Option<Spacing> {
+    let period_nanos = median(&differences(&starts)).filter(|_| starts.len() > 2)?;
+    Some(Spacing { starts, num_missed: 0, period_nanos, regular_share: 1.0, regular_nanos: 0 })
+}
+
+/// Each stretch begins an iteration; those that touch or overlap are one.
+fn named(stretches: &[Stretch]) -> Option<Spacing> {
+    let mut starts: Vec<u64> = Vec::new();
+    let mut end = 0;
+    for stretch in stretches {
+        if starts.is_empty() || stretch.start >= end {
+            starts.push(stretch.start);
+        }
+        end = end.max(stretch.end);
+    }
+    let longest = end.saturating_sub(*starts.first()?) as f64;
+    let period_nanos = median(&differences(&starts)).unwrap_or(longest);
+    Some(Spacing { starts, num_missed: 0, period_nanos, regular_share: 1.0, regular_nanos: 0 })
+}
+
+/// Gives the iterations of all tracks the same numbers.
+fn align(found: Vec<(usize, Spacing)>, mut left_out: Vec<usize>) -> Boundaries {
+    let counts: Vec<u64> = found.iter().map(|(_, s)| s.starts.len() as u64).collect();
+    let count = median(&counts).map_or(0, |count| count.round() as usize);
+    // The track that is most like the others and most regular leads.
+    let reference = found
+        .iter()
+        .min_by(|(_, a), (_, b)| {
+            let key = |s: &Spacing| (s.starts.len().abs_diff(count), s.num_missed);
+            key(a).cmp(&key(b)).then(b.regular_share.total_cmp(&a.regular_share))
+        })
+        .map(|(_, s)| (s.starts.clone(), s.period_nanos));
+    let Some((reference, period)) = reference else {
+        return Boundaries { tracks: Vec::new(), left_out, num_guessed: 0, is_aligned: false };
+    };
+    let matched: Vec<(Vec<Option<u64>>, f64)> =
+        found.iter().map(|(_, s)| nearest(&reference, &s.starts, period)).collect();
+    let num_near = matched.iter().filter(|(_, share)| *share >= LEAST_NEAR).count();
+    let is_aligned = num_near * 2 > found.len();
+    let mut out =
+        Boundaries { tracks: Vec::new(), left_out: Vec::new(), num_guessed: 0, is_aligned };
+    for ((track, spacing), (near, share)) in found.into_iter().zip(matched) {
+        if is_aligned && share >= LEAST_NEAR {
+            let own = spacing.num_missed;
+            let guessed = near.iter().filter(|start| start.is_none()).count();
+            out.num_guessed += own + guessed;
+            out.tracks.push((track, filled(&reference, &near)));
+        } else if !is_aligned && spacing.starts.len() == reference.len() {
+            out.num_guessed += spacing.num_missed;
+            out.tracks.push((track, spacing.starts));
+        } else {
+            left_out.push(track);
+        }
+    }
+    left_out.sort_unstable();
+    out.left_out = left_out;
+    out
+}
+
+/// For each start of the reference the nearest one of a track, each at most once, and the share
+/// of the track's and the reference's starts that found each other.
+pub(super) fn nearest(
+    reference: &[u64],
+    own: &[u64],
+    period_nanos: f64,
+) -> (Vec<Option<u64>>, f64) {
+    let most_nanos = period_nanos * NEAR;
+    let mut at = 0;
+    let mut used = None;
+    let mut hits = 0_usize;
+    let out = reference
+        .iter()
+        .map(|&wanted| {
+            while let (Some(here), Some(next)) = (own.get(at), own.get(at + 1)) {
+                if next.abs_diff(wanted) > here.abs_diff(wanted) {
+                    break;
+                }
+                at += 1;
+            }
+            let start = *own.get(at)?;
+            if used == Some(at) || start.abs_diff(wanted) as f64 > most_nanos {
+                return None;
+            }
+            used = Some(at);
+            hits += 1;
+            Some(start)
+        })
+        .collect();
+    (out, hits as f64 / reference.len().max(own.len()).max(1) as f64)
+}
+
+/// Starts with those of the reference where a track has none; ascending.
+fn filled(reference: &[u64], own: &[Option<u64>]) -> Vec<u64> {
+    let mut last = 0;
+    reference
+        .iter()
+        .zip(own)
+        .map(|(&reference, own)| {
+            last = own.unwrap_or(reference).max(last);
+            last
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn track(starts: &[u64]) -> Spacing {
+        Spacing {
+            starts: starts.to_vec(),
+            num_missed: 0,
+            period_nanos: 100.0,
+            regular_share: 1.0,
+            regular_nanos: 0,
+        }
+    }
+
+    #[test]
+    fn a_track_that_misses_a_marker_gets_the_start_of_the_others() {
+        let found = vec![
+            (0, track(&[0, 100, 200, 300])),
+            (1, track(&[5, 105, 305])),
+            (2, track(&[2, 102, 203, 302])),
+            (3, track(&[1, 3000, 5000])),
+        ];
+        let got = align(found, Vec::new());
+        assert!(got.is_aligned);
+        assert_eq!(got.tracks.len(), 3);
+        assert_eq!(got.tracks[1], (1, vec![5, 105, 200, 305]));
+        assert_eq!((got.left_out, got.num_guessed), (vec![3], 1));
+    }
+
+    #[test]
+    fn tracks_that_run_apart_are_compared_by_number() {
+        let found = vec![
+            (0, track(&[0, 100, 200, 300])),
+            (1, track(&[50, 190, 330, 470])),
+            (2, track(&[60, 130, 190])),
+            (3, track(&[45, 195, 345, 495])),
+        ];
+        let got = align(found, Vec::new());
+        assert!(!got.is_aligned);
+        assert_eq!(got.tracks.iter().map(|t| t.0).collect::<Vec<_>>(), [0, 1, 3]);
+        assert_eq!(got.left_out, [2]);
+    }
+}

@@ -1,0 +1,523 @@
+//! Which context marks the iterations of a program.
+//!
+//! Every context that takes a noticeable part of the time is a candidate: its stretches on each
+//! track may be where iterations begin. Candidates are judged by how much of the time their regular
+//! spacings cover, how regular these are, and how far locations agree; those with the same number
+//! of iterations support each other. See `docs/iterations.md` for the definitions.
+
+use std::collections::BTreeMap;
+
+use parallax_base::{ContextIdx, Control, TimeWindow, threads};
+use parallax_engine::{EngineError, Session};
+use parallax_model::{ContextKind, ContextTree, Relation, TraceKind};
+
+use super::candidates::{Candidate, Tried, is_same, of_all, of_context, of_order};
+use super::spacing::Origin;
+use super::stretches::{ByContext, collect};
+
+/// At most this many tracks are looked at to find the marker; they are spread evenly.
+const MOST_TRACKS: usize = 48;
+/// At most this many samples or calls are read to find the marker, where that leaves one track.
+const MOST_RECORDS: u64 = 24_000_000;
+/// Candidates take at least this share of the time.
+pub(super) const LEAST_SHARE: f64 = 0.005;
+/// Iterations may begin with a context that takes this share of the time.
+const LEAST_MARKER_SHARE: f64 = 0.0002;
+/// A context that a track enters more often is no candidate.
+const MOST_STRETCHES: usize = 1 << 16;
+/// At least so many iterations are asked for.
+pub(super) const LEAST_ITERATIONS: usize = 4;
+/// So many of the tracks agree.
+const LEAST_AGREEMENT: f64 = 0.6;
+/// So many of the iterations that all tracks show together are seen on a track alone.
+const LEAST_SEEN: f64 = 0.2;
+/// Samples that are this part of a period apart, or less, show iterations on one track.
+const INTERVALS: f64 = 5.0;
+/// The same where all tracks together show them.
+const POOLED_INTERVALS: f64 = 3.0;
+/// A context with more of the time than this is the program, not a phase; but streams of GPUs are
+/// idle between kernels.
+const WHOLE_PROGRAM: f64 = 0.97;
+/// How good a finer repetition inside of the same loop has to be, compared with the best.
+const FINER: f64 = 0.3;
+/// A finer repetition is at least so many times as frequent.
+const FINER_TIMES: f64 = 3.0;
+/// The same on streams, where a tree tells no loops apart.
+const FINER_KERNELS: f64 = 0.8;
+/// Share of spacings that are regular, all in all.
+const MOSTLY_REGULAR: f64 = 0.72;
+/// The same where times are exact: then the number of iterations is, too.
+const MOSTLY_REGULAR_EXACT: f64 = 0.55;
+/// How good all in all.
+const LEAST_SCORE: f64 = 0.1;
+/// What a repetition counts that is seen on all tracks together only.
+pub(super) const POOLED: f64 = 0.8;
+/// Iterations cover so much of the time.
+const LEAST_COVERAGE: f64 = 0.2;
+/// The same where order speaks for them: short runs start up for longer than they compute.
+const LEAST_COVERAGE_IN_ORDER: f64 = 0.1;
+/// Anything in a program without iterations looks as regular at most so often.
+const MOST_CHANCE: f64 = 2e-3;
+/// Share of the words that are the same, where order alone speaks for iterations.
+pub(super) const MOSTLY_SAME: f64 = 0.72;
+/// Contexts that repeat as often take this share of the time of the iterations.
+const LEAST_EXPLAINED: f64 = 0.35;
+/// An outer loop is preferred to an inner one when it explains nearly as much.
+const OUTER: f64 = 0.8;
+/// Stretches that were put together from more pieces than this are weaker evidence.
+pub(super) const WHOLE: f64 = 1.5;
+
+/// A way in which a program repeats.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repetition {
+    /// The context with which iterations begin.
+    pub marker: ContextIdx,
+    /// Its stretches belong together when at most this lies between them, in nanoseconds.
+    pub gap_nanos: u64,
+    /// How many iterations there are, those without their marker included: the median over tracks.
+    pub count: usize,
+    /// The median over tracks of the median spacing, in nanoseconds.
+    pub period_nanos: f64,
+    /// Share of the spacings that are regular: within a factor of 1.5 of the median. Mean over the
+    /// tracks that agree.
+    pub regular_share: f64,
+    /// Share of the time, from the first to the last activity of the tracks, that regular spacings
+    /// cover. Mean over the tracks that agree.
+    pub coverage: f64,
+    /// Share of the tracks looked at that have this many iterations, give or take 5 %. Where
+    /// iterations were found on all tracks together: share of them that a track alone shows.
+    pub agreement: f64,
+    /// Whether iterations were found on all tracks together, because samples are too far apart to
+    /// show each one on each track.
+    pub is_pooled: bool,
+    /// How likely anything that was tried looks as regular in a program without iterations: the
+    /// median over tracks, of the distances or of the order, times the number of tries.
+    pub chance: f64,
+    /// Whether only the order of contexts speaks for it: distances differ. Then `regular_share` is
+    /// the share of iterations that consist of the same contexts in the same order, and `coverage`
+    /// the time of all iterations.
+    pub is_order: bool,
+    /// Share of the time of the iterations that is in contexts that repeat as often. Iterations that
+    /// all tracks show together are explained by half of the loop around their marker, at least.
+    pub explained: f64,
+    /// How many contexts repeat as often.
+    pub num_contexts: usize,
+    /// Whether one of them computes: is not a routine of MPI.
+    pub computes: bool,
+}
+
+impl Repetition {
+    /// From 0 to 1: how well it explains the time.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        let own = if self.is_pooled { POOLED } else { self.agreement };
+        self.coverage * self.regular_share * own * self.explained
+    }
+}
+
+/// What was found on the tracks of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Detected {
+    /// The one to use; `None` when there is none.
+    pub(super) best: Option<Repetition>,
+    /// Other ways in which the program repeats, best first.
+    pub(super) others: Vec<Repetition>,
+    /// Why there is none, in words for people.
+    pub(super) why_not: Option<String>,
+}
+
+const fn least_agreement(repetition: &Repetition) -> f64 {
+    if repetition.is_pooled { LEAST_SEEN } else { LEAST_AGREEMENT }
+}
+
+/// The tracks that are looked at: evenly spread, and no more than can be read.
+fn looked_at(session: &Session, tracks: &[usize]) -> Result<Vec<usize>, EngineError> {
+    let store = session.traces()?;
+    let len = |track: usize| store.tracks().get(track).map_or(0, |t| t.num_samples);
+    let all: u64 = tracks.iter().map(|&track| len(track)).sum();
+    let mean = (all / tracks.len().max(1) as u64).max(1);
+    let affordable = usize::try_from(MOST_RECORDS / mean).unwrap_or(usize::MAX).max(1);
+    let most = tracks.len().min(MOST_TRACKS).min(affordable);
+    Ok((0..most).filter_map(|i| tracks.get(i * tracks.len() / most.max(1)).copied()).collect())
+}
+
+/// Time by position in the tree, with what each context calls, over some tracks.
+pub(super) fn inclusive(
+    session: &Session,
+    tracks: &[usize],
+    window: TimeWindow,
+) -> Result<Vec<u64>, EngineError> {
+    let store = session.traces()?;
+    let tree = session.tree();
+    let idle = super::stretches::idle_contexts(tree);
+    let mut nanos = vec![0_u64; tree.len()];
+    for &track in tracks {
+        store.sums(track, window, &mut |time| {
+            let context = tree.by_source_id(time.context).map(ContextIdx::idx);
+            let context = context.filter(|&at| idle.get(at) == Some(&false));
+            if let Some(slot) = context.and_then(|at| nanos.get_mut(at)) {
+                *slot += time.nanos;
+            }
+        })?;
+    }
+    add_up(tree, &mut nanos);
+    Ok(nanos)
+}
+
+/// Turns time in contexts alone into time in them and in what they call.
+pub(super) fn add_up(tree: &ContextTree, nanos: &mut [u64]) {
+    // Parents lie before their children.
+    for context in tree.iter().rev() {
+        let own = nanos.get(context.idx()).copied().unwrap_or(0);
+        let above = tree.parent(context).and_then(|parent| nanos.get_mut(parent.idx()));
+        if let Some(above) = above {
+            *above += own;
+        }
+    }
+}
+
+/// Contexts that may mark iterations: those with some time that are not inside of MPI.
+fn wanted(tree: &ContextTree, inclusive: &[u64], is_exact: bool) -> Vec<bool> {
+    let total = inclusive.first().copied().unwrap_or(0) as f64;
+    let is_mpi: Vec<bool> =
+        tree.functions().iter().map(|f| crate::mpi_routine(&f.name).is_some()).collect();
+    let mut within_mpi = vec![false; tree.len()];
+    let mut out = vec![false; tree.len()];
+    for context in tree.iter().skip(1) {
+        let above = tree.parent(context).map_or(0, ContextIdx::idx);
+        let is_below = within_mpi.get(above) == Some(&true);
+        let is_routine = tree.function(context).is_some_and(|f| is_mpi.get(f.idx()) == Some(&true))
+            && tree.relation(context) != Relation::Lexical;
+        if let Some(slot) = within_mpi.get_mut(context.idx()) {
+            *slot = is_below || is_routine;
+        }
+        let time = inclusive.get(context.idx()).copied().unwrap_or(0) as f64;
+        if let Some(slot) = out.get_mut(context.idx()) {
+            let is_phase = is_exact || time < WHOLE_PROGRAM * total;
+            *slot = !is_below && is_phase && time > 0.0 && time >= LEAST_MARKER_SHARE * total;
+        }
+    }
+    out
+}
+
+/// Finds how the tracks of one kind repeat inside of a window. `interval_nanos` says how far their
+/// samples are apart, `None` that times are exact.
+pub(super) fn detect(
+    session: &Session,
+    tracks: &[usize],
+    window: TimeWindow,
+    interval_nanos: Option<u64>,
+    control: &Control,
+) -> Result<Detected, EngineError> {
+    let tree = session.tree();
+    let looked_at = looked_at(session, tracks)?;
+    let inclusive = inclusive(session, &looked_at, window)?;
+    let wanted = wanted(tree, &inclusive, interval_nanos.is_none());
+    control.begin(looked_at.len() as u64);
+    let parts = threads::map(looked_at.clone(), |track| {
+        let found = collect(session, track, window, &wanted, MOST_STRETCHES)?;
+        control.advance(1)?;
+        Ok::<_, EngineError>(found)
+    });
+    let tracks = parts.into_iter().collect::<Result<Vec<ByContext>, _>>()?;
+    let all = || tracks.iter().flat_map(|track| track.values().flatten());
+    let first = all().map(|s| s.start).min().unwrap_or(0);
+    let last = all().map(|s| s.end).max().unwrap_or(0);
+    let active = last.saturating_sub(first);
+    let contexts: Vec<ContextIdx> =
+        tree.iter().filter(|context| wanted.get(context.idx()) == Some(&true)).collect();
+    let origin = if interval_nanos.is_some() { Origin::Samples } else { Origin::Exact };
+    let found = threads::map(contexts, |context| {
+        let mut found = of_context(tree, context, &tracks, active, origin);
+        if interval_nanos.is_some() && tracks.len() > 1 {
+            found.append(of_all(context, &tracks, active));
+        }
+        found
+    });
+    let mut tried = Tried::default();
+    found.into_iter().for_each(|found| tried.append(found));
+    tried.append(of_order(tree, &tracks, &wanted, &inclusive, active, origin));
+    let Tried { mut candidates, mut tries } = tried;
+    // A context and the only one that it calls are one try.
+    tries.sort_unstable();
+    tries.dedup();
+    if let Some(interval) = interval_nanos {
+        candidates.retain(|candidate| {
+            let least = if candidate.is_pooled { POOLED_INTERVALS } else { INTERVALS };
+            candidate.period_nanos >= least * interval as f64
+        });
+    }
+    let is_calls = session.traces()?.kind() == TraceKind::Calls;
+    for candidate in &mut candidates {
+        candidate.is_stream = interval_nanos.is_none() && !is_calls;
+    }
+    let total = inclusive.first().copied().unwrap_or(0) as f64;
+    let share = |c: &Candidate| inclusive.get(c.context.idx()).copied().unwrap_or(0) as f64 / total;
+    let (main, small) = candidates.into_iter().partition(|c| share(c) >= LEAST_SHARE);
+    let num_tries = tries.len().max(1);
+    let about = About { tree, inclusive: &inclusive, is_calls, interval_nanos, small, num_tries };
+    Ok(choose(&about, main))
+}
+
+/// What candidates are judged with.
+struct About<'a> {
+    tree: &'a ContextTree,
+    /// Time by position in the tree.
+    inclusive: &'a [u64],
+    is_calls: bool,
+    interval_nanos: Option<u64>,
+    /// Contexts with too little time to say that there are iterations; these may begin with one.
+    small: Vec<Candidate>,
+    /// How many ways to repeat were tried.
+    num_tries: usize,
+}
+
+fn choose(about: &About, mut candidates: Vec<Candidate>) -> Detected {
+    let tree = about.tree;
+    candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.context.cmp(&b.context)));
+    let (ordered, spaced): (Vec<&Candidate>, Vec<&Candidate>) =
+        candidates.iter().partition(|candidate| candidate.is_order);
+    let mut all = repetitions(about, &spaced, &ordered);
+    let mut at = best_of(about, &all);
+    // Where distances are not regular, the order alone may be.
+    if at.is_none() {
+        let more = repetitions(about, &ordered, &ordered);
+        at = best_of(about, &more).map(|best| all.len() + best);
+        all.extend(more);
+    }
+    let why_not = at.is_none().then(|| why_not(tree, all.first()));
+    let best = at.map(|at| all.remove(at));
+    all.retain(|r| {
+        passes(about, r) && r.score() >= LEAST_SCORE * best.as_ref().map_or(0.0, Repetition::score)
+    });
+    all.truncate(4);
+    Detected { best, others: all, why_not }
+}
+
+/// Candidates with the same number of iterations together, best first. `ordered` are those whose
+/// order is evidence, too.
+fn repetitions(
+    about: &About,
+    candidates: &[&Candidate],
+    ordered: &[&Candidate],
+) -> Vec<Repetition> {
+    let mut families: Vec<Vec<&Candidate>> = Vec::new();
+    for &candidate in candidates {
+        let family = families
+            .iter_mut()
+            .find(|family| family.first().is_some_and(|f| is_same(f.count, candidate.count)));
+        match family {
+            Some(family) => family.push(candidate),
+            None => families.push(vec![candidate]),
+        }
+    }
+    let mut all: Vec<Repetition> =
+        families.iter().filter_map(|family| repetition(about, family, ordered)).collect();
+    all.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.count.cmp(&b.count)));
+    all
+}
+
+/// Whether a repetition is good enough to be believed.
+fn passes(about: &About, r: &Repetition) -> bool {
+    let mostly_regular = match about.interval_nanos {
+        _ if r.is_order => MOSTLY_SAME,
+        Some(_) => MOSTLY_REGULAR,
+        None => MOSTLY_REGULAR_EXACT,
+    };
+    r.count >= LEAST_ITERATIONS
+        && r.agreement >= least_agreement(r)
+        && r.coverage >= if r.is_order { LEAST_COVERAGE_IN_ORDER } else { LEAST_COVERAGE }
+        && r.regular_share >= mostly_regular
+        && r.explained >= LEAST_EXPLAINED
+        && r.chance <= MOST_CHANCE
+}
+
+/// The place of the repetition to use.
+fn best_of(about: &About, all: &[Repetition]) -> Option<usize> {
+    let passes = |r: &Repetition| passes(about, r);
+    // Communication that comes in bursts repeats inside of what a program repeats; it is the
+    // iteration only where nothing else is measured.
+    let any_computes = all.iter().any(|r| passes(r) && r.computes && r.score() >= LEAST_SCORE);
+    let may_be_best = |r: &Repetition| passes(r) && (r.computes || !any_computes);
+    let at = all.iter().position(|r| may_be_best(r) && r.score() >= LEAST_SCORE)?;
+    let is_stream = about.interval_nanos.is_none() && !about.is_calls;
+    let finer = if is_stream { FINER_KERNELS } else { FINER };
+    let at = in_the_same_loop(about.tree, all, at, finer, may_be_best);
+    Some(around(about.tree, all, at, may_be_best))
+}
+
+/// The innermost loop around a context, or what called it where there is none.
+fn home(tree: &ContextTree, context: ContextIdx) -> ContextIdx {
+    let is_loop = |c: &ContextIdx| tree.kind(*c) == ContextKind::Loop;
+    let around = tree.ancestors(context).find(is_loop);
+    let caller = || tree.parent(context).and_then(|above| tree.enclosing_function(above));
+    around.or_else(caller).unwrap_or(ContextTree::ROOT)
+}
+
+/// Every tenth iteration that does something more makes groups of ten, and these repeat, too. But
+/// what repeats oftener in the same loop, or in one around it, is the iteration.
+fn in_the_same_loop(
+    tree: &ContextTree,
+    all: &[Repetition],
+    at: usize,
+    least: f64,
+    passes: impl Fn(&Repetition) -> bool,
+) -> usize {
+    let Some(coarse) = all.get(at) else { return at };
+    let own = home(tree, coarse.marker);
+    let is_finer = |r: &Repetition| {
+        r.count as f64 >= FINER_TIMES * coarse.count as f64
+            && r.score() >= least * coarse.score()
+            && tree.is_within(own, home(tree, r.marker))
+    };
+    let mut finer = all.iter().enumerate().filter(|(_, r)| passes(r) && is_finer(r));
+    finer.next().map_or(at, |(finer, _)| finer)
+}
+
+/// What repeats in a loop around this one and explains nearly as much is the iteration.
+fn around(
+    tree: &ContextTree,
+    all: &[Repetition],
+    at: usize,
+    passes: impl Fn(&Repetition) -> bool,
+) -> usize {
+    let Some(fine) = all.get(at) else { return at };
+    let own = home(tree, fine.marker);
+    let is_outer = |r: &Repetition| {
+        let outer = home(tree, r.marker);
+        1.5 * r.count as f64 <= fine.count as f64
+            && r.score() >= OUTER * fine.score()
+            && outer != own
+            && tree.is_within(own, outer)
+    };
+    let outer = all.iter().enumerate().filter(|(_, r)| passes(r) && is_outer(r));
+    outer.min_by_key(|(_, r)| r.count).map_or(at, |(outer, _)| outer)
+}
+
+/// What the candidates with the same number of iterations say together.
+fn repetition(about: &About, family: &[&Candidate], ordered: &[&Candidate]) -> Option<Repetition> {
+    let About { tree, inclusive, .. } = *about;
+    let leader = family.first()?;
+    let strong: Vec<&&Candidate> =
+        family.iter().filter(|c| c.score() >= 0.5 * leader.score()).collect();
+    // The number that most of the time speaks for.
+    let mut votes: BTreeMap<usize, f64> = BTreeMap::new();
+    for candidate in &strong {
+        let time = inclusive.get(candidate.context.idx()).copied().unwrap_or(0) as f64;
+        *votes.entry(candidate.count).or_default() += time * candidate.regularity();
+    }
+    let (&count, _) = votes.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
+    let good = || strong.iter().copied().copied().filter(|c| c.count == count);
+    let best = good().map(Candidate::regularity).fold(0.0, f64::max);
+    let own = good().next().map_or(ContextTree::ROOT, |c| home(tree, c.context));
+    let small = about.small.iter().filter(|c| c.count == count && home(tree, c.context) == own);
+    // Iterations begin with the first of the contexts that mark them well, and among equals with
+    // the one nearest to the loop.
+    let small = small.filter(|c| c.is_order == leader.is_order);
+    let marker = good().chain(small).filter(|c| c.regularity() >= 0.85 * best).min_by(|a, b| {
+        let apart = about.interval_nanos.unwrap_or(1).max(1) as f64;
+        let slot = |c: &Candidate| (c.first_nanos / apart).floor();
+        let by_time = slot(a).total_cmp(&slot(b));
+        let depth = |c: &Candidate| tree.depth(c.context);
+        by_time.then(depth(a).cmp(&depth(b))).then(a.context.cmp(&b.context))
+    })?;
+    let total = inclusive.first().copied().unwrap_or(0).max(1) as f64;
+    let mut contexts: Vec<(ContextIdx, bool)> =
+        strong.iter().map(|c| (c.context, c.pieces <= WHOLE || about.is_calls)).collect();
+    contexts.sort_unstable_by_key(|(context, is_whole)| (*context, !is_whole));
+    contexts.dedup_by_key(|(context, _)| *context);
+    // Time counts once, for the outermost context that repeats; half where it is in pieces.
+    let (mut explained, mut covered) = (0.0, 0_usize);
+    for &(context, is_whole) in &contexts {
+        if context.idx() < covered {
+            continue;
+        }
+        covered = tree.subtree(context).end;
+        let time = inclusive.get(context.idx()).copied().unwrap_or(0) as f64 / total;
+        explained += if is_whole { time } else { time / 2.0 };
+    }
+    if marker.is_pooled {
+        let around = inclusive.get(home(tree, marker.context).idx()).copied().unwrap_or(0);
+        explained = f64::max(explained, 0.5 * around as f64 / total);
+    }
+    let order = ordered.iter().filter(|c| is_same(c.count, count)).map(|c| c.chance);
+    let chance = order.fold(marker.chance, f64::min);
+    if marker.is_order {
+        // All contexts of a word come as often as the word.
+        explained = marker.coverage * marker.regular_share;
+    }
+    Some(Repetition {
+        marker: named(tree, inclusive, marker, &strong),
+        gap_nanos: marker.gap_nanos,
+        count,
+        period_nanos: marker.period_nanos,
+        regular_share: marker.regular_share,
+        coverage: marker.coverage,
+        agreement: marker.agreement,
+        is_pooled: marker.is_pooled,
+        chance: (chance * about.num_tries as f64).min(1.0),
+        is_order: marker.is_order,
+        explained: (explained / marker.coverage.max(0.01)).min(1.0),
+        num_contexts: contexts.len(),
+        computes: contexts.iter().any(|&(context, _)| !is_mpi(tree, context)),
+    })
+}
+
+/// Whether a context is a routine of MPI.
+fn is_mpi(tree: &ContextTree, context: ContextIdx) -> bool {
+    tree.function_name(context).is_some_and(|name| crate::mpi_routine(name).is_some())
+}
+
+/// The context by which people know a marker: of several that are one call path without a branch,
+/// the first that is a function, and of kernels the innermost.
+fn named(
+    tree: &ContextTree,
+    inclusive: &[u64],
+    marker: &Candidate,
+    strong: &[&&Candidate],
+) -> ContextIdx {
+    let time = |context: ContextIdx| inclusive.get(context.idx()).copied().unwrap_or(0);
+    let mut context = marker.context;
+    loop {
+        let is_kernel = tree.function_name(context) == Some("<gpu kernel>");
+        if tree.kind(context) == ContextKind::Function && !is_kernel && !marker.is_stream {
+            return context;
+        }
+        let below = tree.children(context).find(|&child| {
+            time(child) as f64 >= 0.95 * time(context) as f64
+                && strong.iter().any(|c| c.context == child && c.count == marker.count)
+        });
+        match below {
+            Some(child) => context = child,
+            None => return context,
+        }
+    }
+}
+
+/// Why the best of all ways to repeat is not good enough.
+fn why_not(tree: &ContextTree, best: Option<&Repetition>) -> String {
+    let Some(best) = best else {
+        return "no context comes again at least three times at regular intervals".into();
+    };
+    let name = tree.label(best.marker);
+    let (count, percent) = (best.count, |share: f64| (share * 100.0).round());
+    if best.count < LEAST_ITERATIONS {
+        format!("{name} comes {count} times; at least {LEAST_ITERATIONS} are needed")
+    } else if best.agreement < least_agreement(best) {
+        format!("{name} comes {count} times on {} % of the locations only", percent(best.agreement))
+    } else if best.coverage < LEAST_COVERAGE {
+        format!("{name} comes {count} times, in {} % of the time only", percent(best.coverage))
+    } else if best.chance > MOST_CHANCE {
+        format!(
+            "{name} comes {count} times, but chance may look as regular (probability {:.3})",
+            best.chance
+        )
+    } else {
+        format!(
+            "{name} comes {count} times, but only {} % of the distances are alike, in {} % of the \
+             time",
+            percent(best.regular_share),
+            percent(best.coverage)
+        )
+    }
+}

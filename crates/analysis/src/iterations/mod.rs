@@ -1,0 +1,377 @@
+//! Iterations: repeated phases of a program, found in its traces, and what each location did in
+//! each of them.
+//!
+//! The model is that of hpcanalysis (arXiv 2605.03561): time by context, location and iteration.
+//! How iterations are found is our own; `docs/iterations.md` says it in full. All times are
+//! nanoseconds on the trace's clock, added up exactly from the trace.
+
+mod boundaries;
+mod candidates;
+mod cube;
+mod detect;
+mod order;
+mod spacing;
+mod statistics;
+mod stretches;
+
+use std::collections::BTreeMap;
+
+use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow};
+use parallax_engine::{EngineError, Session};
+use parallax_model::{ContextTree, IdentityKind, LocationCatalog, TraceKind, TraceStore};
+
+use crate::events::Activities;
+pub use cube::{Cell, Cube, MOST_CELLS, Units};
+pub use detect::Repetition;
+use spacing::Origin;
+pub use statistics::{ContextStatistics, IterationStatistics, LocationStatistics, Statistics};
+pub(crate) use stretches::idle_contexts;
+
+/// A location takes part when it is active for at least this part of the busiest one of its kind.
+const LEAST_ACTIVE: f64 = 0.02;
+/// Streams of GPUs are looked at first when they are active for this part of the time of threads.
+const GPU_FIRST: f64 = 0.2;
+/// An iteration with less than this part of the usual activity is not a whole one.
+const PARTIAL: f64 = 0.5;
+/// Iterations at the beginning that differ from the period by more than this factor warm up.
+const WARM_UP: f64 = 2.0;
+
+/// What may be compared: locations that execute code of the same kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum LocationGroup {
+    /// Streams of GPUs.
+    GpuStreams,
+    /// The first thread of each rank, or of each process.
+    FirstThreads,
+    /// The other threads.
+    OtherThreads,
+}
+
+impl LocationGroup {
+    /// What people call them.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::GpuStreams => "GPU streams",
+            Self::FirstThreads => "first threads",
+            Self::OtherThreads => "other threads",
+        }
+    }
+
+    /// The expression that chooses them, for people.
+    #[must_use]
+    pub const fn expression(self) -> &'static str {
+        match self {
+            Self::GpuStreams => "gpustream",
+            Self::FirstThreads => "thread(0)",
+            Self::OtherThreads => "thread(1-)",
+        }
+    }
+
+    fn of(locations: &LocationCatalog, location: LocationIdx) -> Self {
+        if crate::idleness::is_gpu(locations, location) {
+            return Self::GpuStreams;
+        }
+        match locations.identity(location, IdentityKind::Thread) {
+            Some(number) if number > 0 => Self::OtherThreads,
+            _ => Self::FirstThreads,
+        }
+    }
+}
+
+/// Where iterations are looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IterationsQuestion {
+    /// Tracks, as places in the store, ascending and distinct.
+    pub tracks: Vec<usize>,
+    /// The window; may reach beyond the trace.
+    pub window: TimeWindow,
+    /// Contexts with which iterations begin; empty to find them.
+    pub marker: Vec<ContextIdx>,
+}
+
+/// Whether an iteration counts in statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IterationState {
+    /// One of the first, more than twice as long or less than half as long as the others.
+    WarmUp,
+    /// Counts.
+    Whole,
+    /// The last, with less than half of the usual activity: the trace ends, or the loop was left.
+    Partial,
+    /// A person chose others.
+    LeftOut,
+}
+
+impl IterationState {
+    /// What people call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::WarmUp => "warm-up",
+            Self::Whole => "whole",
+            Self::Partial => "partial",
+            Self::LeftOut => "left out",
+        }
+    }
+}
+
+/// Iterations of locations of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Iterations {
+    /// Which locations.
+    pub group: LocationGroup,
+    /// Contexts with which iterations begin.
+    pub marker: Vec<ContextIdx>,
+    /// How it was found; `None` when a person named the marker.
+    pub repetition: Option<Repetition>,
+    /// Places in the store of the tracks that have the iterations.
+    pub tracks: Vec<usize>,
+    /// For each track where its iterations begin, and where the last one ends: one more than there
+    /// are iterations.
+    pub bounds: Vec<Vec<u64>>,
+    /// For each iteration whether it counts.
+    pub states: Vec<IterationState>,
+    /// Tracks of the group without these iterations.
+    pub left_out: Vec<usize>,
+    /// How many of the starts were not seen, and taken from the neighbours in time or place.
+    pub num_guessed: usize,
+    /// Whether iterations begin at about the same time on all tracks.
+    pub is_aligned: bool,
+    /// How far samples are apart, in nanoseconds: what the time of one context on one location in
+    /// one iteration may be wrong by. `None` where times are exact.
+    pub interval_nanos: Option<u64>,
+}
+
+impl Iterations {
+    /// How many there are, those that do not count included.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.states.is_empty()
+    }
+
+    /// How many are in a state.
+    #[must_use]
+    pub fn count(&self, state: IterationState) -> usize {
+        self.states.iter().filter(|&&s| s == state).count()
+    }
+
+    /// Length of an iteration in nanoseconds: mean over the tracks.
+    #[must_use]
+    pub fn mean_nanos(&self, iteration: usize) -> f64 {
+        let nanos: u64 = self.bounds.iter().map(|bounds| length(bounds, iteration)).sum();
+        nanos as f64 / self.bounds.len().max(1) as f64
+    }
+
+    /// The median length of the iterations that count, in nanoseconds.
+    #[must_use]
+    pub fn period_nanos(&self) -> f64 {
+        let whole = (0..self.len()).filter(|&i| self.states.get(i) == Some(&IterationState::Whole));
+        let lengths: Vec<u64> = whole.map(|i| self.mean_nanos(i).round() as u64).collect();
+        spacing::median(&lengths).unwrap_or(0.0)
+    }
+
+    /// From the first begin to the last end on any track.
+    #[must_use]
+    pub fn span(&self) -> TimeWindow {
+        let first = self.bounds.iter().filter_map(|b| b.first()).min();
+        let last = self.bounds.iter().filter_map(|b| b.last()).max();
+        TimeWindow::new(first.copied().unwrap_or(0), last.copied().unwrap_or(0))
+    }
+}
+
+fn length(bounds: &[u64], iteration: usize) -> u64 {
+    let ends = bounds.get(iteration).zip(bounds.get(iteration + 1));
+    ends.map_or(0, |(start, end)| end.saturating_sub(*start))
+}
+
+/// What was found on the locations of one kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupFinding {
+    /// Which locations.
+    pub group: LocationGroup,
+    /// How many of them were active.
+    pub num_tracks: usize,
+    /// The way in which they repeat.
+    pub best: Option<Repetition>,
+    /// Other ways, best first.
+    pub others: Vec<Repetition>,
+    /// Why there is none, in words for people.
+    pub why_not: Option<String>,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The iterations, and what each location did in them; `None` when there are no regular ones.
+    pub iterations: Option<(Iterations, Cube)>,
+    /// By kind of location, the one that was taken first.
+    pub groups: Vec<GroupFinding>,
+    /// The window with its end at the last record of the trace, and what it is a share of.
+    pub window: TimeWindow,
+}
+
+/// The span of a store with its last moment inside.
+fn whole(store: &dyn TraceStore) -> TimeWindow {
+    let span = store.span();
+    TimeWindow::new(span.start_nanos, span.end_nanos.saturating_add(1))
+}
+
+/// Finds the iterations of a program and what each location did in each of them.
+///
+/// # Errors
+/// When there are no traces, they cannot be read, the answer would be larger than [`MOST_CELLS`],
+/// or the question is withdrawn.
+pub fn find_iterations(
+    session: &Session,
+    question: &IterationsQuestion,
+    control: &Control,
+) -> Result<Finding, EngineError> {
+    let store = session.traces()?;
+    let window = question.window.intersect(whole(store));
+    let activities = Activities::new(session.tree());
+    let mut finding = Finding { iterations: None, groups: Vec::new(), window };
+    for (group, tracks) in groups(session, &question.tracks, window)? {
+        let mut found = GroupFinding {
+            group,
+            num_tracks: tracks.len(),
+            best: None,
+            others: Vec::new(),
+            why_not: None,
+        };
+        let interval_nanos = sample_interval(session, group, &tracks, window)?;
+        if question.marker.is_empty() {
+            let detected = detect::detect(session, &tracks, window, interval_nanos, control)?;
+            found.best = detected.best;
+            found.others = detected.others;
+            found.why_not = detected.why_not;
+        }
+        let marker = match &found.best {
+            Some(best) => vec![best.marker],
+            None => question.marker.clone(),
+        };
+        if finding.iterations.is_none() && !marker.is_empty() {
+            let marked = boundaries::Marker {
+                contexts: &marker,
+                gap_nanos: found.best.as_ref().map_or(0, |best| best.gap_nanos),
+                origin: match &found.best {
+                    Some(best) if best.is_pooled => Origin::Pooled,
+                    _ if interval_nanos.is_none() => Origin::Exact,
+                    _ => Origin::Samples,
+                },
+                is_order: found.best.as_ref().is_some_and(|best| best.is_order),
+                is_named: found.best.is_none(),
+            };
+            let starts = boundaries::boundaries(session, &tracks, window, &marked, control)?;
+            if starts.tracks.is_empty() {
+                found.why_not = Some("the marker is never active there".into());
+            } else {
+                let repetition = found.best.clone();
+                let iterations = begin(group, marker, repetition, interval_nanos, starts);
+                finding.iterations =
+                    Some(cube::fill(session, &activities, iterations, window, control)?);
+            }
+        }
+        finding.groups.push(found);
+    }
+    Ok(finding)
+}
+
+fn begin(
+    group: LocationGroup,
+    marker: Vec<ContextIdx>,
+    repetition: Option<Repetition>,
+    interval_nanos: Option<u64>,
+    starts: boundaries::Boundaries,
+) -> Iterations {
+    let len = starts.tracks.first().map_or(0, |(_, starts)| starts.len());
+    let (tracks, bounds) = starts.tracks.into_iter().unzip();
+    Iterations {
+        group,
+        marker,
+        repetition,
+        tracks,
+        bounds,
+        states: vec![IterationState::Whole; len],
+        left_out: starts.left_out,
+        num_guessed: starts.num_guessed,
+        is_aligned: starts.is_aligned,
+        interval_nanos,
+    }
+}
+
+/// How far samples of threads are apart: the median. `None` for calls and for streams of GPUs, whose
+/// times are exact.
+fn sample_interval(
+    session: &Session,
+    group: LocationGroup,
+    tracks: &[usize],
+    window: TimeWindow,
+) -> Result<Option<u64>, EngineError> {
+    let store = session.traces()?;
+    if store.kind() == TraceKind::Calls || group == LocationGroup::GpuStreams {
+        return Ok(None);
+    }
+    let mut intervals: Vec<u64> = Vec::new();
+    for &track in tracks.iter().step_by(tracks.len().div_ceil(16).max(1)) {
+        store.visit(track, window, &mut |interval| {
+            if interval.end_nanos > interval.start_nanos && intervals.len() < 1 << 20 {
+                intervals.push(interval.end_nanos - interval.start_nanos);
+            }
+        })?;
+    }
+    Ok(spacing::median(&intervals).map(|median| median.round() as u64))
+}
+
+/// The tracks by kind of location, without those that do hardly anything, the kind to look at first
+/// at the beginning.
+fn groups(
+    session: &Session,
+    tracks: &[usize],
+    window: TimeWindow,
+) -> Result<Vec<(LocationGroup, Vec<usize>)>, EngineError> {
+    let store = session.traces()?;
+    let tree = session.tree();
+    let idle = idle_contexts(tree);
+    let classes = crate::report::classes::Classes::new(tree);
+    let is_helper = |context: ContextIdx| {
+        classes.of_context.get(context.idx()) == Some(&crate::report::CostClass::HelperThreads)
+    };
+    let mut groups: BTreeMap<LocationGroup, Vec<(usize, u64)>> = BTreeMap::new();
+    for &track in tracks {
+        let Some(described) = store.tracks().get(track).filter(|t| t.num_samples > 1) else {
+            continue;
+        };
+        let mut active = 0;
+        store.sums(track, window, &mut |time| {
+            let context = tree.by_source_id(time.context).unwrap_or(ContextTree::ROOT);
+            if idle.get(context.idx()) == Some(&false) && !is_helper(context) {
+                active += time.nanos;
+            }
+        })?;
+        let group = LocationGroup::of(&session.experiment().locations, described.location);
+        groups.entry(group).or_default().push((track, active));
+    }
+    let mut out: Vec<(LocationGroup, Vec<usize>, f64)> = Vec::new();
+    for (group, mut list) in groups {
+        let most = list.iter().map(|(_, active)| *active).max().unwrap_or(0);
+        list.retain(|(_, active)| *active > 0 && *active as f64 >= LEAST_ACTIVE * most as f64);
+        let mean =
+            list.iter().map(|(_, active)| *active as f64).sum::<f64>() / list.len().max(1) as f64;
+        if !list.is_empty() {
+            out.push((group, list.into_iter().map(|(track, _)| track).collect(), mean));
+        }
+    }
+    let threads = out.iter().find(|(group, ..)| *group == LocationGroup::FirstThreads);
+    let least = threads.map_or(0.0, |(_, _, mean)| mean * GPU_FIRST);
+    out.sort_by_key(|(group, _, mean)| {
+        (*group == LocationGroup::GpuStreams && *mean < least, *group)
+    });
+    Ok(out.into_iter().map(|(group, tracks, _)| (group, tracks)).collect())
+}

@@ -1,0 +1,325 @@
+//! Whether marked nodes stand together: in one rack, in whole chassis, or spread like chance.
+//!
+//! Of the N nodes of a run K are marked. If which ones they are had nothing to do with where they
+//! stand, every choice of K of the N would be as likely: the number in a unit with n nodes follows
+//! the hypergeometric distribution (Fisher, 1935). How close together they are is measured by the
+//! sum of squares of the numbers of marked nodes in the units, and compared with
+//! [`PERMUTATIONS`] random choices (Pitman, 1937), so p-values are at least 0.001.
+
+use std::collections::BTreeMap;
+
+use parallax_base::Control;
+use parallax_engine::EngineError;
+
+use super::place::{Level, by_number};
+use super::{Located, Place};
+use crate::clusters::Random;
+
+/// Random choices that the real one is compared with.
+pub const PERMUTATIONS: usize = 999;
+/// p-values below this are called more than chance.
+const SURE: f64 = 0.01;
+
+/// One rack, chassis, ... of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unit {
+    /// Its name.
+    pub name: String,
+    /// Nodes of the run in it.
+    pub nodes: u64,
+    /// Marked ones.
+    pub marked: u64,
+    /// How likely at least so many are marked by chance: the upper tail of the hypergeometric
+    /// distribution.
+    pub p_value: f64,
+}
+
+/// How the marked nodes lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spread {
+    /// There are too few nodes or units to say anything.
+    Unknown,
+    /// All in one unit, of several.
+    OneUnit,
+    /// Closer together than by chance.
+    Together,
+    /// As by chance.
+    LikeChance,
+    /// More evenly over the units than by chance.
+    Apart,
+}
+
+/// How the marked nodes lie over the units of a level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Concentration {
+    /// The level.
+    pub level: Level,
+    /// Nodes whose unit is known.
+    pub nodes: u64,
+    /// Marked ones among them.
+    pub marked: u64,
+    /// All units with nodes of the run, in the order of their names.
+    pub units: Vec<Unit>,
+    /// Units with marked nodes.
+    pub touched: u64,
+    /// How many units would have some by chance, in the mean.
+    pub expected_touched: f64,
+    /// Units with at least two nodes, all of them marked.
+    pub whole: u64,
+    /// How many units would be whole by chance, in the mean.
+    pub expected_whole: f64,
+    /// How likely marked nodes are so close together by chance.
+    pub p_together: f64,
+    /// How likely they are so far apart by chance.
+    pub p_apart: f64,
+    /// What it is called.
+    pub spread: Spread,
+}
+
+impl Concentration {
+    /// The finding as a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let (name, all) = (self.level.name(), self.units.len());
+        let units = |n: u64| if n == 1 { name } else { self.level.plural() };
+        let lie = format!(
+            "{} nodes lie in {} of {} {}",
+            self.marked,
+            self.touched,
+            all,
+            units(all as u64)
+        );
+        let chance = format!("{:.1} by chance", self.expected_touched);
+        let p = p_text(self.p_together);
+        let mut text = match self.spread {
+            Spread::Unknown if all == 1 => {
+                format!("the run has one {name}, so nothing can be said")
+            }
+            Spread::Unknown => format!("{lie}: too few to say more"),
+            Spread::OneUnit => {
+                let unit = self.units.iter().find(|unit| unit.marked > 0);
+                let named = unit.map_or("", |unit| &unit.name);
+                if self.p_together < SURE {
+                    format!("all {} nodes are in one {name}, {named} ({p})", self.marked)
+                } else {
+                    format!(
+                        "all {} nodes are in one {name}, {named}, which may be chance ({p})",
+                        self.marked
+                    )
+                }
+            }
+            Spread::Together => format!("{lie} ({chance}): closer together than by chance ({p})"),
+            Spread::LikeChance => format!("{lie} ({chance}): spread like chance ({p})"),
+            Spread::Apart => {
+                let p = p_text(self.p_apart);
+                format!("{lie} ({chance}): more evenly spread than by chance ({p})")
+            }
+        };
+        if self.whole > 0 && all > 1 {
+            let verb = if self.whole == 1 { "is" } else { "are" };
+            text.push_str(&format!(
+                "; {} {} {verb} whole ({:.1} by chance)",
+                self.whole,
+                units(self.whole),
+                self.expected_whole
+            ));
+        }
+        text
+    }
+}
+
+fn p_text(p: f64) -> String {
+    if p <= 0.001 { "p ≤ 0.001".into() } else { format!("p = {p:.3}") }
+}
+
+/// How the marked ones of `nodes` lie at each level that all or most nodes have; levels that say the
+/// same as the one above are left out.
+///
+/// # Errors
+/// When the question is withdrawn.
+pub fn concentrations(
+    nodes: &[Located],
+    is_marked: impl Fn(usize) -> bool,
+    control: &Control,
+) -> Result<Vec<Concentration>, EngineError> {
+    let mut out: Vec<Concentration> = Vec::new();
+    let places: Vec<&Place> = nodes.iter().map(|node| &node.place).collect();
+    for level in Level::ALL {
+        control.check()?;
+        let mut units: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for (at, name) in
+            places.iter().enumerate().filter_map(|(at, p)| Some((at, p.level(level)?)))
+        {
+            let unit = units.entry(name).or_default();
+            unit.0 += 1;
+            unit.1 += u64::from(is_marked(at));
+        }
+        // Slots of one node each say nothing that the nodes do not.
+        if units.is_empty() || units.values().all(|unit| unit.0 == 1) {
+            continue;
+        }
+        let mut units: Vec<(&str, (u64, u64))> = units.into_iter().collect();
+        units.sort_by(|a, b| by_number(a.0, b.0));
+        let found = one(level, &units);
+        // On some systems a rack is a group.
+        let is_same = out.iter().any(|other| {
+            other.units.len() == found.units.len()
+                && other.units.iter().zip(&found.units).all(|(a, b)| a.name == b.name)
+        });
+        if !is_same {
+            out.push(found);
+        }
+    }
+    Ok(out)
+}
+
+fn one(level: Level, units: &[(&str, (u64, u64))]) -> Concentration {
+    let nodes: u64 = units.iter().map(|unit| unit.1.0).sum();
+    let marked: u64 = units.iter().map(|unit| unit.1.1).sum();
+    let logs = logs_of_factorials(nodes as usize);
+    let chances = Chances { logs: &logs, nodes, marked };
+    let rows: Vec<Unit> = units
+        .iter()
+        .map(|&(name, (nodes, marked))| Unit {
+            name: name.to_owned(),
+            nodes,
+            marked,
+            p_value: chances.at_least(nodes, marked),
+        })
+        .collect();
+    let touched = rows.iter().filter(|unit| unit.marked > 0).count() as u64;
+    let is_whole = |unit: &&Unit| unit.nodes > 1 && unit.marked == unit.nodes;
+    let sizes: Vec<u64> = rows.iter().map(|unit| unit.nodes).collect();
+    let counts: Vec<u64> = rows.iter().map(|unit| unit.marked).collect();
+    let (p_together, p_apart) = permuted(&sizes, &counts, nodes, marked);
+    let spread = match () {
+        () if marked < 2 || rows.len() < 2 || marked == nodes => Spread::Unknown,
+        () if touched == 1 => Spread::OneUnit,
+        () if p_together < SURE => Spread::Together,
+        () if p_apart < SURE => Spread::Apart,
+        () => Spread::LikeChance,
+    };
+    Concentration {
+        level,
+        nodes,
+        marked,
+        touched,
+        expected_touched: sizes.iter().map(|&n| 1.0 - chances.exactly(n, 0)).sum(),
+        whole: rows.iter().filter(is_whole).count() as u64,
+        expected_whole: sizes.iter().filter(|n| **n > 1).map(|&n| chances.exactly(n, n)).sum(),
+        p_together,
+        p_apart,
+        spread,
+        units: rows,
+    }
+}
+
+/// The hypergeometric distribution of marked nodes in a unit.
+struct Chances<'a> {
+    logs: &'a [f64],
+    nodes: u64,
+    marked: u64,
+}
+
+impl Chances<'_> {
+    fn choose(&self, n: u64, k: u64) -> f64 {
+        let log = |n: u64| self.logs.get(n as usize).copied().unwrap_or(0.0);
+        log(n) - log(k) - log(n.saturating_sub(k))
+    }
+
+    /// That exactly `k` of a unit of `n` nodes are marked.
+    fn exactly(&self, n: u64, k: u64) -> f64 {
+        let others = self.nodes.saturating_sub(n);
+        let Some(rest) = self.marked.checked_sub(k) else { return 0.0 };
+        if k > n || rest > others {
+            return 0.0;
+        }
+        let log =
+            self.choose(n, k) + self.choose(others, rest) - self.choose(self.nodes, self.marked);
+        libm::exp(log).min(1.0)
+    }
+
+    fn at_least(&self, n: u64, k: u64) -> f64 {
+        (k..=n.min(self.marked)).map(|k| self.exactly(n, k)).sum::<f64>().min(1.0)
+    }
+}
+
+fn logs_of_factorials(n: usize) -> Vec<f64> {
+    let mut out = vec![0.0];
+    let mut log = 0.0;
+    for i in 1..=n {
+        log += libm::log(i as f64);
+        out.push(log);
+    }
+    out
+}
+
+/// How often marks dealt at random are at least as close together, and at least as far apart.
+fn permuted(sizes: &[u64], counts: &[u64], nodes: u64, marked: u64) -> (f64, f64) {
+    let squares = |counts: &[u64]| counts.iter().map(|n| n * n).sum::<u64>();
+    let real = squares(counts);
+    let unit_of: Vec<usize> =
+        sizes.iter().enumerate().flat_map(|(unit, &n)| (0..n).map(move |_| unit)).collect();
+    let mut random = Random(nodes.wrapping_mul(0x9e37).wrapping_add(marked));
+    let (mut together, mut apart) = (1_u32, 1_u32);
+    let mut order = unit_of;
+    for _ in 0..PERMUTATIONS {
+        let mut dealt = vec![0_u64; sizes.len()];
+        for at in 0..(marked as usize).min(order.len()) {
+            let other = at + random.below(order.len() - at);
+            order.swap(at, other);
+            dealt[order[at]] += 1;
+        }
+        let sum = squares(&dealt);
+        together += u32::from(sum >= real);
+        apart += u32::from(sum <= real);
+    }
+    let all = (PERMUTATIONS + 1) as f64;
+    (f64::from(together) / all, f64::from(apart) / all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(units: &[(u64, u64)]) -> Concentration {
+        let names: Vec<String> = (0..units.len()).map(|i| format!("x{i}")).collect();
+        let named: Vec<(&str, (u64, u64))> =
+            names.iter().map(String::as_str).zip(units.iter().copied()).collect();
+        one(Level::Rack, &named)
+    }
+
+    #[test]
+    fn the_hypergeometric_distribution_by_hand() {
+        // Two of four marked, units of two: C(2,2) C(2,0) / C(4,2) = 1/6 that one of them is whole.
+        let found = of(&[(2, 2), (2, 0)]);
+        assert!((found.units[0].p_value - 1.0 / 6.0).abs() < 1e-12);
+        assert!((found.expected_whole - 2.0 / 6.0).abs() < 1e-12);
+        assert!((found.expected_touched - 2.0 * 5.0 / 6.0).abs() < 1e-12);
+        assert_eq!((found.whole, found.touched, found.spread), (1, 1, Spread::OneUnit));
+        // A third of all deals leaves both in one unit.
+        assert!((found.p_together - 1.0 / 3.0).abs() < 0.05, "{}", found.p_together);
+    }
+
+    #[test]
+    fn words_fit_what_is_planted() {
+        let mut one_rack = vec![(32, 0); 10];
+        one_rack[3] = (32, 32);
+        let found = of(&one_rack);
+        assert_eq!(found.spread, Spread::OneUnit);
+        let text = found.sentence();
+        assert!(
+            text.starts_with("all 32 nodes are in one rack, x3 (p ≤ 0.001); 1 rack is whole"),
+            "{text}"
+        );
+        let mut whole = vec![(8, 0); 100];
+        whole[..20].fill((8, 8));
+        assert_eq!(of(&whole).spread, Spread::Together);
+        // Three each of ten times ten is as even as it gets.
+        assert_eq!(of(&[(10, 3); 10]).spread, Spread::Apart);
+        let by_chance = [(10, 3), (10, 2), (10, 5), (10, 1), (10, 4), (10, 3), (10, 2), (10, 4)];
+        assert_eq!(of(&by_chance).spread, Spread::LikeChance);
+        assert_eq!(of(&[(10, 3)]).spread, Spread::Unknown);
+        assert_eq!(of(&[(10, 1), (10, 0)]).spread, Spread::Unknown);
+    }
+}

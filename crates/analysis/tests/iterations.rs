@@ -1,0 +1,331 @@
+//! Iterations of planted programs, of programs that have none, and of real ones.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test stops where it cannot go on")]
+
+mod events_support;
+mod report_support;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use events_support::{Do, trace};
+use parallax_analysis::iterations::{
+    Cube, Finding, IterationState, Iterations, IterationsQuestion, LocationGroup, Statistics,
+    find_iterations,
+};
+use parallax_base::{ContextIdx, Control, Folder, MemorySink, TimeWindow};
+use parallax_engine::Session;
+use parallax_import::convert::{ConvertOptions, convert, recognise};
+use parallax_native::DiskFolder;
+use parallax_testkit::hpctoolkit::Database;
+use parallax_testkit::hpctoolkit::iterations::{
+    IterationPlan, PlannedPhase, Recording, START_NANOS, gamess,
+};
+use proptest::prelude::*;
+use report_support::{corpus, open, open_folder, open_path};
+
+const MS: u64 = 1_000_000;
+
+fn ask(session: &Session) -> Finding {
+    ask_with(session, Vec::new())
+}
+
+fn ask_with(session: &Session, marker: Vec<ContextIdx>) -> Finding {
+    let tracks = (0..session.traces().unwrap().tracks().len()).collect();
+    let question = IterationsQuestion { tracks, window: TimeWindow::ALL, marker };
+    find_iterations(session, &question, &Control::new()).unwrap()
+}
+
+fn found(session: &Session) -> (Iterations, Cube) {
+    let finding = ask(session);
+    let why = format!("{:?}", finding.groups);
+    finding.iterations.unwrap_or_else(|| panic!("no iterations: {why}"))
+}
+
+fn round(value: f64, digits: i32) -> f64 {
+    let factor = 10_f64.powi(digits);
+    (value * factor).round() / factor
+}
+
+#[test]
+fn the_table_of_gamess_comes_out_of_its_traces() {
+    let session = open(&gamess().database());
+    let (iterations, cube) = found(&session);
+    assert_eq!(iterations.group, LocationGroup::GpuStreams);
+    assert_eq!((iterations.tracks.len(), iterations.len()), (8, 11));
+    assert_eq!(iterations.count(IterationState::Whole), 11);
+    let statistics = Statistics::new(&iterations, &cube);
+    let tree = session.tree();
+    // Kernel, mean, max and saving of an iteration, total saving, balance ratio: Tables IV and V.
+    let expected = [
+        ("gpu_rhf_j05_ppps_", 2.963, 4.650, 1.687, 18.557, 0.64),
+        ("gpu_rhf_j06_pppp_", 2.483, 2.599, 0.116, 1.276, 0.96),
+        ("gpu_rhf_j03_ppss_", 0.734, 0.945, 0.211, 2.321, 0.79),
+        ("gpu_rhf_j04_psps_", 0.483, 0.958, 0.475, 5.225, 0.50),
+        ("gpu_rhf_j02_psss_", 0.239, 0.300, 0.061, 0.671, 0.80),
+        ("gpu_rhf_j01_ssss_", 0.007, 0.010, 0.003, 0.033, 0.68),
+    ];
+    assert_eq!(statistics.contexts.len(), expected.len());
+    for (row, (name, mean, max, saving, total, ratio)) in statistics.contexts.iter().zip(expected) {
+        assert_eq!(tree.label(row.context), name);
+        assert_eq!(round(row.mean_seconds, 3), mean, "{name}");
+        assert_eq!(round(row.max_seconds, 3), max, "{name}");
+        assert_eq!(round(row.saving_seconds, 3), saving, "{name}");
+        assert_eq!(round(row.total_saving_seconds, 3), total, "{name}");
+        assert_eq!(round(row.balance_ratio, 2), ratio, "{name}");
+    }
+    assert_eq!(round(statistics.saving_seconds, 2), 28.08);
+    assert_eq!(round(statistics.saving_seconds / 87.0 * 100.0, 2), 32.28);
+    let shares: Vec<f64> =
+        statistics.contexts.iter().map(|row| round(row.share * 100.0, 1)).collect();
+    assert_eq!(shares, [42.9, 35.9, 10.6, 7.0, 3.5, 0.1]);
+    // Every cell is what was planted.
+    let plan = gamess();
+    for (number, phase) in plan.phases.iter().enumerate() {
+        let row = statistics.contexts.iter().find(|r| tree.label(r.context) == phase.name);
+        let times = cube.of_context(row.unwrap().context);
+        let planted: Vec<u64> = phase.nanos.iter().flatten().copied().collect();
+        assert_eq!(times, planted, "phase {number}");
+    }
+}
+
+#[test]
+fn iterations_of_any_length_are_known_by_their_order() {
+    let names = ["setup", "assemble", "exchange", "solve", "check"];
+    let ranks: Vec<Vec<(u64, Do)>> = (0..2)
+        .map(|rank| {
+            let mut steps = vec![(0, Do::Enter("main"))];
+            let mut at = 0;
+            let mut call = |name, nanos: u64| {
+                steps.push((at, Do::Enter(name)));
+                at += nanos;
+                steps.push((at, Do::Leave));
+                at += 1000;
+            };
+            call("read", 50 * MS);
+            for i in 0..20 {
+                // The longest is thirty times as long as the shortest.
+                let times = (2.5 * noise(5, 0, 0, i)).exp2() * 3e6;
+                for (number, name) in names.iter().enumerate() {
+                    let own = 1.0 + 0.4 * noise(9, number, rank, i);
+                    call(name, (times * own) as u64);
+                }
+            }
+            call("write", 30 * MS);
+            steps.push((at, Do::Leave));
+            steps
+        })
+        .collect();
+    let session = trace(&ranks);
+    let (iterations, cube) = found(&session);
+    let repetition = iterations.repetition.as_ref().unwrap();
+    assert!(repetition.is_order && repetition.regular_share == 1.0, "{repetition:?}");
+    assert_eq!((iterations.len(), iterations.tracks.len()), (20, 2));
+    assert_eq!(session.tree().label(iterations.marker[0]), "setup");
+    let inside: Vec<String> = cube.contexts.iter().map(|&c| session.tree().label(c)).collect();
+    assert!(names.iter().all(|name| inside.contains(&(*name).to_owned())), "{inside:?}");
+    assert!(!inside.contains(&"read".to_owned()) && !inside.contains(&"write".to_owned()));
+}
+
+/// A program of `locations`, each phase as long as `nanos` says, times a jitter.
+fn program(
+    recording: Recording,
+    locations: usize,
+    iterations: usize,
+    period: u64,
+    shares: &[f64],
+    jitter: &dyn Fn(usize, usize, usize) -> f64,
+) -> IterationPlan {
+    let phases = shares
+        .iter()
+        .enumerate()
+        .map(|(number, share)| PlannedPhase {
+            name: format!("phase_{number}"),
+            pieces: 1 + number as u32 % 2,
+            nanos: (0..locations)
+                .map(|l| {
+                    let nanos = |i| share * period as f64 * jitter(number, l, i);
+                    (0..iterations).map(|i| nanos(i) as u64).collect()
+                })
+                .collect(),
+        })
+        .collect();
+    IterationPlan {
+        title: "planted".into(),
+        caller: "step".into(),
+        phases,
+        begins_nanos: (0..iterations as u64).map(|i| 300 * MS + i * period).collect(),
+        span_nanos: 500 * MS + iterations as u64 * period,
+        recording,
+        waiting_ranks: 0,
+    }
+}
+
+/// A number from -1 to 1 that looks random.
+fn noise(seed: u64, a: usize, b: usize, c: usize) -> f64 {
+    let mut x = seed ^ (a as u64) << 40 ^ (b as u64) << 20 ^ c as u64;
+    for _ in 0..3 {
+        x = x.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (x >> 29);
+    }
+    (x >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn noise_of_five_percent_does_not_hide_iterations(
+        seed in any::<u64>(),
+        locations in 1_usize..5,
+        iterations in 10_usize..40,
+        is_gpu in any::<bool>(),
+    ) {
+        let recording =
+            if is_gpu { Recording::GpuStreams } else { Recording::Samples(2 * MS) };
+        let jitter = |p, l, i| 1.0 + 0.05 * noise(seed, p, l, i);
+        let plan = program(recording, locations, iterations, 60 * MS, &[0.3, 0.25, 0.2, 0.1], &jitter);
+        let mut database = plan.database();
+        // And five of a hundred samples of threads are of something else.
+        if !is_gpu {
+            let contexts: Vec<u32> = database.contexts.iter().map(|context| context.id).collect();
+            for (p, profile) in database.profiles.iter_mut().enumerate() {
+                for (i, sample) in profile.trace.iter_mut().enumerate() {
+                    if noise(seed, 77, p, i) < -0.9 {
+                        sample.context = contexts[i * 7 % contexts.len()];
+                    }
+                }
+            }
+        }
+        let (found, _) = found(&open(&database));
+        prop_assert_eq!(found.len(), iterations);
+        prop_assert_eq!(found.count(IterationState::Whole), iterations);
+        prop_assert_eq!(found.tracks.len(), locations);
+    }
+
+    #[test]
+    fn names_and_the_order_of_locations_change_nothing(seed in any::<u64>()) {
+        let jitter = |p, l, i| 1.0 + 0.3 * noise(seed, p, l, 0) + 0.02 * noise(seed, p, l, i);
+        let plan = program(Recording::GpuStreams, 4, 12, 60 * MS, &[0.3, 0.2, 0.2], &jitter);
+        let database = plan.database();
+        let mut other = database.clone();
+        for function in &mut other.functions {
+            let is_plain = function.name.as_ref().is_some_and(|name| !name.starts_with('<'));
+            if is_plain && function.name.as_deref() != Some("hipStreamSynchronize") {
+                function.name = function.name.as_ref().map(|n| format!("z{}", n.len() * 31));
+            }
+        }
+        other.profiles.reverse();
+        let describe = |database: &Database| {
+            let session = open(database);
+            let (iterations, cube) = found(&session);
+            let statistics = Statistics::new(&iterations, &cube);
+            let rows: Vec<_> = statistics
+                .contexts
+                .iter()
+                .map(|r| {
+                    let numbers = [r.mean_seconds, r.max_seconds, r.balance_ratio];
+                    (session.tree().source_id(r.context), numbers.map(|n| round(n, 9)))
+                })
+                .collect();
+            let marker = session.tree().source_id(iterations.marker[0]);
+            (marker, iterations.len(), rows)
+        };
+        prop_assert_eq!(describe(&database), describe(&other));
+    }
+}
+
+#[test]
+fn warming_up_and_a_cut_off_end_are_told_apart() {
+    let slow_start = |_, _, i: usize| if i == 0 { 3.0 } else { 1.0 };
+    let mut plan = program(Recording::GpuStreams, 4, 12, 60 * MS, &[0.3, 0.3, 0.2], &slow_start);
+    for begin in plan.begins_nanos.iter_mut().skip(1) {
+        *begin += 120 * MS;
+    }
+    // The trace ends in the middle of the first phase of the last iteration.
+    plan.phases[0].pieces = 4;
+    plan.span_nanos = plan.begins_nanos[11] + 12 * MS;
+    let (iterations, _) = found(&open(&plan.database()));
+    assert_eq!(iterations.len(), 12);
+    assert_eq!(iterations.states[0], IterationState::WarmUp);
+    assert_eq!(iterations.states[11], IterationState::Partial);
+    assert_eq!(iterations.count(IterationState::Whole), 10);
+    assert_eq!(iterations.bounds[0][0], START_NANOS + 300 * MS);
+}
+
+#[test]
+fn a_person_may_name_the_marker() {
+    let plan = program(Recording::GpuStreams, 2, 6, 60 * MS, &[0.3, 0.3], &|_, _, _| 1.0);
+    let session = open(&plan.database());
+    let marker = report_support::contexts_of(&session, "phase_0");
+    let finding = ask_with(&session, marker);
+    let (iterations, _) = finding.iterations.unwrap();
+    assert!(iterations.repetition.is_none());
+    assert_eq!(iterations.len(), 6, "phase 0 runs in one piece");
+    let pieces = ask_with(&session, report_support::contexts_of(&session, "phase_1"));
+    assert_eq!(pieces.iterations.unwrap().0.len(), 12, "phase 1 runs in two");
+}
+
+#[test]
+fn a_sampled_program_has_its_times_from_samples() {
+    let shares = |_, l: usize, _| 1.0 + l as f64 * 0.1;
+    let plan = program(Recording::Samples(MS), 4, 20, 80 * MS, &[0.4, 0.3], &shares);
+    let session = open(&plan.database());
+    let (iterations, cube) = found(&session);
+    assert_eq!(iterations.len(), 20);
+    assert_eq!(iterations.interval_nanos, Some(MS));
+    let statistics = Statistics::new(&iterations, &cube);
+    let row = statistics
+        .contexts
+        .iter()
+        .find(|row| session.tree().label(row.context) == "phase_0")
+        .unwrap();
+    // 32 ms, 35.2 ms, 38.4 ms and 41.6 ms.
+    assert!((row.mean_seconds - 0.0368).abs() < 0.0005, "{}", row.mean_seconds);
+    assert!((row.max_seconds - 0.0416).abs() < 0.0008, "{}", row.max_seconds);
+    assert_eq!(row.slowest, 3);
+    assert!(row.is_resolved);
+}
+
+#[test]
+fn real_programs_have_the_iterations_that_their_authors_gave_them() {
+    let Some(root) = corpus() else { return };
+    let of = |path: &str| found(&open_path(&root.join("data").join(path))).0;
+    // LULESH ran 100 time steps on 27 ranks; each rank shows each of them.
+    let lulesh = of("hpctoolkit/hpcviewer/issue-233");
+    assert_eq!((lulesh.len(), lulesh.tracks.len(), lulesh.num_guessed), (100, 27, 0));
+    assert!(lulesh.is_aligned && lulesh.left_out.is_empty());
+    assert!((0.079..0.081).contains(&(lulesh.period_nanos() / 1e9)));
+    // Kripke iterates ten times by default.
+    assert_eq!(of("hpctoolkit/kripke-cputime").len(), 10);
+    // A kernel that is launched a hundred times.
+    assert_eq!(of("hpctoolkit/upstream/loops-cuda-nvidia-t.d").len(), 100);
+    // Quicksilver has ten cycles; a ping-pong of 46 samples shows nothing.
+    assert_eq!(of("hpctoolkit/hpcviewer/quicksilver").len(), 10);
+    let short = open_path(&root.join("data/hpctoolkit/hpcviewer/multithread"));
+    assert!(ask(&short).iterations.is_none());
+}
+
+/// A trace of events of the corpus.
+fn open_trace(root: &Path, folder: &str, file: &str) -> Session {
+    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&root.join("data").join(folder)));
+    let input = recognise(&folder, file).unwrap().unwrap();
+    let sink = MemorySink::new();
+    let options = ConvertOptions::default();
+    convert(&input, file, Arc::new(sink.clone()), &options, &Control::new()).unwrap();
+    open_folder(&(Arc::new(sink.into_folder(file)) as Arc<dyn Folder>))
+}
+
+#[test]
+fn real_traces_of_events_have_the_iterations_of_their_programs() {
+    let Some(root) = corpus() else { return };
+    // The solver makes 20 steps on 4 ranks, a checkpoint now and then; steps differ in length.
+    let tau = found(&open_trace(&root, "reactor/tau-trace-p4", "tau.trc")).0;
+    assert_eq!((tau.len(), tau.tracks.len()), (20, 4));
+    let otf2 = found(&open_trace(&root, "reactor/otf2-p4", "traces.otf2")).0;
+    assert_eq!((otf2.len(), otf2.tracks.len()), (20, 4));
+    let reactor = open_path(&root.join("data/reactor/hpctoolkit/n1024-p8"));
+    let samples = found(&reactor).0;
+    assert!((39..=42).contains(&samples.len()), "{}", samples.len());
+    let lammps = found(&open_trace(&root, "codar", "lammps-event_list.json.gz")).0;
+    assert_eq!(lammps.len(), 362);
+}

@@ -1,0 +1,88 @@
+//! `references` and `loops`: single calls of a recorded program.
+
+use clap::Args;
+use parallax_service::{Answer, ReferencesRequest};
+
+use super::Context;
+use crate::args::Database;
+use crate::text::{Show, TextTable};
+
+/// What `references` shows.
+#[derive(Debug, Args)]
+pub(crate) struct ReferencesArgs {
+    #[command(flatten)]
+    database: Database,
+    /// Only what contexts of this expression touch, such as 'function(solve)'; given several
+    /// times, only what they share.
+    #[arg(long = "context", value_name = "CONTEXTS")]
+    contexts: Vec<String>,
+    /// Count what the contexts call, and what is inside of them, as well.
+    #[arg(long)]
+    inclusive: bool,
+}
+
+/// Columns from which on a line has room for what is good to know besides.
+const WIDE: usize = 110;
+
+pub(super) fn references(context: &Context, arguments: ReferencesArgs) -> anyhow::Result<()> {
+    let opened = context.open(&arguments.database)?;
+    let is_shared = arguments.contexts.len() > 1;
+    let request =
+        ReferencesRequest { contexts: arguments.contexts, is_inclusive: arguments.inclusive };
+    let Answer { value: table, notes } = opened.references(&request, &context.control)?;
+    context.output.emit_with(&table, |style, out| {
+        let is_shown = |name: &&str| match *name {
+            "reference_id" => false,
+            "allocated_line" | "allocated_in" | "read_in" => style.width >= WIDE,
+            _ => true,
+        };
+        let names = table.columns.iter().map(|column| column.name.as_str());
+        let shown: Vec<&str> = names.filter(is_shown).collect();
+        let title = match is_shared {
+            true => "Variables and allocations that these contexts share, most accesses first",
+            false => "Variables and allocations, most accesses first",
+        };
+        TextTable::new(&table)
+            .title(title)
+            .columns(&shown)
+            .show("storage", Show::Text)
+            .show("read_in", Show::Text)
+            .show("written_in", Show::Text)
+            .show("allocated_in", Show::Text)
+            .head("size_bytes", "size")
+            .head("read_in", "read in")
+            .head("written_in", "written in")
+            .head("allocated_in", "allocated in")
+            .head("allocated_line", "line")
+            .write(style, out)
+    })?;
+    context.finish(&opened, &notes);
+    Ok(())
+}
+
+pub(super) fn loops(context: &Context, database: &Database) -> anyhow::Result<()> {
+    let opened = context.open(database)?;
+    let Answer { value: table, notes } = opened.loops(&context.control)?;
+    context.output.emit_with(&table, |style, out| {
+        let is_shown = |name: &&str| match *name {
+            "context_id" | "context" => false,
+            "iterations_min" | "iterations_max" | "longest_s" => style.width >= WIDE,
+            _ => true,
+        };
+        let names = table.columns.iter().map(|column| column.name.as_str());
+        let shown: Vec<&str> = names.filter(is_shown).collect();
+        TextTable::new(&table)
+            .title("Loops by call path, longest first")
+            .columns(&shown)
+            .show("function", Show::Text)
+            .show("share_percent", Show::Percent)
+            .head("iterations_min", "fewest")
+            .head("iterations_max", "most")
+            .head("time_s", "time")
+            .head("longest_s", "longest")
+            .head("share_percent", "share")
+            .write(style, out)
+    })?;
+    context.finish(&opened, &notes);
+    Ok(())
+}

@@ -1,0 +1,452 @@
+//! `cluster` and `topology`: groups of locations that cost alike, and where their nodes stand.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use parallax_service::{
+    Answer, BalanceBy, ClusterAnswer, ClusterMethod, ClusterRequest, HostSource, Table,
+    TopologyAnswer, TopologyRequest,
+};
+
+use super::Context;
+use crate::args::Database;
+use crate::text::{Role, Show, Style, TextTable, printable};
+
+/// What groups are made of, and how.
+#[derive(Debug, Args)]
+pub(crate) struct GroupArgs {
+    #[command(flatten)]
+    database: Database,
+    /// Which contexts, such as 'function(MPI_Allreduce)'; each one is a feature. Without it the
+    /// innermost functions that cost at least 1 % and are least evenly spread.
+    #[arg(long, short, value_name = "CONTEXTS")]
+    context: Option<String>,
+    /// Metric, such as cputime; may be given several times.
+    #[arg(long, short, value_name = "METRIC")]
+    metric: Vec<String>,
+    /// Which locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
+    #[arg(long, short, value_name = "PROFILES")]
+    profiles: Option<String>,
+    /// Costs without what contexts call.
+    #[arg(long)]
+    exclusive: bool,
+    /// What is put into groups. A node has the mean of its ranks.
+    #[arg(long, value_enum, default_value = "location")]
+    by: By,
+    /// How groups are found.
+    #[arg(long, value_enum, default_value = "dbscan")]
+    method: Method,
+    /// Number of groups of k-means; chosen from the data unless told.
+    #[arg(short, long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=64))]
+    k: Option<u32>,
+    /// Largest distance of neighbours of DBSCAN, in standard deviations; chosen unless told.
+    #[arg(long, value_name = "EPS", value_parser = positive)]
+    eps: Option<f64>,
+    /// Members within that distance that make a core; chosen unless told.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    neighbours: Option<u32>,
+}
+
+/// What is put into groups.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum By {
+    /// Single locations: threads, ranks, GPU streams.
+    #[value(alias = "profile")]
+    Location,
+    /// Ranks: their threads added up.
+    Rank,
+    /// Nodes: the mean of their ranks.
+    Node,
+}
+
+/// How groups are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Method {
+    /// Where members lie close together; others are in no group.
+    Dbscan,
+    /// Around k centres.
+    Kmeans,
+}
+
+/// What `cluster` shows.
+#[derive(Debug, Args)]
+pub(crate) struct ClusterArgs {
+    #[command(flatten)]
+    groups: GroupArgs,
+    /// One table in full instead of the summary; other formats than text have `members` unless
+    /// told.
+    #[arg(long, value_enum)]
+    table: Option<ClusterTable>,
+}
+
+/// Tables of `cluster`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ClusterTable {
+    /// Each member with its group and its features.
+    Members,
+    /// Each group and feature: mean, range, standard deviation.
+    Groups,
+    /// How well each feature separates the groups.
+    Features,
+    /// Nodes that groups share, for k-means with k = 2 to 5.
+    Stability,
+    /// How good each k is.
+    Scores,
+    /// What DBSCAN finds with each eps.
+    Steps,
+}
+
+/// What `topology` shows.
+#[derive(Debug, Args)]
+pub(crate) struct TopologyArgs {
+    #[command(flatten)]
+    groups: GroupArgs,
+    /// A host table: hostid,xname; /etc/hosts; the output of pbsnodes -F json; Slurm's
+    /// topology.conf. May be given several times: they complete each other.
+    #[arg(long, value_name = "FILE")]
+    hosts: Vec<PathBuf>,
+    /// What names of nodes mean: aurora, frontier, polaris, xname, or a file that describes it.
+    #[arg(long, value_name = "SYSTEM")]
+    system: Option<String>,
+    /// Show groups on the map instead of how much nodes cost.
+    #[arg(long = "groups")]
+    show_groups: bool,
+    /// One table in full instead of the map; other formats than text have `nodes` unless told.
+    #[arg(long, value_enum)]
+    table: Option<TopologyTable>,
+}
+
+/// Tables of `topology`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum TopologyTable {
+    /// Each node: host id, address, name, group, value, rack, chassis, slot.
+    Nodes,
+    /// Each rack, chassis, switch with its nodes by group.
+    Units,
+    /// Whether groups stand together, by level.
+    Concentration,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
+        _ => Err("give a number above 0".into()),
+    }
+}
+
+impl GroupArgs {
+    fn request(&self) -> ClusterRequest {
+        let is_kmeans = self.method == Method::Kmeans || (self.k.is_some() && self.eps.is_none());
+        ClusterRequest {
+            metrics: self.metric.clone(),
+            contexts: self.context.clone(),
+            profiles: self.profiles.clone(),
+            is_exclusive: self.exclusive,
+            by: match self.by {
+                By::Location => BalanceBy::Profile,
+                By::Rank => BalanceBy::Rank,
+                By::Node => BalanceBy::Node,
+            },
+            method: match is_kmeans {
+                true => ClusterMethod::KMeans { k: self.k },
+                false => ClusterMethod::Dbscan { eps: self.eps, min_points: self.neighbours },
+            },
+        }
+    }
+}
+
+pub(super) fn cluster(context: &Context, arguments: &ClusterArgs) -> anyhow::Result<()> {
+    let opened = context.open(&arguments.groups.database)?;
+    let request = arguments.groups.request();
+    let Answer { value: answer, mut notes } = opened.clusters(&request, &context.control)?;
+    notes.extend(answer.reason.iter().filter(|r| !r.ends_with("measures time")).cloned());
+    let table = match arguments.table.unwrap_or(ClusterTable::Members) {
+        ClusterTable::Members => &answer.members,
+        ClusterTable::Groups => &answer.groups,
+        ClusterTable::Features => &answer.features,
+        ClusterTable::Stability => &answer.stability,
+        ClusterTable::Scores => &answer.scores,
+        ClusterTable::Steps => &answer.steps,
+    };
+    context.output.emit_with(table, |style, out| match arguments.table {
+        Some(_) => TextTable::new(table).write(style, out),
+        None => summary(&answer, style, out),
+    })?;
+    context.finish(&opened, &notes);
+    Ok(())
+}
+
+fn summary(answer: &ClusterAnswer, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    sentences(&answer.findings, style, out)?;
+    let is_wide = style.width >= 120;
+    let mut columns = vec!["group", "members", "nodes", "feature", "mean", "min", "max", "unit"];
+    if is_wide {
+        columns.insert(7, "std_dev");
+    }
+    writeln!(out)?;
+    TextTable::new(&answer.groups)
+        .title("Groups by feature, the largest group first")
+        .columns(&columns)
+        .show("group", Show::Id)
+        .show("unit", Show::Text)
+        .write(style, out)?;
+    writeln!(out)?;
+    let mut columns = vec!["feature", "eta_squared", "cohens_d", "auc", "balance_ratio"];
+    if is_wide {
+        columns.push("context");
+    }
+    TextTable::new(&answer.features)
+        .title("What separates the groups (1: all of the variance lies between them)")
+        .columns(&columns)
+        .head("eta_squared", "eta²")
+        .head("cohens_d", "Cohen's d")
+        .head("balance_ratio", "balance")
+        .write(style, out)?;
+    if answer.stability.num_rows() > 0 {
+        writeln!(out)?;
+        TextTable::new(&answer.stability)
+            .title("Nodes shared between groups by k-means, of all members and of group 1 alone")
+            .show("of", Show::Text)
+            .head("shared_nodes", "shared nodes")
+            .head("split_nodes", "in several groups")
+            .write(style, out)?;
+    }
+    writeln!(out)?;
+    TextTable::new(&answer.scores)
+        .title("How good k groups are")
+        .columns(&["k", "explained_percent", "silhouette", "gap", "gap_error"])
+        .show("k", Show::Id)
+        .head("explained_percent", "between groups")
+        .head("gap_error", "±")
+        .write(style, out)
+}
+
+/// Findings, one below the other, wrapped.
+fn sentences(findings: &[String], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mark = if style.is_unicode { "• " } else { "* " };
+    for finding in findings {
+        let mut line = mark.to_owned();
+        let mut is_empty = true;
+        for word in printable(finding).split(' ') {
+            let is_full = line.chars().count() + 1 + word.chars().count() > style.width;
+            if is_full && !is_empty {
+                writeln!(out, "{}", line.trim_end())?;
+                line = "  ".to_owned();
+                is_empty = true;
+            }
+            if !is_empty {
+                line.push(' ');
+            }
+            line.push_str(word);
+            is_empty = false;
+        }
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+pub(super) fn topology(context: &Context, arguments: &TopologyArgs) -> anyhow::Result<()> {
+    let hosts =
+        arguments.hosts.iter().map(|path| read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let is_named = |name: &str| {
+        ["aurora", "frontier", "polaris", "xname"].iter().any(|own| own.eq_ignore_ascii_case(name))
+    };
+    let file =
+        arguments.system.as_deref().filter(|name| !is_named(name) && Path::new(name).exists());
+    let request = TopologyRequest {
+        clusters: arguments.groups.request(),
+        hosts,
+        description: file.map(|name| read(Path::new(name))).transpose()?,
+        system: arguments.system.clone().filter(|_| file.is_none()),
+    };
+    let opened = context.open(&arguments.groups.database)?;
+    let Answer { value: answer, mut notes } = opened.topology(&request, &context.control)?;
+    let reason = &answer.clusters.reason;
+    notes.extend(reason.iter().filter(|r| !r.ends_with("measures time")).cloned());
+    let table = match arguments.table.unwrap_or(TopologyTable::Nodes) {
+        TopologyTable::Nodes => &answer.nodes_table,
+        TopologyTable::Units => &answer.units_table,
+        TopologyTable::Concentration => &answer.concentration_table,
+    };
+    context.output.emit_with(table, |style, out| match arguments.table {
+        Some(_) => TextTable::new(table).write(style, out),
+        None => overview(&answer, arguments.show_groups, style, out),
+    })?;
+    context.finish(&opened, &notes);
+    Ok(())
+}
+
+fn read(path: &Path) -> anyhow::Result<HostSource> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let name =
+        path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
+    Ok(HostSource { name: name.into_owned(), bytes })
+}
+
+fn overview(
+    answer: &TopologyAnswer,
+    show_groups: bool,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    sentences(&answer.findings, style, out)?;
+    writeln!(out)?;
+    if answer.map.shelves.is_empty() {
+        return nodes(&answer.nodes_table, style, out);
+    }
+    map(answer, show_groups, style, out)
+}
+
+fn nodes(table: &Table, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    TextTable::new(table)
+        .title("Nodes; no host table says where they stand")
+        .columns(&["host_id", "address", "name", "group", "members", "value"])
+        .show("host_id", Show::Text)
+        .show("address", Show::Text)
+        .show("group", Show::Id)
+        .write(style, out)
+}
+
+/// How a node is drawn: a character, and whether it stands out.
+type Glyph = (char, Role);
+
+struct Glyphs<'a> {
+    answer: &'a TopologyAnswer,
+    show_groups: bool,
+    range: (f64, f64),
+    is_unicode: bool,
+}
+
+/// From little to much.
+const SHADES: [char; 4] = ['░', '▒', '▓', '█'];
+const PLAIN_SHADES: [char; 4] = ['.', ':', 'o', '#'];
+
+impl Glyphs<'_> {
+    fn empty(&self) -> char {
+        if self.is_unicode && self.show_groups { '·' } else { ' ' }
+    }
+
+    fn of(&self, node: Option<usize>) -> Glyph {
+        let Some(node) = node.and_then(|at| self.answer.nodes.get(at)) else {
+            return (self.empty(), Role::Secondary);
+        };
+        if self.show_groups {
+            return match node.group {
+                Some(0) => ('1', Role::Plain),
+                // More than 35 groups are not told apart.
+                Some(group) => (char::from_digit(group + 1, 36).unwrap_or('+'), Role::Hot),
+                None => ('!', Role::Error),
+            };
+        }
+        let (low, high) = self.range;
+        let part = if high > low { (node.value - low) / (high - low) } else { 0.0 };
+        let shade = ((part * 4.0) as usize).min(3);
+        let shades = if self.is_unicode { SHADES } else { PLAIN_SHADES };
+        let role = if shade == 3 { Role::Hot } else { Role::Plain };
+        (shades.get(shade).copied().unwrap_or('?'), role)
+    }
+}
+
+/// Racks side by side, each with its chassis from the top.
+fn map(
+    answer: &TopologyAnswer,
+    show_groups: bool,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    const GAP: usize = 2;
+    let values = || answer.nodes.iter().map(|node| node.value);
+    let range =
+        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let glyphs = Glyphs { answer, show_groups, range, is_unicode: style.is_unicode };
+    legend(&glyphs, style, out)?;
+    let shelves = &answer.map.shelves;
+    let rows = || shelves.iter().flat_map(|shelf| &shelf.rows);
+    let label_width = rows().map(|row| row.label.chars().count()).max().unwrap_or(0);
+    let label_width = if label_width > 0 { label_width + 1 } else { 0 };
+    let cells_width = rows().map(|row| row.cells.len()).max().unwrap_or(0);
+    let title_of = |shelf: &parallax_service::analysis::topology::Shelf| match &shelf.group {
+        Some(group) => format!("{} {group}", printable(&shelf.name)),
+        None => printable(&shelf.name).into_owned(),
+    };
+    let titles = shelves.iter().map(|shelf| title_of(shelf).chars().count()).max().unwrap_or(0);
+    let width = (label_width + cells_width).max(titles);
+    let per_line = ((style.width + GAP) / (width + GAP)).max(1);
+    for line in shelves.chunks(per_line) {
+        writeln!(out)?;
+        let mut text = String::new();
+        for shelf in line {
+            let title = title_of(shelf);
+            text.push_str(&style.paint(Role::Head, &title));
+            text.push_str(&" ".repeat(width - title.chars().count() + GAP));
+        }
+        writeln!(out, "{}", text.trim_end())?;
+        let height = line.iter().map(|shelf| shelf.rows.len()).max().unwrap_or(0);
+        for at in 0..height {
+            let mut text = String::new();
+            for shelf in line {
+                let mut used = 0;
+                if let Some(row) = shelf.rows.get(at) {
+                    let label = format!("{:<label_width$}", row.label);
+                    text.push_str(&style.paint(Role::Secondary, &label));
+                    for cell in &row.cells {
+                        let (glyph, role) = glyphs.of(*cell);
+                        text.push_str(&style.paint(role, glyph.encode_utf8(&mut [0; 4])));
+                    }
+                    used = label_width + row.cells.len();
+                }
+                text.push_str(&" ".repeat(width.saturating_sub(used) + GAP));
+            }
+            writeln!(out, "{}", text.trim_end())?;
+        }
+    }
+    let unplaced = answer.map.unplaced.len();
+    if unplaced > 0 {
+        writeln!(out, "\n{unplaced} nodes are in no rack that is known")?;
+    }
+    Ok(())
+}
+
+fn legend(glyphs: &Glyphs<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let answer = glyphs.answer;
+    let (name, unit) = (printable(&answer.feature.0), &answer.feature.1);
+    let mut parts: Vec<String> = Vec::new();
+    if glyphs.show_groups {
+        for group in 0..answer.clusters.clusters.sizes.len() {
+            let those = || {
+                answer.nodes.iter().filter(move |n| n.group.is_some_and(|g| g as usize == group))
+            };
+            let number = those().count();
+            let mean = those().map(|node| node.value).sum::<f64>() / (number as f64).max(1.0) + 0.0;
+            parts.push(format!("{} {number} nodes, {mean:.3} {unit}", group + 1));
+        }
+        if answer.nodes.iter().any(|node| node.group.is_none()) {
+            parts.push("! in no group".to_owned());
+        }
+        parts.push(format!("{} no node of this run", glyphs.empty()));
+        writeln!(out, "Groups by rack; means are of {name}")?;
+    } else {
+        let (low, high) = glyphs.range;
+        let shades = if glyphs.is_unicode { SHADES } else { PLAIN_SHADES };
+        let step = (high - low) / 4.0;
+        for (at, shade) in shades.iter().enumerate() {
+            let from = low + step * at as f64;
+            parts.push(format!("{shade} {from:.3} to {:.3} {unit}", from + step));
+        }
+        writeln!(out, "Nodes by rack: {name}, mean over the members of each node")?;
+    }
+    let mut line = String::new();
+    for part in parts {
+        if !line.is_empty() && line.chars().count() + 3 + part.chars().count() > style.width {
+            writeln!(out, "{line}")?;
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push_str("   ");
+        }
+        line.push_str(part.trim_end());
+    }
+    writeln!(out, "{line}")
+}

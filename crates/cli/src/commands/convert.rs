@@ -1,0 +1,193 @@
+//! `convert`: traces into archives, several of them as one workflow.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use parallax_native::{DiskFolder, MappedFile};
+use parallax_service::{
+    Alignment, Answer, Issues, OpenLimits, ProfileInput, Severity, WorkflowRequest,
+};
+
+use super::Context;
+use crate::output::{Format, Output};
+use crate::text::{Level, Notice, count};
+use crate::traces::{self, NamedPath};
+
+/// What is converted, and how several traces belong together.
+#[derive(Debug, Args)]
+#[command(override_usage = "parallax convert [OPTIONS] <TRACE>... <ARCHIVE>\n       \
+                      parallax convert --component <NAME=TRACE>... <ARCHIVE>")]
+pub(crate) struct ConvertArgs {
+    /// The trace: the anchor file (.otf2), tau.trc or a JSON file, compressed or not. Several
+    /// traces are the components of a workflow. The archive to make comes last, such as
+    /// run.parallax; it appears complete or not at all. If that ends in .json, profiles of TAU
+    /// become one workflow profile.
+    #[arg(value_name = "TRACE", required = true)]
+    paths: Vec<PathBuf>,
+    /// A trace with the name of its component; without it the name of the file or its folder.
+    #[arg(long, value_name = "NAME=TRACE", help_heading = "Workflow")]
+    component: Vec<String>,
+    /// A component that is these ranks of the only trace, as CODAR's tools merge them.
+    #[arg(long, value_name = "NAME=FIRST-LAST", help_heading = "Workflow")]
+    ranks: Vec<String>,
+    /// Which components one takes data from.
+    #[arg(long, value_name = "NAME=OTHER,...", help_heading = "Workflow")]
+    depends: Vec<String>,
+    /// How the clocks of the traces are brought together.
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Workflow")]
+    align: Align,
+    /// Seconds that are added to the times of a component on top of that.
+    #[arg(
+        long,
+        value_name = "NAME=SECONDS",
+        allow_hyphen_values = true,
+        help_heading = "Workflow"
+    )]
+    offset: Vec<String>,
+    /// A description of the workflow with its name and its Dependency Graph, as TAU's
+    /// workflow_in.json.
+    #[arg(long, value_name = "FILE", help_heading = "Workflow")]
+    workflow: Option<PathBuf>,
+    /// Memory for events that wait to be written, in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 256)]
+    memory: usize,
+}
+
+/// How clocks are brought together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Align {
+    /// By the time of day where all traces say it, else by their starts.
+    Auto,
+    /// By the time of day.
+    TimeOfDay,
+    /// All begin at the same moment.
+    Starts,
+    /// By messages: those between components take equally long both ways.
+    Messages,
+    /// Times are taken as they are.
+    None,
+}
+
+impl From<Align> for Alignment {
+    fn from(align: Align) -> Self {
+        match align {
+            Align::Auto => Self::Auto,
+            Align::TimeOfDay => Self::TimeOfDay,
+            Align::Starts => Self::Starts,
+            Align::Messages => Self::Messages,
+            Align::None => Self::None,
+        }
+    }
+}
+
+pub(super) fn convert(context: &Context, arguments: &ConvertArgs) -> anyhow::Result<()> {
+    let Some((output, plain)) = arguments.paths.split_last() else { return Ok(()) };
+    let mut inputs = Vec::new();
+    for text in &arguments.component {
+        let (name, path) = text.split_once('=').with_context(|| {
+            format!("{text} is not written as NAME=TRACE, such as md=md/traces.otf2")
+        })?;
+        inputs.push(NamedPath { name: Some(name.to_owned()), path: PathBuf::from(path) });
+    }
+    inputs.extend(plain.iter().map(|path| NamedPath { name: None, path: path.clone() }));
+    if inputs.is_empty() {
+        anyhow::bail!(
+            "one path is given: name the trace and then the archive to make, such as {} \
+             run.parallax",
+            output.display()
+        );
+    }
+    let request = WorkflowRequest {
+        offsets: arguments.offset.clone(),
+        depends: arguments.depends.clone(),
+        ranks: arguments.ranks.clone(),
+        description: arguments.workflow.as_deref().map(read).transpose()?,
+    };
+    if output.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+        return profile(context, arguments, &inputs, &request, output);
+    }
+    let issues = traces::convert(
+        &inputs,
+        &request,
+        arguments.align.into(),
+        output,
+        arguments.memory.saturating_mul(1 << 20),
+        &context.control,
+    )?;
+    tell(context, &issues, inputs.len() > 1);
+    Ok(())
+}
+
+/// The profiles of several applications as the profile of one workflow.
+fn profile(
+    context: &Context,
+    arguments: &ConvertArgs,
+    inputs: &[NamedPath],
+    request: &WorkflowRequest,
+    output: &Path,
+) -> anyhow::Result<()> {
+    if !arguments.offset.is_empty() || !arguments.ranks.is_empty() || arguments.align != Align::Auto
+    {
+        anyhow::bail!(
+            "{} will be the profile of a workflow, which has no clocks and no parts of traces: leave \
+             out --align, --offset and --ranks, or end its name in .parallax for an archive of traces",
+            output.display()
+        );
+    }
+    let parts = profiles(inputs)?;
+    let title = output.file_stem().unwrap_or_default().to_string_lossy();
+    let limits = OpenLimits::default();
+    let Answer { value: (workflow, issues), notes } =
+        request.profile(&parts, &title, &limits, &context.control)?;
+    let file = Output::new(Some(Format::Text), Some(output.to_owned()), context.output.style);
+    file.emit_reply(&(), |_, out| workflow.write(out))?;
+    for note in &notes {
+        context.note(note);
+    }
+    tell(context, &issues, false);
+    Ok(())
+}
+
+/// The profiles that a person named.
+fn profiles(inputs: &[NamedPath]) -> anyhow::Result<Vec<(String, ProfileInput)>> {
+    let named = inputs.iter().map(|input| {
+        let shown = input.path.display().to_string();
+        let place =
+            std::fs::canonicalize(&input.path).with_context(|| format!("cannot open {shown}"))?;
+        let own = if place.is_dir() { place.file_name() } else { place.file_stem() };
+        let own = own.unwrap_or_default().to_string_lossy().into_owned();
+        let part = if place.is_dir() {
+            ProfileInput::Folder(Arc::new(DiskFolder::new(&input.path)))
+        } else {
+            let file = MappedFile::open(&place).with_context(|| format!("cannot open {shown}"))?;
+            ProfileInput::File(Arc::new(file), shown)
+        };
+        Ok((input.name.clone().unwrap_or(own), part))
+    });
+    named.collect()
+}
+
+/// What was repaired or guessed, on the error stream.
+fn tell(context: &Context, issues: &Issues, is_workflow: bool) {
+    for issue in issues.list() {
+        let level = match issue.severity {
+            // How clocks came together is worth a line each.
+            Severity::Note if is_workflow && issue.kind == "clocks" => Level::Note,
+            Severity::Note => continue,
+            Severity::Warning | Severity::Error => Level::Warning,
+        };
+        let times = if issue.count > 1 {
+            format!(" ({} times)", count(issue.count))
+        } else {
+            String::new()
+        };
+        Notice::new(level, format!("{}: {}{times}", issue.place, issue.message))
+            .print(&context.stderr);
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}

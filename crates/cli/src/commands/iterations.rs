@@ -1,0 +1,384 @@
+//! `iterations`: repeated phases of a trace, and what is lost in them.
+
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+use parallax_service::{
+    Answer, FoundIterations, GroupEvidence, IterationsAnswer, IterationsBy, IterationsRequest,
+    RepetitionEvidence, Table, parse_iterations,
+};
+
+use super::Context;
+use crate::args::Database;
+use crate::text::{KeyValues, Show, Style, TextTable, count, quantity};
+
+/// What `iterations` shows.
+#[derive(Debug, Args)]
+pub(crate) struct IterationsArgs {
+    #[command(flatten)]
+    database: Database,
+    /// Which locations, such as 'rank(0-9).thread(0)' or 'gpustream'. Ranges include their end.
+    #[arg(long, short, value_name = "PROFILES")]
+    profiles: Option<String>,
+    /// Time window, such as '1.5s..2s' after the start, '10%..20%' or two time stamps in ns.
+    #[arg(long, short, value_name = "WINDOW")]
+    window: Option<String>,
+    /// Iterations begin where these contexts are entered, such as 'function(time_step)'; found
+    /// without being told otherwise.
+    #[arg(long, value_name = "CONTEXTS")]
+    marker: Option<String>,
+    /// Only these contexts and what they call, such as 'function(solve)'.
+    #[arg(long, short, value_name = "CONTEXTS")]
+    contexts: Option<String>,
+    /// Only these iterations, such as 3 or 3-7, counted from 0.
+    #[arg(long, short, value_name = "RANGE")]
+    iterations: Option<String>,
+    /// What the rows are.
+    #[arg(long, value_enum, default_value = "context")]
+    by: By,
+}
+
+/// Rows of `iterations`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Functions with their call path: balance, and the time that balancing saves.
+    Context,
+    /// Locations: how long they compute and wait in an iteration.
+    Location,
+    /// Iterations in order of time: length and imbalance of each.
+    Iteration,
+    /// Everything: the time of each function on each location in each iteration.
+    Cell,
+}
+
+/// Columns from which on a line has room for more than the numbers that matter most.
+const WIDE: usize = 120;
+
+pub(super) fn iterations(context: &Context, arguments: IterationsArgs) -> anyhow::Result<()> {
+    let opened = context.open(&arguments.database)?;
+    let request = IterationsRequest {
+        profiles: arguments.profiles,
+        window: arguments.window,
+        marker: arguments.marker,
+        contexts: arguments.contexts,
+        chosen: arguments.iterations.as_deref().map(parse_iterations).transpose()?,
+        by: match arguments.by {
+            By::Context => IterationsBy::Context,
+            By::Location => IterationsBy::Location,
+            By::Iteration => IterationsBy::Iteration,
+            By::Cell => IterationsBy::Cell,
+        },
+    };
+    let Answer { value: answer, notes } = opened.iterations(&request, &context.control)?;
+    context
+        .output
+        .emit_with(&answer.table, |style, out| write_text(&answer, arguments.by, style, out))?;
+    let mut notes = notes;
+    if answer.found.is_none() {
+        notes.insert(0, "no regular iterations were found".into());
+    }
+    context.finish(&opened, &notes);
+    Ok(())
+}
+
+fn write_text(
+    answer: &IterationsAnswer,
+    by: By,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Some(found) = &answer.found else {
+        return nothing(answer, style, out);
+    };
+    evidence(answer, found, style).write(style, out)?;
+    writeln!(out)?;
+    let table = &answer.table;
+    let text = match by {
+        By::Context => {
+            let names = context_columns(table, found, style);
+            let shown: Vec<&str> = names.iter().map(String::as_str).collect();
+            let text = TextTable::new(table).title(title(found)).columns(&shown);
+            text.show("share_percent", Show::Percent)
+                .head("share_percent", "share")
+                .head("balance_ratio", "balance")
+                .show("across_percent", Show::Percent)
+                .head("across_percent", "CV across")
+                .show("within_percent", Show::Percent)
+                .head("within_percent", "CV within")
+                .head("saving_s", "saving")
+                .head("total_saving_s", "in all")
+                .head("lasting_saving_s", "lasting")
+                .head("mean_s", "mean")
+                .head("max_s", "max")
+                .show("slowest", Show::Text)
+        }
+        By::Location => TextTable::new(table)
+            .title("Locations: time in an iteration, on average")
+            .head("length_s", "length")
+            .head("computing_s", "computing")
+            .head("communicating_s", "communicating")
+            .head("waiting_s", "waiting")
+            .show("variation_percent", Show::Percent)
+            .head("variation_percent", "CV")
+            .head("slowest_in", "slowest in"),
+        By::Iteration => {
+            let mut shown = vec!["iteration", "state", "start_s", "length_s", "mean_s", "max_s"];
+            shown.push("imbalance_percent");
+            if style.width >= WIDE {
+                shown.extend(["saving_s", "waiting_s"]);
+            }
+            shown.push("slowest");
+            TextTable::new(table)
+                .title("Iterations: computing on the locations")
+                .columns(&shown)
+                .show("imbalance_percent", Show::PercentBar)
+                .head("imbalance_percent", "imbalance")
+                .head("start_s", "start")
+                .head("length_s", "length")
+                .head("mean_s", "mean")
+                .head("max_s", "max")
+                .head("saving_s", "saving")
+                .head("waiting_s", "waiting")
+                .show("slowest", Show::Text)
+        }
+        By::Cell => TextTable::new(table)
+            .title("Time of each function on each location in each iteration")
+            .head("time_s", "time"),
+    };
+    text.write(style, out)?;
+    if by == By::Context {
+        writeln!(out)?;
+        savings(found, style).write(style, out)?;
+    }
+    Ok(())
+}
+
+fn title(found: &FoundIterations) -> String {
+    format!(
+        "Time in an iteration: mean and largest of {} locations, mean over {} iterations",
+        count(found.locations.len() as u64),
+        count(found.num_whole as u64),
+    )
+}
+
+/// The columns for which a line has room.
+fn context_columns(table: &Table, found: &FoundIterations, style: &Style) -> Vec<String> {
+    let is_compared = found.locations.len() > 1;
+    let is_wide = style.width >= WIDE;
+    let is_shown = |name: &str| match name {
+        "context" | "share_percent" | "mean_s" => true,
+        "max_s" | "balance_ratio" | "total_saving_s" => is_compared,
+        "saving_s" => is_compared && is_wide,
+        "lasting_saving_s" => is_compared && (is_wide || found.interval_seconds.is_some()),
+        "does" => is_wide,
+        "within_percent" => is_wide || !is_compared,
+        "across_percent" | "slowest" => is_compared && is_wide,
+        _ => false,
+    };
+    let names = table.columns.iter().map(|column| column.name.clone());
+    names.filter(|name| is_shown(name)).collect()
+}
+
+/// What was found, and why it is believed.
+fn evidence(answer: &IterationsAnswer, found: &FoundIterations, style: &Style) -> KeyValues {
+    let seconds = |value: f64| quantity(value, "s", style);
+    let about = match &best(answer, found) {
+        Some(best) if best.regular_percent < 90.0 && !best.is_order => "about ",
+        _ => "",
+    };
+    let mut parts = Vec::new();
+    for (number, what) in [
+        (found.num_warm_up, "of them warming up"),
+        (found.num_partial, "of them cut off at the end"),
+    ] {
+        if number > 0 {
+            parts.push(format!("{} {what}", count(number as u64)));
+        }
+    }
+    let parts = match parts.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", parts.join(", ")),
+    };
+    let mut facts = KeyValues::new()
+        .section(format!("{about}{} iterations", count(found.count as u64)))
+        .pair("begin with", begin_with(answer, found))
+        .pair("period", format!("{}{parts}", seconds(found.period_seconds)))
+        .pair(
+            "from, to",
+            format!(
+                "{} to {} after the start: {:.1} % of {}",
+                seconds(found.from_seconds),
+                seconds(found.to_seconds),
+                found.span_percent,
+                seconds(found.window_seconds),
+            ),
+        )
+        .pair("locations", locations(found));
+    if let Some(best) = best(answer, found) {
+        facts = facts.pair("evidence", because(best, found));
+    }
+    facts = facts.pair(
+        "alike",
+        format!(
+            "{:.0} % of the time of an iteration goes where it goes on average",
+            found.similarity_percent
+        ),
+    );
+    if found.guessed_percent > 0.0 {
+        facts = facts.pair(
+            "not seen",
+            format!(
+                "{:.1} % of the begins: no {} shows them; taken from other iterations or locations",
+                found.guessed_percent,
+                if found.interval_seconds.is_some() { "sample" } else { "call" }
+            ),
+        );
+    }
+    if let Some(interval) = found.interval_seconds {
+        facts = facts.pair(
+            "samples",
+            format!(
+                "every {}: the time of one context in one iteration may be wrong by as much",
+                seconds(interval)
+            ),
+        );
+    }
+    let others = group(answer, found).map(|group| group.others.as_slice()).unwrap_or_default();
+    for other in others.iter().take(3) {
+        facts = facts.pair(
+            "also repeats",
+            format!(
+                "{}: {} times, every {}",
+                other.marker,
+                count(other.count as u64),
+                seconds(other.period_seconds)
+            ),
+        );
+    }
+    facts
+}
+
+fn group<'a>(answer: &'a IterationsAnswer, found: &FoundIterations) -> Option<&'a GroupEvidence> {
+    answer.groups.iter().find(|group| group.group == found.group)
+}
+
+fn best<'a>(
+    answer: &'a IterationsAnswer,
+    found: &FoundIterations,
+) -> Option<&'a RepetitionEvidence> {
+    group(answer, found).and_then(|group| group.best.as_ref())
+}
+
+fn begin_with(answer: &IterationsAnswer, found: &FoundIterations) -> String {
+    match best(answer, found) {
+        Some(best) => best.path.clone(),
+        None => found.marker.clone(),
+    }
+}
+
+fn locations(found: &FoundIterations) -> String {
+    let names = match found.locations.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first, .., last] => format!("{first} to {last}"),
+    };
+    let order = match (found.locations.len(), found.is_aligned) {
+        (0 | 1, _) => "",
+        (_, true) => "; iterations begin together",
+        (_, false) => "; iterations begin at different times",
+    };
+    format!("{} {}: {names}{order}", count(found.locations.len() as u64), found.group)
+}
+
+fn because(best: &RepetitionEvidence, found: &FoundIterations) -> String {
+    let seen = match (best.is_pooled, found.locations.len()) {
+        (true, _) => format!(
+            "all locations together show them, one alone {:.0} % of them",
+            best.agreement_percent
+        ),
+        (false, 1) => "the one location shows them".into(),
+        (false, _) => {
+            format!("{:.0} % of the locations show as many", best.agreement_percent)
+        }
+    };
+    let what = match best.is_order {
+        true => "iterations consist of the same contexts in the same order, however long they last",
+        false => "distances between begins are within a factor of 1.5 of the median",
+    };
+    let chance = match best.chance {
+        chance if chance < 1e-12 => "less than 1e-12".into(),
+        chance => format!("{chance:.0e}"),
+    };
+    format!(
+        "{:.0} % of the {what}; these cover {:.0} % of the time in which the locations are \
+         active; {seen}; {} contexts with {:.0} % of that time come as often; probability of as \
+         much by chance: {chance}",
+        best.regular_percent, best.coverage_percent, best.num_contexts, best.explained_percent
+    )
+}
+
+/// What balancing would save.
+fn savings(found: &FoundIterations, style: &Style) -> KeyValues {
+    let facts = KeyValues::new();
+    if found.locations.len() < 2 {
+        return facts
+            .section("Savings")
+            .pair("none", "one location has nobody to be compared with");
+    }
+    let whole = found.window_seconds;
+    let saved = |value: f64| {
+        format!(
+            "{}, {:.2} % of {}",
+            if value >= 1.0 { format!("{value:.2} s") } else { quantity(value, "s", style) },
+            value / whole * 100.0,
+            quantity(whole, "s", style)
+        )
+    };
+    let iterations = count(found.num_whole as u64);
+    let mut facts = facts
+        .section(format!(
+            "Predicted savings over {iterations} iterations, if computing were balanced"
+        ))
+        .pair("each context", format!("{}: each one on its own", saved(found.saving_seconds)))
+        .pair(
+            "each location",
+            format!("{}: only the sum of its computing", saved(found.joint_saving_seconds)),
+        )
+        .pair(
+            "lasting",
+            format!(
+                "{}: only differences that are the same in all iterations",
+                saved(found.lasting_saving_seconds)
+            ),
+        );
+    if found.num_unresolved > 0 {
+        facts = facts.pair(
+            "not judged",
+            format!(
+                "{} contexts with less than two samples in an iteration are not in the first line",
+                count(found.num_unresolved as u64)
+            ),
+        );
+    }
+    facts
+}
+
+/// Why there are none, and what to do next.
+fn nothing(answer: &IterationsAnswer, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut facts = KeyValues::new().section("No regular iterations");
+    for group in &answer.groups {
+        if let Some(why) = &group.why_not {
+            let who = format!("{} {}", count(group.num_locations as u64), group.group);
+            facts = facts.pair(who, why.clone());
+        }
+    }
+    if answer.groups.is_empty() {
+        facts = facts.pair("trace", "no location has samples or calls here");
+    }
+    facts = facts.pair(
+        "next",
+        "name what begins an iteration with --marker 'function(NAME)', or look at a part of the \
+         trace with --window",
+    );
+    facts.write(style, out)
+}

@@ -1,0 +1,145 @@
+//! Analyses of a trace, as they are typed: a small program with a planted wait.
+
+#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Rank 0 works for 80 us before it sends; rank 1 waits for it from 10 us on, works for 100 us more
+/// and comes last to a barrier.
+fn trace(folder: &Path) -> PathBuf {
+    let mut events = Vec::new();
+    let mut call = |rank: u32, name: &str, from: u64, to: u64| {
+        for (kind, time) in [("entry", from), ("exit", to)] {
+            events.push((
+                time,
+                format!(
+                    r#"{{"event-type":"{kind}","name":"{name}","time":{time},"node-id":{rank},"thread-id":0}}"#
+                ),
+            ));
+        }
+    };
+    call(0, "produce", 1000, 1080);
+    call(0, "MPI_Send()", 1080, 1085);
+    call(0, "MPI_Barrier()", 1085, 1195);
+    call(1, "MPI_Recv()", 1010, 1090);
+    call(1, "consume", 1090, 1190);
+    call(1, "MPI_Barrier()", 1190, 1200);
+    let sides = r#""source-node-id":0,"source-thread-id":0,"destination-node-id":1,"destination-thread-id":0,"message-size":64,"message-tag":7"#;
+    for (kind, time) in [("send", 1082), ("receive", 1088)] {
+        events.push((time, format!(r#"{{"event-type":"{kind}","time":{time},{sides}}}"#)));
+    }
+    events.sort_by_key(|event| event.0);
+    let texts: Vec<String> = events.into_iter().map(|event| event.1).collect();
+    let path = folder.join("events.json");
+    std::fs::write(&path, format!("[{}]", texts.join(",\n"))).unwrap();
+    path
+}
+
+fn parallax(arguments: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_parallax")).args(arguments).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
+    output
+}
+
+/// The rows of an answer in JSON, each by the names of its columns.
+fn rows(arguments: &[&str]) -> Vec<serde_json::Map<String, Value>> {
+    let output = parallax(&[arguments, &["--json"]].concat());
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let columns = answer["columns"].as_array().unwrap();
+    let names: Vec<&str> = columns.iter().map(|c| c["name"].as_str().unwrap()).collect();
+    let rows = answer["rows"].as_array().unwrap().iter();
+    rows.map(|row| {
+        let cells = row.as_array().unwrap().iter().cloned();
+        names.iter().map(|name| (*name).to_owned()).zip(cells).collect()
+    })
+    .collect()
+}
+
+fn micros(value: &Value) -> i64 {
+    (value.as_f64().unwrap() * 1e6).round() as i64
+}
+
+#[test]
+fn waits_critical_path_and_change_over_time_of_a_small_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = trace(folder.path());
+    let path = path.to_str().unwrap();
+
+    let waits = rows(&["waits", path, "--by", "pair"]);
+    let found: Vec<_> = waits
+        .iter()
+        .map(|row| {
+            let text = |name: &str| row[name].as_str().unwrap().to_owned();
+            (text("kind"), text("location"), text("waits_for"), micros(&row["waiting_s"]))
+        })
+        .collect();
+    let expected =
+        [("wait at barrier", "rank 0", "rank 1", 105), ("late sender", "rank 1", "rank 0", 70)];
+    let expected = expected.map(|(a, b, c, n)| (a.to_owned(), b.to_owned(), c.to_owned(), n));
+    assert_eq!(found, expected);
+    let only = rows(&["waits", path, "--kind", "late-sender"]);
+    assert_eq!(only.len(), 1);
+    assert_eq!(only[0]["function"], "MPI_Recv()");
+
+    let functions = rows(&["critical-path", path]);
+    let found: Vec<_> = functions
+        .iter()
+        .map(|row| (row["function"].as_str().unwrap(), micros(&row["on_path_s"])))
+        .collect();
+    let expected = [("consume", 100), ("produce", 80), ("MPI_Barrier()", 10), ("MPI_Recv()", 10)];
+    assert_eq!(found, expected);
+    let stretches = rows(&["critical-path", path, "--segments"]);
+    let found: Vec<_> = stretches
+        .iter()
+        .map(|row| (row["location"].as_str().unwrap(), micros(&row["length_s"]), &row["releases"]))
+        .collect();
+    assert_eq!(found.len(), 2);
+    assert_eq!((found[0].0, found[0].1, found[0].2.as_str()), ("rank 0", 80, Some("late sender")));
+    assert_eq!((found[1].0, found[1].1, found[1].2), ("rank 1", 120, &Value::Null));
+
+    let idle = rows(&["over-time", path, "--what", "idle", "--totals"]);
+    // Rank 0 is done 5 us before the end of the trace, rank 1 begins 10 us after its start.
+    for (row, (waiting, outside)) in idle.iter().zip([(110, 5), (90, 10)]) {
+        assert_eq!((micros(&row["waiting_s"]), micros(&row["outside_s"])), (waiting, outside));
+    }
+    let profile = rows(&["over-time", path, "--bins", "4"]);
+    let produced: i64 = profile
+        .iter()
+        .filter(|row| row["name"] == "produce")
+        .map(|row| micros(&row["exclusive_s"]))
+        .sum();
+    assert_eq!(produced, 80);
+    for what in ["imbalance", "lateness", "overlap"] {
+        assert!(!rows(&["over-time", path, "--what", what]).is_empty(), "{what}");
+    }
+}
+
+#[test]
+fn the_text_fits_and_says_what_was_inferred() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = trace(folder.path());
+    let path = path.to_str().unwrap();
+    for arguments in [
+        vec!["waits", path, "--by", "pair"],
+        vec!["critical-path", path],
+        vec!["critical-path", path, "--segments"],
+        vec!["over-time", path, "--what", "idle"],
+        vec!["over-time", path, "--what", "imbalance"],
+        vec!["over-time", path, "--what", "lateness"],
+    ] {
+        for width in ["80", "200"] {
+            let output = parallax(&[&arguments[..], &["--width", width]].concat());
+            let text = String::from_utf8(output.stdout).unwrap();
+            let limit: usize = width.parse().unwrap();
+            assert!(text.lines().count() > 2, "{arguments:?}");
+            assert!(text.lines().all(|line| line.chars().count() <= limit), "{text}");
+        }
+    }
+    let output = parallax(&["critical-path", path]);
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(notes.contains("collective operations are inferred"), "{notes}");
+}

@@ -1,0 +1,157 @@
+//! A database of Parceive, as it is asked on a terminal.
+
+#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use parallax_testkit::parceive::Program;
+use serde_json::{Value, json};
+
+fn database(folder: &Path) -> (PathBuf, Program) {
+    let program = Program::default();
+    let path = folder.join("rounds.db");
+    std::fs::write(&path, program.bytes()).unwrap();
+    (path, program)
+}
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_parallax")).args(arguments).output().unwrap()
+}
+
+fn answer(arguments: &[&str]) -> Value {
+    let output = run(&[arguments, &["--json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The rows of a table in JSON, each by the names of its columns.
+fn rows(arguments: &[&str]) -> Vec<serde_json::Map<String, Value>> {
+    let answer = answer(arguments);
+    let columns = answer["columns"].as_array().unwrap();
+    let names: Vec<&str> = columns.iter().map(|c| c["name"].as_str().unwrap()).collect();
+    let rows = answer["rows"].as_array().unwrap().iter();
+    rows.map(|row| {
+        let cells = row.as_array().unwrap().iter().cloned();
+        names.iter().map(|name| (*name).to_owned()).zip(cells).collect()
+    })
+    .collect()
+}
+
+fn text(arguments: &[&str]) -> String {
+    let output = run(&[arguments, &["--width", "140"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn info_counts_calls_loops_and_references() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, program) = database(folder.path());
+    let (path, counts) = (path.to_str().unwrap(), program.counts());
+    let info = answer(&["info", path]);
+    assert_eq!(info["title"], "rounds");
+    assert_eq!(info["format"], "Parceive (2016 schema)");
+    assert_eq!(
+        info["activations"],
+        json!({
+            "calls": counts.calls,
+            "loop_executions": counts.executions,
+            "iterations": counts.iterations,
+            "references": counts.references,
+            "reads": counts.reads,
+            "writes": counts.writes,
+            "threads": program.threads,
+        })
+    );
+    let shown = text(&["info", path]);
+    assert!(shown.contains("63 calls") || shown.contains("63; 51 loop executions"), "{shown}");
+    assert!(shown.contains("61 variables and allocations"), "{shown}");
+}
+
+#[test]
+fn loops_are_listed_with_executions_and_iterations() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, program) = database(folder.path());
+    let rows = rows(&["loops", path.to_str().unwrap()]);
+    // Three loops, of main and of worker, each by its own call path.
+    assert_eq!(rows.len(), 6);
+    let sum = |column: &str| rows.iter().map(|row| row[column].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(sum("executions"), program.counts().executions);
+    assert_eq!(sum("iterations"), program.counts().iterations);
+    let longest = rows.iter().map(|row| row["time_s"].as_f64().unwrap()).collect::<Vec<_>>();
+    assert!(longest.is_sorted_by(|a, b| a >= b));
+    let shown = text(&["loops", path.to_str().unwrap()]);
+    assert!(shown.contains("loop at rounds.c:21"), "{shown}");
+}
+
+#[test]
+fn references_say_who_reads_and_writes_them_and_what_is_shared() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, program) = database(folder.path());
+    let (path, counts) = (path.to_str().unwrap(), program.counts());
+    let all = rows(&["references", path]);
+    let shared = all.iter().find(|row| row["reference"] == "shared").unwrap();
+    assert_eq!(shared["reads"], counts.shared_reads);
+    assert_eq!(shared["writes"], program.rounds);
+    assert_eq!(shared["threads"], program.threads);
+    assert_eq!(shared["storage"], "heap");
+    assert_eq!(shared["allocated_in"], "main");
+    assert_eq!(shared["allocated_line"], 6);
+    assert_eq!(shared["written_in"], "loop at rounds.c:10");
+
+    // Main and the workers share the allocation and nothing else, and only by what they call.
+    let both = ["references", path, "--context", "function(main)", "--context", "function(worker)"];
+    assert_eq!(rows(&both).len(), 0);
+    let inclusive = rows(&[&both[..], &["--inclusive"]].concat());
+    let names: Vec<_> = inclusive.iter().map(|row| &row["reference"]).collect();
+    assert_eq!(names, ["shared"]);
+    let alone = rows(&["references", path, "--context", "function(worker)", "--inclusive"]);
+    let writes: u64 = alone.iter().map(|row| row["writes"].as_u64().unwrap()).sum();
+    assert_eq!(writes, (counts.writes - u64::from(program.rounds)) / 3 * 2);
+    assert!(text(&["references", path]).contains("written in"));
+}
+
+#[test]
+fn the_usual_questions_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, program) = database(folder.path());
+    let path = path.to_str().unwrap();
+    for command in ["tree", "flat", "callers", "stats", "trace", "balance", "report"] {
+        let output = run(&[command, path]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command}: {error}");
+        assert!(!output.stdout.is_empty(), "{command}");
+    }
+    // Recursion counts once: descend takes less than the whole.
+    let flat = rows(&["flat", path]);
+    let inclusive = |function: &str| -> f64 {
+        let row = flat.iter().find(|row| row.values().any(|value| value == function)).unwrap();
+        row["inclusive"].as_f64().unwrap()
+    };
+    assert!(inclusive("descend") < inclusive("main") + inclusive("worker"));
+    // A loop is no call of its function.
+    let stats = rows(&["stats", path]);
+    let calls: u64 = stats.iter().map(|row| row["calls"].as_u64().unwrap()).sum();
+    assert_eq!(calls, program.counts().calls);
+}
+
+#[test]
+fn other_databases_of_sqlite_are_refused_with_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("people.db");
+    std::fs::write(&path, parallax_testkit::sqlite::of_sql("CREATE TABLE people(name)")).unwrap();
+    let output = run(&["info", path.to_str().unwrap()]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("people.db"), "{error}");
+}
+
+#[test]
+fn references_of_a_profile_without_accesses_are_refused() {
+    let profile = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/reactor/n256-p2");
+    let output = run(&["references", profile.to_str().unwrap()]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("Parceive"), "{error}");
+}

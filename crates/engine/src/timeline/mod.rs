@@ -1,0 +1,121 @@
+//! Time by context over stretches of time, pictures of it, and calls one by one.
+
+mod calls;
+mod find;
+mod tile;
+
+use std::ops::Range;
+
+use parallax_base::{Control, TimeWindow, threads};
+use parallax_model::TraceStore;
+
+use crate::{EngineError, LocationChoice, Session};
+
+pub use calls::{CallList, CallRow, CallsQuestion};
+pub use find::{DurationBin, FindQuestion, Found};
+pub use tile::{Bins, MAX_TILE_CELLS, Tile, TileCell, TileQuestion};
+
+/// Tracks that follow one another, by their place in the store.
+pub type TrackRange = Range<u32>;
+
+/// Depth of calls of each context: how many functions there are from the outermost down to it.
+#[must_use]
+pub fn call_depths(tree: &parallax_model::ContextTree) -> Vec<u32> {
+    let mut depths = vec![0_u32; tree.len()];
+    for context in tree.iter() {
+        let above = tree.parent(context).and_then(|p| depths.get(p.idx())).copied().unwrap_or(0);
+        if let Some(depth) = depths.get_mut(context.idx()) {
+            *depth = above + u32::from(is_call(tree, context));
+        }
+    }
+    depths
+}
+
+/// Whether a context stands for a call, not for a place inside one.
+pub(crate) fn is_call(
+    tree: &parallax_model::ContextTree,
+    context: parallax_base::ContextIdx,
+) -> bool {
+    tree.kind(context) == parallax_model::ContextKind::Function
+}
+
+/// The tracks of `ranges` that there are, in order.
+pub(crate) fn tracks_of(store: &dyn TraceStore, ranges: &[TrackRange]) -> Vec<usize> {
+    let num = store.tracks().len();
+    ranges.iter().flat_map(|range| range.start as usize..(range.end as usize).min(num)).collect()
+}
+
+/// The store's span with its last moment inside.
+pub(crate) fn store_window(store: &dyn TraceStore) -> TimeWindow {
+    let span = store.span();
+    TimeWindow::new(span.start_nanos, span.end_nanos.saturating_add(1))
+}
+
+/// What contexts take of a window, added up over tracks; by position in the tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextSums {
+    /// How often each was entered; zeros for traces of samples.
+    pub calls: Vec<u64>,
+    /// Nanoseconds during which each was the active one. The root has the time in which nothing
+    /// ran between the first and the last call of a track.
+    pub nanos: Vec<u64>,
+}
+
+impl ContextSums {
+    fn zeros(len: usize) -> Self {
+        Self { calls: vec![0; len], nanos: vec![0; len] }
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (sum, more) in self.calls.iter_mut().zip(&other.calls) {
+            *sum += more;
+        }
+        for (sum, more) in self.nanos.iter_mut().zip(&other.nanos) {
+            *sum += more;
+        }
+    }
+}
+
+impl Session {
+    /// What each context takes of `window`, cut exactly at its edges, added up over the chosen
+    /// locations.
+    ///
+    /// # Errors
+    /// When there are no traces, they cannot be read, or the question is withdrawn.
+    pub fn context_sums(
+        &self,
+        locations: &LocationChoice,
+        window: TimeWindow,
+        control: &Control,
+    ) -> Result<ContextSums, EngineError> {
+        let store = self.traces()?;
+        let tree = self.tree();
+        let tracks: Vec<usize> = self.chosen_tracks(store, locations);
+        let weight = |i: usize| {
+            tracks.get(i).and_then(|&t| store.tracks().get(t)).map_or(0, |t| t.num_samples)
+        };
+        let ranges = threads::ranges(tracks.len(), weight);
+        control.begin(tracks.len() as u64);
+        let parts = threads::map(ranges, |range| -> Result<ContextSums, EngineError> {
+            let mut sums = ContextSums::zeros(tree.len());
+            for &track in tracks.get(range).unwrap_or_default() {
+                store.sums(track, window, &mut |time| {
+                    let Some(context) = tree.by_source_id(time.context) else { return };
+                    if let Some(nanos) = sums.nanos.get_mut(context.idx()) {
+                        *nanos += time.nanos;
+                    }
+                    if let Some(calls) = sums.calls.get_mut(context.idx()) {
+                        *calls += time.calls;
+                    }
+                })?;
+                control.advance(1)?;
+            }
+            Ok(sums)
+        });
+        let mut sum = ContextSums::zeros(tree.len());
+        for part in parts {
+            sum.add(&part?);
+        }
+        Ok(sum)
+    }
+}

@@ -1,0 +1,158 @@
+//! Profiles of Callgrind and Cachegrind as experiments.
+//!
+//! The files have a call graph; the model wants a calling context tree. How one becomes the other,
+//! and what of it is an estimate, is in the `FORMAT.md` of `formats::callgrind`. In short: what a
+//! function costs itself is exact; how that divides among its callers is an estimate wherever a
+//! function has several, by what the calls from each of them cost.
+
+mod contexts;
+mod expand;
+mod graph;
+mod locations;
+mod share;
+mod table;
+
+use std::sync::Arc;
+
+use parallax_base::{Folder, Issues, Limits, Source};
+use parallax_formats::FormatError;
+use parallax_formats::callgrind::{CallgrindProfile, is_callgrind, read_callgrind};
+use parallax_model::{Experiment, Metadata, ProfileStore};
+
+use crate::ImportError;
+use crate::tau::store::MemoryStore;
+
+/// What the names of files begin with that one run of several processes or threads leaves behind.
+const PREFIXES: [&str; 2] = ["callgrind.out", "cachegrind.out"];
+
+/// What one context costs in memory, about.
+const NODE_BYTES: u64 = 256;
+
+/// Whether a file is a profile.
+pub(crate) fn is_file(source: &Source) -> bool {
+    is_callgrind(&**source)
+}
+
+/// Whether a folder has profiles, by the names of its files.
+pub(crate) fn is_folder(folder: &dyn Folder) -> bool {
+    !profiles_in(folder).is_empty()
+}
+
+/// The profiles of a folder, by name.
+fn profiles_in(folder: &dyn Folder) -> Vec<String> {
+    let entries = folder.entries().unwrap_or_default();
+    let is_profile = |path: &str| PREFIXES.iter().any(|prefix| path.starts_with(prefix));
+    let mut paths: Vec<String> = entries
+        .into_iter()
+        .filter(|entry| is_profile(&entry.path) && entry.len > 0)
+        .map(|entry| entry.path)
+        .collect();
+    paths.sort_by_key(|path| (path.len(), path.clone()));
+    paths
+}
+
+/// Opens all profiles of a folder as one experiment: the threads and processes of one run.
+pub(crate) fn open_folder(
+    folder: &Arc<dyn Folder>,
+    limits: &Limits,
+) -> Result<Experiment, ImportError> {
+    let origin = folder.name().to_owned();
+    let mut issues = Issues::new();
+    let mut read = Vec::new();
+    for path in profiles_in(&**folder) {
+        let fail = |cause| ImportError::Folder { origin: format!("{origin}/{path}"), cause };
+        let Some(source) = folder.open(&path).map_err(fail)? else { continue };
+        if !is_callgrind(&*source) {
+            continue;
+        }
+        let profile = read_callgrind(&*source, &path, limits, &mut issues)
+            .map_err(|cause| ImportError::Format { origin: origin.clone(), cause })?;
+        read.push(profile);
+    }
+    if read.is_empty() {
+        return Err(ImportError::NotRecognised {
+            origin,
+            found: "files that are named as profiles of Callgrind, but are none".to_owned(),
+            hint: "run the program with valgrind --tool=callgrind",
+        });
+    }
+    let mut experiment = experiment(&read, &origin, limits, issues)?;
+    experiment.sources = Some(Arc::clone(folder));
+    Ok(experiment)
+}
+
+/// Opens a file that [`is_file`] knows.
+pub(crate) fn open_file(
+    source: &Source,
+    name: &str,
+    limits: &Limits,
+) -> Result<Experiment, ImportError> {
+    let mut issues = Issues::new();
+    let read = read_callgrind(&**source, name, limits, &mut issues)
+        .map_err(|cause| ImportError::Format { origin: name.to_owned(), cause })?;
+    experiment(&[read], name, limits, issues)
+}
+
+fn experiment(
+    profiles: &[CallgrindProfile],
+    origin: &str,
+    limits: &Limits,
+    mut issues: Issues,
+) -> Result<Experiment, ImportError> {
+    let table = table::Table::of(profiles);
+    let graph = graph::Graph::of(&table);
+    let expanded = expand::expand(&table, &graph, &mut issues);
+    let bytes = expanded.nodes.len() as u64 * (NODE_BYTES + table.columns() as u64 * 16);
+    limits
+        .metadata("the calling context tree", bytes)
+        .map_err(|cause| FormatError::Limit { file: origin.to_owned(), cause })
+        .map_err(|cause| ImportError::Format { origin: origin.to_owned(), cause })?;
+    let contexts::Made { contexts, rows } = contexts::make(&table, &graph, &expanded);
+    let locations = locations::catalog(&table, &rows);
+    Ok(Experiment {
+        metadata: metadata(profiles, origin),
+        contexts,
+        metrics: locations::metrics(&table),
+        locations,
+        profiles: Some(Arc::new(MemoryStore::new(rows, *limits)) as Arc<dyn ProfileStore>),
+        traces: None,
+        events: None,
+        activations: None,
+        sources: None,
+        issues,
+    })
+}
+
+fn metadata(profiles: &[CallgrindProfile], origin: &str) -> Metadata {
+    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let first = profiles.first();
+    let command = first.map_or("", |profile| profile.command.as_str());
+    let creator = first.map_or("", |profile| profile.creator.as_str());
+    let title = command.split_whitespace().next().map(base).filter(|title| !title.is_empty());
+    let is_flat = profiles.iter().flat_map(|p| &p.parts).all(|part| part.calls.is_empty());
+    let tool = if creator.is_empty() && is_flat { "Cachegrind" } else { "Callgrind" };
+    let mut facts = Vec::new();
+    let mut fact = |name: &str, value: &str| {
+        let pair = (name.to_owned(), value.to_owned());
+        if !value.is_empty() && !facts.contains(&pair) {
+            facts.push(pair);
+        }
+    };
+    fact("Command Line", command);
+    fact("Creator", creator);
+    for part in profiles.iter().flat_map(|profile| &profile.parts) {
+        if let Some(process) = part.process {
+            fact("Process", &process.to_string());
+        }
+        for (name, value) in &part.descriptions {
+            fact(name, value);
+        }
+    }
+    Metadata {
+        title: title.unwrap_or_else(|| base(origin)),
+        format: format!("{tool} profile"),
+        origin: origin.to_owned(),
+        facts,
+        components: Vec::new(),
+    }
+}

@@ -1,0 +1,314 @@
+//! Instructions and accesses: who reads and writes what, in which epoch.
+
+use parallax_base::{ActivationIdx, Issues, Limits, ReferenceIdx, Severity};
+use parallax_formats::FormatError;
+use parallax_formats::parceive::{
+    AccessKind, AccessRow, InstructionKind, InstructionRow, Key, ParceiveDb,
+};
+use parallax_model::{ActivationTree, SyncEvent, Touch, TouchesBuilder};
+
+use super::Reporter;
+use super::key_map::{KeyMap, NumberMap};
+use super::structure::Segments;
+
+/// All instructions in columns: there are as many as accesses.
+#[derive(Default)]
+pub(super) struct Instructions {
+    at: KeyMap,
+    /// Number of push of the activation; `u32::MAX` when unknown.
+    activation: Vec<u32>,
+    /// The kind in the highest 4 bits, the line in the others.
+    kind_and_line: Vec<u32>,
+    /// Positions of those that synchronise.
+    syncs: Vec<u32>,
+}
+
+/// One instruction.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    pub(super) activation: Option<u32>,
+    pub(super) kind: InstructionKind,
+    pub(super) line: u32,
+}
+
+const LINE_BITS: u32 = 28;
+
+const KINDS: [InstructionKind; 9] = [
+    InstructionKind::Call,
+    InstructionKind::Access,
+    InstructionKind::Alloc,
+    InstructionKind::Free,
+    InstructionKind::Fork,
+    InstructionKind::Join,
+    InstructionKind::Acquire,
+    InstructionKind::Release,
+    InstructionKind::Other,
+];
+
+impl Instructions {
+    pub(super) fn read(
+        db: &mut ParceiveDb,
+        issues: &mut Issues,
+        segments: &Segments,
+        limits: &Limits,
+    ) -> Result<Self, FormatError> {
+        let mut all = Self::default();
+        let mut is_too_many = false;
+        // Rows of one segment lie together.
+        let mut last: (Option<Key>, u32) = (None, u32::MAX);
+        let most = limits.metadata_bytes / 12;
+        db.scan(issues, |row: InstructionRow| {
+            if all.activation.len() as u64 >= most {
+                is_too_many = true;
+                return;
+            }
+            let position = all.at.add(row.id);
+            if last.0 != row.segment || row.segment.is_none() {
+                let at = segments.at.find(row.segment);
+                let found = at.and_then(|at| segments.activation.get(at as usize));
+                last = (row.segment, found.copied().unwrap_or(u32::MAX));
+            }
+            all.activation.push(last.1);
+            let line = row.line.min((1 << LINE_BITS) - 1);
+            all.kind_and_line.push((row.kind as u32) << LINE_BITS | line);
+            if row.kind >= InstructionKind::Fork && row.kind <= InstructionKind::Release {
+                all.syncs.push(position);
+            }
+        })?;
+        if is_too_many {
+            let wanted = most.saturating_add(1) * 12;
+            let cause = limits.metadata("the instructions", wanted).err();
+            if let Some(cause) = cause {
+                return Err(FormatError::Limit { file: db.file().to_owned(), cause });
+            }
+        }
+        Ok(all)
+    }
+
+    pub(super) fn position(&self, id: Option<Key>) -> Option<u32> {
+        self.at.find(id)
+    }
+
+    pub(super) fn get(&self, position: u32) -> Found {
+        let at = position as usize;
+        let activation = self.activation.get(at).copied().unwrap_or(u32::MAX);
+        let packed = self.kind_and_line.get(at).copied().unwrap_or(8 << LINE_BITS);
+        let kind = KINDS.get((packed >> LINE_BITS) as usize).copied();
+        Found {
+            activation: (activation != u32::MAX).then_some(activation),
+            kind: kind.unwrap_or(InstructionKind::Other),
+            line: packed & ((1 << LINE_BITS) - 1),
+        }
+    }
+
+    pub(super) fn find(&self, id: Option<Key>) -> Option<Found> {
+        self.position(id).map(|position| self.get(position))
+    }
+
+    /// Positions of instructions that synchronise, ascending.
+    pub(super) fn syncs(&self) -> &[u32] {
+        &self.syncs
+    }
+}
+
+/// How to number what accesses name.
+pub(super) struct Numbering<'a> {
+    pub(super) tree: &'a ActivationTree,
+    pub(super) position: &'a [ActivationIdx],
+    pub(super) references: &'a KeyMap,
+    pub(super) limits: &'a Limits,
+}
+
+/// Bytes of a touch while all are collected, about.
+const TOUCH_BYTES: u64 = 80;
+
+/// Reads all accesses. `syncs` come with the positions of their instructions as sequence, ascending;
+/// they get their places among the accesses and their locks.
+pub(super) fn read(
+    db: &mut ParceiveDb,
+    instructions: &Instructions,
+    numbering: &Numbering<'_>,
+    syncs: &mut [SyncEvent],
+    report: &mut Reporter<'_>,
+) -> Result<TouchesBuilder, FormatError> {
+    let mut collect = Collect {
+        touches: TouchesBuilder::new(),
+        known: NumberMap::default(),
+        last: None,
+        next_sync: 0,
+        next_instruction: syncs.first().map_or(u32::MAX, |sync| sync.sequence),
+        epochs: Vec::new(),
+        sequence: 0,
+        faults: Faults::default(),
+    };
+    let most = numbering.limits.metadata_bytes / TOUCH_BYTES;
+    db.scan(report.issues, |row: AccessRow| {
+        if collect.touches.len() as u64 > most {
+            collect.faults.too_many += 1;
+        } else {
+            collect.access(&row, instructions, numbering, syncs);
+        }
+    })?;
+    // What synchronises after the last access.
+    collect.pass(u32::MAX, numbering, syncs);
+    let Collect { touches, faults, .. } = collect;
+    faults.report(report);
+    Ok(touches)
+}
+
+struct Collect {
+    touches: TouchesBuilder,
+    /// Touches by activation, reference and epoch.
+    known: NumberMap<(u32, u32, u32), u32>,
+    last: Option<((u32, u32, u32), u32)>,
+    next_sync: usize,
+    /// The instruction of the next synchronisation.
+    next_instruction: u32,
+    /// By thread: how many synchronisations it has passed.
+    epochs: Vec<u32>,
+    sequence: u32,
+    faults: Faults,
+}
+
+#[derive(Default)]
+struct Faults {
+    no_kind: u64,
+    no_instruction: u64,
+    no_reference: u64,
+    too_many: u64,
+}
+
+impl Collect {
+    fn access(
+        &mut self,
+        row: &AccessRow,
+        instructions: &Instructions,
+        numbering: &Numbering<'_>,
+        syncs: &mut [SyncEvent],
+    ) {
+        let Some(instruction) = instructions.position(row.instruction) else {
+            self.faults.no_instruction += 1;
+            return;
+        };
+        let found = instructions.get(instruction);
+        let Some(activation) = found.activation else {
+            self.faults.no_instruction += 1;
+            return;
+        };
+        let Some(reference) = numbering.references.find(row.reference) else {
+            self.faults.no_reference += 1;
+            return;
+        };
+        let Some(kind) = row.kind else {
+            self.faults.no_kind += 1;
+            return;
+        };
+        if self.sequence == u32::MAX {
+            self.faults.too_many += 1;
+            return;
+        }
+        if instruction > self.next_instruction {
+            self.pass(instruction, numbering, syncs);
+        }
+        if found.kind == InstructionKind::Acquire || found.kind == InstructionKind::Release {
+            let own = syncs.get_mut(self.next_sync..).unwrap_or_default().first_mut();
+            if let Some(sync) = own.filter(|sync| sync.sequence == instruction) {
+                sync.lock.get_or_insert(ReferenceIdx::new(reference));
+            }
+        }
+        let thread = numbering
+            .position
+            .get(activation as usize)
+            .map_or(0, |&position| numbering.tree.thread(position).idx());
+        let epoch = self.epochs.get(thread).copied().unwrap_or(0);
+        let key = (activation, reference, epoch);
+        let sequence = self.sequence;
+        self.sequence += 1;
+        let at = match self.last {
+            Some((last, at)) if last == key => at,
+            _ => self.touch(key, kind, sequence, row.bytes.is_some()),
+        };
+        self.last = Some((key, at));
+        self.touches.change(at, |touch, bytes| {
+            touch.last = sequence;
+            let (count, line) = match kind {
+                AccessKind::Read => (&mut touch.reads, &mut touch.read_line),
+                AccessKind::Write => (&mut touch.writes, &mut touch.write_line),
+            };
+            if *count == 0 {
+                *line = found.line;
+            }
+            *count = count.saturating_add(1);
+            if let (Some((from, to)), Some((address, size))) = (bytes, row.bytes) {
+                let end = address.saturating_add(size.max(1));
+                (*from, *to) = if *from < *to {
+                    ((*from).min(address), (*to).max(end))
+                } else {
+                    (address, end)
+                };
+            }
+        });
+    }
+
+    fn touch(
+        &mut self,
+        key: (u32, u32, u32),
+        kind: AccessKind,
+        sequence: u32,
+        has_bytes: bool,
+    ) -> u32 {
+        let Self { known, touches, .. } = self;
+        *known.entry(key).or_insert_with(|| {
+            let at = u32::try_from(touches.len()).unwrap_or(u32::MAX);
+            let touch = Touch {
+                reference: ReferenceIdx::new(key.1),
+                reads: 0,
+                writes: 0,
+                first: sequence,
+                last: sequence,
+                is_read_first: kind == AccessKind::Read,
+                read_line: 0,
+                write_line: 0,
+                epoch: key.2,
+            };
+            touches.push(key.0, touch, has_bytes.then_some((0, 0)));
+            at
+        })
+    }
+
+    /// Lets threads pass the synchronisations before an instruction.
+    fn pass(&mut self, instruction: u32, numbering: &Numbering<'_>, syncs: &mut [SyncEvent]) {
+        while let Some(sync) = syncs.get_mut(self.next_sync)
+            && (sync.sequence < instruction || instruction == u32::MAX)
+        {
+            sync.sequence = self.sequence;
+            let thread = numbering.tree.thread(sync.activation).idx();
+            if self.epochs.len() <= thread {
+                self.epochs.resize(thread + 1, 0);
+            }
+            if let Some(epoch) = self.epochs.get_mut(thread) {
+                *epoch += 1;
+            }
+            self.next_sync += 1;
+        }
+        self.next_instruction = syncs.get(self.next_sync).map_or(u32::MAX, |sync| sync.sequence);
+    }
+}
+
+impl Faults {
+    fn report(&self, report: &mut Reporter<'_>) {
+        report.many(Severity::Warning, "access-unknown", self.no_kind, || {
+            "an access is neither a read nor a write; it is left out".to_owned()
+        });
+        report.many(Severity::Warning, "access-without-call", self.no_instruction, || {
+            "nothing says which call makes an access; it is left out".to_owned()
+        });
+        report.many(Severity::Warning, "access-without-reference", self.no_reference, || {
+            "an access goes to a variable or allocation that is not in the database; it is left out"
+                .to_owned()
+        });
+        report.many(Severity::Error, "accesses-lost", self.too_many, || {
+            "there are more accesses than can be kept; the last ones are left out".to_owned()
+        });
+    }
+}

@@ -1,0 +1,253 @@
+//! Databases of Parceive as experiments: every call, execution of a loop, iteration and access.
+//!
+//! What Parceive's own user interface computes with SQL after the fact, with the faults it has
+//! there, is done while reading: see the list in `crates/formats/src/parceive/FORMAT.md`.
+
+mod accesses;
+mod clock;
+mod contexts;
+mod key_map;
+mod profile;
+mod structure;
+mod threads;
+mod traces;
+
+use std::sync::Arc;
+
+use parallax_base::{Issues, Limits, Place, Severity, Source, Stage};
+use parallax_formats::FormatError;
+use parallax_formats::parceive::{
+    MemberRow, ParceiveDb, ReferenceRow, TagInstanceRow, TagRow, is_parceive,
+};
+use parallax_model::{
+    Activations, ContextTree, Experiment, Metadata, ProfileStore, Reference, Site, StorageClass,
+    Tag, TraceStore,
+};
+
+use self::accesses::{Instructions, Numbering};
+use self::key_map::KeyMap;
+use self::structure::Structure;
+use crate::ImportError;
+
+/// Whether a file is a database of Parceive.
+pub(crate) fn is_file(source: &Source) -> bool {
+    is_parceive(source)
+}
+
+/// Opens a file that [`is_file`] knows.
+pub(crate) fn open_file(
+    source: &Source,
+    name: &str,
+    limits: &Limits,
+) -> Result<Experiment, ImportError> {
+    let fail = |cause| ImportError::Format { origin: name.to_owned(), cause };
+    let mut issues = Issues::new();
+    let mut experiment = read(source, name, limits, &mut issues).map_err(fail)?;
+    experiment.issues = issues;
+    Ok(experiment)
+}
+
+fn read(
+    source: &Source,
+    name: &str,
+    limits: &Limits,
+    issues: &mut Issues,
+) -> Result<Experiment, FormatError> {
+    let mut db = ParceiveDb::open(Source::clone(source), name, limits, issues)?;
+    let generation = db.generation();
+    let Structure { builder, program, instructions, what, mut threads } =
+        structure::read(&mut db, limits, issues)?;
+
+    let mut report = Reporter { file: name, issues };
+    let ordered = builder.finish();
+    report.cut(ordered.num_cut);
+    let (mut tree, position) = (ordered.tree, ordered.position);
+    let what = by_position(&what, &position);
+    let contexts = contexts::build(&program, &mut tree, &what, limits);
+    drop(what);
+
+    let clock = clock::of(&threads, &tree, &mut report);
+    let mut syncs = threads.syncs(&instructions, &tree, &position, &mut report);
+    let references = references(&mut db, &instructions, &position, &mut report)?;
+    let numbering =
+        Numbering { tree: &tree, position: &position, references: &references.at, limits };
+    let touches = accesses::read(&mut db, &instructions, &numbering, &mut syncs, &mut report)?;
+    drop(instructions);
+    let touches = touches.finish(&tree, contexts.len(), &position);
+    drop(position);
+
+    let (profiles, num_values) =
+        profile::build(&tree, &contexts, &touches, threads.len(), clock.ticks_per_second, *limits);
+    let tags = tags(&mut db, &threads, &clock, report.issues)?;
+    tree.map_times(|ticks| clock::nanos(&clock, ticks));
+    let (threads, locations) = threads.finish(&tree, &num_values);
+    let activations = Arc::new(Activations {
+        tree,
+        threads,
+        references: references.list,
+        touches,
+        syncs,
+        tags,
+        clock,
+    });
+    let traces = traces::Traces::new(&activations, &contexts);
+    let metadata = Metadata {
+        title: title(&contexts, &program, name),
+        format: format!("Parceive ({} schema)", generation.name()),
+        origin: name.to_owned(),
+        facts: facts(&activations),
+        components: Vec::new(),
+    };
+    Ok(Experiment {
+        metadata,
+        contexts,
+        metrics: profile::metrics(),
+        locations,
+        profiles: Some(Arc::new(profiles) as Arc<dyn ProfileStore>),
+        traces: Some(Arc::new(traces) as Arc<dyn TraceStore>),
+        events: None,
+        activations: Some(activations),
+        sources: None,
+        issues: Issues::new(),
+    })
+}
+
+/// The sink of issues with the file they are about.
+struct Reporter<'a> {
+    file: &'a str,
+    issues: &'a mut Issues,
+}
+
+impl Reporter<'_> {
+    /// Reports `count` faults of a kind; nothing for none.
+    fn many(
+        &mut self,
+        severity: Severity,
+        kind: &'static str,
+        count: u64,
+        message: impl FnOnce() -> String,
+    ) {
+        if count > 0 {
+            let place = Place::File { file: self.file.to_owned() };
+            self.issues.report_many(severity, Stage::Import, kind, place, count, message);
+        }
+    }
+
+    fn cut(&mut self, count: u64) {
+        self.many(Severity::Error, "caller-cycle", count, || {
+            "a call, loop or iteration is among its own callers; it is shown without a caller"
+                .to_owned()
+        });
+    }
+}
+
+/// A column by number of push as one by position in the tree.
+fn by_position(column: &[u32], position: &[parallax_base::ActivationIdx]) -> Vec<u32> {
+    let mut out = vec![u32::MAX; column.len()];
+    for (&value, at) in column.iter().zip(position) {
+        if let Some(slot) = out.get_mut(at.idx()) {
+            *slot = value;
+        }
+    }
+    out
+}
+
+/// The variables and allocations, and where each id is among them.
+struct References {
+    list: Vec<Reference>,
+    at: KeyMap,
+}
+
+fn references(
+    db: &mut ParceiveDb,
+    instructions: &Instructions,
+    position: &[parallax_base::ActivationIdx],
+    report: &mut Reporter<'_>,
+) -> Result<References, FormatError> {
+    let mut members: Vec<Option<Arc<str>>> = Vec::new();
+    let mut member_at = KeyMap::default();
+    db.scan(report.issues, |row: MemberRow| {
+        member_at.add(row.id);
+        members.push(row.name.map(Into::into));
+    })?;
+    let mut list = Vec::new();
+    let mut at = KeyMap::default();
+    let site = |instruction| {
+        let found = instructions.find(instruction)?;
+        let activation = *position.get(found.activation? as usize)?;
+        Some(Site { activation, line: found.line })
+    };
+    db.scan(report.issues, |row: ReferenceRow| {
+        at.add(row.id);
+        let member = member_at.find(row.member).and_then(|at| members.get(at as usize));
+        let name = row.name.filter(|name| !name.is_empty());
+        list.push(Reference {
+            name: name.map_or_else(|| "<unnamed>".into(), Into::into),
+            member: member.cloned().flatten(),
+            storage: StorageClass::from_bits(row.storage),
+            size_bytes: row.size,
+            allocated: site(row.allocator),
+            freed: site(row.deallocator),
+            source_id: row.id,
+        });
+    })?;
+    Ok(References { list, at })
+}
+
+fn tags(
+    db: &mut ParceiveDb,
+    threads: &threads::Threads,
+    clock: &parallax_model::Clock,
+    issues: &mut Issues,
+) -> Result<Vec<Tag>, FormatError> {
+    let mut names: Vec<(Arc<str>, Arc<str>)> = Vec::new();
+    let mut tag_at = KeyMap::default();
+    db.scan(issues, |row: TagRow| {
+        tag_at.add(row.id);
+        let kind = match row.kind {
+            Some(2) => "section".into(),
+            Some(10) => "task".into(),
+            Some(other) => format!("type {other}").into(),
+            None => "".into(),
+        };
+        names.push((row.name.unwrap_or_default().into(), kind));
+    })?;
+    let mut tags = Vec::new();
+    db.scan(issues, |row: TagInstanceRow| {
+        let found = tag_at.find(row.tag).and_then(|at| names.get(at as usize));
+        let (Some((name, kind)), Some(start), Some(end)) = (found, row.start, row.end) else {
+            return;
+        };
+        let start_nanos = clock::nanos(clock, start);
+        tags.push(Tag {
+            name: Arc::clone(name),
+            kind: Arc::clone(kind),
+            thread: threads.find(row.thread),
+            start_nanos,
+            end_nanos: clock::nanos(clock, end).max(start_nanos),
+            counter: row.counter,
+        });
+    })?;
+    Ok(tags)
+}
+
+/// The program's name: that of the binary of the first function that runs, else that of the file.
+fn title(contexts: &ContextTree, program: &contexts::Program, file: &str) -> String {
+    let first = contexts.children(ContextTree::ROOT).next();
+    let module = first
+        .and_then(|context| contexts.function(context))
+        .and_then(|function| contexts.functions().get(function.idx()))
+        .and_then(|function| contexts.modules().get(function.module?.idx()))
+        .map(|module| &*module.path);
+    let path = module.filter(|_| !program.images.is_empty()).unwrap_or(file);
+    path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned()
+}
+
+fn facts(activations: &Activations) -> Vec<(String, String)> {
+    let clock = &activations.clock;
+    let note = if clock.is_assumed { " (assumed: no thread says its times)" } else { "" };
+    vec![(
+        "time stamp counter".to_owned(),
+        format!("{:.6} GHz{note}", clock.ticks_per_second / 1e9),
+    )]
+}

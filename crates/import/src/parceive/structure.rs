@@ -1,0 +1,358 @@
+//! Calls, executions and iterations, and what contains what.
+//!
+//! ```text
+//! Call.Instruction -> Instruction.Segment -> Segment.LoopIteration    the iteration that calls
+//!                                         -> Segment.Call             else the call that calls
+//! LoopExecution.ParentIteration           the iteration around it, if it is of the same call
+//! LoopIteration.Execution <- Segment      else the call whose loop it is
+//! ```
+
+use parallax_base::{Limits, Severity, ThreadIdx};
+use parallax_formats::FormatError;
+use parallax_formats::parceive::{
+    CallRow, ExecutionRow, FileRow, FunctionRow, ImageRow, IterationRow, Key, LoopRow, ParceiveDb,
+    SegmentRow, ThreadRow,
+};
+use parallax_model::{ActivationKind, ActivationTreeBuilder, NewActivation};
+
+use super::Reporter;
+use super::accesses::Instructions;
+use super::contexts::Program;
+use super::key_map::{KeyMap, NumberMap};
+use super::threads::Threads;
+
+/// What is known before activations are in order. Activations are numbered as they were pushed:
+/// calls, then executions, then iterations.
+pub(super) struct Structure {
+    pub(super) builder: ActivationTreeBuilder,
+    pub(super) program: Program,
+    pub(super) instructions: Instructions,
+    /// By activation: the position of its function or loop.
+    pub(super) what: Vec<u32>,
+    pub(super) threads: Threads,
+}
+
+/// Bytes that a call, execution or iteration takes while the tree is built, about.
+const ACTIVATION_BYTES: u64 = 256;
+
+/// An execution of a loop before its place is known.
+struct Execution {
+    number: Option<Key>,
+    parent: Option<Key>,
+    /// The call whose loop it is, by its first segment.
+    call: Option<u32>,
+}
+
+pub(super) fn read(
+    db: &mut ParceiveDb,
+    limits: &Limits,
+    issues: &mut parallax_base::Issues,
+) -> Result<Structure, FormatError> {
+    let file = db.file().to_owned();
+    let program = program(db, issues)?;
+    let mut calls: Vec<CallRow> = Vec::new();
+    let mut call_at = KeyMap::default();
+    db.scan(issues, |row: CallRow| {
+        call_at.add(row.id);
+        calls.push(row);
+    })?;
+    let mut thread_rows: Vec<ThreadRow> = Vec::new();
+    db.scan(issues, |row: ThreadRow| thread_rows.push(row))?;
+    let has_thread_rows = !thread_rows.is_empty();
+    let mut of_calls: Vec<Key> = calls.iter().map(|call| call.thread.unwrap_or(0)).collect();
+    of_calls.sort_unstable();
+    of_calls.dedup();
+    let threads = Threads::new(thread_rows, of_calls);
+
+    let mut builder = ActivationTreeBuilder::new();
+    let mut what = Vec::new();
+    let mut open_calls = 0_u64;
+    for call in &calls {
+        open_calls += u64::from(call.start.is_none() || call.end.is_none());
+        builder.push(NewActivation {
+            kind: ActivationKind::Call,
+            parent: None,
+            thread: threads.find(Some(call.thread.unwrap_or(0))).unwrap_or(ThreadIdx::new(0)),
+            start_nanos: call.start,
+            end_nanos: call.end,
+            number: 0,
+            line: 0,
+            source_id: call.id,
+        });
+        what.push(program.function_at.find(call.function).unwrap_or(u32::MAX));
+    }
+    let mut loops = Loops::read(db, issues, &mut builder, &program, &mut what)?;
+    let bytes = builder.len() as u64 * ACTIVATION_BYTES;
+    limits
+        .metadata("the calls and loops", bytes)
+        .map_err(|cause| FormatError::Limit { file: file.clone(), cause })?;
+    let segments = loops.segments(db, issues, &call_at)?;
+    let instructions = Instructions::read(db, issues, &segments, limits)?;
+    let mut report = Reporter { file: &file, issues };
+    place_calls(&calls, &loops, &instructions, &mut builder, &threads, &mut report);
+    loops.place(&calls, &mut builder, &threads, &mut report);
+    report.many(Severity::Warning, "call-open", open_calls, || {
+        "a call has no start or no end, as when the program was stopped; it is taken to last as \
+         long as what encloses it"
+            .to_owned()
+    });
+    report.many(Severity::Note, "threads-unknown", u64::from(!has_thread_rows), || {
+        "the table of threads is empty; threads are those that calls name".to_owned()
+    });
+    Ok(Structure { builder, program, instructions, what, threads })
+}
+
+fn program(
+    db: &mut ParceiveDb,
+    issues: &mut parallax_base::Issues,
+) -> Result<Program, FormatError> {
+    let mut program = Program::default();
+    db.scan(issues, |row: FunctionRow| {
+        program.function_at.add(row.id);
+        program.functions.push(row);
+    })?;
+    db.scan(issues, |row: FileRow| {
+        program.file_at.add(row.id);
+        program.files.push(row);
+    })?;
+    db.scan(issues, |row: ImageRow| {
+        program.image_at.add(row.id);
+        program.images.push(row);
+    })?;
+    db.scan(issues, |row: LoopRow| {
+        program.loop_at.add(row.id);
+        program.loops.push(row);
+    })?;
+    Ok(program)
+}
+
+/// Executions and iterations.
+struct Loops {
+    executions: Vec<Execution>,
+    /// Number of push of the first one.
+    first_execution: u32,
+    /// By iteration: the position of its execution.
+    execution_of: Vec<u32>,
+    iteration_at: KeyMap,
+    first_iteration: u32,
+    /// By segment, in versions in which iterations name their segment.
+    iteration_of_segment: NumberMap<Key, u32>,
+    lost_iterations: u64,
+    doubtful: u64,
+}
+
+impl Loops {
+    fn read(
+        db: &mut ParceiveDb,
+        issues: &mut parallax_base::Issues,
+        builder: &mut ActivationTreeBuilder,
+        program: &Program,
+        what: &mut Vec<u32>,
+    ) -> Result<Self, FormatError> {
+        let activation = |kind, source_id| NewActivation {
+            kind,
+            parent: None,
+            thread: ThreadIdx::new(0),
+            start_nanos: None,
+            end_nanos: None,
+            number: 0,
+            line: 0,
+            source_id,
+        };
+        let first_execution = length(builder);
+        let mut executions = Vec::new();
+        let mut execution_at = KeyMap::default();
+        db.scan(issues, |row: ExecutionRow| {
+            execution_at.add(row.id);
+            let number = builder.push(NewActivation {
+                start_nanos: row.start,
+                end_nanos: row.end.or_else(|| row.start?.checked_add(row.duration?)),
+                ..activation(ActivationKind::LoopExecution, row.id)
+            });
+            if let (None, None, Some(cycles)) = (row.start, row.end, row.duration) {
+                builder.set_length(number, cycles);
+            }
+            what.push(program.loop_at.find(row.number).unwrap_or(u32::MAX));
+            executions.push(Execution { number: row.number, parent: row.parent, call: None });
+        })?;
+        let first_iteration = length(builder);
+        let mut loops = Self {
+            executions,
+            first_execution,
+            execution_of: Vec::new(),
+            iteration_at: KeyMap::default(),
+            first_iteration,
+            iteration_of_segment: NumberMap::default(),
+            lost_iterations: 0,
+            doubtful: 0,
+        };
+        db.scan(issues, |row: IterationRow| {
+            let Some(execution) = execution_at.find(row.execution) else {
+                loops.lost_iterations += 1;
+                return;
+            };
+            let at = loops.iteration_at.add(row.id);
+            if let Some(segment) = row.segment {
+                loops.iteration_of_segment.insert(segment, at);
+            }
+            loops.execution_of.push(execution);
+            builder.push(NewActivation {
+                parent: Some(first_execution.saturating_add(execution)),
+                number: row.number.unwrap_or(at),
+                ..activation(ActivationKind::Iteration, row.id)
+            });
+            what.push(u32::MAX);
+        })?;
+        Ok(loops)
+    }
+
+    /// By segment: the activation whose part it is. Learns on the way which call each execution
+    /// belongs to.
+    fn segments(
+        &mut self,
+        db: &mut ParceiveDb,
+        issues: &mut parallax_base::Issues,
+        call_at: &KeyMap,
+    ) -> Result<Segments, FormatError> {
+        let mut segments = Segments::default();
+        db.scan(issues, |row: SegmentRow| {
+            segments.at.add(row.id);
+            let call = call_at.find(row.call);
+            let iteration = self
+                .iteration_of_segment
+                .get(&row.id)
+                .copied()
+                .or_else(|| self.iteration_at.find(row.iteration));
+            let execution = iteration.and_then(|at| self.execution_of.get(at as usize));
+            if let Some(execution) =
+                execution.and_then(|&execution| self.executions.get_mut(execution as usize))
+                && let Some(call) = call
+            {
+                let known = *execution.call.get_or_insert(call);
+                self.doubtful += u64::from(known != call);
+            }
+            // The last look at a loop's condition has the number of an iteration that never came.
+            let activation = iteration.map(|at| self.first_iteration.saturating_add(at)).or(call);
+            segments.activation.push(activation.unwrap_or(u32::MAX));
+        })?;
+        Ok(segments)
+    }
+
+    /// The call whose loop an iteration is in.
+    fn call_of_iteration(&self, at: u32) -> Option<u32> {
+        let execution = *self.execution_of.get(at as usize)?;
+        self.executions.get(execution as usize)?.call
+    }
+
+    /// Gives each execution its parent, and everything its thread.
+    fn place(
+        &self,
+        calls: &[CallRow],
+        builder: &mut ActivationTreeBuilder,
+        threads: &Threads,
+        report: &mut Reporter<'_>,
+    ) {
+        let mut homeless = 0_u64;
+        let thread_of = |call: Option<u32>| {
+            let call = call.and_then(|call| calls.get(call as usize));
+            threads.find(call.and_then(|call| call.thread)).unwrap_or(ThreadIdx::new(0))
+        };
+        let mut thread_of_execution = Vec::with_capacity(self.executions.len());
+        for (number, execution) in (self.first_execution..).zip(&self.executions) {
+            let outer = self.iteration_at.find(execution.parent);
+            let outer_call = outer.and_then(|outer| self.call_of_iteration(outer));
+            // A loop in a function that a loop calls may name that loop's iteration; the call comes
+            // between them.
+            let is_direct =
+                execution.call.is_none() || outer_call.is_none() || execution.call == outer_call;
+            let parent = match outer {
+                Some(outer) if is_direct => Some(self.first_iteration.saturating_add(outer)),
+                _ => execution.call,
+            };
+            homeless += u64::from(parent.is_none());
+            builder.set_parent(number, parent);
+            let thread = thread_of(execution.call.or(outer_call));
+            builder.set_thread(number, thread);
+            thread_of_execution.push(thread);
+        }
+        for (number, &execution) in (self.first_iteration..).zip(&self.execution_of) {
+            if let Some(&thread) = thread_of_execution.get(execution as usize) {
+                builder.set_thread(number, thread);
+            }
+        }
+        let nameless = self.executions.iter().filter(|e| e.number.is_none()).count() as u64;
+        report.many(Severity::Warning, "loop-unknown", nameless, || {
+            "an execution does not say of which loop; it is shown as an unknown loop".to_owned()
+        });
+        report.many(Severity::Warning, "loop-without-call", homeless, || {
+            "nothing says which call an execution of a loop belongs to; it is shown without one"
+                .to_owned()
+        });
+        report.many(Severity::Warning, "iteration-without-loop", self.lost_iterations, || {
+            "an iteration belongs to no execution of a loop; it is left out".to_owned()
+        });
+        report.many(Severity::Warning, "loop-in-two-calls", self.doubtful, || {
+            "segments of one execution of a loop are of different calls; the first one counts"
+                .to_owned()
+        });
+    }
+}
+
+/// Where segments are, and whose part each one is.
+#[derive(Default)]
+pub(super) struct Segments {
+    pub(super) at: KeyMap,
+    /// Numbers of push.
+    pub(super) activation: Vec<u32>,
+}
+
+/// Gives each call its caller.
+fn place_calls(
+    calls: &[CallRow],
+    loops: &Loops,
+    instructions: &Instructions,
+    builder: &mut ActivationTreeBuilder,
+    threads: &Threads,
+    report: &mut Reporter<'_>,
+) {
+    let (mut unknown, mut across) = (0_u64, 0_u64);
+    let thread_of = |number: u32| {
+        let call = match number.checked_sub(loops.first_iteration) {
+            Some(iteration) => loops.call_of_iteration(iteration),
+            None => Some(number),
+        };
+        let call = call.and_then(|call| calls.get(call as usize))?;
+        threads.find(Some(call.thread.unwrap_or(0)))
+    };
+    for (number, call) in (0_u32..).zip(calls) {
+        let Some(instruction) = call.instruction else { continue };
+        let found = instructions.find(Some(instruction));
+        let Some((caller, line)) = found.and_then(|found| Some((found.activation?, found.line)))
+        else {
+            unknown += 1;
+            continue;
+        };
+        let own = threads.find(Some(call.thread.unwrap_or(0)));
+        let theirs = thread_of(caller);
+        // A thread's entry call may name what started the thread.
+        if theirs.is_some() && theirs != own {
+            across += 1;
+            continue;
+        }
+        builder.set_parent(number, Some(caller));
+        builder.set_line(number, line);
+    }
+    report.many(Severity::Warning, "caller-unknown", unknown, || {
+        "the instruction that calls a function is not in the database; the call is shown without \
+         a caller"
+            .to_owned()
+    });
+    report.many(Severity::Note, "caller-in-other-thread", across, || {
+        "a call names a caller in another thread; it is shown as the beginning of its own thread"
+            .to_owned()
+    });
+}
+
+fn length(builder: &ActivationTreeBuilder) -> u32 {
+    u32::try_from(builder.len()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,297 @@
+//! What rises and falls together over locations: the answer of `correlate`.
+
+use parallax_analysis::comparison::{Execution, Matching, Version, location_costs};
+use parallax_analysis::correlation::{
+    ColumnKind, CorrelationOrder, Correlations, LocationColumn, correlate,
+};
+use parallax_base::{Control, LocationIdx};
+use parallax_engine::query::{
+    NameMatch, QueryError, is_formula, near_names, parse_formula, parse_metrics,
+};
+use parallax_engine::resolve::{resolve_formula, resolve_metrics};
+use parallax_engine::{Column, Table};
+use parallax_model::Scope;
+
+use crate::options::locations;
+use crate::{Answer, Opened, ServiceError};
+
+/// Which columns are correlated.
+#[derive(Debug, Clone)]
+pub struct CorrelationRequest {
+    /// Metric expressions, or formulas after `=`; none for the metric that says most about time.
+    pub metrics: Vec<String>,
+    /// A profile expression; `None` for all locations.
+    pub profiles: Option<String>,
+    /// One column of each pair has such a name: a metric (its whole cost), a kind of identity, or
+    /// a function; globs. None for all.
+    pub with: Vec<String>,
+    /// Costs of contexts by call path instead of functions.
+    pub by_context: bool,
+    /// Contexts whose own cost is below this share of the whole are left out, in per cent.
+    pub min_percent: f64,
+    /// By what pairs are ranked.
+    pub order: CorrelationOrder,
+    /// Pairs at most.
+    pub top: usize,
+}
+
+impl Default for CorrelationRequest {
+    /// The default metric, functions from 1 % on, the 20 strongest pairs.
+    fn default() -> Self {
+        Self {
+            metrics: Vec::new(),
+            profiles: None,
+            with: Vec::new(),
+            by_context: false,
+            min_percent: 1.0,
+            order: CorrelationOrder::default(),
+            top: 20,
+        }
+    }
+}
+
+/// Two columns of [`Opened::correlate`] beside each other, as a scatter plot needs them.
+#[derive(Debug, Clone)]
+pub struct CorrelationPoints {
+    /// Unit symbol of the first column; empty for counts and numbers of identity.
+    pub first_unit: String,
+    /// Unit symbol of the second column.
+    pub second_unit: String,
+    /// One row for each location with both numbers: `location`, `label`, `first`, `second`.
+    pub points: Table,
+}
+
+/// What is correlated: columns over the same locations.
+struct Gathered {
+    columns: Vec<LocationColumn>,
+    /// Unit symbol of each column.
+    units: Vec<String>,
+    /// Location of each number of a column.
+    ids: Vec<u32>,
+    notes: Vec<String>,
+}
+
+/// Contexts of a metric at most: pairs grow with their square.
+const MAX_CONTEXTS: usize = 200;
+
+impl Opened {
+    /// Which own costs of functions, whole costs and identities rise and fall together over
+    /// locations.
+    ///
+    /// # Errors
+    /// When an expression is wrong, a name of `with` is no column, or values cannot be read.
+    pub fn correlate(
+        &self,
+        request: &CorrelationRequest,
+        control: &Control,
+    ) -> Result<Answer<Correlations>, ServiceError> {
+        let Gathered { columns, mut notes, .. } = self.location_columns(request, control)?;
+        let is_wanted = wanted(&request.with, &columns)?;
+        let found = correlate(columns, is_wanted, request.order, request.top, control)?;
+        if found.num_tested > 0 {
+            notes.push(format!(
+                "{} pairs were looked at; probabilities are adjusted for all of them",
+                found.num_tested
+            ));
+        }
+        Ok(Answer { value: found, notes })
+    }
+
+    /// The numbers of two columns at each location; columns are named as
+    /// [`LocationColumn::name`] does.
+    ///
+    /// # Errors
+    /// As [`Opened::correlate`], and when there is no such column.
+    pub fn correlation_points(
+        &self,
+        request: &CorrelationRequest,
+        names: [&str; 2],
+        control: &Control,
+    ) -> Result<CorrelationPoints, ServiceError> {
+        let gathered = self.location_columns(request, control)?;
+        let column = |name: &str| {
+            let columns = gathered.columns.iter().zip(&gathered.units);
+            columns.clone().find(|(column, _)| column.name() == name).ok_or_else(|| {
+                let known: Vec<String> =
+                    gathered.columns.iter().map(LocationColumn::name).collect();
+                let near = near_names(name, known.iter().map(String::as_str), 3).join(" or ");
+                QueryError::unknown_name(name, name, format!("no column is called {name}"))
+                    .with_hint(format!("did you mean {near}?"))
+            })
+        };
+        let [first, second] = names;
+        let ((x, first_unit), (y, second_unit)) = (column(first)?, column(second)?);
+        let catalog = &self.session.experiment().locations;
+        let both = gathered.ids.iter().zip(x.values.iter().zip(&y.values));
+        let rows: Vec<(u32, f64, f64)> = both
+            .filter(|(_, (x, y))| x.is_finite() && y.is_finite())
+            .map(|(&id, (&x, &y))| (id, x, y))
+            .collect();
+        let points = Table::new(vec![
+            Column::u32s("location", "Id of the location.", rows.iter().map(|row| row.0).collect()),
+            Column::strings(
+                "label",
+                "What the location is called.",
+                rows.iter().map(|row| catalog.label(LocationIdx::new(row.0))),
+            ),
+            Column::f64s("first", first_unit, "The first column.", {
+                rows.iter().map(|row| row.1).collect()
+            }),
+            Column::f64s("second", second_unit, "The second column.", {
+                rows.iter().map(|row| row.2).collect()
+            }),
+        ]);
+        Ok(CorrelationPoints {
+            first_unit: first_unit.clone(),
+            second_unit: second_unit.clone(),
+            points,
+        })
+    }
+
+    /// The columns that `request` is about.
+    fn location_columns(
+        &self,
+        request: &CorrelationRequest,
+        control: &Control,
+    ) -> Result<Gathered, ServiceError> {
+        let session = &self.session;
+        let catalog = &session.experiment().metrics;
+        let mut notes = Vec::new();
+        let places = locations(session, request.profiles.as_deref(), &mut notes)?;
+        let mut measures = Vec::new();
+        for text in &request.metrics {
+            if is_formula(text) {
+                let formula = resolve_formula(catalog, parse_formula(text)?, text)?;
+                let metrics = formula.metrics.clone();
+                measures.push((session.derived(formula, &places, control)?, metrics));
+                continue;
+            }
+            let found = resolve_metrics(catalog, &parse_metrics(text)?)?;
+            notes.extend(found.notes);
+            for metric in found.metrics {
+                // What is stored for functions only in sum has no value at a location.
+                if catalog.get(metric).id_in(&Scope::Inclusive).is_some() {
+                    measures.push((session.costs(metric, &places, control)?.into(), vec![metric]));
+                }
+            }
+        }
+        if request.metrics.is_empty() {
+            let default = session.default_metric(control)?;
+            notes.push(default.reason);
+            let costs = session.costs(default.metric, &places, control)?;
+            measures.push((costs.into(), vec![default.metric]));
+        }
+        let matching = if request.by_context { Matching::CallPath } else { Matching::Function };
+        let mut all: Vec<(Vec<u32>, ColumnKind, String, Vec<f64>)> = Vec::new();
+        let mut left_out = 0;
+        for (measure, metrics) in measures {
+            let metric = measure.name.clone();
+            let unit = measure.unit.to_string();
+            let execution = Execution {
+                session,
+                measure,
+                metrics,
+                locations: places.clone(),
+                scale: 1.0,
+                watched: Vec::new(),
+            };
+            let version = Version { name: String::new(), executions: vec![execution] };
+            let costs = location_costs(&version, matching, request.min_percent, control)?;
+            let ids: Vec<u32> = costs.member_ids.iter().map(|id| id.get()).collect();
+            let whole = ColumnKind::Whole { metric: metric.clone() };
+            all.push((ids.clone(), whole, unit.clone(), costs.whole));
+            left_out += costs.rows.len().saturating_sub(MAX_CONTEXTS);
+            for (context, values) in costs.rows.into_iter().take(MAX_CONTEXTS) {
+                let kind = ColumnKind::Cost { metric: metric.clone(), context };
+                all.push((ids.clone(), kind, unit.clone(), values));
+            }
+        }
+        if left_out > 0 {
+            notes.push(format!("{left_out} contexts that cost less are left out"));
+        }
+        let mut gathered = self.aligned(all);
+        let num_members = gathered.ids.len();
+        if num_members < 3 {
+            notes.push(format!(
+                "{num_members} locations took part; a correlation needs three or more"
+            ));
+        }
+        gathered.notes = notes;
+        Ok(gathered)
+    }
+
+    /// Columns over the same locations, with those of identity that vary.
+    fn aligned(&self, all: Vec<(Vec<u32>, ColumnKind, String, Vec<f64>)>) -> Gathered {
+        let catalog = &self.session.experiment().locations;
+        let mut ids: Vec<u32> = all.iter().flat_map(|(ids, ..)| ids.iter().copied()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let mut columns: Vec<LocationColumn> = Vec::new();
+        let mut units: Vec<String> = Vec::new();
+        for kind in catalog.kinds() {
+            let values: Vec<f64> = ids
+                .iter()
+                .map(|&id| {
+                    let number = catalog.identity(LocationIdx::new(id), kind);
+                    number.map_or(f64::NAN, |number| number as f64)
+                })
+                .collect();
+            let first = values.iter().find(|value| value.is_finite());
+            if values.iter().any(|value| value.is_finite() && Some(value) != first) {
+                let field = kind.name().to_owned();
+                columns.push(LocationColumn { kind: ColumnKind::Identity { field }, values });
+                units.push(String::new());
+            }
+        }
+        for (own, kind, unit, values) in all {
+            let aligned = ids
+                .iter()
+                .map(|id| {
+                    let at = own.binary_search(id).ok();
+                    at.and_then(|at| values.get(at)).copied().unwrap_or(f64::NAN)
+                })
+                .collect();
+            columns.push(LocationColumn { kind, values: aligned });
+            units.push(unit);
+        }
+        Gathered { columns, units, ids, notes: Vec::new() }
+    }
+}
+
+/// Which columns people named.
+fn wanted(
+    names: &[String],
+    columns: &[LocationColumn],
+) -> Result<impl Fn(&LocationColumn) -> bool + use<>, ServiceError> {
+    let patterns: Vec<NameMatch> = names.iter().map(|name| NameMatch::from_bare(name)).collect();
+    let matches = |pattern: &NameMatch, column: &LocationColumn| match &column.kind {
+        ColumnKind::Whole { metric } => pattern.matches(metric),
+        ColumnKind::Identity { field } => pattern.matches(field),
+        ColumnKind::Cost { context, .. } => {
+            let last = context.rsplit(" > ").next().unwrap_or(context);
+            pattern.matches(context) || pattern.matches(last)
+        }
+    };
+    for (name, pattern) in names.iter().zip(&patterns) {
+        if !columns.iter().any(|column| matches(pattern, column)) {
+            let known = columns.iter().map(|column| match &column.kind {
+                ColumnKind::Whole { metric } => metric.as_str(),
+                ColumnKind::Identity { field } => field.as_str(),
+                ColumnKind::Cost { context, .. } => context.as_str(),
+            });
+            let known: Vec<&str> = known.collect();
+            let near = near_names(name, known.iter().copied(), 3);
+            let hint = if near.is_empty() {
+                "name a metric, a kind of identity such as rank, or a function".to_owned()
+            } else {
+                format!("did you mean {}?", near.join(" or "))
+            };
+            let message = format!("no column is called {name}");
+            return Err(QueryError::unknown_name(name, name, message).with_hint(hint).into());
+        }
+    }
+    let patterns = patterns.clone();
+    Ok(move |column: &LocationColumn| {
+        patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, column))
+    })
+}

@@ -1,0 +1,277 @@
+//! What is wrong first: the findings of all analyses in one order.
+//!
+//! The report of costs has findings of its own; each [`Producer`] adds what another analysis knows
+//! about the same experiment. A new analysis needs one line in [`PRODUCERS`].
+
+use std::collections::BTreeMap;
+
+use parallax_analysis::comparison::{VersionPair, amount};
+use parallax_analysis::events::{WaitChoice, WaitKind, critical_path, waits};
+use parallax_analysis::idleness::SourceChoice;
+use parallax_analysis::mpi_routine;
+use parallax_analysis::report::{Evidence, Finding, FindingKind, NextStep, Report, rank_findings};
+use parallax_base::{ContextIdx, Control, Unit};
+use parallax_model::{IdentityKind, TraceKind};
+
+use crate::comparison::ComparisonOutcome;
+use crate::{Answer, Opened, ServiceError};
+
+/// Findings of one analysis; none where it has nothing to say about the experiment.
+type Producer = fn(&Opened, &Report, &Control) -> Result<Vec<Finding>, ServiceError>;
+
+/// All analyses that are asked, with their commands.
+const PRODUCERS: [(&str, Producer); 3] =
+    [("idleness", idle_gpus), ("waits", waiting), ("critical-path", on_critical_path)];
+
+/// Less than this share of the time of all locations bounds nobody, in per cent.
+const MIN_WAIT_PERCENT: f64 = 5.0;
+/// Kinds of waiting that are told.
+const MAX_WAITS: usize = 2;
+/// A function is told when at least this share of the critical path is in it, in per cent.
+const MIN_PATH_PERCENT: f64 = 20.0;
+/// GPUs that are idle for less than this share of their time are busy, in per cent.
+const MIN_GPU_IDLE_PERCENT: f64 = 20.0;
+
+impl Opened {
+    /// The report with the findings of all analyses, what is wrong first before all. An analysis
+    /// that fails becomes a note.
+    ///
+    /// # Errors
+    /// As [`Opened::report`].
+    pub fn diagnose(
+        &self,
+        metric: Option<&str>,
+        control: &Control,
+    ) -> Result<Answer<Report>, ServiceError> {
+        let mut report = self.report(metric, control)?;
+        let mut notes = Vec::new();
+        for (command, producer) in PRODUCERS {
+            match producer(self, &report, control) {
+                Ok(found) => report.findings.extend(found),
+                Err(error) if error.is_cancelled() => return Err(error),
+                Err(error) => notes.push(format!("{command} has no findings: {error}")),
+            }
+        }
+        rank_findings(&mut report.findings);
+        Ok(Answer { value: report, notes })
+    }
+
+    fn has_calls(&self) -> bool {
+        self.session.experiment().traces.as_ref().is_some_and(|t| t.kind() == TraceKind::Calls)
+    }
+}
+
+fn evidence(what: &str, value: f64, unit: &str) -> Evidence {
+    Evidence { what: what.to_owned(), value, unit: unit.to_owned() }
+}
+
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}
+
+fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Finding>, ServiceError> {
+    if !opened.session.experiment().locations.has(IdentityKind::GpuStream) {
+        return Ok(Vec::new());
+    }
+    let answer = opened.idleness(None, SourceChoice::Best, control)?;
+    let mut idle: Vec<(f64, f64, f64, String)> = Vec::new();
+    for row in &answer.gpu {
+        let (idle_s, whole_s) = match (row.traced, row.profiled) {
+            (Some(traced), _) => (seconds(traced.idle_nanos()), seconds(traced.span_nanos)),
+            (None, Some(profiled)) => (profiled.idle_seconds(), profiled.thread_seconds),
+            (None, None) => continue,
+        };
+        if whole_s > 0.0 {
+            idle.push((idle_s / whole_s * 100.0, idle_s, whole_s, row.group.label()));
+        }
+    }
+    idle.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.3.cmp(&b.3)));
+    let whole: f64 = idle.iter().map(|row| row.2).sum();
+    let sum: f64 = idle.iter().map(|row| row.1).sum();
+    let Some((worst, _, _, who)) = idle.first() else { return Ok(Vec::new()) };
+    let percent = sum / whole * 100.0;
+    if percent < MIN_GPU_IDLE_PERCENT {
+        return Ok(Vec::new());
+    }
+    let text = format!(
+        "GPUs have nothing to do for {percent:.1} % of their time, {who} most ({worst:.1} %). \
+         Work for them, or fewer of them, is worth up to {}.",
+        amount(sum, &Unit::Seconds)
+    );
+    Ok(vec![Finding {
+        kind: FindingKind::IdleGpu,
+        text,
+        percent,
+        evidence: vec![evidence("idle", sum, "s"), evidence("time of GPUs", whole, "s")],
+        context: None,
+        next: NextStep { command: "idleness", contexts: None },
+    }])
+}
+
+/// Why, in words that follow `wait in MPI_Recv`.
+const fn reason(kind: WaitKind) -> &'static str {
+    match kind {
+        WaitKind::LateSender => "because messages are sent late",
+        WaitKind::LateReceiver => "because messages are received late",
+        _ => "for those who come late",
+    }
+}
+
+fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Finding>, ServiceError> {
+    if !opened.has_calls() {
+        return Ok(Vec::new());
+    }
+    let mut notes = Vec::new();
+    let selection = opened.selection(None, None, &mut notes)?;
+    let store = opened.session.traces()?;
+    let has_calls = |track: &&usize| store.tracks().get(**track).is_some_and(|t| t.num_samples > 0);
+    let num_tracks = selection.tracks.iter().filter(has_calls).count();
+    let whole = seconds(store.span().nanos()) * num_tracks as f64;
+    let found = waits(&opened.session, &selection, WaitChoice::ALL, control)?;
+    let tree = opened.session.tree();
+    let names = opened.track_names();
+    let name = |track: u32| names.get(track as usize).cloned().unwrap_or_default();
+    // By kind and routine: time, waits, time by who waits, and by who is waited for.
+    type Sum = (u64, u64, BTreeMap<u32, u64>, BTreeMap<u32, u64>);
+    let mut sums: BTreeMap<(WaitKind, String), Sum> = BTreeMap::new();
+    for wait in &found.list {
+        let sum = sums.entry((wait.kind, tree.label(wait.context))).or_default();
+        sum.0 += wait.nanos();
+        sum.1 += 1;
+        *sum.2.entry(wait.track).or_insert(0) += wait.nanos();
+        *sum.3.entry(wait.holdup).or_insert(0) += wait.nanos();
+    }
+    let most = |of: &BTreeMap<u32, u64>| {
+        of.iter().max_by_key(|&(track, nanos)| (*nanos, u32::MAX - track)).map(|(t, n)| (*t, *n))
+    };
+    let mut out: Vec<Finding> = Vec::new();
+    for ((kind, routine), (nanos, count, waiters, holdups)) in &sums {
+        let time = seconds(*nanos);
+        let percent = if whole > 0.0 { time / whole * 100.0 } else { 0.0 };
+        if percent < MIN_WAIT_PERCENT {
+            continue;
+        }
+        let told = |of: &BTreeMap<u32, u64>| {
+            most(of).map_or_else(String::new, |(track, own)| {
+                format!("{} ({:.0} %)", name(track), own as f64 / (*nanos).max(1) as f64 * 100.0)
+            })
+        };
+        let text = format!(
+            "Locations wait in {routine} {}: {} in {count} calls, {percent:.1} % of the time of \
+             all locations. Most of it waits at {}, and for {}. Without, each location would be \
+             up to {} faster on average.",
+            reason(*kind),
+            amount(time, &Unit::Seconds),
+            told(waiters),
+            told(holdups),
+            amount(time / num_tracks.max(1) as f64, &Unit::Seconds)
+        );
+        out.push(Finding {
+            kind: FindingKind::Waiting,
+            text,
+            percent,
+            evidence: vec![
+                evidence("waiting", time, "s"),
+                evidence("time of all locations", whole, "s"),
+                evidence("waits", *count as f64, ""),
+            ],
+            context: None,
+            next: NextStep { command: "waits", contexts: None },
+        });
+    }
+    out.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.text.cmp(&b.text)));
+    out.truncate(MAX_WAITS);
+    Ok(out)
+}
+
+fn on_critical_path(
+    opened: &Opened,
+    _: &Report,
+    control: &Control,
+) -> Result<Vec<Finding>, ServiceError> {
+    if !opened.has_calls() {
+        return Ok(Vec::new());
+    }
+    let mut notes = Vec::new();
+    let selection = opened.selection(None, None, &mut notes)?;
+    let found = critical_path(&opened.session, &selection, control)?;
+    let tree = opened.session.tree();
+    if found.num_waits == 0 || found.whole_nanos == 0 {
+        return Ok(Vec::new());
+    }
+    let mut by_name: BTreeMap<String, (u64, BTreeMap<u32, u64>, ContextIdx)> = BTreeMap::new();
+    for part in &found.parts {
+        let label = tree.label(part.context);
+        // Waiting is told elsewhere; time in MPI on the path is the network's.
+        if mpi_routine(&label).is_some() {
+            continue;
+        }
+        let (sum, tracks, _) = by_name.entry(label).or_insert((0, BTreeMap::new(), part.context));
+        *sum += part.nanos;
+        *tracks.entry(part.track).or_insert(0) += part.nanos;
+    }
+    let first = by_name.iter().max_by(|a, b| a.1.0.cmp(&b.1.0).then(b.0.cmp(a.0)));
+    let Some((function, (nanos, tracks, _))) = first else { return Ok(Vec::new()) };
+    let percent = *nanos as f64 / found.whole_nanos as f64 * 100.0;
+    if percent < MIN_PATH_PERCENT {
+        return Ok(Vec::new());
+    }
+    let names = opened.track_names();
+    let slowest = tracks
+        .iter()
+        .max_by_key(|&(track, nanos)| (*nanos, u32::MAX - track))
+        .and_then(|(track, _)| names.get(*track as usize).cloned())
+        .unwrap_or_default();
+    let text = format!(
+        "{function} is on the critical path for {} of {} ({percent:.1} %), most of it at {slowest}. \
+         Twice as fast, it would shorten the run by up to {}.",
+        amount(seconds(*nanos), &Unit::Seconds),
+        amount(seconds(found.whole_nanos), &Unit::Seconds),
+        amount(seconds(*nanos) / 2.0, &Unit::Seconds)
+    );
+    Ok(vec![Finding {
+        kind: FindingKind::CriticalPath,
+        text,
+        percent,
+        evidence: vec![
+            evidence("on the path", seconds(*nanos), "s"),
+            evidence("critical path", seconds(found.whole_nanos), "s"),
+        ],
+        context: None,
+        next: NextStep { command: "critical-path", contexts: None },
+    }])
+}
+
+/// What became worse from another execution to this one, as a finding; `None` where nothing did,
+/// or where it is no more than noise.
+#[must_use]
+pub fn regression(outcome: &ComparisonOutcome, pair: &VersionPair) -> Option<Finding> {
+    /// Less than this is no finding, in per cent.
+    const MIN_PERCENT: f64 = 2.0;
+    let comparison = &outcome.comparison;
+    let total = pair.total()?;
+    let percent = total.percent()?;
+    let is_noise = total.is_significant(comparison.level) == Some(false);
+    if percent < MIN_PERCENT || is_noise {
+        return None;
+    }
+    let old = comparison.versions.first()?;
+    let sentences = comparison.sentences(pair);
+    let mut text = format!("Beside {}: {}.", old.name, sentences.first()?);
+    if let Some(first) = sentences.get(1) {
+        text.push_str(&format!(" First of all {first}."));
+    }
+    text.push_str(&format!(
+        " As before, it would take {} less.",
+        amount(total.difference(), &comparison.unit)
+    ));
+    let unit = comparison.unit.to_string();
+    Some(Finding {
+        kind: FindingKind::Slower,
+        text,
+        percent: percent / (100.0 + percent) * 100.0,
+        evidence: vec![evidence("old", total.old, &unit), evidence("new", total.new, &unit)],
+        context: None,
+        next: NextStep { command: "compare", contexts: None },
+    })
+}

@@ -1,0 +1,719 @@
+//! Iterations found in traces: the answer of `iterations`.
+
+use std::sync::{Arc, PoisonError};
+
+use parallax_analysis::events::Activity;
+use parallax_analysis::iterations::{
+    Cube, Finding, GroupFinding, IterationState, Iterations, IterationsQuestion, Repetition,
+    Statistics, find_iterations,
+};
+use parallax_base::{ContextIdx, Control};
+use parallax_engine::query::{Range, parse_contexts};
+use parallax_engine::resolve::resolve_contexts;
+use parallax_engine::{Column, Table};
+
+use crate::timeline::path;
+use crate::{Answer, Opened, ServiceError};
+
+/// What the rows of iterations are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum IterationsBy {
+    /// Contexts, with the savings that balancing them predicts.
+    #[default]
+    Context,
+    /// Locations.
+    Location,
+    /// Iterations, in order of time.
+    Iteration,
+    /// The time of each context on each location in each iteration.
+    Cell,
+}
+
+/// Which iterations, and what is asked about them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IterationsRequest {
+    /// A profile expression; `None` for all.
+    pub profiles: Option<String>,
+    /// A time window; `None` for everything.
+    pub window: Option<String>,
+    /// A context expression: iterations begin where one of these is entered. `None` to find them.
+    pub marker: Option<String>,
+    /// A context expression: only these, with what they call, count. `None` for all.
+    pub contexts: Option<String>,
+    /// Only these iterations count, first and last included; `None` for all.
+    pub chosen: Option<(u64, u64)>,
+    /// What the rows are.
+    pub by: IterationsBy,
+}
+
+/// How the locations of one kind repeat, for people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupEvidence {
+    /// Which locations: `GPU streams`, `first threads` or `other threads`.
+    pub group: String,
+    /// How many of them are active.
+    pub num_locations: usize,
+    /// The way in which they repeat; `None` when there are no regular iterations.
+    pub best: Option<RepetitionEvidence>,
+    /// Other ways, best first.
+    pub others: Vec<RepetitionEvidence>,
+    /// Why there is none.
+    pub why_not: Option<String>,
+}
+
+/// Why something is taken for iterations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RepetitionEvidence {
+    /// The context with which iterations begin.
+    pub marker: String,
+    /// Its call path.
+    pub path: String,
+    /// Its id in the database.
+    pub context_id: u32,
+    /// How many iterations.
+    pub count: usize,
+    /// Median spacing in seconds.
+    pub period_seconds: f64,
+    /// Share of spacings within a factor of 1.5 of the median, in per cent.
+    pub regular_percent: f64,
+    /// Share of the time of these locations that regular iterations cover, in per cent.
+    pub coverage_percent: f64,
+    /// Share of the locations that show this many iterations, or of the iterations that a location
+    /// shows, in per cent.
+    pub agreement_percent: f64,
+    /// Whether iterations were found on all locations together.
+    pub is_pooled: bool,
+    /// Share of the time in contexts that repeat as often, in per cent.
+    pub explained_percent: f64,
+    /// How many contexts repeat as often.
+    pub num_contexts: usize,
+    /// How likely anything in a program without iterations looks as regular.
+    pub chance: f64,
+    /// Whether only the order of contexts speaks for it, and distances differ: then
+    /// `regular_percent` is the share of iterations that are alike in order, and `coverage_percent`
+    /// the time of all iterations.
+    pub is_order: bool,
+}
+
+/// The iterations that were found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundIterations {
+    /// Which locations: `GPU streams`, `first threads` or `other threads`.
+    pub group: String,
+    /// What iterations begin with.
+    pub marker: String,
+    /// Whether a person named the marker.
+    pub is_named: bool,
+    /// Names of the locations, in the order of the cube.
+    pub locations: Vec<String>,
+    /// Their tracks, as rows of the timeline.
+    pub tracks: Vec<u32>,
+    /// How many iterations there are.
+    pub count: usize,
+    /// How many count in statistics.
+    pub num_whole: usize,
+    /// How many at the beginning do not, because they are much longer or shorter.
+    pub num_warm_up: usize,
+    /// How many at the end do not, because most of them is missing.
+    pub num_partial: usize,
+    /// Median length in seconds.
+    pub period_seconds: f64,
+    /// From the first begin to the last end, in seconds after the start of the trace.
+    pub from_seconds: f64,
+    /// See `from_seconds`.
+    pub to_seconds: f64,
+    /// That time, as a share of the window, in per cent.
+    pub span_percent: f64,
+    /// How long the window is, in seconds: what savings are a share of.
+    pub window_seconds: f64,
+    /// Whether iterations begin at about the same time on all locations.
+    pub is_aligned: bool,
+    /// Share of the begins that were not seen and taken from the neighbours, in per cent.
+    pub guessed_percent: f64,
+    /// How many locations do not have these iterations.
+    pub num_left_out: usize,
+    /// How far samples are apart, in seconds; `None` where times are exact.
+    pub interval_seconds: Option<f64>,
+    /// How alike iterations are, in per cent.
+    pub similarity_percent: f64,
+    /// What balancing each context that computes on its own saves, in seconds.
+    pub saving_seconds: f64,
+    /// What balancing the sum of the computing of each location saves, in seconds.
+    pub joint_saving_seconds: f64,
+    /// What balancing the differences that last saves, in seconds.
+    pub lasting_saving_seconds: f64,
+    /// How many contexts that compute take too few samples to be judged by iteration.
+    pub num_unresolved: usize,
+}
+
+/// Iterations, and what they say.
+#[derive(Debug, Clone)]
+pub struct IterationsAnswer {
+    /// What was found; `None` when there are no regular iterations.
+    pub found: Option<FoundIterations>,
+    /// By kind of location why, or why not.
+    pub groups: Vec<GroupEvidence>,
+    /// The rows that were asked for.
+    pub table: Table,
+}
+
+impl IterationsAnswer {
+    /// Why there are no regular iterations, or a word about it.
+    #[must_use]
+    pub fn why_not(&self) -> Vec<String> {
+        let why = |group: &GroupEvidence| {
+            group.why_not.as_ref().map(|why| format!("{}: {why}", group.group))
+        };
+        self.groups.iter().filter_map(why).collect()
+    }
+}
+
+/// What a picture of iterations shows.
+#[derive(Debug, Clone)]
+pub struct IterationsView {
+    /// What was found; `None` when there are no regular iterations.
+    pub found: Option<FoundIterations>,
+    /// By kind of location why, or why not.
+    pub groups: Vec<GroupEvidence>,
+    /// By context.
+    pub contexts: Table,
+    /// By location.
+    pub locations: Table,
+    /// By iteration.
+    pub iterations: Table,
+    /// By location and iteration.
+    pub cells: Table,
+}
+
+/// What was asked last, and what was found.
+pub(crate) type Last = Option<(IterationsQuestion, Arc<Finding>)>;
+
+/// Iterations with everything that the tables are made of.
+pub(crate) struct Found<'a> {
+    opened: &'a Opened,
+    iterations: &'a Iterations,
+    cube: &'a Cube,
+    statistics: Statistics,
+    locations: Vec<String>,
+    start_nanos: u64,
+}
+
+impl Opened {
+    /// The iterations of the program, and what each context costs in them. Definitions are those of
+    /// [`parallax_analysis::iterations`]. Columns:
+    ///
+    /// - contexts: `context`, `does`, `share_percent`, `mean_s`, `max_s`, `balance_ratio`,
+    ///   `across_percent`, `within_percent`, `saving_s`, `total_saving_s`, `lasting_saving_s`,
+    ///   `resolved`, `slowest`, `call_path`, `context_id`;
+    /// - locations: `location`, `length_s`, `computing_s`, `communicating_s`, `waiting_s`,
+    ///   `variation_percent`, `slowest_in`;
+    /// - iterations: `iteration`, `state`, `start_s`, `length_s`, `mean_s`, `max_s`,
+    ///   `balance_ratio`, `imbalance_percent`, `saving_s`, `waiting_s`, `slowest`;
+    /// - cells: `iteration`, `location`, `context`, `context_id`, `time_s`.
+    ///
+    /// # Errors
+    /// When there are no traces, an expression is wrong, or the question is withdrawn.
+    pub fn iterations(
+        &self,
+        request: &IterationsRequest,
+        control: &Control,
+    ) -> Result<Answer<IterationsAnswer>, ServiceError> {
+        let (finding, mut notes) = self.find_iterations(request, control)?;
+        let found =
+            finding.iterations.as_ref().map(|(iterations, cube)| self.found(iterations, cube));
+        let groups = finding.groups.iter().map(|group| self.evidence(group)).collect();
+        let summary = found.as_ref().map(|found| found.summary(&finding, &mut notes));
+        let table = match &found {
+            Some(found) => found.table(request.by),
+            None => Table::new(Vec::new()),
+        };
+        Ok(Answer { value: IterationsAnswer { found: summary, groups, table }, notes })
+    }
+
+    pub(crate) fn found<'a>(&'a self, iterations: &'a Iterations, cube: &'a Cube) -> Found<'a> {
+        let names = self.track_names();
+        let name = |track: &usize| names.get(*track).cloned().unwrap_or_default();
+        let start_nanos = self.session.traces().map_or(0, |store| store.span().start_nanos);
+        Found {
+            opened: self,
+            iterations,
+            cube,
+            statistics: Statistics::new(iterations, cube),
+            locations: iterations.tracks.iter().map(name).collect(),
+            start_nanos,
+        }
+    }
+
+    /// Finds the iterations, without those and without the contexts that are not asked for.
+    pub(crate) fn find_iterations(
+        &self,
+        request: &IterationsRequest,
+        control: &Control,
+    ) -> Result<(Finding, Vec<String>), ServiceError> {
+        let session = &self.session;
+        let mut notes = Vec::new();
+        let (profiles, window) = (request.profiles.as_deref(), request.window.as_deref());
+        let selection = self.selection(profiles, window, &mut notes)?;
+        let mut contexts = |text: &Option<String>| -> Result<Vec<ContextIdx>, ServiceError> {
+            let Some(text) = text else { return Ok(Vec::new()) };
+            let (list, more) = resolve_contexts(session, &parse_contexts(text)?, control)?;
+            notes.extend(more);
+            Ok(list)
+        };
+        let marker = contexts(&request.marker)?;
+        let only = contexts(&request.contexts)?;
+        if request.marker.is_some() && marker.is_empty() {
+            let none = Finding { iterations: None, groups: Vec::new(), window: selection.window };
+            return Ok((none, notes));
+        }
+        let (tracks, window) = (selection.tracks, selection.window);
+        let question = IterationsQuestion { tracks, window, marker };
+        let mut finding = self.find_or_known(question, control)?;
+        if let Some((iterations, cube)) = &mut finding.iterations {
+            if request.contexts.is_some() {
+                let tree = session.tree();
+                let is_asked =
+                    |context: ContextIdx| only.iter().any(|&above| tree.is_within(context, above));
+                cube.cells.retain(|cell| is_asked(cell.context));
+            }
+            if let Some((first, last)) = request.chosen {
+                for (number, state) in (0..).zip(&mut iterations.states) {
+                    if number < first || number > last {
+                        *state = IterationState::LeftOut;
+                    } else {
+                        *state = IterationState::Whole;
+                    }
+                }
+            }
+        }
+        Ok((finding, notes))
+    }
+
+    /// The finding, from memory where the same was asked before.
+    fn find_or_known(
+        &self,
+        question: IterationsQuestion,
+        control: &Control,
+    ) -> Result<Finding, ServiceError> {
+        let last = self.found.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((asked, finding)) = last
+            && asked == question
+        {
+            return Ok(Finding::clone(&finding));
+        }
+        let finding = find_iterations(&self.session, &question, control)?;
+        let kept = Some((question, Arc::new(finding.clone())));
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        Ok(finding)
+    }
+
+    /// Everything that a picture of iterations shows: the tables of [`Opened::iterations`], and of
+    /// the context with the id `context` the time on each location in each iteration (of all that
+    /// computes where `context` is `None`): `location` and `iteration` as numbers, `time_s` and
+    /// `difference_s` from the mean of the locations.
+    ///
+    /// # Errors
+    /// As [`Opened::iterations`].
+    pub fn iterations_view(
+        &self,
+        request: &IterationsRequest,
+        context: Option<u32>,
+        control: &Control,
+    ) -> Result<Answer<IterationsView>, ServiceError> {
+        let (finding, mut notes) = self.find_iterations(request, control)?;
+        let groups = finding.groups.iter().map(|group| self.evidence(group)).collect();
+        let none = || Table::new(Vec::new());
+        let mut view = IterationsView {
+            found: None,
+            groups,
+            contexts: none(),
+            locations: none(),
+            iterations: none(),
+            cells: none(),
+        };
+        if let Some((iterations, cube)) = &finding.iterations {
+            let found = self.found(iterations, cube);
+            view.found = Some(found.summary(&finding, &mut notes));
+            view.contexts = found.contexts();
+            view.locations = found.by_location();
+            view.iterations = found.by_iteration();
+            view.cells = found.heat(context);
+        }
+        Ok(Answer { value: view, notes })
+    }
+
+    fn evidence(&self, group: &GroupFinding) -> GroupEvidence {
+        let tree = self.session.tree();
+        let of = |r: &Repetition| RepetitionEvidence {
+            marker: tree.label(r.marker),
+            path: path(tree, r.marker),
+            context_id: tree.source_id(r.marker),
+            count: r.count,
+            period_seconds: r.period_nanos / 1e9,
+            regular_percent: r.regular_share * 100.0,
+            coverage_percent: r.coverage * 100.0,
+            agreement_percent: r.agreement * 100.0,
+            is_pooled: r.is_pooled,
+            explained_percent: r.explained * 100.0,
+            num_contexts: r.num_contexts,
+            chance: r.chance,
+            is_order: r.is_order,
+        };
+        GroupEvidence {
+            group: group.group.name().into(),
+            num_locations: group.num_tracks,
+            best: group.best.as_ref().map(of),
+            others: group.others.iter().map(of).collect(),
+            why_not: group.why_not.clone(),
+        }
+    }
+}
+
+/// The iterations that a text such as `3-7` or `4` chooses.
+///
+/// # Errors
+/// When it is neither a number nor a range.
+pub fn parse_iterations(text: &str) -> Result<(u64, u64), ServiceError> {
+    let wrong = || {
+        let message = "iterations are a number or a range such as 3-7, counted from 0";
+        parallax_engine::query::QueryError::unknown_name(text, text, message)
+    };
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number = |part: &str| part.trim().parse::<u64>().map_err(|_| wrong());
+    let range = Range::new(number(first)?, number(last)?, 1).ok_or_else(wrong)?;
+    Ok((range.first(), range.last()))
+}
+
+impl Found<'_> {
+    pub(crate) fn summary(&self, finding: &Finding, notes: &mut Vec<String>) -> FoundIterations {
+        let it = self.iterations;
+        let tree = self.opened.session.tree();
+        let mut names: Vec<String> = it.marker.iter().map(|&context| tree.label(context)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let span = it.span();
+        let seconds = |nanos: u64| nanos as f64 / 1e9;
+        let after = |nanos: u64| seconds(nanos.saturating_sub(self.start_nanos));
+        let starts = (it.len() * it.tracks.len()).max(1);
+        let window_nanos = finding.window.nanos().max(1);
+        let statistics = &self.statistics;
+        let summary = FoundIterations {
+            group: it.group.name().into(),
+            marker: names.join(", "),
+            is_named: it.repetition.is_none(),
+            locations: self.locations.clone(),
+            tracks: it.tracks.iter().map(|&t| u32::try_from(t).unwrap_or(u32::MAX)).collect(),
+            count: it.len(),
+            num_whole: statistics.num_whole,
+            num_warm_up: it.count(IterationState::WarmUp),
+            num_partial: it.count(IterationState::Partial),
+            period_seconds: it.period_nanos() / 1e9,
+            from_seconds: after(span.start_nanos),
+            to_seconds: after(span.end_nanos),
+            span_percent: span.nanos() as f64 / window_nanos as f64 * 100.0,
+            window_seconds: seconds(window_nanos),
+            is_aligned: it.is_aligned,
+            guessed_percent: it.num_guessed as f64 / starts as f64 * 100.0,
+            num_left_out: it.left_out.len(),
+            interval_seconds: it.interval_nanos.map(seconds),
+            similarity_percent: statistics.similarity * 100.0,
+            saving_seconds: statistics.saving_seconds,
+            joint_saving_seconds: statistics.joint_saving_seconds,
+            lasting_saving_seconds: statistics.lasting_saving_seconds,
+            num_unresolved: statistics.num_unresolved,
+        };
+        let others = finding.groups.iter().filter(|group| group.group != it.group);
+        for other in others.filter(|other| other.num_tracks > 0) {
+            notes.push(format!(
+                "{} {} are not in this; -p '{}' shows them",
+                other.num_tracks,
+                other.group.name(),
+                other.group.expression()
+            ));
+        }
+        if summary.num_left_out > 0 {
+            notes.push(format!(
+                "{} locations do not show these iterations and are left out",
+                summary.num_left_out
+            ));
+        }
+        summary
+    }
+
+    pub(crate) fn table(&self, by: IterationsBy) -> Table {
+        match by {
+            IterationsBy::Context => self.contexts(),
+            IterationsBy::Location => self.by_location(),
+            IterationsBy::Iteration => self.by_iteration(),
+            IterationsBy::Cell => self.cells(),
+        }
+    }
+
+    fn location(&self, at: usize) -> &str {
+        self.locations.get(at).map_or("", String::as_str)
+    }
+
+    fn contexts(&self) -> Table {
+        let tree = self.opened.session.tree();
+        let rows = &self.statistics.contexts;
+        let of = |value: fn(&parallax_analysis::iterations::ContextStatistics) -> f64| -> Vec<f64> {
+            rows.iter().map(value).collect()
+        };
+        let percent = |value: Option<f64>| value.map(|value| value * 100.0);
+        Table::new(vec![
+            Column::strings("context", "The function.", rows.iter().map(|r| tree.label(r.context))),
+            Column::strings(
+                "does",
+                "`computing`, `communicating` (in MPI) or `waiting` for others.",
+                rows.iter().map(|r| does(r.activity)),
+            ),
+            Column::f64s(
+                "share_percent",
+                "%",
+                "Of the time in which locations are active in iterations.",
+                of(|r| r.share * 100.0),
+            ),
+            Column::f64s(
+                "mean_s",
+                "s",
+                "Mean over iterations of the mean over locations.",
+                of(|r| r.mean_seconds),
+            ),
+            Column::f64s(
+                "max_s",
+                "s",
+                "Mean over iterations of the largest of the locations.",
+                of(|r| r.max_seconds),
+            ),
+            Column::f64s(
+                "balance_ratio",
+                "",
+                "Mean over locations / the largest of them, over all iterations.",
+                of(|r| r.balance_ratio),
+            ),
+            Column::optional_f64s(
+                "across_percent",
+                "%",
+                "Coefficient of variation across locations.",
+                rows.iter().map(|r| percent(r.across_locations)).collect(),
+            ),
+            Column::optional_f64s(
+                "within_percent",
+                "%",
+                "Coefficient of variation within one location over iterations, on average.",
+                rows.iter().map(|r| percent(r.within_location)).collect(),
+            ),
+            Column::f64s(
+                "saving_s",
+                "s",
+                "max - mean: what an iteration would be shorter if it were balanced.",
+                of(|r| r.saving_seconds),
+            ),
+            Column::f64s(
+                "total_saving_s",
+                "s",
+                "The same over all iterations.",
+                of(|r| r.total_saving_seconds),
+            ),
+            Column::f64s(
+                "lasting_saving_s",
+                "s",
+                "What is left of it when differences that change between iterations even out.",
+                of(|r| r.lasting_saving_seconds),
+            ),
+            Column::strings(
+                "resolved",
+                "`no` when samples are too far apart to judge single iterations.",
+                rows.iter().map(|r| if r.is_resolved { "yes" } else { "no" }),
+            ),
+            Column::strings(
+                "slowest",
+                "The location with the largest mean.",
+                rows.iter().map(|r| self.location(r.slowest)),
+            ),
+            Column::strings(
+                "call_path",
+                "From the outermost caller.",
+                rows.iter().map(|r| path(tree, r.context)),
+            ),
+            Column::u32s(
+                "context_id",
+                "Id in the database.",
+                rows.iter().map(|r| tree.source_id(r.context)).collect(),
+            ),
+        ])
+    }
+
+    fn by_location(&self) -> Table {
+        let rows = &self.statistics.locations;
+        let of =
+            |value: fn(&parallax_analysis::iterations::LocationStatistics) -> f64| -> Vec<f64> {
+                rows.iter().map(value).collect()
+            };
+        Table::new(vec![
+            Column::strings("location", "Who.", rows.iter().map(|r| self.location(r.location))),
+            Column::f64s("length_s", "s", "Mean length of an iteration.", of(|r| r.length_seconds)),
+            Column::f64s(
+                "computing_s",
+                "s",
+                "Mean time of computing in an iteration.",
+                of(|r| r.computing_seconds),
+            ),
+            Column::f64s(
+                "communicating_s",
+                "s",
+                "Mean time in MPI, not waiting.",
+                of(|r| r.communicating_seconds),
+            ),
+            Column::f64s("waiting_s", "s", "Mean time of waiting.", of(|r| r.waiting_seconds)),
+            Column::optional_f64s(
+                "variation_percent",
+                "%",
+                "Coefficient of variation of computing over iterations.",
+                rows.iter().map(|r| r.variation.map(|v| v * 100.0)).collect(),
+            ),
+            Column::u64s(
+                "slowest_in",
+                "",
+                "In how many iterations nobody computes longer.",
+                rows.iter().map(|r| r.num_slowest as u64).collect(),
+            ),
+        ])
+    }
+
+    fn by_iteration(&self) -> Table {
+        let rows = &self.statistics.iterations;
+        type Row = parallax_analysis::iterations::IterationStatistics;
+        let of = |value: &dyn Fn(&Row) -> f64| -> Vec<f64> { rows.iter().map(value).collect() };
+        let after = |nanos: u64| nanos.saturating_sub(self.start_nanos) as f64 / 1e9;
+        let mean = |r: &Row| r.computing.as_ref().map_or(0.0, |d| d.mean);
+        let max = |r: &Row| r.computing.as_ref().map_or(0.0, |d| d.max);
+        let ratio = |r: &Row| r.computing.as_ref().and_then(|d| d.balance_ratio);
+        Table::new(vec![
+            Column::u64s(
+                "iteration",
+                "",
+                "Counted from 0.",
+                rows.iter().map(|r| r.iteration as u64).collect(),
+            ),
+            Column::strings(
+                "state",
+                "Only `whole` iterations count in statistics.",
+                rows.iter().map(|r| r.state.name()),
+            ),
+            Column::f64s(
+                "start_s",
+                "s",
+                "When the first location begins it, after the start of the trace.",
+                of(&|r| after(r.start_nanos)),
+            ),
+            Column::f64s("length_s", "s", "Mean over locations.", of(&|r| r.length_seconds)),
+            Column::f64s("mean_s", "s", "Computing: mean over locations.", of(&mean)),
+            Column::f64s("max_s", "s", "Computing: the largest of the locations.", of(&max)),
+            Column::optional_f64s(
+                "balance_ratio",
+                "",
+                "mean / max of computing.",
+                rows.iter().map(ratio).collect(),
+            ),
+            Column::optional_f64s(
+                "imbalance_percent",
+                "%",
+                "(max - mean) / max of computing.",
+                rows.iter().map(|r| ratio(r).map(|ratio| (1.0 - ratio) * 100.0)).collect(),
+            ),
+            Column::f64s(
+                "saving_s",
+                "s",
+                "If each context that computes were balanced on its own.",
+                of(&|r| r.saving_seconds),
+            ),
+            Column::f64s("waiting_s", "s", "Mean time of waiting.", of(&|r| r.waiting_seconds)),
+            Column::strings(
+                "slowest",
+                "The location that computes longest.",
+                rows.iter().map(|r| self.location(r.slowest)),
+            ),
+        ])
+    }
+
+    /// The time of one context, or of all that computes, on each location in each iteration.
+    fn heat(&self, context: Option<u32>) -> Table {
+        let tree = self.opened.session.tree();
+        let chosen = context.and_then(|id| tree.by_source_id(id));
+        let nanos = self.cube.sums(|cell| match (context, chosen) {
+            (None, _) => self.cube.activity(cell.context) == Activity::Computing,
+            (Some(_), chosen) => Some(cell.context) == chosen,
+        });
+        let num = self.cube.num_iterations.max(1);
+        let sum = |iteration: usize| nanos.iter().skip(iteration).step_by(num).sum::<u64>();
+        let means: Vec<f64> = (0..num)
+            .map(|iteration| sum(iteration) as f64 / self.cube.num_locations.max(1) as f64)
+            .collect();
+        let difference = |at: usize| {
+            let (time, mean) = (nanos.get(at).copied().unwrap_or(0), means.get(at % num));
+            (time as f64 - mean.copied().unwrap_or(0.0)) / 1e9
+        };
+        let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Table::new(vec![
+            Column::u32s(
+                "location",
+                "Its place among the locations.",
+                (0..nanos.len()).map(|at| number(at / num)).collect(),
+            ),
+            Column::u32s(
+                "iteration",
+                "Counted from 0.",
+                (0..nanos.len()).map(|at| number(at % num)).collect(),
+            ),
+            Column::f64s("time_s", "s", "Time.", nanos.iter().map(|&n| n as f64 / 1e9).collect()),
+            Column::f64s(
+                "difference_s",
+                "s",
+                "Time - mean over the locations in that iteration.",
+                (0..nanos.len()).map(difference).collect(),
+            ),
+        ])
+    }
+
+    fn cells(&self) -> Table {
+        let tree = self.opened.session.tree();
+        let is_asked = |iteration: u32| {
+            self.iterations.states.get(iteration as usize) != Some(&IterationState::LeftOut)
+        };
+        let cells: Vec<_> = self.cube.cells.iter().filter(|c| is_asked(c.iteration)).collect();
+        Table::new(vec![
+            Column::u32s(
+                "iteration",
+                "Counted from 0.",
+                cells.iter().map(|c| c.iteration).collect(),
+            ),
+            Column::strings(
+                "location",
+                "Who.",
+                cells.iter().map(|c| self.location(c.location as usize)),
+            ),
+            Column::strings("context", "What.", cells.iter().map(|c| tree.label(c.context))),
+            Column::u32s(
+                "context_id",
+                "Id in the database.",
+                cells.iter().map(|c| tree.source_id(c.context)).collect(),
+            ),
+            Column::f64s(
+                "time_s",
+                "s",
+                "Time in it without what it calls; of MPI with what lies below.",
+                cells.iter().map(|c| c.nanos as f64 / 1e9).collect(),
+            ),
+        ])
+    }
+}
+
+pub(crate) const fn does(activity: Activity) -> &'static str {
+    match activity {
+        Activity::Computing => "computing",
+        Activity::Communicating => "communicating",
+        Activity::Waiting => "waiting",
+        Activity::Outside => "nothing",
+    }
+}

@@ -1,0 +1,259 @@
+//! Analyses of real traces of events keep the identities that their definitions promise.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt64Type};
+use parallax_base::{Folder, MemorySink};
+use parallax_engine::Table;
+use parallax_native::DiskFolder;
+use parallax_service::{
+    Control, ConvertOptions, CriticalPathAnswer, CriticalPathBy, CriticalPathRequest,
+    IterationsRequest, MatrixRequest, MessagesRequest, OpenLimits, Opened, OverTimeAnswer,
+    OverTimeBy, OverTimeRequest, OverTimeWhat, StatsBy, StatsRequest, WaitsBy, WaitsKind,
+    WaitsRequest, convert, open, recognise_trace,
+};
+
+/// A trace of the corpus, converted in memory; `None` where there is no corpus.
+fn trace(folder: &str, name: &str) -> Option<Opened> {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(default, PathBuf::from);
+    let place = root.join("data").join(folder);
+    if !place.join(name).exists() {
+        println!("skipped: {} is not there", place.join(name).display());
+        return None;
+    }
+    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&place));
+    let input = recognise_trace(&folder, name).unwrap().unwrap();
+    let sink = MemorySink::new();
+    let options = ConvertOptions::default();
+    convert(&input, name, Arc::new(sink.clone()), &options, &Control::new()).unwrap();
+    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder(name));
+    Some(open(&folder, &OpenLimits::default()).unwrap())
+}
+
+/// The traces of the corpus.
+fn traces() -> Vec<(&'static str, Opened)> {
+    let all = [
+        ("otf2/tau-minife-4", "traces.otf2"),
+        ("reactor/otf2-p4", "traces.otf2"),
+        ("codar", "lammps-event_list.json.gz"),
+        ("codar/heat", "events_test1.json"),
+        ("chrome", "memcpy-host-device.rocprofiler.json.gz"),
+    ];
+    all.into_iter().filter_map(|(folder, name)| Some((name, trace(folder, name)?))).collect()
+}
+
+fn floats(table: &Table, name: &str) -> Vec<f64> {
+    let batch = table.to_record_batch();
+    batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().values().to_vec()
+}
+
+fn counts(table: &Table, name: &str) -> Vec<u64> {
+    let batch = table.to_record_batch();
+    batch.column_by_name(name).unwrap().as_primitive::<UInt64Type>().values().to_vec()
+}
+
+fn nanos(seconds: &[f64]) -> u64 {
+    seconds.iter().map(|s| (s * 1e9).round() as u64).sum()
+}
+
+fn waits(opened: &Opened, kind: Option<WaitsKind>, by: WaitsBy) -> Table {
+    let request = WaitsRequest { kind, by, ..WaitsRequest::default() };
+    opened.waits(&request, &Control::new()).unwrap().value
+}
+
+fn over_time(opened: &Opened, what: OverTimeWhat, bins: usize) -> OverTimeAnswer {
+    let by = OverTimeBy::Function;
+    let request = OverTimeRequest { profiles: None, window: None, what, bins, by };
+    opened.over_time(&request, &Control::new()).unwrap().value
+}
+
+#[test]
+fn waits_are_the_same_however_they_are_put_together() {
+    for (name, opened) in traces() {
+        let by_function = waits(&opened, None, WaitsBy::Function);
+        let (number, time) =
+            (counts(&by_function, "waits"), nanos(&floats(&by_function, "waiting_s")));
+        for by in [WaitsBy::Context, WaitsBy::Track, WaitsBy::Pair] {
+            let table = waits(&opened, None, by);
+            let same = counts(&table, "waits").iter().sum::<u64>();
+            assert_eq!(same, number.iter().sum::<u64>(), "{name} {by:?}");
+            assert_eq!(nanos(&floats(&table, "waiting_s")), time, "{name} {by:?}");
+            let in_calls = floats(&table, "in_calls_s");
+            for (waiting, in_calls) in floats(&table, "waiting_s").iter().zip(in_calls) {
+                assert!(*waiting <= in_calls, "{name}: {waiting} s of waiting in {in_calls} s");
+            }
+        }
+        let of_kinds = [WaitsKind::LateSender, WaitsKind::LateReceiver, WaitsKind::Collective]
+            .map(|kind| nanos(&floats(&waits(&opened, Some(kind), WaitsBy::Track), "waiting_s")));
+        assert_eq!(of_kinds.iter().sum::<u64>(), time, "{name}");
+    }
+}
+
+#[test]
+fn programs_that_wait_are_found_waiting() {
+    for (name, opened) in traces() {
+        let is_expected = name != "memcpy-host-device.rocprofiler.json.gz";
+        let is_found = waits(&opened, None, WaitsBy::Track).num_rows() > 0;
+        assert_eq!(is_found, is_expected, "{name}");
+    }
+}
+
+#[test]
+fn time_profiles_have_the_time_of_the_statistics() {
+    for (name, opened) in traces() {
+        let request = StatsRequest { by: StatsBy::Function, ..StatsRequest::default() };
+        let stats = opened.stats(&request, &Control::new()).unwrap().value;
+        let whole = nanos(&floats(&stats, "exclusive_s"));
+        for bins in [1, 7, 64] {
+            let answer = over_time(&opened, OverTimeWhat::Profile, bins);
+            assert!(answer.num_bins <= bins, "{name}");
+            assert_eq!(nanos(&floats(&answer.by_bin, "exclusive_s")), whole, "{name}");
+            assert_eq!(nanos(&floats(&answer.totals, "exclusive_s")), whole, "{name}");
+        }
+    }
+}
+
+#[test]
+fn idle_time_is_part_of_the_time_there_is() {
+    for (name, opened) in traces() {
+        let span = opened.session().traces().unwrap().span().nanos();
+        for bins in [1, 16] {
+            let answer = over_time(&opened, OverTimeWhat::Idle, bins);
+            let (by_bin, totals) = (&answer.by_bin, &answer.totals);
+            for column in ["waiting_s", "outside_s"] {
+                assert_eq!(
+                    nanos(&floats(by_bin, column)),
+                    nanos(&floats(totals, column)),
+                    "{name} {column}"
+                );
+            }
+            for (at, percent) in floats(totals, "idle_percent").into_iter().enumerate() {
+                let [waiting, outside] = ["waiting_s", "outside_s"].map(|c| floats(totals, c)[at]);
+                let share = (waiting + outside) * 1e9 / span as f64 * 100.0;
+                assert!((0.0..=100.0).contains(&percent), "{name}: {percent} %");
+                assert!((share - percent).abs() < 1e-6, "{name}: {share} is not {percent}");
+            }
+        }
+        let balance = over_time(&opened, OverTimeWhat::Imbalance, 16).by_bin;
+        let means = floats(&balance, "mean_s");
+        for (mean, most) in means.into_iter().zip(floats(&balance, "max_s")) {
+            assert!(mean <= most, "{name}");
+        }
+    }
+}
+
+fn path_by(opened: &Opened, by: CriticalPathBy, segments: bool) -> CriticalPathAnswer {
+    let request = CriticalPathRequest { by, segments, ..CriticalPathRequest::default() };
+    opened.critical_path(&request, &Control::new()).unwrap().value
+}
+
+#[test]
+fn the_critical_path_is_as_long_as_the_trace() {
+    for (name, opened) in traces() {
+        let span = opened.session().traces().unwrap().span();
+        for by in [
+            CriticalPathBy::Function,
+            CriticalPathBy::Group,
+            CriticalPathBy::Context,
+            CriticalPathBy::Track,
+        ] {
+            let answer = path_by(&opened, by, false);
+            assert_eq!(nanos(&floats(&answer.table, "on_path_s")), span.nanos(), "{name} {by:?}");
+            let percent: f64 = floats(&answer.table, "share_percent").iter().sum();
+            assert!((percent - 100.0).abs() < 1e-6, "{name} {by:?}: {percent} %");
+        }
+        let segments = path_by(&opened, CriticalPathBy::Function, true);
+        let table = &segments.table;
+        assert_eq!(table.num_rows(), segments.num_segments, "{name}");
+        assert_eq!(nanos(&floats(table, "length_s")), span.nanos(), "{name}");
+        let mut now = 0.0;
+        for (start, length) in floats(table, "start_s").iter().zip(floats(table, "length_s")) {
+            assert!((start - now).abs() < 1e-9, "{name}: a gap at {start} s");
+            now = start + length;
+        }
+    }
+}
+
+#[test]
+fn lateness_and_overlap_are_shares_of_what_there_is() {
+    for (name, opened) in traces() {
+        let late = over_time(&opened, OverTimeWhat::Lateness, 16);
+        let calls = counts(&late.totals, "calls");
+        assert_eq!(
+            calls.iter().sum::<u64>(),
+            counts(&late.by_bin, "calls").iter().sum::<u64>(),
+            "{name}"
+        );
+        for (mean, most) in
+            floats(&late.totals, "mean_s").iter().zip(floats(&late.totals, "longest_s"))
+        {
+            assert!(*mean <= most, "{name}");
+        }
+        let overlap = over_time(&opened, OverTimeWhat::Overlap, 16);
+        for column in ["under_way_s", "computing_s"] {
+            assert_eq!(
+                nanos(&floats(&overlap.totals, column)),
+                nanos(&floats(&overlap.by_bin, column)),
+                "{name} {column}"
+            );
+        }
+        let shares = floats(&overlap.totals, "overlap_percent");
+        assert!(shares.iter().all(|share| (0.0..=100.0).contains(share)), "{name}: {shares:?}");
+    }
+}
+
+#[test]
+fn the_matrix_has_the_messages_of_the_table_by_pair() {
+    for (name, opened) in traces() {
+        let control = Control::new();
+        let table = opened.messages(&MessagesRequest::default(), &control).unwrap().value;
+        let answer = opened.message_matrix(&MatrixRequest::default(), &control).unwrap();
+        let matrix = answer.value;
+        assert_eq!(matrix.messages.len(), matrix.names.len() * matrix.names.len(), "{name}");
+        let batch = table.to_record_batch();
+        let column = |name: &str| batch.column_by_name(name).unwrap().as_string::<i32>().clone();
+        let (senders, receivers) = (column("sender"), column("receiver"));
+        let (messages, bytes) = (counts(&table, "messages"), counts(&table, "bytes"));
+        let place = |of: &str| matrix.names.iter().position(|known| known == of);
+        let (mut number, mut size) = (0, 0);
+        for row in 0..table.num_rows() {
+            let sides = place(senders.value(row)).zip(place(receivers.value(row)));
+            let Some((from, to)) = sides else { continue };
+            let cell = from * matrix.names.len() + to;
+            assert_eq!(matrix.messages[cell], messages[row], "{name}");
+            assert_eq!(matrix.bytes[cell], bytes[row], "{name}");
+            number += messages[row];
+            size += bytes[row];
+        }
+        assert_eq!(matrix.messages.iter().sum::<u64>(), number, "{name}");
+        assert_eq!(matrix.bytes.iter().sum::<u64>(), size, "{name}");
+    }
+}
+
+#[test]
+fn iterations_of_calls_are_the_steps_of_the_program() {
+    // Each step calls the function once on each rank; messages come in bursts inside of a step.
+    let all = [
+        ("codar", "lammps-event_list.json.gz", "LAMMPS_NS::PairEAM::compute", 2),
+        ("reactor/otf2-p4", "traces.otf2", "react [", 4),
+    ];
+    for (folder, name, function, ranks) in all {
+        let Some(opened) = trace(folder, name) else { return };
+        let control = Control::new();
+        let answer = opened.iterations(&IterationsRequest::default(), &control).unwrap().value;
+        let best = answer.groups.iter().find_map(|group| group.best.as_ref()).unwrap();
+        let request = StatsRequest { by: StatsBy::Function, ..StatsRequest::default() };
+        let stats = opened.stats(&request, &control).unwrap().value;
+        let batch = stats.to_record_batch();
+        let names = batch.column_by_name("name").unwrap().as_string::<i32>().clone();
+        let at = names.iter().position(|name| name.unwrap().contains(function)).unwrap();
+        let calls = counts(&stats, "calls").get(at).copied().unwrap();
+        assert_eq!(best.count as u64 * ranks, calls, "{folder}: {}", best.path);
+        assert!(best.marker.contains(function), "{folder}: {}", best.path);
+    }
+}

@@ -1,0 +1,17 @@
+import { defineView, type ViewPlugin } from "../plugin.ts";
+import { DIFFERENCES_STATE } from "./states.ts";
+
+const views: readonly ViewPlugin[] = [
+  defineView({
+    id: "profile.differences",
+    title: "Differences",
+    description: "What became slower or faster from another run to this one, and whether that is more than noise.",
+    icon: "compare",
+    appliesTo: (item) => item.kind === "experiment",
+    component: () => import("./Differences.svelte"),
+    defaultState: DIFFERENCES_STATE,
+    stateVersion: 1,
+  }),
+];
+
+export default views;

@@ -1,0 +1,27 @@
+import { defineView, type ViewPlugin } from "../plugin.ts";
+import { GROUPS_STATE, RACKS_STATE } from "./states.ts";
+
+const views: readonly ViewPlugin[] = [
+  defineView({
+    id: "groups.clusters",
+    title: "Groups",
+    description: "Which locations cost alike, and which function separates them.",
+    icon: "chart",
+    appliesTo: (item) => item.kind === "experiment",
+    component: () => import("./Groups.svelte"),
+    defaultState: GROUPS_STATE,
+    stateVersion: 1,
+  }),
+  defineView({
+    id: "groups.racks",
+    title: "Racks",
+    description: "Where nodes stand, and whether slow ones stand together.",
+    icon: "map",
+    appliesTo: (item) => item.kind === "experiment",
+    component: () => import("./Racks.svelte"),
+    defaultState: RACKS_STATE,
+    stateVersion: 1,
+  }),
+];
+
+export default views;

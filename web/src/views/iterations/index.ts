@@ -1,0 +1,17 @@
+import { defineView, type ViewPlugin } from "../plugin.ts";
+import { ITERATIONS_STATE } from "./states.ts";
+
+const views: readonly ViewPlugin[] = [
+  defineView({
+    id: "trace.iterations",
+    title: "Iterations",
+    description: "How evenly the program's iterations are spread over locations, and what balancing them would save.",
+    icon: "timeline",
+    appliesTo: (item) => item.kind === "experiment" && item.has_trace,
+    component: () => import("./Iterations.svelte"),
+    defaultState: ITERATIONS_STATE,
+    stateVersion: 1,
+  }),
+];
+
+export default views;

@@ -1,0 +1,88 @@
+import { percent, plural } from "../../base/format.ts";
+import type { IterationsFoundReply, IterationsGroupReply, IterationsReply } from "../../wire/protocol.ts";
+import { valueText } from "../profile/format.ts";
+import { shortName } from "../timeline/catalog.ts";
+
+/** What balancing one context would save. */
+export interface Saving {
+  readonly context: string;
+  readonly seconds: number;
+}
+
+/** Fewer regular distances than this make a number of iterations an estimate, as for the command line. */
+const SURE_PERCENT = 90;
+
+/** A function without what tools put behind its name, the library included: a sentence has no room for it. */
+function plainName(name: string): string {
+  return shortName(name).replace(/ \[[^\]]*\]$/, "");
+}
+
+function seconds(value: number): string {
+  return valueText(value, "s");
+}
+
+function saved(value: number, whole: number): string {
+  return `${seconds(value)}, ${percent(whole > 0 ? value / whole : Number.NaN)}`;
+}
+
+/** The group that the iterations were found in. */
+export function groupOf(reply: IterationsReply): IterationsGroupReply | null {
+  return reply.groups.find((one) => one.group === reply.found?.group) ?? null;
+}
+
+/** What was found, in one sentence: how many, of what, where, and what is the most that could be saved. */
+export function headline(reply: IterationsReply, best: Saving | null): string {
+  const { found } = reply;
+  if (found === null) return "No regular iterations.";
+  const evidence = groupOf(reply)?.best ?? null;
+  const about = evidence !== null && evidence.regular_percent < SURE_PERCENT ? "About " : "";
+  const all = found.locations.length + found.left_out;
+  const where = `${found.is_named ? "" : "found "}on ${String(found.locations.length)} of ${String(all)} ${found.group}`;
+  return `${about}${plural(found.count, "iteration")} of ${plainName(found.marker)}, ${seconds(found.period_s)} each, ${where}${savingText(found, best)}.`;
+}
+
+function savingText(found: IterationsFoundReply, best: Saving | null): string {
+  if (found.locations.length < 2) return "";
+  if (best !== null && best.seconds > 0) return `; balancing ${plainName(best.context)} would save up to ${saved(best.seconds, found.window_s)}`;
+  return `; balancing what each location computes would save up to ${saved(found.joint_saving_s, found.window_s)}`;
+}
+
+/** Why the iterations are believed, and what they were counted from: one fact a line. */
+export function evidenceOf(reply: IterationsReply): readonly string[] {
+  const { found } = reply;
+  if (found === null) return [];
+  const facts = [`From ${seconds(found.from_s)} to ${seconds(found.to_s)} after the start: ${found.span_percent.toFixed(1)} % of the time that was looked at.`];
+  const best = groupOf(reply)?.best ?? null;
+  if (found.is_named) facts.push("You named what they begin with; every stretch in it counts as one.");
+  if (best !== null && !found.is_named) {
+    facts.push(
+      `They begin with ${best.path.split(" > ").map((name) => plainName(name)).join(" › ")}.`,
+      `${best.regular_percent.toFixed(0)} % of the distances between begins are within a factor of 1.5 of the median; these cover ${best.coverage_percent.toFixed(0)} % of the time in which the locations are active.`,
+      best.is_pooled
+        ? `All locations together show them; one location alone shows ${best.agreement_percent.toFixed(0)} % of them.`
+        : `${best.agreement_percent.toFixed(0)} % of the locations show as many.`,
+      `${plural(best.contexts, "context")} with ${best.explained_percent.toFixed(0)} % of that time come${best.contexts === 1 ? "s" : ""} as often.`,
+    );
+  }
+  if (found.is_aligned && found.locations.length > 1) facts.push("Iterations begin at about the same time on all locations.");
+  facts.push(`Iterations are ${found.similarity_percent.toFixed(0)} % alike.`);
+  if (found.warm_up > 0) facts.push(`${plural(found.warm_up, "iteration")} at the beginning take${found.warm_up === 1 ? "s" : ""} much longer or shorter than the others and do not count.`);
+  if (found.partial > 0) facts.push("The last one is cut off and does not count.");
+  if (found.guessed_percent > 0) facts.push(`${found.guessed_percent.toFixed(1)} % of the begins were not sampled; they were put between their neighbours.`);
+  if (found.interval_s !== null) facts.push(`Samples are ${seconds(found.interval_s)} apart: what is shorter cannot be judged by iteration.`);
+  if (found.unresolved > 0) facts.push(`${plural(found.unresolved, "context")} with too few samples ${found.unresolved === 1 ? "is" : "are"} not in the sum of savings.`);
+  for (const other of groupOf(reply)?.others ?? []) facts.push(`Another way to count: ${String(other.count)} of ${plainName(other.marker)}, ${seconds(other.period_s)} each, ${other.regular_percent.toFixed(0)} % regular.`);
+  return facts;
+}
+
+/** What balancing would save altogether; nothing where there is one location. */
+export function savingsOf(found: IterationsFoundReply): readonly string[] {
+  if (found.locations.length < 2) return [];
+  const of = found.window_s;
+  return [`Of ${seconds(of)}, balancing each context on its own would save ${saved(found.saving_s, of)}; the sum of the computing of each location ${saved(found.joint_saving_s, of)}; only what stays the same in all iterations ${saved(found.lasting_saving_s, of)}.`];
+}
+
+/** Why there are no regular iterations, by kind of location. */
+export function whyNot(reply: IterationsReply): readonly string[] {
+  return reply.groups.flatMap((one) => (one.why_not === null ? [] : [`${plural(one.locations, "location")} (${one.group}): ${one.why_not}.`]));
+}

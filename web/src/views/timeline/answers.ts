@@ -1,0 +1,111 @@
+/** Answers about a trace as columns for canvases. */
+import type { Table } from "@uwdata/flechette";
+import type { CallColumns } from "../../widgets/timeline/calls.ts";
+import type { LinkColumns } from "../../widgets/timeline/messages.ts";
+import { shareByte } from "../../widgets/timeline/tile-image.ts";
+import type { Span } from "../../widgets/timeline/rows.ts";
+import type { Tile } from "../../widgets/timeline/tiles.ts";
+import { numberColumn, textAt, textColumn, wholeColumn } from "../profile/columns.ts";
+
+function tableOf(tables: Record<string, Table>, name: string): Table {
+  const table = tables[name];
+  if (table === undefined) throw new Error(`The engine's answer lacks its table "${name}".`);
+  return table;
+}
+
+/** A picture; a cell of a row of several tracks may be busy that many times as long as the bin. */
+export function tileOf(reply: { readonly first_ns: number; readonly bin_ns: number; readonly bins: number }, tables: Record<string, Table>, rows: readonly Span[]): Tile {
+  const table = tableOf(tables, "cells");
+  const { bins } = reply;
+  const dominantNs = numberColumn(table, "dominant_ns");
+  const busyNs = numberColumn(table, "busy_ns");
+  const key = wholeColumn(table, "key");
+  const depths = wholeColumn(table, "depth");
+  const dominant = new Uint8Array(key.length);
+  const busy = new Uint8Array(key.length);
+  for (let cell = 0; cell < key.length; cell += 1) {
+    const row = rows[Math.floor(cell / Math.max(1, bins))];
+    const most = reply.bin_ns * Math.max(1, row === undefined ? 1 : row.to - row.from);
+    dominant[cell] = shareByte(dominantNs[cell] ?? 0, most);
+    busy[cell] = shareByte(busyNs[cell] ?? 0, most);
+  }
+  return { firstNs: reply.first_ns, binNs: reply.bin_ns, bins, rows: bins === 0 ? 0 : Math.round(key.length / bins), key, dominant, busy, depth: Uint8Array.from(depths, (depth) => Math.min(255, depth)) };
+}
+
+/** Time by function or group, as statistics of a window say; by what `keyOf` makes of a name and its group. Null where they name other things. */
+export function sumsOf(tables: Record<string, Table>, keyOf: (name: string, group: string) => number): ReadonlyMap<number, number> | null {
+  const table = tableOf(tables, "rows");
+  const name = textColumn(table, "name");
+  const group = textColumn(table, "group");
+  const seconds = numberColumn(table, "exclusive_s");
+  const sums = new Map<number, number>();
+  let unknown = 0;
+  for (let row = 0; row < table.numRows; row += 1) {
+    const key = keyOf(textAt(name, row), textAt(group, row));
+    if (key < 0) unknown += seconds[row] ?? 0;
+    else if ((seconds[row] ?? 0) > 0) sums.set(key, (sums.get(key) ?? 0) + (seconds[row] ?? 0) * 1e9);
+  }
+  return unknown > 0 ? null : sums;
+}
+
+/** Calls one by one. */
+export function callsOf(tables: Record<string, Table>): CallColumns {
+  const table = tableOf(tables, "calls");
+  return {
+    length: table.numRows,
+    track: wholeColumn(table, "track"),
+    context: wholeColumn(table, "context"),
+    depth: wholeColumn(table, "depth"),
+    startNs: numberColumn(table, "start_ns"),
+    endNs: numberColumn(table, "end_ns"),
+  };
+}
+
+/** Messages. */
+export function linksOf(tables: Record<string, Table>): LinkColumns {
+  const table = tableOf(tables, "links");
+  return {
+    length: table.numRows,
+    sender: wholeColumn(table, "sender"),
+    receiver: wholeColumn(table, "receiver"),
+    sendNs: numberColumn(table, "send_ns"),
+    receiveNs: numberColumn(table, "receive_ns"),
+    bytes: numberColumn(table, "bytes"),
+    tag: numberColumn(table, "tag"),
+  };
+}
+
+/** A step of a call path, from the outermost. */
+export interface PathStep {
+  readonly context: number;
+  readonly startNs: number;
+  readonly endNs: number;
+}
+
+/** What was active at a moment. */
+export function pathOfAnswer(tables: Record<string, Table>): readonly PathStep[] {
+  const table = tableOf(tables, "path");
+  const context = wholeColumn(table, "context");
+  const start = numberColumn(table, "start_ns");
+  const end = numberColumn(table, "end_ns");
+  return Array.from(context, (row, at) => ({ context: row, startNs: start[at] ?? Number.NaN, endNs: end[at] ?? Number.NaN }));
+}
+
+/** Messages in bins of time. */
+export interface MessageBins {
+  readonly firstNs: number;
+  readonly binNs: number;
+  readonly counts: Float64Array;
+}
+
+/** How many messages were sent when. */
+export function messageBinsOf(reply: { readonly first_ns: number; readonly bin_ns: number }, tables: Record<string, Table>): MessageBins {
+  return { firstNs: reply.first_ns, binNs: reply.bin_ns, counts: numberColumn(tableOf(tables, "bins"), "messages") };
+}
+
+/** What happened at one moment. */
+export function markersOf(tables: Record<string, Table>): { readonly atNs: Float64Array; name(marker: number): string } {
+  const table = tableOf(tables, "markers");
+  const name = textColumn(table, "name");
+  return { atNs: numberColumn(table, "at_ns"), name: (marker) => textAt(name, marker) };
+}

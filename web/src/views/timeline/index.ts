@@ -1,0 +1,25 @@
+import { defineView, type ViewPlugin } from "../plugin.ts";
+import { TIMELINE_FAMILY, TIMELINE_SHARED } from "./shared.ts";
+import { TIMELINE_STATE, type TimelineState } from "./states.ts";
+
+const views: readonly ViewPlugin[] = [
+  defineView<TimelineState>({
+    id: "trace.timeline",
+    title: "Timeline",
+    description: "What each rank and thread did when: from the whole run down to single calls and messages.",
+    icon: "timeline",
+    appliesTo: (item) => item.kind === "experiment" && item.has_trace,
+    component: () => import("./Timeline.svelte"),
+    defaultState: TIMELINE_STATE,
+    stateVersion: 1,
+    commands: [
+      { id: "whole", title: "Show the whole time", run: ({ state }) => { state.shared(TIMELINE_FAMILY, TIMELINE_SHARED).set({ window: null }, { label: "Show the whole time" }); } },
+      { id: "all-tracks", title: "Show all tracks", run: ({ state }) => { state.shared(TIMELINE_FAMILY, TIMELINE_SHARED).set({ tracks: null }, { label: "Show all tracks" }); } },
+      { id: "nothing-hidden", title: "Show all functions", run: ({ state }) => { state.shared(TIMELINE_FAMILY, TIMELINE_SHARED).set({ hidden: [] }, { label: "Show everything" }); } },
+      { id: "fit", title: "Fit all tracks on the screen, or scroll again", run: ({ state }) => { state.set({ height: state.current.height === "fit" ? "auto" : "fit" }, { label: "Change the height of rows" }); } },
+      { id: "messages", title: "Show messages, or hide them", run: ({ state }) => { state.set({ hasLinks: !state.current.hasLinks }, { label: "Show messages" }); } },
+    ],
+  }),
+];
+
+export default views;

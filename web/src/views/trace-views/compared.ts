@@ -1,0 +1,53 @@
+/** A row of statistics, seconds. */
+export interface StatRow {
+  readonly name: string;
+  /** Empty where the source has no groups. */
+  readonly group: string;
+  /** NaN where calls were not recorded. */
+  readonly calls: number;
+  readonly exclusive: number;
+  readonly inclusive: number;
+  /** 0 to 1, of the time in which anything ran. */
+  readonly share: number;
+}
+
+/** What a function costs in two runs. */
+export interface Difference {
+  readonly name: string;
+  /** Seconds; NaN where the run does not have it. */
+  readonly before: number;
+  readonly after: number;
+  /** Seconds more in the second run. */
+  readonly seconds: number;
+  /** Of the time in the first run; NaN where there is none. */
+  readonly ratio: number;
+  readonly callsBefore: number;
+  readonly callsAfter: number;
+}
+
+/** The functions of two runs by name, those that differ most first. */
+export function differences(before: readonly StatRow[], after: readonly StatRow[], cost: "exclusive" | "inclusive"): readonly Difference[] {
+  const first = new Map(before.map((row) => [row.name, row]));
+  const second = new Map(after.map((row) => [row.name, row]));
+  const names = new Set([...first.keys(), ...second.keys()]);
+  const rows = [...names].map((name): Difference => {
+    const [a, b] = [first.get(name), second.get(name)];
+    const [was, is] = [a?.[cost] ?? 0, b?.[cost] ?? 0];
+    return {
+      name,
+      before: a?.[cost] ?? Number.NaN,
+      after: b?.[cost] ?? Number.NaN,
+      seconds: is - was,
+      ratio: was > 0 ? (is - was) / was : Number.NaN,
+      callsBefore: a?.calls ?? Number.NaN,
+      callsAfter: b?.calls ?? Number.NaN,
+    };
+  });
+  return rows.sort((a, b) => Math.abs(b.seconds) - Math.abs(a.seconds) || a.name.localeCompare(b.name));
+}
+
+/** The same stretch of time in the other run, whose clock is `shift` nanoseconds ahead; kept inside its span. */
+export function shifted(window: readonly [number, number], shift: number, span: number): readonly [from: number, to: number] {
+  const from = Math.max(0, Math.min(window[0] + shift, span));
+  return [from, Math.max(from, Math.min(window[1] + shift, span))];
+}

@@ -1,0 +1,50 @@
+import { canvasPicture } from "../save.ts";
+import { prepared } from "./prepared.ts";
+
+/** A place on a panel, in pixels from its upper left corner. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** A canvas as large as what is around it, and what a widget must know to paint it. Made while a component is. */
+export class CanvasPanel {
+  /** What scrolls and has the keyboard. */
+  box = $state<HTMLElement>();
+  canvas = $state<HTMLCanvasElement>();
+  /** Pixels that are on screen. */
+  width = $state(0);
+  height = $state(0);
+  /** Pixels of the content above what is on screen. */
+  scrolled = $state(0);
+  /** Where the pointer is; null when it is elsewhere. */
+  pointer = $state.raw<Place | null>(null);
+
+  /** Paints when the canvas is there, and again whenever something changes that `paint` has read. */
+  constructor(paint: (context: CanvasRenderingContext2D) => void) {
+    $effect(() => {
+      if (this.width === 0 || this.height === 0) return;
+      const context = prepared(this.canvas, this.width, this.height);
+      if (context === null) return;
+      context.save();
+      paint(context);
+      context.restore();
+    });
+  }
+
+  /** Where something happened. */
+  placeOf(event: MouseEvent): Place {
+    const bounds = this.box?.getBoundingClientRect();
+    return { x: event.clientX - (bounds?.left ?? 0), y: event.clientY - (bounds?.top ?? 0) };
+  }
+
+  focus(): void {
+    this.box?.focus({ preventScroll: true });
+  }
+
+  /** What is on screen as a picture of dots. */
+  async png(): Promise<Blob> {
+    if (this.canvas === undefined) throw new Error("The picture is not on screen.");
+    return canvasPicture(this.canvas);
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * Pictures of time in pieces: every piece is a few rows by a thousand bins at one length of bins, asked for once, kept,
+ * and drawn at any zoom until the one that fits is there.
+ */
+import type { TimeRange } from "./axis.ts";
+import type { Span } from "./rows.ts";
+
+/** Bins of a piece. */
+export const TILE_BINS = 1024;
+/** Rows of a piece. */
+export const TILE_ROWS = 64;
+/** Stands for cells in which nothing ran. */
+export const NO_KEY = 0xffff_ffff;
+
+/** What a piece shows; row after row, each with all bins. */
+export interface Tile {
+  readonly firstNs: number;
+  readonly binNs: number;
+  readonly bins: number;
+  readonly rows: number;
+  /** What has most of the time. */
+  readonly key: Uint32Array;
+  /** Share of that, 0 to 255. */
+  readonly dominant: Uint8Array;
+  /** Share of the time in which anything ran, 0 to 255. */
+  readonly busy: Uint8Array;
+  /** Of the deepest context. */
+  readonly depth: Uint8Array;
+}
+
+/** Which piece: `column` counts pieces from the beginning of the clock's bins, `block` counts rows. */
+export interface TilePlace {
+  readonly exponent: number;
+  readonly column: number;
+  readonly block: number;
+}
+
+/** What is on screen. */
+export interface TileView {
+  readonly range: TimeRange;
+  readonly pixels: number;
+  readonly rows: Span;
+}
+
+/** A piece that is there, and where it lies. */
+export interface TilePiece {
+  readonly place: TilePlace;
+  readonly tile: Tile;
+  /** First row of the picture that it shows. */
+  readonly firstRow: number;
+}
+
+/** What a store is made of. */
+export interface TileSource {
+  /** The rows of the whole picture. */
+  readonly rows: readonly Span[];
+  readonly bounds: TimeRange;
+  /** The first record on the clock that bins are counted on. */
+  readonly originNs: bigint;
+  fetch(rows: readonly Span[], range: TimeRange, bins: number, signal: AbortSignal): Promise<Tile>;
+  /** Called when a piece came. */
+  onchange(): void;
+  onerror(error: unknown): void;
+}
+
+/** The exponent whose bins are at least one pixel long, and less than two. */
+export function exponentFor(range: TimeRange, pixels: number): number {
+  return Math.max(0, Math.ceil(Math.log2(Math.max(1, (range[1] - range[0]) / Math.max(1, pixels)))));
+}
+
+/** Where the column's bins begin and end, in nanoseconds since the first record; not cut at the trace's edges. */
+export function columnRange(exponent: number, column: number, originNs: bigint): TimeRange {
+  const length = 2 ** exponent * TILE_BINS;
+  const before = Number(originNs % BigInt(length));
+  return [column * length - before, (column + 1) * length - before];
+}
+
+/** The columns that a window touches. */
+export function columnsIn(exponent: number, range: TimeRange, originNs: bigint): Span {
+  const length = 2 ** exponent * TILE_BINS;
+  const before = Number(originNs % BigInt(length));
+  const from = Math.floor((range[0] + before) / length);
+  return { from, to: Math.max(from + 1, Math.ceil((range[1] + before) / length)) };
+}
+
+/** The pieces that a view needs, from the middle outwards, so that what people look at comes first. */
+export function placesFor(view: TileView, exponent: number, source: Pick<TileSource, "bounds" | "originNs">): readonly TilePlace[] {
+  const range: TimeRange = [Math.max(view.range[0], source.bounds[0]), Math.min(view.range[1], source.bounds[1])];
+  if (!(range[1] > range[0]) || view.rows.to <= view.rows.from) return [];
+  const columns = columnsIn(exponent, range, source.originNs);
+  const out: TilePlace[] = [];
+  for (let block = Math.floor(view.rows.from / TILE_ROWS); block * TILE_ROWS < view.rows.to; block += 1) {
+    for (let column = columns.from; column < columns.to; column += 1) out.push({ exponent, column, block });
+  }
+  const middle = (columns.from + columns.to - 1) / 2;
+  return out.sort((a, b) => Math.abs(a.column - middle) - Math.abs(b.column - middle) || a.block - b.block);
+}
+
+function keyOf(place: TilePlace): string {
+  return `${String(place.exponent)}/${String(place.column)}/${String(place.block)}`;
+}
+
+const MOST_KEPT = 160;
+const MOST_ASKED = 3;
+
+/** The pieces of one picture that are there or on their way. */
+export class TileStore {
+  readonly #source: TileSource;
+  readonly #kept = new Map<string, TilePiece>();
+  readonly #asked = new Map<string, AbortController>();
+  #wanted: readonly TilePlace[] = [];
+
+  constructor(source: TileSource) {
+    this.#source = source;
+  }
+
+  /** Number of requests under way. */
+  get pending(): number {
+    return this.#asked.size;
+  }
+
+  /** Asks for what the view lacks, then for what it will need next where that is wanted; withdraws what it no longer needs. */
+  want(view: TileView, isReadingAhead = true): void {
+    const exponent = exponentFor(view.range, view.pixels);
+    const visible = placesFor(view, exponent, this.#source);
+    this.#wanted = isReadingAhead ? [...visible, ...this.#next(view, exponent)] : visible;
+    const wanted = new Set(this.#wanted.map((place) => keyOf(place)));
+    for (const [key, control] of this.#asked) {
+      if (wanted.has(key)) continue;
+      this.#asked.delete(key);
+      control.abort();
+    }
+    this.#start();
+  }
+
+  #next(view: TileView, exponent: number): readonly TilePlace[] {
+    const length = view.range[1] - view.range[0];
+    const beside = [-1, 1].flatMap((side) =>
+      placesFor({ ...view, range: [view.range[0] + (side * length) / 2, view.range[1] + (side * length) / 2] }, exponent, this.#source),
+    );
+    const middle = (view.range[0] + view.range[1]) / 2;
+    const nearer = exponent > 0 ? placesFor({ ...view, range: [middle - length / 4, middle + length / 4] }, exponent - 1, this.#source) : [];
+    // What is coarser covers the edges of the screen at once when people zoom out.
+    const coarser = placesFor({ ...view, range: [view.range[0] - length, view.range[1] + length] }, exponent + 2, this.#source);
+    return [...coarser, ...beside, ...nearer];
+  }
+
+  /** Whether everything that the view shows is there at the length of bins that fits it. */
+  isComplete(view: TileView): boolean {
+    return placesFor(view, exponentFor(view.range, view.pixels), this.#source).every((place) => this.#kept.has(keyOf(place)));
+  }
+
+  /** What there is to draw for a view, from the least fitting to the best, which then lies on top. */
+  pieces(view: TileView): readonly TilePiece[] {
+    const exponent = exponentFor(view.range, view.pixels);
+    if (this.isComplete(view)) {
+      return placesFor(view, exponent, this.#source).flatMap((place) => this.#use(keyOf(place)) ?? []);
+    }
+    const touching = [...this.#kept.values()].filter(
+      ({ tile, firstRow }) =>
+        tile.firstNs < view.range[1] && tile.firstNs + tile.bins * tile.binNs > view.range[0] && firstRow < view.rows.to && firstRow + tile.rows > view.rows.from,
+    );
+    // Coarser ones below; finer ones than wanted cover little each, so few of them are worth drawing.
+    return touching
+      .filter(({ place }) => place.exponent >= exponent - 2)
+      .sort((a, b) => Math.abs(b.place.exponent - exponent) - Math.abs(a.place.exponent - exponent) || b.place.exponent - a.place.exponent);
+  }
+
+  /** The piece that shows a moment of a row best. */
+  at(ns: number, row: number, view: TileView): TilePiece | null {
+    return this.pieces(view).findLast(({ tile, firstRow }) => ns >= tile.firstNs && ns < tile.firstNs + tile.bins * tile.binNs && row >= firstRow && row < firstRow + tile.rows) ?? null;
+  }
+
+  /** Withdraws all requests. */
+  close(): void {
+    for (const control of this.#asked.values()) control.abort();
+    this.#asked.clear();
+    this.#wanted = [];
+  }
+
+  #use(key: string): TilePiece | null {
+    const piece = this.#kept.get(key);
+    if (piece === undefined) return null;
+    this.#kept.delete(key);
+    this.#kept.set(key, piece);
+    return piece;
+  }
+
+  #start(): void {
+    for (const place of this.#wanted) {
+      if (this.#asked.size >= MOST_ASKED) return;
+      const key = keyOf(place);
+      if (this.#kept.has(key) || this.#asked.has(key)) continue;
+      this.#ask(place, key);
+    }
+  }
+
+  #ask(place: TilePlace, key: string): void {
+    const { rows, bounds, originNs } = this.#source;
+    const firstRow = place.block * TILE_ROWS;
+    const [start, end] = columnRange(place.exponent, place.column, originNs);
+    const range: TimeRange = [Math.max(start, bounds[0]), Math.min(end, bounds[1])];
+    const bin = 2 ** place.exponent;
+    // Exactly the bins that the window touches, so that the engine chooses this length of bins.
+    const bins = Math.max(1, Math.ceil((range[1] - start) / bin) - Math.floor((range[0] - start) / bin));
+    const control = new AbortController();
+    this.#asked.set(key, control);
+    this.#source.fetch(rows.slice(firstRow, firstRow + TILE_ROWS), range, bins, control.signal).then(
+      (tile) => {
+        if (this.#asked.get(key) === control) this.#asked.delete(key);
+        if (control.signal.aborted) return;
+        this.#kept.set(key, { place, tile, firstRow });
+        for (const oldest of this.#kept.keys()) {
+          if (this.#kept.size <= MOST_KEPT) break;
+          this.#kept.delete(oldest);
+        }
+        this.#start();
+        this.#source.onchange();
+      },
+      (error: unknown) => {
+        if (this.#asked.get(key) === control) this.#asked.delete(key);
+        if (!control.signal.aborted) this.#source.onerror(error);
+      },
+    );
+  }
+}

@@ -1,0 +1,38 @@
+import { valueAxis } from "../plots/value-plot.ts";
+import type { TimePaint } from "./time-plot.ts";
+
+/** Pixels above and below the axis. */
+const MARGIN = 10;
+
+/** What is between the two ends of an axis, and how to find a value in it. */
+export interface ValueScale {
+  /** The smallest value of the axis. */
+  readonly low: number;
+  /** Pixels from the top. */
+  yOf(value: number): number;
+}
+
+/** Paints an axis of values from `least` to `most` beside a `TimePlot`, lines across it, and what `draw` draws, cut to the picture. */
+export function paintValues(
+  { context, left, width, height, look }: TimePaint, least: number, most: number, tickOf: (value: number) => string, draw: (scale: ValueScale) => void,
+): void {
+  const room = Math.max(10, height - 2 * MARGIN);
+  const { low, high, ticks } = valueAxis(least, most, room);
+  const yOf = (value: number): number => MARGIN + room * (1 - (value - low) / (high - low));
+  context.font = look.font;
+  context.textBaseline = "middle";
+  context.textAlign = "right";
+  for (const tick of ticks) {
+    const y = yOf(tick);
+    context.fillStyle = look.line;
+    context.fillRect(left, Math.round(y), width - left, 1);
+    context.fillStyle = look.faint;
+    context.fillText(tickOf(tick), left - 6, y);
+  }
+  context.save();
+  context.beginPath();
+  context.rect(left, 0, width - left, height);
+  context.clip();
+  draw({ low, yOf });
+  context.restore();
+}

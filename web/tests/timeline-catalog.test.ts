@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import type { EngineClient } from "../src/state/engine.ts";
+import { NONE } from "../src/views/timeline/asks.ts";
+import { askedWindow, askTimeline, rangesOf, windowOf } from "../src/views/timeline/catalog.ts";
+import { groupingsOf } from "../src/views/timeline/grouping.ts";
+import { groupFamily, spread } from "../src/views/timeline/colours.ts";
+import { exampleCatalog } from "./timeline-example.ts";
+
+describe("catalog of a trace", () => {
+  const catalog = exampleCatalog();
+
+  test("says tracks with their identities", () => {
+    expect(catalog.tracks.length).toBe(4);
+    expect(catalog.tracks.label(2)).toBe("rank 2");
+    expect(catalog.tracks.kinds.map(({ name }) => name)).toEqual(["node", "rank"]);
+    expect([...(catalog.tracks.kinds[0]?.numbers ?? [])]).toEqual([0, 0, 1, 1]);
+    expect(Number.isNaN(catalog.tracks.component[0])).toBe(true);
+  });
+
+  test("knows what lies below a context", () => {
+    expect([...catalog.contexts.end]).toEqual([5, 5, 4, 4, 5]);
+    expect(catalog.contexts.parent[0]).toBe(-1);
+    expect(catalog.contextRow(9)).toBe(3);
+    expect(catalog.contextRow(77)).toBe(-1);
+  });
+
+  test("gives contexts to functions and groups", () => {
+    expect(catalog.nameOf(catalog.keyOf(3, "function"), "function")).toBe("MPI_Send");
+    expect(catalog.nameOf(catalog.keyOf(3, "group"), "group")).toBe("MPI");
+    expect(catalog.nameOf(NONE, "group")).toBe("(nothing)");
+    expect(catalog.keyOf(0, "group")).toBe(NONE);
+  });
+
+  test("the window and the tracks on screen lie inside the trace", () => {
+    expect(windowOf({ window: null }, catalog)).toEqual([0, 1_000_000]);
+    expect(windowOf({ window: [900_000, 1_400_000] }, catalog)).toEqual([500_000, 1_000_000]);
+    expect(rangesOf({ tracks: [[2, 99]] }, catalog)).toEqual([{ from: 2, to: 4 }]);
+    expect(rangesOf({ tracks: [[50, 99]] }, catalog)).toEqual([{ from: 0, to: 4 }]);
+    expect(askedWindow([1.5, 1.6])).toEqual({ from_ns: 1, to_ns: 2 });
+  });
+
+  test("is asked once for all views, and again after an error", async () => {
+    let asked = 0;
+    const client = {
+      ask: () => {
+        asked += 1;
+        return asked === 1 ? Promise.reject(new Error("no")) : Promise.resolve({ reply: catalog.reply, tables: {} });
+      },
+    } as unknown as EngineClient;
+    await expect(askTimeline(client, "e1")).rejects.toThrow("no");
+    await expect(askTimeline(client, "e1")).rejects.toThrow("lacks its table");
+    const [first, second] = [askTimeline(client, "e1"), askTimeline(client, "e1")];
+    expect(first).toBe(second);
+    await expect(first).rejects.toThrow();
+    expect(asked).toBe(3);
+  });
+});
+
+describe("groups of tracks", () => {
+  const { tracks, reply } = exampleCatalog();
+
+  test("tracks of a node are a group; a row each says no more", () => {
+    expect(groupingsOf({ tracks, reply }).map(({ id, count }) => [id, count])).toEqual([["node", 2]]);
+  });
+
+  test("numbers whose tracks lie apart, as threads of ranks do, are no groups", () => {
+    const apart = { ...tracks, kinds: [{ name: "thread", numbers: Float64Array.of(0, 0, 1, 0) }] };
+    expect(groupingsOf({ tracks: apart, reply })).toEqual([]);
+  });
+});
+
+describe("colours of a trace", () => {
+  const catalog = exampleCatalog();
+
+  test("own code is warm and MPI is cool, in both looks", () => {
+    for (const theme of ["light", "dark"] as const) {
+      const solve = catalog.colourOf(1, "function", theme) ?? [0, 0, 0];
+      const send = catalog.colourOf(2, "function", theme) ?? [0, 0, 0];
+      expect(solve[2]).toBeLessThan(Math.max(solve[0], solve[1]));
+      expect(send[2]).toBeGreaterThan(send[0]);
+      expect(catalog.colourOf(NONE, "function", theme)).toBeNull();
+    }
+  });
+
+  test("functions of one group differ", () => {
+    const colours = [0, 1, 3].map((row) => String(catalog.colourOf(row, "function", "light")));
+    expect(new Set(colours).size).toBe(3);
+  });
+
+  test("names tell the family where groups do not", () => {
+    expect(groupFamily("TAU_DEFAULT", "MPI_Recv()")).toBe("mpi");
+    expect(groupFamily("kernel", "volta_sgemm")).toBe("device");
+    expect(groupFamily("TAU_USER", "solve")).toBe("own");
+  });
+
+  test("places on a stretch of hues keep apart", () => {
+    const places = Array.from({ length: 8 }, (_, nth) => spread(nth));
+    const sorted = [0, ...places.toSorted((a, b) => a - b), 1];
+    const gaps = sorted.slice(1).map((place, at) => place - (sorted[at] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThan(0.05);
+  });
+});
