@@ -138,8 +138,8 @@ fn loops(table: &Table, title: &str, style: &Style, out: &mut dyn Write) -> io::
             "{} in {}; {}, of which {} would be saved at best",
             whole(&iterations, row, "iteration", "iterations"),
             whole(&executions, row, "execution", "executions"),
-            unbroken(quantity(number(&work, row), "s", style)),
-            unbroken(quantity(number(&saving, row), "s", style)),
+            unbroken(&quantity(number(&work, row), "s", style)),
+            unbroken(&quantity(number(&saving, row), "s", style)),
         );
         for part in [text(&path, row), text(&because, row), facts] {
             for line in wrapped(&part, style.width.saturating_sub(INDENT.len())) {
@@ -158,7 +158,7 @@ fn loops(table: &Table, title: &str, style: &Style, out: &mut dyn Write) -> io::
 const NO_BREAK: char = '\u{a0}';
 
 /// A number that stays beside its unit.
-fn unbroken(quantity: String) -> String {
+fn unbroken(quantity: &str) -> String {
     quantity.replace(' ', &NO_BREAK.to_string())
 }
 
