@@ -22,22 +22,20 @@ pub(crate) fn run(args: Args) -> Result<()> {
     let mut counts = Counts::default();
     let mut is_sound = true;
 
+    // The page first: the tool is then compiled once, with the page inside.
+    let has_page = filters.is_empty() && build_page()?;
     let mut commands = vec![runner(&filters)];
     if filters.is_empty() {
-        commands.push(shell::cargo(&[
-            "test",
-            "--locked",
-            "--workspace",
-            "--doc",
-            "--no-fail-fast",
-        ]));
+        let mut doc = shell::cargo(&["test", "--locked", "--workspace", "--doc", "--no-fail-fast"]);
+        doc.args(TYPES);
+        commands.push(doc);
     }
     for command in commands {
         println!("\n$ {}", shell::shown(&command));
         is_sound &= shell::watch(command, |line| counts.add(line))?;
     }
 
-    if filters.is_empty() {
+    if has_page {
         is_sound &= page(&mut counts)?;
     }
 
@@ -56,25 +54,27 @@ pub(crate) fn run(args: Args) -> Result<()> {
     Ok(())
 }
 
-/// Builds the application for the browser and tests it: types, units, and the whole of it in a real
-/// Chromium. Where Node.js or Chromium is absent it says so; with `PARALLAX_REQUIRE_WEB` set, as in
-/// CI, that is a failure.
-fn page(counts: &mut Counts) -> Result<bool> {
+/// Builds the application for the browser. Where Node.js or Chromium is absent it says so and gives
+/// false; with `PARALLAX_REQUIRE_WEB` set, as in CI, that is a failure.
+fn build_page() -> Result<bool> {
     if let Err(why) = web::node().and_then(|_| web::chromium_or_install()) {
         if std::env::var_os("PARALLAX_REQUIRE_WEB").is_some() {
             return Err(why);
         }
-        println!("\nskipped the application in the browser: {why:#}");
-        return Ok(true);
+        println!("\nwithout the application in the browser: {why:#}");
+        return Ok(false);
     }
     println!("\nbuilding the application for the browser");
     web::build()?;
-    // The tool anew, with the page inside: `open` and `export` are looked at too.
-    shell::run(shell::cargo(&["build", "--locked", "--quiet", "--package", "parallax-cli"]))?;
-    let mut commands = vec![web::types_test()];
-    commands.extend(["check", "test", "e2e"].map(|script| web::npm(&["run", "--silent", script])));
+    Ok(true)
+}
+
+/// Tests the application for the browser: types, units, and the whole of it in a real Chromium.
+fn page(counts: &mut Counts) -> Result<bool> {
+    // The tests before have compiled the tool.
     let mut is_sound = true;
-    for mut command in commands {
+    for script in ["check", "test", "e2e"] {
+        let mut command = web::npm(&["run", "--silent", script]);
         println!("\n$ {}", shell::shown(&command));
         if let Some(chromium) = web::chromium() {
             command.env("PARALLAX_CHROMIUM", chromium);
@@ -83,6 +83,9 @@ fn page(counts: &mut Counts) -> Result<bool> {
     }
     Ok(is_sound)
 }
+
+/// Has the types of the web compared with those that are kept, in the same build as all other tests.
+pub(crate) const TYPES: [&str; 2] = ["--features", "parallax-wire/typescript"];
 
 /// The command that runs unit and integration tests.
 pub(crate) fn runner(filters: &[String]) -> Command {
@@ -93,7 +96,7 @@ pub(crate) fn runner(filters: &[String]) -> Command {
     };
     runner.args(["--locked", "--no-fail-fast"]);
     if !filters.iter().any(|word| word.starts_with("-p") || word.starts_with("--package")) {
-        runner.arg("--workspace");
+        runner.arg("--workspace").args(TYPES);
     }
     runner.args(filters);
     runner

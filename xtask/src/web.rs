@@ -9,6 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::args::Args;
+use crate::test::TYPES;
 use crate::{shell, wasm};
 
 /// One part.
@@ -51,26 +52,11 @@ pub(crate) fn build() -> Result<()> {
     report()
 }
 
-/// Writes the protocol down for TypeScript.
+/// Writes the protocol down for TypeScript, with the test that compares it otherwise.
 fn types() -> Result<()> {
-    let mut test = types_test();
-    test.env("PARALLAX_BLESS", "1");
+    let mut test = shell::cargo(&["test", "--locked", "--quiet", "--workspace"]);
+    test.args(TYPES).args(["--test", "typescript"]).env("PARALLAX_BLESS", "1");
     shell::run(test)
-}
-
-/// The test that says whether the types of the web are current.
-pub(crate) fn types_test() -> Command {
-    shell::cargo(&[
-        "test",
-        "--locked",
-        "--quiet",
-        "--package",
-        "parallax-wire",
-        "--features",
-        "typescript",
-        "--test",
-        "typescript",
-    ])
 }
 
 /// Compiles the engine for the browser, and its JavaScript side.
