@@ -10,6 +10,7 @@ pub mod convert;
 mod error;
 pub mod events;
 mod hpctoolkit;
+mod memory_store;
 mod parceive;
 mod registry;
 pub mod scaling;

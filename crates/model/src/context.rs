@@ -131,6 +131,23 @@ pub struct Node {
     pub offset: u64,
 }
 
+impl Node {
+    /// A context of which nothing else is known yet.
+    #[must_use]
+    pub const fn new(kind: ContextKind, relation: Relation) -> Self {
+        Self {
+            source_id: 0,
+            kind,
+            relation,
+            function: None,
+            file: None,
+            line: 0,
+            module: None,
+            offset: 0,
+        }
+    }
+}
+
 /// Builds a [`ContextTree`] from nodes in depth-first order.
 #[derive(Debug)]
 pub struct ContextTreeBuilder {

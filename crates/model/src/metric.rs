@@ -141,6 +141,29 @@ pub struct Metric {
 }
 
 impl Metric {
+    /// A metric that is called the same in its source and is shown from the start, with one id for
+    /// each of `scopes` in the profiles of locations and in the summary, which holds their sums.
+    #[must_use]
+    pub fn summed(name: &str, unit: Unit, description: &str, scopes: &[(Scope, u16)]) -> Self {
+        let instance =
+            |(scope, id): &(Scope, u16)| MetricInstance { scope: scope.clone(), id: *id };
+        let sum = |(scope, id): &(Scope, u16)| Statistic {
+            scope: scope.clone(),
+            formula: Formula::Value,
+            combine: Combine::Sum,
+            id: *id,
+        };
+        Self {
+            name: name.into(),
+            source_name: name.into(),
+            unit,
+            description: description.into(),
+            is_visible: true,
+            instances: scopes.iter().map(instance).collect(),
+            statistics: scopes.iter().map(sum).collect(),
+        }
+    }
+
     /// Cuts a source's name such as `CPUTIME (sec)` into name and unit. A name without a unit in
     /// parentheses counts; names of cycles count cycles.
     #[must_use]

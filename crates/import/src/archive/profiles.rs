@@ -3,9 +3,9 @@
 use parallax_base::{Limits, Unit};
 use parallax_formats::FormatError;
 use parallax_formats::archive::Archive;
-use parallax_model::{Combine, Formula, Metric, MetricCatalog, MetricInstance, Scope, Statistic};
+use parallax_model::{Metric, MetricCatalog, Scope};
 
-use crate::tau::store::{MemoryStore, Row, sorted};
+use crate::memory_store::{MemoryStore, Row, sorted};
 
 const TIME_INCLUSIVE: u16 = 0;
 const TIME_EXCLUSIVE: u16 = 1;
@@ -20,33 +20,14 @@ const INCLUSIVE: usize = 4;
 
 /// The metrics of every archive.
 pub(super) fn metrics() -> MetricCatalog {
-    let metric = |name: &str, unit, description: &str, scopes: &[(Scope, u16)]| {
-        let sum = |(scope, id): &(Scope, u16)| Statistic {
-            scope: scope.clone(),
-            formula: Formula::Value,
-            combine: Combine::Sum,
-            id: *id,
-        };
-        let instance =
-            |(scope, id): &(Scope, u16)| MetricInstance { scope: scope.clone(), id: *id };
-        Metric {
-            name: name.into(),
-            source_name: name.into(),
-            unit,
-            description: description.into(),
-            is_visible: true,
-            instances: scopes.iter().map(instance).collect(),
-            statistics: scopes.iter().map(sum).collect(),
-        }
-    };
     MetricCatalog::new(vec![
-        metric(
+        Metric::summed(
             "TIME",
             Unit::Seconds,
             "time between entering and leaving",
             &[(Scope::Inclusive, TIME_INCLUSIVE), (Scope::Exclusive, TIME_EXCLUSIVE)],
         ),
-        metric(
+        Metric::summed(
             "CALLS",
             Unit::Count,
             "how often contexts were entered",

@@ -12,7 +12,7 @@ use super::expand::{Expanded, What};
 use super::graph::{Graph, as_f64};
 use super::share::Own;
 use super::table::{Named, Table};
-use crate::tau::store::{Row, sorted};
+use crate::memory_store::{Row, sorted};
 
 /// Names of functions in the name of a cycle.
 const SHOWN: usize = 3;
@@ -156,16 +156,7 @@ impl<'t> Tables<'t> {
     }
 
     fn node(&mut self, what: &What, graph: &Graph) -> Node {
-        let blank = Node {
-            source_id: 0,
-            kind: ContextKind::Function,
-            relation: Relation::Call,
-            function: None,
-            file: None,
-            line: 0,
-            module: None,
-            offset: 0,
-        };
+        let blank = Node::new(ContextKind::Function, Relation::Call);
         match what {
             What::Root => blank,
             What::Function(row) => {

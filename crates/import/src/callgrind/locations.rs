@@ -2,12 +2,11 @@
 
 use parallax_base::Unit;
 use parallax_model::{
-    Combine, Formula, IdentityKind, LocationCatalog, LocationCatalogBuilder, Metric, MetricCatalog,
-    MetricInstance, Scope, Statistic,
+    IdentityKind, LocationCatalog, LocationCatalogBuilder, Metric, MetricCatalog, Scope,
 };
 
 use super::table::Table;
-use crate::tau::store::Row;
+use crate::memory_store::Row;
 
 /// What events of Callgrind and Cachegrind count, where files do not say it.
 const MEANINGS: [(&str, &str); 20] = [
@@ -39,23 +38,11 @@ pub(super) fn metrics(table: &Table) -> MetricCatalog {
     let mut add = |name: &str, text: &str, has_sum: bool| {
         let Ok(id) = u16::try_from(out.len() * 2) else { return };
         let scopes = [(Scope::Inclusive, id), (Scope::Exclusive, id + 1)];
-        let statistic = |(scope, id): &(Scope, u16)| Statistic {
-            scope: scope.clone(),
-            formula: Formula::Value,
-            combine: Combine::Sum,
-            id: *id,
-        };
-        let instance =
-            |(scope, id): &(Scope, u16)| MetricInstance { scope: scope.clone(), id: *id };
-        out.push(Metric {
-            name: name.into(),
-            source_name: name.into(),
-            unit: Unit::Count,
-            description: text.into(),
-            is_visible: true,
-            instances: scopes.iter().map(instance).collect(),
-            statistics: if has_sum { scopes.iter().map(statistic).collect() } else { Vec::new() },
-        });
+        let mut metric = Metric::summed(name, Unit::Count, text, &scopes);
+        if !has_sum {
+            metric.statistics.clear();
+        }
+        out.push(metric);
     };
     for event in &table.events {
         let known = MEANINGS.iter().find(|(name, _)| *name == &*event.name);

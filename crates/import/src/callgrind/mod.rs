@@ -20,7 +20,7 @@ use parallax_formats::callgrind::{CallgrindProfile, is_callgrind, read_callgrind
 use parallax_model::{Experiment, Metadata, ProfileStore};
 
 use crate::ImportError;
-use crate::tau::store::MemoryStore;
+use crate::memory_store::MemoryStore;
 
 /// What the names of files begin with that one run of several processes or threads leaves behind.
 const PREFIXES: [&str; 2] = ["callgrind.out", "cachegrind.out"];

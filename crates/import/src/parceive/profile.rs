@@ -12,11 +12,10 @@
 
 use parallax_base::{ContextIdx, Limits, Unit};
 use parallax_model::{
-    ActivationKind, ActivationTree, Combine, ContextTree, Formula, Metric, MetricCatalog,
-    MetricInstance, Scope, Statistic, Touches,
+    ActivationKind, ActivationTree, ContextTree, Metric, MetricCatalog, Scope, Touches,
 };
 
-use crate::tau::store::{MemoryStore, Row, sorted};
+use crate::memory_store::{MemoryStore, Row, sorted};
 
 /// What is added up at each context.
 const KINDS: usize = 6;
@@ -40,23 +39,7 @@ pub(super) fn metrics() -> MetricCatalog {
     let metric = |name: &str, unit, description: &str, id: u16| {
         let both = [(Scope::Inclusive, id), (Scope::Exclusive, id + 1)];
         let scopes = if id.is_multiple_of(2) { &both[..] } else { &[(Scope::Exclusive, id)] };
-        let instance =
-            |(scope, id): &(Scope, u16)| MetricInstance { scope: scope.clone(), id: *id };
-        let sum = |(scope, id): &(Scope, u16)| Statistic {
-            scope: scope.clone(),
-            formula: Formula::Value,
-            combine: Combine::Sum,
-            id: *id,
-        };
-        Metric {
-            name: name.into(),
-            source_name: name.into(),
-            unit,
-            description: description.into(),
-            is_visible: true,
-            instances: scopes.iter().map(instance).collect(),
-            statistics: scopes.iter().map(sum).collect(),
-        }
+        Metric::summed(name, unit, description, scopes)
     };
     let text = "time from entering to leaving: cycles over the rate of the counter";
     MetricCatalog::new(vec![

@@ -6,7 +6,6 @@
 mod addresses;
 mod catalog;
 mod place;
-pub(crate) mod store;
 mod tree;
 mod values;
 mod workflow;

@@ -455,16 +455,7 @@ struct Tables {
 
 impl Tables {
     fn node(&mut self, key: &Key) -> Made {
-        let blank = Node {
-            source_id: 0,
-            kind: ContextKind::Function,
-            relation: Relation::Call,
-            function: None,
-            file: None,
-            line: 0,
-            module: None,
-            offset: 0,
-        };
+        let blank = Node::new(ContextKind::Function, Relation::Call);
         match key {
             Key::Root => Made::Node(blank),
             Key::Component(name) => Made::Entry(name.as_str().into()),

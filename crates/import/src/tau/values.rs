@@ -8,8 +8,8 @@ use parallax_model::{Combine, ContextTree, IdentityKind, LocationCatalog, Locati
 
 use super::Group;
 use super::catalog::{Catalog, EventIds, Id};
-use super::store::{MemoryStore, Row, sorted};
 use super::tree::{Placement, Role, Tree};
+use crate::memory_store::{MemoryStore, Row, sorted};
 
 /// The values of all threads, and where they ran. The summary is added up here: TAU has none.
 pub(super) fn read(
