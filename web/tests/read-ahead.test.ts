@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { largeFile, partAfter, type PartReader, type PartsRead, readParts, type Stretch } from "../src/engine-client/read-ahead.ts";
+import { largeFile, type PartReader, type PartsRead, readParts, type Stretch } from "../src/engine-client/read-ahead.ts";
 
 const MEBI = 2 ** 20;
 
@@ -61,11 +61,16 @@ function fileOf(size: number, { broken = Infinity, end = size, isChanged = false
   return file as unknown as Blob & { fetched: number };
 }
 
-function read(engine: TakingEngine, file: Blob, { stretch = whole(), onRead = () => undefined }: { stretch?: Stretch; onRead?: (bytes: number) => void } = {}): Promise<PartsRead | null> {
-  return readParts(engine, { key: "r", path: "a.json", file }, stretch, onRead);
+function read(
+  engine: TakingEngine,
+  file: Blob,
+  { stretch = whole(), onRead = () => undefined, onBegin = () => undefined }: { stretch?: Stretch; onRead?: (bytes: number) => void; onBegin?: (at: number) => void } = {},
+): Promise<PartsRead | null> {
+  return readParts(engine, { key: "r", path: "a.json", file }, stretch, { onRead, onBegin });
 }
 
-const whole = (): Stretch => ({ from: 0, until: null, isStopped: false });
+const whole = (): Stretch => ({ from: 0, isGuess: false, until: null, isStopped: false });
+const guessed = (from: number): Stretch => ({ ...whole(), from, isGuess: true });
 
 /** Where the parts end, if each begins where the one before ends, the first at `from`, and all bytes were right. */
 function endOf(engine: TakingEngine, from = 0): number {
@@ -93,20 +98,34 @@ describe("a large file", () => {
 
   it("is read by two, who meet where the second one began", async () => {
     const size = 60 * MEBI + 3;
-    const [first, second] = [new TakingEngine(1_300_001), new TakingEngine(1_300_001)];
-    const large = { key: "r", path: "a.json", file: fileOf(size) };
-    // One MiB from the middle on may hold no end of a part of 1.3 million bytes; from a little before one, it does.
-    expect(await partAfter(second, large, 23 * 1_300_001 + 5)).toBeNull();
-    const middle = await partAfter(second, large, 24 * 1_300_001 - 1000);
-    expect(middle).toBe(24 * 1_300_001);
-    second.taken.length = 0;
+    const step = 1_300_001;
+    const [first, second] = [new TakingEngine(step), new TakingEngine(step)];
+    const begins: number[] = [];
+    const back = await read(second, fileOf(size), { stretch: guessed(24 * step - 1000), onBegin: (at) => { begins.push(at); } });
+    expect(back?.end).toBe(size);
+    expect(begins).toEqual([back?.begin]);
+    const middle = back?.begin ?? 0;
+    // The part before it is not whole: it is left to the other.
+    const [skipped] = second.taken.splice(0, 1);
+    expect(skipped?.to).toBe(middle);
+    expect(middle % step).toBe(0);
+    expect(endOf(second, middle)).toBe(size);
+    expect(back?.parts.length).toBe(second.taken.length);
+
     const stretch = whole();
     const front = await read(first, fileOf(size), { stretch, onRead: (bytes) => { if (bytes > 9 * MEBI) stretch.until = middle; } });
-    const back = await read(second, fileOf(size), { stretch: { ...whole(), from: middle ?? 0 } });
-    expect(front?.end).toBe(middle);
+    expect(front).toMatchObject({ begin: 0, end: middle });
     expect(endOf(first)).toBe(middle);
-    expect(back?.end).toBe(size);
-    expect(endOf(second, middle ?? 0)).toBe(size);
+  });
+
+  it("is left to one where the other sees no part that begins behind its guess", async () => {
+    const begins: number[] = [];
+    const onBegin = (at: number): void => { begins.push(at); };
+    const size = 60 * MEBI;
+    expect(await read(new TakingEngine(Infinity), fileOf(size), { stretch: guessed(20 * MEBI), onBegin })).toBeNull();
+    expect(begins).toEqual([]);
+    // Only the end of the file is seen.
+    expect(await read(new TakingEngine(100 * MEBI), fileOf(size), { stretch: guessed(58 * MEBI), onBegin })).toBeNull();
   });
 
   it("is read to its end by one who hears too late where another began, and not at all where no part ends there", async () => {

@@ -2,7 +2,7 @@ import { EngineError, type Progress } from "./client.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 /** What a worker says at last about a message. */
-export type Outcome = Exclude<FromWorker, { type: "progress" | "error" }>;
+export type Outcome = Exclude<FromWorker, { type: "progress" | "begins" | "error" }>;
 
 /** A message without its number. */
 export type Message = ToWorker extends infer M ? (M extends ToWorker ? Omit<M, "id"> : never) : never;
@@ -11,6 +11,7 @@ interface Pending {
   resolve: (outcome: Outcome) => void;
   reject: (error: EngineError) => void;
   onProgress: ((progress: Progress) => void) | undefined;
+  onBegin: ((at: number) => void) | undefined;
 }
 
 /** One worker: messages go in, each is answered once. */
@@ -35,11 +36,11 @@ export class Channel {
     };
   }
 
-  send(message: Message, onProgress?: (progress: Progress) => void): Promise<Outcome> {
+  send(message: Message, onProgress?: (progress: Progress) => void, onBegin?: (at: number) => void): Promise<Outcome> {
     this.#numSent += 1;
     const id = this.#numSent;
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject, onProgress });
+      this.#pending.set(id, { resolve, reject, onProgress, onBegin });
       this.#worker.postMessage({ ...message, id });
     });
   }
@@ -55,6 +56,10 @@ export class Channel {
     if (message.type === "progress" || message.type === "answer") this.memory = message.memory;
     if (message.type === "progress") {
       pending?.onProgress?.({ done: message.done, total: message.total, bytes: message.bytes });
+      return;
+    }
+    if (message.type === "begins") {
+      pending?.onBegin?.(message.at);
       return;
     }
     this.#pending.delete(message.id);

@@ -31,17 +31,27 @@ export interface PartReader {
 
 /** A stretch of a file that is being read; who asked for it may change its mind meanwhile. */
 export interface Stretch {
-  /** Where it begins: at 0, or where another one ends. */
+  /** Where it begins; where that is a guess: at the first end of parts that the engine sees behind it. */
   readonly from: number;
+  readonly isGuess: boolean;
   /** Where it ends, when that is not the end of the file; ignored if it was passed already. */
   until: number | null;
   isStopped: boolean;
 }
 
-/** Where the parts of a stretch end, and what was read of them. */
+/** Where the parts of a stretch begin and end, and what was read of them. */
 export interface PartsRead {
+  begin: number;
   end: number;
   parts: Uint8Array[];
+}
+
+/** Who is told how reading goes. */
+export interface ReadListener {
+  /** Where the stretch begins, once that is known. */
+  onBegin?: (at: number) => void;
+  /** How far it came; what this returns is waited for. */
+  onRead: (bytes: number) => void | Promise<void>;
 }
 
 /** The one file of a root that is worth reading in parts; null when there is none, or several. */
@@ -56,19 +66,18 @@ export function largeFile(key: string, paths: string[], files: Blob[]): LargeFil
  * Reads a stretch of a large file in parts. The browser fetches on while the engine computes, as far as
  * the stream of a file goes ahead, and fills one buffer again and again: it frees fresh ones late. Parts
  * end where the engine finds an end in what came. Null for a file that has no parts, whose parts do not
- * fit, or that cannot be read this way: it is read from front to back when it is opened. `onRead` is told
- * how far it came; what it returns is waited for.
+ * fit, or that cannot be read this way: it is read from front to back when it is opened.
  */
 export async function readParts(
   engine: Pick<PartReader, "read_part">,
   large: LargeFile,
   stretch: Stretch,
-  onRead: (bytes: number) => void | Promise<void>,
+  listener: ReadListener,
 ): Promise<PartsRead | null> {
   const stream = streamOf(large.file.slice(stretch.from));
   if (stream === null) return null;
   try {
-    const read = await partsOf(engine, large, stretch, stream, onRead);
+    const read = await partsOf(engine, large, stretch, stream, listener);
     return read !== null && (await isUnchanged(large.file)) ? read : null;
   } finally {
     stream.cancel().catch(() => undefined);
@@ -80,10 +89,11 @@ async function partsOf(
   { key, path, file }: LargeFile,
   stretch: Stretch,
   stream: ReadableStreamBYOBReader,
-  onRead: (bytes: number) => void | Promise<void>,
+  { onBegin, onRead }: ReadListener,
 ): Promise<PartsRead | null> {
   const parts: Uint8Array[] = [];
   let buffer = new Uint8Array(BUFFER_BYTES);
+  let begin = stretch.isGuess ? null : stretch.from;
   // The buffer holds the bytes from `start` on, of which the engine has not seen the last `fresh` ones.
   let [start, held, fresh, enough] = [stretch.from, 0, 0, ENOUGH_BYTES];
   while (start + held < file.size) {
@@ -104,14 +114,20 @@ async function partsOf(
     part.free();
     const hasEnd = to > start;
     if (hasEnd) {
-      if (bytes.length === 0) return null;
-      parts.push(bytes);
-      if (to === until) return { end: to, parts };
+      if (begin === null) {
+        // What stands before it is the end of a part that another stretch has.
+        begin = to;
+        onBegin?.(begin);
+      } else {
+        if (bytes.length === 0) return null;
+        parts.push(bytes);
+        if (to === until) return { begin, end: to, parts };
+      }
       buffer.copyWithin(0, to - start, held);
       held -= to - start;
       start = to;
     } else if (held === buffer.length) {
-      if (held >= MOST_BUFFER_BYTES) return null;
+      if (held >= MOST_BUFFER_BYTES || begin === null) return null;
       buffer = grown(buffer);
     }
     // What had no end is looked at again when there is twice as much.
@@ -119,17 +135,7 @@ async function partsOf(
     await onRead(start + held - stretch.from);
     if (stretch.isStopped || (most < held && !hasEnd)) return null;
   }
-  return start === file.size ? { end: start, parts } : null;
-}
-
-/** Where a part begins after `from`, as far as a look at the next bytes tells; null when none is seen. */
-export async function partAfter(engine: Pick<PartReader, "read_part">, { key, path, file }: LargeFile, from: number): Promise<number | null> {
-  const bytes = await file.slice(from, from + ENOUGH_BYTES).arrayBuffer().catch(() => null);
-  if (bytes === null) return null;
-  const part = engine.read_part(key, path, from, new Uint8Array(bytes), false);
-  const { to } = part;
-  part.free();
-  return to > from ? to : null;
+  return begin !== null && begin < file.size && start === file.size ? { begin, end: start, parts } : null;
 }
 
 /** The bytes of a file into buffers that are given; null in browsers that cannot do this. */

@@ -155,7 +155,7 @@ export class WorkerClient implements EngineClient {
       bytes[nth] = progress.bytes;
       for (const listener of listeners) listener();
     };
-    const front = this.#channel.send({ type: "read-parts", ...large, from: 0 }, hears(0));
+    const front = this.#channel.send({ type: "read-parts", ...large, from: 0, isGuess: false }, hears(0));
     const back = helper === null ? null : this.#readBack(helper, large, hears(1));
     const reading: Reading = {
       listeners,
@@ -171,7 +171,7 @@ export class WorkerClient implements EngineClient {
     return reading;
   }
 
-  async #finishReading(large: LargeFile, front: Promise<Outcome>, back: Promise<Back | null> | null): Promise<void> {
+  async #finishReading(large: LargeFile, front: Promise<Outcome>, back: Promise<PartsRead | null> | null): Promise<void> {
     const [first, second] = await Promise.all([front, back?.catch(() => null) ?? null]);
     const parts = joined(first.type === "parts" ? first.read : null, second, large.file.size);
     // Messages arrive in order: whoever opens the file now does so when its parts are there.
@@ -179,19 +179,16 @@ export class WorkerClient implements EngineClient {
   }
 
   /** Has the second worker read the back half of a large file. */
-  async #readBack(helper: Channel, large: LargeFile, onProgress: (progress: Progress) => void): Promise<Back | null> {
+  async #readBack(helper: Channel, large: LargeFile, onProgress: (progress: Progress) => void): Promise<PartsRead | null> {
     const { key, path, file } = large;
     // All at once: a page that is busy showing what was added hears nobody for a while.
     const added = helper.send({ type: "add-files", key, name: path, paths: [path], files: [file] });
-    const finding = helper.send({ type: "find-part", ...large, from: Math.floor(file.size * FRONT_SHARE) }).then((found) => {
-      const at = found.type === "found" ? found.at : null;
-      if (at !== null) this.#channel.send({ type: "read-until", key, until: at }).catch(() => undefined);
-      return at;
+    const guess = { from: Math.floor(file.size * FRONT_SHARE), isGuess: true };
+    const reading = helper.send({ type: "read-parts", ...large, ...guess }, onProgress, (until) => {
+      this.#channel.send({ type: "read-until", key, until }).catch(() => undefined);
     });
-    const reading = helper.send({ type: "read-parts", ...large, from: null }, onProgress);
-    const [from, outcome] = await Promise.all([finding, reading, added]);
-    if (from === null || outcome.type !== "parts" || outcome.read === null) return null;
-    return { from, ...outcome.read };
+    const [outcome] = await Promise.all([reading, added]);
+    return outcome.type === "parts" ? outcome.read : null;
   }
 
   #key(): string {
@@ -229,15 +226,10 @@ interface Reading {
   readonly stop: () => void;
 }
 
-/** What the second worker read. */
-interface Back extends PartsRead {
-  from: number;
-}
-
 /** All parts of a file, if what was read is the whole of it. */
-function joined(front: PartsRead | null, back: Back | null, size: number): Uint8Array[] | null {
+function joined(front: PartsRead | null, back: PartsRead | null, size: number): Uint8Array[] | null {
   if (front === null || front.end === size) return front?.parts ?? null;
-  return back !== null && front.end === back.from && back.end === size ? [...front.parts, ...back.parts] : null;
+  return back !== null && front.end === back.begin && back.end === size ? [...front.parts, ...back.parts] : null;
 }
 
 const CANCELLED = { kind: "cancelled", message: "cancelled", hint: null };

@@ -6,10 +6,8 @@ export type ToWorker =
   | { id: number; type: "ask"; request: string; lifeline: string }
   /** Answered when the engine has started. */
   | { id: number; type: "wake" }
-  /** Where a part of a large file begins after `from`. */
-  | { id: number; type: "find-part"; key: string; path: string; file: Blob; from: number }
-  /** Reads a large file in parts, from one's beginning on; null: from the one that was looked for last. */
-  | { id: number; type: "read-parts"; key: string; path: string; file: Blob; from: number | null }
+  /** Reads a large file in parts, from one's beginning on; from one near there, where it is a guess. */
+  | { id: number; type: "read-parts"; key: string; path: string; file: Blob; from: number; isGuess: boolean }
   /** Another worker reads from there on. */
   | { id: number; type: "read-until"; key: string; until: number }
   /** What was read of all parts of a file that is about to be opened. */
@@ -23,7 +21,8 @@ export type FromWorker =
   | { id: number; type: "answer"; json: string; tables: [string, ArrayBuffer][]; memory: number }
   | { id: number; type: "root"; root: RootReply }
   | { id: number; type: "done" }
-  | { id: number; type: "found"; at: number | null }
+  /** Where it reads a large file from. */
+  | { id: number; type: "begins"; at: number }
   | { id: number; type: "parts"; read: PartsRead | null }
   | { id: number; type: "progress"; done: number; total: number; bytes: number; memory: number }
   | { id: number; type: "error"; error: ErrorReply; isDead: boolean };

@@ -3,7 +3,7 @@
 import type { ErrorReply, RootReply } from "../wire/protocol.ts";
 import init, { Engine } from "./pkg/parallax_wasm.js";
 import wasm from "./pkg/parallax_wasm_bg.wasm?url";
-import { partAfter, readParts, type Stretch } from "./read-ahead.ts";
+import { readParts, type Stretch } from "./read-ahead.ts";
 import { warmUp } from "./warm-up.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
@@ -67,22 +67,15 @@ function asError(thrown: unknown): { error: ErrorReply; isDead: boolean } {
   return { error, isDead: true };
 }
 
-/** Where a part begins that was looked for, by the key of the root. */
-const found = new Map<string, Promise<number | null>>();
-
 async function readLarge(it: Engine, message: Extract<ToWorker, { type: "read-parts" }>): Promise<void> {
   const { id, key, path, file } = message;
-  const from = message.from ?? (await found.get(key)) ?? null;
-  found.delete(key);
-  if (from === null) {
-    post({ id, type: "parts", read: null });
-    return;
-  }
-  const stretch: Stretch = { from, until: null, isStopped: false };
+  const { from, isGuess } = message;
+  const stretch: Stretch = { from, isGuess, until: null, isStopped: false };
   readings.set(key, stretch);
   let last = performance.now();
   let wasHeard = from > 0;
-  const read = await readParts(it, { key, path, file }, stretch, async (bytes) => {
+  const onBegin = (at: number): void => { post({ id, type: "begins", at }); };
+  const onRead = async (bytes: number): Promise<void> => {
     const isDue = performance.now() - last >= BETWEEN_MESSAGES;
     if (!isDue && wasHeard) return;
     if (isDue) post({ id, type: "progress", done: bytes, total: file.size, bytes, memory: it.memory_bytes() });
@@ -90,7 +83,8 @@ async function readLarge(it: Engine, message: Extract<ToWorker, { type: "read-pa
     await new Promise((resolve) => { setTimeout(resolve); });
     wasHeard ||= stretch.until !== null || bytes > MAY_BE_HEARD_BYTES;
     if (isDue) last = performance.now();
-  });
+  };
+  const read = await readParts(it, { key, path, file }, stretch, { onBegin, onRead });
   readings.delete(key);
   post({ id, type: "parts", read }, read?.parts.map((part) => part.buffer as ArrayBuffer));
 }
@@ -101,12 +95,6 @@ async function handle(message: ToWorker): Promise<void> {
     const it = await engine;
     if (message.type === "read-parts") {
       await readLarge(it, message);
-      return;
-    }
-    if (message.type === "find-part") {
-      const finding = partAfter(it, message, message.from);
-      found.set(message.key, finding);
-      post({ id, type: "found", at: await finding });
       return;
     }
     if (message.type === "read-until" || message.type === "stop-reading") {
