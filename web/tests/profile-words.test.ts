@@ -6,6 +6,7 @@ import { familyOf } from "../src/views/profile/flame-colours.ts";
 import { shareText, valueFormat } from "../src/views/profile/format.ts";
 import { isNamed, nextStep } from "../src/views/profile/next-step.ts";
 import { withContext } from "../src/views/profile/things.ts";
+import { loadViews } from "../src/views/registry.ts";
 
 describe("filters", () => {
   test("locations become ranges of an expression", () => {
@@ -85,8 +86,18 @@ describe("findings", () => {
   test("lead to the view that answers what the command would", () => {
     expect(nextStep("parallax balance some/path -c 'function(react)'")).toEqual({ view: "profile.distribution", label: "Show over locations", name: "react" });
     expect(nextStep("parallax callers x --function 'a(b, c)'")).toMatchObject({ view: "profile.callers", name: "a(b, c)" });
+    expect(nextStep("parallax iterations some/path")).toEqual({ view: "trace.iterations", label: "Show the iterations", name: null });
+    expect(nextStep("parallax cluster some/path --by rank")).toEqual({ view: "groups.clusters", label: "Show the groups", name: null });
+    expect(nextStep("parallax topology x --by rank --hosts h.csv --system aurora")).toMatchObject({ view: "groups.racks", name: null });
     expect(nextStep("parallax info x")).toMatchObject({ view: "item.information", name: null });
     expect(nextStep("parallax unheard-of x")).toBeNull();
+  });
+
+  test("lead to views that exist", async () => {
+    const known = new Set((await loadViews()).map((view) => view.id));
+    // The commands that findings name: `command:` in crates/analysis and crates/service.
+    const words = ["balance", "callers", "cluster", "compare", "critical-path", "idleness", "info", "iterations", "topology", "waits"];
+    for (const word of words) expect(known, word).toContain(nextStep(`parallax ${word} x`)?.view);
   });
 
   test("name functions in their short form", () => {

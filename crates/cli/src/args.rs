@@ -227,22 +227,11 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// What is wrong first, where, and what it would bring: all analyses on one page.
     ///
-    /// Findings of costs, balance, GPUs, waits and the critical path (of traces of events), and of
-    /// a comparison with --against, the most important first, each with the command that shows
-    /// more. Of several runs together, the report is their scaling.
-    Report {
-        #[command(flatten)]
-        database: Database,
-        /// What counts as cost; without it the metric that says most about time.
-        #[arg(long, short, value_name = "METRIC")]
-        metric: Option<String>,
-        /// An earlier execution: what became slower since then is a finding, too.
-        #[arg(long, value_name = "PATH")]
-        against: Option<PathBuf>,
-        /// Also write the report as one HTML file.
-        #[arg(long, value_name = "FILE")]
-        html: Option<PathBuf>,
-    },
+    /// Findings of costs, balance, iterations, groups of ranks and their racks, GPUs, waits and the
+    /// critical path (of traces of events), and of a comparison with --against, the most important
+    /// first, each with the command that shows more. Of several runs together, the report is their
+    /// scaling.
+    Report(crate::commands::ReportArgs),
     /// Which locations cost alike: groups of ranks or nodes, and what separates them.
     Cluster(crate::commands::ClusterArgs),
     /// Where nodes stand: racks, chassis, switches, and whether slow ones stand together.

@@ -165,3 +165,27 @@ fn a_database_without_cct_or_trace_answers_the_same() {
     let message = String::from_utf8(output.stderr).unwrap();
     assert!(message.contains("no traces"), "{message}");
 }
+
+#[test]
+fn notes_of_a_report_are_in_every_format() {
+    let hosts = "../congested/hosts.csv";
+    let arguments = ["report", "../congested", "--hosts", hosts, "--system", "aurora"];
+    let note = "hosts.csv: 96 hosts of a table of hosts";
+    let report = json(&[&arguments[..], &["--json"]].concat());
+    assert_eq!(report["notes"], serde_json::json!([note]));
+    let groups = report["findings"].as_array().unwrap().iter().find(|f| f["kind"] == "Groups");
+    let next = groups.unwrap()["next"].as_str().unwrap();
+    assert_eq!(
+        next,
+        format!("parallax topology ../congested --by rank --hosts {hosts} --system aurora")
+    );
+    // What it says can be typed.
+    let words: Vec<&str> = next.split(' ').skip(1).collect();
+    assert!(stdout(&words).contains("whole"));
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("report.html");
+    let output = parallax(&[&arguments[..], &["--html", page.to_str().unwrap()]].concat());
+    assert!(String::from_utf8(output.stderr).unwrap().contains(note));
+    assert!(std::fs::read_to_string(&page).unwrap().contains(&format!("<li>{note}</li>")));
+    assert_eq!(json(&["report", "n1024-p8", "--json"])["notes"], serde_json::json!([]));
+}

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const CASES: [(&str, &[&str]); 17] = [
+const CASES: [(&str, &[&str]); 26] = [
     ("info", &["info", "n1024-p8"]),
     ("info-hybrid", &["info", "hybrid-n1024-p2x2"]),
     ("tree", &["tree", "n1024-p8", "--profiles", "thread(0)"]),
@@ -21,6 +21,21 @@ const CASES: [(&str, &[&str]); 17] = [
     ("source", &["source", "n1024-p8", "reactor.c"]),
     ("flat-formula", &["flat", "n1024-p8", "-m", "=100 * $realtime / @realtime", "--by", "file"]),
     ("report", &["report", "n1024-p8"]),
+    (
+        "report-racks",
+        &["report", "../congested", "--hosts", "../congested/hosts.csv", "--system", "aurora"],
+    ),
+    ("report-iterations", &["report", "long-n512-p8"]),
+    ("cluster", &["cluster", "../congested"]),
+    ("cluster-one", &["cluster", "long-n512-p8"]),
+    (
+        "topology",
+        &["topology", "../congested", "--hosts", "../congested/hosts.csv", "--system", "aurora"],
+    ),
+    ("topology-nodes", &["topology", "../congested", "--rows", "12"]),
+    ("iterations", &["iterations", "long-n512-p8"]),
+    ("iterations-location", &["iterations", "n1024-p8", "--by", "location"]),
+    ("iterations-iteration", &["iterations", "n1024-p8", "--by", "iteration", "--rows", "12"]),
     ("idleness", &["idleness", "n512-p4"]),
     ("query-nothing", &["query", "n256-p1", "-m", "gpu:prop (i)"]),
 ];

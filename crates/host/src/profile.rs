@@ -157,12 +157,11 @@ pub(crate) fn source(opened: &Opened, ask: &SourceAsk, control: &Control) -> Ans
 }
 
 pub(crate) fn report(opened: &Opened, ask: &ReportAsk, control: &Control) -> Answered {
-    let report = opened
-        .diagnose(ask.metric.as_deref(), control)
-        .map_err(|error| service_error(&error))?
-        .value;
+    let Answer { value: report, notes } =
+        opened.diagnose(ask.metric.as_deref(), control).map_err(|error| service_error(&error))?;
     let origin = &opened.session().experiment().metadata.origin;
-    plain(ask, &ReportReply::of(&report, opened, origin).map_err(|error| wire_error(&error))?)
+    let reply = ReportReply::of(&report, &notes, opened, origin);
+    plain(ask, &reply.map_err(|error| wire_error(&error))?)
 }
 
 pub(crate) fn balance(opened: &Opened, ask: &BalanceAsk, control: &Control) -> Answered {

@@ -3,6 +3,9 @@
 //! The report of costs has findings of its own; each [`Producer`] adds what another analysis knows
 //! about the same experiment. A new analysis needs one line in [`PRODUCERS`].
 
+mod groups;
+mod iterations;
+
 use std::collections::BTreeMap;
 
 use parallax_analysis::comparison::{VersionPair, amount};
@@ -14,14 +17,18 @@ use parallax_base::{ContextIdx, Control, Unit};
 use parallax_model::{IdentityKind, TraceKind};
 
 use crate::comparison::ComparisonOutcome;
-use crate::{Answer, Opened, ServiceError};
+use crate::{Answer, Opened, ServiceError, TopologyRequest};
 
 /// Findings of one analysis; none where it has nothing to say about the experiment.
 type Producer = fn(&Opened, &Report, &Control) -> Result<Vec<Finding>, ServiceError>;
 
 /// All analyses that are asked, with their commands.
-const PRODUCERS: [(&str, Producer); 3] =
-    [("idleness", idle_gpus), ("waits", waiting), ("critical-path", on_critical_path)];
+const PRODUCERS: [(&str, Producer); 4] = [
+    ("idleness", idle_gpus),
+    ("waits", waiting),
+    ("critical-path", on_critical_path),
+    ("iterations", iterations::uneven_iterations),
+];
 
 /// Less than this share of the time of all locations bounds nobody, in per cent.
 const MIN_WAIT_PERCENT: f64 = 5.0;
@@ -43,6 +50,20 @@ impl Opened {
         metric: Option<&str>,
         control: &Control,
     ) -> Result<Answer<Report>, ServiceError> {
+        self.diagnose_at(metric, &TopologyRequest::default(), control)
+    }
+
+    /// The same, with host tables that say where nodes stand; `clusters` of the request are not
+    /// used.
+    ///
+    /// # Errors
+    /// As [`Opened::report`], and when a host table cannot be read.
+    pub fn diagnose_at(
+        &self,
+        metric: Option<&str>,
+        place: &TopologyRequest,
+        control: &Control,
+    ) -> Result<Answer<Report>, ServiceError> {
         let mut report = self.report(metric, control)?;
         let mut notes = Vec::new();
         for (command, producer) in PRODUCERS {
@@ -51,6 +72,18 @@ impl Opened {
                 Err(error) if error.is_cancelled() => return Err(error),
                 Err(error) => notes.push(format!("{command} has no findings: {error}")),
             }
+        }
+        match groups::unlike_ranks(self, &report, metric, place, control) {
+            Ok(found) => {
+                let tree = self.session.tree();
+                report
+                    .findings
+                    .retain(|old| !found.value.iter().any(|new| groups::says_more(new, old, tree)));
+                report.findings.extend(found.value);
+                notes.extend(found.notes);
+            }
+            Err(error) if error.is_cancelled() || error.is_misuse() => return Err(error),
+            Err(error) => notes.push(format!("cluster has no findings: {error}")),
         }
         rank_findings(&mut report.findings);
         Ok(Answer { value: report, notes })

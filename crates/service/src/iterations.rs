@@ -193,8 +193,8 @@ pub(crate) struct Found<'a> {
     opened: &'a Opened,
     iterations: &'a Iterations,
     cube: &'a Cube,
-    statistics: Statistics,
-    locations: Vec<String>,
+    pub(crate) statistics: Statistics,
+    pub(crate) locations: Vec<String>,
     start_nanos: u64,
 }
 
@@ -424,11 +424,15 @@ impl Found<'_> {
         };
         let others = finding.groups.iter().filter(|group| group.group != it.group);
         for other in others.filter(|other| other.num_tracks > 0) {
+            let (kind, verb) = match other.num_tracks {
+                1 => (other.group.name().trim_end_matches('s'), "is"),
+                _ => (other.group.name(), "are"),
+            };
             notes.push(format!(
-                "{} {} are not in this; -p '{}' shows them",
+                "{} {kind} {verb} not in this; -p '{}' shows {}",
                 other.num_tracks,
-                other.group.name(),
-                other.group.expression()
+                other.group.expression(),
+                if verb == "is" { "it" } else { "them" },
             ));
         }
         if summary.num_left_out > 0 {

@@ -92,6 +92,8 @@ pub struct TopologyAnswer {
     pub feature: (String, String),
     /// What was found, as sentences with their numbers.
     pub findings: Vec<String>,
+    /// Remarks on where nodes stand; they are among the notes of the answer, too.
+    pub place_notes: Vec<String>,
     /// One row for each node. Columns: `host_id`, `address`, `name`, `group` (from 1), `members`,
     /// `value`, `switch_group`, `rack`, `switch`, `chassis`, `slot`.
     pub nodes_table: Table,
@@ -122,7 +124,6 @@ impl Opened {
         let mut notes = Vec::new();
         let table = host_table(&request.hosts, &mut notes)?;
         let Answer { value: clusters, notes: more } = self.clusters(&request.clusters, control)?;
-        notes.extend(more);
         let nodes = nodes(&clusters, &table, &system);
         let located: Vec<Located> = nodes.iter().map(|node| node.located.clone()).collect();
         let mut found = Vec::new();
@@ -132,6 +133,8 @@ impl Opened {
             found.push((group, concentrations(&located, is_marked, control)?));
         }
         say_unknown(&located, &table, &request.hosts, &mut notes);
+        let place_notes = notes.clone();
+        notes.extend(more);
         let units = units(&nodes, clusters.clusters.sizes.len());
         let value = TopologyAnswer {
             findings: findings(&clusters, &nodes, &found),
@@ -140,6 +143,7 @@ impl Opened {
             units_table: units_table(&units, clusters.clusters.sizes.len(), &feature(&clusters).1),
             concentration_table: concentration_table(&found),
             system: system.name().to_owned(),
+            place_notes,
             feature: feature(&clusters),
             concentrations: found,
             units,

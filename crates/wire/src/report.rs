@@ -93,17 +93,25 @@ pub struct ReportReply {
     pub locations: u64,
     /// What bounds the program, the most important first.
     pub findings: Vec<FindingReply>,
+    /// What could not be looked at, and why; remarks about the data.
+    pub notes: Vec<String>,
     /// Tables by name: `categories`, `routines`, `functions`, `gpu`, `hot_path`, `metrics`.
     pub tables: BTreeMap<String, TableReply>,
 }
 
 impl ReportReply {
-    /// The reply for `report` about `opened`; `path` is what a person types to open it again.
+    /// The reply for `report` about `opened`; `path` is what a person types to open it again, and
+    /// `notes` are those of the answer.
     ///
     /// # Errors
     ///
     /// [`WireError`] when a table has columns that answers do not carry.
-    pub fn of(report: &Report, opened: &Opened, path: &str) -> Result<Self, WireError> {
+    pub fn of(
+        report: &Report,
+        notes: &[String],
+        opened: &Opened,
+        path: &str,
+    ) -> Result<Self, WireError> {
         let tables = [
             ("categories", report.categories_table()),
             ("routines", report.routines_table()),
@@ -140,6 +148,7 @@ impl ReportReply {
             ranks: report.num_ranks as u64,
             locations: report.num_locations as u64,
             findings: report.findings.iter().map(finding).collect(),
+            notes: notes.to_vec(),
             tables: tables
                 .iter()
                 .map(|(name, table)| Ok(((*name).to_owned(), TableReply::of(table)?)))
@@ -150,6 +159,12 @@ impl ReportReply {
 
 /// The command that a finding suggests, as it can be typed.
 fn next_command(finding: &Finding, path: &str) -> String {
+    // The command may have options: they follow the path.
+    let (word, options) =
+        finding.next.command.split_once(' ').unwrap_or((finding.next.command, ""));
+    if !options.is_empty() {
+        return format!("parallax {word} {path} {options}");
+    }
     let contexts = finding.next.contexts.as_ref();
     match (finding.next.command, contexts) {
         (command @ ("tree" | "flat"), Some(contexts)) => {

@@ -1330,6 +1330,8 @@ export type ReportReply = {
   locations: number;
   /** What bounds the program, the most important first. */
   findings: Array<FindingReply>;
+  /** What could not be looked at, and why; remarks about the data. */
+  notes: Array<string>;
   /** Tables by name: `categories`, `routines`, `functions`, `gpu`, `hot_path`, `metrics`. */
   tables: { [key in string]: TableReply };
 };

@@ -109,6 +109,14 @@ impl CostClass {
         }
     }
 
+    /// Whether time in it is mostly spent waiting: in MPI, for threads, or for nothing.
+    pub(crate) const fn is_waiting(self) -> bool {
+        matches!(
+            self,
+            Self::Mpi(_) | Self::OpenMpIdle | Self::OpenMpWait | Self::Sleeping | Self::Locks
+        )
+    }
+
     /// Whether a function of class `inner` below one of this class counts to its own class.
     fn gives_way_to(self, inner: Self) -> bool {
         match self {
@@ -192,6 +200,54 @@ impl Classes {
             .and_then(|function| tree.function(function))
             .and_then(|function| self.is_system.get(function.idx()).copied())
             .unwrap_or(false)
+    }
+
+    /// The nearest function of the program around a function of a library; `None` where the
+    /// function is the program's own.
+    pub(crate) fn program_caller(
+        &self,
+        tree: &ContextTree,
+        context: ContextIdx,
+    ) -> Option<ContextIdx> {
+        let is_library = |context| self.is_library(tree, context);
+        if !is_library(context) {
+            return None;
+        }
+        tree.ancestors(context)
+            .find(|&above| tree.kind(above) == ContextKind::Function && !is_library(above))
+    }
+}
+
+/// What contexts are there for, by the names of their functions.
+pub struct Purposes<'a> {
+    tree: &'a ContextTree,
+    classes: Classes,
+}
+
+impl<'a> Purposes<'a> {
+    /// Of all contexts of a tree.
+    #[must_use]
+    pub fn new(tree: &'a ContextTree) -> Self {
+        Self { tree, classes: Classes::new(tree) }
+    }
+
+    /// The tree.
+    #[must_use]
+    pub const fn tree(&self) -> &'a ContextTree {
+        self.tree
+    }
+
+    /// Whether time in the context is mostly spent waiting: in MPI, for threads, or for nothing.
+    #[must_use]
+    pub fn is_waiting(&self, context: ContextIdx) -> bool {
+        self.classes.of_context.get(context.idx()).is_some_and(|class| class.is_waiting())
+    }
+
+    /// The nearest function of the program around a function of a library; `None` where the
+    /// function is the program's own.
+    #[must_use]
+    pub fn program_caller(&self, context: ContextIdx) -> Option<ContextIdx> {
+        self.classes.program_caller(self.tree, context)
     }
 }
 

@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_base::{ContextIdx, Control, Unit};
-use parallax_engine::EngineError;
 use parallax_engine::query::normalised_name;
+use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextKind, ContextTree};
 
 use super::classes::CostClass;
@@ -18,7 +18,7 @@ use super::words::{
     amount, correlation, function_expression, members_words, metric_words, percents, sentence,
 };
 use super::{Facts, Report};
-use crate::balance::{Balance, BalanceRequest, BalanceRow, balance_of_sum};
+use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, balance_of_sum};
 use crate::scaling::numeric::count;
 
 /// Less than this share of the cost of the program does not bound it, in per cent.
@@ -50,6 +50,10 @@ const MIN_COPY_PERCENT: f64 = 20.0;
 const CHANCE: f64 = 3.0;
 /// Number of findings on imbalance.
 const MAX_UNEVEN: usize = 3;
+/// Number of uneven contexts that are looked at more closely.
+const MAX_CHECKED: usize = 8;
+/// An imbalance of which less than this part can be saved is made up for elsewhere.
+const MADE_UP: f64 = 0.5;
 /// Number of contexts of MPI that are added up to see who waits: the most expensive ones.
 const MAX_WAIT_CONTEXTS: usize = 200;
 
@@ -82,6 +86,10 @@ pub enum FindingKind {
     CriticalPath,
     /// GPUs without work.
     IdleGpu,
+    /// Contexts that are spread unevenly in the iterations of a program, by a trace.
+    Iterations,
+    /// Groups of ranks or nodes of which one is slow.
+    Groups,
     /// What takes longer than in another execution.
     Slower,
     /// A metric whose values mean nothing.
@@ -118,7 +126,7 @@ pub fn rank_findings(findings: &mut [Finding]) {
 /// What to ask next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextStep {
-    /// Name of the command.
+    /// Name of the command, with its options where it needs some.
     pub command: &'static str,
     /// The contexts to ask it about, as a context expression.
     pub contexts: Option<String>,
@@ -131,7 +139,8 @@ pub struct Finding {
     pub kind: FindingKind,
     /// One or two sentences.
     pub text: String,
-    /// Share of the program's cost that is at stake, in per cent; findings are in its order.
+    /// Share of the program's cost that is at stake, in per cent; where a saving shortens the run,
+    /// or what the slowest take, share of that. Findings are in its order.
     pub percent: f64,
     /// The numbers that it rests on.
     pub evidence: Vec<Evidence>,
@@ -156,7 +165,7 @@ impl Facts<'_> {
         control: &Control,
     ) -> Result<Vec<Finding>, EngineError> {
         let mut out = Vec::new();
-        let mut uneven = self.uneven(report);
+        let mut uneven = self.uneven(report, control)?;
         out.extend(self.mpi(report, &mut uneven, control)?);
         out.extend(uneven.iter().take(MAX_UNEVEN).map(|uneven| self.imbalance(report, uneven)));
         out.extend(self.openmp(report));
@@ -179,7 +188,7 @@ impl Facts<'_> {
             "callers",
             |class| class == CostClass::GpuRuntime,
         ));
-        out.extend(gpu_copies(report));
+        out.extend(gpu_copies(self.session, report));
         out.extend(self.hot_function(report));
         out.retain(|finding| is_certain(finding.percent, report.num_samples));
         out.extend(few_samples(report));
@@ -198,14 +207,19 @@ impl Facts<'_> {
 
     /// Functions of the program itself that are spread unevenly, from the largest saving. Of a
     /// chain of callers with the same imbalance only the outermost one.
-    fn uneven<'r>(&self, report: &'r Report) -> Vec<Uneven<'r>> {
-        let Some(balance) = &report.balance else { return Vec::new() };
+    fn uneven<'r>(
+        &self,
+        report: &'r Report,
+        control: &Control,
+    ) -> Result<Vec<Uneven<'r>>, EngineError> {
+        let Some(balance) = &report.balance else { return Ok(Vec::new()) };
         let tree = self.tree();
         let num_members = balance.members.iter().filter(|member| member.has_samples).count();
         if num_members < 2 {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let mean = report.program_total / count(num_members);
+        let most = self.most_saving(balance, num_members, control)?;
         let mut out: Vec<Uneven<'r>> = Vec::new();
         for row in &balance.rows {
             let d = &row.distribution;
@@ -213,7 +227,10 @@ impl Facts<'_> {
             let noise = report.num_samples.map_or(0.0, |n| {
                 CHANCE * (d.max.max(0.0) * report.program_total / n.max(1.0)).sqrt()
             });
+            // What members do more of here, they do less of elsewhere, and nobody waits for them.
+            let is_made_up = d.saving * MADE_UP > most;
             let is_uneven = d.num_members > 1
+                && !is_made_up
                 && d.imbalance.is_some_and(|factor| factor >= MIN_IMBALANCE)
                 && percent >= MIN_SAVING_PERCENT
                 && d.saving > noise;
@@ -238,22 +255,100 @@ impl Facts<'_> {
         // A function with several contexts (its outlined parallel loop among them) is told once.
         let mut told = BTreeSet::new();
         out.retain(|uneven| told.insert(uneven.name.clone()));
-        out
+        out.truncate(MAX_CHECKED);
+        let mut kept = Vec::new();
+        for uneven in out {
+            if !self.is_by_design(report, balance, uneven.row, control)? {
+                kept.push(uneven);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// What balancing anything can save at most for each member: with all work spread evenly, and
+    /// nothing else, the slowest would take as long as the mean work.
+    fn most_saving(
+        &self,
+        balance: &Balance,
+        num_members: usize,
+        control: &Control,
+    ) -> Result<f64, EngineError> {
+        let tree = self.tree();
+        let is_program = |context: &ContextIdx| {
+            tree.parent(*context).is_some_and(|above| tree.kind(above) == ContextKind::Entry)
+                && self.classes.of_context.get(context.idx()) != Some(&CostClass::HelperThreads)
+        };
+        let contexts: Vec<ContextIdx> = tree.iter().filter(is_program).collect();
+        if contexts.is_empty() {
+            return Ok(f64::INFINITY);
+        }
+        let slowest = self.values(balance, contexts, control)?.into_iter().fold(0.0, f64::max);
+        let is_work = |class: CostClass| {
+            use CostClass::{Application, LibraryIo, Memory, OpenMpWork, PosixIo};
+            matches!(class, Application | OpenMpWork | PosixIo | LibraryIo | Memory)
+        };
+        Ok(slowest - self.class_costs.of(is_work) / count(num_members))
+    }
+
+    /// The cost of each member in the sum of `contexts`, none of which lies below another.
+    fn values(
+        &self,
+        balance: &Balance,
+        contexts: Vec<ContextIdx>,
+        control: &Control,
+    ) -> Result<Vec<f64>, EngineError> {
+        let request = BalanceRequest {
+            grouping: balance.grouping,
+            num_slowest: usize::MAX,
+            ..BalanceRequest::new(self.metric, contexts)
+        };
+        let answer = balance_of_sum(self.session, &request, "sum", control)?;
+        let mut out = vec![0.0; balance.members.len()];
+        for slow in answer.rows.iter().flat_map(|row| &row.slowest) {
+            if let Some(value) = out.get_mut(slow.member) {
+                *value = slow.value;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Whether some members have nothing there because they do something else all the time, which
+    /// the others do not, such as servers of data, and the others are even among themselves.
+    fn is_by_design(
+        &self,
+        report: &Report,
+        balance: &Balance,
+        row: &BalanceRow,
+        control: &Control,
+    ) -> Result<bool, EngineError> {
+        let d = &row.distribution;
+        let absent = d.num_members.saturating_sub(d.num_values);
+        if absent < 2 || d.num_values < 2 {
+            return Ok(false);
+        }
+        let own = self.values(balance, vec![row.context], control)?;
+        let present: Vec<f64> = own.iter().copied().filter(|value| *value > 0.0).collect();
+        let imbalance = Distribution::new(&present, 1).and_then(|present| present.imbalance);
+        if imbalance.is_none_or(|factor| factor >= MIN_IMBALANCE) {
+            return Ok(false);
+        }
+        // What they do instead takes at least half of their time.
+        let least = 0.5 * report.program_total * count(absent) / count(d.num_members);
+        let is_instead = |other: &&BalanceRow| {
+            other.distribution.num_values == absent && other.distribution.sum >= least
+        };
+        for other in balance.rows.iter().filter(is_instead) {
+            let theirs = self.values(balance, vec![other.context], control)?;
+            if own.iter().zip(&theirs).all(|(own, theirs)| *own <= 0.0 || *theirs <= 0.0) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Part of the inclusive cost of a context that is spent in MPI or in OpenMP waiting.
     fn waiting_share(&self, context: ContextIdx) -> f64 {
         let tree = self.tree();
-        let is_waiting = |class: CostClass| {
-            matches!(
-                class,
-                CostClass::Mpi(_)
-                    | CostClass::OpenMpIdle
-                    | CostClass::OpenMpWait
-                    | CostClass::Sleeping
-                    | CostClass::Locks
-            )
-        };
         let below = tree.subtree(context);
         let boundaries = &self.classes.boundaries;
         let first = boundaries.partition_point(|b| b.context.idx() < below.start);
@@ -262,7 +357,7 @@ impl Facts<'_> {
             .zip(&self.class_costs.own)
             .skip(first)
             .take_while(|(boundary, _)| boundary.context.idx() < below.end)
-            .filter(|(boundary, _)| is_waiting(boundary.inside))
+            .filter(|(boundary, _)| boundary.inside.is_waiting())
             .map(|(_, own)| own)
             .sum();
         waiting / self.costs.inclusive_of(context).max(f64::MIN_POSITIVE)
@@ -384,21 +479,8 @@ impl Facts<'_> {
             cost(b).total_cmp(&cost(a)).then(a.cmp(&b))
         });
         outermost.truncate(MAX_WAIT_CONTEXTS);
-        let ask = |contexts| BalanceRequest {
-            grouping: balance.grouping,
-            num_slowest: usize::MAX,
-            ..BalanceRequest::new(self.metric, contexts)
-        };
-        let values = |answer: &Balance| -> Option<Vec<f64>> {
-            let mut out = vec![0.0; answer.members.len()];
-            for slow in &answer.rows.first()?.slowest {
-                *out.get_mut(slow.member)? = slow.value;
-            }
-            Some(out)
-        };
-        let work = balance_of_sum(self.session, &ask(vec![slow.row.context]), "work", control)?;
-        let mpi = balance_of_sum(self.session, &ask(outermost), "MPI", control)?;
-        let (Some(work), Some(mpi)) = (values(&work), values(&mpi)) else { return Ok(None) };
+        let work = self.values(balance, vec![slow.row.context], control)?;
+        let mpi = self.values(balance, outermost, control)?;
         let Some(r) = correlation(&work, &mpi).filter(|r| *r <= WAITS) else { return Ok(None) };
         let Some(slowest) = slow.row.slowest.first() else { return Ok(None) };
         let least = mpi.get(slowest.member).copied().unwrap_or(0.0);
@@ -520,18 +602,6 @@ impl Facts<'_> {
         Some(Finding { kind: FindingKind::OpenMp, text, percent, evidence, context, next })
     }
 
-    /// The nearest function of the program around a function of a library; `None` where the
-    /// function is the program's own.
-    fn program_function(&self, context: ContextIdx) -> Option<ContextIdx> {
-        let tree = self.tree();
-        let is_library = |context| self.classes.is_library(tree, context);
-        if !is_library(context) {
-            return None;
-        }
-        tree.ancestors(context)
-            .find(|&above| tree.kind(above) == ContextKind::Function && !is_library(above))
-    }
-
     fn hot_function(&self, report: &Report) -> Option<Finding> {
         let is_own = |context: ContextIdx| {
             self.classes.of_context.get(context.idx()) == Some(&CostClass::Application)
@@ -547,9 +617,12 @@ impl Facts<'_> {
             n => format!("in {n} places"),
         };
         // Of library code the function of the program that needs it says more.
-        let below = self.program_function(row.context).map_or_else(String::new, |above| {
-            format!(", below {}", normalised_name(&self.tree().label(above)))
-        });
+        let below = self
+            .classes
+            .program_caller(self.tree(), row.context)
+            .map_or_else(String::new, |above| {
+                format!(", below {}", normalised_name(&self.tree().label(above)))
+            });
         let text = format!(
             "{name} itself takes {} of {} ({}), {places}{below}.",
             percents(percent),
@@ -599,14 +672,17 @@ fn few_samples(report: &Report) -> Option<Finding> {
     })
 }
 
-fn gpu_copies(report: &Report) -> Option<Finding> {
+fn gpu_copies(session: &Session, report: &Report) -> Option<Finding> {
     let time = |name: &str| {
         let row = report.gpu.iter().find(|row| row.metric == name && row.unit.is_time());
         row.map_or(0.0, |row| row.value)
     };
     let (all, copies) = (time("GPUOP"), time("GXCOPY") + time("GICOPY"));
     let percent = if all > 0.0 { copies / all * 100.0 } else { 0.0 };
-    if percent < MIN_COPY_PERCENT {
+    // Where GPUs do hardly anything, what they do bounds nobody.
+    let run = session.experiment().traces.as_ref().map_or(0.0, |t| t.span().nanos() as f64 / 1e9);
+    let of_run = if run > 0.0 { (copies / run * 100.0).min(percent) } else { percent };
+    if percent < MIN_COPY_PERCENT || of_run < MIN_PERCENT {
         return None;
     }
     let bytes = |name: &str| {
@@ -623,7 +699,7 @@ fn gpu_copies(report: &Report) -> Option<Finding> {
     Some(Finding {
         kind: FindingKind::Gpu,
         text,
-        percent,
+        percent: of_run,
         evidence: vec![
             Evidence { what: "copies".into(), value: copies, unit: "s".into() },
             Evidence { what: "all GPU operations".into(), value: all, unit: "s".into() },

@@ -24,7 +24,7 @@ use parallax_engine::{
 };
 use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
 
-pub use classes::{CostClass, GpuOperation};
+pub use classes::{CostClass, GpuOperation, Purposes};
 pub use findings::{Evidence, Finding, FindingKind, NextStep, rank_findings};
 
 use crate::balance::{Balance, BalanceRequest, Grouping, WRAPPED, balance};

@@ -80,8 +80,13 @@ impl Concentration {
     /// The finding as a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let (name, all) = (self.level.name(), self.units.len());
-        let units = |n: u64| if n == 1 { name } else { self.level.plural() };
+        let all = self.units.len();
+        // "Groups" alone would be those of the members.
+        let (name, plural) = match self.level {
+            Level::Group => ("group of switches", "groups of switches"),
+            other => (other.name(), other.plural()),
+        };
+        let units = |n: u64| if n == 1 { name } else { plural };
         let lie = format!(
             "{} nodes lie in {} of {} {}",
             self.marked,

@@ -1,5 +1,6 @@
 //! `cluster` and `topology`: groups of locations that cost alike, and where their nodes stand.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ use parallax_service::{
 
 use super::Context;
 use crate::args::Database;
-use crate::text::{Role, Show, Style, TextTable, printable};
+use crate::text::{KeyValues, Role, Show, Style, TextTable, printable};
 
 /// What groups are made of, and how.
 #[derive(Debug, Args)]
@@ -103,6 +104,19 @@ pub(crate) enum ClusterTable {
 pub(crate) struct TopologyArgs {
     #[command(flatten)]
     groups: GroupArgs,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// Show groups on the map instead of how much nodes cost.
+    #[arg(long = "groups")]
+    show_groups: bool,
+    /// One table in full instead of the map; other formats than text have `nodes` unless told.
+    #[arg(long, value_enum)]
+    table: Option<TopologyTable>,
+}
+
+/// Where nodes stand.
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArgs {
     /// A host table: hostid,xname; /etc/hosts; the output of pbsnodes -F json; Slurm's
     /// topology.conf. May be given several times: they complete each other.
     #[arg(long, value_name = "FILE")]
@@ -110,12 +124,31 @@ pub(crate) struct TopologyArgs {
     /// What names of nodes mean: aurora, frontier, polaris, xname, or a file that describes it.
     #[arg(long, value_name = "SYSTEM")]
     system: Option<String>,
-    /// Show groups on the map instead of how much nodes cost.
-    #[arg(long = "groups")]
-    show_groups: bool,
-    /// One table in full instead of the map; other formats than text have `nodes` unless told.
-    #[arg(long, value_enum)]
-    table: Option<TopologyTable>,
+}
+
+impl PlaceArgs {
+    /// The files, read.
+    pub(super) fn request(&self, clusters: ClusterRequest) -> anyhow::Result<TopologyRequest> {
+        let is_named = |name: &str| {
+            let known = ["aurora", "frontier", "polaris", "xname"];
+            known.iter().any(|own| own.eq_ignore_ascii_case(name))
+        };
+        let system = self.system.as_deref();
+        let file = system.filter(|name| !is_named(name) && Path::new(name).exists());
+        Ok(TopologyRequest {
+            clusters,
+            hosts: self.hosts.iter().map(|path| read(path)).collect::<anyhow::Result<_>>()?,
+            description: file.map(|name| read(Path::new(name))).transpose()?,
+            system: self.system.clone().filter(|_| file.is_none()),
+        })
+    }
+
+    /// The same as it is typed, with a space before it.
+    pub(super) fn words(&self) -> String {
+        let hosts = self.hosts.iter().map(|path| format!(" --hosts {}", path.display()));
+        let system = self.system.iter().map(|name| format!(" --system {name}"));
+        hosts.chain(system).collect()
+    }
 }
 
 /// Tables of `topology`.
@@ -180,6 +213,7 @@ pub(super) fn cluster(context: &Context, arguments: &ClusterArgs) -> anyhow::Res
 
 fn summary(answer: &ClusterAnswer, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     sentences(&answer.findings, style, out)?;
+    let clusters = &answer.clusters;
     let is_wide = style.width >= 120;
     let mut columns = vec!["group", "members", "nodes", "feature", "mean", "min", "max", "unit"];
     if is_wide {
@@ -198,13 +232,37 @@ fn summary(answer: &ClusterAnswer, style: &Style, out: &mut dyn Write) -> io::Re
         columns.push("context");
     }
     TextTable::new(&answer.features)
-        .title("What separates the groups (1: all of the variance lies between them)")
+        .title(match clusters.sizes.len() {
+            0 | 1 => "What was looked at",
+            _ => "What separates the groups",
+        })
         .columns(&columns)
         .head("eta_squared", "eta²")
         .head("cohens_d", "Cohen's d")
+        .head("auc", "AUC")
         .head("balance_ratio", "balance")
         .write(style, out)?;
-    if answer.stability.num_rows() > 0 {
+    if clusters.sizes.len() > 1 {
+        writeln!(out)?;
+        KeyValues::new()
+            .section("Columns")
+            .pair("eta²", "part of the variance that lies between the groups")
+            .pair("Cohen's d", "difference of the two groups farthest apart, in their spreads")
+            .pair("AUC", "how likely one of the one group has more than one of the other")
+            .pair("balance", "mean over all members / the largest; 1 is even")
+            .write(style, out)?;
+    }
+    let num_nodes = answer.measured.members.iter().filter_map(|member| member.node);
+    let num_nodes = num_nodes.collect::<BTreeSet<u64>>().len();
+    let stability = || clusters.stability.iter().chain(&clusters.stability_inside);
+    if num_nodes > 1 && stability().all(|one| one.split_nodes == 0) && stability().count() > 0 {
+        let text =
+            "k-means with k = 2 to 5, of all members and of group 1 alone, leaves every node \
+                    in one group"
+                .to_owned();
+        writeln!(out)?;
+        sentences(&[text], style, out)?;
+    } else if num_nodes > 1 && answer.stability.num_rows() > 0 {
         writeln!(out)?;
         TextTable::new(&answer.stability)
             .title("Nodes shared between groups by k-means, of all members and of group 1 alone")
@@ -220,6 +278,13 @@ fn summary(answer: &ClusterAnswer, style: &Style, out: &mut dyn Write) -> io::Re
         .show("k", Show::Id)
         .head("explained_percent", "between groups")
         .head("gap_error", "±")
+        .write(style, out)?;
+    writeln!(out)?;
+    KeyValues::new()
+        .section("Columns")
+        .pair("between groups", "part of the variance that lies between the k groups")
+        .pair("silhouette", "how clear the groups are: 1 is perfect, 0 is none")
+        .pair("gap, ±", "how much closer together members are than evenly spread ones")
         .write(style, out)
 }
 
@@ -248,19 +313,7 @@ fn sentences(findings: &[String], style: &Style, out: &mut dyn Write) -> io::Res
 }
 
 pub(super) fn topology(context: &Context, arguments: &TopologyArgs) -> anyhow::Result<()> {
-    let hosts =
-        arguments.hosts.iter().map(|path| read(path)).collect::<anyhow::Result<Vec<_>>>()?;
-    let is_named = |name: &str| {
-        ["aurora", "frontier", "polaris", "xname"].iter().any(|own| own.eq_ignore_ascii_case(name))
-    };
-    let file =
-        arguments.system.as_deref().filter(|name| !is_named(name) && Path::new(name).exists());
-    let request = TopologyRequest {
-        clusters: arguments.groups.request(),
-        hosts,
-        description: file.map(|name| read(Path::new(name))).transpose()?,
-        system: arguments.system.clone().filter(|_| file.is_none()),
-    };
+    let request = arguments.place.request(arguments.groups.request())?;
     let opened = context.open(&arguments.groups.database)?;
     let Answer { value: answer, mut notes } = opened.topology(&request, &context.control)?;
     let reason = &answer.clusters.reason;
@@ -294,14 +347,14 @@ fn overview(
     sentences(&answer.findings, style, out)?;
     writeln!(out)?;
     if answer.map.shelves.is_empty() {
-        return nodes(&answer.nodes_table, style, out);
+        return nodes(answer, style, out);
     }
     map(answer, show_groups, style, out)
 }
 
-fn nodes(table: &Table, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    TextTable::new(table)
-        .title("Nodes; no host table says where they stand")
+fn nodes(answer: &TopologyAnswer, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    TextTable::new(&answer.nodes_table)
+        .title(format!("Nodes and the mean of {} on them", printable(&answer.feature.0)))
         .columns(&["host_id", "address", "name", "group", "members", "value"])
         .show("host_id", Show::Text)
         .show("address", Show::Text)

@@ -97,7 +97,7 @@ fn write_text(
         By::Context => {
             let names = context_columns(table, found, style);
             let shown: Vec<&str> = names.iter().map(String::as_str).collect();
-            let text = TextTable::new(table).title(title(found)).columns(&shown);
+            let text = TextTable::new(table).title(title(found, style)).columns(&shown);
             text.show("share_percent", Show::Percent)
                 .head("share_percent", "share")
                 .head("balance_ratio", "balance")
@@ -112,18 +112,31 @@ fn write_text(
                 .head("max_s", "max")
                 .show("slowest", Show::Text)
         }
-        By::Location => TextTable::new(table)
-            .title("Locations: time in an iteration, on average")
-            .head("length_s", "length")
-            .head("computing_s", "computing")
-            .head("communicating_s", "communicating")
-            .head("waiting_s", "waiting")
-            .show("variation_percent", Show::Percent)
-            .head("variation_percent", "CV")
-            .head("slowest_in", "slowest in"),
+        By::Location => {
+            let mut shown = vec!["location"];
+            if style.width >= WIDE {
+                shown.push("length_s");
+            }
+            shown.extend(["computing_s", "communicating_s", "waiting_s", "variation_percent"]);
+            shown.push("slowest_in");
+            TextTable::new(table)
+                .title("Locations: mean time in an iteration")
+                .columns(&shown)
+                .show("location", Show::Text)
+                .head("length_s", "length")
+                .head("computing_s", "computing")
+                .head("communicating_s", "in MPI")
+                .head("waiting_s", "waiting")
+                .show("variation_percent", Show::Percent)
+                .head("variation_percent", "CV")
+                .head("slowest_in", "slowest in")
+        }
         By::Iteration => {
-            let mut shown = vec!["iteration", "state", "start_s", "length_s", "mean_s", "max_s"];
-            shown.push("imbalance_percent");
+            let mut shown = vec!["iteration", "state", "start_s", "length_s"];
+            if style.width >= WIDE {
+                shown.push("mean_s");
+            }
+            shown.extend(["max_s", "imbalance_percent"]);
             if style.width >= WIDE {
                 shown.extend(["saving_s", "waiting_s"]);
             }
@@ -131,6 +144,7 @@ fn write_text(
             TextTable::new(table)
                 .title("Iterations: computing on the locations")
                 .columns(&shown)
+                .head("iteration", "no.")
                 .show("imbalance_percent", Show::PercentBar)
                 .head("imbalance_percent", "imbalance")
                 .head("start_s", "start")
@@ -146,6 +160,12 @@ fn write_text(
             .head("time_s", "time"),
     };
     text.write(style, out)?;
+    let columns = columns(by, found, style);
+    if !columns.is_empty() {
+        writeln!(out)?;
+        let add = |facts: KeyValues, (head, what): &(&str, &str)| facts.pair(*head, *what);
+        columns.iter().fold(KeyValues::new().section("Columns"), add).write(style, out)?;
+    }
     if by == By::Context {
         writeln!(out)?;
         savings(found, style).write(style, out)?;
@@ -153,12 +173,60 @@ fn write_text(
     Ok(())
 }
 
-fn title(found: &FoundIterations) -> String {
-    format!(
-        "Time in an iteration: mean and largest of {} locations, mean over {} iterations",
-        count(found.locations.len() as u64),
-        count(found.num_whole as u64),
-    )
+fn title(found: &FoundIterations, style: &Style) -> String {
+    let iterations = count(found.num_whole as u64);
+    match found.locations.len() {
+        1 => format!("Time in an iteration: mean over {iterations} iterations"),
+        n => format!(
+            "Time in an iteration: mean{} of {} locations, over {iterations} iterations",
+            if style.width >= WIDE { " and largest" } else { "" },
+            count(n as u64),
+        ),
+    }
+}
+
+/// What columns mean that their heads do not say.
+fn columns(by: By, found: &FoundIterations, style: &Style) -> Vec<(&'static str, &'static str)> {
+    let is_compared = found.locations.len() > 1;
+    let is_wide = style.width >= WIDE;
+    let mut out = Vec::new();
+    if by == By::Context && is_compared {
+        out.push(("balance", "mean over locations / the largest of them; 1 is even"));
+        if is_wide {
+            out.push(("CV across", "coefficient of variation over locations"));
+            out.push(("CV within", "the same over the iterations of one location, on average"));
+            out.push(("saving", "what an iteration would be shorter if the context were balanced"));
+        }
+        out.push(("in all", "what balancing the context saves over all iterations, at best"));
+        if is_wide || found.interval_seconds.is_some() {
+            let what = "what is left of it when differences between iterations even out";
+            out.push(("lasting", what));
+        }
+    }
+    if by == By::Context && !is_compared {
+        out.push(("CV within", "coefficient of variation over iterations"));
+    }
+    if by == By::Location {
+        out.push(("CV", "coefficient of variation of computing over iterations"));
+        out.push(("slowest in", "iterations in which nobody computes longer"));
+    }
+    if by == By::Iteration {
+        if is_wide {
+            out.push(("mean", "computing, mean over locations"));
+        }
+        out.push(("max", "computing of the slowest location"));
+        out.push(("imbalance", "(max - mean) / max"));
+        if is_wide {
+            out.push(("saving", "if each context were balanced on its own"));
+        }
+    }
+    out
+}
+
+/// A count with what people call the locations of a kind.
+fn counted(number: usize, kind: &str) -> String {
+    let one = kind.strip_suffix('s').filter(|_| number == 1);
+    format!("{} {}", count(number as u64), one.unwrap_or(kind))
 }
 
 /// The columns for which a line has room.
@@ -167,8 +235,8 @@ fn context_columns(table: &Table, found: &FoundIterations, style: &Style) -> Vec
     let is_wide = style.width >= WIDE;
     let is_shown = |name: &str| match name {
         "context" | "share_percent" | "mean_s" => true,
-        "max_s" | "balance_ratio" | "total_saving_s" => is_compared,
-        "saving_s" => is_compared && is_wide,
+        "balance_ratio" | "total_saving_s" => is_compared,
+        "max_s" | "saving_s" => is_compared && is_wide,
         "lasting_saving_s" => is_compared && (is_wide || found.interval_seconds.is_some()),
         "does" => is_wide,
         "within_percent" => is_wide || !is_compared,
@@ -287,7 +355,7 @@ fn locations(found: &FoundIterations) -> String {
         (_, true) => "; iterations begin together",
         (_, false) => "; iterations begin at different times",
     };
-    format!("{} {}: {names}{order}", count(found.locations.len() as u64), found.group)
+    format!("{}: {names}{order}", counted(found.locations.len(), &found.group))
 }
 
 fn because(best: &RepetitionEvidence, found: &FoundIterations) -> String {
@@ -311,9 +379,12 @@ fn because(best: &RepetitionEvidence, found: &FoundIterations) -> String {
     };
     format!(
         "{:.0} % of the {what}; these cover {:.0} % of the time in which the locations are \
-         active; {seen}; {} contexts with {:.0} % of that time come as often; probability of as \
-         much by chance: {chance}",
-        best.regular_percent, best.coverage_percent, best.num_contexts, best.explained_percent
+         active; {seen}; {} with {:.0} % of that time come as often; probability of as much by \
+         chance: {chance}",
+        best.regular_percent,
+        best.coverage_percent,
+        counted(best.num_contexts, "contexts"),
+        best.explained_percent
     )
 }
 
@@ -355,8 +426,8 @@ fn savings(found: &FoundIterations, style: &Style) -> KeyValues {
         facts = facts.pair(
             "not judged",
             format!(
-                "{} contexts with less than two samples in an iteration are not in the first line",
-                count(found.num_unresolved as u64)
+                "{} with less than two samples in an iteration: not in the first line",
+                counted(found.num_unresolved, "contexts")
             ),
         );
     }
@@ -368,8 +439,7 @@ fn nothing(answer: &IterationsAnswer, style: &Style, out: &mut dyn Write) -> io:
     let mut facts = KeyValues::new().section("No regular iterations");
     for group in &answer.groups {
         if let Some(why) = &group.why_not {
-            let who = format!("{} {}", count(group.num_locations as u64), group.group);
-            facts = facts.pair(who, why.clone());
+            facts = facts.pair(counted(group.num_locations, &group.group), why.clone());
         }
     }
     if answer.groups.is_empty() {

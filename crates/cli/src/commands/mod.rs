@@ -31,6 +31,7 @@ use clap::CommandFactory as _;
 pub(crate) use events::{CriticalPathArgs, OverTimeArgs, WaitsArgs};
 pub(crate) use iterations::IterationsArgs;
 use parallax_service::{Control, FindOrder, FindRequest, Opened, Severity};
+pub(crate) use report::ReportArgs;
 
 use parallax_wire::TopRows;
 
@@ -162,9 +163,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Balance(arguments) => analyses::balance(&context, arguments),
         Command::Distribution(arguments) => distribution::distribution(&context, arguments),
         Command::Source { database, file, cost } => source::source(&context, &database, file, cost),
-        Command::Report { database, metric, against, html } => {
-            report::report(&context, &database, metric, against, html)
-        }
+        Command::Report(arguments) => report::report(&context, arguments),
         Command::Idleness { database, source, metric } => {
             analyses::idleness(&context, &database, source, metric.as_deref())
         }

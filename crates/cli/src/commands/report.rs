@@ -3,33 +3,49 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::Parser as _;
+use clap::{Args, Parser as _};
 use parallax_service::analysis::report::{GpuRow, Report, rank_findings};
 use parallax_service::{
-    Answer, Column, ComparedVersion, ComparisonRequest, Table, compare_experiments, regression,
+    Answer, ClusterRequest, Column, ComparedVersion, ComparisonRequest, Table, compare_experiments,
+    regression,
 };
-use parallax_wire::ReportReply;
+use parallax_wire::{FindingReply, ReportReply};
 
+use super::clusters::PlaceArgs;
 use super::{Context, report_html};
 use crate::args::{Cli, Command, Database};
 use crate::output::{Format, Output};
 use crate::text::{KeyValues, Role, Style, TextTable, count, printable, quantity};
 use crate::{open, scaling};
 
-pub(super) fn report(
-    context: &Context,
-    database: &Database,
+/// What a report is about.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    database: Database,
+    /// What counts as cost; without it the metric that says most about time.
+    #[arg(long, short, value_name = "METRIC")]
     metric: Option<String>,
+    /// An earlier execution: what became slower since then is a finding, too.
+    #[arg(long, value_name = "PATH")]
     against: Option<PathBuf>,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// Also write the report as one HTML file.
+    #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-) -> anyhow::Result<()> {
+}
+
+pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result<()> {
+    let ReportArgs { database, metric, against, place, html } = arguments;
     let path = database.path.display().to_string();
     if scaling::is_ensemble(&database.path) {
         return of_several_runs(context, &path, metric, html);
     }
-    let opened = context.open(database)?;
+    let request = place.request(ClusterRequest::default())?;
+    let opened = context.open(&database)?;
     let Answer { value: mut report, mut notes } =
-        opened.diagnose(metric.as_deref(), &context.control)?;
+        opened.diagnose_at(metric.as_deref(), &request, &context.control)?;
     let mut changes = Vec::new();
     let mut compared = None;
     if let Some(other) = against {
@@ -50,7 +66,9 @@ pub(super) fn report(
         }
         compared = Some(other);
     }
-    let mut reply = ReportReply::of(&report, &opened, &path)?;
+    let mut reply = ReportReply::of(&report, &notes, &opened, &path)?;
+    let in_racks = |finding: &&mut FindingReply| finding.next.starts_with("parallax topology ");
+    reply.findings.iter_mut().filter(in_racks).for_each(|f| f.next.push_str(&place.words()));
     if let Some(other) = &compared {
         let slower = reply.findings.iter_mut().filter(|finding| finding.kind == "Slower");
         slower.for_each(|finding| finding.next = format!("parallax compare {other} {path}"));

@@ -60,6 +60,13 @@ pub(super) fn page(
         );
     }
     out.push_str("</ol>\n");
+    if !reply.notes.is_empty() {
+        out.push_str("<h2>Notes</h2>\n<ul>");
+        for note in &reply.notes {
+            let _ = write!(out, "<li>{}</li>", escaped(note));
+        }
+        out.push_str("</ul>\n");
+    }
     if let Some((other, sentences)) = beside {
         let _ = write!(out, "<h2>Beside {}</h2>\n<ul>", escaped(other));
         for sentence in sentences {

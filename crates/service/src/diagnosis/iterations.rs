@@ -1,0 +1,201 @@
+//! What balancing would save in the iterations of a program.
+
+use parallax_analysis::comparison::amount;
+use parallax_analysis::events::Activity;
+use parallax_analysis::iterations::{ContextStatistics, Iterations};
+use parallax_analysis::report::{Evidence, Finding, FindingKind, NextStep, Purposes, Report};
+use parallax_base::{ContextIdx, Control, Unit};
+use parallax_engine::EngineError;
+use parallax_engine::query::normalised_name;
+use parallax_model::ContextKind;
+
+use super::evidence;
+use crate::clusters::counted;
+use crate::iterations::IterationsRequest;
+use crate::{Opened, ServiceError};
+
+/// Traces with more samples or calls are not read for a report: it would take much longer than
+/// everything else in it.
+const MOST_SAMPLES: u64 = 20_000_000;
+/// Balancing that saves less than this share of the run is not told, in per cent.
+const MIN_SAVING_PERCENT: f64 = 2.0;
+/// Contexts that are told.
+const MAX_TOLD: usize = 3;
+/// A difference of sampled times counts from this many standard deviations on: of many contexts and
+/// locations some differ by two by chance.
+const CHANCE: f64 = 3.0;
+
+/// One context that is worth balancing.
+struct Told<'a> {
+    row: &'a ContextStatistics,
+    /// What it saves over all iterations, in seconds.
+    saving: f64,
+}
+
+/// One finding on the contexts that balancing would save most in; none where there are no traces,
+/// no iterations, or nothing that stands out of the noise of sampling.
+pub(super) fn uneven_iterations(
+    opened: &Opened,
+    _: &Report,
+    control: &Control,
+) -> Result<Vec<Finding>, ServiceError> {
+    let Some(traces) = opened.session.experiment().traces.as_ref() else { return Ok(Vec::new()) };
+    let samples: u64 = traces.tracks().iter().map(|track| track.num_samples).sum();
+    if samples > MOST_SAMPLES {
+        return Err(EngineError::Missing {
+            what: format!("the trace is long ({})", counted(samples, "sample")),
+            hint: "ask `parallax iterations` for them".into(),
+        }
+        .into());
+    }
+    let (finding, _) = opened.find_iterations(&IterationsRequest::default(), control)?;
+    let Some((iterations, cube)) = &finding.iterations else { return Ok(Vec::new()) };
+    let run = finding.window.nanos() as f64 / 1e9;
+    if iterations.tracks.len() < 2 || run <= 0.0 {
+        return Ok(Vec::new());
+    }
+    let found = opened.found(iterations, cube);
+    let statistics = &found.statistics;
+    let interval = iterations.interval_nanos.map(|nanos| nanos as f64 / 1e9);
+    let is_worth = |saving: f64| saving / run * 100.0 >= MIN_SAVING_PERCENT;
+    let mut told: Vec<Told<'_>> = (statistics.contexts.iter())
+        .filter(|row| row.activity == Activity::Computing)
+        .map(|row| Told { row, saving: certain_saving(row, interval, statistics.num_whole) })
+        .filter(|told| is_worth(told.saving))
+        .collect();
+    told.sort_by(|a, b| b.saving.total_cmp(&a.saving).then(a.row.context.cmp(&b.row.context)));
+    told.truncate(MAX_TOLD);
+
+    let percent = |saving: f64| (saving / run * 100.0).min(100.0);
+    let share = |saving: f64| {
+        format!("{} ({:.1} % of the run)", amount(saving, &Unit::Seconds), percent(saving))
+    };
+    let location = |at: usize| found.locations.get(at).cloned().unwrap_or_default();
+    let names = Names(Purposes::new(opened.session.tree()));
+    let mut text = names.opening(iterations, run);
+    let mut numbers = basis(iterations, run);
+    let at_stake;
+    if let Some((first, others)) = told.split_first() {
+        at_stake = told.iter().map(|told| told.saving).sum::<f64>();
+        text.push_str(&format!(
+            " Balancing {} would save up to {}; {} is slowest in it",
+            names.of(first.row.context),
+            share(first.saving),
+            location(first.row.slowest),
+        ));
+        for other in others {
+            let name = names.of(other.row.context);
+            text.push_str(&format!("; balancing {name} up to {}", share(other.saving)));
+        }
+        text.push('.');
+        for told in &told {
+            let what = format!("saving by balancing {}", names.of(told.row.context));
+            numbers.push(evidence(&what, told.saving, "s"));
+            numbers.push(evidence("lasting part of it", lasting(told), "s"));
+        }
+    } else {
+        let busiest = (statistics.locations.iter())
+            .max_by(|a, b| a.computing_seconds.total_cmp(&b.computing_seconds));
+        let Some(busiest) = busiest else { return Ok(Vec::new()) };
+        at_stake = statistics.lasting_saving_seconds;
+        let longest = busiest.computing_seconds * statistics.num_whole as f64;
+        if !is_worth(at_stake) || at_stake <= noise(longest, interval) {
+            return Ok(Vec::new());
+        }
+        text.push_str(&format!(
+            " No function stands out, but {} computes longest: with as much computing on each \
+             location the run would be up to {} shorter.",
+            location(busiest.location),
+            share(at_stake),
+        ));
+        numbers.push(evidence("saving by equal computing", at_stake, "s"));
+    }
+    Ok(vec![Finding {
+        kind: FindingKind::Iterations,
+        text,
+        percent: percent(at_stake),
+        evidence: numbers,
+        context: told.first().map(|told| told.row.context),
+        next: NextStep { command: "iterations", contexts: None },
+    }])
+}
+
+/// What balancing saves for certain, in seconds over all iterations. Times of samples are uncertain
+/// in one iteration; then only what lasts over all of them counts, and 0 where this is noise, too.
+fn certain_saving(row: &ContextStatistics, interval: Option<f64>, num_whole: usize) -> f64 {
+    if row.saving_seconds > noise(row.max_seconds, interval) {
+        return row.total_saving_seconds;
+    }
+    let largest = row.lasting_saving_seconds + row.mean_seconds * num_whole as f64;
+    if row.lasting_saving_seconds > noise(largest, interval) {
+        return row.lasting_saving_seconds;
+    }
+    0.0
+}
+
+/// How much a time of that many seconds may differ by chance: the number of its samples, each of
+/// `interval` seconds, is uncertain by its square root (Poisson). 0 where times are exact.
+fn noise(seconds: f64, interval: Option<f64>) -> f64 {
+    interval.map_or(0.0, |interval| CHANCE * (seconds.max(0.0) * interval).sqrt())
+}
+
+fn lasting(told: &Told<'_>) -> f64 {
+    told.row.lasting_saving_seconds.min(told.saving)
+}
+
+/// What contexts are called.
+struct Names<'a>(Purposes<'a>);
+
+impl Names<'_> {
+    /// What people call a context; of library code also what needs it.
+    fn of(&self, context: ContextIdx) -> String {
+        let name = |at| normalised_name(&self.0.tree().label(at)).into_owned();
+        let tree = self.0.tree();
+        let is_placeholder = |at: ContextIdx| tree.label(at).starts_with('<');
+        // `<gpu kernel>` says nothing without the function that starts it.
+        let caller = match is_placeholder(context) {
+            true => (tree.ancestors(context))
+                .find(|&at| tree.kind(at) == ContextKind::Function && !is_placeholder(at)),
+            false => self.0.program_caller(context),
+        };
+        match caller {
+            Some(above) => format!("{} (below {})", name(context), name(above)),
+            None => name(context),
+        }
+    }
+
+    /// How many iterations of what there are.
+    fn opening(&self, iterations: &Iterations, run: f64) -> String {
+        let about = match &iterations.repetition {
+            Some(found) if !found.is_order && found.regular_share < 0.9 => "About ",
+            _ => "",
+        };
+        let mut markers: Vec<String> = iterations.marker.iter().map(|&at| self.of(at)).collect();
+        markers.sort_unstable();
+        markers.dedup();
+        format!(
+            "{about}{} of {} begin with {}, in {:.0} % of the run on {} {}.",
+            counted(iterations.len() as u64, "iteration"),
+            amount(iterations.period_nanos() / 1e9, &Unit::Seconds),
+            markers.join(" or "),
+            (iterations.span().nanos() as f64 / 1e9 / run * 100.0).min(100.0),
+            iterations.tracks.len(),
+            iterations.group.name(),
+        )
+    }
+}
+
+/// What the iterations rest on.
+fn basis(iterations: &Iterations, run: f64) -> Vec<Evidence> {
+    let mut out = vec![
+        evidence("iterations", iterations.len() as f64, ""),
+        evidence("period", iterations.period_nanos() / 1e9, "s"),
+        evidence("run", run, "s"),
+    ];
+    if let Some(found) = &iterations.repetition {
+        let what = if found.is_order { "iterations alike in order" } else { "regular distances" };
+        out.push(evidence(what, found.regular_share * 100.0, "%"));
+        out.push(evidence("probability by chance", found.chance, ""));
+    }
+    out
+}
