@@ -275,7 +275,10 @@ impl Facts<'_> {
     ) -> Result<f64, EngineError> {
         let tree = self.tree();
         let is_program = |context: &ContextIdx| {
-            tree.parent(*context).is_some_and(|above| tree.kind(above) == ContextKind::Entry)
+            let is_top =
+                |above| above == ContextTree::ROOT || tree.kind(above) == ContextKind::Entry;
+            tree.kind(*context) != ContextKind::Entry
+                && tree.parent(*context).is_some_and(is_top)
                 && self.classes.of_context.get(context.idx()) != Some(&CostClass::HelperThreads)
         };
         let contexts: Vec<ContextIdx> = tree.iter().filter(is_program).collect();

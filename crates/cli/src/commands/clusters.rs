@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use parallax_service::{
-    Answer, BalanceBy, ClusterAnswer, ClusterMethod, ClusterRequest, HostSource, Table,
-    TopologyAnswer, TopologyRequest,
+    Answer, BalanceBy, ClusterAnswer, ClusterMethod, ClusterRequest, HostSource, TopologyAnswer,
+    TopologyRequest,
 };
 
 use super::Context;
