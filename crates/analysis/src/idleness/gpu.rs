@@ -6,7 +6,7 @@ use parallax_base::{Control, LocationIdx, MetricIdx, TimeWindow, Unit};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextTree, Scope, TraceStore};
 
-use super::{GpuProfiled, GpuRow, GpuTraced, Group, IdlenessOptions, is_gpu, time_metric};
+use super::{GpuProfiled, GpuRow, GpuTraced, Group, IdlenessOptions, groups, time_metric};
 use crate::balance::read::{SliceParts, visit_values};
 
 pub(super) fn gpu_rows(
@@ -57,37 +57,21 @@ fn sweep(mut intervals: Vec<(u64, u64)>) -> (u64, u64) {
     (union, sum)
 }
 
-/// Placeholders in which a stream does nothing.
-const IDLE_NAMES: [&str; 3] = ["<gpu sync>", "<no activity>", "<no gpu activity>"];
-
 fn traced(
     session: &Session,
     store: &dyn TraceStore,
     control: &Control,
 ) -> Result<Vec<(Group, GpuTraced)>, EngineError> {
-    let x = session.experiment();
     let tree = session.tree();
-    let is_idle: Vec<bool> = tree
-        .iter()
-        .map(|context| {
-            tree.enclosing_function(context)
-                .and_then(|function| tree.function_name(function))
-                .is_some_and(|name| IDLE_NAMES.contains(&name))
-        })
-        .collect();
-    let mut groups: BTreeMap<Group, Vec<(usize, bool)>> = BTreeMap::new();
-    for (track, described) in store.tracks().iter().enumerate() {
-        let group = Group::of(&x.locations, described.location);
-        let gpu = is_gpu(&x.locations, described.location);
-        groups.entry(group).or_default().push((track, gpu));
-    }
-    groups.retain(|_, tracks| tracks.iter().any(|(_, gpu)| *gpu));
+    let is_idle = groups::idle_contexts(tree);
     let mut out = Vec::new();
-    for (group, tracks) in groups {
+    for (group, members) in groups::with_gpus(session, store)? {
         let (mut first, mut last) = (u64::MAX, 0);
         let mut active = Vec::new();
         let mut num_streams = 0;
-        for (track, gpu) in tracks {
+        let streams = members.streams.into_iter().map(|track| (track, true));
+        let threads = members.threads.into_iter().map(|track| (track, false));
+        for (track, gpu) in streams.chain(threads) {
             control.check()?;
             let mut has_samples = false;
             store.visit(track, TimeWindow::ALL, &mut |interval| {

@@ -13,8 +13,10 @@
 //! - Threads, from profiles ([`CpuSource::Profile`]): the same shares of the sampled time; time in
 //!   which a thread did not run is not sampled and stays unknown.
 
+mod blame;
 mod cpu;
 mod gpu;
+mod groups;
 mod table;
 
 use parallax_base::{Control, LocationIdx, MetricIdx, Unit};
@@ -22,6 +24,8 @@ use parallax_engine::{EngineError, Session};
 use parallax_model::{IdentityKind, LocationCatalog};
 
 use crate::report::classes::Classes;
+
+pub use blame::{ContextBlame, GpuBlame, NOBODY, RankBlame, gpu_blame};
 
 /// Where the times of threads come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -166,7 +170,7 @@ impl CpuTimes {
     /// A part of the whole in per cent; 0 of nothing.
     #[must_use]
     pub fn percent(&self, part: f64) -> f64 {
-        if self.whole > 0.0 { part / self.whole * 100.0 } else { 0.0 }
+        percent(part, self.whole)
     }
 
     fn add(&mut self, other: &Self) {
@@ -234,6 +238,11 @@ pub fn idleness(
     let gpu = gpu::gpu_rows(session, options, &mut notes, control)?;
     let cpu = cpu::cpu_rows(session, options, &classes, &mut notes, control)?;
     Ok(Idleness { gpu, cpu, notes })
+}
+
+/// A part of a whole in per cent; 0 of nothing.
+fn percent(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole * 100.0 } else { 0.0 }
 }
 
 /// Whether a location is a stream, context or device of a GPU.
