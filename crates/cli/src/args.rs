@@ -260,6 +260,9 @@ pub(crate) enum Command {
         /// The metric of time for answers from profiles.
         #[arg(long, short, value_name = "METRIC")]
         metric: Option<String>,
+        /// What threads did while the GPUs of their rank had nothing to do, from traces.
+        #[arg(long, conflicts_with_all = ["source", "metric"])]
+        blame: bool,
     },
     /// Why a program stops scaling, and where: maps, losses and a verdict for every region.
     Scaling(crate::scaling::ScalingArgs),

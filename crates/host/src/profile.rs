@@ -185,6 +185,12 @@ pub(crate) fn balance(opened: &Opened, ask: &BalanceAsk, control: &Control) -> A
 }
 
 pub(crate) fn idleness(opened: &Opened, ask: &IdlenessAsk, control: &Control) -> Answered {
+    if ask.blame {
+        let answer = opened.gpu_blame(control).map_err(|error| service_error(&error))?;
+        let table =
+            answer.value.calls_table(opened.session().tree(), |context| opened.call_path(context));
+        return with_tables(ask, &TableOnlyReply { notes: answer.notes }, &[("rows", &table)]);
+    }
     let answer = opened
         .idleness(ask.metric.as_deref(), SourceChoice::Best, control)
         .map_err(|error| service_error(&error))?;

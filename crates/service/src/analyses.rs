@@ -4,7 +4,9 @@ use parallax_analysis::balance::{
     Balance, BalanceRequest as Question, Grouping, MemberRule, Pooling, balance,
     balance_by_function,
 };
-use parallax_analysis::idleness::{Idleness, IdlenessOptions, SourceChoice, idleness};
+use parallax_analysis::idleness::{
+    GpuBlame, Idleness, IdlenessOptions, SourceChoice, gpu_blame, idleness, short_name,
+};
 use parallax_analysis::report::{Report, ReportOptions, helper_contexts, report};
 use parallax_base::{ContextIdx, Control, MetricIdx};
 use parallax_engine::query::{parse_contexts, parse_metrics};
@@ -193,5 +195,62 @@ impl Opened {
             None => None,
         };
         Ok(idleness(&self.session, &IdlenessOptions { source, metric }, control)?)
+    }
+
+    /// What the threads of each rank did while its GPUs had nothing to do: needs traces.
+    /// [`GpuBlame::calls_table`] makes a table of it.
+    ///
+    /// # Errors
+    /// When there are no traces, they cannot be read, or the question is withdrawn.
+    pub fn gpu_blame(&self, control: &Control) -> Result<Answer<GpuBlame>, ServiceError> {
+        let blame = gpu_blame(&self.session, control)?;
+        let mut notes = Vec::new();
+        if blame.ranks.is_empty() {
+            notes.push("the traces have no streams of GPUs: there is nobody to blame".to_owned());
+            return Ok(Answer { value: blame, notes });
+        }
+        notes.push(
+            "Time in which no GPU work of a rank was active, shared equally among its threads \
+             that were active; calls of MPI, GPU runtimes and system libraries with all below them."
+                .into(),
+        );
+        let alone = blame.ranks.iter().filter(|rank| rank.num_threads == 0).count();
+        if alone > 0 {
+            notes.push(format!(
+                "{alone} of {} ranks with GPUs have no traces of threads: nobody can be blamed for \
+                 their idle time.",
+                blame.ranks.len()
+            ));
+        }
+        Ok(Answer { value: blame, notes })
+    }
+
+    /// The functions that lead to a context, outermost first: `main > initMC > cudaMallocManaged`.
+    #[must_use]
+    pub fn call_path(&self, context: ContextIdx) -> String {
+        self.functions_to(context).join(" > ")
+    }
+
+    /// The same with names as short as they can be: without entry, arguments and libraries.
+    #[must_use]
+    pub fn short_call_path(&self, context: ContextIdx) -> String {
+        let names = self.functions_to(context);
+        let from =
+            usize::from(names.len() > 1 && names.first().is_some_and(|n| n.starts_with('<')));
+        let names: Vec<String> = names.iter().skip(from).map(|name| short_name(name)).collect();
+        names.join(" > ")
+    }
+
+    fn functions_to(&self, context: ContextIdx) -> Vec<String> {
+        let tree = self.session.tree();
+        let is_named = |c: &ContextIdx| {
+            *c == context || matches!(tree.kind(*c), ContextKind::Function | ContextKind::Entry)
+        };
+        let mut path = tree.path(context);
+        path.retain(is_named);
+        if path.is_empty() {
+            path.push(context);
+        }
+        path.into_iter().map(|c| tree.label(c)).collect()
     }
 }

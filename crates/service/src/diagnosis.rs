@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 
 use parallax_analysis::comparison::{VersionPair, amount};
 use parallax_analysis::events::{WaitChoice, WaitKind, critical_path, waits};
-use parallax_analysis::idleness::SourceChoice;
+use parallax_analysis::idleness::{GpuBlame, SourceChoice, gpu_work, short_name};
 use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{Evidence, Finding, FindingKind, NextStep, Report, rank_findings};
 use parallax_base::{ContextIdx, Control, Unit};
-use parallax_model::{IdentityKind, TraceKind};
+use parallax_model::{ContextTree, IdentityKind, TraceKind};
 
 use crate::comparison::ComparisonOutcome;
 use crate::{Answer, Opened, ServiceError, TopologyRequest};
@@ -102,6 +102,21 @@ fn seconds(nanos: u64) -> f64 {
     nanos as f64 / 1e9
 }
 
+/// Call paths and kernels of idle GPUs that are told at most.
+const MAX_TOLD: usize = 3;
+/// Those with a smaller share are not told, in per cent.
+const MIN_TOLD_PERCENT: f64 = 5.0;
+
+/// A call and who makes it: `cudaMallocManaged called from initMC`.
+fn call_name(tree: &ContextTree, context: ContextIdx) -> String {
+    let short = |context| short_name(&tree.label(context));
+    let caller = tree.parent(context).and_then(|above| tree.enclosing_function(above));
+    match caller {
+        Some(caller) => format!("{} called from {}", short(context), short(caller)),
+        None => short(context),
+    }
+}
+
 fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Finding>, ServiceError> {
     if !opened.session.experiment().locations.has(IdentityKind::GpuStream) {
         return Ok(Vec::new());
@@ -126,18 +141,69 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Findi
     if percent < MIN_GPU_IDLE_PERCENT {
         return Ok(Vec::new());
     }
-    let text = format!(
+    let mut text = format!(
         "GPUs have nothing to do for {percent:.1} % of their time, {who} most ({worst:.1} %). \
          Work for them, or fewer of them, is worth up to {}.",
         amount(sum, &Unit::Seconds)
     );
+    let mut numbers = vec![evidence("idle", sum, "s"), evidence("time of GPUs", whole, "s")];
+    let blame = match opened.session.experiment().traces {
+        Some(_) => opened.gpu_blame(control)?.value,
+        None => GpuBlame::default(),
+    };
+    let of_idle = |nanos: u64| nanos as f64 / blame.idle_nanos().max(1) as f64 * 100.0;
+    let told = |percent: &f64| *percent >= MIN_TOLD_PERCENT;
+    let tree = opened.session.tree();
+    let mut meanwhile: Vec<String> = Vec::new();
+    for row in blame.calls.iter().take(MAX_TOLD) {
+        let share = of_idle(row.exclusive_nanos);
+        if told(&share) {
+            let name = call_name(tree, row.context);
+            numbers.push(evidence(&format!("idle during {name}"), share, "%"));
+            meanwhile.push(format!("{name} ({share:.1} %)"));
+        }
+    }
+    let nobody = of_idle(blame.nobody_nanos());
+    match (meanwhile.is_empty(), told(&nobody)) {
+        (false, true) => text.push_str(&format!(
+            " Meanwhile threads are in {}; none is active for {nobody:.1} % of it.",
+            meanwhile.join(", ")
+        )),
+        (false, false) => {
+            text.push_str(&format!(" Meanwhile threads are in {}.", meanwhile.join(", ")));
+        }
+        (true, true) => {
+            text.push_str(&format!(" For {nobody:.1} % of it no thread is active either."));
+        }
+        (true, false) => {}
+    }
+    let work: Vec<String> = gpu_work(&opened.session, control)?
+        .iter()
+        .filter(|work| told(&work.percent))
+        .take(MAX_TOLD)
+        .map(|work| match work.balance_ratio {
+            Some(ratio) => format!(
+                "{} ({:.1} %, mean/max {ratio:.2}, most on {})",
+                work.name,
+                work.percent,
+                work.slowest.label()
+            ),
+            None => format!("{} ({:.1} %)", work.name, work.percent),
+        })
+        .collect();
+    if !work.is_empty() {
+        text.push_str(&format!(" What they do is {}.", work.join(", ")));
+    }
     Ok(vec![Finding {
         kind: FindingKind::IdleGpu,
         text,
         percent,
-        evidence: vec![evidence("idle", sum, "s"), evidence("time of GPUs", whole, "s")],
-        context: None,
-        next: NextStep { command: "idleness", contexts: None },
+        evidence: numbers,
+        context: blame.calls.first().map(|row| row.context),
+        next: NextStep {
+            command: if blame.calls.is_empty() { "idleness" } else { "idleness --blame" },
+            contexts: None,
+        },
     }])
 }
 

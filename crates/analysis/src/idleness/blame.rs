@@ -19,11 +19,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use parallax_base::{ContextIdx, Control, TimeWindow, threads};
+use parallax_base::{ContextIdx, Control, FunctionIdx, TimeWindow, threads};
 use parallax_engine::{Column, EngineError, Session, Table};
-use parallax_model::{ContextTree, TraceStore};
+use parallax_model::{ContextKind, ContextTree, TraceStore};
 
-use super::groups::{self, Members};
+use super::groups::{self, Members, is_gpu_call};
 use super::{Group, percent};
 use crate::report::CostClass;
 use crate::report::classes::Classes;
@@ -49,7 +49,7 @@ pub struct RankBlame {
     pub idle_nanos: u64,
     /// The part of [`RankBlame::idle_nanos`] in which none of its threads was active either.
     pub nobody_nanos: u64,
-    /// The function context with the largest exclusive blame, and how much that is.
+    /// The one of [`GpuBlame::calls`] with the largest exclusive blame, and how much that is.
     pub first: Option<(ContextIdx, u64)>,
 }
 
@@ -71,8 +71,9 @@ pub struct GpuBlame {
     pub ranks: Vec<RankBlame>,
     /// Contexts with exclusive blame, the largest first.
     pub contexts: Vec<ContextBlame>,
-    /// The same by where the program calls what it does not contain: all below a call of MPI, of a
-    /// GPU runtime, of files or memory, or of a system library, is the exclusive blame of that call.
+    /// The same as people are told it: by the functions on the call path, whatever line they call
+    /// from, and all below a call out of the program (of MPI, of a GPU runtime, of files or memory,
+    /// of a system library) as the exclusive blame of that call. The first of several contexts.
     pub calls: Vec<ContextBlame>,
 }
 
@@ -80,68 +81,77 @@ impl GpuBlame {
     /// Time in which no stream of a rank was active, over all ranks, in nanoseconds.
     #[must_use]
     pub fn idle_nanos(&self) -> u64 {
-        self.ranks.iter().map(|rank| rank.idle_nanos).sum()
+        self.ranks.iter().fold(0, |sum, rank| sum.saturating_add(rank.idle_nanos))
     }
 
     /// The part of it in which no thread of the rank was active either.
     #[must_use]
     pub fn nobody_nanos(&self) -> u64 {
-        self.ranks.iter().map(|rank| rank.nobody_nanos).sum()
+        self.ranks.iter().fold(0, |sum, rank| sum.saturating_add(rank.nobody_nanos))
     }
 
-    /// Contexts with exclusive blame, the largest first, and last the time of nobody, without a
-    /// context. `path` gives the text of a call path.
+    /// A line per call with blame and one for nobody, without a context; the largest first. `path` gives the text of a call path.
     #[must_use]
-    pub fn to_table(&self, path: impl Fn(ContextIdx) -> String) -> Table {
-        self.table(&self.contexts, path)
-    }
-
-    /// As [`GpuBlame::to_table`], of [`GpuBlame::calls`].
-    #[must_use]
-    pub fn calls_table(&self, path: impl Fn(ContextIdx) -> String) -> Table {
-        self.table(&self.calls, path)
-    }
-
-    fn table(&self, rows: &[ContextBlame], path: impl Fn(ContextIdx) -> String) -> Table {
+    pub fn calls_table(&self, tree: &ContextTree, path: impl Fn(ContextIdx) -> String) -> Table {
         let (idle, nobody) = (self.idle_nanos(), self.nobody_nanos());
-        let last = (nobody > 0).then_some(nobody);
-        let exclusive =
-            || rows.iter().map(|row| row.exclusive_nanos).chain(last).map(|nanos| nanos as f64);
-        let inclusive =
-            rows.iter().map(|row| row.inclusive_nanos).chain(last).map(|nanos| nanos as f64 / 1e9);
-        let paths = rows.iter().map(|row| path(row.context));
-        let contexts = rows.iter().map(|row| Some(u64::from(row.context.get())));
+        let row = |r: &ContextBlame| (Some(r.context), r.exclusive_nanos, r.inclusive_nanos);
+        let mut rows: Vec<_> = self.calls.iter().map(row).collect();
+        if nobody > 0 {
+            let at = rows.partition_point(|row| row.1 >= nobody);
+            rows.insert(at, (None, nobody, nobody));
+        }
+        let seconds = |nanos: u64| nanos as f64 / 1e9;
+        let id = |context| u64::from(tree.source_id(context));
+        let text = |context: Option<_>| context.map_or_else(|| NOBODY.to_owned(), &path);
         Table::new(vec![
             Column::f64s(
                 "idle_percent",
                 "%",
                 "Share of the time in which GPUs are idle.",
-                exclusive().map(|nanos| percent(nanos, idle as f64)).collect(),
+                rows.iter().map(|row| percent(row.1 as f64, idle as f64)).collect(),
             ),
             Column::f64s(
                 "idle",
                 "s",
                 "Time in which no GPU work of the rank was active and this was, shared among the \
                  threads that were active; without what is called from here.",
-                exclusive().map(|nanos| nanos / 1e9).collect(),
+                rows.iter().map(|row| seconds(row.1)).collect(),
             ),
             Column::f64s(
                 "idle_with_calls",
                 "s",
                 "The same with what is called from here.",
-                inclusive.collect(),
+                rows.iter().map(|row| seconds(row.2)).collect(),
             ),
             Column::optional_u64s(
                 "context_id",
                 "",
-                "The context; nothing where no thread was active.",
-                contexts.chain(last.map(|_| None)),
+                "Id of it in the database; nothing where no thread was active.",
+                rows.iter().map(|row| row.0.map(id)),
             ),
             Column::strings(
                 "call_path",
                 "The call path, outermost first.",
-                paths.chain(last.map(|_| NOBODY.to_owned())),
+                rows.iter().map(|row| text(row.0)),
             ),
+        ])
+    }
+
+    /// A line per rank with GPUs.
+    #[must_use]
+    pub fn ranks_table(&self, path: impl Fn(ContextIdx) -> String) -> Table {
+        let rows = &self.ranks;
+        let seconds = |of: fn(&RankBlame) -> u64| -> Vec<f64> {
+            rows.iter().map(|row| of(row) as f64 / 1e9).collect()
+        };
+        let percents = rows.iter().map(|row| percent(row.idle_nanos as f64, row.span_nanos as f64));
+        let most = rows.iter().map(|row| row.first.map(|(context, _)| path(context)));
+        Table::new(vec![
+            Column::strings("group", "Rank or node.", rows.iter().map(|row| row.group.label())),
+            Column::f64s("idle_percent", "%", "Share of the span.", percents.collect()),
+            Column::f64s("idle", "s", "No stream is active.", seconds(|row| row.idle_nanos)),
+            Column::f64s("nobody", "s", "No thread either.", seconds(|row| row.nobody_nanos)),
+            Column::optional_strings("most_of_it", "The call path with most blame.", most),
         ])
     }
 }
@@ -165,8 +175,9 @@ pub fn gpu_blame(session: &Session, control: &Control) -> Result<GpuBlame, Engin
     };
     let is_working: Vec<bool> =
         tree.iter().map(|context| !is_idle[context.idx()] && !does_nothing(context)).collect();
-    let of_function: Vec<ContextIdx> =
+    let functions: Vec<ContextIdx> =
         tree.iter().map(|c| tree.enclosing_function(c).unwrap_or(c)).collect();
+    let calls = Calls::new(tree, &classes);
     let question =
         Question { store, tree, is_idle: &is_idle, is_working: &is_working, at_once: AT_ONCE };
     let ranks: Vec<(Group, Members)> = groups::with_gpus(session, store)?.into_iter().collect();
@@ -178,25 +189,21 @@ pub fn gpu_blame(session: &Session, control: &Control) -> Result<GpuBlame, Engin
         for (group, members) in ranks.get(range).unwrap_or_default() {
             let swept = question.sweep(members, control)?;
             control.advance(1)?;
-            let mut by_function: BTreeMap<ContextIdx, u64> = BTreeMap::new();
+            let mut by_call: BTreeMap<ContextIdx, u64> = BTreeMap::new();
             for (context, part) in swept.parts {
-                *by_function.entry(of_function[context.idx()]).or_default() += part;
+                add(&mut nanos[context.idx()], part);
+                *by_call.entry(calls.of_context[context.idx()]).or_default() += part;
             }
-            for (context, part) in &by_function {
-                nanos[context.idx()] += part;
-            }
-            let first = by_function.into_iter().rev().max_by_key(|(_, part)| *part);
-            if swept.span_nanos.is_some() {
-                rows.push(RankBlame {
-                    group: *group,
-                    num_streams: members.streams.len(),
-                    num_threads: members.threads.len(),
-                    span_nanos: swept.span_nanos.unwrap_or(0),
-                    idle_nanos: swept.idle_nanos,
-                    nobody_nanos: swept.nobody_nanos,
-                    first,
-                });
-            }
+            let Some(span_nanos) = swept.span_nanos else { continue };
+            rows.push(RankBlame {
+                group: *group,
+                num_streams: members.streams.len(),
+                num_threads: members.threads.len(),
+                span_nanos,
+                idle_nanos: swept.idle_nanos,
+                nobody_nanos: swept.nobody_nanos,
+                first: by_call.into_iter().rev().max_by_key(|(_, part)| *part),
+            });
         }
         Ok::<_, EngineError>((rows, nanos))
     });
@@ -206,52 +213,87 @@ pub fn gpu_blame(session: &Session, control: &Control) -> Result<GpuBlame, Engin
         let (more, nanos) = part?;
         rows.extend(more);
         for (sum, nanos) in exclusive.iter_mut().zip(nanos) {
-            *sum += nanos;
+            add(sum, nanos);
         }
     }
-    let calls = called_from_program(tree, &classes, &exclusive);
-    Ok(GpuBlame { ranks: rows, contexts: ranked(tree, &exclusive), calls: ranked(tree, &calls) })
+    Ok(GpuBlame {
+        ranks: rows,
+        contexts: ranked(tree, &moved(&exclusive, &functions), |context| {
+            tree.parent(context).unwrap_or(ContextTree::ROOT)
+        }),
+        calls: ranked(tree, &moved(&exclusive, &calls.of_context), |context| {
+            calls.around[context.idx()]
+        }),
+    })
 }
 
-/// Moves what lies below a call out of the program to that call.
-fn called_from_program(tree: &ContextTree, classes: &Classes, nanos: &[u64]) -> Vec<u64> {
-    let mut calls = vec![0_u64; tree.len()];
-    // The outermost call out of the program on the path of each context.
-    let mut outermost: Vec<Option<ContextIdx>> = vec![None; tree.len()];
-    for context in tree.iter().skip(1) {
-        let above = tree.parent(context).and_then(|above| outermost[above.idx()]);
-        let leaves = tree.function(context).is_some()
-            && (classes.of_context.get(context.idx()) != Some(&CostClass::Application)
-                || classes.is_library(tree, context));
-        outermost[context.idx()] = above.or_else(|| leaves.then_some(context));
-    }
-    for context in tree.iter() {
-        let to = outermost[context.idx()].unwrap_or(context);
-        calls[to.idx()] += nanos[context.idx()];
-    }
-    calls
+/// How contexts are told to people: calls of the program with the same functions above them are
+/// one, and all below the outermost call out of the program belongs to that call.
+struct Calls {
+    /// By context, the first context of the call that it belongs to.
+    of_context: Vec<ContextIdx>,
+    /// By first context of a call, that of the call around it.
+    around: Vec<ContextIdx>,
 }
 
-/// Contexts with blame, the largest first.
-fn ranked(tree: &ContextTree, exclusive: &[u64]) -> Vec<ContextBlame> {
-    // A subtree is a range of contexts, so that sums below are differences of sums up to.
-    let mut up_to = Vec::with_capacity(exclusive.len() + 1);
-    let mut sum = 0_u64;
-    up_to.push(sum);
-    for nanos in exclusive {
-        sum += nanos;
-        up_to.push(sum);
+impl Calls {
+    fn new(tree: &ContextTree, classes: &Classes) -> Self {
+        let mut of_context = vec![ContextTree::ROOT; tree.len()];
+        let mut around = of_context.clone();
+        let mut is_outside = vec![false; tree.len()];
+        let mut known: HashMap<(ContextIdx, FunctionIdx), ContextIdx> = HashMap::new();
+        for context in tree.iter().skip(1) {
+            let above = tree.parent(context).map_or(ContextTree::ROOT, |p| of_context[p.idx()]);
+            let is_call = matches!(tree.kind(context), ContextKind::Function | ContextKind::Entry);
+            let call = match tree.function(context) {
+                _ if is_outside[above.idx()] || !is_call => above,
+                Some(function) => *known.entry((above, function)).or_insert(context),
+                None => context,
+            };
+            of_context[context.idx()] = call;
+            if call == context {
+                around[context.idx()] = above;
+                is_outside[context.idx()] = tree.function_name(context).is_some_and(is_gpu_call)
+                    || classes.of_context.get(context.idx()) != Some(&CostClass::Application)
+                    || classes.is_library(tree, context);
+            }
+        }
+        Self { of_context, around }
+    }
+}
+
+/// Broken traces may have times that are too far apart to be added up.
+fn add(sum: &mut u64, nanos: u64) {
+    *sum = sum.saturating_add(nanos);
+}
+
+/// Adds up what moves to the same context.
+fn moved(nanos: &[u64], to: &[ContextIdx]) -> Vec<u64> {
+    let mut out = vec![0_u64; nanos.len()];
+    for (nanos, to) in nanos.iter().zip(to) {
+        add(&mut out[to.idx()], *nanos);
+    }
+    out
+}
+
+/// Contexts with blame, the largest first. What is `around` a context comes before it.
+fn ranked(
+    tree: &ContextTree,
+    exclusive: &[u64],
+    around: impl Fn(ContextIdx) -> ContextIdx,
+) -> Vec<ContextBlame> {
+    let mut inclusive = exclusive.to_vec();
+    for context in tree.iter().skip(1).rev() {
+        let nanos = inclusive[context.idx()];
+        add(&mut inclusive[around(context).idx()], nanos);
     }
     let mut rows: Vec<ContextBlame> = tree
         .iter()
         .filter(|context| exclusive[context.idx()] > 0)
-        .map(|context| {
-            let below = tree.subtree(context);
-            ContextBlame {
-                context,
-                exclusive_nanos: exclusive[context.idx()],
-                inclusive_nanos: up_to[below.end] - up_to[below.start],
-            }
+        .map(|context| ContextBlame {
+            context,
+            exclusive_nanos: exclusive[context.idx()],
+            inclusive_nanos: inclusive[context.idx()],
         })
         .collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.exclusive_nanos), row.context));

@@ -22,7 +22,7 @@ impl Members {
     }
 }
 
-/// The ranks with GPUs and their tracks.
+/// The ranks with GPUs and their tracks; those without samples are left out.
 ///
 /// PyTorch and others write GPUs as processes of their own: a stream belongs to the rank whose
 /// threads start most of its work, as far as flows say so. Without flows, streams of a rank without
@@ -33,12 +33,12 @@ pub(super) fn with_gpus(
 ) -> Result<BTreeMap<Group, Members>, EngineError> {
     let x = session.experiment();
     let mut by_rank: BTreeMap<Group, Members> = BTreeMap::new();
-    let starters = starters(session, store)?;
-    for (track, described) in store.tracks().iter().enumerate() {
+    let starters = Starters::new(session, store)?;
+    let tracks = store.tracks().iter().enumerate();
+    for (track, described) in tracks.filter(|(_, described)| described.num_samples > 0) {
         let own = Group::of(&x.locations, described.location);
         if is_gpu(&x.locations, described.location) {
-            let group = starters.get(&track).copied().unwrap_or(own);
-            by_rank.entry(group).or_default().streams.push(track);
+            by_rank.entry(starters.of(track, own)).or_default().streams.push(track);
         } else {
             by_rank.entry(own).or_default().threads.push(track);
         }
@@ -59,31 +59,48 @@ pub(super) fn with_gpus(
     Ok(by_rank)
 }
 
-/// By stream, the rank from which most flows come.
-fn starters(
-    session: &Session,
-    store: &dyn TraceStore,
-) -> Result<BTreeMap<usize, Group>, EngineError> {
-    let x = session.experiment();
-    let mut flows: BTreeMap<usize, BTreeMap<Group, u64>> = BTreeMap::new();
-    let location = |track: u32| store.tracks().get(track as usize).map(|track| track.location);
-    if let Some(events) = x.events.as_deref() {
+/// Where flows to streams come from.
+#[derive(Default)]
+struct Starters {
+    /// Number of flows by stream and rank.
+    of_track: BTreeMap<usize, BTreeMap<Group, u64>>,
+    /// The same by the rank that the streams name: tracks for calls that overlap have no flows.
+    of_group: BTreeMap<Group, BTreeMap<Group, u64>>,
+}
+
+impl Starters {
+    fn new(session: &Session, store: &dyn TraceStore) -> Result<Self, EngineError> {
+        let mut out = Self::default();
+        let locations = &session.experiment().locations;
+        let location = |track: u32| store.tracks().get(track as usize).map(|track| track.location);
+        let Some(events) = session.experiment().events.as_deref() else { return Ok(out) };
+        if !store.tracks().iter().any(|track| is_gpu(locations, track.location)) {
+            return Ok(out);
+        }
         events.messages(TimeWindow::ALL, &mut |link| {
-            if link.kind != LinkKind::Flow {
+            let (LinkKind::Flow, Some(sender), Some(receiver)) =
+                (link.kind, link.sender, link.receiver)
+            else {
                 return;
-            }
-            let (Some(sender), Some(receiver)) = (link.sender, link.receiver) else { return };
+            };
             let (Some(from), Some(to)) = (location(sender), location(receiver)) else { return };
-            if is_gpu(&x.locations, to) && !is_gpu(&x.locations, from) {
-                let counts = flows.entry(receiver as usize).or_default();
-                *counts.entry(Group::of(&x.locations, from)).or_default() += 1;
+            if is_gpu(locations, to) && !is_gpu(locations, from) {
+                let from = Group::of(locations, from);
+                let of_track = out.of_track.entry(receiver as usize).or_default();
+                *of_track.entry(from).or_default() += 1;
+                let of_group = out.of_group.entry(Group::of(locations, to)).or_default();
+                *of_group.entry(from).or_default() += 1;
             }
         })?;
+        Ok(out)
     }
-    let most = |counts: BTreeMap<Group, u64>| {
-        counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(group, _)| group)
-    };
-    Ok(flows.into_iter().filter_map(|(track, counts)| Some((track, most(counts)?))).collect())
+
+    /// The rank of a stream that names the rank `own`.
+    fn of(&self, track: usize, own: Group) -> Group {
+        let counts = self.of_track.get(&track).or_else(|| self.of_group.get(&own));
+        let most = counts.and_then(|counts| counts.iter().rev().max_by_key(|(_, count)| **count));
+        most.map_or(own, |(group, _)| *group)
+    }
 }
 
 /// Placeholders in which a track does nothing.
@@ -97,4 +114,57 @@ pub(super) fn idle_contexts(tree: &ContextTree) -> Vec<bool> {
             .is_some_and(|name| IDLE_NAMES.contains(&name))
     };
     tree.iter().map(is_idle).collect()
+}
+
+/// Whether a function belongs to a GPU runtime, also where it is linked into the program.
+pub(super) fn is_gpu_call(name: &str) -> bool {
+    let is_call_of = |prefix| {
+        let rest = name.strip_prefix(prefix).and_then(|rest| rest.chars().next());
+        rest.is_some_and(|first| first.is_ascii_uppercase())
+    };
+    ["cuda", "hip"].into_iter().any(is_call_of)
+        || ["__cudart", "__pgi_uacc_"].into_iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// A name without arguments and library: `Vector::resize` for
+/// `void Vector<int>::resize(int) [libm.so]`.
+#[must_use]
+pub fn short_name(name: &str) -> String {
+    let name = name.strip_prefix("void ").unwrap_or(name);
+    let name = name.rsplit_once(" [").map_or(name, |(name, _)| name);
+    let name = name.strip_prefix("(anonymous namespace)::").unwrap_or(name);
+    if name.starts_with(['<', '(']) || name.contains("operator") {
+        return name.to_owned();
+    }
+    let (mut depth, mut last, mut out) = (0_u32, ' ', String::with_capacity(name.len()));
+    for c in name.chars() {
+        match c {
+            '<' | '(' => depth += 1,
+            '>' | ')' if last != '-' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => out.push(c),
+            _ => {}
+        }
+        last = c;
+    }
+    out.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_are_those_that_people_say() {
+        for (name, short) in [
+            ("void Vector<int>::resize(int) [libm.so]", "Vector::resize"),
+            ("Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD"),
+            ("(anonymous namespace)::hash(unsigned long)", "hash"),
+            ("<gpu kernel>", "<gpu kernel>"),
+            ("Store::operator[](int) const", "Store::operator[](int) const"),
+            ("Optimizer.step#Shampoo.step", "Optimizer.step#Shampoo.step"),
+        ] {
+            assert_eq!(short_name(name), short);
+        }
+        assert!(is_gpu_call("cudaMalloc") && !is_gpu_call("cuda_kernel") && !is_gpu_call("hips"));
+    }
 }

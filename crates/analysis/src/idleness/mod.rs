@@ -7,6 +7,7 @@
 //! - GPU, from profiles ([`GpuProfiled`]): the time of the threads that launched GPU operations
 //!   minus the time of these operations (`gpu_idleness` of hpcanalysis). Operations that overlap
 //!   are counted more than once, so it may be negative; it needs a metric of time in seconds.
+//! - Who keeps a GPU idle ([`gpu_blame`]): what the threads of its rank did meanwhile.
 //! - Threads, from traces ([`CpuSource::Trace`]): of the time from the first to the last sample of
 //!   the whole execution, what a thread spent not running (no context, or before its first and
 //!   after its last sample), idle in OpenMP, or waiting.
@@ -18,6 +19,7 @@ mod cpu;
 mod gpu;
 mod groups;
 mod table;
+mod work;
 
 use parallax_base::{Control, LocationIdx, MetricIdx, Unit};
 use parallax_engine::{EngineError, Session};
@@ -26,6 +28,8 @@ use parallax_model::{IdentityKind, LocationCatalog};
 use crate::report::classes::Classes;
 
 pub use blame::{ContextBlame, GpuBlame, NOBODY, RankBlame, gpu_blame};
+pub use groups::short_name;
+pub use work::{GpuWork, gpu_work};
 
 /// Where the times of threads come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

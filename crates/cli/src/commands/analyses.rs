@@ -1,11 +1,11 @@
 //! `balance` and `idleness`.
 
-use parallax_service::analysis::idleness::{CpuIdleness, CpuTimes, SourceChoice};
+use parallax_service::analysis::idleness::{CpuIdleness, CpuTimes, GpuBlame, SourceChoice};
 use parallax_service::{Answer, BalanceAnswer, BalanceRequest, Column, Table};
 
 use super::Context;
 use crate::args::{BalanceArgs, Database, Source};
-use crate::text::{Show, Style, TextTable, count, quantity, sparkline};
+use crate::text::{Show, Style, TextTable, count, quantity, sparkline, width_of};
 
 pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Result<()> {
     let opened = context.open(&arguments.database)?;
@@ -139,6 +139,70 @@ pub(super) fn idleness(
     })?;
     context.finish(&opened, &answer.notes);
     Ok(())
+}
+
+/// What threads did while the GPUs of their rank had nothing to do, then the ranks.
+pub(super) fn blame(context: &Context, database: &Database) -> anyhow::Result<()> {
+    let opened = context.open(database)?;
+    let Answer { value: blame, notes } = opened.gpu_blame(&context.control)?;
+    let table = blame.calls_table(opened.session().tree(), |context| opened.call_path(context));
+    context.output.emit_with(&table, |style, out| {
+        if blame.ranks.is_empty() {
+            return writeln!(out, "No streams of GPUs.");
+        }
+        let is_narrow = style.width < NARROW;
+        let room = style.width.saturating_sub(if is_narrow { NUMBERS } else { WIDE_NUMBERS });
+        let mut calls = blame.calls_table(opened.session().tree(), |context| {
+            end_of_path(&opened.short_call_path(context), room, style)
+        });
+        calls.columns.retain(|column| {
+            column.name != "context_id" && !(is_narrow && column.name == "idle_with_calls")
+        });
+        TextTable::new(&calls)
+            .title(blame_title(&blame, style))
+            .head("idle_percent", "share")
+            .head("idle_with_calls", "with calls")
+            .write(style, out)?;
+        writeln!(out)?;
+        let ranks = blame
+            .ranks_table(|context| end_of_path(&opened.short_call_path(context), room / 2, style));
+        TextTable::new(&ranks).title("Ranks").head("idle_percent", "GPUs idle").write(style, out)
+    })?;
+    context.finish(&opened, &notes);
+    Ok(())
+}
+
+/// Columns that the numbers beside a call path take on a line, and those on a wide one.
+const NUMBERS: usize = 32;
+const WIDE_NUMBERS: usize = 50;
+
+fn blame_title(blame: &GpuBlame, style: &Style) -> String {
+    let ranks = match blame.ranks.as_slice() {
+        [one] => one.group.label(),
+        many => format!("{} ranks", count(many.len() as u64)),
+    };
+    let idle = quantity(blame.idle_nanos() as f64 / 1e9, "s", style);
+    format!("What threads did while GPUs had nothing to do: {idle} on {ranks}")
+}
+
+/// The inner end of a call path, as much of it as fits `room`: `… > initMC > cudaMallocManaged`.
+fn end_of_path(path: &str, room: usize, style: &Style) -> String {
+    const ARROW: &str = " > ";
+    let mut rest = path;
+    let mut room = room;
+    while width_of(rest) > room
+        && let Some((_, inner)) = rest.split_once(ARROW)
+    {
+        if rest.len() == path.len() {
+            room = room.saturating_sub(width_of(style.ellipsis()) + ARROW.len());
+        }
+        rest = inner;
+    }
+    if rest.len() == path.len() {
+        path.to_owned()
+    } else {
+        format!("{}{ARROW}{rest}", style.ellipsis())
+    }
 }
 
 fn threads_title(cpu: &CpuIdleness, style: &Style) -> String {

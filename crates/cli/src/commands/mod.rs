@@ -164,7 +164,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Distribution(arguments) => distribution::distribution(&context, arguments),
         Command::Source { database, file, cost } => source::source(&context, &database, file, cost),
         Command::Report(arguments) => report::report(&context, arguments),
-        Command::Idleness { database, source, metric } => {
+        Command::Idleness { database, blame: true, .. } => analyses::blame(&context, &database),
+        Command::Idleness { database, source, metric, .. } => {
             analyses::idleness(&context, &database, source, metric.as_deref())
         }
         Command::Scaling(arguments) => {

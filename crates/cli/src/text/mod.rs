@@ -20,7 +20,7 @@ mod tree;
 pub(crate) use blocks::{KeyValues, Level, Notice, wrapped};
 pub(crate) use chart::sparkline;
 pub(crate) use columns::Show;
-pub(crate) use fit::printable;
+pub(crate) use fit::{printable, width_of};
 pub(crate) use numbers::{bytes, count, duration, quantity};
 pub(crate) use style::{ColourChoice, Role, Rows, Style};
 pub(crate) use table::TextTable;

@@ -318,6 +318,9 @@ pub struct IdlenessAsk {
     /// A metric expression; null for the default.
     #[serde(default)]
     pub metric: Option<String>,
+    /// Instead, what threads did while the GPUs of their rank had nothing to do.
+    #[serde(default)]
+    pub blame: bool,
 }
 
 /// Values as stored.
