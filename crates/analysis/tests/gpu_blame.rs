@@ -55,7 +55,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// `main` calls `init`, which calls `cudaMalloc` with a driver below, and `solve`.
+    /// `main` calls `init`, which calls `cudaMalloc` with a driver below, and `solve` from two lines.
     fn new() -> Self {
         let mut database = draw("CPUTIME (sec)", "main  .");
         database.profiles.clear();
@@ -65,15 +65,19 @@ impl Drawn {
             ids.insert(name, database.contexts[at].id);
             at
         };
-        let init = add(&mut database, 2, "init");
+        // The drawing is an entry and `main`.
+        let (entry, main) = (0, 1);
+        let init = add(&mut database, main, "init");
         let malloc = add(&mut database, init, "cudaMalloc");
         add(&mut database, malloc, "driver");
-        let solve = add(&mut database, 2, "solve");
+        let solve = add(&mut database, main, "solve");
         let launch = add(&mut database, solve, "cudaLaunchKernel");
         add(&mut database, launch, "<gpu kernel>");
         add(&mut database, launch, "<gpu sync>");
-        add(&mut database, 1, "<omp idle>");
-        ids.insert("main", database.contexts[2].id);
+        add(&mut database, entry, "<omp idle>");
+        let again = call(&mut database, main, "solve");
+        ids.insert("solve again", database.contexts[again].id);
+        ids.insert("main", database.contexts[main].id);
         ids.insert("", 0);
         Self { database, ids }
     }
@@ -103,7 +107,11 @@ impl Drawn {
 fn two_ranks() -> Drawn {
     let mut drawn = Drawn::new();
     drawn.thread(0, 0, &[(0, "main"), (20, "driver"), (50, "cudaMalloc"), (60, "solve"), (90, "")]);
-    drawn.thread(0, 1, &[(0, "<omp idle>"), (30, "solve"), (80, "<omp idle>"), (110, "main")]);
+    drawn.thread(
+        0,
+        1,
+        &[(0, "<omp idle>"), (30, "solve again"), (80, "<omp idle>"), (110, "main")],
+    );
     drawn.stream(0, 1, &[(55, "<gpu kernel>"), (70, ""), (100, "<gpu kernel>"), (105, "")]);
     drawn.stream(0, 2, &[(40, "<gpu sync>"), (50, "<gpu kernel>"), (60, "<gpu sync>"), (95, "")]);
     drawn.thread(1, 0, &[(0, "solve"), (10, "main"), (40, "main")]);
@@ -117,13 +125,14 @@ fn idle_time_is_shared_among_the_threads_that_work() {
     let blame = ask(&session);
     // Rank 0 is idle from 0 to 50, 70 to 100 and 105 to 110. Thread 1 waits until 30 and from 80;
     // nobody works from 90 to 100 and after 105.
-    // main: 20; driver: 10 alone and 20 with solve; solve: 10 of these, 10 with itself, 10 alone.
+    // main: 20; driver: 10 alone and half of 20 with solve; solve: the other half, 10 in both
+    // threads, and 10 alone.
     // Rank 1 is idle from 30 to 40, in main.
     assert_eq!(
         by_name(&session, &blame.contexts),
-        owned(&[("main", 30, 80), ("solve", 30, 30), ("driver", 20, 20)])
+        owned(&[("main", 30, 80), ("driver", 20, 20), ("solve", 15, 15), ("solve", 15, 15)])
     );
-    // What cudaMalloc calls is its own.
+    // What cudaMalloc calls is its own, and the line that calls does not matter.
     assert_eq!(
         by_name(&session, &blame.calls),
         owned(&[("main", 30, 80), ("solve", 30, 30), ("cudaMalloc", 20, 20)])

@@ -192,7 +192,7 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Findi
         })
         .collect();
     if !work.is_empty() {
-        text.push_str(&format!(" What they do is {}.", work.join(", ")));
+        text.push_str(&format!(" GPU time goes to {}.", work.join(", ")));
     }
     Ok(vec![Finding {
         kind: FindingKind::IdleGpu,

@@ -702,6 +702,8 @@ export type IdlenessAsk = {
   item: string;
   /** A metric expression; null for the default. */
   metric?: string | null;
+  /** Instead, what threads did while the GPUs of their rank had nothing to do. */
+  blame?: boolean;
 };
 
 /** What is an experiment? */

@@ -25,6 +25,7 @@ const QUESTIONS: &[&str] = &[
     r#"{"ask":"report","with":{"item":"x1"}}"#,
     r#"{"ask":"balance","with":{"item":"x1"}}"#,
     r#"{"ask":"idleness","with":{"item":"x1"}}"#,
+    r#"{"ask":"idleness","with":{"item":"x1","blame":true}}"#,
     r#"{"ask":"query","with":{"item":"x1","contexts":"function(MPI_*)"}}"#,
     r#"{"ask":"trace","with":{"item":"x1"}}"#,
     r#"{"ask":"combine","with":{"items":["x1","x2"],"ensemble":{"parameters":["cores=ranks"]}}}"#,
@@ -69,7 +70,7 @@ fn every_question_has_the_answer_that_the_engine_gives_itself() {
             }
         }
     }
-    assert_eq!(letters, "RRRRRRRRRRRRRRRRRRRRRREEEEE", "what is meant to be answered is");
+    assert_eq!(letters, "RRRRRRRRRRRRRRRRRRRRRRREEEEE", "what is meant to be answered is");
 }
 
 #[test]
