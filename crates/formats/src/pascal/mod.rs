@@ -10,6 +10,7 @@
 mod arguments;
 mod config;
 mod energy;
+mod fold;
 mod intervals;
 mod keys;
 mod part_bytes;
