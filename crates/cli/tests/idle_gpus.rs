@@ -76,7 +76,7 @@ fn blame_names_the_calls_that_threads_are_in_while_gpus_are_idle() {
     assert_eq!(
         shown,
         "\
-What threads did while GPUs had nothing to do: 14.0 s on 2 ranks
+What threads did while GPUs had nothing to do: 14 s on 2 ranks
 
 share (%)           idle (s)  call path
      85.7 ██████▉         12  main > setup > cudaMalloc
