@@ -111,7 +111,7 @@ fn the_report_says_what_keeps_gpus_idle_and_what_they_do() {
         "Meanwhile threads are in cudaMalloc called from setup (85.7 %)",
         "main (7.1 %), solve called from main (7.1 %).",
         "GPU time goes to saxpy (100.0 %, mean/max 0.75, most on rank 1).",
-        "next: parallax idleness --blame .",
+        "next: parallax idleness . --blame",
     ] {
         assert!(shown.contains(part), "{part}\n{shown}");
     }

@@ -4,14 +4,24 @@ import type { Engine } from "./pkg/parallax_wasm.js";
 const ENTRIES = 1500;
 
 /**
- * Opens a made-up file and forgets it. A browser compiles wasm in a hurry first and well only when
- * code turns out to run often; a first file of 100 MB would be read half by the hurried code.
+ * Opens a made-up file, in parts as large ones are read, and forgets it. A browser compiles wasm when it
+ * is first called, in a hurry, and well only when code turns out to run often; a first file of 100 MB would
+ * be read half by the hurried code.
  */
 export function warmUp(engine: Engine): void {
   const never = () => false;
   const key = "warm-up";
-  engine.add_files(key, key, ["warm-up.json"], [new Blob([madeUp()])]);
+  const path = "warm-up.json";
+  const text = new Blob([madeUp()]);
+  engine.add_files(key, key, [path], [text]);
   try {
+    const bytes = new Uint8Array(new FileReaderSync().readAsArrayBuffer(text));
+    const [front, back] = [engine.read_part(key, path, 0, bytes.subarray(0, -1000), false), engine.read_part(key, path, 999, bytes.subarray(999), false)];
+    back.free();
+    const end = engine.read_part(key, path, front.to, bytes.subarray(front.to), true);
+    engine.add_parts(key, path, [front.bytes, end.bytes]);
+    front.free();
+    end.free();
     const opened = engine.answer(JSON.stringify({ ask: "open", with: { root: key } }), never);
     const { items } = JSON.parse(opened.json) as { items: { item: string }[] };
     opened.free();
