@@ -1,4 +1,5 @@
 // What the analyses of an experiment show: iterations, correlations, groups, racks and the report, with the numbers of the command line.
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
@@ -143,6 +144,34 @@ test("correlations are those of the command line, with a scatter plot of each pa
   await expect.poll(() => valueOf(view.getByTestId("correlations-pearson").first())).toBe(withRank[0]?.["pearson"]);
   await page.emulateMedia({ colorScheme: "dark" });
   await isClean(page, "view-correlations");
+});
+
+test("idle GPUs are blamed on what threads do meanwhile, as the command line does", async ({ page }, info) => {
+  await page.setViewportSize({ width: 1600, height: 1000 });
+  await useClassicPicker(page);
+  const path = info.outputPath("train.json");
+  const name = (pid: number, tid: number | null, kind: string, text: string): object => ({ ph: "M", name: kind, pid, ...(tid === null ? {} : { tid }), args: { name: text } });
+  const call = (pid: number, tid: number, what: string, ts: number, dur: number): object => ({ ph: "X", name: what, pid, tid, ts, dur });
+  const events = [
+    name(700, null, "process_name", "python"), name(0, null, "process_name", "GPU 0"), name(0, 7, "thread_name", "stream 7"),
+    call(700, 700, "train", 0, 100_000), call(700, 700, "load", 10_000, 40_000), call(0, 7, "saxpy", 60_000, 30_000),
+  ];
+  writeFileSync(path, JSON.stringify({ schemaVersion: 1, traceEvents: events }));
+  await page.goto("");
+  await pick(page, "Open files", path);
+  await expect(page.getByTestId("view-timeline")).toBeVisible({ timeout: 60_000 });
+  const view = await show(page, "Idle GPUs", "view-idle-gpus");
+  const rows = ask("idleness", path, "--blame").rows;
+  expect(rows.map((row) => row["idle"])).toEqual([0.04, 0.03]);
+  await expect(view.getByTestId("idle-gpus-call_path")).toHaveText(rows.map((row) => String(row["call_path"]).split(" > ").join(" › ")));
+  expect(await valueOf(view.getByTestId("idle-gpus-idle").first())).toBe(rows[0]?.["idle"]);
+  await expect(view.getByTestId("idle-gpus-sentence")).toContainText("for 57.1 % of that");
+  // A call that is chosen has the focus of all views.
+  await view.getByTestId("idle-gpus-call_path").first().click();
+  await expect(page.getByTestId("distribution-context")).toContainText("load");
+  await isClean(page, "view-idle-gpus");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await isClean(page, "view-idle-gpus");
 });
 
 test("planted slow nodes are a group of their own, and stand where a host table says", async ({ page }) => {

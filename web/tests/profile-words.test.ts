@@ -89,6 +89,8 @@ describe("findings", () => {
     expect(nextStep("parallax iterations some/path")).toEqual({ view: "trace.iterations", label: "Show the iterations", name: null });
     expect(nextStep("parallax cluster some/path --by rank")).toEqual({ view: "groups.clusters", label: "Show the groups", name: null });
     expect(nextStep("parallax topology x --by rank --hosts h.csv --system aurora")).toMatchObject({ view: "groups.racks", name: null });
+    expect(nextStep("parallax idleness x --blame")).toMatchObject({ view: "trace.idle-gpus", name: null });
+    expect(nextStep("parallax idleness x--blame")).toMatchObject({ view: "profile.flat" });
     expect(nextStep("parallax info x")).toMatchObject({ view: "item.information", name: null });
     expect(nextStep("parallax unheard-of x")).toBeNull();
   });
@@ -96,8 +98,8 @@ describe("findings", () => {
   test("lead to views that exist", async () => {
     const known = new Set((await loadViews()).map((view) => view.id));
     // The commands that findings name: `command:` in crates/analysis and crates/service.
-    const words = ["balance", "callers", "cluster", "compare", "critical-path", "idleness", "info", "iterations", "topology", "waits"];
-    for (const word of words) expect(known, word).toContain(nextStep(`parallax ${word} x`)?.view);
+    const words = ["balance", "callers", "cluster", "compare", "critical-path", "idleness", "idleness --blame", "info", "iterations", "topology", "waits"];
+    for (const word of words) expect(known, word).toContain(nextStep(`parallax ${word.replace(/(?= --|$)/, " x")}`)?.view);
   });
 
   test("name functions in their short form", () => {

@@ -19,7 +19,7 @@ export interface DefaultLayout {
 }
 
 /** Analyses that people ask for: they open beside each other, where pictures have room, so that tree and locations stay on screen. */
-const ANALYSES: readonly string[] = ["trace.iterations", "groups.clusters", "groups.racks", "profile.correlations"];
+const ANALYSES: readonly string[] = ["trace.iterations", "groups.clusters", "groups.racks", "profile.correlations", "trace.idle-gpus"];
 const ROOMY: readonly string[] = [...ANALYSES, "profile.flame", "profile.differences", "trace.timeline", "profile.tree"];
 
 /** Of the panels that are open, the one in whose group a view opens; undefined where none is open. `active` is the panel that people used last. */

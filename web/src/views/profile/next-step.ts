@@ -15,6 +15,7 @@ const VIEWS: Readonly<Record<string, readonly [view: string, label: string]>> = 
   balance: ["profile.distribution", "Show over locations"],
   distribution: ["profile.distribution", "Show over locations"],
   idleness: ["profile.flat", "Show the functions"],
+  "idleness --blame": ["trace.idle-gpus", "Show what threads do meanwhile"],
   iterations: ["trace.iterations", "Show the iterations"],
   cluster: ["groups.clusters", "Show the groups"],
   topology: ["groups.racks", "Show the racks"],
@@ -28,7 +29,8 @@ const VIEWS: Readonly<Record<string, readonly [view: string, label: string]>> = 
 /** The view that answers what a command line would: `parallax balance x -c 'function(react)'`. */
 export function nextStep(command: string): NextStep | null {
   const word = /^parallax\s+([\w-]+)/.exec(command)?.[1];
-  const known = word === undefined ? undefined : VIEWS[word];
+  const isBlame = word === "idleness" && /\s--blame(\s|$)/.test(command);
+  const known = word === undefined ? undefined : VIEWS[isBlame ? "idleness --blame" : word];
   if (known === undefined) return null;
   const quoted = /'([^']*)'\s*$/.exec(command)?.[1] ?? "";
   const called = /^function\("?(.*?)"?\)$/.exec(quoted)?.[1] ?? quoted;
