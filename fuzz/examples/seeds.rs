@@ -1,5 +1,5 @@
 //! Writes the seeds of the HPCToolkit targets (small databases made up at random, in both layouts),
-//! those of `archive` (each table of a sound one) and those of `convert`.
+//! those of `archive` (each table of a sound one), `convert`, `sqlite`, `parceive` and `callgrind`.
 //!
 //! The same seeds on every machine; run again after a change of the writer.
 
@@ -11,6 +11,8 @@ mod archives;
 
 use parallax_testkit::hpctoolkit::{Layout, WriteOptions, arbitrary};
 use parallax_testkit::json_trace::{JsonTrace, Style};
+use parallax_testkit::parceive::{Program, Schema};
+use parallax_testkit::sqlite;
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
 
@@ -46,5 +48,28 @@ fn main() -> std::io::Result<()> {
     for (number, style) in styles.into_iter().enumerate() {
         fs::write(folder.join(format!("{number:02}")), JsonTrace::new(style, 2, 3).text().0)?;
     }
-    Ok(())
+    let small = |schema| {
+        let program = Program { schema, threads: 2, rounds: 1, depth: 2, inner: 2, accesses: 2 };
+        // Each table takes a page at least.
+        sqlite::bytes(|connection| {
+            connection.execute_batch("PRAGMA page_size = 512")?;
+            program.write(connection).map(|_| ())
+        })
+    };
+    let plain = "PRAGMA page_size = 512; CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b REAL);
+        CREATE INDEX i ON t (a); INSERT INTO t VALUES (1, 'x', 1.5), (7, hex(zeroblob(600)), NULL);";
+    for target in ["sqlite", "parceive"] {
+        let folder = seeds.join(target);
+        fs::create_dir_all(&folder)?;
+        for (number, schema) in [Schema::Y2015, Schema::Y2016].into_iter().enumerate() {
+            fs::write(folder.join(format!("{number:02}")), small(schema))?;
+        }
+    }
+    fs::write(seeds.join("sqlite/02"), sqlite::of_sql(plain))?;
+    let folder = seeds.join("callgrind");
+    fs::create_dir_all(&folder)?;
+    let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/callgrind");
+    fs::copy(real.join("callgrind.out.orbit-02"), folder.join("00"))?;
+    let cachegrind = "desc: I1 cache: 32768 B, 64 B, 8-way\ncmd: ./a\nevents: Ir I1mr\nfl=a.c\nfn=main\n3 7 1\n4 9 0\nsummary: 16 1\n";
+    fs::write(folder.join("01"), cachegrind)
 }
