@@ -168,7 +168,9 @@ test("idle GPUs are blamed on what threads do meanwhile, as the command line doe
   await expect(view.getByTestId("idle-gpus-sentence")).toContainText("for 57.1 % of that");
   // A call that is chosen has the focus of all views.
   await view.getByTestId("idle-gpus-call_path").first().click();
-  await expect(page.getByTestId("distribution-context")).toContainText("load");
+  const locations = await show(page, "Locations", "view-distribution");
+  await expect(locations.getByTestId("distribution-context")).toContainText("load");
+  await show(page, "Idle GPUs", "view-idle-gpus");
   await isClean(page, "view-idle-gpus");
   await page.emulateMedia({ colorScheme: "dark" });
   await isClean(page, "view-idle-gpus");
