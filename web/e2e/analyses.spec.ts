@@ -200,6 +200,13 @@ test("planted slow nodes are a group of their own, and stand where a host table 
   await racks.getByTestId("racks-map").focus();
   await racks.getByTestId("racks-map").press("End");
   await expect(racks.getByTestId("racks-active")).toContainText("x4102");
+  // What runs on a node is marked in all views, by click as by key.
+  await racks.getByTestId("racks-map").press("Enter");
+  await expect(racks.getByRole("option", { selected: true })).toHaveCount(1);
+  await racks.locator("[role=option][data-group='2']").first().click();
+  await expect(racks.getByRole("option", { selected: true })).toHaveAttribute("data-group", "2");
+  await racks.locator("[role=option][data-group='2']").nth(1).click({ modifiers: ["Control"] });
+  await expect(racks.getByRole("option", { selected: true })).toHaveCount(2);
   await isClean(page, "view-racks");
   await racks.getByText("Cost", { exact: true }).click();
   await page.emulateMedia({ colorScheme: "dark" });

@@ -8,6 +8,7 @@ import { Store } from "../src/state/store.svelte.ts";
 import type { ViewProps } from "../src/views/plugin.ts";
 import { isDescription, setHostFiles } from "../src/views/groups/host-files.svelte.ts";
 import Groups from "../src/views/groups/Groups.svelte";
+import { membersOf } from "../src/views/groups/members.ts";
 import { groupBins } from "../src/views/groups/plot.ts";
 import Racks from "../src/views/groups/Racks.svelte";
 import { GROUPS_STATE, RACKS_STATE } from "../src/views/groups/states.ts";
@@ -57,6 +58,7 @@ function answerTo(name: string, request: Record<string, unknown>): { reply: obje
     reply: { findings: ["group 2 (2.70 s): all 2 nodes are in one rack"], sizes: [1, 2], feature: "MPI_Allreduce · CPUTIME", unit: "s", racks, unplaced: hosts.length === 0 ? 3 : 0, notes: [] },
     tables: {
       nodes: arrived({ host_id: ["0x01", "0x02", "0x03"], address: ["10.0.0.1", "10.0.0.2", "10.0.0.3"], name: ["x4100c0s0b0n0", "x4100c1s0b0n0", "x4100c0s1b0n0"], group: Float64Array.of(1, 2, 2), value: Float64Array.of(0.7, 2.7, 2.6) }),
+      members: arrived({ location: Uint32Array.of(1, 2, 3, 4), node: Float64Array.of(1, 2, 2, 3) }),
     },
   };
 }
@@ -170,7 +172,7 @@ describe("racks", () => {
 
   test("show every node with its group, and arrow keys go from node to node", async () => {
     setHostFiles("p", { hosts: [{ name: "h.csv", text: "hostid,xname\n" }], description: null });
-    const { asked } = await show(Racks, RACKS_STATE, { system: "aurora" });
+    const { asked, links } = await show(Racks, RACKS_STATE, { system: "aurora" });
     expect(asked[0]?.[1]).toMatchObject({ groups: { item: "e1" }, hosts: [{ name: "h.csv" }], system: "aurora", description: null });
     const cells = [...document.querySelectorAll<HTMLElement>("[role=option]")];
     expect(cells.map((own) => [own.textContent, plain(own.getAttribute("aria-label"))])).toEqual([
@@ -180,9 +182,21 @@ describe("racks", () => {
     ]);
     const map = one("[data-testid=racks-map]");
     press(map, "End");
-    expect(one("[aria-selected=true]").getAttribute("aria-label")).toMatch(/^x4100c0s1b0n0/);
-    expect(map.getAttribute("aria-activedescendant")).toBe(one("[aria-selected=true]").id);
+    const active = document.getElementById(map.getAttribute("aria-activedescendant") ?? "");
+    expect(active?.getAttribute("aria-label")).toMatch(/^x4100c0s1b0n0/);
     expect(one("[data-testid=racks-active]").textContent).toContain("host id 0x03");
+
+    // What runs on a node is marked in all views: of the current one by key, of any by click.
+    press(map, "Enter");
+    expect(links.mark).toEqual([{ kind: "location", item: "p", location: 4 }]);
+    flushSync();
+    expect(active?.getAttribute("aria-selected")).toBe("true");
+    cells[0]?.click();
+    expect(links.mark.map((thing) => "location" in thing && thing.location)).toEqual([2, 3]);
+    cells[1]?.dispatchEvent(new MouseEvent("click", { bubbles: true, ctrlKey: true }));
+    expect(links.mark.map((thing) => "location" in thing && thing.location)).toEqual([2, 3, 1]);
+    cells[0]?.dispatchEvent(new MouseEvent("click", { bubbles: true, ctrlKey: true }));
+    expect(links.mark.map((thing) => "location" in thing && thing.location)).toEqual([1]);
   });
 
   test("show costs instead of groups", async () => {
@@ -192,4 +206,10 @@ describe("racks", () => {
     expect(new Set(fills).size).toBe(3);
     expect(document.body.textContent).toContain("mean of each node");
   });
+});
+
+test("locations are joined with the nodes that they run on", () => {
+  const { of, nodeOf } = membersOf([0xa, 0xb], [0xb, 0xa, 0xb, Number.NaN, 0xc], [3, 5, 7, 8, 9]);
+  expect(of).toEqual([[5], [3, 7]]);
+  expect([3, 5, 7, 8, 9].map((location) => nodeOf.get(location))).toEqual([1, 0, 1, undefined, undefined]);
 });

@@ -104,6 +104,7 @@ pub(crate) fn topology(opened: &Opened, ask: &TopologyAsk, control: &Control) ->
         ("nodes", &value.nodes_table),
         ("units", &value.units_table),
         ("concentration", &value.concentration_table),
+        ("members", &value.clusters.members),
     ];
     with_tables(ask, &reply, &tables)
 }

@@ -1664,7 +1664,8 @@ export type TopologyAsk = {
  * Where nodes stand; tables `nodes`: `host_id`, `address`, `name`, `group` (from 1), `members`, `value`,
  * `switch_group`, `rack`, `switch`, `chassis`, `slot`; `units`: `level`, `unit`, `nodes`, `group_1`, ...,
  * `mean`, `min`, `max`; `concentration`: `group`, `level`, `nodes`, `touched`, `units`,
- * `expected_touched`, `whole`, `expected_whole`, `p_together`, `p_apart`, `finding`.
+ * `expected_touched`, `whole`, `expected_whole`, `p_together`, `p_apart`, `finding`; `members` as in
+ * [`ClustersReply`].
  */
 export type TopologyReply = {
   /** What was found, as sentences. */
