@@ -219,9 +219,10 @@ impl<'a> Groups<'a> {
         nodes.is_some_and(|n| n.split_nodes == 0 && n.nodes.iter().all(|nodes| *nodes > 1))
     }
 
-    /// What a member takes on average, without helper threads.
+    /// What a member takes on average, without helper threads: of a rank the sum of its locations,
+    /// of a node the mean of its ranks.
     fn program_mean(&self) -> f64 {
-        self.report.program_total / (self.answer.clusters.groups.len() as f64).max(1.0)
+        self.report.program_total / (self.report.num_ranks as f64).max(1.0)
     }
 
     fn difference(&self) -> Option<Difference> {
@@ -328,8 +329,9 @@ impl<'a> Groups<'a> {
             .filter(|group| *group != difference.slow)
             .map(|group| format!("{} take {}", counted_only(size(group)), value(group)))
             .collect();
+        let each = if member == "node" { "for each rank" } else { "each" };
         format!(
-            "{} of {}{on} take {} each in {}, the other {}",
+            "{} of {}{on} take {} {each} in {}, the other {}",
             counted_only(size(difference.slow)),
             counted(found.groups.len() as u64, member),
             value(difference.slow),
