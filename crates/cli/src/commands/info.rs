@@ -1,11 +1,11 @@
 //! `info`: what a database holds.
 
-use parallax_service::{Info, Severity, Unit};
+use parallax_service::{Column, Info, Severity, Unit};
 use parallax_wire::InfoReply;
 
 use super::Context;
 use crate::args::Database;
-use crate::text::{KeyValues, Style, TextTable, bytes, count, duration, quantity};
+use crate::text::{KeyValues, Show, Style, TextTable, bytes, count, duration, quantity};
 
 pub(super) fn info(context: &Context, database: &Database) -> anyhow::Result<()> {
     let opened = context.open(database)?;
@@ -20,9 +20,19 @@ pub(super) fn info(context: &Context, database: &Database) -> anyhow::Result<()>
                 .write(style, out)?;
             writeln!(out)?;
         }
-        let table = info.metrics_table();
+        // Every metric has a unit of its own, so the column has none in common.
+        let mut table = info.metrics_table();
+        let totals = info.metrics.iter().map(|metric| match metric.total {
+            Some(total) => quantity(total, &metric.unit, style),
+            None => style.nothing().to_owned(),
+        });
+        let totals = Column::strings("total", "", totals.collect::<Vec<_>>());
+        table.columns.iter_mut().filter(|column| column.name == "total").for_each(|column| {
+            *column = totals.clone();
+        });
         TextTable::new(&table)
             .columns(&["metric", "unit", "total", "scopes", "statistics", "description"])
+            .show("total", Show::Text)
             .write(style, out)?;
         if !info.issues.is_empty() {
             write!(out, "\n{}", issues(&info).render(style))?;
