@@ -8,6 +8,8 @@ import type { TimelineShared } from "./shared.ts";
 const REST_MILLIS = 140;
 const GLIDE_MILLIS = 160;
 const MOST_KEPT = 60;
+/** A step of its own, so that undoing it leads back to the window before. */
+const WHOLE = { label: "Show the whole time" };
 
 /** The window of one view of a trace. */
 export class TimelineWindow {
@@ -120,6 +122,6 @@ export class TimelineWindow {
       this.#back = [...this.#back, before].slice(-MOST_KEPT);
       this.#forward = [];
     }
-    this.#shared().set({ window: isWhole ? null : [from, to] }, { label: isWhole ? "Show the whole time" : "Zoom in time", coalesce: "timeline-window" });
+    this.#shared().set({ window: isWhole ? null : [from, to] }, isWhole ? WHOLE : { label: "Zoom in time", coalesce: "timeline-window" });
   }
 }
