@@ -20,16 +20,15 @@ fn planted(found: &Waits, kind: WaitKind) -> Vec<Planted> {
     of_kind.map(|w| (w.track, w.holdup, w.start_nanos, w.end_nanos)).collect()
 }
 
+/// Enters a send to the second track at 100 and sends at 103.
+fn sender() -> Vec<(u64, events_support::Do)> {
+    vec![(0, Enter("main")), (100, Enter("MPI_Send")), (103, Send(1)), (110, Leave), (200, Leave)]
+}
+
 #[test]
 fn a_receive_waits_until_the_send_is_entered() {
     let session = trace(&[
-        vec![
-            (0, Enter("main")),
-            (100, Enter("MPI_Send")),
-            (103, Send(1)),
-            (110, Leave),
-            (200, Leave),
-        ],
+        sender(),
         vec![
             (0, Enter("main")),
             (10, Enter("exchange")),
@@ -151,13 +150,7 @@ fn who_waits_in_a_collective_depends_on_how_data_moves() {
 #[test]
 fn wrong_clocks_give_no_waits_and_are_counted() {
     let session = trace(&[
-        vec![
-            (0, Enter("main")),
-            (100, Enter("MPI_Send")),
-            (103, Send(1)),
-            (110, Leave),
-            (200, Leave),
-        ],
+        sender(),
         vec![
             (0, Enter("main")),
             (40, Enter("MPI_Recv")),

@@ -24,7 +24,7 @@ const MOST_BINS: u32 = 1 << 16;
 pub(crate) fn waits(opened: &Opened, ask: &WaitsAsk, control: &Control) -> Answered {
     let request = WaitsRequest {
         profiles: ask.profiles.clone(),
-        window: expression(origin(opened)?, ask.from_ns, ask.to_ns)?,
+        window: expression(origin(opened)?, ask.window)?,
         kind: match ask.kind.as_deref() {
             None => None,
             Some("late_sender") => Some(WaitsKind::LateSender),
@@ -49,7 +49,7 @@ pub(crate) fn waits(opened: &Opened, ask: &WaitsAsk, control: &Control) -> Answe
 pub(crate) fn critical_path(opened: &Opened, ask: &CriticalPathAsk, control: &Control) -> Answered {
     let request = CriticalPathRequest {
         profiles: ask.profiles.clone(),
-        window: expression(origin(opened)?, ask.from_ns, ask.to_ns)?,
+        window: expression(origin(opened)?, ask.window)?,
         by: match ask.by.as_deref() {
             None | Some("function") => CriticalPathBy::Function,
             Some("group") => CriticalPathBy::Group,
@@ -72,7 +72,7 @@ pub(crate) fn critical_path(opened: &Opened, ask: &CriticalPathAsk, control: &Co
 pub(crate) fn over_time(opened: &Opened, ask: &OverTimeAsk, control: &Control) -> Answered {
     let request = OverTimeRequest {
         profiles: ask.profiles.clone(),
-        window: expression(origin(opened)?, ask.from_ns, ask.to_ns)?,
+        window: expression(origin(opened)?, ask.window)?,
         what: match ask.what.as_deref() {
             None | Some("profile") => OverTimeWhat::Profile,
             Some("imbalance") => OverTimeWhat::Imbalance,

@@ -20,7 +20,7 @@ pub(crate) fn iterations(
 ) -> Result<Response, ErrorReply> {
     let request = IterationsRequest {
         profiles: ask.profiles.clone(),
-        window: expression(origin(opened)?, ask.from_ns, ask.to_ns)?,
+        window: expression(origin(opened)?, ask.window)?,
         marker: ask.marker.clone(),
         ..IterationsRequest::default()
     };

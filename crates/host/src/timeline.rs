@@ -10,7 +10,8 @@ use parallax_wire::protocol::{
     CallsAsk, CallsReply, ComponentReply, CounterBinsAsk, CounterBinsReply, CounterReply,
     ErrorReply, FindAsk, FindReply, LinkBinsAsk, LinkBinsReply, LinksAsk, LinksReply, MarkersAsk,
     MarkersReply, MessagesAsk, PathAtAsk, PathAtReply, StacksAsk, StacksReply, StatsAsk,
-    TableOnlyReply, TileAsk, TileReply, TimelineAsk, TimelineReply, TrackRangeAsk, tracks_choice,
+    TableOnlyReply, TileAsk, TileReply, TimelineAsk, TimelineReply, TrackRangeAsk, WindowAsk,
+    tracks_choice,
 };
 
 use crate::errors::service_error;
@@ -36,13 +37,9 @@ fn window(origin: u64, from: u64, to: u64) -> TimeWindow {
 }
 
 /// The window as people type it; both of its ends belong to it.
-pub(crate) fn expression(
-    origin: u64,
-    from: Option<u64>,
-    to: Option<u64>,
-) -> Result<Option<String>, ErrorReply> {
+pub(crate) fn expression(origin: u64, window: WindowAsk) -> Result<Option<String>, ErrorReply> {
     let end = |nanos: u64| origin.saturating_add(nanos);
-    match (from, to) {
+    match (window.from_ns, window.to_ns) {
         (None, None) => Ok(None),
         (from, Some(to)) if to <= from.unwrap_or(0) => {
             Err(ErrorReply::new("misuse", "the stretch of time is empty".to_owned())
@@ -177,7 +174,7 @@ pub(crate) fn stats(opened: &Opened, ask: &StatsAsk, control: &Control) -> Answe
     let request = StatsRequest {
         profiles: None,
         tracks: tracks_choice(&ask.tracks),
-        window: expression(origin(opened)?, ask.from_ns, ask.to_ns)?,
+        window: expression(origin(opened)?, ask.window)?,
         by: match ask.by.as_deref() {
             None | Some("function") => StatsBy::Function,
             Some("group") => StatsBy::Group,
@@ -193,7 +190,7 @@ pub(crate) fn messages(opened: &Opened, ask: &MessagesAsk, control: &Control) ->
     let request = MessagesRequest {
         profiles: None,
         tracks: tracks_choice(&ask.tracks),
-        window: expression(origin(opened)?, ask.from_ns, ask.to_ns)?,
+        window: expression(origin(opened)?, ask.window)?,
         by: match ask.by.as_deref() {
             None | Some("pair") => MessagesBy::Pair,
             Some("message") => MessagesBy::Message,
@@ -214,7 +211,7 @@ pub(crate) fn messages(opened: &Opened, ask: &MessagesAsk, control: &Control) ->
 pub(crate) fn find(opened: &Opened, ask: &FindAsk, control: &Control) -> Answered {
     let mut request = ask.request();
     request.max_rows = request.max_rows.min(MOST as usize);
-    request.window = expression(origin(opened)?, ask.from_ns, ask.to_ns)?;
+    request.window = expression(origin(opened)?, ask.window)?;
     let Answer { value, notes } =
         opened.find(&request, control).map_err(|error| service_error(&error))?;
     let reply = FindReply { total: value.total, total_ns: value.total_nanos, notes };

@@ -414,14 +414,14 @@ export type CriticalPathAsk = {
   item: string;
   /** A profile expression for the locations that the path runs through; null for all. */
   profiles?: string | null;
-  /** Where it begins; null for the beginning. */
-  from_ns?: number | null;
-  /** Where it ends; null for the end. */
-  to_ns?: number | null;
   /** What rows are: `function` (default), `group`, `context` or `track`. */
   by?: string | null;
   /** One row for each stretch of the path instead, in order of time. */
   segments?: boolean;
+  /** Where it begins; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends; null for the end. */
+  to_ns?: number | null;
 };
 
 /**
@@ -602,10 +602,6 @@ export type FindAsk = {
   name?: string | null;
   /** Which tracks; null for all. */
   tracks?: Array<TrackRangeAsk> | null;
-  /** Where it begins; null for the beginning. */
-  from_ns?: number | null;
-  /** Where it ends; null for the end. */
-  to_ns?: number | null;
   /** They take at least so long. */
   min_ns?: number | null;
   /** They take at most so long. */
@@ -614,6 +610,10 @@ export type FindAsk = {
   order?: FindOrderAsk;
   /** Rows at most; 1,000 when null. */
   max_rows?: number | null;
+  /** Where it begins; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends; null for the end. */
+  to_ns?: number | null;
 };
 
 /** Which calls come first. */
@@ -834,14 +834,14 @@ export type IterationsAsk = {
   item: string;
   /** A profile expression for the locations; null for all. */
   profiles?: string | null;
-  /** Where to begin, in nanoseconds since the first record; null for the beginning. */
-  from_ns?: number | null;
-  /** Where to end; null for the end. */
-  to_ns?: number | null;
   /** A context expression: iterations begin where one of these is entered; null to find them. */
   marker?: string | null;
   /** Id of the context whose times table `cells` has; null for all that computes. */
   context?: number | null;
+  /** Where it begins; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends; null for the end. */
+  to_ns?: number | null;
 };
 
 /** The iterations that were found. */
@@ -1009,14 +1009,14 @@ export type MessagesAsk = {
   item: string;
   /** Tracks of which the sender or the receiver is one; null for all. */
   tracks?: Array<TrackRangeAsk> | null;
-  /** Where it begins; null for the beginning. */
-  from_ns?: number | null;
-  /** Where it ends; null for the end. */
-  to_ns?: number | null;
   /** What rows are: `pair` (default), `message`, `size`, `tag`, `component` or `file`. */
   by?: string | null;
   /** Flows (causes and effects) instead of messages. */
   flows?: boolean;
+  /** Where it begins; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends; null for the end. */
+  to_ns?: number | null;
 };
 
 /** A metric. */
@@ -1127,16 +1127,16 @@ export type OverTimeAsk = {
   item: string;
   /** A profile expression; null for all. */
   profiles?: string | null;
-  /** Where it begins; null for the beginning. */
-  from_ns?: number | null;
-  /** Where it ends; null for the end. */
-  to_ns?: number | null;
   /** What changes: `profile` (default), `imbalance`, `idle`, `lateness` or `overlap`. */
   what?: string | null;
   /** What rows of a profile are: `function` (default) or `group`. */
   by?: string | null;
   /** Bins at most; 200 when null. */
   bins?: number | null;
+  /** Where it begins; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends; null for the end. */
+  to_ns?: number | null;
 };
 
 /**
@@ -1539,12 +1539,12 @@ export type StatsAsk = {
   item: string;
   /** Which tracks; null for all. */
   tracks?: Array<TrackRangeAsk> | null;
+  /** What rows are: `function` (default), `group` or `context`. */
+  by?: string | null;
   /** Where it begins; null for the beginning. */
   from_ns?: number | null;
   /** Where it ends; null for the end. */
   to_ns?: number | null;
-  /** What rows are: `function` (default), `group` or `context`. */
-  by?: string | null;
 };
 
 /** The reply of a question whose answer is a table. */
@@ -1764,14 +1764,14 @@ export type WaitsAsk = {
   item: string;
   /** A profile expression for those who wait; null for all. */
   profiles?: string | null;
-  /** Where it begins; null for the beginning. */
-  from_ns?: number | null;
-  /** Where it ends; null for the end. */
-  to_ns?: number | null;
   /** `late_sender`, `late_receiver` or `collective`; null for all. */
   kind?: string | null;
   /** What rows are: `function` (default), `context`, `track` or `pair`. */
   by?: string | null;
+  /** Where it begins; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends; null for the end. */
+  to_ns?: number | null;
 };
 
 /** Every request, with what it takes and what it answers. */

@@ -5,7 +5,7 @@ use parallax_engine::query::parse_contexts;
 use parallax_engine::resolve::resolve_contexts;
 use parallax_engine::{Column, FindQuestion, Table};
 
-use super::picture::since;
+use super::picture::call_columns;
 use super::{TracksChoice, all_tracks};
 use crate::options::window;
 use crate::{Answer, Opened, ServiceError};
@@ -108,32 +108,19 @@ impl Opened {
         let names = self.track_names();
         let label = |track: u32| names.get(track as usize).cloned().unwrap_or_default();
         let id = |context: ContextIdx| tree.source_id(context);
+        let [track, context, start, end] = call_columns(rows, origin);
         let table = Table::new(vec![
-            Column::u32s("track", "Row of the track.", rows.iter().map(|r| r.track).collect()),
+            track,
             Column::strings("location", "Where.", rows.iter().map(|row| label(row.track))),
-            Column::u32s(
-                "context",
-                "Row of the context.",
-                rows.iter().map(|row| row.context.get()).collect(),
-            ),
+            context,
             Column::u32s(
                 "context_id",
                 "Id of the context.",
                 rows.iter().map(|row| id(row.context)).collect(),
             ),
             Column::strings("name", "The function.", rows.iter().map(|r| tree.label(r.context))),
-            Column::f64s(
-                "start_ns",
-                "ns",
-                "When it was entered, since the first record.",
-                rows.iter().map(|row| since(row.start_nanos, origin)).collect(),
-            ),
-            Column::f64s(
-                "end_ns",
-                "ns",
-                "When it was left, since the first record.",
-                rows.iter().map(|row| since(row.end_nanos, origin)).collect(),
-            ),
+            start,
+            end,
             Column::f64s(
                 "duration_ns",
                 "ns",

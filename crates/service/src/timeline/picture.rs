@@ -1,7 +1,9 @@
 //! Traces as pictures: what there is, tiles, and calls one by one.
 
 use parallax_base::{Control, TimeWindow};
-use parallax_engine::{Bins, CallsQuestion, Column, Table, Tile, TileQuestion, TrackRange};
+use parallax_engine::{
+    Bins, CallRow, CallsQuestion, Column, Table, Tile, TileQuestion, TrackRange,
+};
 use parallax_model::{Component, ContextTree, Counter, IdentityKind, RecordCounts, TraceKind};
 
 use super::names::TimelineBy;
@@ -190,30 +192,17 @@ impl Opened {
         let list = self.session.calls(question, control)?;
         let rows = &list.rows;
         let depth = |context: parallax_base::ContextIdx| names.depth_of.get(context.idx()).copied();
+        let [track, context, start, end] = call_columns(rows, origin);
         let table = Table::new(vec![
-            Column::u32s("track", "Row of the track.", rows.iter().map(|r| r.track).collect()),
-            Column::u32s(
-                "context",
-                "Row of the context.",
-                rows.iter().map(|row| row.context.get()).collect(),
-            ),
+            track,
+            context,
             Column::u32s(
                 "depth",
                 "1 for the outermost.",
                 rows.iter().map(|row| depth(row.context).unwrap_or(0)).collect(),
             ),
-            Column::f64s(
-                "start_ns",
-                "ns",
-                "When it was entered, since the first record.",
-                rows.iter().map(|row| since(row.start_nanos, origin)).collect(),
-            ),
-            Column::f64s(
-                "end_ns",
-                "ns",
-                "When it was left, since the first record.",
-                rows.iter().map(|row| since(row.end_nanos, origin)).collect(),
-            ),
+            start,
+            end,
         ]);
         Ok(CallsAnswer {
             is_complete: list.is_complete,
@@ -280,6 +269,30 @@ impl Opened {
             ),
         ]))
     }
+}
+
+/// Who, what and when, in every table of calls: the columns `track`, `context`, `start_ns`, `end_ns`.
+pub(crate) fn call_columns(rows: &[CallRow], origin: u64) -> [Column; 4] {
+    [
+        Column::u32s("track", "Row of the track.", rows.iter().map(|r| r.track).collect()),
+        Column::u32s(
+            "context",
+            "Row of the context.",
+            rows.iter().map(|row| row.context.get()).collect(),
+        ),
+        Column::f64s(
+            "start_ns",
+            "ns",
+            "When it was entered, since the first record.",
+            rows.iter().map(|row| since(row.start_nanos, origin)).collect(),
+        ),
+        Column::f64s(
+            "end_ns",
+            "ns",
+            "When it was left, since the first record.",
+            rows.iter().map(|row| since(row.end_nanos, origin)).collect(),
+        ),
+    ]
 }
 
 /// Nanoseconds since the first record; negative before it.

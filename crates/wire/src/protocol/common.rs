@@ -113,3 +113,15 @@ pub struct TableOnlyReply {
     /// What a person should know.
     pub notes: Vec<String>,
 }
+
+/// A stretch of time, in nanoseconds since the first record of the trace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct WindowAsk {
+    /// Where it begins; null for the beginning.
+    #[serde(default)]
+    pub from_ns: Option<u64>,
+    /// Where it ends; null for the end.
+    #[serde(default)]
+    pub to_ns: Option<u64>,
+}

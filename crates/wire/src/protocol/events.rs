@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::common::WindowAsk;
+
 /// Who waits for whom, and for how long.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -14,12 +16,9 @@ pub struct WaitsAsk {
     /// A profile expression for those who wait; null for all.
     #[serde(default)]
     pub profiles: Option<String>,
-    /// Where it begins; null for the beginning.
-    #[serde(default)]
-    pub from_ns: Option<u64>,
-    /// Where it ends; null for the end.
-    #[serde(default)]
-    pub to_ns: Option<u64>,
+    /// The stretch of time.
+    #[serde(flatten)]
+    pub window: WindowAsk,
     /// `late_sender`, `late_receiver` or `collective`; null for all.
     #[serde(default)]
     pub kind: Option<String>,
@@ -37,12 +36,9 @@ pub struct CriticalPathAsk {
     /// A profile expression for the locations that the path runs through; null for all.
     #[serde(default)]
     pub profiles: Option<String>,
-    /// Where it begins; null for the beginning.
-    #[serde(default)]
-    pub from_ns: Option<u64>,
-    /// Where it ends; null for the end.
-    #[serde(default)]
-    pub to_ns: Option<u64>,
+    /// The stretch of time.
+    #[serde(flatten)]
+    pub window: WindowAsk,
     /// What rows are: `function` (default), `group`, `context` or `track`.
     #[serde(default)]
     pub by: Option<String>,
@@ -76,12 +72,9 @@ pub struct OverTimeAsk {
     /// A profile expression; null for all.
     #[serde(default)]
     pub profiles: Option<String>,
-    /// Where it begins; null for the beginning.
-    #[serde(default)]
-    pub from_ns: Option<u64>,
-    /// Where it ends; null for the end.
-    #[serde(default)]
-    pub to_ns: Option<u64>,
+    /// The stretch of time.
+    #[serde(flatten)]
+    pub window: WindowAsk,
     /// What changes: `profile` (default), `imbalance`, `idle`, `lateness` or `overlap`.
     #[serde(default)]
     pub what: Option<String>,

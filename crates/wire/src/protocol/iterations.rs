@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::common::WindowAsk;
+
 /// The iterations of a program, found in its trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -11,12 +13,9 @@ pub struct IterationsAsk {
     /// A profile expression for the locations; null for all.
     #[serde(default)]
     pub profiles: Option<String>,
-    /// Where to begin, in nanoseconds since the first record; null for the beginning.
-    #[serde(default)]
-    pub from_ns: Option<u64>,
-    /// Where to end; null for the end.
-    #[serde(default)]
-    pub to_ns: Option<u64>,
+    /// The stretch of time.
+    #[serde(flatten)]
+    pub window: WindowAsk,
     /// A context expression: iterations begin where one of these is entered; null to find them.
     #[serde(default)]
     pub marker: Option<String>,

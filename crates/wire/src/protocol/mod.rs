@@ -27,7 +27,7 @@ pub use advise::{AdviseAsk, AdviseReply, TasksReply};
 pub use clusters::{
     ClustersAsk, ClustersReply, RackReply, RackRowReply, TextFileAsk, TopologyAsk, TopologyReply,
 };
-pub use common::{CostAsk, CostReply, CostsAsk, PruneAsk, TableOnlyReply};
+pub use common::{CostAsk, CostReply, CostsAsk, PruneAsk, TableOnlyReply, WindowAsk};
 pub use comparison::{DifferencesAsk, DifferencesReply};
 pub use correlations::{
     CorrelationPointsAsk, CorrelationPointsReply, CorrelationsAsk, CorrelationsReply,

@@ -7,6 +7,8 @@
 use parallax_service::{FindOrder, FindRequest, TimelineBy, TrackRange, TracksChoice};
 use serde::{Deserialize, Serialize};
 
+use super::common::WindowAsk;
+
 /// Tracks that follow one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -267,12 +269,9 @@ pub struct StatsAsk {
     /// Which tracks; null for all.
     #[serde(default)]
     pub tracks: TracksAsk,
-    /// Where it begins; null for the beginning.
-    #[serde(default)]
-    pub from_ns: Option<u64>,
-    /// Where it ends; null for the end.
-    #[serde(default)]
-    pub to_ns: Option<u64>,
+    /// The stretch of time.
+    #[serde(flatten)]
+    pub window: WindowAsk,
     /// What rows are: `function` (default), `group` or `context`.
     #[serde(default)]
     pub by: Option<String>,
@@ -287,12 +286,9 @@ pub struct MessagesAsk {
     /// Tracks of which the sender or the receiver is one; null for all.
     #[serde(default)]
     pub tracks: TracksAsk,
-    /// Where it begins; null for the beginning.
-    #[serde(default)]
-    pub from_ns: Option<u64>,
-    /// Where it ends; null for the end.
-    #[serde(default)]
-    pub to_ns: Option<u64>,
+    /// The stretch of time.
+    #[serde(flatten)]
+    pub window: WindowAsk,
     /// What rows are: `pair` (default), `message`, `size`, `tag`, `component` or `file`.
     #[serde(default)]
     pub by: Option<String>,
@@ -325,12 +321,9 @@ pub struct FindAsk {
     /// Which tracks; null for all.
     #[serde(default)]
     pub tracks: TracksAsk,
-    /// Where it begins; null for the beginning.
-    #[serde(default)]
-    pub from_ns: Option<u64>,
-    /// Where it ends; null for the end.
-    #[serde(default)]
-    pub to_ns: Option<u64>,
+    /// The stretch of time.
+    #[serde(flatten)]
+    pub window: WindowAsk,
     /// They take at least so long.
     #[serde(default)]
     pub min_ns: Option<u64>,

@@ -115,9 +115,10 @@ fn laid_out(text: &str, is_request: bool) -> String {
             comment.clear();
             continue;
         }
-        let (field, is_last) = match line.strip_suffix("};") {
-            Some(field) if is_inside => (field.trim(), true),
-            _ => (line, false),
+        // What is flattened comes behind the bracket: `} & WindowAsk;`.
+        let (field, end) = match line.rsplit_once('}') {
+            Some((field, end)) if is_inside && end.ends_with(';') => (field.trim(), Some(end)),
+            _ => (line, None),
         };
         if is_inside {
             let field = field.trim_end_matches(',');
@@ -129,8 +130,8 @@ fn laid_out(text: &str, is_request: bool) -> String {
                     let _ = writeln!(out, "{indent}{field};");
                 }
             }
-            if is_last {
-                out.push_str("};\n");
+            if let Some(end) = end {
+                let _ = writeln!(out, "}}{end}");
             }
         } else {
             let _ = writeln!(out, "{line}");
