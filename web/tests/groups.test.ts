@@ -37,7 +37,7 @@ afterEach(async () => {
   setHostFiles("p", { hosts: [], description: null });
 });
 
-const item: Item = { item: "e1", kind: "experiment", title: "p", name: "p", format: "HPCToolkit 4.0", size_bytes: 0, issues: 0, members: [], has_trace: false, key: "p", source: "s" };
+const item: Item = { item: "e1", kind: "experiment", title: "p", name: "p", format: "HPCToolkit 4.0", size_bytes: 0, issues: 0, members: [], has_trace: false, has_activations: false, key: "p", source: "s" };
 
 /** Four ranks on two nodes: those on the second one are slow in MPI_Allreduce. */
 function answerTo(name: string, request: Record<string, unknown>): { reply: object; tables: object } {

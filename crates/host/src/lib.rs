@@ -148,6 +148,11 @@ impl Host {
                 correlations::points(&*self.experiment(&ask.of.item)?, &ask, control)
             }
             Request::Advise(ask) => advise::advise(&*self.experiment(&ask.item)?, &ask, control),
+            Request::Entities(_)
+            | Request::Related(_)
+            | Request::Shared(_)
+            | Request::Lanes(_)
+            | Request::Lines(_) => todo!(),
             Request::Waits(ask) => events::waits(&*self.experiment(&ask.item)?, &ask, control),
             Request::CriticalPath(ask) => {
                 events::critical_path(&*self.experiment(&ask.item)?, &ask, control)

@@ -253,6 +253,10 @@ fn item_reply(key: &str, item: &Item) -> ItemReply {
             Content::Experiment(opened) => opened.session().experiment().traces.is_some(),
             Content::Ensemble(_) => false,
         },
+        has_activations: match &item.content {
+            Content::Experiment(opened) => opened.session().experiment().activations.is_some(),
+            Content::Ensemble(_) => false,
+        },
     }
 }
 

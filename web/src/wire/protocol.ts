@@ -566,6 +566,53 @@ export type EnsembleAsk = {
   region_time?: string | null;
 };
 
+/** Entities by their numbers. */
+export type EntitiesAsk = {
+  /** An experiment with activations. */
+  item: string;
+  /** What they are. */
+  kind?: EntityKindAsk;
+  /** Which ones; null for all. */
+  ids?: Array<number> | null;
+  /** Rows at most; null for as many as an answer has at most. */
+  limit?: number | null;
+};
+
+/**
+ * Entities; table `rows`. Of related ones, `of` comes first: the number of the entity that the row
+ * belongs to; rows are in the order of the question.
+ * - activations and groups: `activation` (of a group its first call), `kind` (`call`, `loop`,
+ * `iteration`, `group`), `name`, `context_id`, `function` (number, of a loop or iteration that
+ * of its function), `parent`, `caller` (activations; null for entry calls), `thread`, `depth`
+ * (0 for entry calls), `start_ns` (since the run's first), `length_ns` (of a group: of all its
+ * calls together), `count` (calls of a group, else 1), `number` (of an iteration), `line` (of
+ * the call; null when unknown), `children` (directly inside), `groups` (functions that a call or
+ * iteration calls, in its loops or not), `executions` (of loops directly inside), `iterations`
+ * (of an execution), `is_in_loop`, `is_estimated` (its times), `touched` (references that it
+ * reads or writes itself), `is_touching_within` (whether it or anything below does), `source_id`.
+ * Related to references they have `reads` and `writes`, `read_line` and `write_line`
+ * (null when unknown).
+ * - references: `reference`, `name`, `storage`, `size_bytes` (null when unknown), `reads`, `writes`
+ * (of the whole run, or of the entity), `allocated_by`, `freed_by` (activations; null for
+ * variables), `allocated_line`, `freed_line` (null when unknown), `source_id`. Related to
+ * activations they have `read_line`, `write_line`.
+ * - threads: `thread`, `name`, `entry` (activation), `creator` (thread), `created_by` (activation),
+ * `created_line`, `start_ns`, `length_ns`, `calls`, `source_id`; null where there is none.
+ * - functions: `function`, `name`, `file` (number), `path`, `line` (of the definition), `calls`,
+ * `time_ns` (recursive calls count once).
+ * - files: `file`, `path`, `functions`.
+ * - tags: `tag`, `name`, `what`, `thread`, `start_ns`, `length_ns`, `counter`.
+ */
+export type EntitiesReply = {
+  /** Rows that the limit left out. */
+  left_out: number;
+  /** What a person should know. */
+  notes: Array<string>;
+};
+
+/** What an entity is. Its number is a row of the experiment: the same as long as the bytes are. */
+export type EntityKindAsk = "activation" | "group" | "reference" | "thread" | "function" | "file" | "tag";
+
 /** Why there is no answer, and what to do. */
 export type ErrorReply = {
   /** A stable name: `cancelled`, `misuse` (ask otherwise), `open`, `read`, `protocol`, `unknown_item`. */
@@ -826,6 +873,8 @@ export type ItemReply = {
   members: Array<string>;
   /** Whether it has a trace, so that there is a timeline. */
   has_trace: boolean;
+  /** Whether it has every single call, with what it reads and writes. */
+  has_activations: boolean;
 };
 
 /** The iterations of a program, found in its trace. */
@@ -933,6 +982,59 @@ export type KindReply = {
   name: string;
   /** Different values. */
   count: number;
+};
+
+/** Lanes of calls over time, one for each entry. */
+export type LanesAsk = {
+  /** An experiment with activations. */
+  item: string;
+  /** The call that each lane begins with: entry calls of threads, or what somebody zoomed into. */
+  tops: Array<number>;
+  /**
+   * Calls of one function by the same calls put together (profiling), rather than one by one in
+   * order of time (tracing).
+   */
+  is_merged?: boolean;
+  /**
+   * What takes less than this share of its lane's top is left out with all below it, in per
+   * cent.
+   */
+  below_percent?: number;
+  /** Whether executions of loops come as rows, too, which is of use where calls are not merged. */
+  loops?: boolean;
+};
+
+/**
+ * Lanes; table `rows`, in depth-first order, lane after lane: `lane` (place in `tops`),
+ * `activation` (of merged calls the first), `kind` (`call`, `loop`), `name`, `context_id`, `level`
+ * (0 for the top; loops are on the level of the call that they are in), `start_ns` (of calls one
+ * by one since the run's first; of merged ones since the beginning of the lane, siblings longest
+ * first), `length_ns`, `count` (calls put together), `iterations` (of an execution).
+ */
+export type LanesReply = {
+  /** Calls that are left out because they are short, without those below them, by lane. */
+  left_out: Array<number>;
+  /** What a person should know. */
+  notes: Array<string>;
+};
+
+/** What happens on the lines of a source file. */
+export type LinesAsk = {
+  /** An experiment with activations. */
+  item: string;
+  /** The file, as the experiment names it. */
+  path: string;
+};
+
+/**
+ * What happens on lines; table `rows`, by line: `line`, `what` (`definition` of a function, `call`,
+ * `loop`, `read`, `write`, `allocation`, `release`), `name` (of the function or reference), `times`
+ * (how many calls, executions, or activations that read or write), `context_id` (where first),
+ * `reference` (null but for reads, writes, allocations and releases).
+ */
+export type LinesReply = {
+  /** What a person should know. */
+  notes: Array<string>;
 };
 
 /** How many messages were sent when. */
@@ -1271,6 +1373,25 @@ export type RegionReply = {
   range_relative: number | null;
 };
 
+/** What belongs to entities. */
+export type RelatedAsk = {
+  /** An experiment with activations. */
+  item: string;
+  /** What they are. */
+  kind?: EntityKindAsk;
+  /** Which ones. */
+  ids?: Array<number>;
+  /** What is asked for about each of them. */
+  relation: RelationAsk;
+  /** Of `within`, `calls` and `children`: only what takes longer than this; null for all. */
+  longer_than_ns?: number | null;
+  /** Rows at most; null for as many as an answer has at most. */
+  limit?: number | null;
+};
+
+/** What is asked for about entities. */
+export type RelationAsk = "parent" | "caller" | "ancestors" | "children" | "calls" | "groups" | "executions" | "iterations" | "within" | "references" | "references_within" | "touchers" | "threads" | "functions" | "tags";
+
 /** Why something is taken for iterations. */
 export type RepetitionReply = {
   /** The context with which iterations begin. */
@@ -1405,6 +1526,21 @@ export type ScalingTableAsk = {
   regions?: Array<string>;
   /** `maps`, `regions`, `losses`, `laws`, `dispersion`, `energy` or `pop`. */
   table: string;
+};
+
+/**
+ * Variables and allocations that all of several entities read or write; table `rows`, as of
+ * references, with `reads` and `writes` of all of them together.
+ */
+export type SharedAsk = {
+  /** An experiment with activations. */
+  item: string;
+  /** Activations. */
+  activations?: Array<number>;
+  /** Groups. */
+  groups?: Array<number>;
+  /** Whether what is below them counts, too. */
+  is_inclusive?: boolean;
 };
 
 /** A source file with the costs of its lines. */
@@ -1846,6 +1982,16 @@ r" What there is to see in a trace; tables `tracks`, `functions`, `groups` and `
   markers: { request: MarkersAsk; reply: MarkersReply };
   /** What could run in parallel; table `rows`. */
   advise: { request: AdviseAsk; reply: AdviseReply };
+  /** Single calls, references and threads; table `rows`. */
+  entities: { request: EntitiesAsk; reply: EntitiesReply };
+  /** What belongs to single calls, references and threads; table `rows`. */
+  related: { request: RelatedAsk; reply: EntitiesReply };
+  /** What several calls read or write, all of them; table `rows`. */
+  shared: { request: SharedAsk; reply: EntitiesReply };
+  /** Calls of threads over time; table `rows`. */
+  lanes: { request: LanesAsk; reply: LanesReply };
+  /** What happens on the lines of a source file; table `rows`. */
+  lines: { request: LinesAsk; reply: LinesReply };
   /** Who waits for whom, and for how long; table `rows`. */
   waits: { request: WaitsAsk; reply: TableOnlyReply };
   /** doc =

@@ -6,6 +6,7 @@
 //!
 //! Fields that a request leaves out have the value that the command line has by default.
 
+mod activations;
 mod advise;
 mod clusters;
 mod common;
@@ -23,6 +24,10 @@ pub mod typescript;
 
 use serde::{Deserialize, Serialize};
 
+pub use activations::{
+    EntitiesAsk, EntitiesReply, EntityKindAsk, LanesAsk, LanesReply, LinesAsk, LinesReply,
+    RelatedAsk, RelationAsk, SharedAsk,
+};
 pub use advise::{AdviseAsk, AdviseReply, TasksReply};
 pub use clusters::{
     ClustersAsk, ClustersReply, RackReply, RackRowReply, TextFileAsk, TopologyAsk, TopologyReply,
@@ -157,6 +162,16 @@ protocol! {
     Markers(MarkersAsk) => MarkersReply,
     /// What could run in parallel; table `rows`.
     Advise(AdviseAsk) => AdviseReply,
+    /// Single calls, references and threads; table `rows`.
+    Entities(EntitiesAsk) => EntitiesReply,
+    /// What belongs to single calls, references and threads; table `rows`.
+    Related(RelatedAsk) => EntitiesReply,
+    /// What several calls read or write, all of them; table `rows`.
+    Shared(SharedAsk) => EntitiesReply,
+    /// Calls of threads over time; table `rows`.
+    Lanes(LanesAsk) => LanesReply,
+    /// What happens on the lines of a source file; table `rows`.
+    Lines(LinesAsk) => LinesReply,
     /// Who waits for whom, and for how long; table `rows`.
     Waits(WaitsAsk) => TableOnlyReply,
     /// What the run time consists of, if nobody's waiting is counted; table `rows`.

@@ -135,6 +135,8 @@ pub struct ItemReply {
     pub members: Vec<String>,
     /// Whether it has a trace, so that there is a timeline.
     pub has_trace: bool,
+    /// Whether it has every single call, with what it reads and writes.
+    pub has_activations: bool,
 }
 
 /// What was opened.

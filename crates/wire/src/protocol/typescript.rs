@@ -88,8 +88,19 @@ impl TypeVisitor for Pages {
 }
 
 /// Fields of requests that have no default.
-const REQUIRED: [&str; 9] =
-    ["item", "items", "root", "path", "table", "old", "new", "parameter", "values"];
+const REQUIRED: [&str; 11] = [
+    "item",
+    "items",
+    "root",
+    "path",
+    "table",
+    "old",
+    "new",
+    "parameter",
+    "values",
+    "relation",
+    "tops",
+];
 
 /// A declaration with one field a line and short comments; what a request may leave out is
 /// optional.
