@@ -6,6 +6,7 @@
 //!
 //! Invariant: every number comes from `parallax_service`; nothing is computed here.
 
+mod activations;
 mod advise;
 mod clusters;
 mod comparison;
@@ -148,11 +149,13 @@ impl Host {
                 correlations::points(&*self.experiment(&ask.of.item)?, &ask, control)
             }
             Request::Advise(ask) => advise::advise(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Entities(_)
-            | Request::Related(_)
-            | Request::Shared(_)
-            | Request::Lanes(_)
-            | Request::Lines(_) => todo!(),
+            Request::Entities(ask) => activations::entities(&*self.experiment(&ask.item)?, &ask),
+            Request::Related(ask) => {
+                activations::related(&*self.experiment(&ask.item)?, &ask, control)
+            }
+            Request::Shared(ask) => activations::shared(&*self.experiment(&ask.item)?, &ask),
+            Request::Lanes(ask) => activations::lanes(&*self.experiment(&ask.item)?, &ask, control),
+            Request::Lines(ask) => activations::lines(&*self.experiment(&ask.item)?, &ask, control),
             Request::Waits(ask) => events::waits(&*self.experiment(&ask.item)?, &ask, control),
             Request::CriticalPath(ask) => {
                 events::critical_path(&*self.experiment(&ask.item)?, &ask, control)

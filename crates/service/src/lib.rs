@@ -14,10 +14,13 @@ mod critical_path;
 mod diagnosis;
 mod discover;
 mod distribution;
+mod entities;
 mod error;
 mod gate;
 mod info;
 mod iterations;
+mod lanes;
+mod lines;
 mod matrix;
 mod options;
 mod over_time;
@@ -52,6 +55,9 @@ pub use critical_path::{CriticalPathAnswer, CriticalPathBy, CriticalPathRequest}
 pub use diagnosis::regression;
 pub use discover::{Found, discover};
 pub use distribution::{CostScope, DistributionAnswer, DistributionRequest};
+pub use entities::{
+    EntitiesAnswer, EntitiesRequest, EntityKind, RelatedRequest, Relation, SharedRequest,
+};
 pub use error::ServiceError;
 pub use gate::Gate;
 pub use info::{ComponentInfo, Info, MetricInfo};
@@ -59,6 +65,7 @@ pub use iterations::{
     FoundIterations, GroupEvidence, IterationsAnswer, IterationsBy, IterationsRequest,
     IterationsView, RepetitionEvidence, parse_iterations,
 };
+pub use lanes::{LanesAnswer, LanesRequest};
 pub use matrix::{MatrixAnswer, MatrixRequest};
 pub use options::{CostChoice, CostsChoice, PruneChoice};
 pub use over_time::{OverTimeAnswer, OverTimeBy, OverTimeRequest, OverTimeWhat};

@@ -144,7 +144,7 @@ fn open_text(
 }
 
 /// The path of the one file that `wanted` names.
-fn find_file<'t>(tree: &'t ContextTree, wanted: &str) -> Result<&'t str, ServiceError> {
+pub(crate) fn find_file<'t>(tree: &'t ContextTree, wanted: &str) -> Result<&'t str, ServiceError> {
     let paths = || tree.files().iter().map(|file| &*file.path);
     if let Some(path) = paths().find(|path| *path == wanted) {
         return Ok(path);

@@ -589,7 +589,7 @@ export type EntitiesAsk = {
  * the call; null when unknown), `children` (directly inside), `groups` (functions that a call or
  * iteration calls, in its loops or not), `executions` (of loops directly inside), `iterations`
  * (of an execution), `is_in_loop`, `is_estimated` (its times), `touched` (references that it
- * reads or writes itself), `is_touching_within` (whether it or anything below does), `source_id`.
+ * reads or writes itself, in loops too), `is_touching_within` (whether it or anything below does), `source_id`.
  * Related to references they have `reads` and `writes`, `read_line` and `write_line`
  * (null when unknown).
  * - references: `reference`, `name`, `storage`, `size_bytes` (null when unknown), `reads`, `writes`
@@ -1383,7 +1383,10 @@ export type RelatedAsk = {
   ids?: Array<number>;
   /** What is asked for about each of them. */
   relation: RelationAsk;
-  /** Of `within`, `calls` and `children`: only what takes longer than this; null for all. */
+  /**
+   * Of `within`, `calls` and `children`: only what takes longer than this; null for all. It is
+   * compared strictly, as Parceive does.
+   */
   longer_than_ns?: number | null;
   /** Rows at most; null for as many as an answer has at most. */
   limit?: number | null;

@@ -3,6 +3,7 @@
 //! Entities are asked for by kind and number, one question for many of them, so that a client can
 //! put together what several views want at the same time.
 
+use parallax_service::{EntityKind, Relation};
 use serde::{Deserialize, Serialize};
 
 /// What an entity is. Its number is a row of the experiment: the same as long as the bytes are.
@@ -42,8 +43,8 @@ pub enum RelationAsk {
     /// Of an activation: calls that it makes, in its loops or not; of a group: its calls; of a
     /// thread: its entry calls; of a function: its calls. Activations, by time.
     Calls,
-    /// Of an activation: calls that it makes, by function; of an activation of a function, that is
-    /// what it makes in its loops, too. Of a group: those of all its calls. Groups.
+    /// Of a call: the calls that it makes, by function; of a group: those of each of its calls.
+    /// Groups; loops and iterations have none, for they make only some of the calls of one.
     Groups,
     /// Of a call or iteration: loops directly in it; of a group: those of all its calls.
     /// Activations.
@@ -52,8 +53,8 @@ pub enum RelationAsk {
     Iterations,
     /// Of an activation: everything below it, in depth-first order. Activations.
     Within,
-    /// What it reads and writes itself; iterations of a call are not the call itself. Of a group:
-    /// what its calls do. References, with `reads` and `writes` of the entity.
+    /// What the code of an activation or group reads and writes, in its loops too, but not what it
+    /// calls. References, with `reads` and `writes` of the entity.
     References,
     /// The same with everything below. References.
     ReferencesWithin,
@@ -95,7 +96,8 @@ pub struct RelatedAsk {
     pub ids: Vec<u32>,
     /// What is asked for about each of them.
     pub relation: RelationAsk,
-    /// Of `within`, `calls` and `children`: only what takes longer than this; null for all.
+    /// Of `within`, `calls` and `children`: only what takes longer than this; null for all. It is
+    /// compared strictly, as Parceive does.
     #[serde(default)]
     pub longer_than_ns: Option<u64>,
     /// Rows at most; null for as many as an answer has at most.
@@ -132,7 +134,7 @@ pub struct SharedAsk {
 ///   the call; null when unknown), `children` (directly inside), `groups` (functions that a call or
 ///   iteration calls, in its loops or not), `executions` (of loops directly inside), `iterations`
 ///   (of an execution), `is_in_loop`, `is_estimated` (its times), `touched` (references that it
-///   reads or writes itself), `is_touching_within` (whether it or anything below does), `source_id`.
+///   reads or writes itself, in loops too), `is_touching_within` (whether it or anything below does), `source_id`.
 ///   Related to references they have `reads` and `writes`, `read_line` and `write_line`
 ///   (null when unknown).
 /// - references: `reference`, `name`, `storage`, `size_bytes` (null when unknown), `reads`, `writes`
@@ -208,4 +210,40 @@ pub struct LinesAsk {
 pub struct LinesReply {
     /// What a person should know.
     pub notes: Vec<String>,
+}
+
+impl From<EntityKindAsk> for EntityKind {
+    fn from(ask: EntityKindAsk) -> Self {
+        match ask {
+            EntityKindAsk::Activation => Self::Activation,
+            EntityKindAsk::Group => Self::Group,
+            EntityKindAsk::Reference => Self::Reference,
+            EntityKindAsk::Thread => Self::Thread,
+            EntityKindAsk::Function => Self::Function,
+            EntityKindAsk::File => Self::File,
+            EntityKindAsk::Tag => Self::Tag,
+        }
+    }
+}
+
+impl From<RelationAsk> for Relation {
+    fn from(ask: RelationAsk) -> Self {
+        match ask {
+            RelationAsk::Parent => Self::Parent,
+            RelationAsk::Caller => Self::Caller,
+            RelationAsk::Ancestors => Self::Ancestors,
+            RelationAsk::Children => Self::Children,
+            RelationAsk::Calls => Self::Calls,
+            RelationAsk::Groups => Self::Groups,
+            RelationAsk::Executions => Self::Executions,
+            RelationAsk::Iterations => Self::Iterations,
+            RelationAsk::Within => Self::Within,
+            RelationAsk::References => Self::References,
+            RelationAsk::ReferencesWithin => Self::ReferencesWithin,
+            RelationAsk::Touchers => Self::Touchers,
+            RelationAsk::Threads => Self::Threads,
+            RelationAsk::Functions => Self::Functions,
+            RelationAsk::Tags => Self::Tags,
+        }
+    }
 }

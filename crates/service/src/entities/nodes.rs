@@ -1,0 +1,374 @@
+//! Activations and groups of calls as rows.
+
+use std::collections::{HashMap, HashSet};
+
+use parallax_base::{ActivationIdx, FunctionIdx};
+use parallax_engine::Column;
+use parallax_model::{ActivationKind, ActivationTree};
+
+use super::references::Use;
+use super::{EntitiesAnswer, Rows, Run};
+
+/// An activation, or all calls of one function by one call.
+pub(super) struct Node {
+    /// The activation, or the calls of the group by time; never empty.
+    members: Vec<ActivationIdx>,
+    is_group: bool,
+    /// What it does with the reference that was asked about.
+    used: Option<Use>,
+}
+
+impl Node {
+    pub(super) fn one(activation: ActivationIdx) -> Self {
+        Self { members: vec![activation], is_group: false, used: None }
+    }
+
+    pub(super) const fn group(members: Vec<ActivationIdx>) -> Self {
+        Self { members, is_group: true, used: None }
+    }
+
+    /// An activation, with what it does with the reference that was asked about.
+    pub(super) fn user(activation: ActivationIdx, used: Use) -> Self {
+        Self { used: Some(used), ..Self::one(activation) }
+    }
+
+    fn first(&self) -> ActivationIdx {
+        self.members.first().copied().unwrap_or(ActivationIdx::new(0))
+    }
+}
+
+/// The calls that an activation makes itself, in its loops or not, by time.
+pub(crate) fn calls_of(
+    tree: &ActivationTree,
+    activation: ActivationIdx,
+    mut visit: impl FnMut(ActivationIdx),
+) {
+    walk(tree, activation, |part, is_call| {
+        if is_call {
+            visit(part);
+        }
+    });
+}
+
+/// An activation with the loops and iterations in it, but not what it calls: its own code.
+pub(crate) fn own_parts(
+    tree: &ActivationTree,
+    activation: ActivationIdx,
+    mut visit: impl FnMut(ActivationIdx),
+) {
+    visit(activation);
+    walk(tree, activation, |part, is_call| {
+        if !is_call {
+            visit(part);
+        }
+    });
+}
+
+/// What is below an activation, down to the first calls.
+fn walk(
+    tree: &ActivationTree,
+    activation: ActivationIdx,
+    mut visit: impl FnMut(ActivationIdx, bool),
+) {
+    let range = tree.subtree(activation);
+    let mut at = range.start + 1;
+    while at < range.end {
+        let part = ActivationIdx::from_len(at);
+        let is_call = tree.kind(part) == ActivationKind::Call;
+        visit(part, is_call);
+        at = if is_call { tree.subtree(part).end } else { at + 1 };
+    }
+}
+
+/// The call around an activation; `None` for entry calls.
+pub(super) fn caller(tree: &ActivationTree, activation: ActivationIdx) -> Option<ActivationIdx> {
+    tree.parent(activation).and_then(|parent| tree.call_of(parent))
+}
+
+/// The function in whose code an activation is.
+pub(crate) fn function_of(run: Run<'_>, activation: ActivationIdx) -> Option<FunctionIdx> {
+    let context = run.activations.tree.context(activation);
+    run.contexts.enclosing_function(context).and_then(|context| run.contexts.function(context))
+}
+
+/// The calls of a group by one of them. An entry call is alone: it has no caller to share.
+pub(super) fn group_of(run: Run<'_>, call: ActivationIdx) -> Vec<ActivationIdx> {
+    let tree = &run.activations.tree;
+    let is_call = tree.kind(call) == ActivationKind::Call;
+    let Some(caller) = caller(tree, call).filter(|_| is_call) else { return vec![call] };
+    let function = function_of(run, call);
+    let mut members = Vec::new();
+    calls_of(tree, caller, |call| {
+        if function_of(run, call) == function {
+            members.push(call);
+        }
+    });
+    members
+}
+
+/// The calls of some activations by function, groups in order of their first call.
+pub(crate) fn by_function(
+    run: Run<'_>,
+    callers: impl IntoIterator<Item = ActivationIdx>,
+) -> Vec<Vec<ActivationIdx>> {
+    let mut groups: Vec<Vec<ActivationIdx>> = Vec::new();
+    let mut places: HashMap<Option<FunctionIdx>, usize> = HashMap::new();
+    for caller in callers {
+        calls_of(&run.activations.tree, caller, |call| {
+            let place = *places.entry(function_of(run, call)).or_insert(groups.len());
+            if place == groups.len() {
+                groups.push(Vec::new());
+            }
+            if let Some(group) = groups.get_mut(place) {
+                group.push(call);
+            }
+        });
+    }
+    groups
+}
+
+impl Run<'_> {
+    /// The first calls of all groups.
+    pub(super) fn all_groups(self) -> Vec<u32> {
+        let tree = &self.activations.tree;
+        let mut first: Vec<u32> = tree.roots().map(ActivationIdx::get).collect();
+        for caller in tree.iter().filter(|&one| tree.kind(one) == ActivationKind::Call) {
+            let groups = by_function(self, [caller]);
+            first.extend(groups.iter().filter_map(|group| group.first()).map(|call| call.get()));
+        }
+        first.sort_unstable();
+        first
+    }
+
+    /// Activations and groups as an answer.
+    pub(super) fn nodes_answer(self, rows: Rows<Node>, is_related: bool) -> EntitiesAnswer {
+        rows.answer(is_related, |list| self.node_columns(list))
+    }
+
+    fn node_columns(self, list: &[Node]) -> Vec<Column> {
+        let Self { activations, contexts } = self;
+        let tree = &activations.tree;
+        let origin = tree.span().start_nanos;
+        let number = |of: &dyn Fn(&Node) -> u32| -> Vec<u32> { list.iter().map(of).collect() };
+        let sum = |of: &dyn Fn(ActivationIdx) -> u64| -> Vec<u64> {
+            let sum = |node: &Node| node.members.iter().map(|&member| of(member)).sum();
+            list.iter().map(sum).collect()
+        };
+        let optional = |of: &dyn Fn(&Node) -> Option<u64>| -> Vec<Option<u64>> {
+            list.iter().map(of).collect()
+        };
+        let id = |activation: Option<ActivationIdx>| activation.map(|one| u64::from(one.get()));
+        let line = |line: u32| (line > 0).then_some(u64::from(line));
+        let count = |kind: ActivationKind| {
+            move |one: ActivationIdx| {
+                tree.children(one).filter(|&child| tree.kind(child) == kind).count() as u64
+            }
+        };
+        let names = labels(list.iter().map(|node| tree.context(node.first()).get()), |context| {
+            contexts.label(parallax_base::ContextIdx::new(context))
+        });
+        let functions = |node: &Node| -> u64 {
+            let mut found: HashSet<Option<FunctionIdx>> = HashSet::new();
+            for &member in &node.members {
+                calls_of(tree, member, |call| {
+                    found.insert(function_of(self, call));
+                });
+            }
+            found.len() as u64
+        };
+        // By reference: the last row that touches it. A set would cost more than the rest of a row.
+        let mut last = vec![usize::MAX; activations.references.len()];
+        let mut touched = Vec::with_capacity(list.len());
+        for (row, node) in list.iter().enumerate() {
+            let mut found = 0_u64;
+            for &member in &node.members {
+                own_parts(tree, member, |part| {
+                    for touch in activations.touches.of(part) {
+                        if let Some(last) = last.get_mut(touch.reference.idx()) {
+                            found += u64::from(*last != row);
+                            *last = row;
+                        }
+                    }
+                });
+            }
+            touched.push(found);
+        }
+        let is_in_loop = |node: &Node| {
+            let is_inside = |&member: &ActivationIdx| {
+                tree.parent(member).is_some_and(|p| tree.kind(p) != ActivationKind::Call)
+            };
+            u32::from(node.members.iter().any(is_inside))
+        };
+        let touches_within =
+            |&member: &ActivationIdx| !activations.touches.range_within(tree, member).is_empty();
+        let mut columns = vec![
+            Column::u32s(
+                "activation",
+                "Position in depth-first order; of a group that of its first call.",
+                number(&|node| node.first().get()),
+            ),
+            Column::strings(
+                "kind",
+                "call, loop (an execution of it), iteration, or group.",
+                list.iter().map(|node| match tree.kind(node.first()) {
+                    _ if node.is_group => "group",
+                    ActivationKind::Call => "call",
+                    ActivationKind::LoopExecution => "loop",
+                    ActivationKind::Iteration => "iteration",
+                }),
+            ),
+            names.column("name", "The function or loop."),
+            Column::u32s(
+                "context_id",
+                "Id of its call path in the database.",
+                number(&|node| contexts.source_id(tree.context(node.first()))),
+            ),
+            Column::optional_u64s(
+                "function",
+                "",
+                "The function whose code it is.",
+                optional(&|node| function_of(self, node.first()).map(|one| u64::from(one.get()))),
+            ),
+            Column::optional_u64s(
+                "parent",
+                "",
+                "The activation around it.",
+                optional(&|node| id(tree.parent(node.first()))),
+            ),
+            Column::optional_u64s(
+                "caller",
+                "",
+                "The call around it.",
+                optional(&|node| id(caller(tree, node.first()))),
+            ),
+            Column::u32s("thread", "Its thread.", number(&|node| tree.thread(node.first()).get())),
+            Column::u32s(
+                "depth",
+                "Activations around it.",
+                number(&|n| u32::try_from(tree.ancestors(n.first()).count()).unwrap_or(u32::MAX)),
+            ),
+            Column::u64s(
+                "start_ns",
+                "ns",
+                "Start since that of the run.",
+                list.iter()
+                    .map(|n| tree.time(n.first()).start_nanos.saturating_sub(origin))
+                    .collect(),
+            ),
+            Column::u64s("length_ns", "ns", "Time, with all below.", sum(&|one| tree.nanos(one))),
+            Column::u64s(
+                "count",
+                "",
+                "Calls of the group.",
+                list.iter().map(|node| node.members.len() as u64).collect(),
+            ),
+        ];
+        columns.extend([
+            Column::u32s("number", "Of an iteration.", number(&|node| tree.number(node.first()))),
+            Column::optional_u64s(
+                "line",
+                "",
+                "Line of the call in its caller.",
+                optional(&|node| line(tree.line(node.first()))),
+            ),
+            Column::u64s(
+                "children",
+                "",
+                "Activations directly inside.",
+                sum(&|one| tree.children(one).count() as u64),
+            ),
+            Column::u64s("groups", "", "Functions called.", list.iter().map(functions).collect()),
+            Column::u64s(
+                "executions",
+                "",
+                "Executions of loops directly inside.",
+                sum(&count(ActivationKind::LoopExecution)),
+            ),
+            Column::u64s(
+                "iterations",
+                "",
+                "Iterations directly inside.",
+                sum(&count(ActivationKind::Iteration)),
+            ),
+            Column::u32s(
+                "is_in_loop",
+                "1 when a loop of its caller is around it.",
+                number(&is_in_loop),
+            ),
+            Column::u32s(
+                "is_estimated",
+                "1 when a time is not the source's.",
+                number(&|n| u32::from(n.members.iter().any(|&one| tree.is_estimated(one)))),
+            ),
+            Column::u64s(
+                "touched",
+                "",
+                "References that it reads or writes, without what it calls.",
+                touched,
+            ),
+            Column::u32s(
+                "is_touching_within",
+                "1 when it or what it calls reads or writes references.",
+                number(&|node| u32::from(node.members.iter().any(touches_within))),
+            ),
+            Column::u64s(
+                "source_id",
+                "",
+                "Number in the database, by kind.",
+                list.iter().map(|node| tree.source_id(node.first())).collect(),
+            ),
+        ]);
+        if list.iter().any(|node| node.used.is_some()) {
+            let used = |of: &dyn Fn(Use) -> u64| -> Vec<u64> {
+                list.iter().map(|node| node.used.map_or(0, of)).collect()
+            };
+            let at = |of: &dyn Fn(Use) -> u32| -> Vec<Option<u64>> {
+                list.iter().map(|node| node.used.and_then(|used| line(of(used)))).collect()
+            };
+            columns.extend([
+                Column::u64s("reads", "", "How often it reads it.", used(&|used| used.reads)),
+                Column::u64s("writes", "", "How often it writes it.", used(&|used| used.writes)),
+                Column::optional_u64s(
+                    "read_line",
+                    "",
+                    "Line of the first read.",
+                    at(&|used| used.read_line),
+                ),
+                Column::optional_u64s(
+                    "write_line",
+                    "",
+                    "Line of the first write.",
+                    at(&|used| used.write_line),
+                ),
+            ]);
+        }
+        columns
+    }
+}
+
+/// Names that repeat, each once.
+pub(crate) struct Labels {
+    rows: Vec<i32>,
+    texts: Vec<String>,
+}
+
+impl Labels {
+    pub(crate) fn column(self, name: &str, doc: &'static str) -> Column {
+        Column::repeated_strings(name, doc, self.rows, &self.texts)
+    }
+}
+
+/// The name of each row by what it is a name of.
+pub(crate) fn labels(keys: impl Iterator<Item = u32>, name: impl Fn(u32) -> String) -> Labels {
+    let mut texts: Vec<String> = Vec::new();
+    let mut places: HashMap<u32, i32> = HashMap::new();
+    let rows = keys
+        .map(|key| {
+            *places.entry(key).or_insert_with(|| {
+                texts.push(name(key));
+                i32::try_from(texts.len() - 1).unwrap_or(i32::MAX)
+            })
+        })
+        .collect();
+    Labels { rows, texts }
+}

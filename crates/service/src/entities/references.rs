@@ -1,0 +1,186 @@
+//! Variables and allocations as rows, and who uses them.
+
+use std::collections::BTreeMap;
+
+use parallax_base::{ActivationIdx, ReferenceIdx};
+use parallax_engine::Column;
+use parallax_model::{Reference, Site, Touch};
+
+use super::nodes::own_parts;
+use super::{EntitiesAnswer, Rows, Run};
+
+/// What something does with one reference.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Use {
+    pub(super) reads: u64,
+    pub(super) writes: u64,
+    /// Line of the first read; 0 when unknown or not read.
+    pub(super) read_line: u32,
+    /// Line of the first write; 0 when unknown or not written.
+    pub(super) write_line: u32,
+}
+
+impl Use {
+    pub(super) const fn accesses(self) -> u64 {
+        self.reads.saturating_add(self.writes)
+    }
+
+    pub(super) const fn add(&mut self, more: &Self) {
+        self.reads += more.reads;
+        self.writes += more.writes;
+        if self.read_line == 0 {
+            self.read_line = more.read_line;
+        }
+        if self.write_line == 0 {
+            self.write_line = more.write_line;
+        }
+    }
+}
+
+impl From<&Touch> for Use {
+    fn from(touch: &Touch) -> Self {
+        let (reads, writes) = (u64::from(touch.reads), u64::from(touch.writes));
+        Self { reads, writes, read_line: touch.read_line, write_line: touch.write_line }
+    }
+}
+
+/// A reference and what is done with it.
+pub(super) struct Used {
+    pub(super) reference: ReferenceIdx,
+    pub(super) used: Use,
+}
+
+/// What some activations read and write: their own code, or with everything below.
+pub(super) fn uses_of(
+    run: Run<'_>,
+    members: &[ActivationIdx],
+    is_inclusive: bool,
+) -> BTreeMap<ReferenceIdx, Use> {
+    let (tree, touches) = (&run.activations.tree, &run.activations.touches);
+    let mut uses: BTreeMap<ReferenceIdx, Use> = BTreeMap::new();
+    let mut add = |list: &[Touch]| {
+        for touch in list {
+            uses.entry(touch.reference).or_default().add(&touch.into());
+        }
+    };
+    for &member in members {
+        if is_inclusive {
+            add(touches.within(tree, member));
+        } else {
+            own_parts(tree, member, |part| add(touches.of(part)));
+        }
+    }
+    uses
+}
+
+impl Run<'_> {
+    /// What the whole run does with each reference.
+    pub(super) fn reference_totals(self) -> Vec<Use> {
+        let mut totals = vec![Use::default(); self.activations.references.len()];
+        for touch in self.activations.touches.all() {
+            if let Some(total) = totals.get_mut(touch.reference.idx()) {
+                total.add(&touch.into());
+            }
+        }
+        totals
+    }
+
+    /// References as an answer.
+    pub(super) fn references_answer(self, rows: Rows<Used>, is_related: bool) -> EntitiesAnswer {
+        rows.answer(is_related, |list| self.reference_columns(list, is_related))
+    }
+
+    fn reference_columns(self, list: &[Used], is_related: bool) -> Vec<Column> {
+        let of = |row: &Used| self.activations.reference(row.reference);
+        let counts = |number: fn(&Use) -> u64| -> Vec<u64> {
+            list.iter().map(|row| number(&row.used)).collect()
+        };
+        let by = |site: fn(&Reference) -> Option<Site>| -> Vec<Option<u64>> {
+            let by = |site: Site| u64::from(site.activation.get());
+            list.iter().map(|row| site(of(row)).map(by)).collect()
+        };
+        let known = |line: u32| (line > 0).then_some(u64::from(line));
+        let at = |site: fn(&Reference) -> Option<Site>| -> Vec<Option<u64>> {
+            list.iter().map(|row| site(of(row)).and_then(|site| known(site.line))).collect()
+        };
+        let mut columns = vec![
+            Column::u32s(
+                "reference",
+                "Number of the variable or allocation.",
+                list.iter().map(|row| row.reference.get()).collect(),
+            ),
+            Column::strings("name", "Its name.", list.iter().map(|row| name(of(row)))),
+            Column::strings(
+                "storage",
+                "Where it lies: stack, heap, static, global.",
+                list.iter().map(|row| of(row).storage.name()),
+            ),
+            Column::optional_u64s(
+                "size_bytes",
+                "bytes",
+                "Its size.",
+                list.iter().map(|row| of(row).size_bytes),
+            ),
+            Column::u64s("reads", "", "How often it is read.", counts(|used| used.reads)),
+            Column::u64s("writes", "", "How often it is written.", counts(|used| used.writes)),
+            Column::optional_u64s(
+                "allocated_by",
+                "",
+                "The activation that allocates it; null for variables.",
+                by(|reference| reference.allocated),
+            ),
+            Column::optional_u64s(
+                "freed_by",
+                "",
+                "The activation that frees it.",
+                by(|reference| reference.freed),
+            ),
+            Column::optional_u64s(
+                "allocated_line",
+                "",
+                "Line of the allocation.",
+                at(|reference| reference.allocated),
+            ),
+            Column::optional_u64s(
+                "freed_line",
+                "",
+                "Line of the release.",
+                at(|reference| reference.freed),
+            ),
+            Column::u64s(
+                "source_id",
+                "",
+                "Number in the database.",
+                list.iter().map(|row| of(row).source_id).collect(),
+            ),
+        ];
+        if is_related {
+            let line = |line: fn(&Use) -> u32| -> Vec<Option<u64>> {
+                list.iter().map(|row| known(line(&row.used))).collect()
+            };
+            columns.extend([
+                Column::optional_u64s(
+                    "read_line",
+                    "",
+                    "Line of the first read.",
+                    line(|used| used.read_line),
+                ),
+                Column::optional_u64s(
+                    "write_line",
+                    "",
+                    "Line of the first write.",
+                    line(|used| used.write_line),
+                ),
+            ]);
+        }
+        columns
+    }
+}
+
+/// What a person calls a reference: with its member where that is known.
+pub(crate) fn name(reference: &Reference) -> String {
+    match &reference.member {
+        Some(member) => format!("{}.{member}", reference.name),
+        None => reference.name.to_string(),
+    }
+}
