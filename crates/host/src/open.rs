@@ -7,7 +7,7 @@ use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ParameterRule, RegionTime, ScalingContent, ScalingSource,
     assemble_measurements, open_ensemble,
 };
-use parallax_service::{ConvertOptions, Found, TraceInput, convert, discover, open, open_file};
+use parallax_service::{ConvertOptions, Found, TraceInput, convert, discover, open, open_file_in};
 use parallax_wire::protocol::{CombineAsk, EnsembleAsk, ErrorReply, ItemReply, OpenAsk, OpenReply};
 
 use crate::Host;
@@ -36,7 +36,7 @@ impl Host {
                 Err(error) => reply.errors.push(error),
             }
         }
-        self.open_databases(&databases, &ask.ensemble, control, &mut reply)?;
+        self.open_databases(&folder, &databases, &ask.ensemble, control, &mut reply)?;
         self.open_files(&found.measurements, ask, control, &mut reply)?;
         match (reply.items.is_empty(), reply.errors.first()) {
             (true, Some(first)) => Err(first.clone()),
@@ -87,6 +87,7 @@ impl Host {
     /// Every database becomes an experiment, and several of them an ensemble too.
     fn open_databases(
         &self,
+        root: &Arc<dyn Folder>,
         sources: &[ScalingSource],
         ask: &EnsembleAsk,
         control: &Control,
@@ -98,7 +99,7 @@ impl Host {
         for source in sources {
             let opened = match &source.content {
                 ScalingContent::Folder(folder) => open(folder, &self.limits),
-                ScalingContent::File(file) => open_file(file, &source.name, &self.limits),
+                ScalingContent::File(file) => open_file_in(root, file, &source.name, &self.limits),
             };
             match opened {
                 Ok(opened) => {

@@ -7,6 +7,7 @@
 mod activations;
 mod advise;
 mod analyses;
+mod beside;
 mod clusters;
 mod comparison;
 mod correlation;
@@ -41,6 +42,8 @@ use std::sync::{Arc, Mutex};
 
 use parallax_base::{Folder, Limits, Source};
 use parallax_engine::Session;
+
+use beside::SourcesBeside;
 
 pub use activations::{ActivationCounts, ReferencesRequest};
 pub use advise::{AdviseAnswer, AdviseBy, AdviseRequest, TasksAnswer};
@@ -102,6 +105,24 @@ pub use workflow_profile::ProfileInput;
 /// When the file is of no known format, or broken.
 pub fn open_file(source: &Source, name: &str, limits: &Limits) -> Result<Opened, ServiceError> {
     Ok(Opened::new(parallax_import::open_file(source, name, limits)?, limits))
+}
+
+/// Opens the experiment in a file that lies in `folder`, where its source files may lie, too.
+///
+/// # Errors
+/// When the file is of no known format, or broken.
+pub fn open_file_in(
+    folder: &Arc<dyn Folder>,
+    source: &Source,
+    name: &str,
+    limits: &Limits,
+) -> Result<Opened, ServiceError> {
+    let mut experiment = parallax_import::open_file(source, name, limits)?;
+    if let Some(own) = experiment.sources.take() {
+        let around = Arc::clone(folder);
+        experiment.sources = Some(Arc::new(SourcesBeside { own, around }));
+    }
+    Ok(Opened::new(experiment, limits))
 }
 
 /// An open experiment that answers questions.

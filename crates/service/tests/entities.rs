@@ -3,15 +3,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use arrow_array::Array as _;
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Int32Type, UInt32Type, UInt64Type};
-use parallax_base::{ActivationIdx, Control, Limits, MemorySource};
+use parallax_base::{ActivationIdx, Control, Folder, Limits, MemoryFolder, MemorySource};
 use parallax_model::ActivationKind;
 use parallax_service::{
     EntitiesAnswer, EntitiesRequest, EntityKind, LanesRequest, Opened, RelatedRequest, Relation,
-    SharedRequest, Table, open_file,
+    SharedRequest, SourceRequest, Table, open_file, open_file_in,
 };
 use parallax_testkit::parceive::Program;
 
@@ -105,6 +106,9 @@ fn a_tree_of_calls_unfolds_from_its_entry() {
     assert_eq!(known(&calls, "activation").len(), program.rounds as usize);
     assert_eq!(known(&groups, "length_ns")[0], known(&calls, "length_ns").iter().sum::<u64>());
     assert!(known(&calls, "start_ns").is_sorted());
+    // Parceive has the start of the last call for the end of a group.
+    assert_eq!(known(&groups, "end_ns")[0], *known(&calls, "end_ns").last().unwrap());
+    assert!(known(&groups, "end_ns")[0] > *known(&calls, "start_ns").last().unwrap());
     assert_eq!(known(&calls, "line"), [16; 4]);
     assert_eq!(known(&calls, "caller"), [u64::from(main); 4]);
     // The same calls, asked for as those of main.
@@ -452,6 +456,23 @@ fn lines_say_what_happens_on_them() {
     assert!(rows.is_sorted_by_key(|row| row.0));
     let error = opened.lines("other.c", &Control::default()).unwrap_err();
     assert!(error.to_string().contains("other.c"), "{error}");
+}
+
+#[test]
+fn a_source_file_beside_the_recording_is_shown() {
+    let bytes = Program::default().bytes();
+    let files = [
+        ("runs/rounds.db".to_owned(), bytes.clone()),
+        ("runs/rounds.c".to_owned(), b"int main()\n".to_vec()),
+    ];
+    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("opened", files));
+    let source = MemorySource::shared(bytes);
+    let opened = open_file_in(&folder, &source, "runs/rounds.db", &Limits::default()).unwrap();
+    let listed = opened.source_files();
+    assert_eq!(listed.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["/home/a/rounds.c"]);
+    let request = SourceRequest { file: "rounds.c".into(), ..SourceRequest::default() };
+    let answer = opened.source(&request, &Control::default()).unwrap().value;
+    assert_eq!(answer.text.as_deref(), Some("int main()\n"));
 }
 
 #[test]

@@ -29,7 +29,14 @@ export function homeOf(view: string, open: readonly string[], active: string | u
 }
 
 /** Experiments with a trace have two: that of one converted from a trace is about events, that of a profiler's database about costs. */
-const LAYOUTS: Record<Item["kind"] | "events" | "samples", DefaultLayout> = {
+const LAYOUTS: Record<Item["kind"] | "events" | "samples" | "calls", DefaultLayout> = {
+  // Every single call: how they call each other and when, what could run in parallel, and the lines it is about.
+  calls: {
+    columns: [
+      { share: 5, groups: [["calls.graph", "profile.tree", "profile.callers", "profile.flat", "profile.flame", "trace.timeline"], ["calls.lanes", "calls.threads"]] },
+      { share: 4, groups: [["calls.advice", "trace.statistics", "profile.distribution", "item.information", "item.issues"], ["profile.source"]] },
+    ],
+  },
   events: {
     columns: [
       { share: 7, heights: [3, 2], groups: [["trace.timeline", "trace.messages", "trace.find", "trace.compare", "profile.flame", "profile.differences"], ["profile.tree", "profile.callers", "profile.flat"]] },
@@ -58,7 +65,8 @@ const LAYOUTS: Record<Item["kind"] | "events" | "samples", DefaultLayout> = {
 };
 
 /** The arrangement that an item starts with; views that do not exist or apply are left out by the dock. */
-export function defaultLayout(item: Pick<Item, "kind" | "has_trace" | "format">): DefaultLayout {
+export function defaultLayout(item: Pick<Item, "kind" | "has_trace" | "has_activations" | "format">): DefaultLayout {
+  if (item.has_activations) return LAYOUTS.calls;
   return LAYOUTS[!item.has_trace ? item.kind : item.format.endsWith("(converted)") ? "events" : "samples"];
 }
 

@@ -255,6 +255,17 @@ impl Run<'_> {
                     .map(|n| tree.time(n.first()).start_nanos.saturating_sub(origin))
                     .collect(),
             ),
+            Column::u64s(
+                "end_ns",
+                "ns",
+                "End since the start of the run; of a group that of its last call.",
+                list.iter()
+                    .map(|node| {
+                        let ends = node.members.iter().map(|&one| tree.time(one).end_nanos);
+                        ends.max().unwrap_or(origin).saturating_sub(origin)
+                    })
+                    .collect(),
+            ),
             Column::u64s("length_ns", "ns", "Time, with all below.", sum(&|one| tree.nanos(one))),
             Column::u64s(
                 "count",

@@ -1,0 +1,96 @@
+import type { TableSort } from "../../widgets/table.ts";
+import { plural } from "../../base/format.ts";
+import type { AdviseReply } from "../../wire/protocol.ts";
+import { valueText } from "../profile/format.ts";
+import type { Heads } from "../trace-views/answers.ts";
+
+/** What rows of advice are. */
+export type AdviceBy = "loop" | "reference" | "pair" | "context" | "task" | "race";
+
+/** What a link keeps of the advice. */
+export interface AdviceState {
+  readonly by: AdviceBy;
+  readonly workers: number;
+  /** Null for the order of the engine: what matters most first. */
+  readonly sort: TableSort | null;
+}
+
+export const ADVICE_STATE: AdviceState = { by: "loop", workers: 4, sort: null };
+
+/** Workers that people can ask for. */
+export const WORKERS: readonly number[] = [2, 4, 8, 16, 32, 64, 128];
+
+export const CHOICES: readonly { readonly value: AdviceBy; readonly label: string; readonly hint: string }[] = [
+  { value: "loop", label: "Loops", hint: "Whether iterations could run side by side" },
+  { value: "reference", label: "What forbids it", hint: "Variables and allocations that iterations share and write" },
+  { value: "pair", label: "Calls side by side", hint: "Calls and loops next to each other that depend on each other, and through what" },
+  { value: "context", label: "Work and span", hint: "Work, span and parallelism of every call path" },
+  { value: "task", label: "On workers", hint: "Calls next to each other, put on workers" },
+  { value: "race", label: "Races", hint: "Accesses of several threads that nothing orders" },
+];
+
+/** What columns are called on screen. */
+export const HEADS: Heads = {
+  verdict: ["Verdict", "What the recorded run says about the iterations"],
+  loop: ["Loop", "With its call path, outermost first"],
+  because: ["Because", "What speaks for or against it"],
+  work_s: ["Work", "Time of all, one after the other"],
+  saving_s: ["Saving", "Work less span: the most that can be gained here"],
+  share_percent: ["Share", "Of the work of the run"],
+  executions: ["Executions", "How often the loop was entered"],
+  iterations: ["Iterations", "Of all executions"],
+  most_iterations: ["Most", "Most iterations of one execution"],
+  reference: ["Variable", "Variable or allocation"],
+  storage: ["Lies on", "Stack, heap, static or global"],
+  effect: ["Effect", "What it does to the iterations"],
+  written_at: ["Written at", ""],
+  read_at: ["Read at", ""],
+  earlier: ["First", "What comes first"],
+  later: ["Then", "What depends on it"],
+  references: ["References", "How many of them"],
+  compared: ["Compared", "Whole variables, or their bytes"],
+  below: ["Below", "What calls both"],
+  dependence: ["Dependence", ""],
+  earlier_at: ["First at", "Where the first touches it"],
+  later_at: ["Then at", "Where the second touches it"],
+  pairs: ["Pairs", "How many"],
+  context: ["Call path", ""],
+  times: ["Times", "How many of these"],
+  span_s: ["Span", "What any number of workers leaves"],
+  parallelism: ["Parallelism", "Work divided by span: no number of workers makes it faster than that"],
+  worker: ["Worker", ""],
+  number: ["No.", "Which task it is, in the order of the run"],
+  task: ["Task", "The call or loop"],
+  start_s: ["Start", "From the start of the schedule"],
+  takes_s: ["Takes", "Its work"],
+  waits_for: ["Waits for", "Tasks that it depends on"],
+  first_at: ["One access", ""],
+  first_access: ["does", ""],
+  first_thread: ["by", ""],
+  second_at: ["The other", ""],
+  second_access: ["does", ""],
+  second_thread: ["by", ""],
+};
+
+/** Columns that need room for call paths and sentences. */
+export const WIDE: ReadonlySet<string> = new Set(["loop", "because", "context", "below", "earlier", "later", "task"]);
+
+/** The answer in one sentence. */
+export function sentenceOf(reply: AdviseReply, by: AdviceBy, rows: number): string {
+  const time = (seconds: number): string => valueText(seconds, "s");
+  const tasks = reply.tasks;
+  if (by === "task" && tasks !== null) {
+    const times = tasks.speedup.toFixed(2);
+    return `${plural(rows, "task")} below ${tasks.parent}: ${time(tasks.serial_s)} one after the other, ${time(tasks.parallel_s)} on ${plural(tasks.workers, "worker")}: ${times} times faster. No schedule takes less than ${time(tasks.bound_s)}.`;
+  }
+  if (by === "race") return rows === 0 ? "No two threads access the same without an order." : `${plural(rows, "pair")} of places where threads access the same, and nothing orders them.`;
+  if (!(reply.span_s > 0)) return "Nothing took time.";
+  return `Work ${time(reply.work_s)}, span ${time(reply.span_s)}: with what is independent here, no number of workers makes the run more than ${reply.parallelism.toFixed(2)} times faster.`;
+}
+
+/** The sign before a verdict: what colour says, said without colour. */
+export function signOf(verdict: string): string {
+  if (verdict === "independent") return "✓";
+  if (verdict.startsWith("independent")) return "◐";
+  return verdict === "dependent" ? "✗" : "?";
+}
