@@ -1,0 +1,33 @@
+import { defineView, type ViewPlugin } from "../plugin.ts";
+import { LANES_STATE, THREADS_STATE } from "./states.ts";
+
+const hasCalls: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment" && item.has_activations;
+
+const views: readonly ViewPlugin[] = [
+  defineView({
+    id: "calls.lanes",
+    title: "Execution",
+    description: "What each thread does over time, call by call, or what its time consists of.",
+    icon: "timeline",
+    appliesTo: hasCalls,
+    component: () => import("./Execution.svelte"),
+    defaultState: LANES_STATE,
+    stateVersion: 1,
+    commands: [
+      { id: "reset-zoom", title: "Reset zoom", run: ({ state }) => { state.set({ zooms: [], window: null }, { label: "Reset zoom" }); } },
+      { id: "loops", title: "Show or hide loops", run: ({ state }) => { state.set({ hasLoops: !state.current.hasLoops }, { label: "Show or hide loops" }); } },
+    ],
+  }),
+  defineView({
+    id: "calls.threads",
+    title: "Threads",
+    description: "Which threads there are, who started them and where, and when they run.",
+    icon: "list",
+    appliesTo: hasCalls,
+    component: () => import("./Threads.svelte"),
+    defaultState: THREADS_STATE,
+    stateVersion: 1,
+  }),
+];
+
+export default views;

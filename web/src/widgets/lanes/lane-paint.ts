@@ -1,0 +1,192 @@
+import { eachPiece, type FlamePiece } from "../plots/flame-layout.ts";
+import { nsPerPixel, pixelOf, type TimeScale } from "../timeline/axis.ts";
+import { CIRCLE, HEAD_PIXELS, LEVEL_PIXELS, LOOP_PIXELS, type Lane, type LaneGeometry, type LaneSlivers } from "./lane-layout.ts";
+
+const GAP = 1;
+const PADDING = 4;
+const NARROWEST = 1.5;
+const NARROWEST_TEXT = 22;
+/** A line of a loop that is shorter than this, in pixels, is a circle. */
+const SHORTEST_LINE = 8;
+
+/** How bars look. Rows are those of their lane. */
+export interface LaneLook {
+  fill(lane: number, row: number): string;
+  ink(lane: number, row: number): string;
+  name(lane: number, row: number): string;
+  /** 0 to 1: what is not pointed at is paler. */
+  opacity(lane: number, row: number): number;
+  /** Rows that are drawn once more on top, however narrow: those that are pointed at, marked or in focus. */
+  readonly raised: readonly (readonly RaisedRow[])[];
+  /** Iterations of a loop in words. */
+  iterations(lane: number, row: number): string;
+  /** Loops that take less, in nanoseconds, are circles; by lane. */
+  readonly shortestLoop: readonly number[];
+  readonly sliver: string;
+  readonly loop: string;
+  readonly panel: string;
+  readonly font: string;
+}
+
+/** A row on top of the others; without an outline or a flag it is only as bright as it can be. */
+export interface RaisedRow {
+  readonly row: number;
+  readonly outline: string | null;
+  /** The colour of a flag in the upper left corner. */
+  readonly flag: string | null;
+}
+
+/** Width and height of a flag, in pixels. */
+const FLAG = 8;
+
+/** What is on screen. */
+export interface LaneWindow {
+  /** Of each lane; all are as wide as the window. */
+  readonly scales: readonly TimeScale[];
+  readonly width: number;
+  readonly height: number;
+  /** Pixels above the upper edge of the window. */
+  readonly scrolled: number;
+  readonly hasLoops: boolean;
+}
+
+/** Draws what is on screen; returns what was too narrow to tell apart, for the tooltip. The number of shapes depends on pixels, not on calls. */
+export function paintLanes(lanes: readonly Lane[], geometry: LaneGeometry, view: LaneWindow, look: LaneLook, context: CanvasRenderingContext2D): LaneSlivers {
+  context.font = look.font;
+  context.textBaseline = "middle";
+  const widths = new Map<string, number>();
+  return lanes.map((lane, index) => {
+    const slivers = new Map<number, FlamePiece[]>();
+    const levels = geometry.levelTops[index] ?? [];
+    const scale = view.scales[index];
+    if (scale === undefined || (levels.at(-1) ?? 0) < view.scrolled || (geometry.tops[index] ?? 0) + HEAD_PIXELS > view.scrolled + view.height) return slivers;
+    const least = NARROWEST * nsPerPixel(scale);
+    for (let level = 0; level < lane.layout.levels; level += 1) {
+      const y = (levels[level] ?? 0) - view.scrolled;
+      if (y > view.height || (levels[level + 1] ?? 0) < view.scrolled) continue;
+      eachPiece(lane.layout, level, scale.fromNs, scale.toNs, least, (piece) => {
+        const [x, right] = edges(scale, view.width, piece.left, piece.right);
+        context.globalAlpha = look.opacity(index, piece.row);
+        if (piece.count > 1 || right - x < NARROWEST) {
+          const list = slivers.get(level);
+          if (list === undefined) slivers.set(level, [piece]);
+          else list.push(piece);
+          context.fillStyle = piece.count > 1 ? look.sliver : look.fill(index, piece.row);
+          context.fillRect(x, y, Math.max(1, right - x), LEVEL_PIXELS - GAP);
+          return;
+        }
+        bar(context, look, index, piece.row, x, right, y, widths);
+      });
+      if (view.hasLoops) paintLoops(lane, index, level, y, scale, view.width, look, context);
+    }
+    paintRaised(lane, index, levels, scale, view, look, context, widths);
+    context.globalAlpha = 1;
+    return slivers;
+  });
+}
+
+function edges(scale: TimeScale, width: number, fromNs: number, toNs: number): [left: number, right: number] {
+  return [Math.max(0, pixelOf(scale, fromNs)), Math.min(width, pixelOf(scale, toNs))];
+}
+
+function bar(context: CanvasRenderingContext2D, look: LaneLook, lane: number, row: number, x: number, right: number, y: number, widths: Map<string, number>): void {
+  const wide = right - x;
+  context.fillStyle = look.fill(lane, row);
+  context.fillRect(x, y, Math.max(0.5, wide - (wide > 3 ? GAP : 0)), LEVEL_PIXELS - GAP);
+  if (wide < NARROWEST_TEXT) return;
+  const text = fitted(look.name(lane, row), wide - 2 * PADDING, context, widths);
+  if (text === "") return;
+  context.fillStyle = look.ink(lane, row);
+  context.textAlign = "left";
+  context.fillText(text, x + PADDING, y + (LEVEL_PIXELS - GAP) / 2 + 0.5);
+}
+
+/** As much of a name as fits, with an ellipsis for the rest. */
+function fitted(name: string, room: number, context: CanvasRenderingContext2D, widths: Map<string, number>): string {
+  let width = widths.get(name);
+  if (width === undefined) {
+    width = context.measureText(name).width;
+    widths.set(name, width);
+  }
+  if (width <= room) return name;
+  const letters = Math.floor((room / width) * name.length) - 1;
+  return letters < 2 ? "" : `${name.slice(0, letters).trimEnd()}…`;
+}
+
+/** A rounded line from the start of each loop to its end with its iterations, or a circle for a short one. */
+function paintLoops(lane: Lane, index: number, level: number, y: number, scale: TimeScale, width: number, look: LaneLook, context: CanvasRenderingContext2D): void {
+  // Loops that would lie on the pixel of the one before show nothing more.
+  const last: number[] = [];
+  const shortest = look.shortestLoop[index] ?? 0;
+  context.lineWidth = 3;
+  context.lineCap = "round";
+  for (const row of lane.loops[level] ?? []) {
+    const from = pixelOf(scale, lane.start[row] ?? 0);
+    const to = pixelOf(scale, (lane.start[row] ?? 0) + (lane.span[row] ?? 0));
+    if (to < 0 || from > width) continue;
+    const nesting = lane.nesting[row] ?? 0;
+    const middleY = y + LEVEL_PIXELS + nesting * LOOP_PIXELS + LOOP_PIXELS / 2 - 1;
+    context.globalAlpha = look.opacity(index, row);
+    context.strokeStyle = context.fillStyle = look.loop;
+    if (to - from < SHORTEST_LINE || (lane.span[row] ?? 0) < shortest) {
+      const middle = Math.round((from + to) / 2);
+      if (middle - (last[nesting] ?? -10) < CIRCLE) continue;
+      last[nesting] = middle;
+      context.beginPath();
+      context.arc(middle, middleY, CIRCLE, 0, 2 * Math.PI);
+      context.fill();
+      continue;
+    }
+    const [left, right] = [Math.max(1.5, from + 1.5), Math.min(width - 1.5, to - 2.5)];
+    context.beginPath();
+    context.moveTo(left, middleY);
+    context.lineTo(Math.max(left, right), middleY);
+    context.stroke();
+    const text = look.iterations(index, row);
+    const room = context.measureText(text).width + 10;
+    if (right - left < room + 16) continue;
+    const middle = (left + right) / 2;
+    context.fillStyle = look.panel;
+    context.fillRect(middle - room / 2, middleY - LOOP_PIXELS / 2, room, LOOP_PIXELS);
+    context.fillStyle = look.loop;
+    context.textAlign = "center";
+    context.fillText(text, middle, middleY + 0.5);
+  }
+}
+
+function paintRaised(lane: Lane, index: number, levels: readonly number[], scale: TimeScale, view: LaneWindow, look: LaneLook, context: CanvasRenderingContext2D, widths: Map<string, number>): void {
+  const last: number[] = [];
+  context.globalAlpha = 1;
+  for (const { row, outline, flag } of look.raised[index] ?? []) {
+    const start = lane.start[row] ?? 0;
+    const end = start + (lane.span[row] ?? 0);
+    if (end < scale.fromNs || start > scale.toNs || lane.isLoop[row] === 1) continue;
+    const level = lane.level[row] ?? 0;
+    const y = (levels[level] ?? 0) - view.scrolled;
+    if (y > view.height || y + LEVEL_PIXELS < 0) continue;
+    const [x, right] = edges(scale, view.width, start, end);
+    if (right - x < NARROWEST) {
+      // Narrow ones are ticks; several on one pixel are one.
+      if (Math.round(x) === last[level]) continue;
+      last[level] = Math.round(x);
+      context.fillStyle = outline ?? flag ?? look.fill(index, row);
+      context.fillRect(Math.round(x) - 0.5, y, 2, LEVEL_PIXELS - GAP);
+      continue;
+    }
+    bar(context, look, index, row, x, right, y, widths);
+    if (outline !== null) {
+      context.strokeStyle = outline;
+      context.lineWidth = 2;
+      context.lineCap = "butt";
+      context.strokeRect(x + 1, y + 1, Math.max(1, right - x - 3), LEVEL_PIXELS - GAP - 2);
+    }
+    if (flag === null) continue;
+    context.fillStyle = flag;
+    const size = Math.min(FLAG, right - x);
+    context.beginPath();
+    context.moveTo(x, y);
+    context.lineTo(x + size, y);
+    context.lineTo(x, y + size);
+    context.fill();
+  }
+}
