@@ -5,7 +5,7 @@ import { insideContext, questionsOf, type ThreadLane } from "../src/views/lanes/
 import type { Zoom } from "../src/views/lanes/states.ts";
 import { FIRST_LANES, isShort, originText, placeText, shownThreads, threadRows, threadTitle, type ThreadFacts } from "../src/views/lanes/threads.ts";
 import { zoomedIn, zoomedOut, zoomOf } from "../src/views/lanes/zooms.ts";
-import { activeAt, extentOf, geometryOf, HEAD_PIXELS, hitAt, lane, LEVEL_PIXELS, longestIn, LOOP_PIXELS, spotAt, unionOf, type Lane } from "../src/widgets/lanes/lane-layout.ts";
+import { activeAt, extentOf, geometryOf, HEAD_PIXELS, hitAt, lane, LEVEL_PIXELS, levelsIn, longestIn, LOOP_PIXELS, spotAt, unionOf, type Lane } from "../src/widgets/lanes/lane-layout.ts";
 import { paintLanes, type LaneLook } from "../src/widgets/lanes/lane-paint.ts";
 import type { TimeScale } from "../src/widgets/timeline/axis.ts";
 
@@ -65,7 +65,7 @@ function fakeCanvas(): { context: CanvasRenderingContext2D; drawn: { what: strin
 function look(change: Partial<LaneLook> = {}): LaneLook {
   return {
     fill: (at, row) => `fill ${String(at)} ${String(row)}`, ink: () => "ink", name: (_, row) => NAMES[row] ?? "", opacity: () => 1, raised: [[], []],
-    iterations: () => "7 iterations", shortestLoop: [0, 0], sliver: "sliver", loop: "loop", panel: "panel", font: "11px sans", ...change,
+    iterations: () => ["7 iterations", "×7"], shortestLoop: [0, 0], sliver: "sliver", loop: "loop", font: "11px sans", ...change,
   };
 }
 
@@ -95,6 +95,13 @@ describe("lane layout", () => {
     expect(withLoops.levelTops[0]?.map((top, level) => top - (without.levelTops[0]?.[level] ?? 0))).toEqual([0, 2 * LOOP_PIXELS, 2 * LOOP_PIXELS, 2 * LOOP_PIXELS]);
     expect((withLoops.tops[1] ?? 0) - (without.tops[1] ?? 0)).toBe(2 * LOOP_PIXELS);
     expect(without.tops[1]).toBeGreaterThan(without.levelTops[0]?.at(-1) ?? 0);
+  });
+
+  test("lanes are only as high as what they have in the time on screen", () => {
+    expect([levelsIn(MAIN, [0, 9]), levelsIn(MAIN, [14, 16]), levelsIn(MAIN, [62, 70]), levelsIn(WORKER, [0, 30])]).toEqual([1, 3, 2, 0]);
+    const whole = geometryOf([MAIN, WORKER], false);
+    const part = geometryOf([MAIN, WORKER], false, [[62, 70], [62, 70]]);
+    expect((whole.tops[1] ?? 0) - (part.tops[1] ?? 0)).toBe(LEVEL_PIXELS);
   });
 
   test("a lane without calls still has room for its head, and for saying so", () => {
@@ -212,11 +219,15 @@ describe("painting lanes", () => {
   test("loops are lines with their iterations, and circles where they are shorter than the least share", () => {
     const lines = fakeCanvas();
     paintLanes(lanes, geometry, whole, look(), lines.context);
-    expect(lines.drawn.filter((one) => one.what === "line")).toHaveLength(2);
-    expect(lines.texts).toContain("7 iterations");
+    // The outer line has a gap for its text.
+    expect(lines.drawn.filter((one) => one.what === "line")).toHaveLength(4);
+    expect(lines.texts.filter((text) => text === "7 iterations")).toHaveLength(2);
+    const narrow = fakeCanvas();
+    paintLanes(lanes, geometry, { ...whole, scales: [{ ...SCALE, pixels: 120 }, { ...SCALE, pixels: 120 }], width: 120 }, look(), narrow.context);
+    expect(narrow.texts.filter((text) => text === "×7")).toHaveLength(1);
     const short = fakeCanvas();
     paintLanes(lanes, geometry, whole, look({ shortestLoop: [30, 0] }), short.context);
-    expect(short.drawn.filter((one) => one.what === "line")).toHaveLength(1);
+    expect(short.drawn.filter((one) => one.what === "line")).toHaveLength(2);
     expect(short.drawn.filter((one) => one.what === "circle")).toHaveLength(1);
     const hidden = fakeCanvas();
     paintLanes(lanes, geometryOf(lanes, false), { ...whole, hasLoops: false }, look(), hidden.context);

@@ -140,25 +140,47 @@ export function longestIn(of: Lane, row: number): number {
 export interface LaneGeometry {
   /** Upper edge of each lane, with its head. */
   readonly tops: readonly number[];
-  /** Upper edge of each level of each lane, and below the last one. */
+  /** Upper edge of each level of each lane that has calls in its stretch of time, and below the last one. */
   readonly levelTops: readonly (readonly number[])[];
   readonly height: number;
 }
 
-/** How high everything is; loops need room below the bars of their level. */
-export function geometryOf(lanes: readonly Lane[], hasLoops: boolean): LaneGeometry {
+/** How many levels of a lane have calls in a stretch of time. */
+export function levelsIn({ layout }: Lane, [from, to]: TimeRange): number {
+  let levels = 0;
+  while (levels < layout.levels && isBusy(layout, levels, from, to)) levels += 1;
+  return levels;
+}
+
+function isBusy({ left, width, rows, starts }: FlameLayout, level: number, from: number, to: number): boolean {
+  let low = starts[level] ?? 0;
+  let high = starts[level + 1] ?? 0;
+  // The last call that begins before the end is the one that ends last.
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((left[rows[middle] ?? 0] ?? 0) <= to) low = middle + 1;
+    else high = middle;
+  }
+  const row = rows[low - 1];
+  return low > (starts[level] ?? 0) && row !== undefined && (left[row] ?? 0) + (width[row] ?? 0) >= from;
+}
+
+/** How high everything is: lanes are as high as what they have in their stretch of time, and loops need room below the bars of their level. */
+export function geometryOf(lanes: readonly Lane[], hasLoops: boolean, ranges: readonly TimeRange[] = []): LaneGeometry {
   let y = 0;
   const tops: number[] = [];
   const levelTops: number[][] = [];
-  for (const of of lanes) {
+  for (const [at, of] of lanes.entries()) {
     tops.push(y);
     y += HEAD_PIXELS;
     const levels: number[] = [];
-    for (let level = 0; level < of.layout.levels; level += 1) {
+    const range = ranges[at];
+    const shown = range === undefined ? of.layout.levels : levelsIn(of, range);
+    for (let level = 0; level < shown; level += 1) {
       levels.push(y);
       y += LEVEL_PIXELS + (hasLoops ? (of.lines[level] ?? 0) : 0) * LOOP_PIXELS;
     }
-    if (of.layout.levels === 0) y += EMPTY_PIXELS;
+    if (shown === 0) y += EMPTY_PIXELS;
     levels.push(y);
     levelTops.push(levels);
     y += LANE_GAP;
@@ -180,6 +202,8 @@ export function spotAt(geometry: LaneGeometry, y: number): LaneSpot | null {
   const levels = geometry.levelTops[at];
   if (levels === undefined || y >= (levels.at(-1) ?? 0)) return null;
   const level = levels.findLastIndex((top) => top <= y);
+  // Without calls there is only room for a sentence.
+  if (levels.length === 1) return { lane: at, level: -1, nesting: -1 };
   const below = y - (levels[level] ?? 0) - LEVEL_PIXELS;
   return { lane: at, level, nesting: level < 0 || below < 0 ? -1 : Math.floor(below / LOOP_PIXELS) };
 }

@@ -8,6 +8,8 @@ const NARROWEST = 1.5;
 const NARROWEST_TEXT = 22;
 /** A line of a loop that is shorter than this, in pixels, is a circle. */
 const SHORTEST_LINE = 8;
+/** What a line needs beside its text, in pixels. */
+const LOOP_ROOM = 24;
 
 /** How bars look. Rows are those of their lane. */
 export interface LaneLook {
@@ -18,13 +20,12 @@ export interface LaneLook {
   opacity(lane: number, row: number): number;
   /** Rows that are drawn once more on top, however narrow: those that are pointed at, marked or in focus. */
   readonly raised: readonly (readonly RaisedRow[])[];
-  /** Iterations of a loop in words. */
-  iterations(lane: number, row: number): string;
+  /** Iterations of a loop in words, longest first: the first that fits is written. */
+  iterations(lane: number, row: number): readonly string[];
   /** Loops that take less, in nanoseconds, are circles; by lane. */
   readonly shortestLoop: readonly number[];
   readonly sliver: string;
   readonly loop: string;
-  readonly panel: string;
   readonly font: string;
 }
 
@@ -61,7 +62,7 @@ export function paintLanes(lanes: readonly Lane[], geometry: LaneGeometry, view:
     const scale = view.scales[index];
     if (scale === undefined || (levels.at(-1) ?? 0) < view.scrolled || (geometry.tops[index] ?? 0) + HEAD_PIXELS > view.scrolled + view.height) return slivers;
     const least = NARROWEST * nsPerPixel(scale);
-    for (let level = 0; level < lane.layout.levels; level += 1) {
+    for (let level = 0; level < levels.length - 1; level += 1) {
       const y = (levels[level] ?? 0) - view.scrolled;
       if (y > view.height || (levels[level + 1] ?? 0) < view.scrolled) continue;
       eachPiece(lane.layout, level, scale.fromNs, scale.toNs, least, (piece) => {
@@ -115,43 +116,44 @@ function fitted(name: string, room: number, context: CanvasRenderingContext2D, w
 
 /** A rounded line from the start of each loop to its end with its iterations, or a circle for a short one. */
 function paintLoops(lane: Lane, index: number, level: number, y: number, scale: TimeScale, width: number, look: LaneLook, context: CanvasRenderingContext2D): void {
-  // Loops that would lie on the pixel of the one before show nothing more.
+  // Circles on the same pixels show nothing more.
   const last: number[] = [];
-  const shortest = look.shortestLoop[index] ?? 0;
-  context.lineWidth = 3;
-  context.lineCap = "round";
   for (const row of lane.loops[level] ?? []) {
     const from = pixelOf(scale, lane.start[row] ?? 0);
     const to = pixelOf(scale, (lane.start[row] ?? 0) + (lane.span[row] ?? 0));
     if (to < 0 || from > width) continue;
     const nesting = lane.nesting[row] ?? 0;
-    const middleY = y + LEVEL_PIXELS + nesting * LOOP_PIXELS + LOOP_PIXELS / 2 - 1;
+    const isShort = to - from < SHORTEST_LINE || (lane.span[row] ?? 0) < (look.shortestLoop[index] ?? 0);
+    if (isShort && (from + to) / 2 - (last[nesting] ?? -10) < CIRCLE) continue;
+    if (isShort) last[nesting] = (from + to) / 2;
     context.globalAlpha = look.opacity(index, row);
-    context.strokeStyle = context.fillStyle = look.loop;
-    if (to - from < SHORTEST_LINE || (lane.span[row] ?? 0) < shortest) {
-      const middle = Math.round((from + to) / 2);
-      if (middle - (last[nesting] ?? -10) < CIRCLE) continue;
-      last[nesting] = middle;
-      context.beginPath();
-      context.arc(middle, middleY, CIRCLE, 0, 2 * Math.PI);
-      context.fill();
-      continue;
-    }
-    const [left, right] = [Math.max(1.5, from + 1.5), Math.min(width - 1.5, to - 2.5)];
-    context.beginPath();
-    context.moveTo(left, middleY);
-    context.lineTo(Math.max(left, right), middleY);
-    context.stroke();
-    const text = look.iterations(index, row);
-    const room = context.measureText(text).width + 10;
-    if (right - left < room + 16) continue;
-    const middle = (left + right) / 2;
-    context.fillStyle = look.panel;
-    context.fillRect(middle - room / 2, middleY - LOOP_PIXELS / 2, room, LOOP_PIXELS);
-    context.fillStyle = look.loop;
-    context.textAlign = "center";
-    context.fillText(text, middle, middleY + 0.5);
+    const middleY = y + LEVEL_PIXELS + nesting * LOOP_PIXELS + LOOP_PIXELS / 2 - 1;
+    paintLoop(context, isShort, from, to, middleY, width, look.loop, look.iterations(index, row));
   }
+}
+
+function paintLoop(context: CanvasRenderingContext2D, isShort: boolean, from: number, to: number, middleY: number, width: number, colour: string, texts: readonly string[], thick = 3): void {
+  context.strokeStyle = context.fillStyle = colour;
+  context.beginPath();
+  if (isShort) {
+    context.arc(Math.round((from + to) / 2), middleY, CIRCLE, 0, 2 * Math.PI);
+    context.fill();
+    return;
+  }
+  const [left, right] = [Math.max(1.5, from + 1.5), Math.max(2, Math.min(width - 1.5, to - 2.5))];
+  const text = texts.find((one) => right - left >= context.measureText(one).width + LOOP_ROOM);
+  const room = text === undefined ? 0 : context.measureText(text).width / 2 + 5;
+  const middle = (left + right) / 2;
+  context.lineWidth = thick;
+  context.lineCap = "round";
+  for (const [start, end] of text === undefined ? [[left, right]] as const : [[left, middle - room], [middle + room, right]] as const) {
+    context.moveTo(start, middleY);
+    context.lineTo(end, middleY);
+  }
+  context.stroke();
+  if (text === undefined) return;
+  context.textAlign = "center";
+  context.fillText(text, middle, middleY + 0.5);
 }
 
 function paintRaised(lane: Lane, index: number, levels: readonly number[], scale: TimeScale, view: LaneWindow, look: LaneLook, context: CanvasRenderingContext2D, widths: Map<string, number>): void {
@@ -160,10 +162,18 @@ function paintRaised(lane: Lane, index: number, levels: readonly number[], scale
   for (const { row, outline, flag } of look.raised[index] ?? []) {
     const start = lane.start[row] ?? 0;
     const end = start + (lane.span[row] ?? 0);
-    if (end < scale.fromNs || start > scale.toNs || lane.isLoop[row] === 1) continue;
+    if (end < scale.fromNs || start > scale.toNs) continue;
     const level = lane.level[row] ?? 0;
     const y = (levels[level] ?? 0) - view.scrolled;
-    if (y > view.height || y + LEVEL_PIXELS < 0) continue;
+    if (level >= levels.length - 1 || y > view.height || (levels[level + 1] ?? 0) < view.scrolled) continue;
+    if (lane.isLoop[row] === 1) {
+      if (!view.hasLoops) continue;
+      const [from, to] = [pixelOf(scale, start), pixelOf(scale, end)];
+      const isShort = to - from < SHORTEST_LINE || end - start < (look.shortestLoop[index] ?? 0);
+      const middleY = y + LEVEL_PIXELS + (lane.nesting[row] ?? 0) * LOOP_PIXELS + LOOP_PIXELS / 2 - 1;
+      paintLoop(context, isShort, from, to, middleY, view.width, outline ?? flag ?? look.loop, look.iterations(index, row), 5);
+      continue;
+    }
     const [x, right] = edges(scale, view.width, start, end);
     if (right - x < NARROWEST) {
       // Narrow ones are ticks; several on one pixel are one.
