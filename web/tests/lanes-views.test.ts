@@ -64,7 +64,10 @@ function answerTo(name: string, request: Record<string, unknown>): { reply: obje
     case "related thread":
       return { reply: { left_out: 0, notes: [] }, tables: { rows: arrived({ of: Uint32Array.of(0, 1), activation: Uint32Array.of(0, 10), context_id: Uint32Array.of(1, 9) }) } };
     case "entities activation":
-      return { reply: { left_out: 0, notes: [] }, tables: { rows: arrived({ activation: Uint32Array.from(ids), name: ids.map((id) => CALLS[id]?.[0] ?? ""), context_id: Uint32Array.from(ids, (id) => CALLS[id]?.[1] ?? 0) }) } };
+      // A loop of `main` did it, as far as the engine knows.
+      return { reply: { left_out: 0, notes: [] }, tables: { rows: arrived({ activation: Uint32Array.from(ids), name: ids.map(() => "loop at p.c:11"), context_id: Uint32Array.from(ids, (id) => CALLS[id]?.[1] ?? 0), function: Uint32Array.from(ids, () => 3) }) } };
+    case "entities function":
+      return { reply: { left_out: 0, notes: [] }, tables: { rows: arrived({ function: Uint32Array.from(ids), name: ids.map(() => "main") }) } };
     case "related activation":
       return { reply: { left_out: 0, notes: [] }, tables: { rows: arrived({ of: Uint32Array.from(ids), activation: new Uint32Array(ids.length), context_id: Uint32Array.from(ids, () => 1) }) } };
     case "lanes ": {

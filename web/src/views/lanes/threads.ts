@@ -16,7 +16,7 @@ export interface ThreadFacts {
   readonly context: number | null;
   /** The thread that started it; null for the main thread, or where nobody knows. */
   readonly creator: number | null;
-  /** The call that started it. */
+  /** The function that started it, and the context of the call, or loop of it, that did. */
   readonly started: { readonly name: string; readonly context: number } | null;
   /** Source line of the start; null where nobody knows. */
   readonly line: number | null;
@@ -50,7 +50,11 @@ export async function askThreads(client: EngineClient, item: string, options: As
     ids.length === 0 ? null : client.ask("related", { item, kind: "thread", ids, relation: "calls" }, options),
     starters.length === 0 ? null : client.ask("entities", { item, kind: "activation", ids: starters }, options),
   ]);
-  const threads = threadFacts(table, entries === null ? null : rowsOf(entries.tables), callers === null ? null : rowsOf(callers.tables));
+  const starterRows = callers === null ? null : rowsOf(callers.tables);
+  // What started a thread may be a loop, whose name says nothing of the function that it is in.
+  const functions = starterRows === null ? [] : [...new Set(wholes(starterRows, "function").filter((id) => id !== null))];
+  const named = functions.length === 0 ? null : await client.ask("entities", { item, kind: "function", ids: functions }, options);
+  const threads = threadFacts(table, entries === null ? null : rowsOf(entries.tables), starterRows, named === null ? null : rowsOf(named.tables));
   return { threads, main: threads.find((one) => one.creator === null && one.entries.length > 0) ?? threads[0] ?? null, leftOut: reply.left_out, notes: reply.notes };
 }
 
@@ -59,8 +63,8 @@ function wholes(table: Table, name: string): (number | null)[] {
   return Array.from(numberColumn(table, name), (value) => (Number.isNaN(value) ? null : value));
 }
 
-/** Puts together what the three answers say: threads, their entry calls, and the calls that started them. */
-export function threadFacts(table: Table, entryCalls: Table | null, starters: Table | null): readonly ThreadFacts[] {
+/** Puts together what the answers say: threads, their entry calls, the calls and loops that started them, and the functions of those. */
+export function threadFacts(table: Table, entryCalls: Table | null, starters: Table | null, functions: Table | null): readonly ThreadFacts[] {
   const entries = new Map<number, number[]>();
   const contexts = new Map<number, number>();
   if (entryCalls !== null) {
@@ -72,10 +76,15 @@ export function threadFacts(table: Table, entryCalls: Table | null, starters: Ta
       contexts.set(activation[row] ?? -1, context[row] ?? Number.NaN);
     }
   }
+  const names = new Map<number, string>();
+  if (functions !== null) {
+    const [id, name] = [numberColumn(functions, "function"), textColumn(functions, "name")];
+    for (let row = 0; row < functions.numRows; row += 1) names.set(id[row] ?? -1, textAt(name, row));
+  }
   const started = new Map<number, { name: string; context: number }>();
   if (starters !== null) {
-    const [activation, context, name] = [numberColumn(starters, "activation"), numberColumn(starters, "context_id"), textColumn(starters, "name")];
-    for (let row = 0; row < starters.numRows; row += 1) started.set(activation[row] ?? -1, { name: textAt(name, row), context: context[row] ?? 0 });
+    const [activation, context, of] = [numberColumn(starters, "activation"), numberColumn(starters, "context_id"), numberColumn(starters, "function")];
+    for (let row = 0; row < starters.numRows; row += 1) started.set(activation[row] ?? -1, { name: names.get(of[row] ?? -1) ?? "", context: context[row] ?? 0 });
   }
   const [thread, entry, creator, by, line] = [wholes(table, "thread"), wholes(table, "entry"), wholes(table, "creator"), wholes(table, "created_by"), wholes(table, "created_line")];
   const [name, start, length, calls] = [textColumn(table, "name"), numberColumn(table, "start_ns"), numberColumn(table, "length_ns"), numberColumn(table, "calls")];
