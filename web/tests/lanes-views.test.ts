@@ -227,6 +227,19 @@ describe("execution", () => {
     expect(one("lanes-left-out").dataset["value"]).toBe("4");
   });
 
+  test("shows any stretch of time by the wheel, and Backspace shows all of it again", async () => {
+    const { state } = await execution();
+    one("lanes").dispatchEvent(new WheelEvent("wheel", { deltaY: -500, ctrlKey: true, clientX: 500, bubbles: true, cancelable: true }));
+    await settled();
+    const [from, to] = state().window ?? [0, 0];
+    expect(from).toBeGreaterThan(0);
+    expect([one("lanes").dataset["from"], one("lanes").dataset["to"]]).toEqual([String(from), String(to)]);
+    expect(to - from).toBeLessThan(500);
+    await press("Backspace");
+    expect(state().window).toBeNull();
+    expect(one("lanes").dataset["to"]).toBe("1000");
+  });
+
   test("puts calls together on request, each lane on an axis of its own", async () => {
     const { asked, state } = await execution();
     all("input[type=radio]").find((input) => (input as HTMLInputElement).value === "merged")?.click();

@@ -33,12 +33,12 @@ export interface LaneLook {
 export interface RaisedRow {
   readonly row: number;
   readonly outline: string | null;
-  /** The colour of a flag in the upper left corner. */
+  /** The colour of a flag in the upper right corner, where names rarely are. */
   readonly flag: string | null;
 }
 
 /** Width and height of a flag, in pixels. */
-const FLAG = 8;
+const FLAG = 10;
 
 /** What is on screen. */
 export interface LaneWindow {
@@ -194,9 +194,9 @@ function paintRaised(lane: Lane, index: number, levels: readonly number[], scale
     context.fillStyle = flag;
     const size = Math.min(FLAG, right - x);
     context.beginPath();
-    context.moveTo(x, y);
-    context.lineTo(x + size, y);
-    context.lineTo(x, y + size);
+    context.moveTo(right, y);
+    context.lineTo(right - size, y);
+    context.lineTo(right, y + size);
     context.fill();
   }
 }
