@@ -210,7 +210,7 @@ test("threads are removed from the lanes, and added again from the list of threa
   await expect(heads(page)).toHaveCount(SMALL.threads);
 });
 
-test("threads lead to those that started them, are called short by words, and are sorted", async ({ page }, info) => {
+test("threads lead to those that started them, and are sorted", async ({ page }, info) => {
   await open(page, info.outputPath(), "Threads");
   const view = page.getByTestId("view-threads");
   const rows = view.getByRole("row").filter({ has: page.getByTestId("thread-name") });
