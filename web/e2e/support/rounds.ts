@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { writeCalls, type CallsCounts, type CallsProgram } from "./calls.ts";
 
 /** What the program of `writeCalls` looks like: its definitions, loops and accesses are on the lines that the recording names. */
-const ROUNDS = `// A program with recursion, nested loops, threads, and shared and private variables.
+const ROUNDS = `// Recursion, nested loops, threads, and shared and private variables.
 #include "rounds.h"
-
 static double *shared;
 
-int main(int argc, char **argv) {  // line 6 is that of the allocation; the definition is recorded on line 5
-int worker(void *from);
+int main(int argc, char **argv) {
+  shared = calloc(512, sizeof(double));
+  void worker(void);
   start_threads(worker);
 
   for (int round = 0; round < ROUNDS; round++) {
@@ -17,15 +17,14 @@ int worker(void *from);
     descend(DEPTH);
   }
 }
-
 void descend(int depth) {
   if (depth > 0) descend(depth - 1);
   double private = 0;
+  if (depth > 0) return;
 
-  if (depth == 0)
-    for (int i = 0; i < INNER; i++)
-      for (int j = 0; j < INNER; j++)
-        private += shared[i] * private;
+  for (int i = 0; i < INNER; i++)
+    for (int j = 0; j < INNER; j++)
+      private += shared[i] * private;
 }
 `;
 
