@@ -4,6 +4,7 @@
 //! only hints) and return an experiment whose values are still where they were, where the format
 //! allows that.
 
+mod activations;
 pub mod archive;
 mod callgrind;
 pub mod convert;

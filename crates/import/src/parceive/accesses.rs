@@ -1,15 +1,15 @@
 //! Instructions and accesses: who reads and writes what, in which epoch.
 
-use parallax_base::{ActivationIdx, Issues, Limits, ReferenceIdx, Severity};
+use parallax_base::{ActivationIdx, Issues, Limits, ReferenceIdx, Severity, ThreadIdx};
 use parallax_formats::FormatError;
 use parallax_formats::parceive::{
     AccessKind, AccessRow, InstructionKind, InstructionRow, Key, ParceiveDb,
 };
-use parallax_model::{ActivationTree, SyncEvent, Touch, TouchesBuilder};
+use parallax_model::{ActivationTree, SyncEvent, TouchesBuilder};
 
-use super::Reporter;
-use super::key_map::{KeyMap, NumberMap};
+use super::key_map::KeyMap;
 use super::structure::Segments;
+use crate::activations::{Access, Reporter, TouchCollector};
 
 /// All instructions in columns: there are as many as accesses.
 #[derive(Default)]
@@ -119,9 +119,6 @@ pub(super) struct Numbering<'a> {
     pub(super) limits: &'a Limits,
 }
 
-/// Bytes of a touch while all are collected, about.
-const TOUCH_BYTES: u64 = 80;
-
 /// Reads all accesses. `syncs` come with the positions of their instructions as sequence, ascending;
 /// they get their places among the accesses and their locks.
 pub(super) fn read(
@@ -132,41 +129,28 @@ pub(super) fn read(
     report: &mut Reporter<'_>,
 ) -> Result<TouchesBuilder, FormatError> {
     let mut collect = Collect {
-        touches: TouchesBuilder::new(),
-        known: NumberMap::default(),
-        last: None,
+        touches: TouchCollector::new(numbering.limits.metadata_bytes),
         next_sync: 0,
         next_instruction: syncs.first().map_or(u32::MAX, |sync| sync.sequence),
-        epochs: Vec::new(),
-        sequence: 0,
         faults: Faults::default(),
     };
-    let most = numbering.limits.metadata_bytes / TOUCH_BYTES;
     db.scan(report.issues, |row: AccessRow| {
-        if collect.touches.len() as u64 > most {
-            collect.faults.too_many += 1;
-        } else {
-            collect.access(&row, instructions, numbering, syncs);
-        }
+        collect.access(&row, instructions, numbering, syncs);
     })?;
     // What synchronises after the last access.
     collect.pass(u32::MAX, numbering, syncs);
-    let Collect { touches, faults, .. } = collect;
+    let Collect { touches, mut faults, .. } = collect;
+    let (touches, num_lost) = touches.finish();
+    faults.too_many = num_lost;
     faults.report(report);
     Ok(touches)
 }
 
 struct Collect {
-    touches: TouchesBuilder,
-    /// Touches by activation, reference and epoch.
-    known: NumberMap<(u32, u32, u32), u32>,
-    last: Option<((u32, u32, u32), u32)>,
+    touches: TouchCollector,
     next_sync: usize,
     /// The instruction of the next synchronisation.
     next_instruction: u32,
-    /// By thread: how many synchronisations it has passed.
-    epochs: Vec<u32>,
-    sequence: u32,
     faults: Faults,
 }
 
@@ -203,10 +187,6 @@ impl Collect {
             self.faults.no_kind += 1;
             return;
         };
-        if self.sequence == u32::MAX {
-            self.faults.too_many += 1;
-            return;
-        }
         if instruction > self.next_instruction {
             self.pass(instruction, numbering, syncs);
         }
@@ -216,64 +196,15 @@ impl Collect {
                 sync.lock.get_or_insert(ReferenceIdx::new(reference));
             }
         }
-        let thread = numbering
-            .position
-            .get(activation as usize)
-            .map_or(0, |&position| numbering.tree.thread(position).idx());
-        let epoch = self.epochs.get(thread).copied().unwrap_or(0);
-        let key = (activation, reference, epoch);
-        let sequence = self.sequence;
-        self.sequence += 1;
-        let at = match self.last {
-            Some((last, at)) if last == key => at,
-            _ => self.touch(key, kind, sequence, row.bytes.is_some()),
-        };
-        self.last = Some((key, at));
-        self.touches.change(at, |touch, bytes| {
-            touch.last = sequence;
-            let (count, line) = match kind {
-                AccessKind::Read => (&mut touch.reads, &mut touch.read_line),
-                AccessKind::Write => (&mut touch.writes, &mut touch.write_line),
-            };
-            if *count == 0 {
-                *line = found.line;
-            }
-            *count = count.saturating_add(1);
-            if let (Some((from, to)), Some((address, size))) = (bytes, row.bytes) {
-                let end = address.saturating_add(size.max(1));
-                (*from, *to) = if *from < *to {
-                    ((*from).min(address), (*to).max(end))
-                } else {
-                    (address, end)
-                };
-            }
+        let position = numbering.position.get(activation as usize);
+        self.touches.add(&Access {
+            activation,
+            thread: position.map_or(ThreadIdx::new(0), |&at| numbering.tree.thread(at)),
+            reference,
+            is_write: kind == AccessKind::Write,
+            line: found.line,
+            bytes: row.bytes,
         });
-    }
-
-    fn touch(
-        &mut self,
-        key: (u32, u32, u32),
-        kind: AccessKind,
-        sequence: u32,
-        has_bytes: bool,
-    ) -> u32 {
-        let Self { known, touches, .. } = self;
-        *known.entry(key).or_insert_with(|| {
-            let at = u32::try_from(touches.len()).unwrap_or(u32::MAX);
-            let touch = Touch {
-                reference: ReferenceIdx::new(key.1),
-                reads: 0,
-                writes: 0,
-                first: sequence,
-                last: sequence,
-                is_read_first: kind == AccessKind::Read,
-                read_line: 0,
-                write_line: 0,
-                epoch: key.2,
-            };
-            touches.push(key.0, touch, has_bytes.then_some((0, 0)));
-            at
-        })
     }
 
     /// Lets threads pass the synchronisations before an instruction.
@@ -281,14 +212,8 @@ impl Collect {
         while let Some(sync) = syncs.get_mut(self.next_sync)
             && (sync.sequence < instruction || instruction == u32::MAX)
         {
-            sync.sequence = self.sequence;
-            let thread = numbering.tree.thread(sync.activation).idx();
-            if self.epochs.len() <= thread {
-                self.epochs.resize(thread + 1, 0);
-            }
-            if let Some(epoch) = self.epochs.get_mut(thread) {
-                *epoch += 1;
-            }
+            sync.sequence = self.touches.sequence();
+            self.touches.next_epoch(numbering.tree.thread(sync.activation));
             self.next_sync += 1;
         }
         self.next_instruction = syncs.get(self.next_sync).map_or(u32::MAX, |sync| sync.sequence);

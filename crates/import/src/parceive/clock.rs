@@ -11,15 +11,8 @@
 use parallax_base::Severity;
 use parallax_model::{ActivationTree, Clock};
 
-use super::Reporter;
 use super::threads::Threads;
-
-/// Nanoseconds of a cycle; before the first known one it is 0.
-pub(super) fn nanos(clock: &Clock, ticks: u64) -> u64 {
-    let since = ticks.saturating_sub(clock.origin_ticks) as f64;
-    // Saturates for times that damaged files claim.
-    (since * 1e9 / clock.ticks_per_second).round() as u64
-}
+use crate::activations::{Reporter, nanos};
 
 /// The clock of a run whose tree has cycles for times.
 pub(super) fn of(threads: &Threads, tree: &ActivationTree, report: &mut Reporter<'_>) -> Clock {

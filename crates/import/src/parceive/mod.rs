@@ -5,29 +5,27 @@
 
 mod accesses;
 mod clock;
-mod contexts;
 mod key_map;
-mod profile;
+mod program;
 mod structure;
 mod threads;
-mod traces;
 
 use std::sync::Arc;
 
-use parallax_base::{Issues, Limits, Place, Severity, Source, Stage};
+use parallax_base::{Issues, Limits, Source};
 use parallax_formats::FormatError;
 use parallax_formats::parceive::{
     MemberRow, ParceiveDb, ReferenceRow, TagInstanceRow, TagRow, is_parceive,
 };
 use parallax_model::{
-    Activations, ContextTree, Experiment, Metadata, ProfileStore, Reference, Site, StorageClass,
-    Tag, TraceStore,
+    ActivationTree, ContextTree, Experiment, Metadata, Reference, Site, StorageClass, Tag,
 };
 
 use self::accesses::{Instructions, Numbering};
 use self::key_map::KeyMap;
 use self::structure::Structure;
 use crate::ImportError;
+use crate::activations::{self, Reporter, Run, by_position, nanos};
 
 /// Whether a file is a database of Parceive.
 pub(crate) fn is_file(source: &Source) -> bool {
@@ -63,8 +61,8 @@ fn read(
     report.cut(ordered.num_cut);
     let (mut tree, position) = (ordered.tree, ordered.position);
     let what = by_position(&what, &position);
-    let contexts = contexts::build(&program, &mut tree, &what, limits);
-    drop(what);
+    let contexts = activations::build_contexts(&program, &mut tree, &what, limits);
+    drop((what, program));
 
     let clock = clock::of(&threads, &tree, &mut report);
     let mut syncs = threads.syncs(&instructions, &tree, &position, &mut report);
@@ -76,80 +74,19 @@ fn read(
     let touches = touches.finish(&tree, contexts.len(), &position);
     drop(position);
 
-    let (profiles, num_values) =
-        profile::build(&tree, &contexts, &touches, threads.len(), clock.ticks_per_second, *limits);
     let tags = tags(&mut db, &threads, &clock, report.issues)?;
-    tree.map_times(|ticks| clock::nanos(&clock, ticks));
-    let (threads, locations) = threads.finish(&tree, &num_values);
-    let activations = Arc::new(Activations {
-        tree,
-        threads,
-        references: references.list,
-        touches,
-        syncs,
-        tags,
-        clock,
-    });
-    let traces = traces::Traces::new(&activations, &contexts);
     let metadata = Metadata {
-        title: title(&contexts, &program, name),
+        title: title(&contexts, name),
         format: format!("Parceive ({} schema)", generation.name()),
         origin: name.to_owned(),
-        facts: facts(&activations),
+        facts: Vec::new(),
         components: Vec::new(),
     };
-    Ok(Experiment {
-        metadata,
-        contexts,
-        metrics: profile::metrics(),
-        locations,
-        profiles: Some(Arc::new(profiles) as Arc<dyn ProfileStore>),
-        traces: Some(Arc::new(traces) as Arc<dyn TraceStore>),
-        events: None,
-        activations: Some(activations),
-        sources: None,
-        issues: Issues::new(),
-    })
-}
-
-/// The sink of issues with the file they are about.
-struct Reporter<'a> {
-    file: &'a str,
-    issues: &'a mut Issues,
-}
-
-impl Reporter<'_> {
-    /// Reports `count` faults of a kind; nothing for none.
-    fn many(
-        &mut self,
-        severity: Severity,
-        kind: &'static str,
-        count: u64,
-        message: impl FnOnce() -> String,
-    ) {
-        if count > 0 {
-            let place = Place::File { file: self.file.to_owned() };
-            self.issues.report_many(severity, Stage::Import, kind, place, count, message);
-        }
-    }
-
-    fn cut(&mut self, count: u64) {
-        self.many(Severity::Error, "caller-cycle", count, || {
-            "a call, loop or iteration is among its own callers; it is shown without a caller"
-                .to_owned()
-        });
-    }
-}
-
-/// A column by number of push as one by position in the tree.
-fn by_position(column: &[u32], position: &[parallax_base::ActivationIdx]) -> Vec<u32> {
-    let mut out = vec![u32::MAX; column.len()];
-    for (&value, at) in column.iter().zip(position) {
-        if let Some(slot) = out.get_mut(at.idx()) {
-            *slot = value;
-        }
-    }
-    out
+    let num_threads = threads.len();
+    let references = references.list;
+    let run = Run { tree, contexts, references, touches, syncs, tags, clock, num_threads };
+    let threads = |tree: &ActivationTree, num_values: &[u64]| threads.finish(tree, num_values);
+    Ok(activations::experiment(run, metadata, limits, threads))
 }
 
 /// The variables and allocations, and where each id is among them.
@@ -218,13 +155,13 @@ fn tags(
         let (Some((name, kind)), Some(start), Some(end)) = (found, row.start, row.end) else {
             return;
         };
-        let start_nanos = clock::nanos(clock, start);
+        let start_nanos = nanos(clock, start);
         tags.push(Tag {
             name: Arc::clone(name),
             kind: Arc::clone(kind),
             thread: threads.find(row.thread),
             start_nanos,
-            end_nanos: clock::nanos(clock, end).max(start_nanos),
+            end_nanos: nanos(clock, end).max(start_nanos),
             counter: row.counter,
         });
     })?;
@@ -232,22 +169,13 @@ fn tags(
 }
 
 /// The program's name: that of the binary of the first function that runs, else that of the file.
-fn title(contexts: &ContextTree, program: &contexts::Program, file: &str) -> String {
+fn title(contexts: &ContextTree, file: &str) -> String {
     let first = contexts.children(ContextTree::ROOT).next();
     let module = first
         .and_then(|context| contexts.function(context))
         .and_then(|function| contexts.functions().get(function.idx()))
         .and_then(|function| contexts.modules().get(function.module?.idx()))
         .map(|module| &*module.path);
-    let path = module.filter(|_| !program.images.is_empty()).unwrap_or(file);
+    let path = module.unwrap_or(file);
     path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned()
-}
-
-fn facts(activations: &Activations) -> Vec<(String, String)> {
-    let clock = &activations.clock;
-    let note = if clock.is_assumed { " (assumed: no thread says its times)" } else { "" };
-    vec![(
-        "time stamp counter".to_owned(),
-        format!("{:.6} GHz{note}", clock.ticks_per_second / 1e9),
-    )]
 }

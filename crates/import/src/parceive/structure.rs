@@ -10,16 +10,15 @@
 use parallax_base::{Limits, Severity, ThreadIdx};
 use parallax_formats::FormatError;
 use parallax_formats::parceive::{
-    CallRow, ExecutionRow, FileRow, FunctionRow, ImageRow, IterationRow, Key, LoopRow, ParceiveDb,
-    SegmentRow, ThreadRow,
+    CallRow, ExecutionRow, IterationRow, Key, ParceiveDb, SegmentRow, ThreadRow,
 };
 use parallax_model::{ActivationKind, ActivationTreeBuilder, NewActivation};
 
-use super::Reporter;
 use super::accesses::Instructions;
-use super::contexts::Program;
-use super::key_map::{KeyMap, NumberMap};
+use super::key_map::KeyMap;
+use super::program::Names;
 use super::threads::Threads;
+use crate::activations::{NumberMap, Program, Reporter};
 
 /// What is known before activations are in order. Activations are numbered as they were pushed:
 /// calls, then executions, then iterations.
@@ -49,7 +48,7 @@ pub(super) fn read(
     issues: &mut parallax_base::Issues,
 ) -> Result<Structure, FormatError> {
     let file = db.file().to_owned();
-    let program = program(db, issues)?;
+    let names = Names::read(db, issues)?;
     let mut calls: Vec<CallRow> = Vec::new();
     let mut call_at = KeyMap::default();
     db.scan(issues, |row: CallRow| {
@@ -79,9 +78,9 @@ pub(super) fn read(
             line: 0,
             source_id: call.id,
         });
-        what.push(program.function_at.find(call.function).unwrap_or(u32::MAX));
+        what.push(names.function_at.find(call.function).unwrap_or(u32::MAX));
     }
-    let mut loops = Loops::read(db, issues, &mut builder, &program, &mut what)?;
+    let mut loops = Loops::read(db, issues, &mut builder, &names, &mut what)?;
     let bytes = builder.len() as u64 * ACTIVATION_BYTES;
     limits
         .metadata("the calls and loops", bytes)
@@ -99,31 +98,7 @@ pub(super) fn read(
     report.many(Severity::Note, "threads-unknown", u64::from(!has_thread_rows), || {
         "the table of threads is empty; threads are those that calls name".to_owned()
     });
-    Ok(Structure { builder, program, instructions, what, threads })
-}
-
-fn program(
-    db: &mut ParceiveDb,
-    issues: &mut parallax_base::Issues,
-) -> Result<Program, FormatError> {
-    let mut program = Program::default();
-    db.scan(issues, |row: FunctionRow| {
-        program.function_at.add(row.id);
-        program.functions.push(row);
-    })?;
-    db.scan(issues, |row: FileRow| {
-        program.file_at.add(row.id);
-        program.files.push(row);
-    })?;
-    db.scan(issues, |row: ImageRow| {
-        program.image_at.add(row.id);
-        program.images.push(row);
-    })?;
-    db.scan(issues, |row: LoopRow| {
-        program.loop_at.add(row.id);
-        program.loops.push(row);
-    })?;
-    Ok(program)
+    Ok(Structure { builder, program: names.program, instructions, what, threads })
 }
 
 /// Executions and iterations.
@@ -146,7 +121,7 @@ impl Loops {
         db: &mut ParceiveDb,
         issues: &mut parallax_base::Issues,
         builder: &mut ActivationTreeBuilder,
-        program: &Program,
+        names: &Names,
         what: &mut Vec<u32>,
     ) -> Result<Self, FormatError> {
         let activation = |kind, source_id| NewActivation {
@@ -172,7 +147,7 @@ impl Loops {
             if let (None, None, Some(cycles)) = (row.start, row.end, row.duration) {
                 builder.set_length(number, cycles);
             }
-            what.push(program.loop_at.find(row.number).unwrap_or(u32::MAX));
+            what.push(names.loop_at.find(row.number).unwrap_or(u32::MAX));
             executions.push(Execution { number: row.number, parent: row.parent, call: None });
         })?;
         let first_iteration = length(builder);

@@ -7,9 +7,9 @@ use parallax_model::{
     SyncEvent, SyncKind, Thread,
 };
 
-use super::Reporter;
 use super::accesses::Instructions;
-use super::key_map::{KeyMap, NumberMap};
+use super::key_map::KeyMap;
+use crate::activations::{NumberMap, Reporter};
 
 /// The threads of the table, and those that only calls name.
 #[derive(Default)]

@@ -12,73 +12,36 @@
 //! A recursive function has a context at each depth.
 
 use std::collections::hash_map::Entry;
-use std::sync::Arc;
 
-use parallax_base::{ContextIdx, FileIdx, FunctionIdx, Limits, ModuleIdx};
-use parallax_formats::parceive::{FileRow, FunctionRow, ImageRow, LoopRow};
+use parallax_base::{ContextIdx, FileIdx, FunctionIdx, Limits};
 use parallax_model::{
     ActivationKind, ActivationTree, ContextKind, ContextTree, ContextTreeBuilder, Function, Module,
     Node, Relation, SourceFile,
 };
 
-use super::key_map::{KeyMap, NumberMap};
+use super::numbers::NumberMap;
 
-/// Functions, files, binaries and loops of the source, by position.
+/// A loop of the program.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LoopSite {
+    /// `None` where the source does not say; then it is that of the function around it.
+    pub(crate) file: Option<FileIdx>,
+    /// 0 when unknown.
+    pub(crate) line: u32,
+}
+
+/// Functions, files, binaries and loops of a program, by position.
 #[derive(Default)]
-pub(super) struct Program {
-    pub(super) functions: Vec<FunctionRow>,
-    pub(super) function_at: KeyMap,
-    pub(super) files: Vec<FileRow>,
-    pub(super) file_at: KeyMap,
-    pub(super) images: Vec<ImageRow>,
-    pub(super) image_at: KeyMap,
-    pub(super) loops: Vec<LoopRow>,
-    pub(super) loop_at: KeyMap,
+pub(crate) struct Program {
+    pub(crate) functions: Vec<Function>,
+    pub(crate) files: Vec<SourceFile>,
+    pub(crate) modules: Vec<Module>,
+    pub(crate) loops: Vec<LoopSite>,
 }
 
 impl Program {
     fn file_of(&self, function: u32) -> Option<FileIdx> {
-        let file = self.functions.get(function as usize)?.file;
-        self.file_at.find(file).map(FileIdx::new)
-    }
-
-    fn tables(&self, has_unknown: bool) -> (Vec<Function>, Vec<SourceFile>, Vec<Module>) {
-        let text = |text: &Option<String>| -> Option<Arc<str>> {
-            text.as_deref().filter(|text| !text.is_empty()).map(Into::into)
-        };
-        let function = |row: &FunctionRow| {
-            let file = self.file_at.find(row.file);
-            let image = file.and_then(|file| self.files.get(file as usize)).and_then(|f| f.image);
-            Function {
-                name: text(&row.name)
-                    .or_else(|| text(&row.prototype))
-                    .unwrap_or_else(|| ContextTree::UNKNOWN_FUNCTION.into()),
-                group: None,
-                module: self.image_at.find(image).map(ModuleIdx::new),
-                file: file.map(FileIdx::new),
-                line: row.line,
-            }
-        };
-        let mut functions: Vec<Function> = self.functions.iter().map(function).collect();
-        if has_unknown {
-            // Calls of functions that the tool did not look into have this one.
-            functions.push(Function {
-                name: ContextTree::UNKNOWN_FUNCTION.into(),
-                group: None,
-                module: None,
-                file: None,
-                line: 0,
-            });
-        }
-        let file = |row: &FileRow| SourceFile {
-            path: text(&row.path).unwrap_or_else(|| "<unknown file>".into()),
-            is_copied: false,
-        };
-        let module = |row: &ImageRow| Module {
-            path: text(&row.name).unwrap_or_else(|| "<unknown binary>".into()),
-        };
-        let files = self.files.iter().map(file).collect();
-        (functions, files, self.images.iter().map(module).collect())
+        self.functions.get(function as usize)?.file
     }
 }
 
@@ -103,7 +66,7 @@ const ROOT: u32 = 0;
 /// The contexts of all activations; also sets them in `tree`. `functions` and `loops` say what each
 /// activation calls or executes, by position in the tables of the program; those that are unknown
 /// have the number of rows.
-pub(super) fn build(
+pub(crate) fn build(
     program: &Program,
     tree: &mut ActivationTree,
     what: &[u32],
@@ -177,7 +140,18 @@ fn ordered(program: &Program, drafts: &[Draft]) -> (ContextTree, Vec<u32>) {
     let known = program.functions.len();
     let is_unknown = |draft: &Draft| matches!(draft.what, What::Function(function) if function as usize >= known);
     let has_unknown = drafts.iter().skip(1).any(is_unknown);
-    let (functions, files, modules) = program.tables(has_unknown);
+    let mut functions = program.functions.clone();
+    if has_unknown {
+        // Calls of functions that the tool did not look into have this one.
+        functions.push(Function {
+            name: ContextTree::UNKNOWN_FUNCTION.into(),
+            group: None,
+            module: None,
+            file: None,
+            line: 0,
+        });
+    }
+    let (files, modules) = (program.files.clone(), program.modules.clone());
     let unknown = functions.len().saturating_sub(1);
     let mut builder = ContextTreeBuilder::new(0, functions, files, modules);
     let mut position = vec![ROOT; drafts.len()];
@@ -221,13 +195,13 @@ fn node(program: &Program, draft: &Draft, source_id: u32, unknown: usize) -> Nod
         },
         What::Loop(number) => {
             let found = program.loops.get(number as usize);
-            let own = found.and_then(|found| program.function_at.find(found.function));
+            let own = found.and_then(|found| found.file);
             Node {
                 source_id,
                 kind: ContextKind::Loop,
                 relation: Relation::Lexical,
                 function: None,
-                file: program.file_of(own.unwrap_or(draft.function)),
+                file: own.or_else(|| program.file_of(draft.function)),
                 line: found.map_or(0, |found| found.line),
                 module: None,
                 offset: 0,

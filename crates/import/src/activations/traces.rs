@@ -9,7 +9,7 @@ use parallax_model::{
     TraceStore, Track,
 };
 
-pub(super) struct Traces {
+pub(crate) struct Traces {
     activations: Arc<Activations>,
     /// Source ids of contexts.
     contexts: Vec<u32>,
@@ -20,7 +20,7 @@ pub(super) struct Traces {
 }
 
 impl Traces {
-    pub(super) fn new(activations: &Arc<Activations>, contexts: &ContextTree) -> Self {
+    pub(crate) fn new(activations: &Arc<Activations>, contexts: &ContextTree) -> Self {
         let tree = &activations.tree;
         let mut ranges = vec![0..0; activations.threads.len()];
         let mut counts = vec![0_u64; activations.threads.len()];

@@ -35,7 +35,7 @@ const CALLS_ID: u16 = 9;
 const EXECUTIONS_ID: u16 = 11;
 const ITERATIONS_ID: u16 = 13;
 
-pub(super) fn metrics() -> MetricCatalog {
+pub(crate) fn metrics() -> MetricCatalog {
     let metric = |name: &str, unit, description: &str, id: u16| {
         let both = [(Scope::Inclusive, id), (Scope::Exclusive, id + 1)];
         let scopes = if id.is_multiple_of(2) { &both[..] } else { &[(Scope::Exclusive, id)] };
@@ -60,7 +60,7 @@ pub(super) fn metrics() -> MetricCatalog {
 
 /// Adds everything up. Times of `tree` are cycles. Location 0 is the summary, thread t is location
 /// t + 1. Also the number of values of each location.
-pub(super) fn build(
+pub(crate) fn build(
     tree: &ActivationTree,
     contexts: &ContextTree,
     touches: &Touches,

@@ -1,0 +1,128 @@
+//! [`TouchCollector`]: from single accesses to touches.
+
+use parallax_base::{ReferenceIdx, ThreadIdx};
+use parallax_model::{Touch, TouchesBuilder};
+
+use super::NumberMap;
+
+/// One access to memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Access {
+    /// Who: a number of push.
+    pub(crate) activation: u32,
+    /// The thread that executes it.
+    pub(crate) thread: ThreadIdx,
+    pub(crate) reference: u32,
+    pub(crate) is_write: bool,
+    pub(crate) line: u32,
+    /// Address and number of bytes, where they are known.
+    pub(crate) bytes: Option<(u64, u64)>,
+}
+
+/// Adds accesses up by activation, reference and epoch of the thread.
+pub(crate) struct TouchCollector {
+    touches: TouchesBuilder,
+    /// Touches by activation, reference and epoch.
+    known: NumberMap<(u32, u32, u32), u32>,
+    last: Option<((u32, u32, u32), u32)>,
+    /// By thread: how many synchronisations it has passed.
+    epochs: Vec<u32>,
+    sequence: u32,
+    most: u64,
+    num_lost: u64,
+}
+
+/// Bytes of a touch while all are collected, about.
+const TOUCH_BYTES: u64 = 80;
+
+impl TouchCollector {
+    /// Keeps touches in at most so many bytes; what is beyond is counted as lost.
+    pub(crate) fn new(most_bytes: u64) -> Self {
+        Self {
+            touches: TouchesBuilder::new(),
+            known: NumberMap::default(),
+            last: None,
+            epochs: Vec::new(),
+            sequence: 0,
+            most: most_bytes / TOUCH_BYTES,
+            num_lost: 0,
+        }
+    }
+
+    /// The number of the next access.
+    pub(crate) const fn sequence(&self) -> u32 {
+        self.sequence
+    }
+
+    /// A thread synchronises: what it accesses from now on is another epoch.
+    pub(crate) fn next_epoch(&mut self, thread: ThreadIdx) {
+        if self.epochs.len() <= thread.idx() {
+            self.epochs.resize(thread.idx() + 1, 0);
+        }
+        if let Some(epoch) = self.epochs.get_mut(thread.idx()) {
+            *epoch += 1;
+        }
+    }
+
+    /// Adds an access, in the order of the source.
+    pub(crate) fn add(&mut self, access: &Access) {
+        if self.touches.len() as u64 > self.most || self.sequence == u32::MAX {
+            self.num_lost += 1;
+            return;
+        }
+        let epoch = self.epochs.get(access.thread.idx()).copied().unwrap_or(0);
+        let key = (access.activation, access.reference, epoch);
+        let sequence = self.sequence;
+        self.sequence += 1;
+        let at = match self.last {
+            Some((last, at)) if last == key => at,
+            _ => self.touch(key, access, sequence),
+        };
+        self.last = Some((key, at));
+        self.touches.change(at, |touch, bytes| {
+            touch.last = sequence;
+            let (count, line) = if access.is_write {
+                (&mut touch.writes, &mut touch.write_line)
+            } else {
+                (&mut touch.reads, &mut touch.read_line)
+            };
+            if *count == 0 {
+                *line = access.line;
+            }
+            *count = count.saturating_add(1);
+            if let (Some((from, to)), Some((address, size))) = (bytes, access.bytes) {
+                let end = address.saturating_add(size.max(1));
+                (*from, *to) = if *from < *to {
+                    ((*from).min(address), (*to).max(end))
+                } else {
+                    (address, end)
+                };
+            }
+        });
+    }
+
+    /// The touches, and how many accesses were too many.
+    pub(crate) fn finish(self) -> (TouchesBuilder, u64) {
+        (self.touches, self.num_lost)
+    }
+
+    fn touch(&mut self, key: (u32, u32, u32), access: &Access, sequence: u32) -> u32 {
+        let Self { known, touches, .. } = self;
+        *known.entry(key).or_insert_with(|| {
+            let at = u32::try_from(touches.len()).unwrap_or(u32::MAX);
+            let touch = Touch {
+                reference: ReferenceIdx::new(key.1),
+                reads: 0,
+                writes: 0,
+                first: sequence,
+                last: sequence,
+                is_read_first: !access.is_write,
+                read_line: 0,
+                write_line: 0,
+                epoch: key.2,
+            };
+            touches.push(key.0, touch, access.bytes.is_some().then_some((0, 0)));
+            at
+        })
+    }
+}
