@@ -96,6 +96,12 @@ const CRATES: &[Crate] = &[
         uses: &["parallax-base"],
     },
     Crate {
+        name: "parallax-measure",
+        folder: "crates/measure",
+        is_for_browser: false,
+        uses: &["parallax-base"],
+    },
+    Crate {
         name: "parallax-server",
         folder: "crates/server",
         is_for_browser: false,
