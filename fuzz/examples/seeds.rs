@@ -1,5 +1,6 @@
 //! Writes the seeds of the HPCToolkit targets (small databases made up at random, in both layouts),
-//! those of `archive` (each table of a sound one), `convert`, `sqlite`, `parceive` and `callgrind`.
+//! those of `archive` (each table of a sound one), `convert`, `sqlite`, `parceive`, `measured`
+//! and `callgrind`.
 //!
 //! The same seeds on every machine; run again after a change of the writer.
 
@@ -66,6 +67,10 @@ fn main() -> std::io::Result<()> {
         }
     }
     fs::write(seeds.join("sqlite/02"), sqlite::of_sql(plain))?;
+    let folder = seeds.join("measured");
+    fs::create_dir_all(&folder)?;
+    let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/measured");
+    fs::copy(real.join("image.plxm"), folder.join("00"))?;
     let folder = seeds.join("callgrind");
     fs::create_dir_all(&folder)?;
     let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/callgrind");

@@ -15,6 +15,7 @@ pub mod hosts;
 pub mod hpctoolkit;
 pub mod json;
 pub mod json_trace;
+pub mod measured;
 pub mod measurements;
 pub mod otf2;
 pub mod parceive;

@@ -11,6 +11,7 @@ pub mod convert;
 mod error;
 pub mod events;
 mod hpctoolkit;
+mod measured;
 mod memory_store;
 mod parceive;
 mod registry;

@@ -6,7 +6,7 @@ use parallax_base::{Folder, FolderEntry, Limits, ReadError, Source, read_range};
 use parallax_formats::hpctoolkit::{FileKind, Recognised, recognise};
 use parallax_model::Experiment;
 
-use crate::{ImportError, archive, callgrind, hpctoolkit, parceive, tau};
+use crate::{ImportError, archive, callgrind, hpctoolkit, measured, parceive, tau};
 
 /// Bytes that recognising a format may look at.
 const SNIFF_BYTES: u64 = 512;
@@ -84,7 +84,10 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
 /// Whether a file is an experiment on its own. Looks at its first bytes.
 #[must_use]
 pub fn is_experiment_file(source: &Source) -> bool {
-    tau::is_file(source) || callgrind::is_file(source) || parceive::is_file(source)
+    tau::is_file(source)
+        || callgrind::is_file(source)
+        || parceive::is_file(source)
+        || measured::is_file(source)
 }
 
 /// Whether a folder holds profiles that [`open`] reads although no file in it is a database.
@@ -112,27 +115,25 @@ pub fn profile_folder(path: &str) -> Option<&str> {
 /// # Errors
 /// When the file is of no known format, or broken.
 pub fn open_file(source: &Source, name: &str, limits: &Limits) -> Result<Experiment, ImportError> {
-    if tau::is_file(source) {
-        let mut experiment = tau::open_file(source, name, limits)?;
-        experiment.sources = Some(Arc::new(OneFile::new(name, source)));
-        return Ok(experiment);
-    }
-    if callgrind::is_file(source) {
-        let mut experiment = callgrind::open_file(source, name, limits)?;
-        experiment.sources = Some(Arc::new(OneFile::new(name, source)));
-        return Ok(experiment);
-    }
-    if parceive::is_file(source) {
-        let mut experiment = parceive::open_file(source, name, limits)?;
-        experiment.sources = Some(Arc::new(OneFile::new(name, source)));
-        return Ok(experiment);
-    }
-    Err(ImportError::NotRecognised {
-        origin: name.to_owned(),
-        found: "the file is of no known format".to_owned(),
-        hint: "name a packed profile (.ppk) or a workflow profile of TAU, a database of Parceive, \
-               or the folder of a database",
-    })
+    let read = if tau::is_file(source) {
+        tau::open_file
+    } else if callgrind::is_file(source) {
+        callgrind::open_file
+    } else if parceive::is_file(source) {
+        parceive::open_file
+    } else if measured::is_file(source) {
+        measured::open_file
+    } else {
+        return Err(ImportError::NotRecognised {
+            origin: name.to_owned(),
+            found: "the file is of no known format".to_owned(),
+            hint: "name a packed profile (.ppk) or a workflow profile of TAU, a database of \
+                   Parceive, a recording of parallax.h (.plxm), or the folder of a database",
+        });
+    };
+    let mut experiment = read(source, name, limits)?;
+    experiment.sources = Some(Arc::new(OneFile::new(name, source)));
+    Ok(experiment)
 }
 
 /// A file that is an experiment on its own, as the folder that experiments have.

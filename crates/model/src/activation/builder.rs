@@ -97,6 +97,20 @@ impl ActivationTreeBuilder {
         }
     }
 
+    /// Changes the number of an iteration that was pushed.
+    pub fn set_number(&mut self, activation: u32, number: u32) {
+        if let Some(found) = self.list.get_mut(activation as usize) {
+            found.number = number;
+        }
+    }
+
+    /// Says when an activation that was pushed ended, on the clock of its start.
+    pub fn set_end(&mut self, activation: u32, end_nanos: u64) {
+        if let Some(found) = self.list.get_mut(activation as usize) {
+            found.end_nanos = Some(end_nanos);
+        }
+    }
+
     /// Says how long an activation took of which the source does not say when it began.
     pub fn set_length(&mut self, activation: u32, nanos: u64) {
         self.lengths.insert(activation, nanos);

@@ -1,0 +1,209 @@
+//! Recordings of the project's runtime as experiments: a real program, and damage.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
+
+use std::path::Path;
+
+use parallax_base::{ActivationIdx, Limits, MemorySource, ThreadIdx};
+use parallax_import::{is_experiment_file, open_file};
+use parallax_model::{ActivationKind, Activations, Experiment, StorageClass, SyncKind};
+
+/// Rows of the picture of `image.c`.
+const HEIGHT: u64 = 32;
+
+fn recording() -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/measured");
+    std::fs::read(folder.join("image.plxm")).unwrap()
+}
+
+fn image() -> Experiment {
+    let source = MemorySource::shared(recording());
+    assert!(is_experiment_file(&source));
+    open_file(&source, "image.plxm", &Limits::default()).unwrap()
+}
+
+fn activations(experiment: &Experiment) -> &Activations {
+    experiment.activations.as_ref().unwrap()
+}
+
+/// The only call of a function or region.
+fn call(experiment: &Experiment, name: &str) -> ActivationIdx {
+    let tree = &activations(experiment).tree;
+    let is_it = |&a: &ActivationIdx| {
+        tree.kind(a) == ActivationKind::Call && experiment.contexts.label(tree.context(a)) == name
+    };
+    let found: Vec<_> = tree.iter().filter(is_it).collect();
+    assert_eq!(found.len(), 1, "calls of {name}");
+    found[0]
+}
+
+#[test]
+fn everything_that_the_program_did_is_there_once() {
+    let experiment = image();
+    assert!(experiment.issues.is_empty(), "{:?}", experiment.issues);
+    assert_eq!(experiment.metadata.title, "image");
+    let run = activations(&experiment);
+    // main, picture, load, brighten, brightness, smooth, sharpen, two workers; a call each row.
+    assert_eq!(run.tree.count(ActivationKind::Call), 9 + HEIGHT);
+    assert_eq!(run.tree.count(ActivationKind::LoopExecution), 4 + 2);
+    // Smoothing leaves out the first row; each worker asks once in vain.
+    assert_eq!(run.tree.count(ActivationKind::Iteration), 3 * HEIGHT + (HEIGHT - 1) + HEIGHT + 2);
+    assert_eq!(run.threads.len(), 3);
+    let count = |kind| run.syncs.iter().filter(|sync| sync.kind == kind).count() as u64;
+    assert_eq!((count(SyncKind::Fork), count(SyncKind::Join)), (2, 2));
+    assert_eq!((count(SyncKind::Acquire), count(SyncKind::Release)), (HEIGHT + 2, HEIGHT + 2));
+    assert_eq!(experiment.contexts.check(), Ok(()));
+    // Regions and calls nest as they are written.
+    let (load, picture) = (call(&experiment, "load"), call(&experiment, "picture"));
+    assert_eq!(run.tree.parent(load), Some(picture));
+    assert_eq!(run.tree.parent(picture), Some(call(&experiment, "main")));
+    // The line of a region is in the function around it; who calls a function does not say where.
+    assert!(run.tree.line(picture) > 0);
+    assert_eq!(run.tree.line(load), 0);
+    let time = |activation| run.tree.time(activation);
+    assert!(time(load).end_nanos <= time(call(&experiment, "brighten")).start_nanos);
+    assert!(run.tree.iter().all(|a| !run.tree.is_estimated(a)));
+    let is_plausible = run.clock.ticks_per_second > 1e6 && !run.clock.is_assumed;
+    assert!(is_plausible && run.clock.wall_origin_nanos.unwrap() > 1_600_000_000_000_000_000);
+}
+
+#[test]
+fn references_have_names_sizes_and_places() {
+    let experiment = image();
+    let run = activations(&experiment);
+    let named = |name: &str| -> Vec<_> {
+        (0_u32..).zip(&run.references).filter(|(_, found)| &*found.name == name).collect()
+    };
+    for name in ["image", "bright", "sharp"] {
+        let found = named(name);
+        let [(_, allocation)] = &found[..] else { panic!("{name}: {found:?}") };
+        assert_eq!(allocation.size_bytes, Some(HEIGHT * 64 * 4));
+        assert!(allocation.storage.contains(StorageClass::HEAP));
+        assert_eq!(allocation.allocated.unwrap().activation, call(&experiment, "main"));
+        assert!(allocation.freed.unwrap().line > allocation.allocated.unwrap().line);
+    }
+    // A local variable of each call; a lock is one reference.
+    assert_eq!(named("middle").len() as u64, HEIGHT);
+    assert_eq!(named("lock").len(), 1);
+    let sum = |name: &str| {
+        let at = named(name)[0].0;
+        let own = run.touches.all().iter().filter(|touch| touch.reference.get() == at);
+        own.fold((0, 0), |sum, touch| (sum.0 + touch.reads, sum.1 + touch.writes))
+    };
+    let height = u32::try_from(HEIGHT).unwrap();
+    assert_eq!(sum("total"), (height, height));
+    assert_eq!(sum("image"), (height, height));
+    assert_eq!(sum("next_row"), (height + 2, height + 2));
+    assert_eq!(sum("bright"), (height + height - 1 + height, height + height - 1));
+    // Rows are told apart by their addresses.
+    let mut rows: Vec<_> = (0..run.touches.len())
+        .filter(|&at| run.touches.all()[at].reference.get() == named("image")[0].0)
+        .map(|at| run.touches.bytes(at).unwrap())
+        .collect();
+    rows.sort_by_key(|row| row.start);
+    rows.dedup();
+    assert_eq!(rows.len() as u64, HEIGHT);
+    assert!(rows.windows(2).all(|pair| pair[0].end == pair[1].start));
+}
+
+#[test]
+fn threads_know_who_started_them_and_are_waited_for() {
+    let experiment = image();
+    let run = activations(&experiment);
+    let sharpen = call(&experiment, "sharpen");
+    assert_eq!(run.threads[0].creator, None);
+    for thread in &run.threads[1..] {
+        let creator = thread.creator.unwrap();
+        assert_eq!((creator.thread, creator.site.activation), (ThreadIdx::new(0), sharpen));
+        let entry = thread.entry.unwrap();
+        assert_eq!(experiment.contexts.label(run.tree.context(entry)), "worker");
+        assert!(thread.wall_start_nanos < thread.wall_end_nanos);
+    }
+    let others = |kind| -> Vec<_> {
+        let of = run.syncs.iter().filter(|sync| sync.kind == kind);
+        of.map(|sync| sync.other_thread.unwrap().get()).collect()
+    };
+    let mut forks = others(SyncKind::Fork);
+    forks.sort_unstable();
+    assert_eq!(forks, [1, 2]);
+    // What a thread does comes after its start and before the wait for it.
+    let first = |thread: u32| {
+        let own = run.tree.iter().filter(|&a| run.tree.thread(a).get() == thread);
+        let touches = own.flat_map(|a| run.touches.of(a));
+        touches.fold((u32::MAX, 0), |at, t| (at.0.min(t.first), at.1.max(t.last)))
+    };
+    for sync in &run.syncs {
+        let Some(other) = sync.other_thread else { continue };
+        let (begin, end) = first(other.get());
+        match sync.kind {
+            SyncKind::Fork => assert!(sync.sequence <= begin),
+            _ => assert!(sync.sequence > end),
+        }
+    }
+    let locks: Vec<_> = run.syncs.iter().filter_map(|sync| sync.lock).collect();
+    assert_eq!(locks.len() as u64, 2 * (HEIGHT + 2));
+    assert!(locks.windows(2).all(|pair| pair[0] == pair[1]));
+    // The lock is held by one at a time.
+    let kinds: Vec<_> =
+        run.syncs.iter().filter(|s| s.lock.is_some()).map(|s| (s.kind, s.activation)).collect();
+    for pair in kinds.chunks(2) {
+        assert_eq!((pair[0].0, pair[1].0), (SyncKind::Acquire, SyncKind::Release));
+        assert_eq!(pair[0].1, pair[1].1);
+    }
+}
+
+/// Opens damaged bytes: an experiment that keeps its promises, or an error.
+fn survive(bytes: Vec<u8>, what: &str) -> u64 {
+    let limits = Limits { metadata_bytes: 64 << 20, ..Limits::default() };
+    let source = MemorySource::shared(bytes);
+    let Ok(experiment) = open_file(&source, "damaged.plxm", &limits) else { return 0 };
+    assert_eq!(experiment.contexts.check(), Ok(()), "{what}");
+    let run = activations(&experiment);
+    let tree = &run.tree;
+    for activation in tree.iter() {
+        let (time, below) = (tree.time(activation), tree.subtree(activation));
+        assert!(time.start_nanos <= time.end_nanos && below.end <= tree.len(), "{what}");
+        assert!(tree.context(activation).idx() < experiment.contexts.len(), "{what}");
+        assert!(tree.thread(activation).idx() < run.threads.len(), "{what}");
+    }
+    for sync in &run.syncs {
+        assert!(sync.activation.idx() < tree.len(), "{what}");
+        assert!(sync.lock.is_none_or(|lock| lock.idx() < run.references.len()), "{what}");
+        assert!(sync.other_thread.is_none_or(|t| t.idx() < run.threads.len()), "{what}");
+    }
+    assert!(run.touches.all().iter().all(|t| t.reference.idx() < run.references.len()), "{what}");
+    tree.len() as u64
+}
+
+#[test]
+fn what_is_left_of_a_file_is_an_experiment() {
+    let whole = recording();
+    let mut most = 0;
+    for len in (0..whole.len()).step_by(97) {
+        most = most.max(survive(whole[..len].to_vec(), &format!("the first {len} bytes")));
+    }
+    let all = survive(whole, "all");
+    assert!(most > all / 2, "{most} activations of {all}");
+}
+
+#[test]
+fn flipped_bits_never_stop_the_reader() {
+    let whole = recording();
+    // Zeros at the ends of chunks are not interesting.
+    let used: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] != 0).collect();
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).unwrap()
+    };
+    for round in 0..1500 {
+        let mut bytes = whole.clone();
+        for _ in 0..=round % 8 {
+            let at = used[next() % used.len()];
+            bytes[at] ^= 1 << (next() % 8);
+        }
+        survive(bytes, &format!("round {round}"));
+    }
+}
