@@ -209,7 +209,7 @@ pub(crate) enum Command {
     },
     /// What could run in parallel: loops, calls side by side, what forbids it, and what it brings.
     ///
-    /// Needs a database that has every call, iteration and access, as Parceive writes it.
+    /// Needs every call, iteration and access: a recording of parallax.h, or a database of Parceive.
     Advise(crate::commands::AdviseArgs),
     /// Who waits for whom in a trace: late senders and receivers, barriers, collectives.
     Waits(crate::commands::WaitsArgs),

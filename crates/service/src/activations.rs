@@ -80,7 +80,7 @@ impl Opened {
     pub fn activations(&self) -> Result<&Activations, ServiceError> {
         let missing = || EngineError::Missing {
             what: "this experiment does not have single calls with what they read and write".into(),
-            hint: "open a database of Parceive".into(),
+            hint: "open a recording of parallax.h (.plxm) or a database of Parceive".into(),
         };
         Ok(self.session.experiment().activations.as_deref().ok_or_else(missing)?)
     }

@@ -104,7 +104,7 @@ impl Opened {
     fn recorded(&self) -> Result<&Arc<Activations>, ServiceError> {
         let missing = || EngineError::Missing {
             what: "this experiment has no single calls and iterations with what they access".into(),
-            hint: "open a database of Parceive".into(),
+            hint: "open a recording of parallax.h (.plxm) or a database of Parceive".into(),
         };
         Ok(self.session.experiment().activations.as_ref().ok_or_else(missing)?)
     }
