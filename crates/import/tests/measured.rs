@@ -152,6 +152,71 @@ fn threads_know_who_started_them_and_are_waited_for() {
     }
 }
 
+/// A recording of threads with one handle and these records each; place 1 is a function, 2 a
+/// variable, and time begins at 0.
+fn written(threads: &[&[u8]]) -> Experiment {
+    let mut bytes = b"PLXM\r\n\x1a\n".to_vec();
+    bytes.extend([1_u32, 64].map(u32::to_le_bytes).concat());
+    bytes.extend([1_000_000_000_u64, 0, 0, 1].map(u64::to_le_bytes).concat());
+    bytes.resize(64, 0);
+    let mut chunk = |kind: u32, thread: u64, handle: u64, records: &[u8]| {
+        let length = (64 + records.len()).next_multiple_of(64);
+        let end = bytes.len() + length;
+        bytes.extend(b"PLXCHUNK");
+        bytes.extend((length as u64).to_le_bytes());
+        bytes.extend([kind, 0].map(u32::to_le_bytes).concat());
+        bytes.extend([thread, handle, 0, 0, 0].map(u64::to_le_bytes).concat());
+        bytes.extend(records);
+        bytes.resize(end, 0);
+    };
+    chunk(1, 0, 0, b"\x01\x01\x01\x07\x00\x03a.c\x04main\x01\x02\x04\x09\x01x\x03a.c\x04main");
+    for (number, records) in (0_u64..).zip(threads) {
+        chunk(2, number, if number == 0 { 1 } else { 7 }, records);
+    }
+    open_file(&MemorySource::shared(bytes), "written.plxm", &Limits::default()).unwrap()
+}
+
+#[test]
+fn a_thread_that_runs_before_its_start_is_recorded_comes_after_it_all_the_same() {
+    // Starts and waits at 100 and 110, then at 120 and 125: two threads, one after the other, that
+    // the program knows by the same handle.
+    let main = b"\x01\x00\x01\x0a\x09\x02\x07\x5a\x0a\x02\x07\x0a\x09\x02\x07\x0a\x0a\x02\x07\x05\x04\x00\x01";
+    // They write x at 50 and at 115, before the program says that it started them.
+    let first = b"\x01\x00\x01\x32\x06\x02\x10\x08\x04\x00\x01";
+    let second = b"\x01\x00\x01\x73\x06\x02\x10\x08\x04\x00\x01";
+    let experiment = written(&[main, first, second]);
+    assert!(experiment.issues.is_empty(), "{:?}", experiment.issues);
+    let run = activations(&experiment);
+    let syncs: Vec<_> =
+        run.syncs.iter().map(|s| (s.kind, s.other_thread.unwrap().get(), s.sequence)).collect();
+    let expected = [
+        (SyncKind::Fork, 1, 0),
+        (SyncKind::Join, 1, 1),
+        (SyncKind::Fork, 2, 1),
+        (SyncKind::Join, 2, 2),
+    ];
+    assert_eq!(syncs, expected);
+    let starts: Vec<_> = run.threads.iter().map(|thread| thread.creator).collect();
+    assert!(starts[0].is_none() && starts[1].is_some() && starts[2].is_some());
+    // Times are as they were recorded; the first event of all is at 10.
+    assert_eq!(run.tree.time(run.threads[1].entry.unwrap()).start_nanos, 40);
+}
+
+#[test]
+fn marks_that_do_not_fit_each_other_are_said() {
+    // main, a call that is never left, another one beside it, an iteration without a loop in which
+    // x is written, and the end of main; then x is read outside of all.
+    let records = b"\x01\x00\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x03\x02\x01\x06\x02\x10\x08\x04\x02\x01\x04\x01\x01\x04\x00\x01\x05\x02\x00\x08";
+    let experiment = written(&[records]);
+    let kinds: Vec<_> = experiment.issues.list().iter().map(|issue| issue.kind).collect();
+    assert_eq!(kinds, ["event-without-call", "iteration-without-loop", "scope-left-late"]);
+    let tree = &activations(&experiment).tree;
+    let parents: Vec<_> = tree.iter().map(|a| tree.parent(a).map(ActivationIdx::get)).collect();
+    assert_eq!(parents, [None, Some(0), Some(0)]);
+    let touches = activations(&experiment).touches.of(ActivationIdx::new(2));
+    assert_eq!(touches.iter().map(|touch| touch.writes).sum::<u32>(), 1);
+}
+
 /// Opens damaged bytes: an experiment that keeps its promises, or an error.
 fn survive(bytes: Vec<u8>, what: &str) -> u64 {
     let limits = Limits { metadata_bytes: 64 << 20, ..Limits::default() };

@@ -140,7 +140,7 @@ impl Drop for Scope {
 
 /// What the program knows a thread by, before it is started.
 ///
-/// ```
+/// ```no_run
 /// use parallax_measure::{ThreadMark, function, thread_joined, thread_started};
 ///
 /// fn main() {

@@ -85,7 +85,7 @@ impl Overview {
             let found = of_handle.get(&join.handle).into_iter().flatten();
             // Of threads with one handle, the last one that had begun.
             let begun = |&&thread: &&u32| out.first_ticks(thread) <= join.ticks;
-            if let Some(&thread) = found.filter(begun).last() {
+            if let Some(&thread) = found.filter(begun).next_back() {
                 out.joined.insert(join.by, ThreadIdx::new(thread));
             }
         }
