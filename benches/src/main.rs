@@ -6,6 +6,7 @@
 //! because a time on a shared machine proves nothing by itself.
 
 mod answers;
+mod calls;
 mod data;
 mod machine;
 mod options;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Some((first, rest)) if first == probe::COMMAND => probe::answer(rest),
         Some((first, rest)) if first == scaling::COMMAND => scaling::answer(rest),
         Some((first, rest)) if first == traces::COMMAND => traces::answer(rest),
+        Some((first, rest)) if first == calls::COMMAND => calls::answer(rest),
         Some((first, [])) if first == web::COMMAND => web::answer(),
         _ => Options::parse(&words).and_then(|options| options.map_or(Ok(()), |o| run(&o))),
     };

@@ -147,6 +147,11 @@ struct Status {
     mapped: u64,
 }
 
+/// The most bytes of memory that this process has had.
+pub(crate) fn peak_bytes() -> Result<u64> {
+    Ok(Status::read()?.peak)
+}
+
 impl Status {
     fn read() -> Result<Self> {
         let text = fs::read_to_string("/proc/self/status").context("no /proc/self/status")?;

@@ -16,6 +16,8 @@ use parallax_analysis::scaling::{GridBuilder, MapOptions, maps};
 use parallax_import::scaling::{MeasurementOptions, open_measurements};
 use parallax_native::StreamedFile;
 
+use crate::probe;
+
 /// The first word of this benchmark's command line.
 pub(crate) const COMMAND: &str = "pascal";
 
@@ -164,12 +166,7 @@ fn read(path: &Path) -> Result<()> {
         runs = ensemble.runs().len();
         anyhow::ensure!(checksum.is_finite(), "the maps have no values");
     }
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let peak: u64 = peak
-        .and_then(|rest| rest.split_whitespace().next()?.parse().ok())
-        .context("no VmHWM in /proc/self/status")?;
-    println!("{best} {runs} {}", peak * 1024);
+    println!("{best} {runs} {}", probe::peak_bytes()?);
     Ok(())
 }
 
