@@ -1,0 +1,57 @@
+import type { EngineClient } from "../../state/engine.ts";
+import { rowsOf } from "../profile/ask.svelte.ts";
+import { numberColumn } from "../profile/columns.ts";
+import type { GraphModel } from "./graph-model.svelte.ts";
+import type { NodeName, OpenAs } from "./graph-state.ts";
+import { keyOf, nameOfKey } from "./graph-tree.ts";
+import type { Activation } from "./records.ts";
+
+/** How to come to a node: what has to be open, and its key. */
+export interface PathTo {
+  readonly open: Readonly<Record<NodeName, OpenAs>>;
+  readonly key: number;
+}
+
+/**
+ * What has to be open so that the first call of a context is on screen; null where none of these roots
+ * leads there. Nodes that are open stay open as they are, as long as the way leads through what they show.
+ */
+export async function pathTo(
+  context: number, roots: readonly Activation[], model: Pick<GraphModel, "entities" | "insideOf">, client: EngineClient, item: string, open: Readonly<Record<NodeName, OpenAs>>,
+): Promise<PathTo | null> {
+  // Merged lanes have each calling context once, with its first call.
+  const { tables } = await client.ask("lanes", { item, tops: roots.slice(0, 100).map((root) => root.id), is_merged: true, below_percent: 0, loops: false });
+  const rows = rowsOf(tables);
+  const at = numberColumn(rows, "context_id").indexOf(context);
+  const first = at < 0 ? undefined : numberColumn(rows, "activation")[at];
+  if (first === undefined) return null;
+  const [[target], { entities: around }] = await Promise.all([model.entities.get("activation", [first]), model.entities.related("activation", first, "ancestors")]);
+  if (target === null || target === undefined) return null;
+  const chain = [target, ...around];
+  const ids = new Set(chain.map((one) => one.id));
+  const next: Record<NodeName, OpenAs> = { ...open };
+  let node = roots.find((root) => ids.has(root.id));
+  // Each step comes nearer by at least one level of the chain.
+  for (let step = 0; node !== undefined && step < 2 * chain.length; step += 1) {
+    if (isAt(node, target)) return { open: next, key: keyOf(node) };
+    const name = nameOfKey(keyOf(node));
+    const ways = [next[name], node.kind === "loop" ? "iterations" : node.kind === "iteration" ? "children" : "groups"] as const;
+    let inner: Activation | undefined;
+    for (const as of ways) {
+      if (as === undefined || inner !== undefined) continue;
+      inner = (await model.insideOf(node, as)).find((one) => (one.kind === "group" ? chain.some((other) => isIn(other, one)) : ids.has(one.id)));
+      if (inner !== undefined) next[name] = as;
+    }
+    node = inner;
+  }
+  return null;
+}
+
+function isAt(node: Activation, target: Activation): boolean {
+  return node.kind === "group" ? isIn(target, node) : node.id === target.id;
+}
+
+/** Whether a call is one of a group: of the same function by the same call. */
+function isIn(call: Activation, group: Activation): boolean {
+  return call.kind === "call" && call.functionId === group.functionId && call.caller === group.caller;
+}

@@ -1,0 +1,17 @@
+import { defineView, type ViewPlugin } from "../plugin.ts";
+import { GRAPH_STATE } from "./graph-state.ts";
+
+const views: readonly ViewPlugin[] = [
+  defineView({
+    id: "calls.graph",
+    title: "Call graph",
+    description: "Which call makes which, what runs in its loops, and which data they share.",
+    icon: "callers",
+    appliesTo: (item) => item.has_activations,
+    component: () => import("./CallGraph.svelte"),
+    defaultState: GRAPH_STATE,
+    stateVersion: 1,
+  }),
+];
+
+export default views;
