@@ -39,11 +39,11 @@ export class GraphActions {
     const tree = this.#tree;
     const entity = tree?.entities[node];
     if (tree === null || entity === undefined) return;
-    const below: string[] = [];
-    for (let at = node + 1; at < (tree.end[node] ?? 0); at += 1) {
-      const inner = tree.entities[at];
-      if (inner !== undefined && tree.open[at] !== null) below.push(nameOfKey(keyOf(inner)));
-    }
+    const end = tree.end[node] ?? 0;
+    const below = tree.opened.flatMap((at) => {
+      const inner = at > node && at < end ? tree.entities[at] : undefined;
+      return inner === undefined ? [] : [nameOfKey(keyOf(inner))];
+    });
     const next = withOpen(slice.current, nameOfKey(keyOf(entity)), as, below);
     // Focus and opening are one step for who clicks.
     if (next === null) refuse(`At most ${String(MOST_OPEN)} nodes can be open at a time. Close some first.`);

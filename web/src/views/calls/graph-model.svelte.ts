@@ -4,7 +4,7 @@ import { Latest, problemText } from "../profile/ask.svelte.ts";
 import { Entities } from "./entities.ts";
 import type { GraphState, OpenAs } from "./graph-state.ts";
 import { MOST_REFERENCES, shownReferences, type ShownReferences, type Touched } from "./graph-references.ts";
-import { inOrder, keyOf, keyOfName, shownTree, type Missing, type ShownTree } from "./graph-tree.ts";
+import { inOrder, keyOf, keyOfName, NodeIndex, shownTree, type Missing, type ShownTree } from "./graph-tree.ts";
 import type { Activation, EntityKind, Reference, Relation, Thread } from "./records.ts";
 
 /** What a node shows inside. */
@@ -52,33 +52,35 @@ export class GraphModel {
   readonly problem = $derived.by(() => this.#threads.problem ?? this.#roots.problem ?? this.#spotted.problem);
   readonly hasThreads = $derived.by(() => this.#threads.value === null || this.threads.length > 0);
 
-  readonly #open = $derived.by(() => new Map(Object.entries(this.#state().open).map(([name, as]) => [keyOfName(name), as])));
+  // Parts of the state by themselves: a tree of a hundred thousand nodes is not made anew because the window moved.
+  readonly #opened = $derived.by(() => this.#state().open);
+  readonly #spot = $derived.by(() => this.#state().spot);
+  readonly #wanted = $derived.by(() => this.#state().references);
+  readonly #linked = $derived.by(() => this.#state().linked);
+  readonly #shared = $derived.by(() => this.#state().shared);
+  readonly #open = $derived.by(() => new Map(Object.entries(this.#opened).map(([name, as]) => [keyOfName(name), as])));
 
   /** Null while the first call is not known. */
   readonly tree = $derived.by((): ShownTree | null => {
     void this.#version;
     const roots = this.#roots.value;
-    const { spot } = this.#state();
+    const spot = this.#spot;
     const spotted = this.#spotted.value;
-    if (roots === null || roots.thread !== this.thread?.id || (spot !== null && spotted === null)) return null;
-    return shownTree(roots.roots, this.#open, (entity, as) => this.#insides.get(insideKey(entity, as))?.list ?? null, spot, (key) => spotted?.get(key) ?? null);
+    if (roots === null || roots.thread !== this.thread?.id) return null;
+    // What was on screen is known; only after a reload there is something to wait for.
+    const entityOf = (key: number): Activation | null => spotted?.get(key) ?? this.entities.known(key % 2 === 1 ? "group" : "activation", Math.floor(key / 2)) ?? null;
+    if (this.#spotted.isWaiting && spot?.some((one) => entityOf(keyOfName(one.node)) === null) === true) return null;
+    return shownTree(roots.roots, this.#open, (entity, as) => this.#insides.get(insideKey(entity, as))?.list ?? null, spot, entityOf);
   });
 
   /** Where each node is in the tree, by its key. */
-  readonly nodes = $derived.by(() => {
-    const nodes = new Map<number, number>();
-    this.tree?.entities.forEach((entity, node) => nodes.set(keyOf(entity), node));
-    return nodes;
-  });
+  readonly nodes = $derived.by(() => new NodeIndex(this.tree ?? { entities: [] }));
 
   /** Nodes that an open one has but that were not sent. */
   readonly leftOut = $derived.by(() => {
     void this.#version;
     let sum = 0;
-    this.tree?.entities.forEach((entity, node) => {
-      const as = this.tree?.open[node] ?? null;
-      if (as !== null) sum += this.#insides.get(insideKey(entity, as))?.leftOut ?? 0;
-    });
+    for (const key of this.#openKeys()) sum += this.#insides.get(key)?.leftOut ?? 0;
     return sum;
   });
 
@@ -109,8 +111,7 @@ export class GraphModel {
       });
     });
     $effect(() => {
-      const { spot } = this.#state();
-      const entities = this.entities;
+      const [spot, entities] = [this.#spot, this.entities];
       const keys = (spot ?? []).map((one) => keyOfName(one.node)).filter((key) => key >= 0);
       this.#spotted.ask(JSON.stringify([this.#of().item, keys]), async (options) => {
         const ids = (isGroup: boolean): number[] => keys.filter((key) => (key % 2 === 1) === isGroup).map((key) => Math.floor(key / 2));
@@ -162,11 +163,7 @@ export class GraphModel {
 
   /** Insides of what is closed are left to the cache, which forgets by itself. */
   #forget(): void {
-    const open = new Set<string>();
-    this.tree?.entities.forEach((entity, node) => {
-      const as = this.tree?.open[node] ?? null;
-      if (as !== null) open.add(insideKey(entity, as));
-    });
+    const open = new Set(this.#openKeys());
     for (const key of this.#insides.keys()) {
       if (open.has(key)) continue;
       this.#insides.delete(key);
@@ -174,12 +171,20 @@ export class GraphModel {
     }
   }
 
+  #openKeys(): readonly string[] {
+    const { tree } = this;
+    return tree === null ? [] : tree.opened.flatMap((node) => {
+      const [entity, as] = [tree.entities[node], tree.open[node] ?? null];
+      return entity === undefined || as === null ? [] : [insideKey(entity, as)];
+    });
+  }
+
   #askReferences(): void {
-    const { references, linked, shared } = this.#state();
+    const [references, linked, shared] = [this.#wanted, this.#linked, this.#shared];
     const [tree, nodes, entities] = [this.tree, this.nodes, this.entities];
     if (tree === null) return;
     const shownOf = (name: string): Activation[] => {
-      const entity = tree.entities[nodes.get(keyOfName(name)) ?? -1];
+      const entity = tree.entities[nodes.of(keyOfName(name))];
       return entity === undefined ? [] : [entity];
     };
     const wanted = Object.entries(references).flatMap(([name, of]) => shownOf(name).map((entity) => ({ entity, relation: of === "own" ? "references" as const : "references_within" as const })));

@@ -1,7 +1,7 @@
 import { category, contrast, cssOf, inkOn, luminance, ramp, type Rgb } from "../../base/palettes.ts";
 import { eachFamilyIn, eachNodeIn, LEVEL_GAP, NODE_HEIGHT, ROW, type Area, type TreeLayout } from "../../widgets/graph/tree-layout.ts";
 import type { GraphWindow } from "../../widgets/graph/window.ts";
-import type { Deed, ShownReferences } from "./graph-references.ts";
+import type { Deed, ReferenceLink, ShownReferences } from "./graph-references.ts";
 import { keyOf, isLeaf, type ShownTree } from "./graph-tree.ts";
 import { badgeOf, nodeText, referenceText, shareOf, STORAGE, storageOf } from "./graph-words.ts";
 import type { Reference } from "./records.ts";
@@ -52,18 +52,24 @@ export function storageColour(place: number, theme: Theme): Rgb {
   return of === undefined ? [128, 128, 128] : category(of.colour, theme);
 }
 
-/** How wide a node is, by what stands in it. `measure` gives the width of a name as nodes show it. */
-export function nodeWidth(tree: ShownTree, node: number, measure: (name: string) => number): number {
-  const of = tree.entities[node];
-  if (of === undefined) return 0;
-  const badge = badgeOf(of);
-  // Digits are of one width: a hundred thousand numbers are measured as six.
-  const text = of.kind === "iteration" || of.name === "" ? nodeText(of).replace(/\d/g, "0") : of.name;
-  const isCalls = of.kind === "call" || of.kind === "group";
-  return (
-    2 * PADDING + Math.min(WIDEST_TEXT, measure(text)) + (badge === null ? 0 : measure(badge.replace(/\d/g, "0")) + 2 * BADGE_PADDING + 5) +
-    (isCalls ? (of.isInLoop ? GLYPH : 0) + (of.executions > 0 ? GLYPH : 0) : GLYPH)
-  );
+/** How wide nodes are, by what stands in them. `measure` gives the width of a name as nodes show it. */
+export function widthsOf(tree: ShownTree, measure: (name: string) => number): (node: number) => number {
+  // Of a hundred thousand siblings most are alike.
+  let before: { readonly name: string; readonly kind: string; readonly width: number } | null = null;
+  return (node) => {
+    const of = tree.entities[node];
+    if (of === undefined) return 0;
+    const { kind, name } = of;
+    const isCalls = kind === "call" || kind === "group";
+    const marks = isCalls ? (of.isInLoop ? GLYPH : 0) + (of.executions > 0 ? GLYPH : 0) : GLYPH;
+    if (kind === "call" && before?.kind === kind && before.name === name) return before.width + marks;
+    const badge = badgeOf(of);
+    // Digits are of one width: a hundred thousand numbers are measured as six.
+    const text = kind === "iteration" || name === "" ? nodeText(of).replace(/\d/g, "0") : name;
+    const width = 2 * PADDING + Math.min(WIDEST_TEXT, measure(text)) + (badge === null ? 0 : measure(badge.replace(/\d/g, "0")) + 2 * BADGE_PADDING + 5);
+    before = { name, kind, width };
+    return width + marks;
+  };
 }
 
 /** What a picture of the graph is made from. */
@@ -103,8 +109,10 @@ export function paintGraph(context: CanvasRenderingContext2D, picture: GraphPict
   eachFamilyIn(layout, area, (node) => { painter.hull(node, area); }, step);
   eachFamilyIn(layout, area, (node) => { painter.trunk(node, area); }, step);
   eachNodeIn(layout, { ...area, right: area.right + LEVEL_GAP }, (node) => { painter.branch(node); }, step);
+  // Lines of references lie below the nodes, whose names are to be read, and their circles above.
+  painter.links();
   eachNodeIn(layout, area, (node) => { painter.node(node); }, step);
-  painter.references();
+  painter.circles();
   context.restore();
 }
 
@@ -289,7 +297,8 @@ class Painter {
       context.roundRect(x - by, top - by, wide + 2 * by, NODE_HEIGHT + 2 * by, radius + by);
       context.stroke();
     };
-    if (node === hovered || this.#of.isPointed(node)) outline(colours.text, 0, 1.75);
+    if (node === hovered) outline(colours.text, 0, 1.75);
+    else if (this.#of.isPointed(node)) outline(colours.secondary, 0, 1.25);
     if (node === chosen) outline(colours.accent, 2.5, 2);
   }
 
@@ -329,53 +338,74 @@ class Painter {
     context.fillText(context.measureText(text).width <= right - left + 1 ? text : fitted(context, text, right - left), left, y + 0.5);
   }
 
-  /** Links and circles of references, over everything. */
-  references(): void {
-    const { references, places, colours, theme, layout, hovered, hoveredReference, tree } = this.#of;
+  /** Whether the pointer is on a reference, or on a node that has some: all others step back. */
+  #isPicked(): boolean {
+    const { references, hovered, hoveredReference, tree } = this.#of;
+    return hoveredReference >= 0 || (hovered >= 0 && references.links.some((link) => link.node === keyAt(tree, hovered)));
+  }
+
+  links(): void {
+    const { references, places, hovered, hoveredReference } = this.#of;
     if (places === null || references.references.length === 0) return;
+    const isPicked = this.#isPicked();
+    const isOne = (link: ReferenceLink): boolean => link.reference === hoveredReference || (hovered >= 0 && this.#of.nodeOf(link.node) === hovered);
+    for (const deed of ["reads", "writes", "both"] as const) {
+      const all = references.links.filter((link) => link.deed === deed);
+      const picked = isPicked ? all.filter(isOne) : [];
+      this.#lines(isPicked ? all.filter((link) => !isOne(link)) : all, deed, isPicked ? 0.15 : 1, 1.25);
+      this.#lines(picked, deed, 1, 2);
+    }
+    this.#context.globalAlpha = 1;
+  }
+
+  /** Lines of one look: drawn as one, for there may be a thousand in each frame. */
+  #lines(links: readonly ReferenceLink[], deed: Deed, alpha: number, width: number): void {
+    if (links.length === 0) return;
+    const { places, colours, theme, layout } = this.#of;
     const context = this.#context;
-    const isPicked = hoveredReference >= 0 || (hovered >= 0 && references.links.some((link) => link.node === keyAt(tree, hovered)));
-    for (const link of references.links) {
+    context.globalAlpha = alpha;
+    context.strokeStyle = context.fillStyle = deedColour(deed, theme, colours.text);
+    context.lineWidth = width;
+    context.setLineDash([...deedDash(deed)]);
+    const heads = new Path2D();
+    context.beginPath();
+    for (const link of links) {
       const node = this.#of.nodeOf(link.node);
       if (node < 0) continue;
-      const [cx, cy] = [(places.x[link.reference] ?? 0) - this.#window.x, (places.y[link.reference] ?? 0) - this.#window.y];
+      const [cx, cy] = [(places?.x[link.reference] ?? 0) - this.#window.x, (places?.y[link.reference] ?? 0) - this.#window.y];
       const [fromX, fromY] = anchor(this.#x(node), this.#y(node), layout.width[node] ?? 0, cx, cy);
-      const isOne = link.reference === hoveredReference || node === hovered;
-      context.globalAlpha = isPicked && !isOne ? 0.15 : 1;
-      const colour = deedColour(link.deed, theme, colours.text);
-      context.strokeStyle = colour;
-      context.fillStyle = colour;
-      context.lineWidth = isOne ? 2 : 1.25;
-      context.setLineDash([...deedDash(link.deed)]);
       const [dx, dy] = [cx - fromX, cy - fromY];
       const length = Math.hypot(dx, dy) || 1;
       const [ux, uy] = [dx / length, dy / length];
       const [toX, toY] = [cx - ux * REFERENCE_RADIUS, cy - uy * REFERENCE_RADIUS];
-      context.beginPath();
       context.moveTo(fromX, fromY);
       context.lineTo(toX, toY);
-      context.stroke();
-      context.setLineDash([]);
       if (length < REFERENCE_RADIUS + 6) continue;
-      if (link.deed !== "reads") arrowHead(context, toX, toY, ux, uy);
-      if (link.deed !== "writes") arrowHead(context, fromX, fromY, -ux, -uy);
+      if (deed !== "reads") arrowHead(heads, toX, toY, ux, uy);
+      if (deed !== "writes") arrowHead(heads, fromX, fromY, -ux, -uy);
     }
-    context.globalAlpha = 1;
-    this.#circles(isPicked);
+    context.stroke();
+    context.setLineDash([]);
+    context.fill(heads);
   }
 
-  #circles(isPicked: boolean): void {
+  circles(): void {
     const { references, places, colours, theme, shared, hovered, hoveredReference, tree } = this.#of;
-    if (places === null) return;
+    if (places === null || references.references.length === 0) return;
     const context = this.#context;
+    const isPicked = this.#isPicked();
     const ofHovered = new Set(hovered < 0 ? [] : references.links.filter((link) => link.node === keyAt(tree, hovered)).map((link) => link.reference));
     const taken: (readonly [number, number, number, number])[] = [];
     const named: number[] = [];
+    const looks = [-1, ...STORAGE.keys()].map((storage) => {
+      const fill = storageColour(storage, theme);
+      return { fill: cssOf(fill), ink: cssOf(inkOn(fill)), letter: STORAGE[storage]?.letter ?? "?" };
+    });
     references.references.forEach((id, place) => {
       const of = this.#of.referenceOf(id);
       const [x, y] = [(places.x[place] ?? 0) - this.#window.x, (places.y[place] ?? 0) - this.#window.y];
-      const storage = storageOf(of?.storage ?? "");
-      const fill = storageColour(storage, theme);
+      const look = looks[storageOf(of?.storage ?? "") + 1];
+      if (look === undefined) return;
       const isOne = place === hoveredReference || ofHovered.has(place);
       context.globalAlpha = isPicked && !isOne ? 0.35 : 1;
       if (shared.has(place)) {
@@ -385,7 +415,7 @@ class Painter {
         context.arc(x, y, REFERENCE_RADIUS + 4, 0, 2 * Math.PI);
         context.stroke();
       }
-      context.fillStyle = cssOf(fill);
+      context.fillStyle = look.fill;
       context.strokeStyle = place === hoveredReference ? colours.text : colours.panel;
       context.lineWidth = place === hoveredReference ? 2 : 1.5;
       context.beginPath();
@@ -393,9 +423,9 @@ class Painter {
       context.fill();
       context.stroke();
       if (this.#hasText) {
-        context.fillStyle = cssOf(inkOn(fill));
+        context.fillStyle = look.ink;
         context.textAlign = "center";
-        context.fillText(STORAGE[storage]?.letter ?? "?", x, y + 0.5);
+        context.fillText(look.letter, x, y + 0.5);
         context.textAlign = "left";
       }
       taken.push([x - REFERENCE_RADIUS, y - REFERENCE_RADIUS, x + REFERENCE_RADIUS, y + REFERENCE_RADIUS]);
@@ -452,12 +482,11 @@ function anchor(left: number, y: number, width: number, toX: number, toY: number
   return [toX, toY > y ? y + half : y - half];
 }
 
-function arrowHead(context: CanvasRenderingContext2D, x: number, y: number, ux: number, uy: number): void {
-  context.beginPath();
-  context.moveTo(x, y);
-  context.lineTo(x - ux * 7 - uy * 3.5, y - uy * 7 + ux * 3.5);
-  context.lineTo(x - ux * 7 + uy * 3.5, y - uy * 7 - ux * 3.5);
-  context.fill();
+function arrowHead(path: Path2D, x: number, y: number, ux: number, uy: number): void {
+  path.moveTo(x, y);
+  path.lineTo(x - ux * 7 - uy * 3.5, y - uy * 7 + ux * 3.5);
+  path.lineTo(x - ux * 7 + uy * 3.5, y - uy * 7 - ux * 3.5);
+  path.closePath();
 }
 
 /** A turning arrow: a loop. */

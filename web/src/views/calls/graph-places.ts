@@ -1,11 +1,14 @@
 import { ForceLayout, type ForceLink } from "../../widgets/graph/force.ts";
-import { eachNodeIn, NODE_HEIGHT, type TreeLayout } from "../../widgets/graph/tree-layout.ts";
+import { eachNodeIn, LEVEL_GAP, NODE_HEIGHT, type TreeLayout } from "../../widgets/graph/tree-layout.ts";
 import { REFERENCE_RADIUS } from "./graph-paint.ts";
 import type { ShownReferences } from "./graph-references.ts";
 
-/** A turn after which points on a spiral lie evenly (Vogel 1979), here within the half that points away from the tree. */
-const GOLDEN = 0.618_033_988_749_895;
-const SPREAD = 2.6;
+/** A turn after which points on a spiral lie evenly (Vogel 1979). */
+const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
+/** Places that are looked at for one node. */
+const MOST_TURNS = 4000;
+/** Two references do not begin in one square of this size. */
+const CELL = 22;
 
 /** Where a reference was before. */
 export interface KnownPlace {
@@ -15,8 +18,8 @@ export interface KnownPlace {
 }
 
 /**
- * References in motion around the tree. Those that were on screen begin where they were; a new one to the
- * right of the nodes that it is linked to, where nothing stands in the way.
+ * References in motion around the tree. Those that were on screen begin where they were; a new one
+ * where there is room near the nodes that it is linked to.
  */
 export function placesOf(shown: ShownReferences, layout: TreeLayout, nodeOf: (key: number) => number, known: ReadonlyMap<number, KnownPlace>): ForceLayout {
   const links: ForceLink[] = [];
@@ -31,20 +34,26 @@ export function placesOf(shown: ShownReferences, layout: TreeLayout, nodeOf: (ke
     sum.y += y;
     sum.node = Math.max(sum.node, node);
   }
-  const begun = new Map<number, number>();
-  const edges = new Map<number, number>();
+  const taken = new Set<number>();
+  const tried = new Map<number, number>();
   const start = (place: number): readonly [number, number] => {
     const before = known.get(shown.references[place] ?? -1);
     if (before !== undefined) return [before.x, before.y];
     const { count, y: sum, node } = sums[place] ?? { count: 0, y: 0, node: -1 };
     const y = count === 0 ? 0 : sum / count;
-    const nth = begun.get(node) ?? 0;
-    begun.set(node, nth + 1);
-    let edge = edges.get(Math.round(y));
-    if (edge === undefined) edges.set(Math.round(y), (edge = rightEdge(layout, y)));
-    const distance = 50 + 17 * Math.sqrt(nth);
-    const angle = (((nth * GOLDEN) % 1) - 0.5) * SPREAD;
-    return [edge + distance * Math.cos(angle), y + distance * Math.sin(angle)];
+    const x = (layout.x[node] ?? 0) + (layout.width[node] ?? 0);
+    // Those of one node look for room one after the other, each from where the one before has found it.
+    for (let turn = tried.get(node) ?? 0; turn < MOST_TURNS; turn += 1) {
+      const distance = 34 + 9 * Math.sqrt(turn);
+      const angle = turn * GOLDEN_ANGLE;
+      const [atX, atY] = [x + distance * Math.cos(angle), y + distance * Math.sin(angle)];
+      const cell = Math.round(atX / CELL) * 1e6 + Math.round(atY / CELL);
+      if (taken.has(cell) || !isFree(layout, atX, atY)) continue;
+      taken.add(cell);
+      tried.set(node, turn + 1);
+      return [atX, atY];
+    }
+    return [rightEdge(layout, y) + 50, y];
   };
   const half = NODE_HEIGHT / 2;
   const force = new ForceLayout(shown.references.length, links, start, {
@@ -62,6 +71,17 @@ export function placesOf(shown: ShownReferences, layout: TreeLayout, nodeOf: (ke
     if (before?.isPinned === true) force.pin(place, before.x, before.y);
   });
   return force;
+}
+
+/** Whether nothing stands at a place, and no line to a node ends there. */
+function isFree(layout: TreeLayout, x: number, y: number): boolean {
+  let isIt = true;
+  const room = REFERENCE_RADIUS + 6;
+  eachNodeIn(layout, { left: x - room, right: x + room + LEVEL_GAP, top: y - room, bottom: y + room }, (node) => {
+    const left = layout.x[node] ?? 0;
+    if (x + room > left - LEVEL_GAP && x - room < left + (layout.width[node] ?? 0)) isIt = false;
+  });
+  return isIt;
 }
 
 /** Where the nodes near a height end. */

@@ -4,7 +4,7 @@ import type { Activation } from "./records.ts";
 
 /** The number under which a node is known while it is on screen: activations are even, groups odd. */
 export function keyOf(of: Activation): number {
-  return of.id * 2 + (of.kind === "group" ? 1 : 0);
+  return of.key;
 }
 
 /** The name of a node in the state. */
@@ -50,6 +50,8 @@ export interface ShownTree extends TreeShape {
   readonly end: Int32Array;
   /** As what each node is open; null for a closed one. */
   readonly open: readonly (OpenAs | null)[];
+  /** Nodes that are open, in their order. */
+  readonly opened: readonly number[];
   /** Nodes between each and its parent that a spot left out, by node. */
   readonly skipped: ReadonlyMap<number, number>;
   /** Nodes that are open, but whose inside is not there yet. */
@@ -71,6 +73,7 @@ export function shownTree(roots: readonly Activation[], open: ReadonlyMap<number
   const parent: number[] = [];
   const depth: number[] = [];
   const ways: (OpenAs | null)[] = [];
+  const opened: number[] = [];
   const missing: Missing[] = [];
   const skipped = new Map<number, number>();
 
@@ -96,6 +99,7 @@ export function shownTree(roots: readonly Activation[], open: ReadonlyMap<number
       const as = open.size === 0 ? undefined : open.get(keyOf(entity));
       if (as === undefined) continue;
       ways[node] = as;
+      opened.push(node);
       const inside = insideOf(entity, as);
       if (inside === null) missing.push({ entity, as });
       else waiting.push({ list: inside, above: node, at: 0 });
@@ -118,7 +122,9 @@ export function shownTree(roots: readonly Activation[], open: ReadonlyMap<number
       const isInner = spot?.some((other) => other.above === at) === true;
       places[at] = entities.length;
       if (isInner) {
-        ways[put(entity, above)] = "groups";
+        const node = put(entity, above);
+        ways[node] = "groups";
+        opened.push(node);
       } else putWhole(entity, above);
       if (one.skipped > 0) skipped.set(places[at] ?? 0, one.skipped);
     }
@@ -131,7 +137,36 @@ export function shownTree(roots: readonly Activation[], open: ReadonlyMap<number
     const above = parent[node] ?? -1;
     if (above >= 0) end[above] = Math.max(end[above] ?? 0, end[node] ?? 0);
   }
-  return { count, parent: Int32Array.from(parent), depth: Uint16Array.from(depth), entities, end, open: ways, skipped, missing };
+  return { count, parent: Int32Array.from(parent), depth: Uint16Array.from(depth), entities, end, open: ways, opened, skipped, missing };
+}
+
+/** How many nodes are looked for one after the other before all are noted down. */
+const FEW = 16;
+
+/** Where nodes are in a tree, by their keys. Few are asked for of most trees, and noting down a hundred thousand takes longer than looking. */
+export class NodeIndex {
+  readonly #entities: readonly Activation[];
+  readonly #known = new Map<number, number>();
+  #isWhole = false;
+
+  constructor(tree: Pick<ShownTree, "entities">) {
+    this.#entities = tree.entities;
+  }
+
+  /** -1 where it is not on screen. */
+  of(key: number): number {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    if (this.#isWhole) return -1;
+    if (this.#known.size >= FEW) {
+      this.#isWhole = true;
+      this.#entities.forEach((entity, node) => this.#known.set(entity.key, node));
+      return this.#known.get(key) ?? -1;
+    }
+    const node = this.#entities.findIndex((entity) => entity.key === key);
+    this.#known.set(key, node);
+    return node;
+  }
 }
 
 /** Siblings in their order: iterations by number, all others by time; the engine's order is kept where it is that. */

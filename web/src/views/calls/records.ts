@@ -66,6 +66,8 @@ export type ActivationKind = "call" | "loop" | "iteration" | "group";
 
 /** A call, an execution of a loop, an iteration; or a group of calls, whose id is that of the first. */
 export class Activation extends Entity {
+  /** A number that no other activation and no group has. */
+  get key(): number { return this.id * 2; }
   get kind(): ActivationKind { return this.rows.text("kind", this.row) as ActivationKind; }
   get name(): string { return this.rows.text("name", this.row); }
   get contextId(): number { return this.rows.number("context_id", this.row); }
@@ -101,6 +103,12 @@ export class Activation extends Entity {
   get touched(): number { return this.rows.number("touched", this.row) || 0; }
   /** Whether it or anything below reads or writes a reference. */
   get isTouchingWithin(): boolean { return this.rows.number("is_touching_within", this.row) === 1; }
+}
+
+/** All calls of one function by one call; its id is that of the first. */
+class Group extends Activation {
+  override get key(): number { return this.id * 2 + 1; }
+  override get kind(): ActivationKind { return "group"; }
 }
 
 /** A variable or an allocation. */
@@ -199,7 +207,7 @@ type Make = new (id: number, rows: Rows, row: number) => EntityOf[EntityKind];
 
 const RECORDS: { readonly [K in EntityKind]: readonly [column: string, make: Make] } = {
   activation: ["activation", Activation],
-  group: ["activation", Activation],
+  group: ["activation", Group],
   reference: ["reference", Reference],
   thread: ["thread", Thread],
   function: ["function", FunctionRecord],

@@ -1,0 +1,294 @@
+// The call graph: every call of a program, what runs in its loops, and the data that calls share.
+import AxeBuilder from "@axe-core/playwright";
+import type { Locator, Page } from "@playwright/test";
+import { command, pick, stateInAddress, useClassicPicker } from "./support/app.ts";
+import { SMALL, writeCalls, type CallsProgram } from "./support/calls.ts";
+import { expect, test } from "./support/test.ts";
+
+test.describe.configure({ timeout: 240_000 });
+
+/** A call of `main` that makes so many others, each of which reads and writes an allocation of its own. */
+const WIDE: CallsProgram = { threads: 1, rounds: 100_000, depth: 1, inner: 1, accesses: 1 };
+const MANY_REFERENCES: CallsProgram = { threads: 1, rounds: 500, depth: 1, inner: 1, accesses: 2 };
+
+async function open(page: Page, program: CallsProgram, name: string): Promise<void> {
+  const path = test.info().outputPath(`${name}.db`);
+  writeCalls(path, program);
+  await useClassicPicker(page);
+  await page.goto("");
+  await pick(page, "Open files", path);
+  await expect(page.getByTestId("view-tree")).toBeVisible({ timeout: 120_000 });
+  await showGraph(page);
+}
+
+/** The graph in a panel that fills the window. */
+async function showGraph(page: Page): Promise<void> {
+  await command(page, "Show Call graph");
+  await expect(page.getByTestId("graph")).toBeVisible();
+  await page.getByRole("tab", { name: "Call graph" }).click();
+  await page.keyboard.press("Alt+m");
+  await expect(shown(page).first()).toBeAttached();
+}
+
+const graph = (page: Page): Locator => page.getByTestId("graph");
+const shown = (page: Page): Locator => page.locator("[data-node]");
+/** A node by its name in the state, such as `a17`. */
+const node = (page: Page, name: string): Locator => page.locator(`[data-node="${name}"]`);
+const nodes = (page: Page): Promise<string[]> => shown(page).evaluateAll((all) => all.map((one) => `${"  ".repeat(Number(one.getAttribute("aria-level")) - 1)}${one.getAttribute("data-name") ?? ""}`));
+const counted = (page: Page, what: "nodes" | "references" | "links" | "shared"): Promise<number> => graph(page).getAttribute(`data-${what}`).then(Number);
+
+/** Where a node or reference is in the panel, once the picture is at rest. */
+async function placeOf(of: Locator): Promise<{ x: number; y: number }> {
+  let before = "";
+  await expect(async () => {
+    const now = `${(await of.getAttribute("data-x")) ?? ""} ${(await of.getAttribute("data-y")) ?? ""}`;
+    const isSame = now === before;
+    before = now;
+    expect(isSame).toBe(true);
+  }).toPass({ intervals: [200] });
+  const [x = 0, y = 0] = before.split(" ").map(Number);
+  return { x, y };
+}
+
+async function press(page: Page, of: Locator, options: { modifiers?: ("Shift" | "Alt")[]; button?: "right"; clickCount?: number } = {}): Promise<void> {
+  const { x, y } = await placeOf(of);
+  const isNode = (await of.getAttribute("data-node")) !== null;
+  await graph(page).click({ position: { x: isNode ? x + 12 : x, y }, ...options });
+  // Two clicks in a row on a node would be a double click; and what is done quickly is one step of undo.
+  await page.waitForTimeout(900);
+}
+
+async function isClean(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] }).include("[data-testid=view-graph]").analyze();
+  expect(violations.flatMap((one) => one.nodes.map((found) => `${one.id}: ${found.target.join(" ")} ${found.failureSummary ?? ""}`))).toEqual([]);
+}
+
+test("calls open by function, one by one, and through their loops", async ({ page }) => {
+  await open(page, SMALL, "small");
+  expect(await nodes(page)).toEqual(["main"]);
+  await press(page, node(page, "a0"));
+  await expect.poll(() => nodes(page)).toEqual(["main", "  descend"]);
+  await expect(shown(page).nth(1)).toContainText(/4 calls descend, .* of main/);
+  await press(page, shown(page).nth(1), { modifiers: ["Shift"] });
+  await expect.poll(() => nodes(page)).toEqual(["main", "  descend", ...Array<string>(4).fill("    descend")]);
+  await press(page, shown(page).nth(1));
+  await expect.poll(() => counted(page, "nodes")).toBe(2);
+
+  await press(page, node(page, "a0"), { modifiers: ["Shift"] });
+  await expect.poll(() => nodes(page)).toEqual(["main", expect.stringMatching(/^ {2}loop/)]);
+  await press(page, shown(page).nth(1), { modifiers: ["Shift"] });
+  await expect.poll(() => nodes(page)).toEqual(["main", expect.stringMatching(/^ {2}loop/), "    #0", "    #1", "    #2", "    #3"]);
+  await press(page, shown(page).nth(2), { modifiers: ["Shift"] });
+  await expect.poll(async () => (await nodes(page))[3]).toBe("      descend");
+
+  await graph(page).hover({ position: await placeOf(shown(page).nth(3)).then(({ x, y }) => ({ x: x + 20, y })) });
+  await expect(page.getByRole("tooltip")).toContainText("descend");
+  await expect(page.getByRole("tooltip")).toContainText(/called at rounds\.c:\d+/);
+  await expect(page.getByRole("tooltip").getByTestId("tip-duration")).toContainText("µs");
+});
+
+test("references stand beside the calls that touch them, and those that marked calls share are found", async ({ page }) => {
+  await open(page, SMALL, "small");
+  await press(page, node(page, "a0"));
+  await press(page, shown(page).nth(1), { modifiers: ["Shift"] });
+  // Only the deepest calls touch anything; the calls on the way say so.
+  await press(page, shown(page).nth(2), { modifiers: ["Alt"] });
+  await expect(page.getByText("reads and writes nothing itself")).toBeVisible();
+  expect(await counted(page, "references")).toBe(0);
+  await press(page, shown(page).nth(2), { button: "right" });
+  await page.getByRole("menuitemcheckbox", { name: "References, with all it calls" }).click();
+  await expect.poll(() => counted(page, "references")).toBeGreaterThan(1);
+  expect(await counted(page, "links")).toBe(await counted(page, "references"));
+  await isClean(page);
+
+  const circle = page.locator("[data-reference]").filter({ hasText: "shared" });
+  await graph(page).hover({ position: await placeOf(circle) });
+  await expect(page.getByRole("tooltip")).toContainText("heap");
+  await expect(page.getByTestId("tip-reads")).toHaveAttribute("data-value", String(SMALL.threads * SMALL.rounds * SMALL.inner * SMALL.inner));
+
+  await page.getByRole("button", { name: "Hide references" }).click();
+  await expect.poll(() => counted(page, "references")).toBe(0);
+  for (const nth of [2, 3]) {
+    await press(page, shown(page).nth(nth), { button: "right" });
+    await page.getByRole("menuitem", { name: /^Mark/ }).click();
+  }
+  await expect(page.locator("[data-node][data-marked=true]")).toHaveCount(2);
+  await page.getByRole("button", { name: "Shared references" }).click();
+  await expect(page.getByTestId("graph-shared")).toContainText("0 references used by all marked");
+  await page.getByRole("button", { name: "… with all they call" }).click();
+  await expect(page.getByTestId("graph-shared")).toContainText("1 reference used by all marked");
+  await expect(circle).toHaveAttribute("data-shared", "true");
+  expect(await counted(page, "links")).toBe(2);
+});
+
+test("only what is marked, and the way back", async ({ page }) => {
+  await open(page, SMALL, "small");
+  await press(page, node(page, "a0"));
+  await press(page, shown(page).nth(1), { modifiers: ["Shift"] });
+  for (const nth of [2, 4]) {
+    await press(page, shown(page).nth(nth));
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("m");
+    await press(page, shown(page).nth(0), { button: "right" });
+    await page.keyboard.press("Escape");
+  }
+  await expect(page.locator("[data-node][data-marked=true]")).toHaveCount(2);
+  const all = await nodes(page);
+  await page.getByRole("button", { name: "Show only 2 marked" }).click();
+  // The group is where the ways part; the calls between are only counted.
+  await expect.poll(() => nodes(page)).toEqual(["descend", "  descend", "  descend"]);
+  await page.getByTestId("whole-graph").click();
+  await expect.poll(() => nodes(page)).toEqual(all);
+});
+
+test("undo takes back one step at a time, and a reload brings everything back", async ({ page }) => {
+  await open(page, SMALL, "small");
+  const address = page.url();
+  await press(page, node(page, "a0"));
+  await press(page, shown(page).nth(1), { modifiers: ["Shift"] });
+  await press(page, shown(page).nth(2));
+  await page.keyboard.press("m");
+  await expect(page.locator("[data-node][data-marked=true]")).toHaveCount(1);
+  const before = await nodes(page);
+  await page.keyboard.press("Control+z");
+  await expect(page.locator("[data-node][data-marked=true]")).toHaveCount(0);
+  expect(await nodes(page)).toEqual(before);
+  await page.keyboard.press("Control+z");
+  await expect.poll(() => counted(page, "nodes")).toBe(6);
+  await page.keyboard.press("Control+Shift+z");
+  await page.keyboard.press("Control+Shift+z");
+  await expect(page.locator("[data-node][data-marked=true]")).toHaveCount(1);
+
+  const place = await placeOf(shown(page).nth(2));
+  // Undo lays the panels out as they were: the graph is small again.
+  await graph(page).hover({ position: { x: 300, y: 200 } });
+  const box = await graph(page).boundingBox();
+  await page.mouse.down();
+  await page.mouse.move((box?.x ?? 0) + 400, (box?.y ?? 0) + 180, { steps: 5 });
+  await page.mouse.up();
+  await expect.poll(async () => (await placeOf(shown(page).nth(2))).x).not.toBe(place.x);
+  const moved = await placeOf(shown(page).nth(2));
+  await stateInAddress(page, address);
+  await page.reload();
+  await expect(graph(page)).toBeVisible({ timeout: 120_000 });
+  await expect.poll(() => nodes(page)).toEqual(before);
+  await expect(page.locator("[data-node][data-marked=true]")).toHaveCount(1);
+  const again = await placeOf(shown(page).nth(2));
+  expect(Math.abs(again.x - moved.x)).toBeLessThan(3);
+});
+
+test("everything by keyboard, and told to those who do not see it", async ({ page }) => {
+  await open(page, SMALL, "small");
+  await graph(page).focus();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => counted(page, "nodes")).toBe(2);
+  await page.keyboard.press("ArrowRight");
+  await expect(page.getByTestId("view-graph").locator("[aria-live]")).toContainText("4 calls descend");
+  const active = (): Promise<string | null> => graph(page).evaluate((box) => document.getElementById(box.getAttribute("aria-activedescendant") ?? "")?.getAttribute("data-node") ?? null);
+  await expect.poll(active).toMatch(/^g/);
+  await page.keyboard.press("Shift+Enter");
+  await expect.poll(() => counted(page, "nodes")).toBe(6);
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("m");
+  await expect(page.locator("[data-node][data-marked=true]")).toHaveCount(1);
+  const name = await active();
+  await page.keyboard.press("Shift+F10");
+  await expect(page.getByRole("menu")).toBeVisible();
+  await isClean(page);
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("menu")).toHaveCount(0);
+  await page.keyboard.press("z");
+  await expect.poll(active).not.toBe(name);
+  await page.keyboard.press("f");
+  await page.keyboard.press("+");
+  await page.keyboard.press("Home");
+  await expect.poll(active).toBe("a0");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => counted(page, "nodes")).toBe(1);
+});
+
+test("a context that another view chose is found, and the way to it opened", async ({ page }) => {
+  await open(page, SMALL, "small");
+  await page.keyboard.press("Alt+m");
+  const tree = page.getByRole("treegrid", { name: "Calling context tree" });
+  await tree.focus();
+  await tree.getByRole("row").filter({ has: page.getByTestId("context-name").getByText("main", { exact: true }) }).getByTestId("context-name").click();
+  for (let row = 0; row < 3; row += 1) await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => nodes(page)).toEqual(expect.arrayContaining(["main", "  descend"]));
+  await expect.poll(() => counted(page, "nodes")).toBeGreaterThan(2);
+});
+
+test("a hundred thousand calls of one function open without a stall", async ({ page }) => {
+  await open(page, WIDE, "wide");
+  await press(page, node(page, "a0"));
+  await expect.poll(() => counted(page, "nodes")).toBe(2);
+  // How long the page was busy at a stretch, the answer's arrival included.
+  await page.evaluate(() => {
+    const holder = window as unknown as { longest: number };
+    holder.longest = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) holder.longest = Math.max(holder.longest, entry.duration);
+    }).observe({ type: "longtask" });
+  });
+  await press(page, shown(page).nth(1), { modifiers: ["Shift"] });
+  await expect.poll(() => counted(page, "nodes")).toBe(100_002);
+  const longest = await page.evaluate(() => (window as unknown as { longest: number }).longest);
+  console.log(`100,000 calls: the page was busy for at most ${longest.toFixed(0)} ms`);
+  // Two busy cores take several times as long as a quiet machine.
+  expect(longest).toBeLessThan(1500);
+  await page.keyboard.press("ArrowRight");
+  for (let step = 0; step < 5; step += 1) await page.keyboard.press("ArrowDown");
+  await expect(page.getByTestId("graph-count")).toContainText("100\u202f002 nodes");
+  const frames = await framesWhile(page, async () => {
+    for (let step = 0; step < 20; step += 1) await page.mouse.wheel(0, 120);
+    for (let step = 0; step < 20; step += 1) await page.mouse.wheel(0, -60);
+  });
+  console.log(`zooming 100,000 calls: ${frames}`);
+});
+
+test("five hundred references find their places, and then it is calm", async ({ page }) => {
+  await page.emulateMedia({ reducedMotion: "no-preference" });
+  await open(page, MANY_REFERENCES, "references");
+  await press(page, node(page, "a0"));
+  const group = shown(page).nth(1);
+  await press(page, group);
+  const { x, y } = await placeOf(group);
+  const frames = await framesWhile(page, async () => {
+    await graph(page).click({ position: { x: x + 12, y }, modifiers: ["Alt"] });
+    await expect.poll(() => counted(page, "references")).toBeGreaterThanOrEqual(500);
+    await expect(graph(page)).toHaveAttribute("data-moving", "false", { timeout: 60_000 });
+  });
+  console.log(`${String(await counted(page, "references"))} references in motion: ${frames}`);
+  const places = await page.locator("[data-reference]").evaluateAll((all) => all.map((one) => [Number(one.getAttribute("data-x")), Number(one.getAttribute("data-y"))] as const));
+  expect(places.every(([atX, atY]) => Number.isFinite(atX) && Number.isFinite(atY))).toBe(true);
+  const [first] = places;
+  await page.waitForTimeout(500);
+  expect(await page.locator("[data-reference]").first().getAttribute("data-x")).toBe(String(first?.[0]));
+});
+
+/** Frame times while something goes on: median, and the slowest of twenty. */
+async function framesWhile(page: Page, run: () => Promise<void>): Promise<string> {
+  await page.evaluate(() => {
+    const holder = window as unknown as { frames: number[]; isOver: boolean };
+    holder.frames = [];
+    holder.isOver = false;
+    let last = performance.now();
+    const frame = (now: number): void => {
+      holder.frames.push(now - last);
+      last = now;
+      if (!holder.isOver) requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  });
+  await run();
+  const frames = await page.evaluate(() => {
+    const holder = window as unknown as { frames: number[]; isOver: boolean };
+    holder.isOver = true;
+    return holder.frames;
+  });
+  const sorted = [...frames].sort((a, b) => a - b);
+  const at = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1);
+  return `${String(sorted.length)} frames, median ${at(0.5)} ms, 95 % below ${at(0.95)} ms`;
+}
