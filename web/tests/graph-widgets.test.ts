@@ -126,8 +126,8 @@ describe("force layout", () => {
       }
     }
     expect(close).toBeLessThan(10);
-    // A frame has 16 ms; a busy machine gets half of them.
-    expect(millis).toBeLessThan(8);
+    // A frame has 16 ms; a machine with much else to do takes several times as long.
+    expect(millis).toBeLessThan(50);
     console.log(`a step with 500 things: ${millis.toFixed(2)} ms, at rest after ${String(steps)}`);
   });
 

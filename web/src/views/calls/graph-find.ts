@@ -1,4 +1,4 @@
-import type { EngineClient } from "../../state/engine.ts";
+import type { AskOptions, EngineClient } from "../../state/engine.ts";
 import { rowsOf } from "../profile/ask.svelte.ts";
 import { numberColumn } from "../profile/columns.ts";
 import type { GraphModel } from "./graph-model.svelte.ts";
@@ -6,10 +6,22 @@ import type { NodeName, OpenAs } from "./graph-state.ts";
 import { keyOf, nameOfKey } from "./graph-tree.ts";
 import type { Activation } from "./records.ts";
 
+/** A thread has one entry call, seldom more. */
+const MOST_LANES = 100;
+
 /** How to come to a node: what has to be open, and its key. */
 export interface PathTo {
   readonly open: Readonly<Record<NodeName, OpenAs>>;
   readonly key: number;
+}
+
+/** The first call of a context below these calls; null where they do not lead there. */
+export async function firstOf(context: number, roots: readonly Activation[], client: EngineClient, item: string, options: AskOptions = {}): Promise<number | null> {
+  // Merged lanes have each calling context once, with its first call.
+  const { tables } = await client.ask("lanes", { item, tops: roots.slice(0, MOST_LANES).map((root) => root.id), is_merged: true, below_percent: 0, loops: false }, options);
+  const rows = rowsOf(tables);
+  const at = numberColumn(rows, "context_id").indexOf(context);
+  return at < 0 ? null : (numberColumn(rows, "activation")[at] ?? null);
 }
 
 /**
@@ -19,12 +31,8 @@ export interface PathTo {
 export async function pathTo(
   context: number, roots: readonly Activation[], model: Pick<GraphModel, "entities" | "insideOf">, client: EngineClient, item: string, open: Readonly<Record<NodeName, OpenAs>>,
 ): Promise<PathTo | null> {
-  // Merged lanes have each calling context once, with its first call.
-  const { tables } = await client.ask("lanes", { item, tops: roots.slice(0, 100).map((root) => root.id), is_merged: true, below_percent: 0, loops: false });
-  const rows = rowsOf(tables);
-  const at = numberColumn(rows, "context_id").indexOf(context);
-  const first = at < 0 ? undefined : numberColumn(rows, "activation")[at];
-  if (first === undefined) return null;
+  const first = await firstOf(context, roots, client, item);
+  if (first === null) return null;
   const [[target], { entities: around }] = await Promise.all([model.entities.get("activation", [first]), model.entities.related("activation", first, "ancestors")]);
   if (target === null || target === undefined) return null;
   const chain = [target, ...around];

@@ -14,6 +14,9 @@ export interface MenuOf {
   readonly zoomTo: (node: number) => void;
   readonly toParent: (node: number) => void;
   readonly fit: () => void;
+  /** Restricts all views to the context of a node. */
+  readonly spotAll: (node: number) => void;
+  readonly whole: () => void;
 }
 
 /** The menu of a node. */
@@ -35,6 +38,7 @@ export function nodeMenu(of: MenuOf, node: number, references: ReferencesOf | un
     { kind: "heading", label: "" },
     { label: "Zoom to it", icon: "expand", run: () => { of.zoomTo(node); } },
     { label: "To what is around it", icon: "callers", note: "Z", disabled: (tree.parent[node] ?? -1) < 0, run: () => { of.toParent(node); } },
+    { label: "Show only this part in all views", icon: "eye", run: () => { of.spotAll(node); } },
     { label: actions.isMarked(entity) ? "Unmark" : "Mark", icon: "pin", note: "M", run: () => { actions.mark(node); } },
     ...markedMenu(of),
     ...generalMenu(of),
@@ -53,11 +57,11 @@ export function markedMenu({ actions, marked }: MenuOf): readonly MenuItem[] {
 }
 
 /** What is about the whole picture. */
-export function generalMenu({ actions, hasReferences, hasSpot, fit }: MenuOf): readonly MenuItem[] {
+export function generalMenu({ actions, hasReferences, hasSpot, fit, whole }: MenuOf): readonly MenuItem[] {
   return [
     { kind: "heading", label: "" },
     { label: "Fit into the window", note: "F", run: fit },
-    ...hasSpot ? [{ label: "Whole graph", run: () => { actions.wholeGraph(); } }] : [],
+    ...hasSpot ? [{ label: "Whole graph", run: whole }] : [],
     ...hasReferences ? [{ label: "Hide all references", run: () => { actions.hideReferences(); } }] : [],
   ];
 }

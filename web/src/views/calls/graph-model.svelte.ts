@@ -2,6 +2,7 @@ import { SvelteMap } from "svelte/reactivity";
 import type { EngineClient } from "../../state/engine.ts";
 import { Latest, problemText } from "../profile/ask.svelte.ts";
 import { Entities } from "./entities.ts";
+import { firstOf } from "./graph-find.ts";
 import type { GraphState, OpenAs } from "./graph-state.ts";
 import { MOST_REFERENCES, shownReferences, type ShownReferences, type Touched } from "./graph-references.ts";
 import { inOrder, keyOf, keyOfName, NodeIndex, shownTree, type Missing, type ShownTree } from "./graph-tree.ts";
@@ -27,12 +28,21 @@ function kindOf(of: Activation): EntityKind {
   return of.kind === "group" ? "group" : "activation";
 }
 
+/** What the model is of. */
+export interface ModelOf {
+  readonly client: EngineClient;
+  /** The engine's name of the item. */
+  readonly item: string;
+  /** The context to which all views are restricted; null for none. */
+  readonly context: number | null;
+}
+
 /** Everything that the call graph shows of an item, by its state: asks for what is missing and puts it together. */
 export class GraphModel {
-  readonly #of: () => { readonly client: EngineClient; readonly item: string };
+  readonly #of: () => ModelOf;
   readonly #state: () => GraphState;
   readonly #threads = new Latest<readonly Thread[]>();
-  readonly #roots = new Latest<{ readonly thread: number; readonly roots: readonly Activation[] }>();
+  readonly #roots = new Latest<{ readonly thread: number; readonly roots: readonly Activation[]; readonly note: string | null }>();
   readonly #main = new Latest<number>();
   readonly #spotted = new Latest<ReadonlyMap<number, Activation>>();
   readonly #references = new Latest<ReferencesShown>();
@@ -84,12 +94,12 @@ export class GraphModel {
     return sum;
   });
 
-  readonly notes = $derived.by(() => [...new Set([...this.#problems.values(), ...(this.#references.problem === null ? [] : [this.#references.problem])])]);
+  readonly notes = $derived.by(() => [...new Set([...this.#problems.values(), ...(this.#references.problem === null ? [] : [this.#references.problem]), ...(this.#roots.value?.note ? [this.#roots.value.note] : [])])]);
   readonly isWaiting = $derived.by(() => this.#threads.isWaiting || this.#roots.isWaiting || (this.tree?.missing.length ?? 0) > 0 || this.#references.isWaiting);
   readonly references = $derived.by(() => this.#references.value ?? NO_REFERENCES);
 
   /** Made while a component is. */
-  constructor(of: () => { readonly client: EngineClient; readonly item: string }, state: () => GraphState) {
+  constructor(of: () => ModelOf, state: () => GraphState) {
     this.#of = of;
     this.#state = state;
     $effect(() => {
@@ -103,11 +113,17 @@ export class GraphModel {
       this.#main.ask(`${item} ${String(entry)}`, async (options) => (await entities.get("activation", [entry], options))[0]?.lengthNs ?? Number.NaN);
     });
     $effect(() => {
-      const [entities, thread, { item }] = [this.entities, this.thread, this.#of()];
+      const [entities, thread, { client, item, context }] = [this.entities, this.thread, this.#of()];
       if (thread === null) return;
-      this.#roots.ask(`${item} ${String(thread.id)}`, async (options) => {
-        const { entities: roots } = await entities.related("thread", thread.id, "calls", options);
-        return { thread: thread.id, roots: inOrder(roots) };
+      this.#roots.ask(`${item} ${String(thread.id)} ${String(context)}`, async (options) => {
+        const { entities: entries } = await entities.related("thread", thread.id, "calls", options);
+        const all = { thread: thread.id, roots: inOrder(entries), note: null };
+        if (context === null) return all;
+        const first = await firstOf(context, entries, client, item, options);
+        if (first === null) return { ...all, note: "The part that all views show is not in this thread" };
+        const [[call], [group]] = await Promise.all([entities.get("activation", [first], options), entities.get("group", [first], options)]);
+        const root = group !== null && group !== undefined && group.count > 1 ? group : call;
+        return root === null || root === undefined ? all : { ...all, roots: [root] };
       });
     });
     $effect(() => {

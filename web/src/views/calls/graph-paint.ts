@@ -15,6 +15,8 @@ const WIDEST_TEXT = 200;
 /** Below this zoom letters are no longer read. */
 const LEAST_TEXT_ZOOM = 0.42;
 const CORNER = 5;
+/** More links than this have neither arrows nor dashes, and circles no letters, until they are at rest. */
+const MOST_MOVING = 150;
 
 export type Theme = "light" | "dark";
 
@@ -91,6 +93,8 @@ export interface GraphPicture {
   readonly hovered: number;
   readonly hoveredReference: number;
   readonly chosen: number;
+  /** Whether references are on their way: many of them are drawn without what nobody can read in motion. */
+  readonly isMoving: boolean;
   readonly theme: Theme;
   readonly colours: GraphColours;
 }
@@ -121,6 +125,7 @@ class Painter {
   readonly #of: GraphPicture;
   readonly #window: GraphWindow;
   readonly #hasText: boolean;
+  readonly #isPlain: boolean;
   readonly #cost = new Map<number, readonly [fill: string, ink: string]>();
 
   constructor(context: CanvasRenderingContext2D, of: GraphPicture, window: GraphWindow) {
@@ -128,6 +133,7 @@ class Painter {
     this.#of = of;
     this.#window = window;
     this.#hasText = window.zoom >= LEAST_TEXT_ZOOM;
+    this.#isPlain = of.isMoving && of.references.links.length > MOST_MOVING;
     context.font = of.colours.font;
     context.textBaseline = "middle";
     context.textAlign = "left";
@@ -366,7 +372,7 @@ class Painter {
     context.globalAlpha = alpha;
     context.strokeStyle = context.fillStyle = deedColour(deed, theme, colours.text);
     context.lineWidth = width;
-    context.setLineDash([...deedDash(deed)]);
+    context.setLineDash(this.#isPlain ? [] : [...deedDash(deed)]);
     const heads = new Path2D();
     context.beginPath();
     for (const link of links) {
@@ -380,7 +386,7 @@ class Painter {
       const [toX, toY] = [cx - ux * REFERENCE_RADIUS, cy - uy * REFERENCE_RADIUS];
       context.moveTo(fromX, fromY);
       context.lineTo(toX, toY);
-      if (length < REFERENCE_RADIUS + 6) continue;
+      if (this.#isPlain || length < REFERENCE_RADIUS + 6) continue;
       if (deed !== "reads") arrowHead(heads, toX, toY, ux, uy);
       if (deed !== "writes") arrowHead(heads, fromX, fromY, -ux, -uy);
     }
@@ -422,7 +428,7 @@ class Painter {
       context.arc(x, y, REFERENCE_RADIUS, 0, 2 * Math.PI);
       context.fill();
       context.stroke();
-      if (this.#hasText) {
+      if (this.#hasText && !this.#isPlain) {
         context.fillStyle = look.ink;
         context.textAlign = "center";
         context.fillText(look.letter, x, y + 0.5);

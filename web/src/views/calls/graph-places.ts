@@ -44,7 +44,7 @@ export function placesOf(shown: ShownReferences, layout: TreeLayout, nodeOf: (ke
     const x = (layout.x[node] ?? 0) + (layout.width[node] ?? 0);
     // Those of one node look for room one after the other, each from where the one before has found it.
     for (let turn = tried.get(node) ?? 0; turn < MOST_TURNS; turn += 1) {
-      const distance = 34 + 9 * Math.sqrt(turn);
+      const distance = 58 + 9 * Math.sqrt(turn);
       const angle = turn * GOLDEN_ANGLE;
       const [atX, atY] = [x + distance * Math.cos(angle), y + distance * Math.sin(angle)];
       const cell = Math.round(atX / CELL) * 1e6 + Math.round(atY / CELL);
