@@ -58,7 +58,14 @@ async function press(page: Page, of: Locator, options: { modifiers?: ("Shift" | 
   await page.waitForTimeout(900);
 }
 
+/** Does something with all marked nodes. */
+async function withMarked(page: Page, marked: number, what: string): Promise<void> {
+  await page.getByRole("button", { name: `${String(marked)} marked` }).click();
+  await page.getByRole("menuitem", { name: what }).click();
+}
+
 async function isClean(page: Page): Promise<void> {
+  await page.getByTestId("graph-legend").evaluate((legend) => { (legend as HTMLDetailsElement).open = true; });
   const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] }).include("[data-testid=view-graph]").analyze();
   expect(violations.flatMap((one) => one.nodes.map((found) => `${one.id}: ${found.target.join(" ")} ${found.failureSummary ?? ""}`))).toEqual([]);
 }
@@ -99,7 +106,10 @@ test("references stand beside the calls that touch them, and those that marked c
   await page.getByRole("menuitemcheckbox", { name: "References, with all it calls" }).click();
   await expect.poll(() => counted(page, "references")).toBeGreaterThan(1);
   expect(await counted(page, "links")).toBe(await counted(page, "references"));
-  await isClean(page);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await isClean(page);
+  }
 
   const circle = page.locator("[data-reference]").filter({ hasText: "shared" });
   await graph(page).hover({ position: await placeOf(circle) });
@@ -113,9 +123,9 @@ test("references stand beside the calls that touch them, and those that marked c
     await page.getByRole("menuitem", { name: /^Mark/ }).click();
   }
   await expect(page.locator("[data-node][data-marked=true]")).toHaveCount(2);
-  await page.getByRole("button", { name: "Shared references" }).click();
+  await withMarked(page, 2, "Show references that all of them use");
   await expect(page.getByTestId("graph-shared")).toContainText("0 references used by all marked");
-  await page.getByRole("button", { name: "… with all they call" }).click();
+  await withMarked(page, 2, "… they or anything they call");
   await expect(page.getByTestId("graph-shared")).toContainText("1 reference used by all marked");
   await expect(circle).toHaveAttribute("data-shared", "true");
   expect(await counted(page, "links")).toBe(2);
@@ -134,7 +144,7 @@ test("only what is marked, and the way back", async ({ page }) => {
   }
   await expect(page.locator("[data-node][data-marked=true]")).toHaveCount(2);
   const all = await nodes(page);
-  await page.getByRole("button", { name: "Show only 2 marked" }).click();
+  await withMarked(page, 2, "Show only these");
   // The group is where the ways part; the calls between are only counted.
   await expect.poll(() => nodes(page)).toEqual(["descend", "  descend", "  descend"]);
   await page.getByTestId("whole-graph").click();

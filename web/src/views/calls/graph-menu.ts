@@ -1,3 +1,4 @@
+import { count } from "../../base/format.ts";
 import type { MenuItem } from "../../widgets/menu.ts";
 import type { GraphActions } from "./graph-actions.ts";
 import type { ReferencesOf } from "./graph-state.ts";
@@ -49,7 +50,7 @@ export function nodeMenu(of: MenuOf, node: number, references: ReferencesOf | un
 export function markedMenu({ actions, marked }: MenuOf): readonly MenuItem[] {
   if (marked < 2) return [];
   return [
-    { kind: "heading", label: `${String(marked)} marked nodes` },
+    { kind: "heading", label: `${count(marked)} marked nodes` },
     { label: "Show only these", icon: "eye", run: () => { actions.spotMarked(); } },
     { label: "Show references that all of them use", icon: "link", run: () => { actions.shareMarked(false); } },
     { label: "… they or anything they call", icon: "link", run: () => { actions.shareMarked(true); } },

@@ -448,13 +448,13 @@ class Painter {
 
   /** The name of a reference beside its circle, where nothing else is. */
   #name(place: number, taken: (readonly [number, number, number, number])[], isForced: boolean): void {
-    const { references, places, colours, layout } = this.#of;
+    const { references, places, colours, layout, shared } = this.#of;
     const of = this.#of.referenceOf(references.references[place] ?? -1);
     if (of === undefined || places === null) return;
     const context = this.#context;
     const text = fitted(context, referenceText(of), 150);
     const wide = context.measureText(text).width;
-    const [x, y] = [(places.x[place] ?? 0) - this.#window.x + REFERENCE_RADIUS + 5, (places.y[place] ?? 0) - this.#window.y];
+    const [x, y] = [(places.x[place] ?? 0) - this.#window.x + REFERENCE_RADIUS + (shared.has(place) ? 9 : 5), (places.y[place] ?? 0) - this.#window.y];
     const box = [x - 2, y - 7, x + wide + 2, y + 7] as const;
     const isOver = taken.some((one) => one[0] < box[2] && one[2] > box[0] && one[1] < box[3] && one[3] > box[1]);
     if (isOver && !isForced) return;

@@ -32,7 +32,7 @@ const FRICTION = 0.7;
 const COOLING = 0.985;
 const COLD = 0.01;
 /** Room around boxes, and between things. */
-const CLEARANCE = 5;
+const CLEARANCE = 8;
 /** Pixels of a step at most: whatever is given, nothing flies away. */
 const FASTEST = 24;
 
