@@ -82,10 +82,10 @@ impl Overview {
         }
         out.match_starts(starts, &of_handle);
         for join in joins {
-            let found = of_handle.get(&join.handle).into_iter().flatten();
+            let threads = of_handle.get(&join.handle).map_or(&[][..], Vec::as_slice);
             // Of threads with one handle, the last one that had begun.
             let begun = |&&thread: &&u32| out.first_ticks(thread) <= join.ticks;
-            if let Some(&thread) = found.filter(begun).next_back() {
+            if let Some(&thread) = threads.iter().rfind(begun) {
                 out.joined.insert(join.by, ThreadIdx::new(thread));
             }
         }
