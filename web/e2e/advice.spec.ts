@@ -1,11 +1,12 @@
 // What could run in parallel, and the lines it is about, with the numbers of the command line.
+import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
 import { command, pick, stateInAddress, useClassicPicker } from "./support/app.ts";
 import { SMALL } from "./support/calls.ts";
 import { ask } from "./support/cli.ts";
 import { roundsFolder } from "./support/rounds.ts";
-import { expect, test } from "./support/test.ts";
+import { expect, FIXTURES, test } from "./support/test.ts";
 
 test.describe.configure({ timeout: 180_000 });
 
@@ -59,12 +60,36 @@ test("loops have the verdicts of the command line, and lead to their lines", asy
   await expect(page.getByTestId("view-advice").getByRole("combobox", { name: "What" })).toHaveValue("context", { timeout: 60_000 });
 });
 
-test("calls side by side are put on workers", async ({ page }, info) => {
+test("calls side by side are put on workers, and the sample brings its source along", async ({ page }) => {
   await page.setViewportSize({ width: 1600, height: 1000 });
-  const database = await open(page, info.outputDir);
+  await page.goto("?sample=measured-image");
+  await expect(page.getByRole("tab", { name: "Parallelism" })).toBeVisible({ timeout: 60_000 });
   const view = await show(page, "Parallelism", "view-advice");
   await view.getByRole("combobox", { name: "What" }).selectOption("task");
-  const tasks = ask("advise", database, "--by", "task").rows;
-  if (tasks.length === 0) await expect(view.getByText("Nothing to list")).toBeVisible();
-  else await expect(view.getByTestId("gantt")).toHaveAttribute("data-bars", String(2 * tasks.length));
+  const recording = join(FIXTURES, "measured/image.plxm");
+  const tasks = ask("advise", recording, "--by", "task").rows;
+  // Each task is there twice: in a row, and on its worker.
+  expect(tasks.length).toBeGreaterThan(1);
+  const plan = view.getByTestId("gantt");
+  await expect(plan).toHaveAttribute("data-bars", String(2 * tasks.length));
+  await expect(plan).toHaveAttribute("data-rows", "5");
+  await expect(view.getByTestId("advice-sentence")).toContainText(`${String(tasks.length)} tasks below`);
+  await expect(view.getByTestId("advice-takes_s").first()).toHaveAttribute("data-value", String(tasks[0]?.["takes_s"]));
+  await isClean(page, "view-advice");
+
+  // Eight workers are asked for anew; the plan is walked with the keyboard.
+  await view.getByRole("combobox", { name: "Workers" }).selectOption("8");
+  await expect(plan).toHaveAttribute("data-rows", "9");
+  await plan.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await expect(view.locator("[aria-live=polite]").first()).toContainText(/worker \d, from/u);
+  const source = await show(page, "Source", "view-source");
+  await expect(source.getByTestId("source-code")).toContainText("PARALLAX_FUNCTION();");
+
+  // What keeps the loop of `smooth` in order is the image that it changes.
+  await view.getByRole("combobox", { name: "What" }).selectOption("reference");
+  const references = ask("advise", recording, "--by", "reference").rows;
+  await expect(view.getByTestId("advice-effect")).toHaveText(references.map((row) => String(row["effect"])));
 });

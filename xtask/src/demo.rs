@@ -8,55 +8,59 @@ use crate::{setup, shell};
 /// A question that an analyst asks, and the command that answers it.
 struct Step {
     question: &'static str,
-    /// Words after `parallax`; `@name` stands for a database under `fixtures/reactor`.
+    /// Words after `parallax`; `@name` stands for data under `fixtures`.
     command: &'static [&'static str],
 }
 
-const FIXTURES: &str = "fixtures/reactor";
+const FIXTURES: &str = "fixtures";
 
 const STEPS: &[Step] = &[
     Step {
         question: "What is in this database: how many ranks, contexts, metrics, and is it sound?",
-        command: &["info", "@n1024-p8"],
+        command: &["info", "@reactor/n1024-p8"],
     },
     Step {
         question: "Where does the time go, from main downwards, and which path is hottest?",
-        command: &["tree", "@n1024-p8"],
+        command: &["tree", "@reactor/n1024-p8"],
     },
     Step {
         question: "What bounds the program: computing, MPI, OpenMP, files, a GPU?",
-        command: &["report", "@n1024-p8"],
+        command: &["report", "@reactor/n1024-p8"],
     },
     Step {
         question: "Is the work shared fairly among the ranks, and which of them are slow?",
         // Thread 0 of each rank: the others are helpers that Open MPI starts to wait for events.
-        command: &["balance", "@n1024-p8", "--profiles", "thread(0)"],
+        command: &["balance", "@reactor/n1024-p8", "--profiles", "thread(0)"],
     },
     Step {
         question: "The same on a longer run with 512 cells: does the imbalance stay?",
-        command: &["balance", "@long-n512-p8", "--profiles", "thread(0)"],
+        command: &["balance", "@reactor/long-n512-p8", "--profiles", "thread(0)"],
     },
     Step {
         question: "Why does the program stop scaling over 1, 2, 4 and 8 ranks, and where?",
         command: &[
             "scaling",
-            "@n256-p1",
-            "@n256-p2",
-            "@n256-p4",
-            "@n256-p8",
-            "@n512-p1",
-            "@n512-p2",
-            "@n512-p4",
-            "@n512-p8",
-            "@n1024-p1",
-            "@n1024-p2",
-            "@n1024-p4",
-            "@n1024-p8",
+            "@reactor/n256-p1",
+            "@reactor/n256-p2",
+            "@reactor/n256-p4",
+            "@reactor/n256-p8",
+            "@reactor/n512-p1",
+            "@reactor/n512-p2",
+            "@reactor/n512-p4",
+            "@reactor/n512-p8",
+            "@reactor/n1024-p1",
+            "@reactor/n1024-p2",
+            "@reactor/n1024-p4",
+            "@reactor/n1024-p8",
             "--param",
             "cores=ranks",
             "--param",
             r"input=path:n(\d+)-",
         ],
+    },
+    Step {
+        question: "Every call, iteration and access of another program: what could run in parallel?",
+        command: &["advise", "@measured/image.plxm"],
     },
 ];
 
@@ -102,8 +106,9 @@ mod tests {
     fn every_database_of_the_demo_is_in_the_repository() {
         for word in STEPS.iter().flat_map(|step| step.command) {
             if let Some(name) = word.strip_prefix('@') {
-                let meta = shell::root().join(FIXTURES).join(name).join("meta.db");
-                assert!(meta.is_file(), "{} is not there", meta.display());
+                let path = shell::root().join(FIXTURES).join(name);
+                let is_there = path.is_file() || path.join("meta.db").is_file();
+                assert!(is_there, "{} is not there", path.display());
             }
         }
     }
