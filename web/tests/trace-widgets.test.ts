@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { counterBand, rangeOf, type CounterSeries } from "../src/views/trace-views/counters.ts";
-import { differences, shifted, type StatRow } from "../src/views/trace-views/compared.ts";
+import { movedBy, otherWindow } from "../src/views/trace-views/aligned.ts";
+import { differences, type StatRow } from "../src/views/trace-views/compared.ts";
 import { shape } from "../src/views/profile/context-table.ts";
 import { binEnd, filledBins, parseDuration, typedDuration } from "../src/widgets/trace/durations.ts";
 import { matrixOf, matrixRange, matrixShare, matrixValue, tracksOfRow, uniteRanges, type PairSum } from "../src/widgets/trace/matrix.ts";
@@ -204,9 +205,9 @@ describe("a comparison of statistics", () => {
   });
 
   test("looks at the same stretch on the other clock, inside its trace", () => {
-    expect(shifted([100, 200], 50, 1000)).toEqual([150, 250]);
-    expect(shifted([100, 200], -150, 1000)).toEqual([0, 50]);
-    expect(shifted([900, 1000], 50, 960)).toEqual([950, 960]);
+    expect(otherWindow(movedBy(50), [100, 200], 1000)).toEqual([150, 250]);
+    expect(otherWindow(movedBy(-150), [100, 200], 1000)).toEqual([0, 50]);
+    expect(otherWindow(movedBy(50), [900, 1000], 960)).toEqual([950, 960]);
   });
 });
 

@@ -45,9 +45,3 @@ export function differences(before: readonly StatRow[], after: readonly StatRow[
   });
   return rows.sort((a, b) => Math.abs(b.seconds) - Math.abs(a.seconds) || a.name.localeCompare(b.name));
 }
-
-/** The same stretch of time in the other run, whose clock is `shift` nanoseconds ahead; kept inside its span. */
-export function shifted(window: readonly [number, number], shift: number, span: number): readonly [from: number, to: number] {
-  const from = Math.max(0, Math.min(window[0] + shift, span));
-  return [from, Math.max(from, Math.min(window[1] + shift, span))];
-}

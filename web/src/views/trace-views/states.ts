@@ -60,7 +60,7 @@ export const STACKS_STATE: StacksState = {
   show: "bars", metric: "", by: "function", order: "location", isNormalised: false, isFitted: false, group: null, hidden: [], zoom: null,
 };
 
-export type Alignment = "start" | "offset" | "call";
+export type Alignment = "start" | "offset" | "call" | "iteration";
 
 /** What a link keeps of a comparison of two runs. */
 export interface CompareState {
@@ -73,9 +73,17 @@ export interface CompareState {
   readonly functionName: string;
   readonly nth: number;
   readonly cost: "exclusive" | "inclusive";
+  /** What the rows of the table are; by iteration only where the runs are aligned by them. */
+  readonly rows: "functions" | "iterations";
+  /** Of the table by iteration. */
+  readonly iterationSort: TableSort;
+  /** Expression of the contexts with which iterations begin; empty to find them. */
+  readonly marker: string;
 }
 
-export const COMPARE_STATE: CompareState = { other: "", align: "start", offsetNs: 0, functionName: "", nth: 1, cost: "exclusive" };
+export const COMPARE_STATE: CompareState = {
+  other: "", align: "start", offsetNs: 0, functionName: "", nth: 1, cost: "exclusive", rows: "iterations", iterationSort: { column: "iteration", descending: false }, marker: "",
+};
 
 /** What a link keeps of the counters. */
 export interface CountersState {
