@@ -15,7 +15,7 @@ async function open(page: Page, folder: string, view: "Execution" | "Threads", p
   await useClassicPicker(page);
   await page.goto("");
   await pick(page, "Open files", path);
-  await expect(page.getByTestId("view-tree")).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByRole("tab", { name: "Tree" })).toBeVisible({ timeout: 60_000 });
   await show(page, view);
   return counts;
 }
@@ -92,7 +92,7 @@ test("a double click zooms all lanes to the time of a call, and one on the top g
   await expect(page.getByText("marked", { exact: true })).toHaveCount(0);
 
   await page.reload();
-  await expect(page.getByTestId("view-tree")).toBeVisible({ timeout: 60_000 });
+  await expect(page.getByRole("tab", { name: "Tree" })).toBeVisible({ timeout: 60_000 });
   await expect(lanes(page)).toHaveAttribute("data-from", String(zoomed[0]));
   await expect(lanes(page)).toHaveAttribute("data-to", String(zoomed[1]));
 

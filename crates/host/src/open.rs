@@ -287,7 +287,8 @@ fn nothing(name: &str, found: &Found) -> ErrorReply {
     };
     ErrorReply::new("open", message).with_hint(
         "open the folder of an HPCToolkit database (with meta.db and profile.db inside), several \
-         of them, profiles of TAU (profile.0.0.0, .ppk), a trace (OTF2, Chrome, Kineto, CODAR), or \
-         a file of PaScal, SPERF, Extra-P or TALP measurements",
+         of them, profiles of TAU (profile.0.0.0, .ppk), a trace (OTF2, Chrome, Kineto, CODAR), a \
+         recording of single calls (Parceive, .plxm), or a file of PaScal, SPERF, Extra-P or TALP \
+         measurements",
     )
 }

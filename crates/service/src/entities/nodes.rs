@@ -9,6 +9,9 @@ use parallax_model::{ActivationKind, ActivationTree};
 use super::references::Use;
 use super::{EntitiesAnswer, Rows, Run};
 
+/// What rows can be; [`Node::kind`] numbers them.
+const KINDS: [&str; 4] = ["call", "loop", "iteration", "group"];
+
 /// An activation, or all calls of one function by one call.
 pub(super) struct Node {
     /// The activation, or the calls of the group by time; never empty.
@@ -30,6 +33,16 @@ impl Node {
     /// An activation, with what it does with the reference that was asked about.
     pub(super) fn user(activation: ActivationIdx, used: Use) -> Self {
         Self { used: Some(used), ..Self::one(activation) }
+    }
+
+    /// Which one of [`KINDS`] it is.
+    fn kind(&self, tree: &ActivationTree) -> i32 {
+        match tree.kind(self.first()) {
+            _ if self.is_group => 3,
+            ActivationKind::Call => 0,
+            ActivationKind::LoopExecution => 1,
+            ActivationKind::Iteration => 2,
+        }
     }
 
     fn first(&self) -> ActivationIdx {
@@ -207,15 +220,11 @@ impl Run<'_> {
                 "Position in depth-first order; of a group that of its first call.",
                 number(&|node| node.first().get()),
             ),
-            Column::strings(
+            Column::repeated_strings(
                 "kind",
                 "call, loop (an execution of it), iteration, or group.",
-                list.iter().map(|node| match tree.kind(node.first()) {
-                    _ if node.is_group => "group",
-                    ActivationKind::Call => "call",
-                    ActivationKind::LoopExecution => "loop",
-                    ActivationKind::Iteration => "iteration",
-                }),
+                list.iter().map(|node| node.kind(tree)).collect(),
+                &KINDS.map(str::to_owned),
             ),
             names.column("name", "The function or loop."),
             Column::u32s(
