@@ -16,14 +16,17 @@ async function open(page: Page, folder: string, view: "Execution" | "Threads", p
   await page.goto("");
   await pick(page, "Open files", path);
   await expect(page.getByRole("tab", { name: "Tree" })).toBeVisible({ timeout: 60_000 });
-  await show(page, view);
+  // What other views show of the same calls.
+  for (const other of ["Tree", "Locations", view] as const) await show(page, other);
   return counts;
 }
 
-async function show(page: Page, view: "Execution" | "Threads"): Promise<void> {
+const TESTIDS = { Execution: "view-lanes", Threads: "view-threads", Tree: "view-tree", Locations: "view-distribution" } as const;
+
+async function show(page: Page, view: keyof typeof TESTIDS): Promise<void> {
   await command(page, `Show ${view}`);
   await expect(page.getByRole("tab", { name: view, exact: true })).toHaveAttribute("aria-selected", "true");
-  await expect(page.getByTestId(view === "Execution" ? "view-lanes" : "view-threads")).toBeVisible();
+  await expect(page.getByTestId(TESTIDS[view])).toBeVisible();
 }
 
 const lanes = (page: Page): Locator => page.getByTestId("lanes");
@@ -87,9 +90,9 @@ test("a double click zooms all lanes to the time of a call, and one on the top g
   const zoomed = [await number(page, "from"), await number(page, "to")];
   expect((zoomed[1] ?? 0) - (zoomed[0] ?? 0)).toBeLessThan(((whole[1] ?? 0) - (whole[0] ?? 0)) / 4);
   // The other lanes are clipped to that time, in which they do nothing.
-  await expect(page.getByText("Nothing runs here in this time.")).toHaveCount(SMALL.threads - 1);
+  await expect(page.getByTestId("view-lanes").getByText("Nothing runs here in this time.")).toHaveCount(SMALL.threads - 1);
   // A double click is no two clicks: nothing is marked.
-  await expect(page.getByText("marked", { exact: true })).toHaveCount(0);
+  await expect(page.getByTestId("view-lanes").getByText("marked", { exact: true })).toHaveCount(0);
 
   await page.reload();
   await expect(page.getByRole("tab", { name: "Tree" })).toBeVisible({ timeout: 60_000 });
@@ -133,7 +136,7 @@ test("the least share leaves out what is shorter than it of the top, and zooming
 test("loops are shown with their iterations, and only over time", async ({ page }, info) => {
   const counts = await open(page, info.outputPath(), "Execution");
   await expect(lanes(page)).toHaveAttribute("data-loops", "0");
-  await page.getByText("Loops", { exact: true }).click();
+  await page.getByTestId("view-lanes").getByText("Loops", { exact: true }).click();
   await expect(lanes(page)).toHaveAttribute("data-loops", String(counts.executions));
   await walk(page);
   const main = await activeMiddle(page);
@@ -144,14 +147,14 @@ test("loops are shown with their iterations, and only over time", async ({ page 
   await page.mouse.dblclick(main.x, main.y + 16);
   await expect(reset(page)).toBeEnabled();
   expect((await number(page, "to")) - (await number(page, "from"))).toBeLessThan(80_000);
-  await page.getByText("Put together", { exact: true }).click();
+  await page.getByTestId("view-lanes").getByText("Put together", { exact: true }).click();
   await expect(page.getByRole("checkbox", { name: "Loops" })).toBeDisabled();
   await expect(lanes(page)).toHaveAttribute("data-loops", "0");
 });
 
 test("calls of one function are put together, and zoomed into as one", async ({ page }, info) => {
   await open(page, info.outputPath(), "Execution");
-  await page.getByText("Put together", { exact: true }).click();
+  await page.getByTestId("view-lanes").getByText("Put together", { exact: true }).click();
   // Of each thread: its entry, and the recursion as deep as it is.
   await expect(lanes(page)).toHaveAttribute("data-bars", String(SMALL.threads * (1 + SMALL.depth)));
   await walk(page, "ArrowDown");
@@ -163,7 +166,7 @@ test("calls of one function are put together, and zoomed into as one", async ({ 
   await expect(heads(page).first().getByTestId("lane-zoom")).toHaveText("in descend");
   await expect(lanes(page)).toHaveAttribute("data-bars", String(SMALL.threads * (1 + SMALL.depth) - 1));
   // Over time there is no such call: the lane shows all of its thread again.
-  await page.getByText("Over time", { exact: true }).click();
+  await page.getByTestId("view-lanes").getByText("Over time", { exact: true }).click();
   await expect(heads(page).first().getByTestId("lane-zoom")).toHaveCount(0);
 });
 
@@ -172,11 +175,11 @@ test("a click marks and focuses a call in all views, and what another view point
   await walk(page, "ArrowDown");
   const { x, y } = await activeMiddle(page);
   await page.mouse.click(x, y);
-  await expect(page.getByText("marked", { exact: true })).toBeVisible();
+  await expect(page.getByTestId("view-lanes").getByText("marked", { exact: true })).toBeVisible();
   await expect(page.getByTestId("distribution-context")).toHaveText("descend");
   await page.mouse.click(x, y, { button: "right" });
   await page.getByRole("menuitem", { name: "Unmark" }).click();
-  await expect(page.getByText("marked", { exact: true })).toHaveCount(0);
+  await expect(page.getByTestId("view-lanes").getByText("marked", { exact: true })).toHaveCount(0);
   await page.mouse.click(x, y, { button: "right" });
   await page.getByRole("menuitem", { name: "Show only this part in all views" }).click();
   await expect(page.getByText("What lies outside the part that all views show is pale.")).toBeVisible();
@@ -241,7 +244,7 @@ test("everything by keyboard alone", async ({ page }, info) => {
   await page.keyboard.press("Enter");
   await expect(heads(page).first().getByTestId("lane-zoom")).toHaveText("in descend");
   await page.keyboard.press("Space");
-  await expect(page.getByText("marked", { exact: true })).toBeVisible();
+  await expect(page.getByTestId("view-lanes").getByText("marked", { exact: true })).toBeVisible();
   await page.keyboard.press("Backspace");
   await expect(heads(page).first().getByTestId("lane-zoom")).toHaveCount(0);
   // Buttons of heads come after the lanes, and are no keys of theirs.
@@ -262,7 +265,7 @@ test("everything by keyboard alone", async ({ page }, info) => {
 
 test("both views are clean in both looks", async ({ page }, info) => {
   await open(page, info.outputPath(), "Execution");
-  await page.getByText("Loops", { exact: true }).click();
+  await page.getByTestId("view-lanes").getByText("Loops", { exact: true }).click();
   await page.getByTestId("lanes-below").fill("20");
   await walk(page, "ArrowDown");
   await page.keyboard.press("Space");
