@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
-import { command, pick, treeRow, useClassicPicker, valueOf } from "./support/app.ts";
+import { command, pick, stateInAddress, treeRow, useClassicPicker, valueOf } from "./support/app.ts";
 import { SMALL, writeCalls, type CallsCounts, type CallsProgram } from "./support/calls.ts";
 import { expect, test } from "./support/test.ts";
 
@@ -82,6 +82,7 @@ test("each thread has a lane with all of its calls, and the line says what each 
 
 test("a double click zooms all lanes to the time of a call, and one on the top goes back; both are undone, and kept by a reload", async ({ page }, info) => {
   await open(page, info.outputPath(), "Execution");
+  const before = page.url();
   const whole = [await number(page, "from"), await number(page, "to")];
   await walk(page, "ArrowDown", "ArrowRight");
   const call = await activeMiddle(page);
@@ -94,6 +95,7 @@ test("a double click zooms all lanes to the time of a call, and one on the top g
   // A double click is no two clicks: nothing is marked.
   await expect(page.getByTestId("view-lanes").getByText("marked", { exact: true })).toHaveCount(0);
 
+  await stateInAddress(page, before);
   await page.reload();
   await expect(page.getByRole("tab", { name: "Tree" })).toBeVisible({ timeout: 60_000 });
   await expect(lanes(page)).toHaveAttribute("data-from", String(zoomed[0]));
