@@ -584,14 +584,14 @@ export type EntitiesAsk = {
  * - activations and groups: `activation` (of a group its first call), `kind` (`call`, `loop`,
  * `iteration`, `group`), `name`, `context_id`, `function` (number, of a loop or iteration that
  * of its function), `parent`, `caller` (activations; null for entry calls), `thread`, `depth`
- * (0 for entry calls), `start_ns` (since the run's first), `length_ns` (of a group: of all its
- * calls together), `count` (calls of a group, else 1), `number` (of an iteration), `line` (of
- * the call; null when unknown), `children` (directly inside), `groups` (functions that a call or
- * iteration calls, in its loops or not), `executions` (of loops directly inside), `iterations`
- * (of an execution), `is_in_loop`, `is_estimated` (its times), `touched` (references that it
- * reads or writes itself, in loops too), `is_touching_within` (whether it or anything below does), `source_id`.
- * Related to references they have `reads` and `writes`, `read_line` and `write_line`
- * (null when unknown).
+ * (0 for entry calls), `start_ns` (since the run's first), `end_ns` (of a group that of its
+ * last call), `length_ns` (of a group: of all its calls together), `count` (calls of a group,
+ * else 1), `number` (of an iteration), `line` (of the call; null when unknown), `children`
+ * (directly inside), `groups` (functions that a call or iteration calls, in its loops or not),
+ * `executions` (of loops directly inside), `iterations` (of an execution), `is_in_loop`,
+ * `is_estimated` (its times), `touched` (references that it reads or writes itself, in loops
+ * too), `is_touching_within` (whether it or anything below does), `source_id`. Related to
+ * references they have `reads` and `writes`, `read_line` and `write_line` (null when unknown).
  * - references: `reference`, `name`, `storage`, `size_bytes` (null when unknown), `reads`, `writes`
  * (of the whole run, or of the entity), `allocated_by`, `freed_by` (activations; null for
  * variables), `allocated_line`, `freed_line` (null when unknown), `source_id`. Related to
