@@ -2,9 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
+mod common;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use common::rows_of;
 use parallax_testkit::drawn::draw;
 use parallax_testkit::hpctoolkit::WriteOptions;
 use serde_json::Value;
@@ -47,16 +50,6 @@ fn planted() -> tempfile::TempDir {
     folder
 }
 
-fn rows(answer: &Value) -> Vec<serde_json::Map<String, Value>> {
-    let columns = answer["columns"].as_array().unwrap();
-    let rows = answer["rows"].as_array().unwrap().iter();
-    rows.map(|row| {
-        let cells = columns.iter().zip(row.as_array().unwrap());
-        cells.map(|(c, v)| (c["name"].as_str().unwrap().to_owned(), v.clone())).collect()
-    })
-    .collect()
-}
-
 #[test]
 fn a_planted_regression_is_found_said_and_stops_a_build() {
     let folder = planted();
@@ -93,7 +86,7 @@ fn tables_of_every_format_and_folded_stacks_have_both_versions() {
     let base = ["compare", "old-0", "new-0", "--quiet"];
     let (out, notes) = text(&run(&[&base[..], &["--json", "--folded", "d.txt"]].concat(), at));
     let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{notes}"));
-    let table = rows(&answer);
+    let table = rows_of(&answer);
     assert_eq!(table[0]["name"], "solve", "the largest difference first");
     let solve = &table[0];
     assert_eq!((solve["own_old"].as_f64(), solve["own_new"].as_f64()), (Some(10.0), Some(11.2)));
@@ -117,7 +110,7 @@ fn three_versions_are_compared_with_the_first_and_metrics_must_match() {
     let folder = planted();
     let at = folder.path();
     let (out, _) = text(&run(&["compare", "old-0", "old-1", "new-0", "--json"], at));
-    let table = rows(&serde_json::from_str(&out).unwrap());
+    let table = rows_of(&serde_json::from_str(&out).unwrap());
     let versions: std::collections::BTreeSet<_> =
         table.iter().map(|row| row["version"].as_str().unwrap().to_owned()).collect();
     assert_eq!(versions.into_iter().collect::<Vec<_>>(), ["new-0", "old-1"]);
@@ -135,7 +128,7 @@ fn profiles_of_two_tools_meet_by_function() {
     let output = run(&["compare", "reactor-tau/p4", "reactor/n256-p4", "--json"], &fixtures);
     let (out, notes) = text(&output);
     let answer: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{notes}"));
-    let table = rows(&answer);
+    let table = rows_of(&answer);
     let both: Vec<&str> = table
         .iter()
         .filter(|row| row["in"] == "both")
@@ -168,7 +161,7 @@ fn functions_that_share_their_imbalance_are_correlated() {
     let ask = |more: &[&str]| {
         let output = run(&[&["correlate", "db", "--json"], more].concat(), folder.path());
         let (out, notes) = text(&output);
-        rows(&serde_json::from_str(&out).unwrap_or_else(|_| panic!("{notes}")))
+        rows_of(&serde_json::from_str(&out).unwrap_or_else(|_| panic!("{notes}")))
     };
     let all = ask(&[]);
     let pair = |row: &&serde_json::Map<String, Value>| {
@@ -211,7 +204,7 @@ fn the_first_rows_of_any_answer_by_any_column() {
     let ask = |more: &[&str]| run(&[&["flat", "old-0"], more].concat(), folder.path());
     let names = |output: &Output| {
         let (out, notes) = text(output);
-        let table = rows(&serde_json::from_str(&out).unwrap_or_else(|_| panic!("{notes}")));
+        let table = rows_of(&serde_json::from_str(&out).unwrap_or_else(|_| panic!("{notes}")));
         table.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(

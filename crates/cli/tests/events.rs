@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
+use std::path::{Path, PathBuf};
+
+use common::{printed, rows, run};
 use serde_json::Value;
 
 /// Rank 0 works for 80 us before it sends; rank 1 waits for it from 10 us on, works for 100 us more
@@ -36,27 +38,6 @@ fn trace(folder: &Path) -> PathBuf {
     let path = folder.join("events.json");
     std::fs::write(&path, format!("[{}]", texts.join(",\n"))).unwrap();
     path
-}
-
-fn parallax(arguments: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_parallax")).args(arguments).output().unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {stderr}");
-    output
-}
-
-/// The rows of an answer in JSON, each by the names of its columns.
-fn rows(arguments: &[&str]) -> Vec<serde_json::Map<String, Value>> {
-    let output = parallax(&[arguments, &["--json"]].concat());
-    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let columns = answer["columns"].as_array().unwrap();
-    let names: Vec<&str> = columns.iter().map(|c| c["name"].as_str().unwrap()).collect();
-    let rows = answer["rows"].as_array().unwrap().iter();
-    rows.map(|row| {
-        let cells = row.as_array().unwrap().iter().cloned();
-        names.iter().map(|name| (*name).to_owned()).zip(cells).collect()
-    })
-    .collect()
 }
 
 fn micros(value: &Value) -> i64 {
@@ -132,14 +113,13 @@ fn the_text_fits_and_says_what_was_inferred() {
         vec!["over-time", path, "--what", "lateness"],
     ] {
         for width in ["80", "200"] {
-            let output = parallax(&[&arguments[..], &["--width", width]].concat());
-            let text = String::from_utf8(output.stdout).unwrap();
+            let text = printed(&[&arguments[..], &["--width", width]].concat());
             let limit: usize = width.parse().unwrap();
             assert!(text.lines().count() > 2, "{arguments:?}");
             assert!(text.lines().all(|line| line.chars().count() <= limit), "{text}");
         }
     }
-    let output = parallax(&["critical-path", path]);
+    let output = run(&["critical-path", path]);
     let notes = String::from_utf8(output.stderr).unwrap();
     assert!(notes.contains("collective operations are inferred"), "{notes}");
 }

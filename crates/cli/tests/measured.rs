@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod common;
 
+use std::path::Path;
+
+use common::{answer, printed, rows};
 use serde_json::{Value, json};
 
 fn recording() -> String {
@@ -12,33 +14,8 @@ fn recording() -> String {
     path.to_str().unwrap().to_owned()
 }
 
-fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_parallax")).args(arguments).output().unwrap()
-}
-
-fn answer(arguments: &[&str]) -> Value {
-    let output = run(&[arguments, &["--json"]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// The rows of a table in JSON, each by the names of its columns.
-fn rows(arguments: &[&str]) -> Vec<serde_json::Map<String, Value>> {
-    let answer = answer(arguments);
-    let columns = answer["columns"].as_array().unwrap();
-    let names: Vec<&str> = columns.iter().map(|c| c["name"].as_str().unwrap()).collect();
-    let rows = answer["rows"].as_array().unwrap().iter();
-    rows.map(|row| {
-        let cells = row.as_array().unwrap().iter().cloned();
-        names.iter().map(|name| (*name).to_owned()).zip(cells).collect()
-    })
-    .collect()
-}
-
 fn text(arguments: &[&str]) -> String {
-    let output = run(&[arguments, &["--width", "160"]].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    printed(&[arguments, &["--width", "160"]].concat())
 }
 
 #[test]
