@@ -12,6 +12,7 @@ mod traces;
 use std::sync::Arc;
 
 use parallax_base::{ActivationIdx, Issues, Limits, Place, Severity, Stage};
+use parallax_formats::FormatError;
 use parallax_model::{
     ActivationTree, Activations, Clock, ContextTree, Experiment, LocationCatalog, Metadata,
     ProfileStore, Reference, SyncEvent, Tag, Thread, Touches, TraceStore,
@@ -20,6 +21,8 @@ use parallax_model::{
 pub(crate) use contexts::{LoopSite, Program, build as build_contexts};
 pub(crate) use numbers::NumberMap;
 pub(crate) use touches::{Access, TouchCollector};
+
+use crate::ImportError;
 
 /// The sink of issues with the file they are about.
 pub(crate) struct Reporter<'a> {
@@ -60,6 +63,29 @@ pub(crate) fn by_position(column: &[u32], position: &[ActivationIdx]) -> Vec<u32
         }
     }
     out
+}
+
+/// The experiment that `read` makes, with the issues that it met.
+pub(crate) fn with_issues(
+    name: &str,
+    read: impl FnOnce(&mut Issues) -> Result<Experiment, FormatError>,
+) -> Result<Experiment, ImportError> {
+    let mut issues = Issues::new();
+    let mut experiment = read(&mut issues)
+        .map_err(|cause| ImportError::Format { origin: name.to_owned(), cause })?;
+    experiment.issues = issues;
+    Ok(experiment)
+}
+
+/// The first activation of each thread that has no parent.
+pub(crate) fn entries(tree: &ActivationTree, num_threads: usize) -> Vec<Option<ActivationIdx>> {
+    let mut entries = vec![None; num_threads];
+    for root in tree.roots() {
+        if let Some(slot) = entries.get_mut(tree.thread(root).idx()) {
+            slot.get_or_insert(root);
+        }
+    }
+    entries
 }
 
 /// Nanoseconds of a tick; before the first known one it is 0.

@@ -32,11 +32,7 @@ pub(crate) fn open_file(
     name: &str,
     limits: &Limits,
 ) -> Result<Experiment, ImportError> {
-    let fail = |cause| ImportError::Format { origin: name.to_owned(), cause };
-    let mut issues = Issues::new();
-    let mut experiment = read(source, name, limits, &mut issues).map_err(fail)?;
-    experiment.issues = issues;
-    Ok(experiment)
+    activations::with_issues(name, |issues| read(source, name, limits, issues))
 }
 
 fn read(
@@ -147,12 +143,7 @@ fn threads(
     clock: &Clock,
     num_values: &[u64],
 ) -> (Vec<Thread>, LocationCatalog) {
-    let mut entries: Vec<Option<ActivationIdx>> = vec![None; recording.threads.len()];
-    for root in tree.roots() {
-        if let Some(slot) = entries.get_mut(tree.thread(root).idx()) {
-            slot.get_or_insert(root);
-        }
-    }
+    let entries = activations::entries(tree, recording.threads.len());
     let mut locations = LocationCatalogBuilder::new();
     let values = |at: usize| num_values.get(at).copied().unwrap_or(0);
     locations.push_summary(values(0));

@@ -38,11 +38,7 @@ pub(crate) fn open_file(
     name: &str,
     limits: &Limits,
 ) -> Result<Experiment, ImportError> {
-    let fail = |cause| ImportError::Format { origin: name.to_owned(), cause };
-    let mut issues = Issues::new();
-    let mut experiment = read(source, name, limits, &mut issues).map_err(fail)?;
-    experiment.issues = issues;
-    Ok(experiment)
+    activations::with_issues(name, |issues| read(source, name, limits, issues))
 }
 
 fn read(

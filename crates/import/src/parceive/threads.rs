@@ -140,12 +140,7 @@ impl Threads {
         tree: &ActivationTree,
         num_values: &[u64],
     ) -> (Vec<Thread>, LocationCatalog) {
-        let mut entries: Vec<Option<ActivationIdx>> = vec![None; self.rows.len()];
-        for root in tree.roots() {
-            if let Some(slot) = entries.get_mut(tree.thread(root).idx()) {
-                slot.get_or_insert(root);
-            }
-        }
+        let entries = crate::activations::entries(tree, self.rows.len());
         let mut locations = LocationCatalogBuilder::new();
         locations.push_summary(num_values.first().copied().unwrap_or(0));
         let mut threads = Vec::with_capacity(self.rows.len());
