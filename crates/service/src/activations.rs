@@ -8,6 +8,7 @@ use parallax_engine::resolve::resolve_contexts;
 use parallax_engine::{Column, EngineError, Table};
 use parallax_model::{ActivationKind, Activations, Site};
 
+use crate::entities::name as reference_name;
 use crate::timeline::path;
 use crate::{Answer, Opened, ServiceError};
 
@@ -157,10 +158,7 @@ impl Opened {
     fn references_table(&self, activations: &Activations, rows: &[(ReferenceIdx, Use)]) -> Table {
         let contexts = self.session.tree();
         let of = |row: &(ReferenceIdx, Use)| activations.reference(row.0);
-        let name = |row: &(ReferenceIdx, Use)| match &of(row).member {
-            Some(member) => format!("{}.{member}", of(row).name),
-            None => of(row).name.to_string(),
-        };
+        let name = |row: &(ReferenceIdx, Use)| reference_name(of(row));
         let names = |list: &BTreeSet<ContextIdx>| {
             let labels: Vec<_> =
                 list.iter().take(MOST_NAMES).map(|&context| contexts.label(context)).collect();

@@ -239,6 +239,7 @@ impl Opened {
         };
         rows.sort_by_key(|row| depth(row.context));
         let tree = self.session.tree();
+        let [start, end] = time_columns(&rows, origin);
         Ok(Table::new(vec![
             Column::u32s(
                 "context",
@@ -255,24 +256,26 @@ impl Opened {
                 "1 for the outermost.",
                 rows.iter().map(|row| depth(row.context)).collect(),
             ),
-            Column::f64s(
-                "start_ns",
-                "ns",
-                "When it was entered, since the first record.",
-                rows.iter().map(|row| since(row.start_nanos, origin)).collect(),
-            ),
-            Column::f64s(
-                "end_ns",
-                "ns",
-                "When it was left, since the first record.",
-                rows.iter().map(|row| since(row.end_nanos, origin)).collect(),
-            ),
+            start,
+            end,
         ]))
     }
 }
 
+/// When calls were entered and left: the columns `start_ns` and `end_ns`.
+fn time_columns(rows: &[CallRow], origin: u64) -> [Column; 2] {
+    let times = |name, doc, of: fn(&CallRow) -> u64| {
+        Column::f64s(name, "ns", doc, rows.iter().map(|row| since(of(row), origin)).collect())
+    };
+    [
+        times("start_ns", "When it was entered, since the first record.", |row| row.start_nanos),
+        times("end_ns", "When it was left, since the first record.", |row| row.end_nanos),
+    ]
+}
+
 /// Who, what and when, in every table of calls: the columns `track`, `context`, `start_ns`, `end_ns`.
 pub(crate) fn call_columns(rows: &[CallRow], origin: u64) -> [Column; 4] {
+    let [start, end] = time_columns(rows, origin);
     [
         Column::u32s("track", "Row of the track.", rows.iter().map(|r| r.track).collect()),
         Column::u32s(
@@ -280,18 +283,8 @@ pub(crate) fn call_columns(rows: &[CallRow], origin: u64) -> [Column; 4] {
             "Row of the context.",
             rows.iter().map(|row| row.context.get()).collect(),
         ),
-        Column::f64s(
-            "start_ns",
-            "ns",
-            "When it was entered, since the first record.",
-            rows.iter().map(|row| since(row.start_nanos, origin)).collect(),
-        ),
-        Column::f64s(
-            "end_ns",
-            "ns",
-            "When it was left, since the first record.",
-            rows.iter().map(|row| since(row.end_nanos, origin)).collect(),
-        ),
+        start,
+        end,
     ]
 }
 
