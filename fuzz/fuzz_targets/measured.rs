@@ -6,6 +6,7 @@
 use libfuzzer_sys::fuzz_target;
 use parallax_base::{BlockCache, Issues, Limits, MemorySource, Source};
 use parallax_formats::measured::{Event, Recording, is_recording};
+use parallax_fuzz::check_activations;
 use parallax_import::open_file;
 
 fn events(source: Source, limits: &Limits) -> Option<Vec<Vec<Event>>> {
@@ -31,19 +32,5 @@ fuzz_target!(|bytes: &[u8]| {
     let number: usize = lent.iter().flatten().map(Vec::len).sum();
     assert!(number <= bytes.len(), "more events than bytes");
     let Ok(experiment) = open_file(&source, "fuzz.plxm", &limits) else { return };
-    assert_eq!(experiment.contexts.check(), Ok(()));
-    let Some(activations) = &experiment.activations else { return };
-    let tree = &activations.tree;
-    for activation in tree.iter() {
-        let below = tree.subtree(activation);
-        assert!(below.end <= tree.len());
-        assert!(tree.parent(activation).is_none_or(|parent| tree.subtree(parent).end >= below.end));
-        assert!(tree.context(activation).idx() < experiment.contexts.len());
-        assert!(tree.thread(activation).idx() < activations.threads.len());
-        let time = tree.time(activation);
-        assert!(time.start_nanos <= time.end_nanos);
-    }
-    for touch in activations.touches.all() {
-        assert!(touch.reference.idx() < activations.references.len());
-    }
+    check_activations(&experiment);
 });

@@ -6,6 +6,7 @@ use parallax_formats::measurements::{
     ReadOptions, assemble_parts, read, read_part, read_stream, split,
 };
 use parallax_formats::stream::ChunkStream;
+use parallax_model::Experiment;
 
 /// Reads measurements from `bytes` in parts, as workers do: the same result and issues as from
 /// front to back.
@@ -81,3 +82,23 @@ pub fn trace_stream(
 
 /// Steps of the archive of which a table is replaced: enough for two levels of nodes.
 pub const STEPS: u64 = 8;
+
+/// What is known of single calls keeps its promises: contexts form a tree, everything below an
+/// activation lies in it, and what refers to something refers to what exists.
+pub fn check_activations(experiment: &Experiment) {
+    assert_eq!(experiment.contexts.check(), Ok(()));
+    let Some(activations) = &experiment.activations else { return };
+    let tree = &activations.tree;
+    for activation in tree.iter() {
+        let below = tree.subtree(activation);
+        assert!(below.end <= tree.len());
+        assert!(tree.parent(activation).is_none_or(|parent| tree.subtree(parent).end >= below.end));
+        assert!(tree.context(activation).idx() < experiment.contexts.len());
+        assert!(tree.thread(activation).idx() < activations.threads.len());
+        let time = tree.time(activation);
+        assert!(time.start_nanos <= time.end_nanos);
+    }
+    for touch in activations.touches.all() {
+        assert!(touch.reference.idx() < activations.references.len());
+    }
+}
