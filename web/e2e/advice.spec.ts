@@ -1,26 +1,14 @@
 // What could run in parallel, and the lines it is about, with the numbers of the command line.
 import { join } from "node:path";
-import AxeBuilder from "@axe-core/playwright";
-import type { Locator, Page } from "@playwright/test";
-import { command, pick, stateInAddress, useClassicPicker } from "./support/app.ts";
+import type { Page } from "@playwright/test";
+import { pick, showView, stateInAddress, useClassicPicker } from "./support/app.ts";
 import { SMALL } from "./support/calls.ts";
 import { ask } from "./support/cli.ts";
 import { roundsFolder } from "./support/rounds.ts";
+import { isClean } from "./support/axe.ts";
 import { expect, FIXTURES, test } from "./support/test.ts";
 
 test.describe.configure({ timeout: 180_000 });
-
-async function show(page: Page, view: string, testid: string): Promise<Locator> {
-  await command(page, `Show ${view}`);
-  const panel = page.getByTestId(testid);
-  await expect(panel).toBeVisible();
-  return panel;
-}
-
-async function isClean(page: Page, testid: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] }).include(`[data-testid=${testid}]`).analyze();
-  expect(violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`))).toEqual([]);
-}
 
 async function open(page: Page, below: string): Promise<string> {
   const { folder, database } = roundsFolder(below, SMALL);
@@ -34,7 +22,7 @@ async function open(page: Page, below: string): Promise<string> {
 test("loops have the verdicts of the command line, and lead to their lines", async ({ page }, info) => {
   await page.setViewportSize({ width: 1600, height: 1000 });
   const database = await open(page, info.outputDir);
-  const view = await show(page, "Parallelism", "view-advice");
+  const view = await showView(page, "Parallelism", "view-advice");
   const loops = ask("advise", database).rows;
   await expect(view.getByTestId("advice-verdict")).toHaveText(loops.map((row) => String(row["verdict"])));
   await expect(view.getByTestId("advice-work_s").first()).toHaveAttribute("data-value", String(loops[0]?.["work_s"]));
@@ -43,7 +31,7 @@ test("loops have the verdicts of the command line, and lead to their lines", asy
 
   // A loop leads to its source, where signs say what happens on its lines.
   await view.getByTestId("advice-loop").last().click();
-  const source = await show(page, "Source", "view-source");
+  const source = await showView(page, "Source", "view-source");
   await expect(source.getByTestId("source-code")).toContainText("private += shared[i] * private;");
   const signs = source.locator(".cm-signs .signs");
   await expect(signs.filter({ hasText: "LRW" }).or(signs.filter({ hasText: /^L$/u })).first()).toBeVisible();
@@ -64,7 +52,7 @@ test("calls side by side are put on workers, and the sample brings its source al
   await page.setViewportSize({ width: 1600, height: 1000 });
   await page.goto("?sample=measured-image");
   await expect(page.getByRole("tab", { name: "Parallelism" })).toBeVisible({ timeout: 60_000 });
-  const view = await show(page, "Parallelism", "view-advice");
+  const view = await showView(page, "Parallelism", "view-advice");
   await view.getByRole("combobox", { name: "What" }).selectOption("task");
   const recording = join(FIXTURES, "measured/image.plxm");
   const tasks = ask("advise", recording, "--by", "task").rows;
@@ -85,7 +73,7 @@ test("calls side by side are put on workers, and the sample brings its source al
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await expect(view.locator("[aria-live=polite]").first()).toContainText(/worker \d, from/u);
-  const source = await show(page, "Source", "view-source");
+  const source = await showView(page, "Source", "view-source");
   await expect(source.getByTestId("source-code")).toContainText("PARALLAX_FUNCTION();");
 
   // What keeps the loop of `smooth` in order is the image that it changes.

@@ -1,10 +1,10 @@
 // What the analyses of an experiment show: iterations, correlations, groups, racks and the report, with the numbers of the command line.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
-import { command, pick, seesTree, useClassicPicker, valueOf } from "./support/app.ts";
+import { pick, seesTree, showView, useClassicPicker, valueOf } from "./support/app.ts";
 import { ask } from "./support/cli.ts";
+import { isClean } from "./support/axe.ts";
 import { expect, FIXTURES, test } from "./support/test.ts";
 
 const REACTOR = join(FIXTURES, "reactor/n1024-p8");
@@ -14,19 +14,6 @@ test.describe.configure({ timeout: 180_000 });
 async function open(page: Page, path: string): Promise<void> {
   await page.goto(`?url=data/${path}/`);
   await expect(page.getByTestId("view-tree")).toBeVisible({ timeout: 60_000 });
-}
-
-async function show(page: Page, view: string, testid: string): Promise<Locator> {
-  await command(page, `Show ${view}`);
-  await expect(page.getByRole("tab", { name: view, exact: true })).toHaveAttribute("aria-selected", "true");
-  const panel = page.getByTestId(testid);
-  await expect(panel).toBeVisible();
-  return panel;
-}
-
-async function isClean(page: Page, testid: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] }).include(`[data-testid=${testid}]`).analyze();
-  expect(violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`))).toEqual([]);
 }
 
 /** Middle of a cell of the map, from its upper left corner. */
@@ -39,7 +26,7 @@ async function cellOf(map: Locator, location: number, iteration: number): Promis
 test("iterations are found, and one click away from the timeline and the tree", async ({ page }) => {
   await page.setViewportSize({ width: 1600, height: 1000 });
   await open(page, "reactor/n1024-p8");
-  const view = await show(page, "Iterations", "view-iterations");
+  const view = await showView(page, "Iterations", "view-iterations");
   // It opens beside the other pictures, not in a column of its own.
   await expect(page.getByRole("tablist").filter({ has: page.getByRole("tab", { name: "Iterations" }) }).getByRole("tab", { name: "Flame graph" })).toBeVisible();
   const iterations = ask("iterations", REACTOR, "--by", "iteration").rows;
@@ -72,12 +59,12 @@ test("iterations are found, and one click away from the timeline and the tree", 
   await page.mouse.up();
   await expect(map).toHaveAttribute("data-chosen", "10 to 14");
   await expect(view.getByTestId("iterations-chosen")).toContainText("Iterations 10 to 14");
-  const statistics = await show(page, "Statistics", "view-statistics");
+  const statistics = await showView(page, "Statistics", "view-statistics");
   const start = Math.floor(Number(iterations[10]?.["start_s"]) * 1e9);
   await expect(statistics.getByTestId("trace-window")).toHaveAttribute("data-from", String(start));
   await view.getByRole("button", { name: "Show in the timeline" }).click();
   await expect(page.getByRole("tab", { name: "Timeline", exact: true })).toHaveAttribute("aria-selected", "true");
-  await show(page, "Iterations", "view-iterations");
+  await showView(page, "Iterations", "view-iterations");
   await view.getByRole("button", { name: "Whole trace" }).click();
   await expect(view.getByTestId("iterations-chosen")).toHaveCount(0);
 });
@@ -85,7 +72,7 @@ test("iterations are found, and one click away from the timeline and the tree", 
 test("iterations by keyboard, as tables, and clean", async ({ page }) => {
   await page.setViewportSize({ width: 1600, height: 1000 });
   await open(page, "reactor/n1024-p8");
-  const view = await show(page, "Iterations", "view-iterations");
+  const view = await showView(page, "Iterations", "view-iterations");
   const map = view.getByTestId("iterations-map");
   await map.focus();
   await map.press("ArrowRight");
@@ -112,7 +99,7 @@ test("a program without iterations is given none, and why", async ({ page }) => 
   await page.goto("");
   await pick(page, "Open folder", join(FIXTURES, "otf2/all-records"));
   await expect(page.getByTestId("view-tree")).toBeVisible({ timeout: 60_000 });
-  const view = await show(page, "Iterations", "view-iterations");
+  const view = await showView(page, "Iterations", "view-iterations");
   await expect(view.getByTestId("iterations-none")).toContainText("No regular iterations");
   await expect(view.getByTestId("iterations-none")).toContainText("no context comes again at least three times at regular intervals");
   await isClean(page, "view-iterations");
@@ -121,7 +108,7 @@ test("a program without iterations is given none, and why", async ({ page }) => 
 test("correlations are those of the command line, with a scatter plot of each pair", async ({ page }) => {
   await page.setViewportSize({ width: 1600, height: 1000 });
   await open(page, "reactor/n1024-p8");
-  const view = await show(page, "Correlations", "view-correlations");
+  const view = await showView(page, "Correlations", "view-correlations");
   const pairs = ask("correlate", REACTOR).rows;
   // All costs are of one metric, which the rows need not repeat.
   const short = (name: unknown): string => String(name).replace(" (REALTIME)", "");
@@ -160,7 +147,7 @@ test("idle GPUs are blamed on what threads do meanwhile, as the command line doe
   await page.goto("");
   await pick(page, "Open files", path);
   await expect(page.getByTestId("view-timeline")).toBeVisible({ timeout: 60_000 });
-  const view = await show(page, "Idle GPUs", "view-idle-gpus");
+  const view = await showView(page, "Idle GPUs", "view-idle-gpus");
   const rows = ask("idleness", path, "--blame").rows;
   expect(rows.map((row) => row["idle"])).toEqual([0.04, 0.03]);
   await expect(view.getByTestId("idle-gpus-call_path")).toHaveText(rows.map((row) => String(row["call_path"]).split(" > ").join(" › ")));
@@ -168,9 +155,9 @@ test("idle GPUs are blamed on what threads do meanwhile, as the command line doe
   await expect(view.getByTestId("idle-gpus-sentence")).toContainText("for 57.1 % of that");
   // A call that is chosen has the focus of all views.
   await view.getByTestId("idle-gpus-call_path").first().click();
-  const locations = await show(page, "Locations", "view-distribution");
+  const locations = await showView(page, "Locations", "view-distribution");
   await expect(locations.getByTestId("distribution-context")).toContainText("load");
-  await show(page, "Idle GPUs", "view-idle-gpus");
+  await showView(page, "Idle GPUs", "view-idle-gpus");
   await isClean(page, "view-idle-gpus");
   await page.emulateMedia({ colorScheme: "dark" });
   await isClean(page, "view-idle-gpus");
@@ -179,7 +166,7 @@ test("idle GPUs are blamed on what threads do meanwhile, as the command line doe
 test("planted slow nodes are a group of their own, and stand where a host table says", async ({ page }) => {
   await page.setViewportSize({ width: 1600, height: 1000 });
   await open(page, "congested");
-  const groups = await show(page, "Groups", "view-groups");
+  const groups = await showView(page, "Groups", "view-groups");
   await expect(groups.getByTestId("groups-findings")).toContainText("2 groups: 72 locations");
   await expect(groups.getByTestId("groups-scatter")).toHaveAttribute("data-points", "96");
   await groups.getByTestId("groups-scatter").focus();
@@ -190,7 +177,7 @@ test("planted slow nodes are a group of their own, and stand where a host table 
     await groups.getByText(part, { exact: true }).click();
     await isClean(page, "view-groups");
   }
-  const racks = await show(page, "Racks", "view-racks");
+  const racks = await showView(page, "Racks", "view-racks");
   await expect(page.getByRole("tablist").filter({ has: page.getByRole("tab", { name: "Racks" }) }).getByRole("tab", { name: "Groups" })).toBeVisible();
   await expect(racks.getByText("96 nodes, but no rack is known")).toBeVisible();
   await racks.getByTestId("racks-files").setInputFiles(join(FIXTURES, "congested/hosts.csv"));
@@ -218,7 +205,7 @@ test("the report says what is wrong first, and leads to where it is", async ({ p
   await page.setViewportSize({ width: 1600, height: 1000 });
   await page.goto("?sample=reactor-run");
   await seesTree(page);
-  const report = await show(page, "Report", "view-report");
+  const report = await showView(page, "Report", "view-report");
   const findings = report.getByTestId("finding");
   await expect(findings.first()).toBeVisible();
   await findings.first().locator("summary").click();

@@ -1,8 +1,8 @@
 // The call graph: every call of a program, what runs in its loops, and the data that calls share.
-import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
 import { command, pick, stateInAddress, useClassicPicker } from "./support/app.ts";
 import { SMALL, writeCalls, type CallsProgram } from "./support/calls.ts";
+import { isClean } from "./support/axe.ts";
 import { expect, test } from "./support/test.ts";
 
 test.describe.configure({ timeout: 240_000 });
@@ -58,10 +58,9 @@ async function withMarked(page: Page, marked: number, what: string): Promise<voi
   await page.getByRole("menuitem", { name: what }).click();
 }
 
-async function isClean(page: Page): Promise<void> {
+async function isGraphClean(page: Page): Promise<void> {
   await page.getByTestId("graph-legend").evaluate((legend) => { (legend as HTMLDetailsElement).open = true; });
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] }).include("[data-testid=view-graph]").analyze();
-  expect(violations.flatMap((one) => one.nodes.map((found) => `${one.id}: ${found.target.join(" ")} ${found.failureSummary ?? ""}`))).toEqual([]);
+  await isClean(page, "view-graph");
 }
 
 test("calls open by function, one by one, and through their loops", async ({ page }) => {
@@ -102,7 +101,7 @@ test("references stand beside the calls that touch them, and those that marked c
   expect(await counted(page, "links")).toBe(await counted(page, "references"));
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    await isClean(page);
+    await isGraphClean(page);
   }
 
   const circle = page.locator("[data-reference]").filter({ hasText: "shared" });
@@ -244,7 +243,7 @@ test("everything by keyboard, and told to those who do not see it", async ({ pag
   const name = await active();
   await page.keyboard.press("Shift+F10");
   await expect(page.getByRole("menu")).toBeVisible();
-  await isClean(page);
+  await isGraphClean(page);
   await page.keyboard.press("Escape");
   await expect(page.getByRole("menu")).toHaveCount(0);
   await page.keyboard.press("z");

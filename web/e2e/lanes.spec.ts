@@ -1,9 +1,9 @@
 // What each thread does, call by call: lanes over time and put together, and the threads that have them.
 import { join } from "node:path";
-import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page } from "@playwright/test";
-import { command, pick, stateInAddress, treeRow, useClassicPicker, valueOf } from "./support/app.ts";
+import { pick, showView, stateInAddress, treeRow, useClassicPicker, valueOf } from "./support/app.ts";
 import { SMALL, writeCalls, type CallsCounts, type CallsProgram } from "./support/calls.ts";
+import { isClean } from "./support/axe.ts";
 import { expect, test } from "./support/test.ts";
 
 test.describe.configure({ timeout: 120_000 });
@@ -24,9 +24,7 @@ async function open(page: Page, folder: string, view: "Execution" | "Threads", p
 const TESTIDS = { Execution: "view-lanes", Threads: "view-threads", Tree: "view-tree", Locations: "view-distribution" } as const;
 
 async function show(page: Page, view: keyof typeof TESTIDS): Promise<void> {
-  await command(page, `Show ${view}`);
-  await expect(page.getByRole("tab", { name: view, exact: true })).toHaveAttribute("aria-selected", "true");
-  await expect(page.getByTestId(TESTIDS[view])).toBeVisible();
+  await showView(page, view, TESTIDS[view]);
 }
 
 const lanes = (page: Page): Locator => page.getByTestId("lanes");
@@ -50,11 +48,6 @@ async function activeMiddle(page: Page): Promise<{ x: number; y: number }> {
   const box = await page.getByTestId("lanes-active").boundingBox();
   if (box === null) throw new Error("no bar is active");
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
-}
-
-async function isClean(page: Page, testid: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] }).include(`[data-testid=${testid}]`).analyze();
-  expect(violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`))).toEqual([]);
 }
 
 test("each thread has a lane with all of its calls, and the line says what each does at a moment", async ({ page }, info) => {

@@ -1,5 +1,5 @@
-import { flushSync, mount, unmount, type Component } from "svelte";
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { flushSync, mount, type Component } from "svelte";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { EngineClient } from "../src/state/engine.ts";
 import type { Item } from "../src/state/item.ts";
 import { Links } from "../src/state/links.svelte.ts";
@@ -13,29 +13,13 @@ import { groupBins } from "../src/views/groups/plot.ts";
 import Racks from "../src/views/groups/Racks.svelte";
 import { GROUPS_STATE, RACKS_STATE } from "../src/views/groups/states.ts";
 import { nearest, padded, pixel } from "../src/widgets/plots/scatter.ts";
+import { usePanels } from "./panels.ts";
 import { arrived } from "./timeline-example.ts";
 
-beforeAll(() => {
-  vi.stubGlobal("ResizeObserver", class { observe(): void {} unobserve(): void {} disconnect(): void {} });
-  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-  Object.defineProperty(HTMLElement.prototype, "clientHeight", { configurable: true, value: 400 });
-  Object.defineProperty(HTMLElement.prototype, "clientWidth", { configurable: true, value: 800 });
-  Element.prototype.scrollIntoView = () => undefined;
-});
+const mounted = usePanels(800, 400);
 
-beforeEach(() => {
-  // jsdom has no canvas; pictures are looked at in a real browser.
-  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
-});
-
-let mounted: ReturnType<typeof mount>[] = [];
-
-afterEach(async () => {
-  await Promise.all(mounted.map((one) => unmount(one)));
-  mounted = [];
-  document.body.replaceChildren();
-  setHostFiles("p", { hosts: [], description: null });
-});
+beforeAll(() => { Element.prototype.scrollIntoView = () => undefined; });
+afterEach(() => { setHostFiles("p", { hosts: [], description: null }); });
 
 const item: Item = { item: "e1", kind: "experiment", title: "p", name: "p", format: "HPCToolkit 4.0", size_bytes: 0, issues: 0, members: [], has_trace: false, has_activations: false, key: "p", source: "s" };
 

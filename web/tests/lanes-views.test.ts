@@ -1,5 +1,5 @@
-import { flushSync, mount, unmount, type Component } from "svelte";
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { flushSync, mount, type Component } from "svelte";
+import { describe, expect, test } from "vitest";
 import type { EngineClient } from "../src/state/engine.ts";
 import type { Item } from "../src/state/item.ts";
 import { Links } from "../src/state/links.svelte.ts";
@@ -9,28 +9,10 @@ import Execution from "../src/views/lanes/Execution.svelte";
 import { LANES_FAMILY, LANES_SHARED, LANES_STATE, THREADS_STATE, type LanesShared, type LanesState, type ThreadsState } from "../src/views/lanes/states.ts";
 import Threads from "../src/views/lanes/Threads.svelte";
 import type { ViewProps } from "../src/views/plugin.ts";
+import { usePanels } from "./panels.ts";
 import { arrived } from "./timeline-example.ts";
 
-beforeAll(() => {
-  vi.stubGlobal("ResizeObserver", class { observe(): void {} unobserve(): void {} disconnect(): void {} });
-  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-  // jsdom measures nothing; pictures and tables need some room.
-  Object.defineProperty(HTMLElement.prototype, "clientHeight", { configurable: true, value: 600 });
-  Object.defineProperty(HTMLElement.prototype, "clientWidth", { configurable: true, value: 1000 });
-});
-
-beforeEach(() => {
-  // jsdom has no canvas; pictures are looked at in a real browser.
-  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
-});
-
-let mounted: ReturnType<typeof mount>[] = [];
-
-afterEach(async () => {
-  await Promise.all(mounted.map((one) => unmount(one)));
-  mounted = [];
-  document.body.replaceChildren();
-});
+const mounted = usePanels(1000, 600);
 
 const item: Item = {
   item: "e1", kind: "experiment", title: "p", name: "p.db", format: "Parceive", size_bytes: 0, issues: 0, members: [], has_trace: false, has_activations: true, key: "p", source: "s",

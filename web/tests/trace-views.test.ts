@@ -1,5 +1,5 @@
-import { flushSync, mount, unmount, type Component } from "svelte";
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { flushSync, mount, type Component } from "svelte";
+import { describe, expect, test } from "vitest";
 import type { EngineClient } from "../src/state/engine.ts";
 import type { Item } from "../src/state/item.ts";
 import { Links } from "../src/state/links.svelte.ts";
@@ -16,28 +16,10 @@ import Stacks from "../src/views/trace-views/Stacks.svelte";
 import Statistics from "../src/views/trace-views/Statistics.svelte";
 import * as states from "../src/views/trace-views/states.ts";
 import { TIMELINE_FAMILY, TIMELINE_SHARED, type TimelineShared } from "../src/views/timeline/shared.ts";
+import { usePanels } from "./panels.ts";
 import { arrived } from "./timeline-example.ts";
 
-beforeAll(() => {
-  vi.stubGlobal("ResizeObserver", class { observe(): void {} unobserve(): void {} disconnect(): void {} });
-  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-  // jsdom measures nothing; tables need some room to have rows.
-  Object.defineProperty(HTMLElement.prototype, "clientHeight", { configurable: true, value: 600 });
-  Object.defineProperty(HTMLElement.prototype, "clientWidth", { configurable: true, value: 900 });
-});
-
-beforeEach(() => {
-  // jsdom has no canvas; pictures are looked at in a real browser.
-  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
-});
-
-let mounted: ReturnType<typeof mount>[] = [];
-
-afterEach(async () => {
-  await Promise.all(mounted.map((one) => unmount(one)));
-  mounted = [];
-  document.body.replaceChildren();
-});
+const mounted = usePanels(900, 600);
 
 const NOTHING = 0xffff_ffff;
 const item: Item = {

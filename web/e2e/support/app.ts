@@ -102,3 +102,12 @@ export async function stateInAddress(page: Page, before: string): Promise<string
   await page.waitForTimeout(400);
   return page.url();
 }
+
+/** Brings a view to the front by the palette; gives its panel. */
+export async function showView(page: Page, view: string, testid: string): Promise<Locator> {
+  await command(page, `Show ${view}`);
+  await expect(page.getByRole("tab", { name: view, exact: true })).toHaveAttribute("aria-selected", "true");
+  const panel = page.getByTestId(testid);
+  await expect(panel).toBeVisible();
+  return panel;
+}
