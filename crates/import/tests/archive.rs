@@ -212,7 +212,7 @@ proptest! {
     fn an_archive_answers_what_a_replay_answers(
         tracks in prop::collection::vec(steps(), 1..3),
         every in 1..24_usize,
-        windows in prop::collection::vec((0..8000_u64, 0..8000_u64, 0..12_u8), 1..4),
+        windows in prop::collection::vec((0..8000_u64, 0..60_000_u64, 0..18_u8), 1..4),
     ) {
         let experiment = convert(&tracks, every);
         for (number, steps) in tracks.iter().enumerate() {

@@ -36,6 +36,16 @@ pub const BATCH_INTERVALS: usize = 4096;
 /// Nodes that one node of the next level covers.
 pub const FANOUT: usize = 4;
 
+/// How many coarser nodes stand over the highest node of a track that has at least
+/// [`COARSER_FROM`] sums.
+pub const COARSER_NODES: u8 = 2;
+
+/// Each of them has bins 2^3 times as long as those of the node below.
+pub const COARSER_BY: u8 = 3;
+
+/// A node of fewer sums is as quickly read as a coarser one.
+pub const COARSER_FROM: usize = 256;
+
 /// Keys of the manifest that readers need; others are facts about the execution.
 pub mod keys {
     /// [`super::VERSION`].

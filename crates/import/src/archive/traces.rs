@@ -269,15 +269,12 @@ impl Traces {
         let number = |bin: u64| bin.saturating_sub(node.first_bin);
         let (first, end) = (number(bins.start), number(bins.end));
         let mut totals: Vec<(u64, u64)> = Vec::new();
-        let sums = rows.u32s(SUM_CONTEXT).zip(rows.u32s(CALLS).zip(rows.u64s(NANOS)));
-        for (bin, (context, (calls, nanos))) in rows.u16s(BIN).zip(sums) {
-            let bin = u64::from(bin);
-            if bin >= end {
-                break;
-            }
-            if bin < first {
-                continue;
-            }
+        let bin_at = |row: usize| u64::from(rows.u16_at(BIN, row));
+        let from = first_row(rows.rows(), |row| bin_at(row) >= first);
+        let to = first_row(rows.rows(), |row| bin_at(row) >= end);
+        let own = rows.u32s(CALLS).skip(from).zip(rows.u64s(NANOS).skip(from));
+        let own = rows.u32s(SUM_CONTEXT).skip(from).zip(own).take(to.saturating_sub(from));
+        for (context, (calls, nanos)) in own {
             let at = context as usize;
             // Damaged rows may name any context.
             if at >= totals.len() && at < self.archive.contexts.len() {
@@ -374,14 +371,18 @@ impl Traces {
             let (first, last) =
                 (window.start_nanos >> exponent, (window.end_nanos - 1) >> exponent);
             let rows = self.archive.sums(node).map_err(|e| failed(&e))?;
-            let sums = rows.u32s(SUM_CONTEXT).zip(rows.u32s(CALLS).zip(rows.u64s(NANOS)));
-            let times = rows.u16s(BIN).zip(sums).map(|(bin, (context, (calls, nanos)))| BinTime {
-                bin: node.first_bin.saturating_add(u64::from(bin)) >> shift,
+            let bin_of = |bin: u16| node.first_bin.saturating_add(u64::from(bin)) >> shift;
+            let bin_at = |row: usize| bin_of(rows.u16_at(BIN, row));
+            let from = first_row(rows.rows(), |row| bin_at(row) >= first);
+            let to = first_row(rows.rows(), |row| bin_at(row) > last);
+            let sums = rows.u32s(CALLS).skip(from).zip(rows.u64s(NANOS).skip(from));
+            let sums = rows.u32s(SUM_CONTEXT).skip(from).zip(sums);
+            let times = rows.u16s(BIN).skip(from).zip(sums).take(to.saturating_sub(from));
+            let times = times.map(|(bin, (context, (calls, nanos)))| BinTime {
+                bin: bin_of(bin),
                 time: ContextTime { context, calls: u64::from(calls), nanos },
             });
-            let inside =
-                times.skip_while(|time| time.bin < first).take_while(|time| time.bin <= last);
-            in_chunks(inside, visit);
+            in_chunks(times, visit);
             return Ok(());
         }
         if node.level > 0 {
@@ -411,6 +412,20 @@ impl Traces {
         visit(&latest_first);
         Ok(())
     }
+}
+
+/// The first of `rows` rows from which on `is_past` holds; rows are ordered by it.
+fn first_row(rows: usize, is_past: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, rows);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_past(middle) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    low
 }
 
 /// Hands times over, many at once: a call for each would take longer than what it hands over.

@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 
 use parallax_base::{Issues, Place, Severity, Stage};
-use parallax_formats::archive::{BATCH_INTERVALS, FANOUT};
+use parallax_formats::archive::{
+    BATCH_INTERVALS, COARSER_BY, COARSER_FROM, COARSER_NODES, FANOUT,
+};
 use parallax_model::RecordCounts;
 
 use super::bins::{BinCollector, Bins, exponent_for};
@@ -370,6 +372,32 @@ impl TrackBuilder {
             if open.children > 0 && (is_needed || !is_top) {
                 self.complete(level);
             }
+            level += 1;
+        }
+        self.put_coarser_above();
+    }
+
+    /// Puts coarser nodes over the one that is above all others. A picture of all tracks at once
+    /// has few bins at first, and would read all sums of the highest nodes for them.
+    fn put_coarser_above(&mut self) {
+        let mut level = self.levels.len();
+        let Some(top) = self.levels.last_mut() else { return };
+        let mut bins = std::mem::take(&mut top.bins);
+        let (from_nanos, to_nanos) = (top.from_nanos, top.to_nanos);
+        for _ in 0..COARSER_NODES {
+            let exponent = bins.exponent + COARSER_BY;
+            if bins.sums.len() < COARSER_FROM || exponent > 63 {
+                break;
+            }
+            bins.coarsen(exponent);
+            self.nodes.push(Node {
+                level: u8::try_from(level).unwrap_or(u8::MAX),
+                from_nanos,
+                to_nanos,
+                children: 1,
+                bins: bins.clone(),
+                batch: None,
+            });
             level += 1;
         }
     }
