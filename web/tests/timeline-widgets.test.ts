@@ -42,14 +42,14 @@ function tile(over: Partial<Tile> = {}): Tile {
 }
 
 /** A source that answers when it is told to. */
-function slowSource(rows = 100): { source: TileSource; asked: { range: readonly [number, number]; bins: number; rows: number; signal: AbortSignal; answer: () => void }[]; changes: () => number } {
+function slowSource(rows = 100, tracks = 1): { source: TileSource; asked: { range: readonly [number, number]; bins: number; rows: number; signal: AbortSignal; answer: () => void }[]; changes: () => number } {
   const asked: { range: readonly [number, number]; bins: number; rows: number; signal: AbortSignal; answer: () => void }[] = [];
   let changes = 0;
   return {
     asked,
     changes: () => changes,
     source: {
-      rows: Array.from({ length: rows }, (_, at) => ({ from: at, to: at + 1 })),
+      rows: Array.from({ length: rows }, (_, at) => ({ from: at * tracks, to: (at + 1) * tracks })),
       bounds: [0, 1e9],
       originNs: 12_345n,
       fetch: (some, range, bins, signal) =>
@@ -122,6 +122,37 @@ describe("pieces of a picture", () => {
     expect(store.pieces({ ...first, range: [5e8, 5e8 + 1000] }).length).toBeGreaterThan(0);
     store.want({ ...first, range: [1e8, 1e8 + 1000] });
     expect(late.every(({ signal }) => signal.aborted)).toBe(true);
+  });
+
+  test("of many tracks a picture with long bins is asked first, and not again while it serves", async () => {
+    const { source, asked } = slowSource(100, 20);
+    const store = new TileStore(source);
+    const view = { range: [0, 1e9] as const, pixels: 800, rows: { from: 0, to: 60 } };
+    store.want(view, false);
+    const fits = exponentFor(view.range, view.pixels);
+    const exponents = (): readonly number[] => asked.map(({ range, bins }) => Math.round(Math.log2((range[1] - range[0]) / bins)));
+    expect(exponents()[0]).toBe(fits + 5);
+    asked[0]?.answer();
+    await settle();
+    // There is something to draw before what fits has come.
+    expect(store.pieces(view)).toHaveLength(1);
+    expect(store.isComplete(view)).toBe(false);
+    for (let round = 0; round < 20; round += 1) {
+      for (const one of asked) one.answer();
+      await settle();
+    }
+    expect(store.isComplete(view)).toBe(true);
+    const before = asked.length;
+    // A little nearer, what is there serves until the fitting pieces come.
+    store.want({ ...view, range: [3e8, 7e8] }, false);
+    expect(exponents().slice(before).every((exponent) => exponent === exponentFor([3e8, 7e8], 800))).toBe(true);
+    expect(asked.length).toBeGreaterThan(before);
+  });
+
+  test("of few tracks what fits is asked at once", () => {
+    const { source, asked } = slowSource();
+    new TileStore(source).want({ range: [0, 1e9], pixels: 800, rows: { from: 0, to: 60 } }, false);
+    expect(asked.every(({ bins }) => bins > 400)).toBe(true);
   });
 
   test("the engine is asked for exactly the bins that the window touches", () => {

@@ -28,6 +28,14 @@ export function csv(rows: Iterable<readonly (string | number | bigint | boolean 
   return text;
 }
 
+/** What is on screen, to be taken along. */
+export interface Picture {
+  /** As dots. */
+  png(): Promise<Blob>;
+  /** As a vector picture. */
+  svg(): string;
+}
+
 /** An SVG element as a file of its own: computed colours and fonts are written into it. */
 export function svgText(source: SVGSVGElement): string {
   const copy = source.cloneNode(true) as SVGSVGElement;

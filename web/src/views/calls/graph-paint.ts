@@ -1,4 +1,5 @@
 import { category, contrast, cssOf, inkOn, luminance, ramp, type Rgb } from "../../base/palettes.ts";
+import type { Pen } from "../../widgets/canvas/pen.ts";
 import { eachFamilyIn, eachNodeIn, LEVEL_GAP, NODE_HEIGHT, ROW, type Area, type TreeLayout } from "../../widgets/graph/tree-layout.ts";
 import type { GraphWindow } from "../../widgets/graph/window.ts";
 import type { Deed, ReferenceLink, ShownReferences } from "./graph-references.ts";
@@ -15,7 +16,7 @@ const WIDEST_TEXT = 200;
 /** Below this zoom letters are no longer read. */
 const LEAST_TEXT_ZOOM = 0.42;
 const CORNER = 5;
-/** More links than this have neither arrows nor dashes, and circles no letters, until they are at rest. */
+/** More links than this have neither arrows nor dashes, and circles neither edges nor letters, until they are at rest. */
 const MOST_MOVING = 150;
 
 export type Theme = "light" | "dark";
@@ -100,14 +101,14 @@ export interface GraphPicture {
 }
 
 /** Draws what is on screen. */
-export function paintGraph(context: CanvasRenderingContext2D, picture: GraphPicture, window: GraphWindow, width: number, height: number): void {
+export function paintGraph(context: Pen, picture: GraphPicture, window: GraphWindow, width: number, height: number): void {
   const { colours, layout } = picture;
   context.fillStyle = colours.panel;
   context.fillRect(0, 0, width, height);
   context.save();
   context.scale(window.zoom, window.zoom);
   const area: Area = { left: window.x, top: window.y, right: window.x + width / window.zoom, bottom: window.y + height / window.zoom };
-  const painter = new Painter(context, picture, window);
+  const painter = new Painter(context, picture, window, area);
   // Rows that would lie on the same dot are drawn once.
   const step = ROW * window.zoom < 2 ? 2 / window.zoom : 0;
   eachFamilyIn(layout, area, (node) => { painter.hull(node, area); }, step);
@@ -121,17 +122,22 @@ export function paintGraph(context: CanvasRenderingContext2D, picture: GraphPict
 }
 
 class Painter {
-  readonly #context: CanvasRenderingContext2D;
+  readonly #context: Pen;
   readonly #of: GraphPicture;
   readonly #window: GraphWindow;
   readonly #hasText: boolean;
   readonly #isPlain: boolean;
+  /** Right and lower edge of what is on screen, as places are taken. */
+  readonly #right: number;
+  readonly #bottom: number;
   readonly #cost = new Map<number, readonly [fill: string, ink: string]>();
 
-  constructor(context: CanvasRenderingContext2D, of: GraphPicture, window: GraphWindow) {
+  constructor(context: Pen, of: GraphPicture, window: GraphWindow, area: Area) {
     this.#context = context;
     this.#of = of;
     this.#window = window;
+    this.#right = area.right - area.left;
+    this.#bottom = area.bottom - area.top;
     this.#hasText = window.zoom >= LEAST_TEXT_ZOOM;
     this.#isPlain = of.isMoving && of.references.links.length > MOST_MOVING;
     context.font = of.colours.font;
@@ -364,7 +370,7 @@ class Painter {
     this.#context.globalAlpha = 1;
   }
 
-  /** Lines of one look: drawn as one, for there may be a thousand in each frame. */
+  /** Lines of one look. Each is a stroke of its own: for software that draws, a thousand short ones are half the work of a long one that crosses itself. */
   #lines(links: readonly ReferenceLink[], deed: Deed, alpha: number, width: number): void {
     if (links.length === 0) return;
     const { places, colours, theme, layout } = this.#of;
@@ -372,27 +378,35 @@ class Painter {
     context.globalAlpha = alpha;
     context.strokeStyle = context.fillStyle = deedColour(deed, theme, colours.text);
     context.lineWidth = width;
+    context.lineCap = this.#isPlain ? "butt" : "round";
     context.setLineDash(this.#isPlain ? [] : [...deedDash(deed)]);
-    const heads = new Path2D();
-    context.beginPath();
+    const heads: (readonly [x: number, y: number, ux: number, uy: number])[] = [];
     for (const link of links) {
       const node = this.#of.nodeOf(link.node);
       if (node < 0) continue;
       const [cx, cy] = [(places?.x[link.reference] ?? 0) - this.#window.x, (places?.y[link.reference] ?? 0) - this.#window.y];
       const [fromX, fromY] = anchor(this.#x(node), this.#y(node), layout.width[node] ?? 0, cx, cy);
+      if (!this.#isSeen(Math.min(fromX, cx), Math.min(fromY, cy), Math.max(fromX, cx), Math.max(fromY, cy))) continue;
       const [dx, dy] = [cx - fromX, cy - fromY];
       const length = Math.hypot(dx, dy) || 1;
       const [ux, uy] = [dx / length, dy / length];
       const [toX, toY] = [cx - ux * REFERENCE_RADIUS, cy - uy * REFERENCE_RADIUS];
+      context.beginPath();
       context.moveTo(fromX, fromY);
       context.lineTo(toX, toY);
+      context.stroke();
       if (this.#isPlain || length < REFERENCE_RADIUS + 6) continue;
-      if (deed !== "reads") arrowHead(heads, toX, toY, ux, uy);
-      if (deed !== "writes") arrowHead(heads, fromX, fromY, -ux, -uy);
+      if (deed !== "reads") heads.push([toX, toY, ux, uy]);
+      if (deed !== "writes") heads.push([fromX, fromY, -ux, -uy]);
     }
-    context.stroke();
     context.setLineDash([]);
-    context.fill(heads);
+    context.lineCap = "round";
+    for (const head of heads) arrowHead(context, ...head);
+  }
+
+  /** Whether a part of a rectangle is on screen. */
+  #isSeen(left: number, top: number, right: number, bottom: number): boolean {
+    return right >= 0 && bottom >= 0 && left <= this.#right && top <= this.#bottom;
   }
 
   circles(): void {
@@ -411,7 +425,8 @@ class Painter {
       const of = this.#of.referenceOf(id);
       const [x, y] = [(places.x[place] ?? 0) - this.#window.x, (places.y[place] ?? 0) - this.#window.y];
       const look = looks[storageOf(of?.storage ?? "") + 1];
-      if (look === undefined) return;
+      const room = REFERENCE_RADIUS + 6;
+      if (look === undefined || !this.#isSeen(x - room, y - room, x + room, y + room)) return;
       const isOne = place === hoveredReference || ofHovered.has(place);
       context.globalAlpha = isPicked && !isOne ? 0.35 : 1;
       if (shared.has(place)) {
@@ -427,7 +442,7 @@ class Painter {
       context.beginPath();
       context.arc(x, y, REFERENCE_RADIUS, 0, 2 * Math.PI);
       context.fill();
-      context.stroke();
+      if (!this.#isPlain) context.stroke();
       if (this.#hasText && !this.#isPlain) {
         context.fillStyle = look.ink;
         context.textAlign = "center";
@@ -488,15 +503,17 @@ function anchor(left: number, y: number, width: number, toX: number, toY: number
   return [toX, toY > y ? y + half : y - half];
 }
 
-function arrowHead(path: Path2D, x: number, y: number, ux: number, uy: number): void {
-  path.moveTo(x, y);
-  path.lineTo(x - ux * 7 - uy * 3.5, y - uy * 7 + ux * 3.5);
-  path.lineTo(x - ux * 7 + uy * 3.5, y - uy * 7 - ux * 3.5);
-  path.closePath();
+function arrowHead(context: Pen, x: number, y: number, ux: number, uy: number): void {
+  context.beginPath();
+  context.moveTo(x, y);
+  context.lineTo(x - ux * 7 - uy * 3.5, y - uy * 7 + ux * 3.5);
+  context.lineTo(x - ux * 7 + uy * 3.5, y - uy * 7 - ux * 3.5);
+  context.closePath();
+  context.fill();
 }
 
 /** A turning arrow: a loop. */
-function cycleGlyph(context: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
+function cycleGlyph(context: Pen, x: number, y: number, radius: number): void {
   context.lineWidth = 1.4;
   context.beginPath();
   context.arc(x, y, radius, -0.6, 4.4);
@@ -509,7 +526,7 @@ function cycleGlyph(context: CanvasRenderingContext2D, x: number, y: number, rad
   context.fill();
 }
 
-function arrowGlyph(context: CanvasRenderingContext2D, x: number, y: number, length: number): void {
+function arrowGlyph(context: Pen, x: number, y: number, length: number): void {
   context.lineWidth = 1.4;
   context.beginPath();
   context.moveTo(x, y);
@@ -520,7 +537,7 @@ function arrowGlyph(context: CanvasRenderingContext2D, x: number, y: number, len
   context.stroke();
 }
 
-function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
+function fitted(context: Pen, text: string, room: number): string {
   const width = context.measureText(text).width;
   if (width <= room) return text;
   const letters = Math.floor((room / width) * text.length) - 1;

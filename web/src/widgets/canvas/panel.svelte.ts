@@ -1,4 +1,6 @@
-import { canvasPicture } from "../save.ts";
+import type { Picture } from "../save.ts";
+import type { Pen } from "./pen.ts";
+import { pictureOf } from "./picture.ts";
 import { prepared } from "./prepared.ts";
 
 /** A place on a panel, in pixels from its upper left corner. */
@@ -20,8 +22,11 @@ export class CanvasPanel {
   /** Where the pointer is; null when it is elsewhere. */
   pointer = $state.raw<Place | null>(null);
 
+  readonly #paint: (context: Pen) => void;
+
   /** Paints when the canvas is there, and again whenever something changes that `paint` has read. */
-  constructor(paint: (context: CanvasRenderingContext2D) => void) {
+  constructor(paint: (context: Pen) => void) {
+    this.#paint = paint;
     $effect(() => {
       if (this.width === 0 || this.height === 0) return;
       const context = prepared(this.canvas, this.width, this.height);
@@ -42,9 +47,8 @@ export class CanvasPanel {
     this.box?.focus({ preventScroll: true });
   }
 
-  /** What is on screen as a picture of dots. */
-  async png(): Promise<Blob> {
-    if (this.canvas === undefined) throw new Error("The picture is not on screen.");
-    return canvasPicture(this.canvas);
+  /** What is on screen. */
+  picture(): Picture {
+    return pictureOf(this.width, this.height, this.#paint);
   }
 }

@@ -1,3 +1,4 @@
+import type { Pen } from "../canvas/pen.ts";
 import { eachPiece, type FlameLayout, type FlamePiece } from "./flame-layout.ts";
 
 /** Height of a level, in pixels. */
@@ -31,7 +32,7 @@ export interface FlameLook {
   readonly font: string;
 }
 
-/** What draws: a canvas or the text of an SVG. */
+/** What draws. */
 export interface FlamePainter {
   rect(x: number, y: number, width: number, height: number, fill: string): void;
   text(x: number, y: number, text: string, ink: string): void;
@@ -92,8 +93,8 @@ function fitted(name: string, room: number, painter: FlamePainter, widths: Map<s
   return letters < 2 ? "" : `${name.slice(0, letters).trimEnd()}…`;
 }
 
-/** A painter on a canvas whose coordinates are CSS pixels. */
-export function canvasPainter(context: CanvasRenderingContext2D, font: string): FlamePainter {
+/** A painter with a pen whose coordinates are CSS pixels. */
+export function canvasPainter(context: Pen, font: string): FlamePainter {
   context.font = font;
   context.textBaseline = "middle";
   return {
@@ -107,23 +108,4 @@ export function canvasPainter(context: CanvasRenderingContext2D, font: string): 
     },
     widthOf: (text) => context.measureText(text).width,
   };
-}
-
-/** A painter that writes an SVG; `widthOf` measures as the canvas does. */
-export function svgPainter(widthOf: (text: string) => number): { painter: FlamePainter; svg(width: number, height: number, font: string, background: string): string } {
-  const parts: string[] = [];
-  const short = (value: number): string => String(Math.round(value * 100) / 100);
-  return {
-    painter: {
-      rect: (x, y, width, height, fill) => parts.push(`<rect x="${short(x)}" y="${short(y)}" width="${short(width)}" height="${short(height)}" fill="${fill}"/>`),
-      text: (x, y, text, ink) => parts.push(`<text x="${short(x)}" y="${short(y)}" fill="${ink}" dominant-baseline="central">${escaped(text)}</text>`),
-      widthOf,
-    },
-    svg: (width, height, font, background) =>
-      `<svg xmlns="http://www.w3.org/2000/svg" width="${short(width)}" height="${short(height)}" style="font:${escaped(font)}"><rect width="100%" height="100%" fill="${background}"/>${parts.join("")}</svg>`,
-  };
-}
-
-function escaped(text: string): string {
-  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 }

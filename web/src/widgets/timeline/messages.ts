@@ -1,4 +1,5 @@
 /** Messages as lines from a sender to a receiver. Pure. */
+import type { Pen } from "../canvas/pen.ts";
 import { pixelOf, type TimeScale } from "./axis.ts";
 
 /** Messages, one entry for each. */
@@ -69,7 +70,7 @@ export interface LineLook {
 }
 
 /** Draws lines between tracks, with arrows where there are few, and the one that is pointed at above the others. */
-export function paintLines(context: CanvasRenderingContext2D, lines: readonly LinkLine[], pointedAt: number, look: LineLook): void {
+export function paintLines(context: Pen, lines: readonly LinkLine[], pointedAt: number, look: LineLook): void {
   if (lines.length === 0) return;
   const isFew = lines.length < 200;
   for (const isBackwards of [false, true]) {
@@ -102,7 +103,7 @@ export function paintLines(context: CanvasRenderingContext2D, lines: readonly Li
   context.fill();
 }
 
-function arrow(context: CanvasRenderingContext2D, { x1, y1, x2, y2 }: LinkLine): void {
+function arrow(context: Pen, { x1, y1, x2, y2 }: LinkLine): void {
   const length = Math.hypot(x2 - x1, y2 - y1);
   if (length < 12) return;
   const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];

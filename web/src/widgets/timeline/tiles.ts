@@ -100,6 +100,11 @@ function keyOf(place: TilePlace): string {
   return `${String(place.exponent)}/${String(place.column)}/${String(place.block)}`;
 }
 
+/** So many tracks are quickly read at any length of bins. */
+const FEW_TRACKS = 128;
+/** How much longer, as powers of two, bins are at first where there are more: each step takes about an eighth of the time of the next. */
+const COARSER_STEPS = [5, 2] as const;
+
 const MOST_KEPT = 160;
 const MOST_ASKED = 3;
 
@@ -123,7 +128,8 @@ export class TileStore {
   want(view: TileView, isReadingAhead = true): void {
     const exponent = exponentFor(view.range, view.pixels);
     const visible = placesFor(view, exponent, this.#source);
-    this.#wanted = isReadingAhead ? [...visible, ...this.#next(view, exponent)] : visible;
+    const first = this.#first(view, exponent);
+    this.#wanted = isReadingAhead ? [...first, ...visible, ...this.#next(view, exponent)] : [...first, ...visible];
     const wanted = new Set(this.#wanted.map((place) => keyOf(place)));
     for (const [key, control] of this.#asked) {
       if (wanted.has(key)) continue;
@@ -131,6 +137,17 @@ export class TileStore {
       control.abort();
     }
     this.#start();
+  }
+
+  /** What is asked for before what fits, so that something is there at once: long bins of many tracks come in no time. */
+  #first(view: TileView, exponent: number): readonly TilePlace[] {
+    const tracks = this.#source.rows.slice(view.rows.from, view.rows.to).reduce((sum, row) => sum + row.to - row.from, 0);
+    if (tracks <= FEW_TRACKS) return [];
+    let there = 0;
+    while (there <= COARSER_STEPS[0] && !this.#isThere(view, exponent + there)) there += 1;
+    const isNothing = there > COARSER_STEPS[0];
+    // Bins half as long as those that are there are hardly better.
+    return COARSER_STEPS.filter((step) => isNothing || step < there - 1).flatMap((step) => placesFor(view, exponent + step, this.#source));
   }
 
   #next(view: TileView, exponent: number): readonly TilePlace[] {
@@ -147,7 +164,11 @@ export class TileStore {
 
   /** Whether everything that the view shows is there at the length of bins that fits it. */
   isComplete(view: TileView): boolean {
-    return placesFor(view, exponentFor(view.range, view.pixels), this.#source).every((place) => this.#kept.has(keyOf(place)));
+    return this.#isThere(view, exponentFor(view.range, view.pixels));
+  }
+
+  #isThere(view: TileView, exponent: number): boolean {
+    return placesFor(view, exponent, this.#source).every((place) => this.#kept.has(keyOf(place)));
   }
 
   /** What there is to draw for a view, from the least fitting to the best, which then lies on top. */

@@ -1,3 +1,4 @@
+import type { Pen } from "../canvas/pen.ts";
 import type { TimeScale } from "../timeline/axis.ts";
 
 /** Colours and font of a `TimePlot`, as CSS. */
@@ -15,7 +16,7 @@ interface TimeLook {
 
 /** Where a `TimePlot` is painted: the origin is below the axis, at the upper left corner of what is on screen. */
 export interface TimePaint {
-  readonly context: CanvasRenderingContext2D;
+  readonly context: Pen;
   readonly scale: TimeScale;
   /** Where the picture begins, to the right of the names. */
   readonly left: number;
@@ -38,7 +39,7 @@ export interface TimePoint {
 }
 
 /** As much of a text as fits, with an ellipsis for the rest; empty where nothing does. */
-export function fittedText(context: CanvasRenderingContext2D, text: string, room: number): string {
+export function fittedText(context: Pen, text: string, room: number): string {
   const width = context.measureText(text).width;
   if (width <= room) return text;
   const letters = Math.floor((room / width) * text.length) - 1;
