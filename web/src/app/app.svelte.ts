@@ -11,9 +11,8 @@ import { Tasks } from "../state/tasks.svelte.ts";
 import { fromFragment, toFragment } from "../state/url.ts";
 import { loadViews } from "../views/registry.ts";
 import type { ViewPlugin } from "../views/plugin.ts";
+import { StateAddress } from "./address.ts";
 import type { DockControl } from "./dock-control.ts";
-
-const WRITE_AFTER_MILLIS = 250;
 
 /** When the start page has long been painted. */
 const PRELOAD_AFTER_MILLIS = 1500;
@@ -40,7 +39,7 @@ export class Application {
   #wished: ViewPlugin | null = null;
   /** The panel that has the keyboard or had it last. */
   activePanel = $state<string | null>(null);
-  #written = "";
+  readonly #address = new StateAddress(browserStorage("sessionStorage"));
 
   get dock(): DockControl | null {
     return this.#dock;
@@ -96,22 +95,20 @@ export class Application {
       document.title = item === null ? "Parallax" : `${item.title === "" ? "Untitled" : item.title} – Parallax`;
     });
     $effect(() => {
-      const { state } = this.store;
-      const timer = setTimeout(() => {
-        const isEmpty = state.sources.length === 0;
-        this.#written = isEmpty ? "" : toFragment(state);
-        if (location.hash !== this.#written && !(isEmpty && location.hash === "")) {
-          history.replaceState(history.state, "", isEmpty ? location.pathname + location.search : this.#written);
-        }
-      }, WRITE_AFTER_MILLIS);
-      return () => { clearTimeout(timer); };
+      this.#address.put(this.store.state);
     });
+    this.#address.takeUp();
     void this.#begin();
   }
 
   /** Follows a link that was put into the address of the open page. */
   addressChanged(): void {
-    if (location.hash !== this.#written) this.#restoreFragment();
+    if (!this.#address.isOwn) this.#restoreFragment();
+  }
+
+  /** The page goes away, perhaps to come back. */
+  leave(): void {
+    this.#address.keep();
   }
 
   setTheme(theme: ThemeChoice): void {

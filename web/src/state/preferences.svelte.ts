@@ -117,10 +117,10 @@ function objects(value: Json | undefined): readonly (Json & object & { readonly 
   return Array.isArray(value) ? (value as readonly Json[]).filter((one) => isObject(one)) : [];
 }
 
-/** The browser's storage, or null where pages may not use it. */
-export function browserStorage(): Storage | null {
+/** The browser's storage, for good or as long as the page's tab is open; null where pages may not use it. */
+export function browserStorage(kind: "localStorage" | "sessionStorage" = "localStorage"): Storage | null {
   try {
-    return localStorage;
+    return window[kind];
   } catch {
     return null;
   }
