@@ -5,16 +5,18 @@ import { toFragment } from "../state/url.ts";
 const WRITE_AFTER_MILLIS = 250;
 const KEPT = "parallax-late-state";
 
-/** What was not yet in the address when the page went away. */
+/** The state when the page went away. */
 interface Kept {
-  /** The address's fragment then. */
-  readonly at: string;
+  /** Fragments with which the browser may load the page again: that of the address, and the one before, where the browser has not heard of that yet. */
+  readonly at: readonly string[];
   readonly fragment: string;
 }
 
 /** The state in the page's address: a reload, a bookmark and a link bring it back. */
 export class StateAddress {
   #written = "";
+  /** The fragment before the last one that was written. */
+  #before = "";
   #waiting: AppState | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #storage: Storage | null;
@@ -37,8 +39,8 @@ export class StateAddress {
 
   /** The page goes away: an address that is written now would come too late for a reload. */
   keep(): void {
-    if (this.#waiting === null) return;
-    const kept: Kept = { at: location.hash, fragment: fragmentOf(this.#waiting) };
+    const fragment = this.#waiting === null ? this.#written : fragmentOf(this.#waiting);
+    const kept: Kept = { at: [location.hash, this.#before], fragment };
     try {
       this.#storage?.setItem(KEPT, JSON.stringify(kept));
     } catch {
@@ -54,14 +56,16 @@ export class StateAddress {
     const [navigation] = performance.getEntriesByType("navigation");
     const kept = parseKept(text);
     const isReload = navigation instanceof PerformanceNavigationTiming && navigation.type === "reload";
-    if (isReload && kept?.at === location.hash) this.#show(kept.fragment);
+    if (isReload && kept?.at.includes(location.hash) === true) this.#show(kept.fragment);
   }
 
   #write(): void {
     if (this.#waiting === null) return;
     this.#written = fragmentOf(this.#waiting);
     this.#waiting = null;
-    if (location.hash !== this.#written) this.#show(this.#written);
+    if (location.hash === this.#written) return;
+    this.#before = location.hash;
+    this.#show(this.#written);
   }
 
   #show(fragment: string): void {
@@ -72,7 +76,7 @@ export class StateAddress {
 function parseKept(text: string): Kept | null {
   try {
     const { at, fragment } = JSON.parse(text) as { readonly at?: unknown; readonly fragment?: unknown };
-    return typeof at === "string" && typeof fragment === "string" ? { at, fragment } : null;
+    return Array.isArray(at) && typeof fragment === "string" ? { at: at.map(String), fragment } : null;
   } catch {
     return null;
   }
