@@ -24,7 +24,9 @@ export function keyParts(keys: string, mac = MAC): readonly string[] {
   const signs: Readonly<Record<string, string>> = mac
     ? { Ctrl: "⌘", Shift: "⇧", Alt: "⌥", ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→" }
     : { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→" };
-  return keys.split("+").map((part) => signs[part] ?? (part === "" ? "+" : part));
+  // The plus key itself: alone, or behind others, as in `Ctrl++`.
+  const parts = keys.endsWith("+") ? [...keys.slice(0, -1).split("+").filter((part) => part !== ""), "+"] : keys.split("+");
+  return parts.map((part) => signs[part] ?? part);
 }
 
 /** Keys as one text: `Ctrl+K`. */
