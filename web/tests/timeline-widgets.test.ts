@@ -131,7 +131,7 @@ describe("pieces of a picture", () => {
     store.want(view, false);
     const fits = exponentFor(view.range, view.pixels);
     const exponents = (): readonly number[] => asked.map(({ range, bins }) => Math.round(Math.log2((range[1] - range[0]) / bins)));
-    expect(exponents()[0]).toBe(fits + 5);
+    expect(exponents()[0]).toBe(fits + 6);
     asked[0]?.answer();
     await settle();
     // There is something to draw before what fits has come.

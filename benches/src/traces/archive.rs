@@ -25,7 +25,7 @@ const STEP_NANOS: u64 = 100_000_000;
 /// Steps that are given to the conversion at once.
 const SLICE_STEPS: u64 = 60;
 /// Part of the name: another number makes another archive.
-const GENERATION: u32 = 3;
+const GENERATION: u32 = 4;
 
 /// The archive, made when it is not there yet.
 pub(super) fn get() -> Result<PathBuf> {

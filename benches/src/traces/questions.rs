@@ -12,8 +12,8 @@ use super::{Dice, archive, verdict};
 
 /// Pixels of a picture across.
 const BINS: usize = 1_000;
-/// Bins of the picture that is asked for first: 2^5 times as long.
-const FIRST_BINS: usize = BINS >> 5;
+/// Bins of the picture that is asked for first: 2^6 times as long.
+const FIRST_BINS: usize = BINS >> 6;
 const ASKED: usize = 200;
 const TILE_MILLIS: f64 = 20.0;
 const SUMS_MILLIS: f64 = 50.0;

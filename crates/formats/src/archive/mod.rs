@@ -40,8 +40,8 @@ pub const FANOUT: usize = 4;
 /// [`COARSER_FROM`] sums.
 pub const COARSER_NODES: u8 = 2;
 
-/// Each of them has bins 2^3 times as long as those of the node below.
-pub const COARSER_BY: u8 = 3;
+/// Each of them has bins 2^2 times as long as those of the node below.
+pub const COARSER_BY: u8 = 2;
 
 /// A node of fewer sums is as quickly read as a coarser one.
 pub const COARSER_FROM: usize = 256;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use parallax_base::{FolderSink, Issues, Severity};
 use parallax_formats::archive::table::ColumnData;
 use parallax_formats::archive::{
-    ArchiveWriter, BATCH_INTERVALS, CollectiveRow, ContextRow, CounterRow, FunctionRow,
-    IntervalRow, IssueRow, MarkerRow, MessageRow, NONE_32, NONE_64, NodeRow, OpenRow, ProfileRow,
-    Record, SpanRow, SumRow, TrackRow, ValueRow, WriteError, keys,
+    ArchiveWriter, BATCH_INTERVALS, COARSER_NODES, CollectiveRow, ContextRow, CounterRow,
+    FunctionRow, IntervalRow, IssueRow, MarkerRow, MessageRow, NONE_32, NONE_64, NodeRow, OpenRow,
+    ProfileRow, Record, SpanRow, SumRow, TrackRow, ValueRow, WriteError, keys,
 };
 use parallax_model::IdentityKind;
 
@@ -16,7 +16,7 @@ use super::bins::Bins;
 use super::components::{Components, InputPlan, Survey};
 use super::messages::{Matcher, NO_RECEIVE, NO_SEND};
 use super::sorter::Sorter;
-use super::track::{Batch, Peer, TrackBuilder};
+use super::track::{Batch, Node, Peer, TrackBuilder};
 use super::transfers::Transfers;
 
 /// Rows of a batch of messages, collectives, values or markers.
@@ -382,9 +382,9 @@ impl Conversion {
             map.push(context);
         }
         track.taken = track.num_contexts();
-        for node in std::mem::take(&mut track.nodes) {
+        for mut node in std::mem::take(&mut track.nodes) {
             let (mut first_child, mut intervals, mut open_context, mut open_depth) = (0, 0, 0, 0);
-            if let Some(batch) = node.batch {
+            if let Some(batch) = node.batch.take() {
                 first_child = u32::try_from(self.open.len()).unwrap_or(NONE_32);
                 intervals = u32::try_from(batch.intervals.len()).unwrap_or(NONE_32);
                 open_context = map.get(batch.open_context as usize).copied().unwrap_or(0);
@@ -394,20 +394,30 @@ impl Conversion {
             }
             let first_bin = write_sums(&mut self.writer, &node.bins, map)?;
             self.nodes.push(NodeRow {
-                track: row,
-                level: node.level,
-                exponent: node.bins.exponent,
-                first_bin,
-                from_nanos: node.from_nanos,
-                to_nanos: node.to_nanos,
                 first_child,
-                children: node.children,
-                sums: self.num_sums,
                 intervals,
                 open_context,
                 open_depth,
+                ..node_row(row, &node, first_bin, self.num_sums)
             });
             self.num_sums += 1;
+        }
+        Ok(())
+    }
+
+    /// Writes the coarser nodes of all tracks one after the other, so that a picture of all tracks
+    /// reads them in one go: where the browser is asked, each read takes a millisecond.
+    fn write_coarser(&mut self) -> Result<(), ConversionError> {
+        for nth in 0..usize::from(COARSER_NODES) {
+            for (row, (track, map)) in (0..).zip(self.tracks.iter().zip(&self.maps)) {
+                let Some(node) = track.coarser.get(nth) else { continue };
+                let first_bin = write_sums(&mut self.writer, &node.bins, map)?;
+                self.nodes.push(node_row(row, node, first_bin, self.num_sums));
+                self.num_sums += 1;
+            }
+        }
+        for track in &mut self.tracks {
+            track.coarser = Vec::new();
         }
         Ok(())
     }
@@ -496,6 +506,7 @@ impl Conversion {
         }
         self.forget_only_application();
         self.commit()?;
+        self.write_coarser()?;
         let across = self.across();
         let rest = Matcher::new(Arc::clone(&self.sink), 0);
         let matcher = std::mem::replace(&mut self.matcher, rest);
@@ -628,6 +639,24 @@ fn write_intervals(
         ColumnData::U64(rows.iter().map(|row| row.end_nanos).collect()),
     ];
     writer.write_columns(IntervalRow::LAYOUT, columns)
+}
+
+/// The row of a node above level 0; its first child is found when all nodes are there.
+fn node_row(track: u32, node: &Node, first_bin: u64, sums: u32) -> NodeRow {
+    NodeRow {
+        track,
+        level: node.level,
+        exponent: node.bins.exponent,
+        first_bin,
+        from_nanos: node.from_nanos,
+        to_nanos: node.to_nanos,
+        first_child: 0,
+        children: node.children,
+        sums,
+        intervals: 0,
+        open_context: 0,
+        open_depth: 0,
+    }
 }
 
 /// Writes the sums of a node; returns its first bin.

@@ -6,9 +6,7 @@
 use std::collections::HashMap;
 
 use parallax_base::{Issues, Place, Severity, Stage};
-use parallax_formats::archive::{
-    BATCH_INTERVALS, COARSER_BY, COARSER_FROM, COARSER_NODES, FANOUT,
-};
+use parallax_formats::archive::{BATCH_INTERVALS, COARSER_BY, COARSER_FROM, COARSER_NODES, FANOUT};
 use parallax_model::RecordCounts;
 
 use super::bins::{BinCollector, Bins, exponent_for};
@@ -157,6 +155,8 @@ pub struct TrackBuilder {
     pub(super) counts: RecordCounts,
     pub(super) spent: Vec<Spent>,
     pub(super) nodes: Vec<Node>,
+    /// Nodes over the one that is above all others, when the track is finished.
+    pub(super) coarser: Vec<Node>,
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) collectives: Vec<Collective>,
     pub(super) values: Vec<(u32, u64, f64)>,
@@ -196,6 +196,7 @@ impl TrackBuilder {
             counts: RecordCounts::default(),
             spent: vec![Spent::default()],
             nodes: Vec::new(),
+            coarser: Vec::new(),
             endpoints: Vec::new(),
             collectives: Vec::new(),
             values: Vec::new(),
@@ -390,7 +391,7 @@ impl TrackBuilder {
                 break;
             }
             bins.coarsen(exponent);
-            self.nodes.push(Node {
+            self.coarser.push(Node {
                 level: u8::try_from(level).unwrap_or(u8::MAX),
                 from_nanos,
                 to_nanos,

@@ -102,8 +102,8 @@ function keyOf(place: TilePlace): string {
 
 /** So many tracks are quickly read at any length of bins. */
 const FEW_TRACKS = 128;
-/** How much longer, as powers of two, bins are at first where there are more: each step takes about an eighth of the time of the next. */
-const COARSER_STEPS = [5, 2] as const;
+/** How much longer, as powers of two, bins are at first where there are more: whatever the zoom, archives have nodes with bins so long over each whole track. */
+const COARSER_STEPS = [6, 4] as const;
 
 const MOST_KEPT = 160;
 const MOST_ASKED = 3;
