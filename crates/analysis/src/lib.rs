@@ -13,5 +13,6 @@ mod mpi;
 pub mod report;
 pub mod scaling;
 pub mod topology;
+pub mod user_events;
 
 pub use mpi::{MpiClass, mpi_routine};

@@ -240,6 +240,8 @@ pub(crate) enum Command {
     Balance(BalanceArgs),
     /// What one context costs at every location, rank or node.
     Distribution(DistributionArgs),
+    /// What a program reported one value at a time, such as sizes of messages: TAU's user events.
+    UserEvents(crate::commands::UserEventsArgs),
     /// The lines of a source file with what they cost.
     Source {
         #[command(flatten)]

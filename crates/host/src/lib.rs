@@ -21,6 +21,7 @@ mod profile;
 mod response;
 mod scaling;
 mod timeline;
+mod user_events;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -167,6 +168,12 @@ impl Host {
                 iterations::iterations(&*self.experiment(&ask.item)?, &ask, control)
             }
             Request::Stacks(ask) => timeline::stacks(&*self.experiment(&ask.item)?, &ask, control),
+            Request::UserEvents(ask) => {
+                user_events::user_events(&*self.experiment(&ask.item)?, &ask, control)
+            }
+            Request::UserEventLocations(ask) => {
+                user_events::locations(&*self.experiment(&ask.item)?, &ask, control)
+            }
             Request::Scaling(ask) => scaling::scaling(&*self.ensemble(&ask.item)?, &ask),
             Request::ScalingTable(ask) => scaling::table(&*self.ensemble(&ask.item)?, &ask),
             Request::Models(ask) => scaling::models(&*self.ensemble(&ask.item)?, &ask),

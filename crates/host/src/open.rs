@@ -258,6 +258,10 @@ fn item_reply(key: &str, item: &Item) -> ItemReply {
             Content::Experiment(opened) => opened.session().experiment().activations.is_some(),
             Content::Ensemble(_) => false,
         },
+        has_user_events: match &item.content {
+            Content::Experiment(opened) => opened.has_user_events(),
+            Content::Ensemble(_) => false,
+        },
     }
 }
 

@@ -314,6 +314,31 @@ fn user_events_are_five_metrics_at_their_contexts() {
 }
 
 #[test]
+fn user_events_of_two_paths_to_one_context_are_put_together() {
+    // Without call paths there is one context for each function.
+    let x = experiment(&profile(
+        &[("main", 1, 1, 1.0, 3.0), ("io", 1, 1, 1.0, 3.0), ("MPI_Bcast()", 1, 0, 2.0, 2.0)],
+        &[
+            ("Size : MPI_Bcast()", 2, [168.0, 8.0, 88.0, 28288.0]),
+            ("Size : io => MPI_Bcast()", 1, [4096.0, 4096.0, 4096.0, 16_777_216.0]),
+            ("Size : main", 0, [-1e308, 1e308, 0.0, 0.0]),
+        ],
+    ));
+    for (metric, value) in
+        [("count", "3"), ("max", "4096"), ("min", "8"), ("mean", "1424"), ("sumsqr", "16805504")]
+    {
+        // TAU wrote no sum over contexts, so that of what is known stands for the whole.
+        assert_eq!(
+            drawn(&x, &format!("Size {metric}"), 1),
+            [format!("<whole execution> {value} 0"), format!("  MPI_Bcast() {value} {value}")],
+            "{metric}"
+        );
+    }
+    let names: Vec<&str> = x.metrics.user_events().iter().map(|event| &*event.name).collect();
+    assert_eq!(names, ["Size"]);
+}
+
+#[test]
 fn the_summary_adds_up_and_takes_extremes() {
     let mut two = profile(&[("main", 1, 0, 5.0, 5.0)], &[("E", 2, [9.0, 3.0, 6.0, 90.0])]);
     let mut second = two.threads[0].clone();

@@ -193,10 +193,42 @@ impl Metric {
     }
 }
 
+/// A user event: values that a program reports one at a time, such as sizes of messages.
+///
+/// Of the values at each location a source keeps how many there were, the extremes, the mean and
+/// the sum of the squares, each as a metric. What happened anywhere is the inclusive value of the
+/// root, and nothing else may be taken for it: means and extremes do not add up. What happened in
+/// a known context is the exclusive value of that context. The root and the entries have, as
+/// exclusive number and squares, what happened in no known context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserEvent {
+    /// Name, as the source spells it, without a context.
+    pub name: Arc<str>,
+    /// How often it happened.
+    pub count: MetricIdx,
+    /// The largest value.
+    pub max: MetricIdx,
+    /// The smallest value.
+    pub min: MetricIdx,
+    /// The mean of the values.
+    pub mean: MetricIdx,
+    /// The sum of the squares of the values.
+    pub sum_of_squares: MetricIdx,
+}
+
+impl UserEvent {
+    /// The five metrics: number, largest, smallest, mean, sum of squares.
+    #[must_use]
+    pub const fn metrics(&self) -> [MetricIdx; 5] {
+        [self.count, self.max, self.min, self.mean, self.sum_of_squares]
+    }
+}
+
 /// All metrics of an experiment.
 #[derive(Debug, Clone, Default)]
 pub struct MetricCatalog {
     metrics: Vec<Metric>,
+    user_events: Vec<UserEvent>,
     /// (id, metric, position among its instances), by id.
     by_id: Vec<(u16, u32, u32)>,
     by_statistic_id: Vec<(u16, u32, u32)>,
@@ -221,7 +253,20 @@ impl MetricCatalog {
         }
         let by_id = index(&metrics, |m| &m.instances, |i| i.id);
         let by_statistic_id = index(&metrics, |m| &m.statistics, |s| s.id);
-        Self { metrics, by_id, by_statistic_id }
+        Self { metrics, user_events: Vec::new(), by_id, by_statistic_id }
+    }
+
+    /// The same catalog, in which some metrics belong to user events.
+    #[must_use]
+    pub fn with_user_events(mut self, user_events: Vec<UserEvent>) -> Self {
+        self.user_events = user_events;
+        self
+    }
+
+    /// The user events, in the order of the source.
+    #[must_use]
+    pub fn user_events(&self) -> &[UserEvent] {
+        &self.user_events
     }
 
     /// Number of metrics.

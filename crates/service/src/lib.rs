@@ -31,6 +31,7 @@ mod stacks;
 mod timeline;
 mod topology;
 mod tree_table;
+mod user_events;
 mod views;
 mod waits;
 mod workflow;
@@ -92,6 +93,7 @@ pub use timeline::{
 };
 pub use topology::{HostSource, TopologyAnswer, TopologyNode, TopologyRequest, UnitRow};
 pub use tree_table::{NO_PARENT, TreeTableAnswer, TreeTableRequest};
+pub use user_events::{UserEventLocationsRequest, UserEventsAnswer, UserEventsRequest};
 pub use views::{
     CallersRequest, CostHeader, FlatAnswer, FlatRequest, TreeAnswer, TreeRequest, TreeRow,
 };

@@ -19,7 +19,7 @@ export interface DefaultLayout {
 }
 
 /** Analyses that people ask for: they open beside each other, where pictures have room, so that tree and locations stay on screen. */
-const ANALYSES: readonly string[] = ["trace.iterations", "groups.clusters", "groups.racks", "profile.correlations", "trace.idle-gpus"];
+const ANALYSES: readonly string[] = ["trace.iterations", "groups.clusters", "groups.racks", "profile.correlations", "profile.user-events", "trace.idle-gpus"];
 const ROOMY: readonly string[] = [...ANALYSES, "profile.flame", "profile.differences", "trace.timeline", "profile.tree"];
 
 /** Of the panels that are open, the one in whose group a view opens; undefined where none is open. `active` is the panel that people used last. */
@@ -52,7 +52,7 @@ const LAYOUTS: Record<Item["kind"] | "events" | "samples" | "calls", DefaultLayo
   },
   experiment: {
     columns: [
-      { share: 5, groups: [["profile.tree", "profile.callers", "profile.flat"], ["profile.flame", "profile.differences"]] },
+      { share: 5, groups: [["profile.tree", "profile.callers", "profile.flat"], ["profile.flame", "profile.user-events", "profile.differences"]] },
       { share: 3, groups: [["profile.distribution", "profile.summary", "item.information"], ["profile.source", "item.issues"]] },
     ],
   },

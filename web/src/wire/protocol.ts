@@ -875,6 +875,8 @@ export type ItemReply = {
   has_trace: boolean;
   /** Whether it has every single call, with what it reads and writes. */
   has_activations: boolean;
+  /** Whether it has user events. */
+  has_user_events: boolean;
 };
 
 /** The iterations of a program, found in its trace. */
@@ -1873,6 +1875,37 @@ export type TreeTableReply = {
 };
 
 /**
+ * User events at each location; table `locations`, one row for each event and location, those where
+ * it did not happen too: `event`, `location`, `label`, one column for each identity kind that there
+ * is, `unit`, `count`, `sum`, `mean`, `min`, `max`, `std_dev`.
+ */
+export type UserEventLocationsAsk = {
+  /** An experiment with user events. */
+  item: string;
+  /** Name of an event, or a glob; null for all. */
+  event?: string | null;
+  /** Only what happened in this context, by its id in the database; null for everywhere. */
+  context_id?: number | null;
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+};
+
+/**
+ * User events over locations; table `events`: `event`, `unit`, `count`, `sum`, `mean`, `min`, `max`,
+ * `std_dev`, `locations`, `contexts`; table `contexts`, for each event the contexts that it happened
+ * in: `event`, `context_id` (null for no known context), `name`, `path`, `unit`, `count`, `sum`,
+ * `mean`, `min`, `max`, `std_dev`, `locations`.
+ */
+export type UserEventsAsk = {
+  /** An experiment with user events. */
+  item: string;
+  /** Name of an event, or a glob; null for all. */
+  event?: string | null;
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+};
+
+/**
  * Which parameters are the axes, and how maps are computed. Words and defaults are those of the
  * command line.
  */
@@ -2007,6 +2040,10 @@ r" Repeated phases and how even they are; tables `contexts`, `locations`, `itera
   iterations: { request: IterationsAsk; reply: IterationsReply };
   /** What each location spends on what; tables `locations` and `stack`. */
   stacks: { request: StacksAsk; reply: StacksReply };
+  /** User events over locations; tables `events` and `contexts`. */
+  user_events: { request: UserEventsAsk; reply: TableOnlyReply };
+  /** User events at each location; table `locations`. */
+  user_event_locations: { request: UserEventLocationsAsk; reply: TableOnlyReply };
   /** doc =
 r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   scaling: { request: ScalingAsk; reply: ScalingReply };

@@ -18,6 +18,7 @@ mod report_html;
 mod serve;
 mod source;
 mod timeline;
+mod user_events;
 mod views;
 
 pub(crate) use activations::ReferencesArgs;
@@ -32,6 +33,7 @@ pub(crate) use events::{CriticalPathArgs, OverTimeArgs, WaitsArgs};
 pub(crate) use iterations::IterationsArgs;
 use parallax_service::{Control, FindOrder, FindRequest, Opened, Severity};
 pub(crate) use report::ReportArgs;
+pub(crate) use user_events::UserEventsArgs;
 
 use parallax_wire::TopRows;
 
@@ -162,6 +164,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Topology(arguments) => clusters::topology(&context, &arguments),
         Command::Balance(arguments) => analyses::balance(&context, arguments),
         Command::Distribution(arguments) => distribution::distribution(&context, arguments),
+        Command::UserEvents(arguments) => user_events::user_events(&context, arguments),
         Command::Source { database, file, cost } => source::source(&context, &database, file, cost),
         Command::Report(arguments) => report::report(&context, arguments),
         Command::Idleness { database, blame: true, .. } => analyses::blame(&context, &database),

@@ -5,7 +5,7 @@
 //! | a metric such as `TIME` | `TIME` | inclusive and exclusive as TAU stores them |
 //! | calls, subroutines | `CALLS`, `SUBROUTINES` | exclusive; inclusive adds what is below |
 //! | samples | `TIME_SAMPLED`, `SAMPLES` | both, of the contexts that samples were taken in |
-//! | a user event | five: `NAME count`, `max`, `min`, `mean`, `sumsqr` | at the context of the event; at the root for events without one |
+//! | a user event | five: `NAME count`, `max`, `min`, `mean`, `sumsqr` | exclusive at the contexts that it happened in; inclusive at the root what happened anywhere ([`UserEvent`]) |
 //!
 //! The summary adds up what was measured, and takes the extremes of user events; counts are added up
 //! when asked for, so that a table of totals does not mix seconds with millions of calls.
@@ -16,8 +16,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parallax_base::{Issues, Place, Severity, Stage, Unit};
-use parallax_model::{Combine, Formula, Metric, MetricCatalog, MetricInstance, Scope, Statistic};
+use parallax_base::{Issues, MetricIdx, Place, Severity, Stage, Unit};
+use parallax_model::{
+    Combine, Formula, Metric, MetricCatalog, MetricInstance, Scope, Statistic, UserEvent,
+};
 
 use super::Group;
 use super::tree::Tree;
@@ -34,6 +36,11 @@ impl Id {
 
     pub(super) const fn exclusive(self) -> u16 {
         self.0 * 2 + 1
+    }
+
+    /// Its place in the catalog.
+    fn metric(self) -> MetricIdx {
+        MetricIdx::new(u32::from(self.0))
     }
 }
 
@@ -111,7 +118,7 @@ impl Catalog {
             count(&mut list, "SAMPLES", "number of samples")
         });
         let mut events: HashMap<Arc<str>, EventIds> = HashMap::new();
-        let mut lost = 0_usize;
+        let (mut user_events, mut lost) = (Vec::new(), 0_usize);
         for (name, _) in tree.placements.iter().flat_map(|placement| &placement.events) {
             if events.contains_key(name) {
                 continue;
@@ -120,7 +127,16 @@ impl Catalog {
                 lost += 1;
                 continue;
             }
-            events.insert(Arc::clone(name), list.add_event(name));
+            let ids = list.add_event(name);
+            user_events.push(UserEvent {
+                name: Arc::clone(name),
+                count: ids.count.metric(),
+                max: ids.max.metric(),
+                min: ids.min.metric(),
+                mean: ids.mean.metric(),
+                sum_of_squares: ids.sum_of_squares.metric(),
+            });
+            events.insert(Arc::clone(name), ids);
         }
         if lost > 0 {
             issues.report(Severity::Error, Stage::Import, "events-lost", Place::Whole, || {
@@ -128,7 +144,7 @@ impl Catalog {
             });
         }
         let List { metrics, combine } = list;
-        let metrics = MetricCatalog::new(metrics);
+        let metrics = MetricCatalog::new(metrics).with_user_events(user_events);
         Self { metrics, measured, calls, subroutines, samples, events, combine }
     }
 

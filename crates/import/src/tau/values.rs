@@ -1,6 +1,6 @@
 //! Values of threads as values of contexts.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use parallax_base::{ContextIdx, Issues, Limits, Place, Severity, Stage, threads};
 use parallax_formats::tau::Thread;
@@ -142,17 +142,43 @@ impl Column {
     }
 }
 
-/// Count and sum of squares of a user event in one thread: on its own, and at contexts.
-struct Happened {
-    ids: EventIds,
-    alone: [f64; 2],
-    at_contexts: Vec<(u32, [f64; 2])>,
+/// The values of a user event, put together.
+#[derive(Debug, Clone, Copy, Default)]
+struct Together {
+    count: f64,
+    max: f64,
+    min: f64,
+    mean: f64,
+    sum_of_squares: f64,
 }
 
-impl Happened {
-    fn new(ids: EventIds) -> Self {
-        Self { ids, alone: [0.0; 2], at_contexts: Vec::new() }
+impl Together {
+    /// Adds values that are not among these yet. What never happened has no extremes, whatever
+    /// the file says.
+    fn add(&mut self, other: Self) {
+        if other.count <= 0.0 {
+            return;
+        }
+        if self.count <= 0.0 {
+            *self = other;
+            return;
+        }
+        let count = self.count + other.count;
+        *self = Self {
+            count,
+            max: self.max.max(other.max),
+            min: self.min.min(other.min),
+            mean: (self.mean * self.count + other.mean * other.count) / count,
+            sum_of_squares: self.sum_of_squares + other.sum_of_squares,
+        };
     }
+}
+
+/// A user event in one thread: on its own, and at contexts.
+struct Happened {
+    ids: EventIds,
+    alone: Together,
+    at_contexts: BTreeMap<u32, Together>,
 }
 
 /// The rows of one thread while they are found.
@@ -344,7 +370,7 @@ impl ThreadRows<'_> {
 
     fn events(&mut self, thread: &Thread) {
         let placement = self.placement;
-        let (mut seen, mut places) = (HashSet::new(), HashSet::new());
+        let mut seen = HashSet::new();
         let mut found: HashMap<&str, Happened> = HashMap::new();
         for event in &thread.events {
             let Some((name, context)) = placement.events.get(event.event as usize) else {
@@ -355,34 +381,63 @@ impl ThreadRows<'_> {
                 self.repeated += 1;
                 continue;
             }
-            let at = context.unwrap_or(placement.base);
+            let values = Together {
+                count: event.count,
+                max: event.max,
+                min: event.min,
+                mean: event.mean,
+                sum_of_squares: event.sum_of_squares,
+            };
+            let happened = found.entry(name).or_insert_with(|| Happened {
+                ids,
+                alone: Together::default(),
+                at_contexts: BTreeMap::new(),
+            });
             // Two paths may lead to one context where no call paths were measured.
-            if places.insert((name, at)) {
-                let statistics =
-                    [(ids.max, event.max), (ids.min, event.min), (ids.mean, event.mean)];
-                for (id, value) in statistics {
-                    for metric in [id.inclusive(), id.exclusive()] {
-                        self.rows.push(Row { context: at, metric, value });
-                    }
-                }
-            }
-            let happened = found.entry(name).or_insert_with(|| Happened::new(ids));
-            let values = [event.count, event.sum_of_squares];
             match context {
-                Some(context) => happened.at_contexts.push((*context, values)),
-                None => happened.alone = values,
+                Some(context) => happened.at_contexts.entry(*context).or_default().add(values),
+                None => happened.alone.add(values),
             }
         }
-        for Happened { ids, alone, at_contexts } in found.into_values() {
-            for (which, id) in [ids.count, ids.sum_of_squares].into_iter().enumerate() {
-                let value = |values: [f64; 2]| values.get(which).copied().unwrap_or(0.0);
-                self.push_event(id, value(alone), at_contexts.iter().map(|&(c, v)| (c, value(v))));
-            }
+        for happened in found.into_values() {
+            self.happened(&happened);
         }
     }
 
     /// The event as a whole belongs to the base; what contexts have of it is a part of that.
-    fn push_event(&mut self, id: Id, alone: f64, at_contexts: impl Iterator<Item = (u32, f64)>) {
+    fn happened(&mut self, happened: &Happened) {
+        let Happened { ids, alone, at_contexts } = happened;
+        let (base, root) = (self.placement.base, ContextTree::ROOT.get());
+        let mut known = Together::default();
+        for (&context, &values) in at_contexts {
+            known.add(values);
+            for is_inclusive in [true, false] {
+                self.push_values(*ids, context, is_inclusive, values);
+            }
+        }
+        // TAU writes the event itself, too; without it there is only what its contexts say.
+        let whole = if alone.count >= known.count { *alone } else { known };
+        self.push_values(*ids, base, true, whole);
+        self.push_values(*ids, base, false, *alone);
+        if base != root {
+            self.push_values(*ids, root, true, whole);
+        }
+        let counts = at_contexts.iter().map(|(&context, values)| (context, values.count));
+        self.push_event(ids.count, whole.count, counts);
+        let squares = at_contexts.iter().map(|(&context, values)| (context, values.sum_of_squares));
+        self.push_event(ids.sum_of_squares, whole.sum_of_squares, squares);
+    }
+
+    /// Pushes what does not add up: extremes and mean.
+    fn push_values(&mut self, ids: EventIds, context: u32, is_inclusive: bool, values: Together) {
+        let statistics = [(ids.max, values.max), (ids.min, values.min), (ids.mean, values.mean)];
+        self.rows.extend(statistics.map(|(id, value)| {
+            let metric = if is_inclusive { id.inclusive() } else { id.exclusive() };
+            Row { context, metric, value }
+        }));
+    }
+
+    fn push_event(&mut self, id: Id, whole: f64, at_contexts: impl Iterator<Item = (u32, f64)>) {
         let tree = self.contexts;
         let base = self.placement.base;
         let (mut inclusive, mut known) = (HashMap::<u32, f64>::new(), 0.0);
@@ -394,10 +449,10 @@ impl ThreadRows<'_> {
                 *inclusive.entry(above.get()).or_default() += value;
             }
         }
-        let rest = (alone - known).max(0.0);
+        let rest = (whole - known).max(0.0);
         self.rows.push(Row { context: base, metric: id.exclusive(), value: rest });
         for context in [base, ContextTree::ROOT.get()] {
-            inclusive.insert(context, known.max(alone));
+            inclusive.insert(context, whole.max(known));
         }
         let metric = id.inclusive();
         let rows = inclusive.into_iter().map(|(context, value)| Row { context, metric, value });

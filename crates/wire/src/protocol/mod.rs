@@ -21,6 +21,7 @@ mod scaling;
 mod timeline;
 #[cfg(feature = "typescript")]
 pub mod typescript;
+mod user_events;
 
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +65,7 @@ pub use timeline::{
     MarkersReply, MessagesAsk, PathAtAsk, PathAtReply, StacksAsk, StacksReply, StatsAsk, TileAsk,
     TileReply, TimelineAsk, TimelineByAsk, TimelineReply, TrackRangeAsk, TracksAsk, tracks_choice,
 };
+pub use user_events::{UserEventLocationsAsk, UserEventsAsk};
 
 /// The version of the protocol; both sides name it in `hello`.
 pub const PROTOCOL_VERSION: u32 = 3;
@@ -182,6 +184,10 @@ protocol! {
     Iterations(IterationsAsk) => IterationsReply,
     /// What each location spends on what; tables `locations` and `stack`.
     Stacks(StacksAsk) => StacksReply,
+    /// User events over locations; tables `events` and `contexts`.
+    UserEvents(UserEventsAsk) => TableOnlyReply,
+    /// User events at each location; table `locations`.
+    UserEventLocations(UserEventLocationsAsk) => TableOnlyReply,
     /// Regions, verdict and maps of an ensemble; tables `cells` and `losses`.
     Scaling(ScalingAsk) => ScalingReply,
     /// Another table of an ensemble; table `rows`.

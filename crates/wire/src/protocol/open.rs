@@ -137,6 +137,8 @@ pub struct ItemReply {
     pub has_trace: bool,
     /// Whether it has every single call, with what it reads and writes.
     pub has_activations: bool,
+    /// Whether it has user events.
+    pub has_user_events: bool,
 }
 
 /// What was opened.

@@ -1,0 +1,124 @@
+//! `user-events`: values that programs report one at a time, such as sizes of messages.
+
+use clap::{Args, ValueEnum};
+use parallax_service::{Answer, Column, Table, UserEventLocationsRequest, UserEventsRequest};
+use parallax_wire::{Cell, Cells};
+
+use super::Context;
+use crate::args::Database;
+use crate::text::{Show, Style, TextTable, quantity, width_of};
+
+/// What `user-events` shows.
+#[derive(Debug, Args)]
+pub(crate) struct UserEventsArgs {
+    #[command(flatten)]
+    database: Database,
+    /// Only the event of this name, or those that match this glob, such as 'Message size*'.
+    #[arg(long, short, value_name = "NAME")]
+    event: Option<String>,
+    /// What the rows are.
+    #[arg(long, value_enum, default_value = "event")]
+    by: By,
+    /// Only what happened in this context, at each location: its id in the database, or an
+    /// expression such as 'function(MPI_Send)'; of several contexts the most expensive one counts.
+    #[arg(long, short, value_name = "CONTEXT", conflicts_with = "by")]
+    context: Option<String>,
+    /// Over which locations, such as 'rank(0-9)'; ranges include their end.
+    #[arg(long, short, value_name = "PROFILES")]
+    profiles: Option<String>,
+}
+
+/// Rows of `user-events`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Events, over all locations.
+    Event,
+    /// Events in each context that they happened in, over all locations.
+    Context,
+    /// Events at each location.
+    Location,
+}
+
+pub(super) fn user_events(context: &Context, arguments: UserEventsArgs) -> anyhow::Result<()> {
+    let by = match &arguments.context {
+        Some(_) => By::Location,
+        None => arguments.by,
+    };
+    let opened = context.open(&arguments.database)?;
+    let (event, profiles) = (arguments.event, arguments.profiles);
+    let mut notes = Vec::new();
+    let table = if by == By::Location {
+        let context_id = match arguments.context {
+            None => None,
+            Some(text) => Some(match text.parse() {
+                Ok(id) => id,
+                Err(_) => {
+                    let found = opened.context_id(&text, &context.control)?;
+                    notes.extend(found.notes);
+                    found.value
+                }
+            }),
+        };
+        let request = UserEventLocationsRequest { event, context_id, profiles };
+        let Answer { value, notes: more } =
+            opened.user_event_locations(&request, &context.control)?;
+        notes.extend(more);
+        value
+    } else {
+        let request = UserEventsRequest { event, profiles };
+        let Answer { value, notes: more } = opened.user_events(&request, &context.control)?;
+        notes.extend(more);
+        if by == By::Event { value.events } else { value.contexts }
+    };
+    let (title, shown): (_, &[&str]) = match by {
+        By::Event => ("User events, most frequent first", &["event", "count", "locations"]),
+        By::Context => ("User events by context", &["event", "name", "count", "locations"]),
+        By::Location => ("User events by location", &["event", "label", "count"]),
+    };
+    context.output.emit_with(&table, |style, out| {
+        let (readable, heads) = with_units(&table, style)?;
+        let is_shown = |name: &&str| style.width >= WIDE || !WIDE_ONLY.contains(name);
+        let columns: Vec<&str> = shown.iter().chain(&VALUES).copied().filter(is_shown).collect();
+        let text = TextTable::new(&readable).title(title).columns(&columns);
+        let text = heads
+            .into_iter()
+            .fold(text, |text, (name, head)| text.show(&name, Show::Text).head(&name, head));
+        text.head("name", "context").head("label", "location").write(style, out)
+    })?;
+    context.finish(&opened, &notes);
+    Ok(())
+}
+
+/// Columns from which on a line has room for what is good to know besides.
+const WIDE: usize = 100;
+/// Columns of the answer that narrow terminals leave out.
+const WIDE_ONLY: [&str; 2] = ["locations", "min"];
+
+/// The columns whose unit is that of the event.
+const VALUES: [&str; 5] = ["sum", "mean", "min", "max", "std_dev"];
+
+/// The table with values as texts, each in the unit of its row, and what stands above them; both
+/// so wide that all end together.
+fn with_units(table: &Table, style: &Style) -> std::io::Result<(Table, Vec<(String, String)>)> {
+    let mut columns = table.columns.clone();
+    let mut heads = Vec::new();
+    let units = table.column("unit").map(Cells::of).transpose()?;
+    for column in columns.iter_mut().filter(|column| VALUES.contains(&column.name.as_str())) {
+        let cells = Cells::of(column)?;
+        let text = |row: usize| {
+            let unit = match units.as_ref().map(|units| units.get(row)) {
+                Some(Cell::Text(unit)) => unit,
+                _ => "",
+            };
+            cells.get(row).as_f64().map_or("-".to_owned(), |value| quantity(value, unit, style))
+        };
+        let texts: Vec<String> = (0..cells.len()).map(text).collect();
+        let said = if column.name == "std_dev" { "deviation" } else { &column.name };
+        let width = texts.iter().map(|text| width_of(text)).max().unwrap_or(0).max(said.len());
+        let padded = |text: &str| format!("{}{text}", " ".repeat(width - width_of(text)));
+        heads.push((column.name.clone(), padded(said)));
+        let texts: Vec<String> = texts.iter().map(|text| padded(text)).collect();
+        *column = Column::strings(column.name.clone(), column.doc, texts);
+    }
+    Ok((Table::new(columns), heads))
+}
