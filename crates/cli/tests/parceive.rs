@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use common::{answer, printed, rows, run};
 use parallax_testkit::parceive::Program;
-use serde_json::{Value, json};
+use serde_json::json;
 
 fn database(folder: &Path) -> (PathBuf, Program) {
     let program = Program::default();
