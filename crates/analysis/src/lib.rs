@@ -6,6 +6,7 @@ pub mod clusters;
 pub mod comparison;
 pub mod correlation;
 pub mod events;
+mod gpu;
 pub mod growth;
 pub mod idleness;
 pub mod iterations;

@@ -211,7 +211,7 @@ pub(crate) enum Command {
     ///
     /// Needs every call, iteration and access: a recording of parallax.h, or a database of Parceive.
     Advise(crate::commands::AdviseArgs),
-    /// Who waits for whom in a trace: late senders and receivers, barriers, collectives.
+    /// Who waits for whom in a trace: late senders and receivers, barriers, collectives, GPUs.
     Waits(crate::commands::WaitsArgs),
     /// What the run time consists of, if nobody's waiting is counted: the critical path.
     CriticalPath(crate::commands::CriticalPathArgs),

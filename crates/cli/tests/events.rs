@@ -99,6 +99,82 @@ fn waits_critical_path_and_change_over_time_of_a_small_trace() {
     }
 }
 
+/// A thread of PyTorch that launches a kernel, launches another one 30 us after that has ended, and
+/// waits for it; a watchdog ends last.
+fn training(folder: &Path) -> PathBuf {
+    let call = |cat: &str, name: &str, place: &str, from: u32, to: u32| {
+        let long = to - from;
+        format!(
+            r#"{{"ph":"X","cat":"{cat}","name":"{name}",{place},"ts":{from},"dur":{long},"args":{{}}}}"#
+        )
+    };
+    let (thread, stream) = (r#""pid":41,"tid":41"#, r#""pid":0,"tid":7"#);
+    let flow = |ph: &str, id: u32, place: &str, at: u32| {
+        format!(r#"{{"ph":"{ph}","cat":"ac2g","name":"ac2g","id":{id},{place},"ts":{at}}}"#)
+    };
+    let name =
+        format!(r#"{{"ph":"M","name":"thread_name",{stream},"args":{{"name":"stream 7 "}}}}"#);
+    let events = [
+        name,
+        call("user_annotation", "step", thread, 0, 200),
+        call("cuda_runtime", "cudaLaunchKernel", thread, 10, 15),
+        call("cpu_op", "prepare", thread, 20, 80),
+        call("cuda_runtime", "cudaLaunchKernel", thread, 80, 85),
+        call("cuda_runtime", "cudaDeviceSynchronize", thread, 90, 180),
+        call("kernel", "first", stream, 18, 50),
+        call("kernel", "second", stream, 88, 170),
+        call("gpu_user_annotation", "step", stream, 18, 170),
+        flow("s", 1, thread, 10),
+        flow("f", 1, stream, 18),
+        flow("s", 2, thread, 80),
+        flow("f", 2, stream, 88),
+        call("cuda_runtime", "cudaEventQuery", r#""pid":41,"tid":99"#, 205, 210),
+    ];
+    let path = folder.join("training.json");
+    let text = format!(
+        r#"{{"deviceProperties":[],"distributedInfo":{{"rank":0}},"traceEvents":[{}]}}"#,
+        events.join(",\n")
+    );
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn waits_between_threads_and_gpus_of_a_small_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = training(folder.path());
+    let path = path.to_str().unwrap();
+    for (kind, function, waiting) in
+        [("late-launch", "second", 30), ("for-gpu", "cudaDeviceSynchronize", 80)]
+    {
+        let found = rows(&["waits", path, "--kind", kind]);
+        assert_eq!(found[0]["function"], function);
+        assert_eq!(micros(&found[0]["waiting_s"]), waiting);
+        assert_eq!(found[0]["kind"], kind.replace('-', " ").replace("for gpu", "wait for GPU"));
+    }
+    let found = rows(&["critical-path", path]);
+    let found: Vec<_> = found
+        .iter()
+        .map(|row| (row["function"].as_str().unwrap(), micros(&row["on_path_s"])))
+        .collect();
+    // After the synchronisation, 20 us of the step and 10 us of nothing; the latency is 8 us.
+    let expected = [
+        ("second", 82),
+        ("prepare", 60),
+        ("step", 35),
+        ("(nothing ran)", 10),
+        ("cudaDeviceSynchronize", 10),
+        ("(between GPU work)", 8),
+        ("cudaLaunchKernel", 5),
+    ];
+    assert_eq!(found, expected);
+    let stretches = rows(&["critical-path", path, "--segments"]);
+    let releases: Vec<_> = stretches.iter().map(|row| row["releases"].as_str()).collect();
+    assert_eq!(releases, [Some("late launch"), Some("wait for GPU"), None]);
+    let by_context = rows(&["critical-path", path, "--by", "context"]);
+    assert!(by_context.iter().any(|row| row["context"] == "(between GPU work)"));
+}
+
 #[test]
 fn the_text_fits_and_says_what_was_inferred() {
     let folder = tempfile::tempdir().unwrap();

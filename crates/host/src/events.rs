@@ -30,8 +30,11 @@ pub(crate) fn waits(opened: &Opened, ask: &WaitsAsk, control: &Control) -> Answe
             Some("late_sender") => Some(WaitsKind::LateSender),
             Some("late_receiver") => Some(WaitsKind::LateReceiver),
             Some("collective") => Some(WaitsKind::Collective),
+            Some("late_launch") => Some(WaitsKind::LateLaunch),
+            Some("for_gpu") => Some(WaitsKind::ForGpu),
             Some(word) => {
-                return Err(unknown("kind", word, "late_sender, late_receiver, collective"));
+                let known = "late_sender, late_receiver, collective, late_launch, for_gpu";
+                return Err(unknown("kind", word, known));
             }
         },
         by: match ask.by.as_deref() {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use parallax_analysis::events::{CriticalPath, OnPath, critical_path};
+use parallax_analysis::idleness::is_gpu;
 use parallax_base::{ContextIdx, Control};
 use parallax_engine::{Column, LocationChoice, Table};
 use parallax_model::{ContextTree, TraceStore};
@@ -97,11 +98,22 @@ impl Opened {
         Ok(Answer { value, notes })
     }
 
+    /// Which tracks are streams of GPUs.
+    fn streams(&self) -> impl Fn(u32) -> bool + '_ {
+        let experiment = self.session.experiment();
+        let tracks = experiment.traces.as_deref().map_or(&[][..], TraceStore::tracks);
+        move |track| {
+            let track = tracks.get(track as usize);
+            track.is_some_and(|track| is_gpu(&experiment.locations, track.location))
+        }
+    }
+
     fn segments(&self, found: &CriticalPath) -> Table {
         let tree = self.session.tree();
         let names = self.track_names();
         let traces = self.session.experiment().traces.as_deref();
         let zero = traces.map(TraceStore::span).map_or(0, |span| span.start_nanos);
+        let is_stream = self.streams();
         let rows = &found.segments;
         let start = rows.iter().map(|s| seconds(s.start_nanos.saturating_sub(zero)));
         let doc = "When the path comes to the location, after the start of the trace.";
@@ -120,7 +132,10 @@ impl Opened {
             Column::strings(
                 "context",
                 "The call path that takes most of it.",
-                rows.iter().map(|s| name_of(tree, s.context)),
+                rows.iter().map(|s| match s.context {
+                    ContextTree::ROOT if is_stream(s.track) => BETWEEN_WORK.to_owned(),
+                    context => name_of(tree, context),
+                }),
             ),
             Column::f64s("context_percent", "%", "How much of it.", share.collect()),
             Column::optional_strings(
@@ -174,7 +189,13 @@ impl Opened {
             })
             .collect();
         let number = |context: ContextIdx| number_of.get(context.idx()).copied().unwrap_or(0);
-        let rows = add_up(&found.parts, |part| number(part.context));
+        let between = labels.len();
+        labels.push((BETWEEN_WORK.to_owned(), ContextTree::ROOT));
+        let is_stream = self.streams();
+        let rows = add_up(&found.parts, |part| {
+            let is_between = part.context == ContextTree::ROOT && is_stream(part.track);
+            if is_between { between } else { number(part.context) }
+        });
         let mut total = vec![0_u64; labels.len()];
         for (context, &nanos) in tree.iter().zip(all).skip(1) {
             if let Some(sum) = total.get_mut(number(context)) {
@@ -183,7 +204,7 @@ impl Opened {
         }
         let first = |row: usize| labels.get(row).map_or(ContextTree::ROOT, |label| label.1);
         let label = |row: &(usize, u64)| match by {
-            CriticalPathBy::Context => name_of(tree, first(row.0)),
+            CriticalPathBy::Context if row.0 != between => name_of(tree, first(row.0)),
             _ => labels.get(row.0).map(|label| label.0.clone()).unwrap_or_default(),
         };
         let name = match by {
@@ -210,6 +231,8 @@ impl Opened {
 
 /// What a row is called where no function was active.
 const NOTHING: &str = "(nothing ran)";
+/// The same on a stream of a GPU: latency of launches, and gaps between work launched in time.
+const BETWEEN_WORK: &str = "(between GPU work)";
 
 fn name_of(tree: &ContextTree, context: ContextIdx) -> String {
     if context == ContextTree::ROOT { NOTHING.to_owned() } else { path(tree, context) }

@@ -212,6 +212,7 @@ const fn reason(kind: WaitKind) -> &'static str {
     match kind {
         WaitKind::LateSender => "because messages are sent late",
         WaitKind::LateReceiver => "because messages are received late",
+        WaitKind::ForGpu => "for work of GPUs",
         _ => "for those who come late",
     }
 }
@@ -234,7 +235,12 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Finding
     type Sum = (u64, u64, BTreeMap<u32, u64>, BTreeMap<u32, u64>);
     let mut sums: BTreeMap<(WaitKind, String), Sum> = BTreeMap::new();
     for wait in &found.list {
-        let sum = sums.entry((wait.kind, tree.label(wait.context))).or_default();
+        // Which kernel comes late says little: what the thread did before its launch does.
+        let routine = match wait.kind {
+            WaitKind::LateLaunch => String::new(),
+            _ => tree.label(wait.context),
+        };
+        let sum = sums.entry((wait.kind, routine)).or_default();
         sum.0 += wait.nanos();
         sum.1 += 1;
         *sum.2.entry(wait.track).or_insert(0) += wait.nanos();
@@ -255,16 +261,26 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Finding
                 format!("{} ({:.0} %)", name(track), own as f64 / (*nanos).max(1) as f64 * 100.0)
             })
         };
-        let text = format!(
-            "Locations wait in {routine} {}: {} in {count} calls, {percent:.1} % of the time of \
-             all locations. Most of it waits at {}, and for {}. Without, each location would be \
-             up to {} faster on average.",
-            reason(*kind),
-            amount(time, &Unit::Seconds),
-            told(waiters),
-            told(holdups),
-            amount(time / num_tracks.max(1) as f64, &Unit::Seconds)
-        );
+        let text = match kind {
+            WaitKind::LateLaunch => format!(
+                "GPU streams have nothing to do, because their next work is launched late: {} in \
+                 {count} waits, {percent:.1} % of the time of all locations. Most of it waits at \
+                 {}, and for {}.",
+                amount(time, &Unit::Seconds),
+                told(waiters),
+                told(holdups)
+            ),
+            _ => format!(
+                "Locations wait in {routine} {}: {} in {count} calls, {percent:.1} % of the time \
+                 of all locations. Most of it waits at {}, and for {}. Without, each location \
+                 would be up to {} faster on average.",
+                reason(*kind),
+                amount(time, &Unit::Seconds),
+                told(waiters),
+                told(holdups),
+                amount(time / num_tracks.max(1) as f64, &Unit::Seconds)
+            ),
+        };
         out.push(Finding {
             kind: FindingKind::Waiting,
             text,
@@ -301,8 +317,9 @@ fn on_critical_path(
     let mut by_name: BTreeMap<String, (u64, BTreeMap<u32, u64>, ContextIdx)> = BTreeMap::new();
     for part in &found.parts {
         let label = tree.label(part.context);
-        // Waiting is told elsewhere; time in MPI on the path is the network's.
-        if mpi_routine(&label).is_some() {
+        // Waiting is told elsewhere; time in MPI on the path is the network's. Where nothing runs,
+        // nothing can be made faster.
+        if part.context == ContextTree::ROOT || mpi_routine(&label).is_some() {
             continue;
         }
         let (sum, tracks, _) = by_name.entry(label).or_insert((0, BTreeMap::new(), part.context));

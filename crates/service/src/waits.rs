@@ -20,6 +20,10 @@ pub enum WaitsKind {
     LateReceiver,
     /// At collective operations.
     Collective,
+    /// GPU streams, because their next work is launched late.
+    LateLaunch,
+    /// Threads that synchronise with GPUs.
+    ForGpu,
 }
 
 /// What the rows of waits are.
@@ -118,17 +122,25 @@ impl Opened {
             late_sender: is_asked(WaitsKind::LateSender),
             late_receiver: is_asked(WaitsKind::LateReceiver),
             collective: is_asked(WaitsKind::Collective),
+            late_launch: is_asked(WaitsKind::LateLaunch),
+            for_gpu: is_asked(WaitsKind::ForGpu),
         };
         let found = waits(session, &selection, choice, control)?;
         notes.extend(found.counts.notes());
         if found.list.is_empty() {
             let counts = &found.counts;
-            notes.push(if counts.messages + counts.collectives == 0 {
-                "the trace has no messages or collective operations of several tracks here".into()
+            notes.push(if counts.judged() == 0 {
+                "the trace has no messages, collective operations of several tracks, or work of \
+                 GPUs here"
+                    .into()
             } else {
                 format!(
-                    "nobody waits: {} messages and {} collective operations were judged",
-                    counts.messages, counts.collectives
+                    "nobody waits: {} messages, {} collective operations, {} launches and {} \
+                     synchronisations with GPUs were judged",
+                    counts.messages,
+                    counts.collectives,
+                    counts.gpu_work - counts.not_launched,
+                    counts.synchronisations
                 )
             });
         }
@@ -164,16 +176,19 @@ impl Opened {
             track.and_then(|track| names.get(track as usize)).cloned().unwrap_or_default()
         };
         let context = |key: &Key| key.1.unwrap_or(ContextTree::ROOT);
-        let doc = "Why: late sender or late receiver of a message, or the sort of collective.";
+        let doc = "Why: late sender or late receiver of a message, the sort of collective, late launch \
+                   of GPU work, or wait for a GPU.";
         let mut columns = vec![Column::strings("kind", doc, rows.iter().map(|r| r.0.0.name()))];
         match by {
             WaitsBy::Function => {
                 let named = rows.iter().map(|(key, _)| tree.label(context(key)));
-                columns.push(Column::strings("function", "The routine that waits.", named));
+                let doc = "The routine that waits, or the GPU work that is launched late.";
+                columns.push(Column::strings("function", doc, named));
             }
             WaitsBy::Context => {
                 let named = rows.iter().map(|(key, _)| path(tree, context(key)));
-                columns.push(Column::strings("context", "The call path that waits.", named));
+                let doc = "The call path that waits, or the GPU work that is launched late.";
+                columns.push(Column::strings("context", doc, named));
                 let ids = rows.iter().map(|(key, _)| tree.source_id(context(key))).collect();
                 columns.push(Column::u32s("context_id", "Id of it in the database.", ids));
             }
@@ -195,13 +210,14 @@ impl Opened {
         };
         let doc = "How many calls wait.";
         columns.push(Column::u64s("waits", "", doc, rows.iter().map(|(_, r)| r.waits).collect()));
-        let doc = "From entering the call until the other one comes, added up.";
+        let doc = "From entering the call, or from when the stream has nothing to do, until the other \
+                   one comes, added up.";
         columns.push(Column::f64s("waiting_s", "s", doc, seconds(|row| row.waiting_nanos)));
         let doc = "Waiting, of the time of all chosen tracks in the window.";
         columns.push(Column::f64s("share_percent", "%", doc, rows.iter().map(share).collect()));
         let doc = "The longest of them.";
         columns.push(Column::f64s("longest_s", "s", doc, seconds(|row| row.longest_nanos)));
-        let doc = "Time in the calls that wait, waiting or not.";
+        let doc = "Time in the calls that wait, waiting or not, and in GPU work launched late.";
         columns.push(Column::f64s("in_calls_s", "s", doc, seconds(|row| row.in_calls_nanos)));
         Table::new(columns)
     }

@@ -17,6 +17,9 @@ use parallax_service::{
     WaitsRequest, convert, open, recognise_trace,
 };
 
+/// Training that is bound by its GPU.
+const GPU_BOUND: &str = "ns_resolution_trace_rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz";
+
 /// A trace of the corpus, converted in memory; `None` where there is no corpus.
 fn trace(folder: &str, name: &str) -> Option<Opened> {
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
@@ -43,6 +46,8 @@ fn traces() -> Vec<(&'static str, Opened)> {
         ("codar", "lammps-event_list.json.gz"),
         ("codar/heat", "events_test1.json"),
         ("chrome", "memcpy-host-device.rocprofiler.json.gz"),
+        ("chrome", "critical_path_alexnet_benchmark_result_2869224_1695835535_trace.json.gz"),
+        ("chrome", GPU_BOUND),
     ];
     all.into_iter().filter_map(|(folder, name)| Some((name, trace(folder, name)?))).collect()
 }
@@ -88,8 +93,14 @@ fn waits_are_the_same_however_they_are_put_together() {
                 assert!(*waiting <= in_calls, "{name}: {waiting} s of waiting in {in_calls} s");
             }
         }
-        let of_kinds = [WaitsKind::LateSender, WaitsKind::LateReceiver, WaitsKind::Collective]
-            .map(|kind| nanos(&floats(&waits(&opened, Some(kind), WaitsBy::Track), "waiting_s")));
+        let of_kinds = [
+            WaitsKind::LateSender,
+            WaitsKind::LateReceiver,
+            WaitsKind::Collective,
+            WaitsKind::LateLaunch,
+            WaitsKind::ForGpu,
+        ]
+        .map(|kind| nanos(&floats(&waits(&opened, Some(kind), WaitsBy::Track), "waiting_s")));
         assert_eq!(of_kinds.iter().sum::<u64>(), time, "{name}");
     }
 }
@@ -176,6 +187,40 @@ fn the_critical_path_is_as_long_as_the_trace() {
             assert!((start - now).abs() < 1e-9, "{name}: a gap at {start} s");
             now = start + length;
         }
+    }
+}
+
+/// Values of a script over the JSON that shares nothing with Parallax: number and nanoseconds of
+/// late launches and of waits for GPUs, stretches of the path, and nanoseconds of it on streams.
+#[test]
+fn waits_and_paths_of_gpus_are_those_of_the_raw_traces() {
+    let all = [
+        (
+            "critical_path_alexnet_benchmark_result_2869224_1695835535_trace.json.gz",
+            (40, 83_637_415_000),
+            (17, 1_344_000),
+            35,
+            61_153_000,
+        ),
+        ("nccl_parser_config_nccl_data.json.gz", (2635, 1_160_893_619), (0, 0), 1, 0),
+        (GPU_BOUND, (48, 99_753_350), (1, 89_162_516), 3, 477_716_475),
+    ];
+    for (name, late, for_gpu, segments, on_streams) in all {
+        let Some(opened) = trace("chrome", name) else { return };
+        let of_kind = |kind| {
+            let table = waits(&opened, Some(kind), WaitsBy::Track);
+            (counts(&table, "waits").iter().sum(), nanos(&floats(&table, "waiting_s")))
+        };
+        assert_eq!(of_kind(WaitsKind::LateLaunch), late, "{name}");
+        assert_eq!(of_kind(WaitsKind::ForGpu), for_gpu, "{name}");
+        let path = path_by(&opened, CriticalPathBy::Track, false);
+        assert_eq!(path.num_segments, segments, "{name}");
+        let batch = path.table.to_record_batch();
+        let named = batch.column_by_name("location").unwrap().as_string::<i32>().clone();
+        let times = floats(&path.table, "on_path_s");
+        let streams = named.iter().zip(times).filter(|(name, _)| name.unwrap().contains("stream"));
+        let streams: Vec<f64> = streams.map(|(_, time)| time).collect();
+        assert_eq!(nanos(&streams), on_streams, "{name}");
     }
 }
 

@@ -1936,7 +1936,7 @@ export type WaitsAsk = {
   item: string;
   /** A profile expression for those who wait; null for all. */
   profiles?: string | null;
-  /** `late_sender`, `late_receiver` or `collective`; null for all. */
+  /** `late_sender`, `late_receiver`, `collective`, `late_launch` or `for_gpu`; null for all. */
   kind?: string | null;
   /** What rows are: `function` (default), `context`, `track` or `pair`. */
   by?: string | null;

@@ -3,6 +3,7 @@
 use parallax_base::ContextIdx;
 use parallax_model::ContextTree;
 
+use crate::gpu::RuntimeCall;
 use crate::mpi::{MpiClass, mpi_routine};
 use crate::report::classes::Classes;
 use crate::report::{CostClass, GpuOperation};
@@ -194,7 +195,9 @@ impl Activities {
                         | CostClass::HelperThreads
                         | CostClass::Gpu(GpuOperation::Sync),
                     ) => Activity::Waiting,
-                    _ if is_gpu_wait(tree.function_name(context).unwrap_or("")) => {
+                    _ if RuntimeCall::of(tree.function_name(context).unwrap_or(""))
+                        == Some(RuntimeCall::Synchronise) =>
+                    {
                         Activity::Waiting
                     }
                     _ => Activity::Computing,
@@ -246,19 +249,6 @@ impl Activities {
     }
 }
 
-/// Whether a function of CUDA's or HIP's runtime waits for the GPU.
-fn is_gpu_wait(name: &str) -> bool {
-    ["cuda", "cu", "hip"].iter().any(|prefix| {
-        let rest = name.strip_prefix(prefix);
-        rest.is_some_and(|rest| {
-            matches!(
-                rest,
-                "DeviceSynchronize" | "StreamSynchronize" | "EventSynchronize" | "CtxSynchronize"
-            )
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -295,11 +285,5 @@ mod tests {
         }
         assert_eq!(Pattern::of_operation(17), None, "creating a handle");
         assert_eq!(Pattern::of_operation(255), None, "unknown");
-    }
-
-    #[test]
-    fn waiting_for_a_gpu_is_told_by_name() {
-        assert!(is_gpu_wait("cudaDeviceSynchronize") && is_gpu_wait("hipStreamSynchronize"));
-        assert!(!is_gpu_wait("cudaLaunchKernel"));
     }
 }

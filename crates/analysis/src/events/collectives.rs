@@ -73,7 +73,8 @@ fn recorded(
             list.push(Moment { nanos: part.start_nanos, side: Side::Begin, number });
         }
     }
-    let (calls, _) = look_up(session, activities, parts.len(), moments, control)?;
+    let is_mpi = |context| activities.is_mpi(context);
+    let (calls, _) = look_up(session, &is_mpi, parts.len(), moments, control)?;
     // (communicator, number of the operation, position of the part)
     let mut order: Vec<(u32, u32, usize)> = Vec::with_capacity(parts.len());
     let mut number = 0_u32;

@@ -8,7 +8,17 @@
 //! another path is longer.
 //!
 //! Waits are those of [`mod@super::waits`]. What these do not know (threads that wait for threads,
-//! non-blocking receives that hold up their sender) counts as time of the track that waits.
+//! streams that wait for streams, non-blocking receives that hold up their sender) counts as time of
+//! the track that waits.
+//!
+//! With GPUs, the path goes from the end of the work that a thread waits for to the stream, and from
+//! the first work after a late launch to the thread that launches it, at the enter of its call: what
+//! lies between that enter and the work, the launch latency, is on the path as time of the stream in
+//! which nothing runs. So are gaps between work that was launched in time.
+//!
+//! Tracks that only look on do not start the path, though they may end last: threads that do nothing
+//! but ask or wait for a GPU (the watchdog of PyTorch's communication), and the span for which
+//! Kineto records.
 //!
 //! Only the calls that wait are in memory, and one pass over each track on the path says what it
 //! did there.
@@ -21,6 +31,8 @@ use parallax_model::{ContextTree, TraceStore};
 
 use super::Selection;
 use super::waits::{Wait, WaitChoice, WaitCounts, WaitKind, waits};
+use crate::gpu::{idle_contexts, onlooking_contexts};
+use crate::idleness::is_gpu;
 
 /// A stretch of the path on one track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +100,7 @@ pub fn critical_path(
     let all = Selection::all(session)?;
     let found = waits(session, &all, WaitChoice::ALL, control)?;
     let num_waits = found.list.len();
-    let Some(last) = last_track(store, span, control)? else {
+    let Some(last) = last_track(session.tree(), store, span, control)? else {
         return Ok(CriticalPath { counts: found.counts, ..CriticalPath::default() });
     };
     let mut segments = walk(found.list, last, span, control)?;
@@ -103,8 +115,9 @@ pub fn critical_path(
     Ok(CriticalPath { segments, parts, whole_nanos, counts: found.counts, num_waits })
 }
 
-/// The track whose last call ends last; the first of several.
+/// The track whose last call ends last, of those that do not only look on; the first of several.
 fn last_track(
+    tree: &ContextTree,
     store: &dyn TraceStore,
     span: TimeWindow,
     control: &Control,
@@ -116,14 +129,24 @@ fn last_track(
         control.advance(1)?;
         Ok::<_, EngineError>(end)
     });
-    let mut last: Option<(u64, u32)> = None;
+    let mut by_end: Vec<(u64, u32)> = Vec::new();
     for (track, end) in (0..).zip(ends) {
-        let Some(end) = end? else { continue };
-        if last.is_none_or(|(latest, _)| end > latest) {
-            last = Some((end, track));
+        by_end.extend(end?.map(|end| (end, track)));
+    }
+    by_end.sort_by_key(|&(end, track)| (u64::MAX - end, track));
+    let is_onlooking = onlooking_contexts(tree);
+    for &(_, track) in &by_end {
+        let mut takes_part = false;
+        store.sums(track as usize, span, &mut |time| {
+            let context = tree.by_source_id(time.context).filter(|_| time.context != 0);
+            takes_part |= time.nanos > 0
+                && context.is_some_and(|c| is_onlooking.get(c.idx()) == Some(&false));
+        })?;
+        if takes_part {
+            return Ok(Some(track));
         }
     }
-    Ok(last.map(|(_, track)| track))
+    Ok(by_end.first().map(|&(_, track)| track))
 }
 
 /// When something ran last on a track.
@@ -207,6 +230,9 @@ fn describe(
     control: &Control,
 ) -> Result<Vec<OnPath>, EngineError> {
     let tree = session.tree();
+    let locations = &session.experiment().locations;
+    // What tools write on streams beside work is nothing that runs.
+    let is_idle = idle_contexts(tree);
     let mut of_track: Vec<Vec<(usize, Segment)>> = vec![Vec::new(); store.tracks().len()];
     for (at, segment) in segments.iter().enumerate() {
         if let Some(list) = of_track.get_mut(segment.track as usize) {
@@ -221,10 +247,14 @@ fn describe(
         let track = list.first().map_or(0, |(_, segment)| segment.track);
         let first = list.first().map_or(0, |(_, segment)| segment.start_nanos);
         let last = list.last().map_or(0, |(_, segment)| segment.end_nanos);
+        let described = store.tracks().get(track as usize);
+        let is_stream = described.is_some_and(|track| is_gpu(locations, track.location));
+        let runs = |context: &ContextIdx| !is_stream || is_idle.get(context.idx()) == Some(&false);
         let mut inside = Inside::default();
         let mut at = 0;
         store.visit(track as usize, TimeWindow::new(first, last), &mut |interval| {
-            let context = tree.by_source_id(interval.context).unwrap_or(ContextTree::ROOT);
+            let context = tree.by_source_id(interval.context).filter(runs);
+            let context = context.unwrap_or(ContextTree::ROOT);
             while let Some((_, segment)) = list.get_mut(at) {
                 let start = interval.start_nanos.max(segment.start_nanos);
                 let end = interval.end_nanos.min(segment.end_nanos);

@@ -1,12 +1,11 @@
-//! Which call of MPI a record lies in.
+//! Which call a record lies in.
 //!
-//! Messages and collective operations are records with a time; who waits is told by the call
-//! around them. All records of a track are looked up in one pass over its calls.
+//! Messages, collective operations and launches are records with a time; who waits is told by the
+//! call around them: one of MPI, or of a GPU runtime. All records of a track are looked up in one
+//! pass over its calls.
 
 use parallax_base::{ContextIdx, TimeWindow};
 use parallax_engine::{EngineError, Session};
-
-use super::activity::Activities;
 
 /// Where in its call a record is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,27 +25,27 @@ pub(super) struct Moment {
     pub(super) number: u32,
 }
 
-/// A call of a routine of MPI.
+/// A call of a routine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct MpiCall {
+pub(super) struct Around {
     pub(super) context: ContextIdx,
     pub(super) start_nanos: u64,
     pub(super) end_nanos: u64,
 }
 
-/// The innermost call of MPI around each of `moments`, which this sorts by time; `None` where there
-/// is none.
+/// The innermost call that `is_wanted` around each of `moments`, which this sorts by time; `None`
+/// where there is none.
 ///
 /// Clocks are coarse: where one call ends at the very time at which the next begins, a record of
 /// [`Side::Begin`] belongs to the later one, and one of [`Side::End`] to the earlier.
-pub(super) fn mpi_calls(
+pub(super) fn calls_around(
     session: &Session,
-    activities: &Activities,
+    is_wanted: &dyn Fn(ContextIdx) -> bool,
     track: usize,
     moments: &mut [Moment],
-) -> Result<Vec<Option<MpiCall>>, EngineError> {
+) -> Result<Vec<Option<Around>>, EngineError> {
     moments.sort_by_key(|moment| moment.nanos);
-    let mut found: Vec<Option<MpiCall>> = vec![None; moments.len()];
+    let mut found: Vec<Option<Around>> = vec![None; moments.len()];
     let (Some(first), Some(last)) = (moments.first(), moments.last()) else { return Ok(found) };
     let (first, last) = (first.nanos, last.nanos);
     let store = session.traces()?;
@@ -56,10 +55,10 @@ pub(super) fn mpi_calls(
     // A call comes after those made from it, so the first one around a moment is the innermost.
     store.visit_calls(track, window, &mut |call| {
         let Some(context) = tree.by_source_id(call.context) else { return };
-        if activities.routine(context).is_none() {
+        if !is_wanted(context) {
             return;
         }
-        let here = MpiCall { context, start_nanos: call.start_nanos, end_nanos: call.end_nanos };
+        let here = Around { context, start_nanos: call.start_nanos, end_nanos: call.end_nanos };
         let from = moments.partition_point(|moment| moment.nanos < call.start_nanos);
         let to = moments.partition_point(|moment| moment.nanos <= call.end_nanos);
         let inside = moments.get(from..to).unwrap_or_default();
@@ -80,7 +79,7 @@ pub(super) fn mpi_calls(
         // The end of what was still open when the pass ended lies somewhere behind.
         let rest = TimeWindow::new(last, u64::MAX);
         store.visit_calls(track, rest, &mut |call| {
-            let is_same = |known: &&mut MpiCall| {
+            let is_same = |known: &&mut Around| {
                 known.end_nanos == u64::MAX
                     && known.start_nanos == call.start_nanos
                     && tree.by_source_id(call.context) == Some(known.context)

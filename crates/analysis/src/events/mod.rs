@@ -9,6 +9,7 @@ mod bins;
 mod collectives;
 mod critical_path;
 mod enclosing;
+mod gpu;
 mod lateness;
 mod matrix;
 mod over_time;

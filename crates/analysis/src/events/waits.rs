@@ -13,6 +13,7 @@
 //!   that ended before were buffered, and wait for nobody. Non-blocking receives are not judged:
 //!   traces do not say which `MPI_Irecv` a message belongs to.
 //! - Waits at **collective operations**: see [`super::collectives`].
+//! - Waits of GPU streams for **late launches**, and of threads **for GPUs**: see [`super::gpu`].
 //!
 //! Where a message is received before it is sent, the clocks are wrong and nothing is known about
 //! waiting: it counts as none, and is counted apart.
@@ -23,8 +24,8 @@ use parallax_model::LinkKind;
 
 use super::activity::{Activities, Role};
 use super::collectives;
-use super::enclosing::{Moment, MpiCall, Side, mpi_calls};
-use super::{Selection, events};
+use super::enclosing::{Around, Moment, Side, calls_around};
+use super::{Selection, events, gpu};
 
 /// Why a call waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,11 +45,15 @@ pub enum WaitKind {
     EarlyReduce,
     /// In a scan, for those of lower rank.
     EarlyScan,
+    /// A GPU stream that has nothing to do, because its next work is launched late.
+    LateLaunch,
+    /// A thread that synchronises with a GPU, for work to end. CASITA's "early blocking wait".
+    ForGpu,
 }
 
 impl WaitKind {
     /// All kinds.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::LateSender,
         Self::LateReceiver,
         Self::Barrier,
@@ -56,6 +61,8 @@ impl WaitKind {
         Self::LateBroadcast,
         Self::EarlyReduce,
         Self::EarlyScan,
+        Self::LateLaunch,
+        Self::ForGpu,
     ];
 
     /// What people call it.
@@ -69,17 +76,26 @@ impl WaitKind {
             Self::LateBroadcast => "late broadcast",
             Self::EarlyReduce => "early reduce",
             Self::EarlyScan => "early scan",
+            Self::LateLaunch => "late launch",
+            Self::ForGpu => "wait for GPU",
         }
     }
 
     /// Whether it is a wait at a collective operation.
     #[must_use]
     pub const fn is_collective(self) -> bool {
-        !matches!(self, Self::LateSender | Self::LateReceiver)
+        matches!(
+            self,
+            Self::Barrier
+                | Self::AllToAll
+                | Self::LateBroadcast
+                | Self::EarlyReduce
+                | Self::EarlyScan
+        )
     }
 }
 
-/// One call that waits.
+/// One call that waits, or GPU work that is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
     /// Why.
@@ -88,13 +104,15 @@ pub struct Wait {
     pub track: u32,
     /// The track that it waits for.
     pub holdup: u32,
-    /// The waiting call; the root where it is not known.
+    /// The waiting call; the root where it is not known. Of a late launch, the work that is
+    /// launched.
     pub context: ContextIdx,
-    /// From when it waits: the call is entered. Nanoseconds on the trace's clock.
+    /// From when it waits: the call is entered; of a late launch, the stream has nothing more to
+    /// do. Nanoseconds on the trace's clock.
     pub start_nanos: u64,
-    /// Until when: the other one comes, or the call ends.
+    /// Until when: the other one comes, or the call ends; the launching call is entered.
     pub end_nanos: u64,
-    /// When the call ends; not before `end_nanos`.
+    /// When the call, or the work that is launched, ends; not before `end_nanos`.
     pub call_end_nanos: u64,
 }
 
@@ -106,7 +124,8 @@ impl Wait {
     }
 }
 
-/// How many messages and collective operations were judged, and how many could not be.
+/// How many messages, collective operations, launches and synchronisations were judged, and how
+/// many could not be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WaitCounts {
     /// Messages of which both sides are known.
@@ -128,6 +147,14 @@ pub struct WaitCounts {
     /// Routines that were not put together, because tracks call them differently often or the
     /// root is not known.
     pub not_inferred: Vec<String>,
+    /// Kernels and copies on GPU streams.
+    pub gpu_work: u64,
+    /// Of these, those without a flow from a launch.
+    pub not_launched: u64,
+    /// Of these, those that start before they are launched.
+    pub launched_backwards: u64,
+    /// Calls that wait for GPUs.
+    pub synchronisations: u64,
 }
 
 /// The calls that wait, and how much was judged.
@@ -186,7 +213,27 @@ impl WaitCounts {
                 self.unmatched_collectives
             ));
         }
+        if self.not_launched > 0 {
+            notes.push(format!(
+                "{} of {} kernels and copies on GPU streams have no flow from their launch; \
+                 whether their stream waits for it is not known",
+                self.not_launched, self.gpu_work
+            ));
+        }
+        if self.launched_backwards > 0 {
+            notes.push(format!(
+                "{} of {} kernels and copies start before they are launched: the clocks \
+                 disagree, and their waiting counts as 0",
+                self.launched_backwards, self.gpu_work
+            ));
+        }
         notes
+    }
+
+    /// How many of anything were judged.
+    #[must_use]
+    pub const fn judged(&self) -> u64 {
+        self.messages + self.collectives + self.gpu_work + self.synchronisations
     }
 }
 
@@ -199,18 +246,28 @@ pub struct WaitChoice {
     pub late_receiver: bool,
     /// Waits at collective operations.
     pub collective: bool,
+    /// GPU streams whose work is launched late.
+    pub late_launch: bool,
+    /// Threads that wait for GPUs.
+    pub for_gpu: bool,
 }
 
 impl WaitChoice {
     /// All of them.
-    pub const ALL: Self = Self { late_sender: true, late_receiver: true, collective: true };
+    pub const ALL: Self = Self {
+        late_sender: true,
+        late_receiver: true,
+        collective: true,
+        late_launch: true,
+        for_gpu: true,
+    };
 }
 
 /// The calls of the selected tracks that wait.
 ///
-/// A message counts in the window in which it is received, and a part of a collective operation in
-/// the window in which it ends, each with all of its waiting. So windows side by side have the
-/// waits of the whole.
+/// A message counts in the window in which it is received, a part of a collective operation and a
+/// synchronisation in that in which it ends, a launch in that in which its work starts, each with
+/// all of its waiting. So windows side by side have the waits of the whole.
 ///
 /// # Errors
 /// When there is no trace of events, it cannot be read, or the question is withdrawn.
@@ -227,6 +284,9 @@ pub fn waits(
     }
     if choice.collective {
         collectives::waits(session, &activities, selection, &mut out, control)?;
+    }
+    if choice.late_launch || choice.for_gpu {
+        gpu::waits(session, selection, choice, &mut out, control)?;
     }
     out.list.sort_by_key(|wait| (wait.kind, wait.track, wait.start_nanos, wait.holdup));
     Ok(out)
@@ -279,17 +339,18 @@ fn of_messages(
         }
         pairs.push(Pair { sender, receiver, send_nanos });
     })?;
-    let (sends, receives) = look_up(session, activities, pairs.len(), moments, control)?;
+    let is_mpi = |context| activities.is_mpi(context);
+    let (sends, receives) = look_up(session, &is_mpi, pairs.len(), moments, control)?;
     let mut list: Vec<Wait> = Vec::new();
     for (pair, (send, receive)) in pairs.iter().zip(sends.iter().zip(&receives)) {
         let Some(receive) = receive else {
             counts.unplaced += 1;
             continue;
         };
-        let role = |call: &MpiCall| {
+        let role = |call: &Around| {
             activities.routine(call.context).map_or(Role::Other, |routine| routine.role)
         };
-        let wait = |kind, call: &MpiCall, until: u64| {
+        let wait = |kind, call: &Around, until: u64| {
             let is_late = kind == WaitKind::LateSender;
             let (track, holdup) = match is_late {
                 true => (pair.receiver, pair.sender),
@@ -335,12 +396,12 @@ fn of_messages(
     Ok(())
 }
 
-type Calls = Vec<Option<MpiCall>>;
+type Calls = Vec<Option<Around>>;
 
-/// The calls of all moments, by number: those of [`Side::Begin`] and those of [`Side::End`].
+/// The calls that `is_wanted` around all moments, by number: those of [`Side::Begin`] and those of [`Side::End`].
 pub(super) fn look_up(
     session: &Session,
-    activities: &Activities,
+    is_wanted: &(dyn Fn(ContextIdx) -> bool + Sync),
     len: usize,
     moments: Vec<Vec<Moment>>,
     control: &Control,
@@ -349,7 +410,7 @@ pub(super) fn look_up(
         moments.into_iter().enumerate().filter(|(_, list)| !list.is_empty()).collect();
     control.begin(work.len() as u64);
     let parts = threads::map(work, |(track, mut list)| {
-        let found = mpi_calls(session, activities, track, &mut list)?;
+        let found = calls_around(session, &is_wanted, track, &mut list)?;
         control.advance(1)?;
         Ok::<_, EngineError>((list, found))
     });

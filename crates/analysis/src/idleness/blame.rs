@@ -23,8 +23,9 @@ use parallax_base::{ContextIdx, Control, FunctionIdx, TimeWindow, threads};
 use parallax_engine::{Column, EngineError, Session, Table};
 use parallax_model::{ContextKind, ContextTree, TraceStore};
 
-use super::groups::{self, Members, is_gpu_call};
+use super::groups::{self, Members};
 use super::{Group, percent};
+use crate::gpu::{idle_contexts, is_runtime};
 use crate::report::CostClass;
 use crate::report::classes::Classes;
 
@@ -168,7 +169,7 @@ pub fn gpu_blame(session: &Session, control: &Control) -> Result<GpuBlame, Engin
     let store = session.traces()?;
     let tree = session.tree();
     let classes = Classes::new(tree);
-    let is_idle = groups::idle_contexts(tree);
+    let is_idle = idle_contexts(tree);
     let does_nothing = |context: ContextIdx| {
         let class = classes.of_context.get(context.idx());
         matches!(class, Some(CostClass::OpenMpIdle | CostClass::HelperThreads))
@@ -253,7 +254,7 @@ impl Calls {
             of_context[context.idx()] = call;
             if call == context {
                 around[context.idx()] = above;
-                is_outside[context.idx()] = tree.function_name(context).is_some_and(is_gpu_call)
+                is_outside[context.idx()] = tree.function_name(context).is_some_and(is_runtime)
                     || classes.of_context.get(context.idx()) != Some(&CostClass::Application)
                     || classes.is_library(tree, context);
             }

@@ -8,6 +8,7 @@ use parallax_model::{ContextTree, Scope, TraceStore};
 
 use super::{GpuProfiled, GpuRow, GpuTraced, Group, IdlenessOptions, groups, time_metric};
 use crate::balance::read::{SliceParts, visit_values};
+use crate::gpu::idle_contexts;
 
 pub(super) fn gpu_rows(
     session: &Session,
@@ -63,7 +64,7 @@ fn traced(
     control: &Control,
 ) -> Result<Vec<(Group, GpuTraced)>, EngineError> {
     let tree = session.tree();
-    let is_idle = groups::idle_contexts(tree);
+    let is_idle = idle_contexts(tree);
     let mut out = Vec::new();
     for (group, members) in groups::with_gpus(session, store)? {
         let (mut first, mut last) = (u64::MAX, 0);

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use parallax_base::TimeWindow;
 use parallax_engine::{EngineError, Session};
-use parallax_model::{ContextTree, LinkKind, TraceStore};
+use parallax_model::{LinkKind, TraceStore};
 
 use super::{Group, is_gpu};
 
 /// The tracks of a rank that has GPUs, by their number in the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Members {
-    pub(super) streams: Vec<usize>,
-    pub(super) threads: Vec<usize>,
+pub(crate) struct Members {
+    pub(crate) streams: Vec<usize>,
+    pub(crate) threads: Vec<usize>,
 }
 
 impl Members {
@@ -27,7 +27,7 @@ impl Members {
 /// PyTorch and others write GPUs as processes of their own: a stream belongs to the rank whose
 /// threads start most of its work, as far as flows say so. Without flows, streams of a rank without
 /// threads belong to the only rank that has threads.
-pub(super) fn with_gpus(
+pub(crate) fn with_gpus(
     session: &Session,
     store: &dyn TraceStore,
 ) -> Result<BTreeMap<Group, Members>, EngineError> {
@@ -103,29 +103,6 @@ impl Starters {
     }
 }
 
-/// Placeholders in which a track does nothing.
-const IDLE_NAMES: [&str; 3] = ["<gpu sync>", "<no activity>", "<no gpu activity>"];
-
-/// By context, whether a track in it does nothing.
-pub(super) fn idle_contexts(tree: &ContextTree) -> Vec<bool> {
-    let is_idle = |context| {
-        tree.enclosing_function(context)
-            .and_then(|function| tree.function_name(function))
-            .is_some_and(|name| IDLE_NAMES.contains(&name))
-    };
-    tree.iter().map(is_idle).collect()
-}
-
-/// Whether a function belongs to a GPU runtime, also where it is linked into the program.
-pub(super) fn is_gpu_call(name: &str) -> bool {
-    let is_call_of = |prefix| {
-        let rest = name.strip_prefix(prefix).and_then(|rest| rest.chars().next());
-        rest.is_some_and(|first| first.is_ascii_uppercase())
-    };
-    ["cuda", "hip"].into_iter().any(is_call_of)
-        || ["__cudart", "__pgi_uacc_"].into_iter().any(|prefix| name.starts_with(prefix))
-}
-
 /// A name without arguments and library: `Vector::resize` for
 /// `void Vector<int>::resize(int) [libm.so]`.
 #[must_use]
@@ -165,6 +142,5 @@ mod tests {
         ] {
             assert_eq!(short_name(name), short);
         }
-        assert!(is_gpu_call("cudaMalloc") && !is_gpu_call("cuda_kernel") && !is_gpu_call("hips"));
     }
 }

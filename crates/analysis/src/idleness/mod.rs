@@ -17,7 +17,7 @@
 mod blame;
 mod cpu;
 mod gpu;
-mod groups;
+pub(crate) mod groups;
 mod table;
 mod work;
 
@@ -250,7 +250,8 @@ fn percent(part: f64, whole: f64) -> f64 {
 }
 
 /// Whether a location is a stream, context or device of a GPU.
-pub(crate) fn is_gpu(locations: &LocationCatalog, location: LocationIdx) -> bool {
+#[must_use]
+pub fn is_gpu(locations: &LocationCatalog, location: LocationIdx) -> bool {
     [IdentityKind::GpuStream, IdentityKind::GpuContext, IdentityKind::GpuDevice]
         .iter()
         .any(|&kind| locations.identity(location, kind).is_some())

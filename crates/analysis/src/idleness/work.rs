@@ -6,10 +6,11 @@ use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, Unit};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextKind, ContextTree, Scope};
 
-use super::groups::{is_gpu_call, short_name};
+use super::groups::short_name;
 use super::{Group, groups, percent};
 use crate::balance::WRAPPED;
 use crate::balance::read::{SliceParts, visit_values};
+use crate::gpu;
 use crate::report::classes::Classes;
 use crate::report::{CostClass, GpuOperation};
 
@@ -69,7 +70,7 @@ fn traced(session: &Session, control: &Control) -> Result<ByContext, EngineError
     let tree = session.tree();
     let mut out = ByContext::new();
     let Some(store) = session.experiment().traces.as_deref() else { return Ok(out) };
-    let is_idle = groups::idle_contexts(tree);
+    let is_idle = gpu::idle_contexts(tree);
     for (group, members) in groups::with_gpus(session, store)? {
         let mut nanos: BTreeMap<ContextIdx, u64> = BTreeMap::new();
         for track in members.streams {
@@ -135,7 +136,7 @@ fn name(tree: &ContextTree, classes: &Classes, context: ContextIdx) -> Option<St
             && !classes.is_library(tree, *function)
             && !tree
                 .function_name(*function)
-                .is_some_and(|name| name.starts_with("__") || is_gpu_call(name))
+                .is_some_and(|name| name.starts_with("__") || gpu::is_runtime(name))
     };
     let caller = tree.ancestors(own).find(is_program);
     Some(caller.map_or_else(|| what.to_owned(), |caller| format!("{what} of {}", short(caller))))

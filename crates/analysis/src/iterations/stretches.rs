@@ -6,6 +6,8 @@ use parallax_base::{ContextIdx, TimeWindow};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextTree, Interval, TraceKind};
 
+use crate::gpu::IDLE_NAMES;
+
 /// From `start` until `end`, in nanoseconds on the trace's clock, a track was in a context or in
 /// something that it called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,9 +24,6 @@ impl Stretch {
 
 /// Stretches by context, each in order of time and without overlap.
 pub(super) type ByContext = BTreeMap<ContextIdx, Vec<Stretch>>;
-
-/// Placeholders in which a stream of a GPU does nothing.
-const IDLE_NAMES: [&str; 3] = ["<gpu sync>", "<no activity>", "<no gpu activity>"];
 
 /// By position in the tree: whether a stream in that context does nothing.
 pub(crate) fn idle_contexts(tree: &ContextTree) -> Vec<bool> {

@@ -32,6 +32,10 @@ pub(crate) enum Kind {
     LateReceiver,
     /// Barriers and other collective operations, for those who come late.
     Collective,
+    /// GPU streams whose next work is launched late.
+    LateLaunch,
+    /// Threads that synchronise with a GPU.
+    ForGpu,
 }
 
 /// Rows of `waits`.
@@ -125,6 +129,8 @@ pub(super) fn waits(context: &Context, arguments: WaitsArgs) -> anyhow::Result<(
             Kind::LateSender => WaitsKind::LateSender,
             Kind::LateReceiver => WaitsKind::LateReceiver,
             Kind::Collective => WaitsKind::Collective,
+            Kind::LateLaunch => WaitsKind::LateLaunch,
+            Kind::ForGpu => WaitsKind::ForGpu,
         }),
         by: match arguments.by {
             By::Function => WaitsBy::Function,

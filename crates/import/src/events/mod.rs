@@ -12,6 +12,7 @@ mod transfers;
 pub use components::{ComponentPlan, InputPlan, InputSurvey, Latency, Survey};
 pub use conversion::{Conversion, ConversionError, TrackIdentity, TrackKind};
 pub use messages::{BACKWARDS, NO_RECEIVE, NO_SEND, OTHER_SIZE};
+pub use parallax_formats::archive::MessageRow;
 pub(crate) use sorter::{Packer, SCRATCH, Sorted, Sorter, Unpacker};
 pub use track::{Collective, Endpoint, Peer, TrackBuilder};
 pub use transfers::{FileOperation, file_of_counter};

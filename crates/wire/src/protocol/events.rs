@@ -19,7 +19,7 @@ pub struct WaitsAsk {
     /// The stretch of time.
     #[serde(flatten)]
     pub window: WindowAsk,
-    /// `late_sender`, `late_receiver` or `collective`; null for all.
+    /// `late_sender`, `late_receiver`, `collective`, `late_launch` or `for_gpu`; null for all.
     #[serde(default)]
     pub kind: Option<String>,
     /// What rows are: `function` (default), `context`, `track` or `pair`.

@@ -32,7 +32,7 @@ const HEADS: Heads = {
   slowest: ["Slowest", "The location that computes longest"],
   releases: ["Then", "What ends the stretch"],
   waits: ["Waits", "How often"],
-  waiting_s: ["Waiting", "Time from coming until the other side is there"],
+  waiting_s: ["Waiting", "Time from coming, or from having nothing to do, until the other side is there"],
   longest_s: ["Longest", "The longest of them"],
   share_percent: ["Share", "Of the time of what is shown"],
   in_calls_s: ["In calls", "Time of the calls that wait, waiting included"],

@@ -94,7 +94,7 @@ export interface CountersState {
 
 export const COUNTERS_STATE: CountersState = { counter: 0, shape: "band" };
 
-export type WaitsKind = "all" | "late_sender" | "late_receiver" | "collective";
+export type WaitsKind = "all" | "late_sender" | "late_receiver" | "collective" | "late_launch" | "for_gpu";
 export type OverTimeWhat = "profile" | "imbalance" | "idle" | "lateness" | "overlap";
 
 /** What a link keeps of the view of waits. */
