@@ -381,11 +381,11 @@ impl TrackBuilder {
     /// Puts coarser nodes over the one that is above all others. A picture of all tracks at once
     /// has few bins at first, and would read all sums of the highest nodes for them.
     fn put_coarser_above(&mut self) {
-        let mut level = self.levels.len();
+        let first = self.levels.len();
         let Some(top) = self.levels.last_mut() else { return };
         let mut bins = std::mem::take(&mut top.bins);
         let (from_nanos, to_nanos) = (top.from_nanos, top.to_nanos);
-        for _ in 0..COARSER_NODES {
+        for level in first..first + usize::from(COARSER_NODES) {
             let exponent = bins.exponent + COARSER_BY;
             if bins.sums.len() < COARSER_FROM || exponent > 63 {
                 break;
@@ -399,7 +399,6 @@ impl TrackBuilder {
                 bins: bins.clone(),
                 batch: None,
             });
-            level += 1;
         }
     }
 
