@@ -543,6 +543,11 @@ fn damage_is_reported_and_the_rest_is_kept() {
         let experiment = changed(&format!("DROP TABLE {table}"));
         assert_eq!(activations(&experiment).tree.count(ActivationKind::Call), 3, "{table}");
     }
+    // Nothing left but loops: they ran on a thread that nobody knows.
+    let experiment = changed("DELETE FROM Call; DELETE FROM Thread");
+    let left = activations(&experiment);
+    assert!(left.tree.count(ActivationKind::LoopExecution) > 0);
+    assert!(left.tree.iter().all(|one| left.tree.thread(one).idx() < left.threads.len()));
     // What refers to nothing.
     for (sql, kind) in [
         ("UPDATE Call SET Instruction = 999999 WHERE Id = 3", "caller-unknown"),

@@ -27,7 +27,7 @@
 //!   call returns when the copy has ended. CASITA's "early blocking wait".
 //!
 //! Which streams belong to a process is told as for idle GPUs
-//! ([`with_gpus`](crate::idleness::groups::with_gpus)): by flows, else by identity.
+//! ([`with_gpus`]): by flows, else by identity.
 //!
 //! Not known: streams that wait for events of other streams, threads that poll (`cudaEventQuery`),
 //! and calls that wait by the way, such as `cudaFree`. Work that starts before its launch says that

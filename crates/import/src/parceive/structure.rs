@@ -61,7 +61,7 @@ pub(super) fn read(
     let mut of_calls: Vec<Key> = calls.iter().map(|call| call.thread.unwrap_or(0)).collect();
     of_calls.sort_unstable();
     of_calls.dedup();
-    let threads = Threads::new(thread_rows, of_calls);
+    let mut threads = Threads::new(thread_rows, of_calls);
 
     let mut builder = ActivationTreeBuilder::new();
     let mut what = Vec::new();
@@ -81,6 +81,10 @@ pub(super) fn read(
         what.push(names.function_at.find(call.function).unwrap_or(u32::MAX));
     }
     let mut loops = Loops::read(db, issues, &mut builder, &names, &mut what)?;
+    // Loops that are all that is left of a program ran on some thread, too.
+    if threads.len() == 0 && builder.len() > 0 {
+        threads = Threads::new(Vec::new(), [0]);
+    }
     let bytes = builder.len() as u64 * ACTIVATION_BYTES;
     limits
         .metadata("the calls and loops", bytes)
