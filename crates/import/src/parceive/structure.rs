@@ -82,7 +82,7 @@ pub(super) fn read(
     }
     let mut loops = Loops::read(db, issues, &mut builder, &names, &mut what)?;
     // Loops that are all that is left of a program ran on some thread, too.
-    if threads.len() == 0 && builder.len() > 0 {
+    if threads.len() == 0 && !builder.is_empty() {
         threads = Threads::new(Vec::new(), [0]);
     }
     let bytes = builder.len() as u64 * ACTIVATION_BYTES;
