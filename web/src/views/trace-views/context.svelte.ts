@@ -67,7 +67,8 @@ export class TraceContext {
     const bounds = this.catalog.value?.bounds;
     // The whole is a step of its own, so that undoing it leads back to the window before.
     const isWhole = window === null || (bounds !== undefined && window[0] <= bounds[0] && window[1] >= bounds[1]);
-    this.shared.set({ window: isWhole ? null : [Math.floor(window[0]), Math.ceil(window[1])] }, isWhole ? { label } : { label, coalesce: "timeline-window" });
+    // What is called the same is one movement; two iterations that are chosen quickly are two steps.
+    this.shared.set({ window: isWhole ? null : [Math.floor(window[0]), Math.ceil(window[1])] }, isWhole ? { label } : { label, coalesce: `timeline-window ${label}` });
   }
 
   setTracks(tracks: TimelineShared["tracks"], label: string): void {
