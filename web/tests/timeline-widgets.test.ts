@@ -42,8 +42,8 @@ function tile(over: Partial<Tile> = {}): Tile {
 }
 
 /** A source that answers when it is told to. */
-function slowSource(rows = 100, tracks = 1): { source: TileSource; asked: { range: readonly [number, number]; bins: number; rows: number; signal: AbortSignal; answer: () => void }[]; changes: () => number } {
-  const asked: { range: readonly [number, number]; bins: number; rows: number; signal: AbortSignal; answer: () => void }[] = [];
+function slowSource(rows = 100, tracks = 1): { source: TileSource; asked: { range: readonly [number, number]; bins: number; rows: number; signal: AbortSignal; isPatient: boolean; answer: () => void }[]; changes: () => number } {
+  const asked: { range: readonly [number, number]; bins: number; rows: number; signal: AbortSignal; isPatient: boolean; answer: () => void }[] = [];
   let changes = 0;
   return {
     asked,
@@ -52,9 +52,9 @@ function slowSource(rows = 100, tracks = 1): { source: TileSource; asked: { rang
       rows: Array.from({ length: rows }, (_, at) => ({ from: at * tracks, to: (at + 1) * tracks })),
       bounds: [0, 1e9],
       originNs: 12_345n,
-      fetch: (some, range, bins, signal) =>
+      fetch: (some, range, bins, signal, isPatient) =>
         new Promise((resolve) => {
-          asked.push({ range, bins, rows: some.length, signal, answer: () => { resolve(tile({ firstNs: range[0], binNs: (range[1] - range[0]) / 2, rows: some.length, key: new Uint32Array(some.length * 2) })); } });
+          asked.push({ range, bins, rows: some.length, signal, isPatient, answer: () => { resolve(tile({ firstNs: range[0], binNs: (range[1] - range[0]) / 2, rows: some.length, key: new Uint32Array(some.length * 2) })); } });
         }),
       onchange: () => { changes += 1; },
       onerror: (error) => { throw error; },
@@ -132,6 +132,8 @@ describe("pieces of a picture", () => {
     const fits = exponentFor(view.range, view.pixels);
     const exponents = (): readonly number[] => asked.map(({ range, bins }) => Math.round(Math.log2((range[1] - range[0]) / bins)));
     expect(exponents()[0]).toBe(fits + 6);
+    // Only long bins come before the questions of other views.
+    expect(asked.map(({ isPatient }) => isPatient)).toEqual(exponents().map((exponent) => exponent < fits + 4));
     asked[0]?.answer();
     await settle();
     // There is something to draw before what fits has come.
@@ -152,7 +154,7 @@ describe("pieces of a picture", () => {
   test("of few tracks what fits is asked at once", () => {
     const { source, asked } = slowSource();
     new TileStore(source).want({ range: [0, 1e9], pixels: 800, rows: { from: 0, to: 60 } }, false);
-    expect(asked.every(({ bins }) => bins > 400)).toBe(true);
+    expect(asked.every(({ bins, isPatient }) => bins > 400 && !isPatient)).toBe(true);
   });
 
   test("the engine is asked for exactly the bins that the window touches", () => {

@@ -8,8 +8,8 @@ describe("turns of questions", () => {
     const turns = new Turns();
     const order: string[] = [];
     let running = 0;
-    const ask = async (name: string, label: string) => {
-      const done = await turns.take(name);
+    const ask = async (name: string, label: string, isPatient = false) => {
+      const done = await turns.take(name, undefined, isPatient);
       running += 1;
       expect(running).toBe(1);
       order.push(label);
@@ -22,6 +22,9 @@ describe("turns of questions", () => {
     expect(order).toEqual(["stats 1", "tile 1", "tile 2", "stats 2", "waits"]);
     await ask("waits", "later");
     expect(order.at(-1)).toBe("later");
+    order.length = 0;
+    await Promise.all([ask("open", "open"), ask("tile", "fine", true), ask("stats", "stats"), ask("tile", "coarse")]);
+    expect(order).toEqual(["open", "coarse", "stats", "fine"]);
   });
 
   it("pass what was withdrawn", async () => {

@@ -16,6 +16,8 @@ export interface AskOptions {
   signal?: AbortSignal;
   /** Called now and then while the request runs. */
   onProgress?: (progress: Progress) => void;
+  /** Lets all other questions go first: what people look at is there, and only gets better. */
+  isPatient?: boolean;
 }
 
 /** The answer to a request: the reply, and its tables by name. */

@@ -1,8 +1,11 @@
 /** Questions that people wait for with their eyes on them: these come before all others. */
 const FIRST: ReadonlySet<string> = new Set(["open", "close", "combine", "timeline", "tile", "path_at", "scaling", "tree_table"]);
 
+/** Whose turn it is, of those that wait: the least number; of equal ones who came first. */
+type Rank = 0 | 1 | 2;
+
 interface Waiting {
-  isFirst: boolean;
+  rank: Rank;
   begin: () => void;
 }
 
@@ -14,10 +17,10 @@ export class Turns {
   #waiting: Waiting[] = [];
   #isTaken = false;
 
-  /** Resolves when it is the turn of a question of this name; what it gives ends the turn. Rejects when it is withdrawn. */
-  async take(name: string, signal?: AbortSignal): Promise<() => void> {
+  /** Resolves when it is the turn of a question of this name, after all others if it is patient; what it gives ends the turn. Rejects when it is withdrawn. */
+  async take(name: string, signal?: AbortSignal, isPatient = false): Promise<() => void> {
     signal?.throwIfAborted();
-    if (this.#isTaken) await this.#wait(FIRST.has(name), signal);
+    if (this.#isTaken) await this.#wait(isPatient ? 2 : FIRST.has(name) ? 0 : 1, signal);
     this.#isTaken = true;
     let isOver = false;
     return () => {
@@ -27,14 +30,14 @@ export class Turns {
     };
   }
 
-  #wait(isFirst: boolean, signal?: AbortSignal): Promise<void> {
+  #wait(rank: Rank, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const withdraw = () => {
         this.#waiting = this.#waiting.filter((other) => other !== one);
         reject(signal?.reason as Error);
       };
       const one: Waiting = {
-        isFirst,
+        rank,
         begin: () => {
           signal?.removeEventListener("abort", withdraw);
           resolve();
@@ -47,8 +50,8 @@ export class Turns {
 
   /** Hands the turn on: nobody can come between. */
   #next(): void {
-    const urgent = this.#waiting.findIndex((one) => one.isFirst);
-    const [next] = this.#waiting.splice(Math.max(urgent, 0), 1);
+    const least = Math.min(...this.#waiting.map((one) => one.rank));
+    const [next] = this.#waiting.splice(Math.max(this.#waiting.findIndex((one) => one.rank === least), 0), 1);
     if (next === undefined) this.#isTaken = false;
     else next.begin();
   }

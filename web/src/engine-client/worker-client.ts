@@ -75,7 +75,7 @@ export class WorkerClient implements EngineClient {
     const { signal, onProgress } = options;
     if (signal?.aborted) throw new EngineError(CANCELLED);
     if (name === "open" && "root" in request) await this.#readAhead(request.root, options);
-    const done = await this.#turns.take(name, signal).catch(() => { throw new EngineError(CANCELLED); });
+    const done = await this.#turns.take(name, signal, options.isPatient).catch(() => { throw new EngineError(CANCELLED); });
     // A worker of a page that lies on a disk may read no address of it.
     const lifeline = location.protocol === "file:" ? "" : URL.createObjectURL(new Blob(["."]));
     const cancel = () => URL.revokeObjectURL(lifeline);

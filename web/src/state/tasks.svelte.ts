@@ -63,6 +63,7 @@ export class Tasks {
     }, SHOW_AFTER_MILLIS);
     try {
       return await work({
+        isPatient: outer.isPatient ?? false,
         signal: outer.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, outer.signal]),
         onProgress: (now) => {
           progress = now;

@@ -57,7 +57,8 @@ export interface TileSource {
   readonly bounds: TimeRange;
   /** The first record on the clock that bins are counted on. */
   readonly originNs: bigint;
-  fetch(rows: readonly Span[], range: TimeRange, bins: number, signal: AbortSignal): Promise<Tile>;
+  /** A patient piece makes better what is there already: other questions may go first. */
+  fetch(rows: readonly Span[], range: TimeRange, bins: number, signal: AbortSignal, isPatient: boolean): Promise<Tile>;
   /** Called when a piece came. */
   onchange(): void;
   onerror(error: unknown): void;
@@ -114,6 +115,8 @@ export class TileStore {
   readonly #kept = new Map<string, TilePiece>();
   readonly #asked = new Map<string, AbortController>();
   #wanted: readonly TilePlace[] = [];
+  /** Pieces that people wait for; null for all. */
+  #urgent: ReadonlySet<string> | null = null;
 
   constructor(source: TileSource) {
     this.#source = source;
@@ -129,6 +132,7 @@ export class TileStore {
     const exponent = exponentFor(view.range, view.pixels);
     const visible = placesFor(view, exponent, this.#source);
     const first = this.#first(view, exponent);
+    this.#urgent = first.length === 0 && !this.#isHeavy(view) ? null : new Set(first.map((place) => keyOf(place)));
     this.#wanted = isReadingAhead ? [...first, ...visible, ...this.#next(view, exponent)] : [...first, ...visible];
     const wanted = new Set(this.#wanted.map((place) => keyOf(place)));
     for (const [key, control] of this.#asked) {
@@ -141,13 +145,16 @@ export class TileStore {
 
   /** What is asked for before what fits, so that something is there at once: long bins of many tracks come in no time. */
   #first(view: TileView, exponent: number): readonly TilePlace[] {
-    const tracks = this.#source.rows.slice(view.rows.from, view.rows.to).reduce((sum, row) => sum + row.to - row.from, 0);
-    if (tracks <= FEW_TRACKS) return [];
+    if (!this.#isHeavy(view)) return [];
     let there = 0;
     while (there <= COARSER_STEPS[0] && !this.#isThere(view, exponent + there)) there += 1;
     const isNothing = there > COARSER_STEPS[0];
     // Bins half as long as those that are there are hardly better.
     return COARSER_STEPS.filter((step) => isNothing || step < there - 1).flatMap((step) => placesFor(view, exponent + step, this.#source));
+  }
+
+  #isHeavy(view: TileView): boolean {
+    return this.#source.rows.slice(view.rows.from, view.rows.to).reduce((sum, row) => sum + row.to - row.from, 0) > FEW_TRACKS;
   }
 
   #next(view: TileView, exponent: number): readonly TilePlace[] {
@@ -226,7 +233,7 @@ export class TileStore {
     const bins = Math.max(1, Math.ceil((range[1] - start) / bin) - Math.floor((range[0] - start) / bin));
     const control = new AbortController();
     this.#asked.set(key, control);
-    this.#source.fetch(rows.slice(firstRow, firstRow + TILE_ROWS), range, bins, control.signal).then(
+    this.#source.fetch(rows.slice(firstRow, firstRow + TILE_ROWS), range, bins, control.signal, this.#urgent?.has(key) === false).then(
       (tile) => {
         if (this.#asked.get(key) === control) this.#asked.delete(key);
         if (control.signal.aborted) return;
