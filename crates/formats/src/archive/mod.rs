@@ -22,7 +22,7 @@ pub use writer::{ArchiveWriter, WriteError};
 use table::Layout;
 
 /// The version of the layout that is written and read.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The file that makes a folder an archive, and is written last.
 pub const MANIFEST: &str = "manifest.arrow";
@@ -30,8 +30,12 @@ pub const MANIFEST: &str = "manifest.arrow";
 /// Most bins of a node.
 pub const BINS: u64 = 512;
 
-/// Intervals of a batch, but for the last of a track.
+/// Intervals of a batch, but for the last of a track and for deep stacks.
 pub const BATCH_INTERVALS: usize = 4096;
+
+/// A node of level 0 with fewer intervals shares its batch with those of other tracks, and has no
+/// sums: they would be longer than what they add up.
+pub const SMALL_INTERVALS: usize = 256;
 
 /// Nodes that one node of the next level covers.
 pub const FANOUT: usize = 4;

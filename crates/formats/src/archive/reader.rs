@@ -1,7 +1,8 @@
 //! Opening an archive: the small tables are read, the large ones by batch when asked for.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use parallax_base::{Folder, Limits};
 
@@ -41,6 +42,7 @@ pub struct Archive {
     intervals: Table,
     sums: Table,
     profile: Table,
+    profile_starts: OnceLock<Vec<(u32, usize)>>,
     messages: Table,
     collectives: Table,
     values: Table,
@@ -89,6 +91,7 @@ impl Archive {
             intervals: open(IntervalRow::LAYOUT)?,
             sums: open(SumRow::LAYOUT)?,
             profile: open(ProfileRow::LAYOUT)?,
+            profile_starts: OnceLock::new(),
             messages: open(MessageRow::LAYOUT)?,
             collectives: open(CollectiveRow::LAYOUT)?,
             values: open(ValueRow::LAYOUT)?,
@@ -118,10 +121,11 @@ impl Archive {
             let (first, children) = (node.first_child as usize, node.children as usize);
             let below = if node.level == 0 { self.intervals.len() } else { row };
             let is_inside = first.checked_add(children).is_some_and(|end| end <= below);
+            let has_sums = (node.sums as usize) < self.sums.len();
             let is_sound = (node.track as usize) < self.tracks.len()
                 && node.exponent < 64
                 && node.from_nanos <= node.to_nanos
-                && (node.sums as usize) < self.sums.len()
+                && (has_sums || (node.level == 0 && node.sums == NONE_32))
                 && is_inside;
             if !is_sound {
                 return broken(NodeRow::LAYOUT, row, "a node of no track or no batch");
@@ -169,10 +173,13 @@ impl Archive {
     /// # Errors
     /// When the batch is broken or the source fails.
     pub fn intervals(&self, node: &NodeRow) -> Result<Batch<'_>, FormatError> {
-        self.intervals.batch(node.first_child as usize)
+        let batch = self.intervals.batch(node.first_child as usize)?;
+        // Small nodes of several tracks share a batch, which is in the order of tracks.
+        let rows = rows_of(&batch, INTERVAL_TRACK, node.track);
+        Ok(batch.part(rows))
     }
 
-    /// The sums of a node, as [`SumRow`] has its columns.
+    /// The sums of a node that has some ([`NodeRow::has_sums`]), as [`SumRow`] has its columns.
     ///
     /// # Errors
     /// When the batch is broken or the source fails.
@@ -188,12 +195,34 @@ impl Archive {
         self.profile.batches()
     }
 
-    /// What track `index` spent in contexts, where each track has a batch of its own.
+    /// What track `index` spent in contexts; no rows where the table is not in the order of tracks.
     ///
     /// # Errors
-    /// When the batch is broken or the source fails.
+    /// When a batch is broken or the source fails.
     pub fn profile_of(&self, index: usize) -> Result<Batch<'_>, FormatError> {
-        self.profile.batch(index)
+        let track = u32::try_from(index).unwrap_or(NONE_32);
+        // The last batch that begins with the track or one before it.
+        let starts = self.profile_starts()?;
+        let after = starts.partition_point(|&(first, _)| first <= track);
+        let own = after.checked_sub(1).and_then(|at| starts.get(at));
+        let batch = self.profile.batch(own.map_or(0, |&(_, batch)| batch))?;
+        let rows = rows_of(&batch, PROFILE_TRACK, track);
+        Ok(batch.part(rows))
+    }
+
+    /// The first track of each batch of the profile that has rows, and its number; read once.
+    fn profile_starts(&self) -> Result<&[(u32, usize)], FormatError> {
+        if let Some(starts) = self.profile_starts.get() {
+            return Ok(starts);
+        }
+        let mut starts = Vec::new();
+        for (number, batch) in self.profile.batches().enumerate() {
+            let batch = batch?;
+            if batch.rows() > 0 {
+                starts.push((batch.u32_at(PROFILE_TRACK, 0), number));
+            }
+        }
+        Ok(self.profile_starts.get_or_init(|| starts))
     }
 
     /// Batch `index` of the messages.
@@ -227,6 +256,28 @@ impl Archive {
     pub fn markers(&self, index: usize) -> Result<Batch<'_>, FormatError> {
         self.markers.batch(index)
     }
+}
+
+/// The column of the track in the tables of intervals and of profiles.
+const INTERVAL_TRACK: usize = 0;
+const PROFILE_TRACK: usize = 0;
+
+/// The rows of a track in a batch that is in the order of tracks.
+fn rows_of(batch: &Batch<'_>, column: usize, track: u32) -> Range<usize> {
+    let first = |is_past: &dyn Fn(u32) -> bool| {
+        let (mut low, mut high) = (0, batch.rows());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_past(batch.u32_at(column, middle)) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        low
+    };
+    let from = first(&|own| own >= track);
+    from..first(&|own| own > track).max(from)
 }
 
 /// All rows of a small table.

@@ -164,7 +164,8 @@ record! {
 }
 
 record! {
-    /// From entering a context to leaving it. A batch belongs to one track and is ordered by end.
+    /// From entering a context to leaving it. A batch is ordered by track and end, and has one node
+    /// of each track at most.
     IntervalRow in "intervals.arrow" {
         /// Row of the track.
         track: U32 u32,
@@ -194,19 +195,27 @@ record! {
         from_nanos: U64 u64,
         /// To the last end inside; not included.
         to_nanos: U64 u64,
-        /// Row of the first node below; of the batch of intervals for level 0.
+        /// Row of the first node below; number of the batch of intervals for level 0.
         first_child: U32 u32,
         /// Nodes below; 1 for level 0.
         children: U32 u32,
-        /// Number of its batch of sums.
+        /// Number of its batch of sums; all-ones for a small node of level 0, whose calls say it.
         sums: U32 u32,
-        /// Rows of the batch of intervals; 0 for higher levels.
+        /// Rows in the batch of intervals; 0 for higher levels.
         intervals: U32 u32,
         /// Context that is active at `to_nanos`; level 0 only.
         open_context: U32 u32,
         /// Contexts entered and not yet left at `to_nanos`; their starts are in `open.arrow`, in
         /// the order of the nodes of level 0 and there from the outermost.
         open_depth: U32 u32,
+    }
+}
+
+impl NodeRow {
+    /// Whether it has a batch of sums.
+    #[must_use]
+    pub const fn has_sums(&self) -> bool {
+        self.sums != NONE_32
     }
 }
 
@@ -234,7 +243,8 @@ record! {
 }
 
 record! {
-    /// What a track spent in a context in all.
+    /// What a track spent in a context in all. Ordered by track over all batches; all rows of a track
+    /// are in one batch, and no batch is empty.
     ProfileRow in "profile.arrow" {
         /// Row of the track.
         track: U32 u32,

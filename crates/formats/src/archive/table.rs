@@ -14,8 +14,8 @@ use arrow_array::{
     ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt8Array, UInt16Array,
     UInt32Array, UInt64Array,
 };
-use arrow_ipc::writer::FileWriter;
-use arrow_ipc::{Endianness, Precision, Type, root_as_footer, root_as_message};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+use arrow_ipc::{Endianness, MetadataVersion, Precision, Type, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use parallax_base::{LimitExceeded, Limits, Source, read_range};
 
@@ -124,6 +124,9 @@ impl ColumnData {
     }
 }
 
+/// Buffers of a batch begin at multiples of so many bytes.
+const ALIGNMENT: usize = 8;
+
 /// Writes a table batch by batch.
 pub struct TableWriter {
     layout: &'static Layout,
@@ -138,7 +141,10 @@ impl TableWriter {
     /// When the file cannot be written.
     pub fn new(layout: &'static Layout, file: Box<dyn Write + Send>) -> Result<Self, ArrowError> {
         let schema = layout.schema();
-        let writer = FileWriter::try_new(file, &schema)?;
+        // Buffers begin at multiples of 8 bytes, the least that Arrow allows: small batches would
+        // consist of padding otherwise.
+        let options = IpcWriteOptions::try_new(ALIGNMENT, false, MetadataVersion::V5)?;
+        let writer = FileWriter::try_new_with_options(file, &schema, options)?;
         Ok(Self { layout, schema, writer })
     }
 
@@ -402,6 +408,21 @@ impl Batch<'_> {
         self.rows
     }
 
+    /// Only the rows of a range; none where it is not inside.
+    #[must_use]
+    pub fn part(mut self, range: Range<usize>) -> Self {
+        let is_inside = range.start <= range.end && range.end <= self.rows;
+        let range = if is_inside { range } else { 0..0 };
+        for ((values, _), (_, kind)) in self.columns.iter_mut().zip(self.layout.columns) {
+            // The offsets of texts are values, too; the texts stay where they are.
+            let width = usize::try_from(kind.width()).unwrap_or(usize::MAX);
+            let skipped = range.start.saturating_mul(width);
+            values.start = values.start.saturating_add(skipped).min(values.end);
+        }
+        self.rows = range.len();
+        self
+    }
+
     fn body(&self, range: &Range<usize>) -> &[u8] {
         self.bytes.get(self.body_at..).and_then(|body| body.get(range.clone())).unwrap_or_default()
     }
@@ -518,6 +539,38 @@ mod tests {
                 read(bytes);
             }
         }
+    }
+
+    #[test]
+    fn a_part_of_a_batch_has_its_rows_only() {
+        let table =
+            Table::open(&LAYOUT, MemorySource::shared(written()), &Limits::default()).unwrap();
+        let part = |range| table.batch(0).unwrap().part(range);
+        let rows = part(1..3);
+        assert_eq!(rows.u32s(0).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(rows.texts(1).collect::<Vec<_>>(), ["row 2 ä", "row 3 ä"]);
+        assert_eq!(rows.f64_at(2, 1), 1.0);
+        for range in [0..0, 3..3, 2..4, 9..9] {
+            let rows = part(range);
+            assert_eq!((rows.rows(), rows.u32s(0).len(), rows.texts(1).count()), (0, 0, 0));
+        }
+    }
+
+    #[test]
+    fn small_batches_are_not_mostly_padding() {
+        let written = |batches: u32| {
+            let sink = MemorySink::new();
+            let mut writer = TableWriter::new(&LAYOUT, sink.create("t.arrow").unwrap()).unwrap();
+            for row in 0..batches {
+                let text = ColumnData::Text(vec![String::new()]);
+                let columns = vec![ColumnData::U32(vec![row]), text, ColumnData::F64(vec![0.0])];
+                writer.write(columns).unwrap();
+            }
+            writer.finish().unwrap();
+            sink.into_folder("memory").open("t.arrow").unwrap().unwrap().len()
+        };
+        let each = (written(200) - written(100)) / 100;
+        assert!(each < 480, "{each} bytes for a batch of one row");
     }
 
     #[test]

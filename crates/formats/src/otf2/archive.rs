@@ -154,6 +154,12 @@ pub struct EventFile {
 }
 
 impl EventFile {
+    /// Length of the file.
+    #[must_use]
+    pub fn len_bytes(&self) -> u64 {
+        self.source.len()
+    }
+
     /// Whose events these are.
     #[must_use]
     pub const fn location(&self) -> LocationId {

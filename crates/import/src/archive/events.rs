@@ -1,5 +1,6 @@
 //! The messages, collective operations, counters and markers of an archive as an [`EventStore`].
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use parallax_base::TimeWindow;
@@ -13,11 +14,16 @@ use parallax_model::{
 
 use crate::events::{NO_RECEIVE, NO_SEND, OTHER_SIZE};
 
+/// The table of values in [`SpanRow::table`].
+const VALUES: u8 = 2;
+
 pub(super) struct Events {
     archive: Arc<Archive>,
     records: Vec<RecordCounts>,
     counters: Vec<Counter>,
     names: Vec<Arc<str>>,
+    /// Batches of values by track and counter, and the rows of the spans that describe them.
+    values: HashMap<(u32, u32), Vec<(usize, usize)>>,
 }
 
 fn failed(error: &FormatError) -> StoreError {
@@ -39,7 +45,13 @@ impl Events {
             .counters
             .iter()
             .map(|row| Counter { name: row.name.as_str().into(), unit: row.unit.as_str().into() });
+        let spans = archive.spans.iter().enumerate().filter(|(_, span)| span.table == VALUES);
+        let mut values: HashMap<(u32, u32), Vec<(usize, usize)>> = HashMap::new();
+        for (index, (row, span)) in spans.enumerate() {
+            values.entry((span.track, span.counter)).or_default().push((index, row));
+        }
         Self {
+            values,
             records: records.collect(),
             counters: counters.collect(),
             names: archive.functions.iter().map(|row| row.name.as_str().into()).collect(),
@@ -144,11 +156,12 @@ impl EventStore for Events {
         window: TimeWindow,
         visit: &mut dyn FnMut(u64, f64),
     ) -> Result<(), StoreError> {
-        let all = TimeWindow::new(0, window.end_nanos);
         // Batches of one counter come in order of time; the last value before the window counts.
         let mut before = None;
-        for (index, span) in self.batches(2, all) {
-            if (span.track, span.counter) != (track, counter) {
+        let own = self.values.get(&(track, counter)).map(Vec::as_slice).unwrap_or_default();
+        for &(index, row) in own {
+            let Some(span) = self.archive.spans.get(row) else { continue };
+            if span.from_nanos >= window.end_nanos {
                 continue;
             }
             let is_before = span.to_nanos < window.start_nanos;

@@ -4,6 +4,7 @@ mod events;
 mod profiles;
 mod traces;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use parallax_base::{
@@ -73,20 +74,19 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
 
 /// The coupled applications, with the times of their tracks.
 fn components(archive: &Archive) -> Vec<Component> {
-    let span = |application: u64| {
-        let own = archive.tracks.iter().filter(|track| track.application == application);
-        let times = own.filter(|track| track.first_nanos <= track.last_nanos);
-        times
-            .map(|track| (track.first_nanos, track.last_nanos))
-            .reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
-    };
+    let mut spans: HashMap<u64, (u64, u64)> = HashMap::new();
+    for track in archive.tracks.iter().filter(|track| track.first_nanos <= track.last_nanos) {
+        let own = (track.first_nanos, track.last_nanos);
+        let all = spans.entry(track.application).or_insert(own);
+        *all = (all.0.min(own.0), all.1.max(own.1));
+    }
     let rows = archive.components.iter().map(|row| Component {
         application: row.application,
         name: row.name.as_str().into(),
         depends_on: row.depends_on.lines().map(Arc::from).collect(),
         first_rank: row.first_rank,
         shift_nanos: row.shift_nanos,
-        span: span(row.application),
+        span: spans.get(&row.application).copied(),
     });
     rows.collect()
 }
@@ -121,15 +121,15 @@ fn locations(tracks: &[TrackRow], num_values: &[u64], components: &[Component]) 
 /// The tree in depth-first order, children by name; ids of the source are the archive's rows.
 fn contexts(archive: &Archive) -> ContextTree {
     let mut files: Vec<SourceFile> = Vec::new();
-    let mut file = |path: &str| -> Option<FileIdx> {
-        if path.is_empty() {
+    let mut known: HashMap<&str, FileIdx> = HashMap::new();
+    let mut file = |path| -> Option<FileIdx> {
+        if str::is_empty(path) {
             return None;
         }
-        let known = files.iter().rposition(|file| &*file.path == path);
-        Some(FileIdx::from_len(known.unwrap_or_else(|| {
+        Some(*known.entry(path).or_insert_with(|| {
             files.push(SourceFile { path: path.into(), is_copied: false });
-            files.len() - 1
-        })))
+            FileIdx::from_len(files.len() - 1)
+        }))
     };
     let functions: Vec<_> = archive
         .functions

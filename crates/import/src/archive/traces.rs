@@ -191,7 +191,7 @@ impl Traces {
         let rows = self.archive.profile_of(track).ok().filter(|rows| {
             rows.rows() > 0 && rows.u32s(PROFILE_TRACK).all(|own| own as usize == track)
         });
-        // Another writer may have put several tracks in a batch.
+        // Another writer may have another order.
         let Some(rows) = rows else { return self.walk_sums(top, TimeWindow::ALL, visit) };
         let sums = rows.u64s(PROFILE_CALLS).zip(rows.u64s(PROFILE_NANOS));
         for (context, (calls, nanos)) in rows.u32s(PROFILE_CONTEXT).zip(sums) {
@@ -211,6 +211,9 @@ impl Traces {
         window: TimeWindow,
         visit: &mut dyn FnMut(ContextTime),
     ) -> Result<(), StoreError> {
+        if !node.has_sums() {
+            return self.sums_below(at, node, window, visit);
+        }
         let TimeWindow { start_nanos, end_nanos } = window;
         let bin = 1_u64 << node.exponent;
         let first = if start_nanos <= node.from_nanos {
@@ -268,27 +271,42 @@ impl Traces {
         let rows = self.archive.sums(node).map_err(|e| failed(&e))?;
         let number = |bin: u64| bin.saturating_sub(node.first_bin);
         let (first, end) = (number(bins.start), number(bins.end));
-        let mut totals: Vec<(u64, u64)> = Vec::new();
         let bin_at = |row: usize| u64::from(rows.u16_at(BIN, row));
         let from = first_row(rows.rows(), |row| bin_at(row) >= first);
         let to = first_row(rows.rows(), |row| bin_at(row) >= end);
+        let len = to.saturating_sub(from);
         let own = rows.u32s(CALLS).skip(from).zip(rows.u64s(NANOS).skip(from));
-        let own = rows.u32s(SUM_CONTEXT).skip(from).zip(own).take(to.saturating_sub(from));
-        for (context, (calls, nanos)) in own {
-            let at = context as usize;
-            // Damaged rows may name any context.
-            if at >= totals.len() && at < self.archive.contexts.len() {
-                totals.resize(at + 1, (0, 0));
+        let own = rows.u32s(SUM_CONTEXT).skip(from).zip(own).take(len);
+        // Damaged rows may name any context.
+        let own = own.filter(|(context, _)| (*context as usize) < self.archive.contexts.len());
+        let most = own.clone().map(|(context, _)| context as usize + 1).max().unwrap_or(0);
+        let mut give = |context: u32, calls: u64, nanos: u64| {
+            if calls > 0 || nanos > 0 {
+                visit(ContextTime { context, calls, nanos });
             }
-            if let Some(total) = totals.get_mut(at) {
+        };
+        // A track of a few contexts must not take as long as there are contexts in all.
+        if most > 8 * len {
+            let mut own: Vec<_> = own.collect();
+            own.sort_unstable();
+            for same in own.chunk_by(|a, b| a.0 == b.0) {
+                let calls = same.iter().map(|(_, (calls, _))| u64::from(*calls)).sum();
+                let nanos = same.iter().fold(0, |sum: u64, (_, (_, n))| sum.saturating_add(*n));
+                if let Some(&(context, _)) = same.first() {
+                    give(context, calls, nanos);
+                }
+            }
+            return Ok(());
+        }
+        let mut totals: Vec<(u64, u64)> = vec![(0, 0); most];
+        for (context, (calls, nanos)) in own {
+            if let Some(total) = totals.get_mut(context as usize) {
                 total.0 += u64::from(calls);
                 total.1 = total.1.saturating_add(nanos);
             }
         }
         for (context, (calls, nanos)) in (0..).zip(totals) {
-            if calls > 0 || nanos > 0 {
-                visit(ContextTime { context, calls, nanos });
-            }
+            give(context, calls, nanos);
         }
         Ok(())
     }
@@ -348,7 +366,7 @@ impl Traces {
         if node.to_nanos < window.start_nanos || node.from_nanos >= window.end_nanos {
             return Ok(());
         }
-        if is_inside(node, window) {
+        if node.has_sums() && is_inside(node, window) {
             self.own_sums(node, 0..u64::MAX, visit)
         } else {
             self.partial_sums(at, node, window, visit)
@@ -366,7 +384,7 @@ impl Traces {
         if node.to_nanos < window.start_nanos || node.from_nanos >= window.end_nanos {
             return Ok(());
         }
-        if node.exponent <= exponent {
+        if node.has_sums() && node.exponent <= exponent {
             let shift = exponent - node.exponent;
             let (first, last) =
                 (window.start_nanos >> exponent, (window.end_nanos - 1) >> exponent);

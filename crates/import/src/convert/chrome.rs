@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-use parallax_base::{Control, Issues, Place, Severity, Source, Stage};
+use parallax_base::{Control, Issues, LimitExceeded, Limits, Place, Severity, Source, Stage};
 use parallax_formats::archive::{MessageRow, NONE_32, keys};
 use parallax_formats::json_trace::{
     ArgValue, ChromeEvent, ChromeReader, EventId, NameId, Phase, TraceOptions, TrackId,
@@ -126,6 +126,14 @@ struct Flow {
     ends: Vec<End>,
 }
 
+impl Flow {
+    /// About what one more end takes.
+    fn bytes_of_next(&self) -> u64 {
+        let is_new = self.starts.is_empty() && self.ends.is_empty();
+        size_of::<End>() as u64 * 2 + if is_new { KEY_BYTES } else { 0 }
+    }
+}
+
 /// Category, name and id of what belongs together.
 type Key = (Option<NameId>, Option<NameId>, Vec<u8>);
 
@@ -146,12 +154,23 @@ struct Gathering {
     processes: BTreeMap<Option<TrackId>, String>,
     threads: BTreeMap<Who, String>,
     num_metadata: u64,
+    /// About what all of this takes.
+    held_bytes: u64,
 }
+
+/// About what a track, a flow or operation, and a name take, besides their texts.
+const TRACK_BYTES: u64 = 1024;
+const KEY_BYTES: u64 = 192;
+const NAME_BYTES: u64 = 128;
+
+/// Longest name of a process that labels are added to.
+const LONGEST_LABELS: usize = 200;
 
 /// Converts a file of Chrome trace events.
 pub(super) fn convert(
     source: &Source,
     file: &str,
+    limits: &Limits,
     conversion: &mut Conversion,
     control: &Control,
 ) -> Result<(), ConversionError> {
@@ -161,6 +180,7 @@ pub(super) fn convert(
     let mut progress = Progress::new(source.len(), control);
     while let Some(event) = reader.next_event(&mut issues)? {
         gathering.take(&event, file, &mut events, &mut issues)?;
+        gathering.check(limits)?;
         progress.at(reader.bytes_read())?;
     }
     conversion.issues.extend(issues);
@@ -189,10 +209,16 @@ fn facts(reader: &ChromeReader<'_>, conversion: &mut Conversion) -> bool {
 }
 
 impl Gathering {
+    /// Whether what is in memory is within the limits.
+    fn check(&self, limits: &Limits) -> Result<(), LimitExceeded> {
+        limits.metadata("the threads, flows and operations of the trace", self.held_bytes)
+    }
+
     fn track(&mut self, who: Who) -> usize {
         if let Some(&number) = self.numbers.get(&who) {
             return number;
         }
+        self.held_bytes += TRACK_BYTES;
         let number = self.tracks.len();
         self.numbers.insert(who, number);
         self.whos.push(who);
@@ -205,6 +231,7 @@ impl Gathering {
         let number = *self.functions.entry(called).or_insert(next);
         if number == next {
             self.called.push(called);
+            self.held_bytes += NAME_BYTES;
         }
         number
     }
@@ -256,11 +283,14 @@ impl Gathering {
             Phase::Begin => {
                 own.counts.enters += 1;
                 own.open.push((nanos, function));
+                self.held_bytes += size_of::<(u64, u32)>() as u64;
             }
             Phase::End => {
                 own.counts.leaves += 1;
                 match own.open.pop() {
                     Some((start_nanos, function)) => {
+                        let held = size_of::<(u64, u32)>() as u64;
+                        self.held_bytes = self.held_bytes.saturating_sub(held);
                         let end_nanos = nanos.max(start_nanos);
                         own.end_nanos = own.end_nanos.max(end_nanos);
                         events.call(track, Complete { start_nanos, end_nanos, function })?;
@@ -316,12 +346,14 @@ impl Gathering {
         let Some(name) = event.args.string("name") else {
             let Some(labels) = event.args.string("labels") else { return };
             let name = self.processes.entry(event.process).or_default();
-            if !name.contains(&*labels) {
+            self.held_bytes += NAME_BYTES;
+            if name.len() < LONGEST_LABELS && !name.contains(&*labels) {
                 name.push_str(if name.is_empty() { "" } else { " " });
                 name.push_str(&labels);
             }
             return;
         };
+        self.held_bytes += NAME_BYTES + name.len() as u64;
         let text = |wanted: &[u8]| {
             // Names are numbers here; what the event says is in its text.
             event.text.windows(wanted.len()).any(|part| part == wanted)
@@ -351,6 +383,9 @@ impl Gathering {
             let Some(value) = value else { continue };
             let next = u32::try_from(self.counters.len()).unwrap_or(NONE_32);
             let counter = *self.counters.entry((event.name, name.into_owned())).or_insert(next);
+            if counter == next {
+                self.held_bytes += NAME_BYTES;
+            }
             events.value(track, nanos, counter, value)?;
         }
         Ok(())
@@ -358,6 +393,7 @@ impl Gathering {
 
     fn take_flow(&mut self, event: &ChromeEvent<'_>, end: End) {
         let flow = self.flows.entry((event.categories, event.name, id(event.id()))).or_default();
+        self.held_bytes += flow.bytes_of_next();
         match event.phase {
             Phase::FlowStart => flow.starts.push(end),
             _ => flow.ends.push(end),
@@ -368,6 +404,7 @@ impl Gathering {
     fn bind(&mut self, event: &ChromeEvent<'_>, end: End) {
         let Some(bound) = event.bind_id() else { return };
         let flow = self.flows.entry((None, None, id(Some(bound)))).or_default();
+        self.held_bytes += flow.bytes_of_next();
         if event.flow_out() {
             flow.starts.push(end);
         }
@@ -381,7 +418,9 @@ impl Gathering {
         let key = (event.categories, event.name, id(event.id()));
         match event.phase {
             Phase::AsyncBegin => {
-                self.asyncs.entry(key).or_default().push((nanos, function));
+                let begun = self.asyncs.entry(key).or_default();
+                self.held_bytes += if begun.is_empty() { KEY_BYTES } else { 0 };
+                begun.push((nanos, function));
                 true
             }
             Phase::AsyncEnd => {
@@ -389,6 +428,7 @@ impl Gathering {
                 let Some((start_nanos, function)) = begun else { return false };
                 let end_nanos = nanos.max(start_nanos);
                 let done = Complete { start_nanos, end_nanos, function };
+                self.held_bytes += size_of::<Complete>() as u64;
                 self.operations.entry(event.process).or_default().push(done);
                 true
             }
@@ -657,8 +697,8 @@ fn feed_lanes(
         if let Some(builder) = conversion.builder(row) {
             lanes.finish(lane, builder);
         }
+        conversion.end_track(row)?;
     }
-    conversion.commit()?;
     if moved > 0 {
         let name = &identity.name;
         let place = Place::File { file: name.clone() };

@@ -10,6 +10,7 @@ mod tau;
 mod tracks;
 mod workflow;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use parallax_base::{Control, Folder, FolderEntry, FolderSink, Issues, Limits, ReadError, Source};
@@ -107,14 +108,13 @@ impl TraceInput {
                 entries.retain(|e| e.path.strip_prefix(base).is_some_and(is_own));
             }
             Self::Tau(..) => {
-                let parts = tau::files(&**folder, path);
-                let is_part = |path: &str| {
-                    parts.iter().any(|part| part.records == path || part.definitions == path)
-                };
-                entries.retain(|e| is_part(&e.path));
+                let parts = tau::files(&**folder, path).into_iter();
+                let parts: HashSet<String> =
+                    parts.flat_map(|part| [part.records, part.definitions]).collect();
+                entries.retain(|e| parts.contains(&e.path));
             }
             Self::Json(JsonTraceFormat::Chimbuko, ..) => {
-                let beside: Vec<String> = codar::beside(&**folder, path).collect();
+                let beside: HashSet<String> = codar::beside(&**folder, path).collect();
                 entries.retain(|e| e.path == *path || beside.contains(&e.path));
             }
             Self::Json(..) => entries.retain(|e| e.path == *path),
@@ -167,7 +167,7 @@ pub fn convert(
     options: &ConvertOptions,
     control: &Control,
 ) -> Result<Issues, ConversionError> {
-    let mut conversion = Conversion::new(sink, options.memory_bytes)?;
+    let mut conversion = Conversion::within(sink, options.memory_bytes, &options.limits)?;
     conversion.fact(keys::TITLE, title);
     read(input, &mut conversion, &options.limits, control)?;
     conversion.finish()
@@ -194,7 +194,7 @@ fn read(
                 JsonTraceFormat::Chimbuko => {
                     codar::convert_rows(&source, &**folder, path, conversion, control)
                 }
-                _ => chrome::convert(&source, path, conversion, control),
+                _ => chrome::convert(&source, path, limits, conversion, control),
             }
         }
     }

@@ -62,8 +62,11 @@ pub(super) fn convert(
     let readers = files.iter().map(|file| file.as_ref().map(EventFile::reader).transpose());
     let mut readers = readers.collect::<Result<Vec<_>, _>>()?;
     let mut started: Vec<Started> = vec![Started::new(); readers.len()];
-    let declared: u64 = definitions.locations.iter().map(|(_, l)| l.event_count).sum();
-    let slices = declared / SLICE_EVENTS + 1;
+    let declared = definitions.locations.iter().map(|(_, location)| location.event_count);
+    let declared = declared.fold(0, u64::saturating_add);
+    // A damaged file may declare any number; an event takes a byte at least.
+    let bytes = files.iter().flatten().map(EventFile::len_bytes).fold(0, u64::saturating_add);
+    let slices = declared.min(bytes) / SLICE_EVENTS + 1;
     let length = clock.nanos(clock.length_ticks);
     control.begin(slices);
     for slice in 1..=slices {

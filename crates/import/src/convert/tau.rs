@@ -26,34 +26,40 @@ pub(super) struct Part {
 /// The files of the trace that `path` belongs to: itself where it is merged, the files of all
 /// threads (`tautrace.NODE.CONTEXT.THREAD.trc`) where it is one of them.
 pub(super) fn files(folder: &dyn Folder, path: &str) -> Vec<Part> {
-    let (place, name) = path
-        .rsplit_once('/')
-        .map_or(("", path), |(place, name)| (path.get(..=place.len()).unwrap_or_default(), name));
-    let one = |name: &str| -> Option<Part> {
-        let stem = name.strip_suffix(".trc")?;
-        let definitions = match stem.strip_prefix("tautrace.").and_then(|ids| ids.split('.').next())
-        {
-            Some(node) => format!("{place}events.{node}.edf"),
-            None => format!("{place}{stem}.edf"),
-        };
-        Some(Part { records: format!("{place}{name}"), definitions })
-    };
-    if !name.starts_with("tautrace.") {
-        return one(name).into_iter().collect();
+    let place = place_of(path);
+    if !path.strip_prefix(place).is_some_and(|name| name.starts_with("tautrace.")) {
+        return part_of(path).into_iter().collect();
     }
     let entries = folder.walk().unwrap_or_default();
-    let siblings = entries.iter().filter_map(|entry| entry.path.strip_prefix(place));
-    let siblings = siblings.filter(|name| name.starts_with("tautrace.") && !name.contains('/'));
-    siblings.filter_map(one).collect()
+    let is_sibling = |own: &str| {
+        own.strip_prefix(place)
+            .is_some_and(|name| name.starts_with("tautrace.") && !name.contains('/'))
+    };
+    let siblings = entries.iter().map(|entry| entry.path.as_str());
+    siblings.filter(|own| is_sibling(own)).filter_map(part_of).collect()
+}
+
+/// The folder of a file, with the slash at its end.
+fn place_of(path: &str) -> &str {
+    path.rfind('/').and_then(|at| path.get(..=at)).unwrap_or_default()
+}
+
+/// A file of records with its definitions, by their names.
+fn part_of(path: &str) -> Option<Part> {
+    let place = place_of(path);
+    let stem = path.strip_prefix(place)?.strip_suffix(".trc")?;
+    let definitions = match stem.strip_prefix("tautrace.").and_then(|ids| ids.split('.').next()) {
+        Some(node) => format!("{place}events.{node}.edf"),
+        None => format!("{place}{stem}.edf"),
+    };
+    Some(Part { records: path.to_owned(), definitions })
 }
 
 /// Whether `path` is a trace of TAU with the file that says what its records mean.
 pub(super) fn is_trace(folder: &dyn Folder, source: &Source, path: &str) -> bool {
     // The first record is all that tells, and little: the name must fit too.
-    let parts = if path.ends_with(".trc") { files(folder, path) } else { Vec::new() };
-    let own = parts.iter().find(|part| part.records == path);
-    let has_definitions =
-        own.is_some_and(|part| folder.open(&part.definitions).is_ok_and(|found| found.is_some()));
+    let has_definitions = part_of(path)
+        .is_some_and(|part| folder.open(&part.definitions).is_ok_and(|found| found.is_some()));
     has_definitions && Trace::open(Arc::clone(source), path, &mut Issues::new()).is_ok()
 }
 

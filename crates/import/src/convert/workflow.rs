@@ -48,7 +48,7 @@ pub fn convert_workflow(
     let mut aligned = None;
     if inputs.len() > 1 {
         let nowhere = Arc::new(Nowhere { scratch: Arc::clone(&sink) });
-        let mut survey = Conversion::new(nowhere, options.memory_bytes)?;
+        let mut survey = Conversion::within(nowhere, options.memory_bytes, &options.limits)?;
         for (input, plan) in inputs.iter().zip(&plans) {
             survey.begin_input(plan.clone());
             read(&input.trace, &mut survey, &options.limits, control)?;
@@ -64,7 +64,7 @@ pub fn convert_workflow(
     } else if let (Some(plan), Some(input)) = (plans.first_mut(), inputs.first()) {
         plan.shift_nanos = input.offset_nanos;
     }
-    let mut conversion = Conversion::new(sink, options.memory_bytes)?;
+    let mut conversion = Conversion::within(sink, options.memory_bytes, &options.limits)?;
     conversion.fact(keys::TITLE, title);
     if let Some(aligned) = aligned {
         if let Some(epoch) = aligned.epoch_offset_nanos {

@@ -25,9 +25,11 @@ pub(super) struct Bins {
     pub sums: Vec<Sum>,
 }
 
-/// The smallest exponent at which a stretch of time has at most [`BINS`] bins.
-pub(super) fn exponent_for(from_nanos: u64, to_nanos: u64) -> u8 {
-    let fits = |exponent: &u8| (to_nanos >> exponent) - (from_nanos >> exponent) < BINS;
+/// The smallest exponent at which a stretch of time with `edges` enters and leaves has at most
+/// [`BINS`] bins, and not more than edges: sums must not be longer than what they add up.
+pub(super) fn exponent_for(from_nanos: u64, to_nanos: u64, edges: usize) -> u8 {
+    let most = BINS.min((edges as u64).max(1));
+    let fits = |exponent: &u8| (to_nanos >> exponent) - (from_nanos >> exponent) < most;
     (0..63).find(fits).unwrap_or(63)
 }
 
@@ -49,7 +51,7 @@ impl Bins {
 
     /// Adds the sums of a later stretch of time of the same track.
     pub(super) fn append(&mut self, mut later: Self, exponent: u8) {
-        self.coarsen(exponent.max(self.exponent));
+        self.coarsen(exponent.max(self.exponent).max(later.exponent));
         later.coarsen(self.exponent);
         let shared = later.sums.first().map_or(u64::MAX, |sum| sum.bin);
         let from = self.sums.partition_point(|sum| sum.bin < shared);
@@ -86,11 +88,11 @@ pub(super) struct BinCollector {
 }
 
 impl BinCollector {
-    /// Begins a stretch of time of a track with `num_contexts` contexts.
-    pub(super) fn begin(&mut self, from_nanos: u64, to_nanos: u64, num_contexts: usize) {
+    /// Begins a stretch of time, in bins of 2^exponent nanoseconds, of a track with `num_contexts`
+    /// contexts.
+    pub(super) fn begin(&mut self, from_nanos: u64, exponent: u8, num_contexts: usize) {
         self.nanos.resize(num_contexts.max(self.nanos.len()), 0);
         self.calls.resize(num_contexts.max(self.calls.len()), 0);
-        let exponent = exponent_for(from_nanos, to_nanos);
         self.bin = from_nanos >> exponent;
         self.out = Bins { exponent, sums: Vec::new() };
     }
@@ -159,9 +161,10 @@ mod tests {
     #[test]
     fn time_is_cut_at_bins_and_nothing_is_lost() {
         let mut collector = BinCollector::default();
-        collector.begin(1000, 6116, 3);
-        let exponent = exponent_for(1000, 6116);
+        let exponent = exponent_for(1000, 6116, usize::MAX);
         assert_eq!(exponent, 4, "5116 ns in at most {BINS} bins");
+        assert_eq!(exponent_for(1000, 6116, 2), 12, "as many bins as edges");
+        collector.begin(1000, exponent, 3);
         collector.enter(1000, 1);
         collector.active(1000, 1020, 1);
         collector.active(1020, 6116, 2);

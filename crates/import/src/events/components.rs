@@ -91,7 +91,11 @@ pub(super) struct Components {
     next: u64,
     pub(super) surveys: Vec<InputSurvey>,
     spaces: Vec<Space>,
+    /// Position of each space by input and application.
+    spaces_at: HashMap<(usize, Option<u64>), usize>,
     applications: BTreeMap<u64, Application>,
+    /// Numbers of the applications that are parts of inputs, by space and plan.
+    numbers: HashMap<(usize, Option<usize>), u64>,
     /// Input of each track.
     places: Vec<usize>,
     /// Application of each track.
@@ -126,11 +130,12 @@ impl Components {
     /// The space of an application of the input.
     pub(super) fn space(&mut self, own: Option<u64>) -> usize {
         let input = self.input().unwrap_or(0);
-        let known = self.spaces.iter().rposition(|s| s.input == input && s.own == own);
-        known.unwrap_or_else(|| {
+        let next = self.spaces.len();
+        let space = *self.spaces_at.entry((input, own)).or_insert(next);
+        if space == next {
             self.spaces.push(Space { input, own, ranks: BTreeMap::new() });
-            self.spaces.len() - 1
-        })
+        }
+        space
     }
 
     /// Finds the place of a new track, and writes its application and its own rank into its
@@ -175,10 +180,9 @@ impl Components {
 
     /// The number of an application; a new one gets that of its component, where it is free.
     fn number(&mut self, application: Application) -> u64 {
-        let mut known = self.applications.iter();
-        let is_same = |a: &Application| (a.space, a.plan) == (application.space, application.plan);
-        if let Some((number, _)) = known.find(|(_, known)| is_same(known)) {
-            return *number;
+        let key = (application.space, application.plan);
+        if let Some(&number) = self.numbers.get(&key) {
+            return number;
         }
         let reserved = self.reserved.last().copied().unwrap_or(0);
         let own = application.plan.map(|at| reserved + at as u64);
@@ -188,6 +192,7 @@ impl Components {
             self.next - 1
         });
         self.applications.insert(number, application);
+        self.numbers.insert(key, number);
         number
     }
 

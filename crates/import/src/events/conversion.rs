@@ -3,24 +3,28 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parallax_base::{FolderSink, Issues, Severity};
-use parallax_formats::archive::table::ColumnData;
+use parallax_base::{FolderSink, Issues, LimitExceeded, Limits};
 use parallax_formats::archive::{
-    ArchiveWriter, BATCH_INTERVALS, COARSER_NODES, CollectiveRow, ContextRow, CounterRow,
-    FunctionRow, IntervalRow, IssueRow, MarkerRow, MessageRow, NONE_32, NONE_64, NodeRow, OpenRow,
-    ProfileRow, Record, SpanRow, SumRow, TrackRow, ValueRow, WriteError, keys,
+    ArchiveWriter, COARSER_NODES, CollectiveRow, ContextRow, CounterRow, FunctionRow, MarkerRow,
+    MessageRow, NONE_32, NONE_64, NodeRow, OpenRow, SpanRow, ValueRow, WriteError, keys,
 };
 use parallax_model::IdentityKind;
 
-use super::bins::Bins;
 use super::components::{Components, InputPlan, Survey};
 use super::messages::{Matcher, NO_RECEIVE, NO_SEND};
+use super::pending::{PendingIntervals, PendingProfile, Touched};
+use super::rows::{issue_rows, node_row, set_first_children, span, track_row, write_sums};
 use super::sorter::Sorter;
-use super::track::{Batch, Node, Peer, TrackBuilder};
+use super::track::{Node, Peer, TrackBuilder};
 use super::transfers::Transfers;
 
 /// Rows of a batch of messages, collectives, values or markers.
 const ROWS: usize = 1 << 14;
+
+/// About what a track, a context of a track and a function take while a trace is converted.
+const TRACK_BYTES: u64 = 1536;
+const CONTEXT_BYTES: u64 = 128;
+const FUNCTION_BYTES: u64 = 256;
 
 /// Group of the rows of the function table that are files.
 const FILE_GROUP: &str = "file";
@@ -41,6 +45,9 @@ pub enum ConversionError {
     /// It was withdrawn.
     #[error(transparent)]
     Cancelled(#[from] parallax_base::Cancelled),
+    /// The trace has more of something than may be kept.
+    #[error("{0}; raise the limit of memory, or convert a part of the trace")]
+    Limit(#[from] LimitExceeded),
     /// What waits for its order cannot be kept.
     #[error("cannot keep what waits beside the archive: {0}")]
     Scratch(#[from] std::io::Error),
@@ -110,15 +117,29 @@ pub struct Conversion {
     counters: Vec<CounterRow>,
     identities: Vec<TrackIdentity>,
     tracks: Vec<TrackBuilder>,
+    /// Tracks that were fed since the last commit.
+    touched: Touched,
+    /// Bytes that wait in each track, and in all, as of the last commit.
+    waiting: Vec<usize>,
+    all_waiting: usize,
     peers: Vec<Peer>,
     /// Space, rank and thread of peers, where the source says who they are.
     peers_at: HashMap<Peer, (usize, u64, u64)>,
     /// For each track: the archive's context of each of its own.
     maps: Vec<Vec<u32>>,
+    /// Nodes of level 0 have their place in `leaves` for their first child.
     nodes: Vec<NodeRow>,
-    /// Starts of open contexts, by the number of the batch of intervals.
-    open: Vec<Vec<u64>>,
+    /// For each node of level 0: the number of its batch, and starts of open contexts.
+    leaves: Vec<(u32, Vec<u64>)>,
+    /// Nodes over the highest ones of all tracks; contexts are the archive's.
+    coarser: Vec<(u32, usize, Node)>,
+    intervals: PendingIntervals,
+    profile: PendingProfile,
+    /// Tracks that have ended; the profile has all before the first that has not.
+    ended: Vec<bool>,
+    num_profiled: usize,
     num_sums: u32,
+    limits: Limits,
     matcher: Matcher,
     /// Where the archive goes, and what waits for its order meanwhile.
     sink: Arc<dyn FolderSink>,
@@ -126,6 +147,8 @@ pub struct Conversion {
     collectives: Vec<CollectiveRow>,
     markers: Vec<MarkerRow>,
     values: HashMap<(u32, u32), Vec<(u64, f64)>>,
+    /// Keys of those that fill a batch.
+    full_values: Vec<(u32, u32)>,
     num_values: usize,
     spans: Vec<SpanRow>,
     components: Components,
@@ -143,6 +166,18 @@ impl Conversion {
     /// # Errors
     /// When the archive cannot be written.
     pub fn new(sink: Arc<dyn FolderSink>, memory_bytes: usize) -> Result<Self, ConversionError> {
+        Self::within(sink, memory_bytes, &Limits::default())
+    }
+
+    /// As [`Conversion::new`], within other limits.
+    ///
+    /// # Errors
+    /// When the archive cannot be written.
+    pub fn within(
+        sink: Arc<dyn FolderSink>,
+        memory_bytes: usize,
+        limits: &Limits,
+    ) -> Result<Self, ConversionError> {
         Ok(Self {
             writer: ArchiveWriter::new(Arc::clone(&sink))?,
             functions: Vec::new(),
@@ -152,18 +187,28 @@ impl Conversion {
             counters: Vec::new(),
             identities: Vec::new(),
             tracks: Vec::new(),
+            touched: Touched::default(),
+            waiting: Vec::new(),
+            all_waiting: 0,
             peers: Vec::new(),
             peers_at: HashMap::new(),
             maps: Vec::new(),
             nodes: Vec::new(),
-            open: Vec::new(),
+            leaves: Vec::new(),
+            coarser: Vec::new(),
+            intervals: PendingIntervals::default(),
+            profile: PendingProfile::default(),
+            ended: Vec::new(),
+            num_profiled: 0,
             num_sums: 0,
+            limits: *limits,
             matcher: Matcher::new(Arc::clone(&sink), memory_bytes),
             sink,
             transfers: Transfers::default(),
             collectives: Vec::new(),
             markers: Vec::new(),
             values: HashMap::new(),
+            full_values: Vec::new(),
             num_values: 0,
             spans: Vec::new(),
             components: Components::default(),
@@ -223,9 +268,12 @@ impl Conversion {
         self.peers.push(peer);
         self.components.place(number, &mut identity);
         let label = identity.label(self.components.name());
-        self.tracks.push(TrackBuilder::shifted(label, self.components.shift_nanos()));
+        let shift = self.components.shift_nanos();
+        self.tracks.push(TrackBuilder::shifted(label, shift, self.limits.max_depth));
         self.identities.push(identity);
         self.maps.push(vec![0]);
+        self.waiting.push(0);
+        self.ended.push(false);
         number
     }
 
@@ -267,11 +315,13 @@ impl Conversion {
 
     /// The builder of a track.
     pub fn builder(&mut self, track: u32) -> Option<&mut TrackBuilder> {
+        self.touched.touch(track);
         self.tracks.get_mut(track as usize)
     }
 
     /// The builders of all tracks.
     pub fn builders(&mut self) -> &mut [TrackBuilder] {
+        self.touched.touch_all();
         &mut self.tracks
     }
 
@@ -318,26 +368,107 @@ impl Conversion {
         self.write_messages(ROWS)
     }
 
-    /// Writes what the tracks have completed.
+    /// Writes what the tracks have completed. Costs what was fed, however many tracks there are.
     ///
     /// # Errors
     /// When the archive cannot be written.
     pub fn commit(&mut self) -> Result<(), ConversionError> {
-        let waiting: usize = self.tracks.iter().map(TrackBuilder::waiting_bytes).sum();
-        if waiting > self.memory_bytes {
-            // The tracks that hold most give it up; many small ones would make small batches.
-            let mean = waiting / self.tracks.len().max(1);
-            for track in self.tracks.iter_mut().filter(|track| track.waiting_bytes() >= mean) {
-                track.cut();
-            }
+        self.check_limits()?;
+        let mut fed = self.touched.take(self.tracks.len());
+        for &number in &fed {
+            self.note_waiting(number);
         }
-        for number in 0..self.tracks.len() {
+        if self.all_waiting > self.memory_bytes {
+            // The tracks that hold most give it up; many small ones would make small batches.
+            let mean = self.all_waiting / self.tracks.len().max(1);
+            for number in 0..self.tracks.len() {
+                if self.waiting.get(number).is_some_and(|&bytes| bytes > 0 && bytes >= mean) {
+                    self.tracks.get_mut(number).into_iter().for_each(TrackBuilder::cut);
+                    self.note_waiting(number);
+                    fed.push(number);
+                }
+            }
+            fed.sort_unstable();
+            fed.dedup();
+        }
+        for number in fed {
             self.take(number)?;
         }
+        self.write_full()
+    }
+
+    /// Ends a track: nothing more of it comes. What only a track needs that goes on is given up,
+    /// which matters where there are many.
+    ///
+    /// # Errors
+    /// When the archive cannot be written.
+    pub fn end_track(&mut self, track: u32) -> Result<(), ConversionError> {
+        let number = track as usize;
+        if self.ended.get(number) != Some(&false) {
+            return Ok(());
+        }
+        if let Some(track) = self.tracks.get_mut(number) {
+            track.finish();
+        }
+        self.note_waiting(number);
+        self.take(number)?;
+        let (Some(builder), Some(map)) = (self.tracks.get_mut(number), self.maps.get(number))
+        else {
+            return Ok(());
+        };
+        for (nth, mut node) in std::mem::take(&mut builder.coarser).into_iter().enumerate() {
+            for sum in &mut node.bins.sums {
+                sum.context = map.get(sum.context as usize).copied().unwrap_or(0);
+            }
+            self.coarser.push((track, nth, node));
+        }
+        if let Some(ended) = self.ended.get_mut(number) {
+            *ended = true;
+        }
+        while self.ended.get(self.num_profiled) == Some(&true) {
+            self.profile_next()?;
+        }
+        self.write_full()
+    }
+
+    /// Writes what the first track that is not in the profile yet has spent.
+    fn profile_next(&mut self) -> Result<(), ConversionError> {
+        let number = self.num_profiled;
+        self.num_profiled += 1;
+        let Some(builder) = self.tracks.get_mut(number) else { return Ok(()) };
+        let map = self.maps.get_mut(number).map(std::mem::take).unwrap_or_default();
+        let row = u32::try_from(number).unwrap_or(NONE_32);
+        self.profile.add(row, &builder.spent, &map, &mut self.writer)?;
+        builder.release();
+        Ok(())
+    }
+
+    /// Whether what is in memory to the end is within the limits.
+    fn check_limits(&self) -> Result<(), LimitExceeded> {
+        let bytes = |len: usize, each: u64| (len as u64).saturating_mul(each);
+        let tracks = bytes(self.tracks.len(), TRACK_BYTES);
+        self.limits.metadata("the threads and streams of the trace", tracks)?;
+        let contexts = bytes(self.contexts.len(), CONTEXT_BYTES);
+        let all = tracks
+            .saturating_add(contexts)
+            .saturating_add(bytes(self.functions.len(), FUNCTION_BYTES));
+        self.limits.metadata("the call paths of the trace", all)
+    }
+
+    fn note_waiting(&mut self, number: usize) {
+        let now = self.tracks.get(number).map_or(0, TrackBuilder::waiting_bytes);
+        if let Some(before) = self.waiting.get_mut(number) {
+            self.all_waiting = self.all_waiting.saturating_sub(*before).saturating_add(now);
+            *before = now;
+        }
+    }
+
+    /// Writes what fills a batch.
+    fn write_full(&mut self) -> Result<(), ConversionError> {
         self.write_messages(ROWS)?;
         self.write_collectives(ROWS)?;
         self.write_markers(ROWS)?;
-        self.write_values(ROWS)
+        self.write_values(false)
     }
 
     /// Takes what track `number` has completed.
@@ -368,8 +499,12 @@ impl Conversion {
             self.markers.push(MarkerRow { track: row, name, nanos });
         }
         for (counter, nanos, value) in track.values.drain(..) {
-            self.values.entry((row, counter)).or_default().push((nanos, value));
+            let own = self.values.entry((row, counter)).or_default();
+            own.push((nanos, value));
             self.num_values += 1;
+            if own.len() == ROWS {
+                self.full_values.push((row, counter));
+            }
         }
         let Some(map) = self.maps.get_mut(number) else { return Ok(()) };
         for (parent, function) in track.new_contexts() {
@@ -383,24 +518,25 @@ impl Conversion {
         }
         track.taken = track.num_contexts();
         for mut node in std::mem::take(&mut track.nodes) {
-            let (mut first_child, mut intervals, mut open_context, mut open_depth) = (0, 0, 0, 0);
-            if let Some(batch) = node.batch.take() {
-                first_child = u32::try_from(self.open.len()).unwrap_or(NONE_32);
-                intervals = u32::try_from(batch.intervals.len()).unwrap_or(NONE_32);
-                open_context = map.get(batch.open_context as usize).copied().unwrap_or(0);
-                open_depth = u32::try_from(batch.open_starts.len()).unwrap_or(NONE_32);
-                write_intervals(&mut self.writer, row, &batch, map)?;
-                self.open.push(batch.open_starts);
+            let batch = node.batch.take();
+            // The calls of a small node say as much as its sums would.
+            let has_sums = batch.as_ref().is_none_or(|batch| !batch.is_small());
+            let (mut first_bin, mut sums) = (0, NONE_32);
+            if has_sums {
+                first_bin = write_sums(&mut self.writer, &node.bins, Some(map))?;
+                sums = self.num_sums;
+                self.num_sums += 1;
             }
-            let first_bin = write_sums(&mut self.writer, &node.bins, map)?;
-            self.nodes.push(NodeRow {
-                first_child,
-                intervals,
-                open_context,
-                open_depth,
-                ..node_row(row, &node, first_bin, self.num_sums)
-            });
-            self.num_sums += 1;
+            let mut node = node_row(row, &node, first_bin, sums);
+            if let Some(batch) = batch {
+                node.first_child = u32::try_from(self.leaves.len()).unwrap_or(NONE_32);
+                node.intervals = u32::try_from(batch.intervals.len()).unwrap_or(NONE_32);
+                node.open_context = map.get(batch.open_context as usize).copied().unwrap_or(0);
+                node.open_depth = u32::try_from(batch.open_starts.len()).unwrap_or(NONE_32);
+                let number = self.intervals.add(row, &batch, map, &mut self.writer)?;
+                self.leaves.push((number, batch.open_starts));
+            }
+            self.nodes.push(node);
         }
         Ok(())
     }
@@ -408,16 +544,13 @@ impl Conversion {
     /// Writes the coarser nodes of all tracks one after the other, so that a picture of all tracks
     /// reads them in one go: where the browser is asked, each read takes a millisecond.
     fn write_coarser(&mut self) -> Result<(), ConversionError> {
-        for nth in 0..usize::from(COARSER_NODES) {
-            for (row, (track, map)) in (0..).zip(self.tracks.iter().zip(&self.maps)) {
-                let Some(node) = track.coarser.get(nth) else { continue };
-                let first_bin = write_sums(&mut self.writer, &node.bins, map)?;
-                self.nodes.push(node_row(row, node, first_bin, self.num_sums));
-                self.num_sums += 1;
-            }
-        }
-        for track in &mut self.tracks {
-            track.coarser = Vec::new();
+        let mut coarser = std::mem::take(&mut self.coarser);
+        coarser.sort_by_key(|(track, nth, _)| (*nth, *track));
+        debug_assert!(coarser.iter().all(|(_, nth, _)| *nth < usize::from(COARSER_NODES)));
+        for (track, _, node) in &coarser {
+            let first_bin = write_sums(&mut self.writer, &node.bins, None)?;
+            self.nodes.push(node_row(*track, node, first_bin, self.num_sums));
+            self.num_sums += 1;
         }
         Ok(())
     }
@@ -464,12 +597,16 @@ impl Conversion {
         Ok(())
     }
 
-    /// Writes values of counters that fill a batch, or all when there are many in all.
-    fn write_values(&mut self, least: usize) -> Result<(), ConversionError> {
+    /// Writes values of counters that fill a batch, and more of them when there are many in all, or
+    /// all of them.
+    fn write_values(&mut self, is_all: bool) -> Result<(), ConversionError> {
+        let mut keys = std::mem::take(&mut self.full_values);
         let is_full = self.num_values * size_of::<(u64, f64)>() > self.memory_bytes / 4;
-        let least = if is_full { 1 } else { least.max(1) };
-        let mut keys: Vec<_> =
-            self.values.iter().filter(|(_, v)| v.len() >= least).map(|(key, _)| *key).collect();
+        if is_all || is_full {
+            let mean = if is_all { 1 } else { self.num_values / self.values.len().max(1) };
+            let most = self.values.iter().filter(|(_, values)| values.len() >= mean);
+            keys = most.map(|(key, _)| *key).collect();
+        }
         keys.sort_unstable();
         for (track, counter) in keys {
             let Some(values) = self.values.remove(&(track, counter)) else { continue };
@@ -501,11 +638,12 @@ impl Conversion {
     /// # Errors
     /// When the archive cannot be written.
     pub fn finish_with_survey(mut self) -> Result<(Issues, Survey), ConversionError> {
-        for track in &mut self.tracks {
-            track.finish();
-        }
         self.forget_only_application();
-        self.commit()?;
+        for number in (0..).take(self.tracks.len()) {
+            self.end_track(number)?;
+        }
+        self.intervals.flush(&mut self.writer)?;
+        self.profile.flush(&mut self.writer)?;
         self.write_coarser()?;
         let across = self.across();
         let rest = Matcher::new(Arc::clone(&self.sink), 0);
@@ -522,13 +660,12 @@ impl Conversion {
         self.write_messages(1)?;
         self.write_collectives(1)?;
         self.write_markers(1)?;
-        self.write_values(1)?;
+        self.write_values(true)?;
         let mut all = std::mem::take(&mut self.issues);
         for track in &mut self.tracks {
             all.extend(std::mem::take(&mut track.issues));
         }
         self.write_nodes()?;
-        self.write_profile()?;
         self.writer.write(std::mem::take(&mut self.spans))?;
         self.writer.write(std::mem::take(&mut self.functions))?;
         self.writer.write(std::mem::take(&mut self.contexts))?;
@@ -581,156 +718,14 @@ impl Conversion {
         // The number of the sums tells the order in time.
         nodes.sort_by_key(|node| (node.level, node.track, node.sums));
         set_first_children(&mut nodes);
-        let starts = nodes.iter().filter(|node| node.level == 0);
-        let starts = starts.filter_map(|node| self.open.get(node.first_child as usize)).flatten();
-        let rows: Vec<_> = starts.map(|&start_nanos| OpenRow { start_nanos }).collect();
+        let (mut rows, leaves) = (Vec::new(), std::mem::take(&mut self.leaves));
+        for node in nodes.iter_mut().filter(|node| node.level == 0) {
+            let Some((batch, starts)) = leaves.get(node.first_child as usize) else { continue };
+            node.first_child = *batch;
+            rows.extend(starts.iter().map(|&start_nanos| OpenRow { start_nanos }));
+        }
         self.writer.write(rows)?;
         self.writer.write(nodes)?;
         Ok(())
     }
-
-    fn write_profile(&mut self) -> Result<(), ConversionError> {
-        for (number, (track, map)) in self.tracks.iter().zip(&self.maps).enumerate() {
-            let spent = track.spent.iter().zip(map);
-            let rows: Vec<_> = spent
-                .filter(|(spent, _)| spent.calls > 0 || spent.exclusive_nanos > 0)
-                .map(|(spent, &context)| ProfileRow {
-                    track: u32::try_from(number).unwrap_or(NONE_32),
-                    context,
-                    calls: spent.calls,
-                    exclusive_nanos: spent.exclusive_nanos,
-                    inclusive_nanos: spent.inclusive_nanos,
-                })
-                .collect();
-            self.writer.write(rows)?;
-        }
-        Ok(())
-    }
-}
-
-/// Sets the first child of all nodes above level 0.
-fn set_first_children(nodes: &mut [NodeRow]) {
-    // The nodes of one level and track are contiguous, and those above take them in order.
-    let mut next: HashMap<(u8, u32), u32> = HashMap::new();
-    for (row, node) in (0..).zip(nodes.iter()) {
-        next.entry((node.level, node.track)).or_insert(row);
-    }
-    for node in nodes.iter_mut().filter(|node| node.level > 0) {
-        if let Some(next) = next.get_mut(&(node.level - 1, node.track)) {
-            node.first_child = *next;
-            *next += node.children;
-        }
-    }
-}
-
-fn write_intervals(
-    writer: &mut ArchiveWriter,
-    track: u32,
-    batch: &Batch,
-    map: &[u32],
-) -> Result<(), WriteError> {
-    let rows = &batch.intervals;
-    debug_assert!(rows.len() <= BATCH_INTERVALS);
-    let context = |local: u32| map.get(local as usize).copied().unwrap_or(0);
-    let columns = vec![
-        ColumnData::U32(vec![track; rows.len()]),
-        ColumnData::U32(rows.iter().map(|row| context(row.context)).collect()),
-        ColumnData::U64(rows.iter().map(|row| row.start_nanos).collect()),
-        ColumnData::U64(rows.iter().map(|row| row.end_nanos).collect()),
-    ];
-    writer.write_columns(IntervalRow::LAYOUT, columns)
-}
-
-/// The row of a node above level 0; its first child is found when all nodes are there.
-fn node_row(track: u32, node: &Node, first_bin: u64, sums: u32) -> NodeRow {
-    NodeRow {
-        track,
-        level: node.level,
-        exponent: node.bins.exponent,
-        first_bin,
-        from_nanos: node.from_nanos,
-        to_nanos: node.to_nanos,
-        first_child: 0,
-        children: node.children,
-        sums,
-        intervals: 0,
-        open_context: 0,
-        open_depth: 0,
-    }
-}
-
-/// Writes the sums of a node; returns its first bin.
-fn write_sums(writer: &mut ArchiveWriter, bins: &Bins, map: &[u32]) -> Result<u64, WriteError> {
-    let first = bins.sums.first().map_or(0, |sum| sum.bin);
-    let sums = &bins.sums;
-    let context = |local: u32| map.get(local as usize).copied().unwrap_or(0);
-    let bin = |bin: u64| u16::try_from(bin - first).unwrap_or(u16::MAX);
-    let columns = vec![
-        ColumnData::U16(sums.iter().map(|sum| bin(sum.bin)).collect()),
-        ColumnData::U32(sums.iter().map(|sum| context(sum.context)).collect()),
-        ColumnData::U32(sums.iter().map(|sum| sum.calls).collect()),
-        ColumnData::U64(sums.iter().map(|sum| sum.nanos).collect()),
-    ];
-    writer.write_columns(SumRow::LAYOUT, columns)?;
-    Ok(first)
-}
-
-fn span(table: u8, times: impl Iterator<Item = u64>, rows: usize) -> SpanRow {
-    let (from_nanos, to_nanos) =
-        times.fold((u64::MAX, 0), |(from, to), nanos| (from.min(nanos), to.max(nanos)));
-    SpanRow {
-        table,
-        track: NONE_32,
-        counter: NONE_32,
-        from_nanos,
-        to_nanos,
-        rows: rows as u64,
-        min: 0.0,
-        max: 0.0,
-    }
-}
-
-fn track_row(track: &TrackBuilder, identity: &TrackIdentity) -> TrackRow {
-    let id = |kind| identity.part(kind).unwrap_or(NONE_64);
-    let counts = track.counts;
-    TrackRow {
-        name: identity.name.clone(),
-        kind: match identity.kind {
-            TrackKind::Thread => 0,
-            TrackKind::Stream => 1,
-            TrackKind::Overlap => 2,
-        },
-        application: id(IdentityKind::Application),
-        node: id(IdentityKind::Node),
-        rank: id(IdentityKind::Rank),
-        thread: id(IdentityKind::Thread),
-        gpudevice: id(IdentityKind::GpuDevice),
-        gpucontext: id(IdentityKind::GpuContext),
-        gpustream: id(IdentityKind::GpuStream),
-        enters: counts.enters,
-        leaves: counts.leaves,
-        sends: counts.sends,
-        receives: counts.receives,
-        metrics: counts.metrics,
-        others: counts.others,
-        declared: identity.declared.unwrap_or(NONE_64),
-        intervals: track.num_intervals(),
-        first_nanos: track.span().map_or(NONE_64, |span| span.0),
-        last_nanos: track.span().map_or(0, |span| span.1),
-    }
-}
-
-fn issue_rows(issues: &Issues) -> Vec<IssueRow> {
-    let row = |issue: &parallax_base::Issue| IssueRow {
-        severity: match issue.severity {
-            Severity::Note => 0,
-            Severity::Warning => 1,
-            Severity::Error => 2,
-        },
-        kind: issue.kind.to_owned(),
-        place: issue.place.to_string(),
-        message: issue.message.clone(),
-        count: issue.count,
-    };
-    issues.list().iter().map(row).collect()
 }

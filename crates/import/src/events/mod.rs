@@ -5,6 +5,8 @@ mod bins;
 mod components;
 mod conversion;
 mod messages;
+mod pending;
+mod rows;
 mod sorter;
 mod track;
 mod transfers;

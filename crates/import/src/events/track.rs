@@ -5,8 +5,10 @@
 
 use std::collections::HashMap;
 
-use parallax_base::{Issues, Place, Severity, Stage};
-use parallax_formats::archive::{BATCH_INTERVALS, COARSER_BY, COARSER_FROM, COARSER_NODES, FANOUT};
+use parallax_base::{Issues, Limits, Place, Severity, Stage};
+use parallax_formats::archive::{
+    BATCH_INTERVALS, BINS, COARSER_BY, COARSER_FROM, COARSER_NODES, FANOUT, SMALL_INTERVALS,
+};
 use parallax_model::RecordCounts;
 
 use super::bins::{BinCollector, Bins, exponent_for};
@@ -66,6 +68,13 @@ pub(super) struct Batch {
     pub open_starts: Vec<u64>,
 }
 
+impl Batch {
+    /// Whether it has few calls: then it needs no sums, and no batch of its own.
+    pub(super) const fn is_small(&self) -> bool {
+        self.intervals.len() < SMALL_INTERVALS && self.open_starts.len() < SMALL_INTERVALS
+    }
+}
+
 /// A node of the pyramid that is complete.
 #[derive(Debug)]
 pub(super) struct Node {
@@ -73,6 +82,7 @@ pub(super) struct Node {
     pub from_nanos: u64,
     pub to_nanos: u64,
     pub children: u32,
+    /// Empty for a small node of level 0.
     pub bins: Bins,
     /// The batch, for level 0.
     pub batch: Option<Batch>,
@@ -127,6 +137,8 @@ struct Level {
     children: usize,
     /// Nodes of this level that were finished before.
     finished: usize,
+    /// Enters and leaves in all of them.
+    edges: usize,
     bins: Bins,
 }
 
@@ -135,6 +147,13 @@ struct Level {
 pub struct TrackBuilder {
     label: String,
     stack: Vec<Open>,
+    /// Most calls that may be open.
+    max_depth: usize,
+    /// Functions of calls that are open beyond that: nothing of them is kept.
+    hidden: Vec<u32>,
+    /// How often each function is open, from the first record on that names another function than
+    /// the one entered last.
+    open_counts: Option<HashMap<u32, u32>>,
     contexts: Vec<Known>,
     children: HashMap<(u32, u32), u32>,
     intervals: Vec<Closed>,
@@ -174,6 +193,9 @@ impl TrackBuilder {
         Self {
             label: label.into(),
             stack: Vec::new(),
+            max_depth: Limits::default().max_depth as usize,
+            hidden: Vec::new(),
+            open_counts: None,
             contexts: vec![Known {
                 parent: NONE,
                 function: NONE,
@@ -208,10 +230,10 @@ impl TrackBuilder {
     }
 
     /// As [`TrackBuilder::new`], for a track whose clock has another zero than the archive's:
-    /// `nanos` are added to all its times.
+    /// `nanos` are added to all its times. Calls that nest deeper than `max_depth` are left out.
     #[must_use]
-    pub(super) fn shifted(label: impl Into<String>, nanos: i64) -> Self {
-        Self { shift_nanos: nanos, ..Self::new(label) }
+    pub(super) fn shifted(label: impl Into<String>, nanos: i64, max_depth: u32) -> Self {
+        Self { shift_nanos: nanos, max_depth: max_depth as usize, ..Self::new(label) }
     }
 
     /// The track entered `function`.
@@ -324,7 +346,7 @@ impl TrackBuilder {
     /// Number of contexts that are entered and not yet left.
     #[must_use]
     pub fn depth(&self) -> usize {
-        self.stack.len()
+        self.stack.len() + self.hidden.len()
     }
 
     /// Intervals so far.
@@ -351,16 +373,14 @@ impl TrackBuilder {
     /// Ends the track: closes what is open and completes all nodes.
     pub(super) fn finish(&mut self) {
         if !self.stack.is_empty() {
-            let (depth, at) = (self.stack.len(), self.now_nanos);
+            let (depth, at) = (self.stack.len() + self.hidden.len(), self.now_nanos);
             self.report(Severity::Warning, "open-at-end", at, |label| {
                 format!("{depth} functions of {label} are never left; they end with its last event")
             });
-            while !self.stack.is_empty() {
-                self.pop(self.now_nanos);
-            }
+            while self.pop(self.now_nanos).is_some() {}
         }
         if self.from_nanos.is_some() && (!self.edges.is_empty() || !self.intervals.is_empty()) {
-            self.cut();
+            self.complete_batch(self.levels.is_empty());
         }
         // Each level hands what it has up, until one node is above all others.
         let mut level = 0;
@@ -376,6 +396,21 @@ impl TrackBuilder {
             level += 1;
         }
         self.put_coarser_above();
+    }
+
+    /// Gives up what only a track needs that goes on. What it spent, its counts, its times and its
+    /// issues stay.
+    pub(super) fn release(&mut self) {
+        let rest = Self::shifted("", self.shift_nanos, 0);
+        let ended = std::mem::replace(self, rest);
+        self.now_nanos = ended.now_nanos;
+        self.first_nanos = ended.first_nanos;
+        self.outside = ended.outside;
+        self.num_intervals = ended.num_intervals;
+        self.counts = ended.counts;
+        self.issues = ended.issues;
+        self.contexts = Vec::new();
+        self.spent = Vec::new();
     }
 
     /// Puts coarser nodes over the one that is above all others. A picture of all tracks at once
@@ -445,48 +480,91 @@ impl TrackBuilder {
 
     fn open(&mut self, nanos: u64, function: u32) {
         let nanos = self.advance(nanos);
+        if let Some(counts) = &mut self.open_counts {
+            *counts.entry(function).or_insert(0) += 1;
+        }
+        if !self.hidden.is_empty() {
+            self.hidden.push(function);
+            return;
+        }
+        if self.stack.len() >= self.max_depth {
+            let most = self.max_depth;
+            self.report(Severity::Warning, "depth-cut", nanos, |label| {
+                format!(
+                    "calls of {label} nest deeper than {most}; what is called below counts to the \
+                     call above"
+                )
+            });
+            self.hidden.push(function);
+            return;
+        }
         let parent = self.stack.last().map_or(0, |open| open.context);
-        let context = self.child(parent, function);
+        let Some(context) = self.child(parent, function) else {
+            self.hidden.push(function);
+            return;
+        };
         self.from_nanos.get_or_insert(nanos);
         self.stack.push(Open { context, function, start_nanos: nanos });
         self.edges.push(Edge { nanos, context, is_enter: true });
-        if self.edges.len() >= BATCH_EDGES {
-            self.cut();
-        }
+        self.cut_if_full();
     }
 
     fn close(&mut self, nanos: u64, function: Option<u32>) {
         let nanos = self.advance(nanos);
-        let Some(top) = self.stack.last() else {
-            self.report(Severity::Warning, "leave-without-enter", nanos, |label| {
-                format!("{label} leaves a function that it did not enter; the record is dropped")
-            });
-            return;
-        };
-        if function.is_none_or(|function| function == top.function) {
+        let top = self.hidden.last().copied().or_else(|| self.stack.last().map(|o| o.function));
+        if top.is_some() && function.is_none_or(|function| Some(function) == top) {
             self.pop(nanos);
             return;
         }
-        let below = self.stack.iter().rposition(|open| Some(open.function) == function);
-        let Some(below) = below else {
+        if !function.is_some_and(|function| self.is_open(function)) {
             self.report(Severity::Warning, "leave-without-enter", nanos, |label| {
                 format!("{label} leaves a function that it did not enter; the record is dropped")
             });
             return;
-        };
-        let above = self.stack.len() - below - 1;
+        }
+        let mut above = 0_u64;
+        while let Some(top) = self.pop(nanos)
+            && Some(top) != function
+        {
+            above += 1;
+        }
         self.report(Severity::Warning, "enter-without-leave", nanos, |label| {
             format!(
                 "{label} leaves a function while {above} that it called are not left; they end too"
             )
         });
-        while self.stack.len() > below {
-            self.pop(nanos);
-        }
     }
 
-    fn pop(&mut self, nanos: u64) {
-        let Some(open) = self.stack.pop() else { return };
+    /// Whether a function is open that is not the one entered last. To look through the stack each
+    /// time would take quadratic time where many records do not fit.
+    fn is_open(&mut self, function: u32) -> bool {
+        let (stack, hidden) = (&self.stack, &self.hidden);
+        let counts = self.open_counts.get_or_insert_with(|| {
+            let mut counts = HashMap::new();
+            for function in stack.iter().map(|open| &open.function).chain(hidden) {
+                *counts.entry(*function).or_insert(0) += 1;
+            }
+            counts
+        });
+        counts.get(&function).is_some_and(|&count| count > 0)
+    }
+
+    /// Closes what was opened last; returns its function.
+    fn pop(&mut self, nanos: u64) -> Option<u32> {
+        let function = match self.hidden.pop() {
+            Some(function) => function,
+            None => self.pop_kept(nanos)?,
+        };
+        if let Some(counts) = &mut self.open_counts
+            && let Some(count) = counts.get_mut(&function)
+        {
+            *count -= 1;
+        }
+        Some(function)
+    }
+
+    fn pop_kept(&mut self, nanos: u64) -> Option<u32> {
+        let open = self.stack.pop()?;
         let context = self.stack.last().map_or(0, |open| open.context);
         self.edges.push(Edge { nanos, context, is_enter: false });
         let closed =
@@ -497,17 +575,27 @@ impl TrackBuilder {
             spent.calls += 1;
             spent.inclusive_nanos += nanos - open.start_nanos;
         }
-        if self.intervals.len() >= BATCH_INTERVALS || self.edges.len() >= BATCH_EDGES {
+        self.cut_if_full();
+        Some(open.function)
+    }
+
+    /// Completes the batch when it is full. A batch says when all was entered that is still open, so
+    /// it is as long as the stack is deep: else these starts would be most of the archive.
+    fn cut_if_full(&mut self) {
+        let depth = self.stack.len();
+        if self.intervals.len() >= BATCH_INTERVALS.max(depth)
+            || self.edges.len() >= BATCH_EDGES.max(4 * depth)
+        {
             self.cut();
         }
     }
 
-    /// The context of `function` under `parent`.
-    fn child(&mut self, parent: u32, function: u32) -> u32 {
+    /// The context of `function` under `parent`; `None` where it is new and there are too many.
+    fn child(&mut self, parent: u32, function: u32) -> Option<u32> {
         if let Some(known) = self.contexts.get(parent as usize)
             && known.last_function == function
         {
-            return known.last_child;
+            return Some(known.last_child);
         }
         let next = self.contexts.len();
         let child = match self.children.get(&(parent, function)) {
@@ -520,7 +608,7 @@ impl TrackBuilder {
                          the one above"
                     )
                 });
-                return parent;
+                return None;
             }
             None => {
                 let child = u32::try_from(next).unwrap_or(0);
@@ -533,14 +621,28 @@ impl TrackBuilder {
         if let Some(known) = self.contexts.get_mut(parent as usize) {
             (known.last_function, known.last_child) = (function, child);
         }
-        child
+        Some(child)
     }
 
     /// Completes the batch: what is open goes on in the next one.
     pub(super) fn cut(&mut self) {
+        self.complete_batch(false);
+    }
+
+    /// As [`TrackBuilder::cut`]; `is_only` for a track that has this batch and no other.
+    fn complete_batch(&mut self, is_only: bool) {
         let Some(from_nanos) = self.from_nanos else { return };
         let to_nanos = self.now_nanos;
-        self.collector.begin(from_nanos, to_nanos, self.contexts.len());
+        let edges = self.edges.len();
+        let batch = Batch {
+            intervals: std::mem::take(&mut self.intervals),
+            open_context: self.edges.last().map_or(self.from_context, |edge| edge.context),
+            open_starts: self.stack.iter().map(|open| open.start_nanos).collect(),
+        };
+        // A node above may have more bins than this one has edges.
+        let most = if is_only { edges } else { BINS as usize };
+        let exponent = exponent_for(from_nanos, to_nanos, most);
+        self.collector.begin(from_nanos, exponent, self.contexts.len());
         let (mut at, mut context) = (from_nanos, self.from_context);
         for edge in &self.edges {
             self.collector.active(at, edge.nanos, context);
@@ -550,27 +652,33 @@ impl TrackBuilder {
             (at, context) = (edge.nanos, edge.context);
         }
         self.collector.active(at, to_nanos, context);
-        let bins = self.collector.finish();
+        let mut bins = self.collector.finish();
         for sum in &bins.sums {
             if let Some(spent) = self.spent.get_mut(sum.context as usize) {
                 spent.exclusive_nanos += sum.nanos;
             }
         }
         self.edges.clear();
-        let batch = Batch {
-            intervals: std::mem::take(&mut self.intervals),
-            open_context: context,
-            open_starts: self.stack.iter().map(|open| open.start_nanos).collect(),
-        };
         (self.from_nanos, self.from_context) = (Some(to_nanos), context);
-        self.grow(0, from_nanos, to_nanos, &bins);
+        self.grow(0, (from_nanos, to_nanos), edges, &bins);
+        if batch.is_small() {
+            bins.sums = Vec::new();
+        } else {
+            bins.coarsen(exponent_for(from_nanos, to_nanos, edges));
+        }
         let node = Node { level: 0, from_nanos, to_nanos, children: 1, bins, batch: Some(batch) };
         self.nodes.push(node);
         self.complete_full_levels();
     }
 
     /// Adds a finished node to the level above the one it is of: `level` counts levels above 0.
-    fn grow(&mut self, level: usize, from_nanos: u64, to_nanos: u64, bins: &Bins) {
+    fn grow(
+        &mut self,
+        level: usize,
+        (from_nanos, to_nanos): (u64, u64),
+        edges: usize,
+        bins: &Bins,
+    ) {
         if self.levels.len() <= level {
             self.levels.resize_with(level + 1, Level::default);
         }
@@ -581,7 +689,9 @@ impl TrackBuilder {
         }
         above.to_nanos = to_nanos;
         above.children += 1;
-        above.bins.append(bins.clone(), exponent_for(above.from_nanos, to_nanos));
+        above.edges += edges;
+        let exponent = exponent_for(above.from_nanos, to_nanos, above.edges);
+        above.bins.append(bins.clone(), exponent);
     }
 
     fn complete_full_levels(&mut self) {
@@ -596,7 +706,7 @@ impl TrackBuilder {
         let Some(open) = self.levels.get_mut(level) else { return };
         let done = std::mem::take(open);
         open.finished = done.finished + 1;
-        self.grow(level + 1, done.from_nanos, done.to_nanos, &done.bins);
+        self.grow(level + 1, (done.from_nanos, done.to_nanos), done.edges, &done.bins);
         self.nodes.push(Node {
             level: u8::try_from(level + 1).unwrap_or(u8::MAX),
             from_nanos: done.from_nanos,
