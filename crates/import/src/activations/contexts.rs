@@ -13,12 +13,13 @@
 
 use std::collections::hash_map::Entry;
 
-use parallax_base::{ContextIdx, FileIdx, FunctionIdx, Limits};
+use parallax_base::{ContextIdx, FileIdx, FunctionIdx, Limits, Severity};
 use parallax_model::{
     ActivationKind, ActivationTree, ContextKind, ContextTree, ContextTreeBuilder, Function, Module,
     Node, Relation, SourceFile,
 };
 
+use super::Reporter;
 use super::numbers::NumberMap;
 
 /// A loop of the program.
@@ -71,7 +72,9 @@ pub(crate) fn build(
     tree: &mut ActivationTree,
     what: &[u32],
     limits: &Limits,
+    report: &mut Reporter<'_>,
 ) -> ContextTree {
+    let mut num_too_deep = 0_u64;
     let mut drafts =
         vec![Draft { parent: ROOT, what: What::Function(u32::MAX), depth: 0, function: u32::MAX }];
     let mut known: NumberMap<(u32, u8, u32), u32> = NumberMap::default();
@@ -92,6 +95,7 @@ pub(crate) fn build(
         };
         let Some(parent) = drafts.get(above as usize) else { continue };
         let context = if parent.depth >= limits.max_depth {
+            num_too_deep += 1;
             above
         } else {
             let (kind, number) = match what {
@@ -115,6 +119,12 @@ pub(crate) fn build(
             *slot = context;
         }
     }
+    report.many(Severity::Warning, "depth-cut", num_too_deep, || {
+        format!(
+            "calls and loops nest deeper than {}; what is called below counts to the one above",
+            limits.max_depth
+        )
+    });
     let (contexts, position) = ordered(program, &drafts);
     for context in &mut of {
         *context = position.get(*context as usize).copied().unwrap_or(ROOT);

@@ -1,9 +1,9 @@
 //! From the call graph to contexts: the largest first, until there are enough.
 
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-use parallax_base::{Issues, Place, Severity, Stage};
+use parallax_base::{Issues, Limits, Place, Severity, Stage};
 
 use super::graph::{Graph, as_f64};
 use super::table::{At, Table};
@@ -36,6 +36,7 @@ pub(super) struct Node {
     pub(super) what: What,
     pub(super) parent: usize,
     pub(super) children: Vec<usize>,
+    depth: u32,
 }
 
 /// Who has a share of some costs: the node that gets it, and the instance that says how large.
@@ -91,7 +92,12 @@ impl Ord for Waiting {
 }
 
 /// Makes contexts of the graph.
-pub(super) fn expand(table: &Table, graph: &Graph, issues: &mut Issues) -> Expanded {
+pub(super) fn expand(
+    table: &Table,
+    graph: &Graph,
+    limits: &Limits,
+    issues: &mut Issues,
+) -> Expanded {
     let mut totals = vec![0.0; table.columns()];
     for uncalled in &graph.uncalled {
         totals.iter_mut().zip(uncalled).for_each(|(sum, cost)| *sum += cost);
@@ -108,14 +114,18 @@ pub(super) fn expand(table: &Table, graph: &Graph, issues: &mut Issues) -> Expan
         queue: BinaryHeap::new(),
         order: 0,
     };
-    making.out.nodes.push(Node { what: What::Root, parent: 0, children: Vec::new() });
+    let root = Node { what: What::Root, parent: 0, children: Vec::new(), depth: 0 };
+    making.out.nodes.push(root);
     let most = MOST_CONTEXTS.min(MOST_NUMBERS / table.columns().max(1));
     making.roots();
-    let mut small: HashMap<usize, HashMap<usize, Vec<f64>>> = HashMap::new();
-    let mut cut = 0.0;
+    let mut small: BTreeMap<usize, BTreeMap<usize, Vec<f64>>> = BTreeMap::new();
+    let (mut cut, mut num_too_deep) = (0.0, 0);
     while let Some(next) = making.queue.pop() {
-        let is_worth_it = next.top.is_none() || (next.has_any && making.out.nodes.len() < most);
-        if is_worth_it {
+        // A call has a line, a cycle and a function below the one before it.
+        let is_deep = making.depth(next.parent).saturating_add(3) > limits.max_depth;
+        num_too_deep += u64::from(is_deep && next.has_any);
+        let is_worth_it = next.has_any && !is_deep && making.out.nodes.len() < most;
+        if is_worth_it || next.top.is_none() {
             making.instance(&next);
             continue;
         }
@@ -126,9 +136,8 @@ pub(super) fn expand(table: &Table, graph: &Graph, issues: &mut Issues) -> Expan
         let sum = sum.or_insert_with(|| vec![0.0; columns]);
         sum.iter_mut().zip(&next.share).for_each(|(sum, share)| *sum += share);
     }
-    let mut tops: Vec<_> = small.into_iter().collect();
-    tops.sort_unstable_by_key(|(top, _)| *top);
-    for (top, pending) in tops {
+    report_depth(num_too_deep, limits, issues);
+    for (top, pending) in small {
         making.smaller(top, pending);
     }
     if cut > TOLD {
@@ -141,6 +150,20 @@ pub(super) fn expand(table: &Table, graph: &Graph, issues: &mut Issues) -> Expan
         });
     }
     making.out
+}
+
+fn report_depth(count: u64, limits: &Limits, issues: &mut Issues) {
+    if count > 0 {
+        let message = || {
+            format!(
+                "calls nest deeper than {} contexts; what is called below is summed by function \
+                 below <smaller calls>",
+                limits.max_depth
+            )
+        };
+        let (severity, stage) = (Severity::Warning, Stage::Import);
+        issues.report_many(severity, stage, "depth-cut", Place::Whole, count, message);
+    }
 }
 
 struct Making<'t> {
@@ -158,12 +181,17 @@ impl Making<'_> {
         let next = self.out.nodes.len();
         let at = *self.out.known.entry((parent, what.clone())).or_insert(next);
         if at == next {
-            self.out.nodes.push(Node { what, parent, children: Vec::new() });
+            let depth = self.depth(parent).saturating_add(1);
+            self.out.nodes.push(Node { what, parent, children: Vec::new(), depth });
             if let Some(above) = self.out.nodes.get_mut(parent) {
                 above.children.push(next);
             }
         }
         at
+    }
+
+    fn depth(&self, node: usize) -> u32 {
+        self.out.nodes.get(node).map_or(0, |node| node.depth)
     }
 
     fn wait(&mut self, parent: usize, top: Option<usize>, group: usize, share: Vec<f64>) {
@@ -280,11 +308,10 @@ impl Making<'_> {
     }
 
     /// Sums by function what is below a top function and too small for call paths.
-    fn smaller(&mut self, top: usize, mut pending: HashMap<usize, Vec<f64>>) {
+    fn smaller(&mut self, top: usize, mut pending: BTreeMap<usize, Vec<f64>>) {
         let base = self.node(top, What::Smaller);
         // Callers come before callees in the order of groups.
-        for group in 0..self.graph.members.len() {
-            let Some(share) = pending.remove(&group) else { continue };
+        while let Some((group, share)) = pending.pop_first() {
             let instance = self.out.shares.len();
             self.out.shares.push(share.clone());
             for function in self.graph.members.get(group).cloned().unwrap_or_default() {

@@ -101,7 +101,7 @@ fn experiment(
 ) -> Result<Experiment, ImportError> {
     let table = table::Table::of(profiles);
     let graph = graph::Graph::of(&table);
-    let expanded = expand::expand(&table, &graph, &mut issues);
+    let expanded = expand::expand(&table, &graph, limits, &mut issues);
     let bytes = expanded.nodes.len() as u64 * (NODE_BYTES + table.columns() as u64 * 16);
     limits
         .metadata("the calling context tree", bytes)

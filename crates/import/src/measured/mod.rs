@@ -65,7 +65,8 @@ fn read(
     report.cut(ordered.num_cut);
     let (mut tree, position) = (ordered.tree, ordered.position);
     let what = by_position(&what, &position);
-    let contexts = activations::build_contexts(&places.program, &mut tree, &what, limits);
+    let contexts =
+        activations::build_contexts(&places.program, &mut tree, &what, limits, &mut report);
     let (touches, num_lost) = touches.finish();
     report.many(Severity::Error, "accesses-lost", num_lost, || {
         "there are more accesses than can be kept; the last ones are left out".to_owned()

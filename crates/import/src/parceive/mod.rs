@@ -57,7 +57,7 @@ fn read(
     report.cut(ordered.num_cut);
     let (mut tree, position) = (ordered.tree, ordered.position);
     let what = by_position(&what, &position);
-    let contexts = activations::build_contexts(&program, &mut tree, &what, limits);
+    let contexts = activations::build_contexts(&program, &mut tree, &what, limits, &mut report);
     drop((what, program));
 
     let clock = clock::of(&threads, &tree, &mut report);

@@ -144,7 +144,7 @@ impl Threads {
         let mut locations = LocationCatalogBuilder::new();
         locations.push_summary(num_values.first().copied().unwrap_or(0));
         let mut threads = Vec::with_capacity(self.rows.len());
-        let all = self.rows.iter().zip(self.creators).zip(entries);
+        let all = self.rows.iter().zip(self.creators).zip(entries.clone());
         for (number, ((entry, creator), first)) in all.enumerate() {
             // Text has numbers beyond those that people use.
             let is_text = entry.id >= parallax_formats::parceive::Ids::FIRST_TEXT;
@@ -161,7 +161,7 @@ impl Threads {
                 source_id: entry.id,
                 creator: creator.or_else(|| {
                     let thread = parent?;
-                    let entry = tree.roots().find(|&root| tree.thread(root) == thread)?;
+                    let entry = entries.get(thread.idx()).copied().flatten()?;
                     Some(Creator { thread, site: Site { activation: entry, line: 0 } })
                 }),
                 entry: first,

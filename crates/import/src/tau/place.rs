@@ -33,10 +33,11 @@ pub(super) fn parents(paths: &[Vec<&str>]) -> (Vec<Above>, usize) {
     let longest = paths.iter().map(Vec::len).max().unwrap_or(0);
     let whole: HashMap<&[&str], usize> =
         paths.iter().enumerate().map(|(at, path)| (path.as_slice(), at)).collect();
-    let mut by_end: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (at, path) in paths.iter().enumerate() {
-        if let Some(last) = path.last() {
-            by_end.entry(last).or_default().push(at);
+    // The longest ones by what follows their first function: what is cut in front of a path is there.
+    let mut by_rest: HashMap<&[&str], Vec<usize>> = HashMap::new();
+    for (at, path) in paths.iter().enumerate().filter(|(_, path)| path.len() == longest) {
+        if let Some((_, rest)) = path.split_first() {
+            by_rest.entry(rest).or_default().push(at);
         }
     }
     let mut ambiguous = 0;
@@ -51,13 +52,10 @@ pub(super) fn parents(paths: &[Vec<&str>]) -> (Vec<Above>, usize) {
             if path.len() < longest {
                 return Above::Chain;
             }
-            let last = before.last().and_then(|last| by_end.get(last));
-            let mut candidates = last.into_iter().flatten().copied().filter(|&at| {
-                paths.get(at).is_some_and(|other| {
-                    // A path that begins as this one does is a recursion, not what is missing.
-                    other.ends_with(before) && other.first() != path.first()
-                })
-            });
+            let same = by_rest.get(before).into_iter().flatten().copied();
+            // A path that begins as this one does is a recursion, not what is missing.
+            let is_other = |at: &usize| paths.get(*at).is_some_and(|o| o.first() != path.first());
+            let mut candidates = same.filter(is_other);
             match (candidates.next(), candidates.next()) {
                 (Some(at), None) => Above::Path(at),
                 (None, _) => Above::Chain,
