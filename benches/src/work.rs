@@ -231,12 +231,8 @@ impl<'a> Bench<'a> {
                 let (tree, costs) = (session.tree(), costs(session)?);
                 let view = TreeView::whole(tree);
                 let callers = Callers::new(tree, &view, &costs, |_| true, None);
-                let mut nodes = Vec::new();
-                callers.visit(u32::MAX, |node, _| {
-                    nodes.push((node.depth, node.exclusive));
-                    true
-                });
-                Done::Callers(nodes)
+                let rows = callers.rows(u32::MAX, usize::MAX).rows.into_iter();
+                Done::Callers(rows.map(|row| (row.node.depth, row.node.exclusive)).collect())
             }
             Work::Flat => {
                 let session = self.session()?;

@@ -1,9 +1,14 @@
 //! [`Callers`]: the bottom-up view, from each function to its callers.
 //!
 //! Callers of callers are worked out when somebody asks for them: a node holds the activations
-//! that reached it, so that memory is that of the contexts, not that of all chains.
+//! that reached it, so that memory is that of the contexts, not that of all chains. All chains
+//! together are as many as contexts times their depth: a single path of 10,000 functions has
+//! 50 million nodes.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
 
 use parallax_base::ContextIdx;
 use parallax_model::{ContextKind, ContextTree};
@@ -15,7 +20,7 @@ use crate::{Groups, Measure, Part, TreeView};
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallerNode {
     /// The name of the function: of the called one at the first level, of a caller below.
-    pub name: String,
+    pub name: Arc<str>,
     /// A context where it stands, to link to.
     pub context: ContextIdx,
     /// 0 at the first level.
@@ -27,6 +32,24 @@ pub struct CallerNode {
     pub inclusive: f64,
     /// Activations of the called function, with where their chains have arrived.
     reached: Vec<Reached>,
+}
+
+/// A row of a bottom-up view that has been cut to a number of rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallerRow {
+    /// The node, without what is needed to ask for its callers.
+    pub node: CallerNode,
+    /// Callers of it that are not among the rows.
+    pub num_hidden: usize,
+}
+
+/// The most expensive rows of a bottom-up view.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallerRows {
+    /// Nodes before their callers, and these from the most expensive.
+    pub rows: Vec<CallerRow>,
+    /// Whether there are more within the depth that was asked for.
+    pub is_cut: bool,
 }
 
 /// An activation, and a function above it.
@@ -115,21 +138,51 @@ impl<'a> Callers<'a> {
         self.nodes(above, node.depth + 1)
     }
 
-    /// Calls `visit` with all nodes, parents before their callers and these from the most
-    /// expensive, down to `max_depth` callers in a chain; ends when it returns false. At the last
-    /// level `visit` also gets the number of callers that are left out.
-    pub fn visit(&self, max_depth: u32, mut visit: impl FnMut(&CallerNode, usize) -> bool) {
-        let mut stack: Vec<CallerNode> = self.roots.iter().rev().cloned().collect();
-        while let Some(node) = stack.pop() {
-            let callers = self.callers(&node);
-            let is_cut = node.depth >= max_depth;
-            if !visit(&node, if is_cut { callers.len() } else { 0 }) {
-                return;
+    /// The `max_rows` most expensive nodes, down to `max_depth` callers in a chain. A node is not
+    /// more expensive than the one that it calls, so those come too.
+    ///
+    /// The work is bounded as well: chains of a function that calls itself are as long as they are
+    /// many, and end when `MOST_STEPS` activations have been followed.
+    #[must_use]
+    pub fn rows(&self, max_depth: u32, max_rows: usize) -> CallerRows {
+        let mut found: Vec<Found> = Vec::new();
+        let mut waiting: BinaryHeap<(Rank, Reverse<usize>)> = BinaryHeap::new();
+        let add = |found: &mut Vec<Found>, waiting: &mut BinaryHeap<_>, node: CallerNode| {
+            waiting.push((Rank::of(&node), Reverse(found.len())));
+            found.push(Found { node, below: 0..0, num_deeper: 0, is_row: false });
+        };
+        self.roots.iter().for_each(|node| add(&mut found, &mut waiting, node.clone()));
+        let (mut num_rows, mut steps) = (0, 0_u64);
+        while num_rows < max_rows && steps < MOST_STEPS {
+            let Some((_, Reverse(at))) = waiting.pop() else { break };
+            let Some(next) = found.get_mut(at) else { break };
+            num_rows += 1;
+            next.is_row = true;
+            steps += next.node.reached.len() as u64;
+            let callers = self.callers(&next.node);
+            // Followed to its callers, which is all that it is for.
+            next.node.reached = Vec::new();
+            if next.node.depth >= max_depth {
+                next.num_deeper = callers.len();
+                continue;
             }
-            if !is_cut {
-                stack.extend(callers.into_iter().rev());
+            let first = found.len();
+            if let Some(found) = found.get_mut(at) {
+                found.below = first..first + callers.len();
             }
+            callers.into_iter().for_each(|node| add(&mut found, &mut waiting, node));
         }
+        let is_cut = !waiting.is_empty();
+        let is_row = |at: &usize| found.get(*at).is_some_and(|found| found.is_row);
+        let mut rows = Vec::with_capacity(num_rows);
+        let mut stack: Vec<usize> = (0..self.roots.len()).rev().filter(is_row).collect();
+        while let Some(own) = stack.pop().and_then(|at| found.get(at)) {
+            let before = stack.len();
+            stack.extend(own.below.clone().rev().filter(is_row));
+            let num_hidden = own.num_deeper + own.below.len() - (stack.len() - before);
+            rows.push(CallerRow { node: own.node.clone(), num_hidden });
+        }
+        CallerRows { rows, is_cut }
     }
 
     fn is_measured(&self, row: usize) -> bool {
@@ -159,7 +212,7 @@ impl<'a> Callers<'a> {
                 let (inclusive, exclusive) = self.measure.evaluate(&mut stack, |i| sums[i]);
                 let row = reached.first().map_or(0, |first| first.row as usize);
                 CallerNode {
-                    name: self.names.texts[name as usize].clone(),
+                    name: Arc::clone(&self.names.texts[name as usize]),
                     context: self.view.contexts()[row],
                     depth,
                     exclusive,
@@ -195,9 +248,50 @@ fn number(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(NONE)
 }
 
+/// Activations that are followed to a caller before rows end.
+const MOST_STEPS: u64 = 100_000_000;
+
+/// A node while rows are looked for.
+struct Found {
+    node: CallerNode,
+    /// Its callers among all that were found.
+    below: Range<usize>,
+    /// Number of callers that are deeper than was asked for.
+    num_deeper: usize,
+    is_row: bool,
+}
+
+/// Order of nodes: what costs more is greater; undefined costs are least.
+#[derive(PartialEq)]
+struct Rank {
+    exclusive: f64,
+    inclusive: f64,
+}
+
+impl Rank {
+    fn of(node: &CallerNode) -> Self {
+        Self { exclusive: node.exclusive, inclusive: node.inclusive }
+    }
+}
+
+impl Eq for Rank {}
+
+impl Ord for Rank {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        descending(other.exclusive, self.exclusive)
+            .then(descending(other.inclusive, self.inclusive))
+    }
+}
+
+impl PartialOrd for Rank {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 /// Numbers for the distinct names of functions.
 struct FunctionNames {
-    texts: Vec<String>,
+    texts: Vec<Arc<str>>,
     /// By row of the function table.
     ids: Vec<u32>,
     /// Of contexts whose function is unknown.
@@ -206,11 +300,11 @@ struct FunctionNames {
 
 impl FunctionNames {
     fn new(tree: &ContextTree) -> Self {
-        let mut texts: Vec<String> = Vec::new();
+        let mut texts: Vec<Arc<str>> = Vec::new();
         let mut known: HashMap<&str, u32> = HashMap::new();
         let mut id_of = |name| {
             *known.entry(name).or_insert_with(|| {
-                texts.push(name.to_owned());
+                texts.push(Arc::from(name));
                 u32::try_from(texts.len() - 1).unwrap_or(u32::MAX)
             })
         };
@@ -222,5 +316,93 @@ impl FunctionNames {
     fn of(&self, tree: &ContextTree, context: ContextIdx) -> u32 {
         let row = tree.function(context);
         row.and_then(|row| self.ids.get(row.idx())).copied().unwrap_or(self.unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parallax_base::Unit;
+    use parallax_model::{ContextTreeBuilder, Function, Node, Relation};
+
+    use super::*;
+    use crate::Costs;
+
+    /// A chain of functions, each of which costs as much as its depth.
+    fn chain(depth: u32) -> (ContextTree, Costs) {
+        let functions = (0..depth).map(|at| Function {
+            name: format!("f{at}").into(),
+            group: None,
+            module: None,
+            file: None,
+            line: 0,
+        });
+        let mut builder = ContextTreeBuilder::new(0, functions.collect(), Vec::new(), Vec::new());
+        let mut above = ContextTree::ROOT;
+        for at in 0..depth {
+            let function = Some(parallax_base::FunctionIdx::new(at));
+            let node = Node { source_id: at + 1, function, ..call() };
+            above = builder.push(above, node);
+        }
+        let own = |at: u32| f64::from(at);
+        let exclusive: Vec<f64> = (0..=depth).map(own).collect();
+        let mut inclusive = exclusive.clone();
+        for at in (0..depth as usize).rev() {
+            inclusive[at] += inclusive[at + 1];
+        }
+        let total = inclusive[0];
+        let exclusive = Arc::new(exclusive);
+        let costs = Costs {
+            name: "time".into(),
+            unit: Unit::Seconds,
+            inclusive: Arc::new(inclusive),
+            lexical_aware: Arc::clone(&exclusive),
+            exclusive,
+            total,
+        };
+        (builder.finish(), costs)
+    }
+
+    fn call() -> Node {
+        Node::new(ContextKind::Function, Relation::Call)
+    }
+
+    #[test]
+    fn the_most_expensive_rows_come_with_what_they_are_callers_of() {
+        let (tree, costs) = chain(60);
+        let view = TreeView::whole(&tree);
+        let callers = Callers::new(&tree, &view, &costs, |_| true, None);
+        let all = callers.rows(u32::MAX, usize::MAX);
+        assert!(!all.is_cut);
+        assert_eq!(all.rows.len(), 60 * 61 / 2, "one chain for each function");
+        let few = callers.rows(u32::MAX, 100);
+        assert!(few.is_cut);
+        let sorted = |rows: &[CallerRow], most: usize| {
+            let mut costs: Vec<f64> = rows.iter().map(|row| row.node.exclusive).collect();
+            costs.sort_by(|a, b| b.total_cmp(a));
+            costs.truncate(most);
+            costs
+        };
+        assert_eq!(sorted(&few.rows, 100), sorted(&all.rows, 100));
+        let mut depth = 0;
+        for row in &few.rows {
+            assert!(row.node.depth <= depth, "nothing hangs in the air");
+            depth = row.node.depth + 1;
+        }
+        // What is left out is counted where it would be.
+        let hidden: usize = few.rows.iter().map(|row| row.num_hidden).sum();
+        assert!(hidden > 0 && all.rows.iter().all(|row| row.num_hidden == 0));
+    }
+
+    #[test]
+    fn a_path_of_thousands_of_functions_has_as_many_rows_as_are_asked_for() {
+        let (tree, costs) = chain(9_999);
+        let view = TreeView::whole(&tree);
+        let callers = Callers::new(&tree, &view, &costs, |_| true, None);
+        let found = callers.rows(u32::MAX, 1_000);
+        assert_eq!((found.rows.len(), found.is_cut), (1_000, true));
+        assert_eq!(&*found.rows[0].node.name, "f9998");
+        let list = callers.rows(0, usize::MAX);
+        assert_eq!((list.rows.len(), list.is_cut), (9_999, false));
+        assert_eq!(list.rows[0].num_hidden, 1);
     }
 }

@@ -22,7 +22,7 @@ mod timeline;
 mod views;
 
 pub use answers::{Names, slice_request, slice_table, trace_table};
-pub use callers::{CallerNode, Callers};
+pub use callers::{CallerNode, CallerRow, CallerRows, Callers};
 pub use costs::{Costs, DefaultMetric};
 pub use derived::{CostColumns, Measure};
 pub use error::EngineError;

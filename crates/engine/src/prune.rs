@@ -105,6 +105,9 @@ impl PruneRules {
         let mut cut_until = 0_usize;
         // Whether the nearest function above was hidden with its lines.
         let mut in_hidden = vec![false; tree.len()];
+        // Whether control passes to another function between the kept context above a hidden one
+        // and the hidden one.
+        let mut is_called = vec![false; tree.len()];
         for context in tree.iter().skip(1) {
             let i = context.idx();
             let above = tree.parent(context).map_or(0, ContextIdx::idx);
@@ -141,9 +144,11 @@ impl PruneRules {
             if matches!(fate, Fate::KeepAndCut | Fate::HideAndCut) {
                 cut_until = tree.subtree(context).end;
             }
+            let is_call = tree.relation(context).is_call() || is_called[above];
             if matches!(fate, Fate::Keep | Fate::KeepAndCut) {
-                view.push(tree, context, owner);
+                view.push(context, owner, is_call);
             } else {
+                is_called[i] = is_call;
                 view.is_pruned = true;
             }
         }
@@ -173,13 +178,8 @@ impl TreeView {
         }
     }
 
-    fn push(&mut self, tree: &ContextTree, context: ContextIdx, parent: u32) {
+    fn push(&mut self, context: ContextIdx, parent: u32, is_call: bool) {
         let row = u32::try_from(self.contexts.len()).unwrap_or(u32::MAX);
-        let kept_parent = self.contexts[parent as usize];
-        let mut is_call = tree.relation(context).is_call();
-        for above in tree.ancestors(context).take_while(|&above| above != kept_parent) {
-            is_call |= tree.relation(above).is_call();
-        }
         self.contexts.push(context);
         self.parent.push(parent);
         self.end.push(row + 1);
@@ -264,19 +264,25 @@ impl TreeView {
         if !self.is_pruned {
             return out;
         }
+        let mut moved = vec![0.0; self.len()];
         for context in tree.iter().skip(1) {
             let cost = exclusive[context.idx()];
-            if cost == 0.0 || self.keeps(context) || !tree.relation(context).is_call() {
+            if cost != 0.0 && !self.keeps(context) && tree.relation(context).is_call() {
+                moved[self.owner(context)] += cost;
+            }
+        }
+        // Rows come after those that they are in.
+        for row in (0..self.len()).rev() {
+            let cost = moved[row];
+            if cost == 0.0 {
                 continue;
             }
-            let mut row = self.owner(context);
             out[row] += cost;
-            while !self.is_call[row]
+            if !self.is_call[row]
                 && let Some(above) = self.parent(row)
                 && above != 0
             {
-                out[above] += cost;
-                row = above;
+                moved[above] += cost;
             }
         }
         out

@@ -106,6 +106,8 @@ pub struct ContextTree {
     modules: Vec<Module>,
     /// Positions by source id; [`NONE`] where the id is not in the tree.
     by_source_id: Vec<u32>,
+    /// Source ids that are too large for that, and their positions; ascending.
+    beyond: Vec<(u32, u32)>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -180,6 +182,7 @@ impl ContextTreeBuilder {
             files,
             modules,
             by_source_id: Vec::new(),
+            beyond: Vec::new(),
         };
         Self { tree }
     }
@@ -241,10 +244,13 @@ impl ContextTreeBuilder {
         let column = highest.min(tree.len().saturating_mul(64).max(1 << 16)) + 1;
         tree.by_source_id = vec![NONE; column];
         for (position, &id) in tree.source_id.iter().enumerate() {
-            if let Some(slot) = tree.by_source_id.get_mut(id as usize) {
-                *slot = u32::try_from(position).unwrap_or(NONE);
+            let position = u32::try_from(position).unwrap_or(NONE);
+            match tree.by_source_id.get_mut(id as usize) {
+                Some(slot) => *slot = position,
+                None => tree.beyond.push((id, position)),
             }
         }
+        tree.beyond.sort_unstable();
         tree
     }
 }
@@ -291,7 +297,11 @@ impl ContextTree {
         match self.by_source_id.get(id as usize) {
             Some(&NONE) => None,
             Some(&position) => Some(ContextIdx::new(position)),
-            None => self.source_id.iter().position(|&other| other == id).map(ContextIdx::from_len),
+            None => {
+                let at = self.beyond.partition_point(|&(other, _)| other < id);
+                let found = self.beyond.get(at).filter(|(other, _)| *other == id);
+                found.map(|&(_, position)| ContextIdx::new(position))
+            }
         }
     }
 
@@ -463,7 +473,9 @@ impl ContextTree {
         match self.kind(context) {
             ContextKind::Root => "<whole execution>".into(),
             ContextKind::Entry => {
-                let entry = self.entry_names.iter().find(|(at, _)| *at == context.get());
+                // Entries were added in the order of the tree.
+                let entry = self.entry_names.binary_search_by_key(&context.get(), |(at, _)| *at);
+                let entry = entry.ok().and_then(|at| self.entry_names.get(at));
                 entry.map_or_else(|| unknown("entry"), |(_, name)| format!("<{name}>"))
             }
             ContextKind::Function => {

@@ -1,5 +1,6 @@
 //! [`LocationCatalog`]: where code ran, as identity tuples.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parallax_base::LocationIdx;
@@ -78,7 +79,7 @@ pub struct LocationCatalog {
     /// Names that the source gives, by row.
     names: Vec<(u32, Arc<str>)>,
     /// Names of the coupled applications, by number.
-    applications: Vec<(u64, Arc<str>)>,
+    applications: BTreeMap<u64, Arc<str>>,
     summary: Option<u32>,
 }
 
@@ -131,7 +132,7 @@ impl LocationCatalogBuilder {
 
     /// Names an application of a workflow: labels of its locations begin with that.
     pub fn application(&mut self, number: u64, name: impl Into<Arc<str>>) {
-        self.catalog.applications.push((number, name.into()));
+        self.catalog.applications.entry(number).or_insert_with(|| name.into());
     }
 
     /// The finished catalog.
@@ -221,8 +222,8 @@ impl LocationCatalog {
     /// What people call an application: `reader`, or `application 1` where it has no name.
     #[must_use]
     pub fn application_label(&self, number: u64) -> String {
-        let named = self.applications.iter().find(|(known, _)| *known == number);
-        named.map_or_else(|| format!("application {number}"), |(_, name)| name.to_string())
+        let named = self.applications.get(&number);
+        named.map_or_else(|| format!("application {number}"), ToString::to_string)
     }
 
     /// What a person calls the location: the name that the source gives, or its identity:

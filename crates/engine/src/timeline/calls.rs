@@ -119,7 +119,7 @@ impl Session {
             })?;
             return Ok(());
         }
-        let mut runs = Runs { tree, track: number, open: Vec::new(), until: 0 };
+        let mut runs = Runs { tree, track: number, open: Vec::new(), last: None, until: 0 };
         store.visit(track, window, &mut |interval| {
             let context = tree.by_source_id(interval.context);
             runs.next(context, interval.start_nanos, interval.end_nanos, visit);
@@ -157,6 +157,8 @@ struct Runs<'a> {
     track: u32,
     /// Open calls and when they began, the outermost first.
     open: Vec<(ContextIdx, u64)>,
+    /// Context of the last sample.
+    last: Option<ContextIdx>,
     /// Until when the last sample held.
     until: u64,
 }
@@ -169,16 +171,24 @@ impl Runs<'_> {
         end: u64,
         visit: &mut dyn FnMut(CallRow),
     ) {
-        let path = context.map(|context| self.tree.path(context)).unwrap_or_default();
-        let calls = path.into_iter().filter(|&context| is_call(self.tree, context));
-        let calls: Vec<ContextIdx> = calls.collect();
-        let same = if start > self.until {
-            0
-        } else {
-            self.open.iter().zip(&calls).take_while(|((open, _), call)| open == *call).count()
-        };
-        self.close(same, visit);
-        self.open.extend(calls.into_iter().skip(same).map(|call| (call, start)));
+        // Only what differs from the last sample is walked: samples may be deep, and many.
+        let last = self.last.filter(|_| start <= self.until).unwrap_or(ContextTree::ROOT);
+        let (mut before, mut now) = (last, context.unwrap_or(ContextTree::ROOT));
+        let mut fresh: Vec<ContextIdx> = Vec::new();
+        while before != now {
+            if self.tree.depth(before) >= self.tree.depth(now) {
+                before = self.tree.parent(before).unwrap_or(ContextTree::ROOT);
+            } else {
+                fresh.push(now);
+                now = self.tree.parent(now).unwrap_or(ContextTree::ROOT);
+            }
+        }
+        let depth = self.tree.depth(now);
+        let same = self.open.partition_point(|(open, _)| self.tree.depth(*open) <= depth);
+        self.close(if start > self.until { 0 } else { same }, visit);
+        let calls = fresh.into_iter().rev().filter(|&context| is_call(self.tree, context));
+        self.open.extend(calls.map(|call| (call, start)));
+        self.last = context;
         self.until = end;
     }
 

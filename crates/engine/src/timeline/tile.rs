@@ -1,5 +1,7 @@
 //! Pictures of tracks over time.
 
+use std::collections::{BTreeMap, HashMap};
+
 use parallax_base::{Control, TimeWindow, threads};
 use parallax_model::{BinTime, TraceStore, whole_bins};
 
@@ -164,18 +166,37 @@ impl Session {
     }
 
     /// Key and depth of each context, by its id in the source.
-    fn shown(&self, question: &TileQuestion<'_>) -> Vec<(u32, u32)> {
+    fn shown(&self, question: &TileQuestion<'_>) -> Shown {
         let tree = self.tree();
-        let len = tree.source_ids().iter().max().map_or(0, |&id| id as usize + 1);
-        let mut shown = vec![(NO_KEY, 0); len];
+        let highest = tree.source_ids().iter().max().map_or(0, |&id| id as usize + 1);
+        // Ids of damaged files may be huge.
+        let len = highest.min(tree.len().saturating_mul(64).max(1 << 16));
+        let mut shown = Shown { dense: vec![(NO_KEY, 0); len], sparse: HashMap::new() };
         for ((&id, key), &depth) in
             tree.source_ids().iter().zip(question.key_of).zip(question.depth_of)
         {
-            if let (Some(place), Some(key)) = (shown.get_mut(id as usize), key) {
-                *place = (*key, depth);
+            let Some(key) = key else { continue };
+            match shown.dense.get_mut(id as usize) {
+                Some(place) => *place = (*key, depth),
+                None => {
+                    shown.sparse.insert(id, (*key, depth));
+                }
             }
         }
         shown
+    }
+}
+
+/// Key and depth of contexts by their ids in the source: one place to look for nearly each piece.
+struct Shown {
+    dense: Vec<(u32, u32)>,
+    /// Ids that are too large for that.
+    sparse: HashMap<u32, (u32, u32)>,
+}
+
+impl Shown {
+    fn get(&self, id: u32) -> Option<(u32, u32)> {
+        self.dense.get(id as usize).copied().or_else(|| self.sparse.get(&id).copied())
     }
 }
 
@@ -189,8 +210,7 @@ struct Painter<'a> {
 /// The stretch of a trace that is shown.
 #[derive(Clone, Copy)]
 struct View<'a> {
-    /// Key and depth of each context, by its id in the source: one place to look for each piece.
-    shown: &'a [(u32, u32)],
+    shown: &'a Shown,
     whole: TimeWindow,
     bins: Bins,
     store: &'a dyn TraceStore,
@@ -200,6 +220,10 @@ struct View<'a> {
 const NO_KEY: u32 = u32::MAX;
 
 const NO_LINE: usize = usize::MAX;
+
+/// Keys that have a line of sums over all bins of a row; of more, only the bins that they are in are
+/// kept.
+const MOST_LINES: usize = 4096;
 
 impl Painter<'_> {
     fn row(
@@ -228,10 +252,15 @@ impl Painter<'_> {
         // Time by key and bin of all tracks; only keys that are there have a line.
         let mut line_of = vec![NO_LINE; self.num_keys];
         let mut lines: Vec<(u32, Vec<u64>)> = Vec::new();
+        let mut rest: BTreeMap<(u32, usize), u64> = BTreeMap::new();
         let len = row.len();
         for track in tracks {
             self.view.visit(track, row, &mut |_, at, key, nanos| {
                 let Some(line) = line_of.get_mut(key as usize) else { return };
+                if *line == NO_LINE && lines.len() >= MOST_LINES {
+                    *rest.entry((key, at)).or_insert(0) += nanos;
+                    return;
+                }
                 if *line == NO_LINE {
                     *line = lines.len();
                     lines.push((key, vec![0; len]));
@@ -244,6 +273,11 @@ impl Painter<'_> {
         }
         for (key, line) in lines {
             for (cell, nanos) in row.iter_mut().zip(line) {
+                cell.offer(key, nanos);
+            }
+        }
+        for ((key, at), nanos) in rest {
+            if let Some(cell) = row.get_mut(at) {
                 cell.offer(key, nanos);
             }
         }
@@ -263,7 +297,7 @@ impl View<'_> {
         self.store.bins(track, self.whole, exponent, &mut |times| {
             for &BinTime { bin, time } in times {
                 let Ok(at) = usize::try_from(bin.wrapping_sub(first)) else { continue };
-                let Some(&(key, depth)) = self.shown.get(time.context as usize) else { continue };
+                let Some((key, depth)) = self.shown.get(time.context) else { continue };
                 let Some(cell) = row.get_mut(at).filter(|_| key != NO_KEY) else { continue };
                 cell.busy_nanos += time.nanos;
                 cell.calls += time.calls;
