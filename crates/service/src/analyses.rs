@@ -15,6 +15,7 @@ use parallax_engine::{LocationChoice, PruneRules};
 use parallax_model::{ContextKind, IdentityKind, Scope};
 
 use crate::options::locations;
+use crate::timeline::path_names;
 use crate::{Answer, Opened, ServiceError};
 
 /// Functions that cost less than this share of the total, in per cent, are not compared unless a
@@ -243,14 +244,10 @@ impl Opened {
 
     fn functions_to(&self, context: ContextIdx) -> Vec<String> {
         let tree = self.session.tree();
-        let is_named = |c: &ContextIdx| {
-            *c == context || matches!(tree.kind(*c), ContextKind::Function | ContextKind::Entry)
+        let is_named = |c: ContextIdx| {
+            c == context || matches!(tree.kind(c), ContextKind::Function | ContextKind::Entry)
         };
-        let mut path = tree.path(context);
-        path.retain(is_named);
-        if path.is_empty() {
-            path.push(context);
-        }
-        path.into_iter().map(|c| tree.label(c)).collect()
+        let names = path_names(tree, context, is_named);
+        if names.is_empty() { vec![tree.label(context)] } else { names }
     }
 }

@@ -95,7 +95,8 @@ pub use topology::{HostSource, TopologyAnswer, TopologyNode, TopologyRequest, Un
 pub use tree_table::{NO_PARENT, TreeTableAnswer, TreeTableRequest};
 pub use user_events::{UserEventLocationsRequest, UserEventsAnswer, UserEventsRequest};
 pub use views::{
-    CallersRequest, CostHeader, FlatAnswer, FlatRequest, TreeAnswer, TreeRequest, TreeRow,
+    CallersRequest, CostHeader, FlatAnswer, FlatRequest, MOST_CALLERS, TreeAnswer, TreeRequest,
+    TreeRow,
 };
 pub use waits::{WaitsBy, WaitsKind, WaitsRequest};
 pub use workflow::WorkflowRequest;

@@ -5,13 +5,13 @@ mod links;
 mod names;
 mod picture;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use parallax_base::{ContextIdx, Control, TimeWindow};
 use parallax_engine::{
     Column, EngineError, Groups, LocationChoice, Session, Table, TrackRange, TreeView,
 };
-use parallax_model::{EventStore, LinkKind, Message, TraceKind, TraceStore};
+use parallax_model::{ContextTree, EventStore, LinkKind, Message, TraceKind, TraceStore};
 
 use crate::options::{locations, window};
 use crate::{Answer, Opened, ServiceError};
@@ -126,14 +126,20 @@ impl Opened {
             StatsBy::Context => path(tree, context),
         };
         let view = TreeView::whole(tree);
-        let (groups, names) = Groups::new(&view, |context| {
-            (context != parallax_model::ContextTree::ROOT).then(|| name_of(context))
-        });
+        let is_row = |context| context != ContextTree::ROOT;
+        // Paths are long; they are written out for the rows of the answer only.
+        let groups = if request.by == StatsBy::Context {
+            let numbers = path_numbers(tree);
+            let key = |c: ContextIdx| numbers.get(c.idx()).copied().filter(|_| is_row(c));
+            Groups::new(&view, key).0
+        } else {
+            Groups::new(&view, |context| is_row(context).then(|| name_of(context))).0
+        };
         let exclusive = by_group(&groups, &view, &sums.nanos, |_| true);
         let calls = by_group(&groups, &view, &sums.calls, |_| true);
         let inclusive = by_group(&groups, &view, &inclusive, |row| groups.is_outermost(row));
         let busy: u64 = sums.nanos.iter().skip(1).sum();
-        let mut order: Vec<usize> = (0..names.len())
+        let mut order: Vec<usize> = (0..groups.len())
             .filter(|&row| {
                 let has = |column: &[u64]| column.get(row).is_some_and(|&value| value > 0);
                 has(&exclusive) || has(&calls) || has(&inclusive)
@@ -152,10 +158,8 @@ impl Opened {
         let shares = exclusive.iter().map(share).collect();
         let group_names: Vec<String> =
             order.iter().map(|&row| group_of(groups.context(row))).collect();
-        let shown: Vec<&str> =
-            order.iter().filter_map(|&row| names.get(row)).map(String::as_str).collect();
-        let mut columns =
-            vec![Column::strings("name", "What the row is about.", shown.iter().copied())];
+        let shown = order.iter().map(|&row| name_of(groups.context(row)));
+        let mut columns = vec![Column::strings("name", "What the row is about.", shown)];
         if request.by != StatsBy::Group {
             let doc = "What it belongs to; empty where the source has no groups.";
             columns.push(Column::strings("group", doc, group_names));
@@ -340,13 +344,44 @@ fn by_group(
 }
 
 /// The functions on the way to a context.
-pub(crate) fn path(tree: &parallax_model::ContextTree, context: ContextIdx) -> String {
-    let mut names: Vec<String> = std::iter::successors(Some(context), |c| tree.parent(*c))
-        .take_while(|c| *c != parallax_model::ContextTree::ROOT)
-        .map(|c| tree.label(c))
-        .collect();
-    names.reverse();
-    names.join(" > ")
+pub(crate) fn path(tree: &ContextTree, context: ContextIdx) -> String {
+    path_names(tree, context, |_| true).join(" > ")
+}
+
+/// Contexts on a path that are looked at for its names. The paths of all contexts of a deep tree
+/// would be as long as the square of its depth.
+const MOST_ON_PATH: usize = 128;
+
+/// The names of the contexts on the way to a context that `is_named` accepts, the outermost first.
+/// Of a path that is too deep to be read, the innermost ones, after how many are above them.
+pub(crate) fn path_names(
+    tree: &ContextTree,
+    context: ContextIdx,
+    is_named: impl Fn(ContextIdx) -> bool,
+) -> Vec<String> {
+    let path = std::iter::once(context).chain(tree.ancestors(context));
+    let path = path.take_while(|&c| c != ContextTree::ROOT).take(MOST_ON_PATH + 1);
+    let mut path: Vec<ContextIdx> = path.collect();
+    let num_above = path.get(MOST_ON_PATH).map_or(0, |&c| tree.depth(c));
+    path.truncate(MOST_ON_PATH);
+    let above = (num_above > 0).then(|| format!("... {num_above} above"));
+    let names = path.into_iter().rev().filter(|&c| is_named(c)).map(|c| tree.label(c));
+    above.into_iter().chain(names).collect()
+}
+
+/// A number for each context that those with the same names on their paths share; 0 for the root.
+fn path_numbers(tree: &ContextTree) -> Vec<u32> {
+    let mut known: HashMap<(u32, String), u32> = HashMap::new();
+    let mut out: Vec<u32> = Vec::with_capacity(tree.len());
+    for context in tree.iter() {
+        let above = tree.parent(context).and_then(|above| out.get(above.idx())).copied();
+        let number = above.map_or(0, |above| {
+            let next = u32::try_from(known.len() + 1).unwrap_or(u32::MAX);
+            *known.entry((above, tree.label(context))).or_insert(next)
+        });
+        out.push(number);
+    }
+    out
 }
 
 /// Tracks in order, those that are not in the trace last.

@@ -129,7 +129,8 @@ impl Order {
     fn columns(&self, tree: &ContextTree, view: &TreeView) -> Vec<Column> {
         let contexts: Vec<ContextIdx> = self.rows.iter().map(|&row| view.contexts()[row]).collect();
         let module_of = modules(tree, view);
-        let place = |context| place_of(tree, context);
+        let places = places(tree);
+        let place = |context: ContextIdx| places.get(context.idx()).copied().flatten();
         vec![
             Column::u32s("depth", "Levels below the top.", self.depth.clone()),
             Column::u32s(
@@ -254,19 +255,21 @@ fn definition_of(tree: &ContextTree, context: ContextIdx) -> Option<(FileIdx, u3
     Some((function.file?, function.line))
 }
 
-/// File and line of a context: its own, or of the nearest code around it in the same function; of
-/// a function, of the code that calls it.
-fn place_of(tree: &ContextTree, context: ContextIdx) -> Option<(FileIdx, u32)> {
-    let mut at = context;
-    loop {
-        if let Some(file) = tree.file(at) {
-            return Some((file, tree.line(at)));
-        }
-        at = tree.parent(at)?;
-        if matches!(tree.kind(at), ContextKind::Function | ContextKind::Entry) {
-            return None;
-        }
+/// Files and lines of all contexts: their own, or of the nearest code around them in the same
+/// function; of a function, of the code that calls it.
+fn places(tree: &ContextTree) -> Vec<Option<(FileIdx, u32)>> {
+    let mut out: Vec<Option<(FileIdx, u32)>> = Vec::with_capacity(tree.len());
+    for context in tree.iter() {
+        let own = tree.file(context).map(|file| (file, tree.line(context)));
+        let around = || {
+            let above = tree.parent(context)?;
+            let is_end = matches!(tree.kind(above), ContextKind::Function | ContextKind::Entry);
+            out.get(above.idx()).copied().flatten().filter(|_| !is_end)
+        };
+        let place = own.or_else(around);
+        out.push(place);
     }
+    out
 }
 
 const NO_MODULE: u32 = u32::MAX;

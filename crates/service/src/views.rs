@@ -1,5 +1,7 @@
 //! The views of the tree: the answers of `tree`, `callers` and `flat`.
 
+use std::collections::HashMap;
+
 use parallax_base::{ContextIdx, Control, Unit};
 use parallax_engine::query::{NameMatch, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
@@ -89,9 +91,13 @@ pub struct CallersRequest {
     pub is_exact: bool,
     /// Number of callers in a chain at most.
     pub max_depth: Option<u32>,
-    /// Number of rows at most; a note says when there are more.
+    /// Number of rows at most: the most expensive ones, with a note when there are more. There are
+    /// never more than [`MOST_CALLERS`].
     pub max_rows: Option<usize>,
 }
+
+/// Rows of a bottom-up tree at most. There may be as many as contexts times their depth.
+pub const MOST_CALLERS: usize = 200_000;
 
 /// A flat view.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -148,7 +154,10 @@ impl Opened {
         let tops: Option<Vec<usize>> =
             part.map(|part| part.tops().iter().map(|&context| view.owner(context)).collect());
         let top_down = TopDown::new(tree, view, &chosen.measure);
-        let hot = top_down.hot_path(request.hot_percent);
+        let mut is_hot = vec![false; top_down.view.len()];
+        for row in top_down.hot_path(request.hot_percent) {
+            is_hot[row] = true;
+        }
         let tops = tops.unwrap_or_else(|| top_down.children_by_cost(0));
         let mut rows = Vec::new();
         // Depth-first by an explicit stack: trees may be deep.
@@ -165,7 +174,7 @@ impl Opened {
                 kind: kind_name(tree, context),
                 inclusive: top_down.inclusive[row],
                 exclusive: top_down.exclusive[row],
-                is_hot: hot.contains(&row),
+                is_hot: is_hot[row],
                 num_hidden: if is_cut { children.len() } else { 0 },
             });
             if !is_cut {
@@ -206,26 +215,27 @@ impl Opened {
         if let (Some(function), []) = (&request.function, callers.roots()) {
             chosen.notes.push(format!("no function with a cost matches {function}"));
         }
-        let max_rows = request.max_rows.unwrap_or(usize::MAX);
-        let mut rows: Vec<TreeRow> = Vec::new();
-        callers.visit(request.max_depth.unwrap_or(u32::MAX), |node, num_hidden| {
-            if rows.len() >= max_rows {
-                chosen.notes.push(format!("only the first {max_rows} rows are shown"));
-                return false;
-            }
-            rows.push(TreeRow {
-                depth: node.depth,
-                context_id: tree.source_id(node.context),
-                label: node.name.clone(),
-                place: definition(tree, node.context),
-                kind: if node.depth > 0 { "caller" } else { "function" },
-                inclusive: node.inclusive,
-                exclusive: node.exclusive,
-                is_hot: false,
-                num_hidden,
-            });
-            true
+        let max_rows = request.max_rows.unwrap_or(MOST_CALLERS).min(MOST_CALLERS);
+        let found = callers.rows(request.max_depth.unwrap_or(u32::MAX), max_rows);
+        if found.is_cut {
+            chosen.notes.push(format!(
+                "only the {} most expensive rows are shown; choose a function or fewer callers in \
+                 a chain to see others",
+                found.rows.len()
+            ));
+        }
+        let rows = found.rows.iter().map(|row| TreeRow {
+            depth: row.node.depth,
+            context_id: tree.source_id(row.node.context),
+            label: row.node.name.to_string(),
+            place: definition(tree, row.node.context),
+            kind: if row.node.depth > 0 { "caller" } else { "function" },
+            inclusive: row.node.inclusive,
+            exclusive: row.node.exclusive,
+            is_hot: false,
+            num_hidden: row.num_hidden,
         });
+        let rows = rows.collect();
         Ok(TreeAnswer { header: self.header(&chosen), rows })
     }
 
@@ -289,6 +299,20 @@ pub(crate) fn kind_name(tree: &ContextTree, context: ContextIdx) -> &'static str
     }
 }
 
+/// Texts of which each is kept once: a deep tree has few functions and many rows.
+fn texts<'r>(name: &str, doc: &'static str, rows: impl Iterator<Item = &'r str>) -> Column {
+    let mut known: HashMap<&str, i32> = HashMap::new();
+    let mut all: Vec<String> = Vec::new();
+    let rows = rows.map(|text| {
+        *known.entry(text).or_insert_with(|| {
+            all.push(text.to_owned());
+            i32::try_from(all.len() - 1).unwrap_or(-1)
+        })
+    });
+    let rows = rows.collect();
+    Column::repeated_strings(name, doc, rows, &all)
+}
+
 fn percent(total: f64, cost: f64) -> f64 {
     if total == 0.0 { 0.0 } else { cost / total * 100.0 }
 }
@@ -312,9 +336,9 @@ impl TreeAnswer {
                 "Context id in the database.",
                 rows.iter().map(|r| r.context_id).collect(),
             ),
-            Column::strings("kind", "What the row is.", rows.iter().map(|r| r.kind)),
-            Column::strings("name", "What it is called.", rows.iter().map(|r| &r.label)),
-            Column::strings("place", "Where a function is defined.", rows.iter().map(|r| &r.place)),
+            texts("kind", "What the row is.", rows.iter().map(|r| r.kind)),
+            texts("name", "What it is called.", rows.iter().map(|r| r.label.as_str())),
+            texts("place", "Where a function is defined.", rows.iter().map(|r| r.place.as_str())),
             Column::f64s(
                 "inclusive",
                 &unit,

@@ -13,7 +13,7 @@ use parallax_analysis::advice::{
 use parallax_base::{ActivationIdx, ContextIdx, Control};
 use parallax_engine::query::parse_contexts;
 use parallax_engine::resolve::resolve_contexts;
-use parallax_engine::{EngineError, Table};
+use parallax_engine::{EngineError, Part, Table};
 use parallax_model::Activations;
 
 use crate::{Answer, Opened, ServiceError};
@@ -153,7 +153,7 @@ impl Opened {
                 let (list, more) =
                     resolve_contexts(&self.session, &parse_contexts(text)?, control)?;
                 notes.extend(more);
-                Some(list)
+                Some(Part::new(self.session.tree(), &list))
             }
         };
         let advice = self.advice(&run, control)?;
@@ -213,16 +213,13 @@ struct Best {
 struct Scope<'o> {
     opened: &'o Opened,
     run: &'o Activations,
-    chosen: Option<Vec<ContextIdx>>,
+    chosen: Option<Part<'o>>,
 }
 
 impl Scope<'_> {
     /// Whether a context is chosen, or lies below one that is.
     fn has(&self, context: ContextIdx) -> bool {
-        let tree = self.opened.session.tree();
-        self.chosen
-            .as_ref()
-            .is_none_or(|list| list.iter().any(|&chosen| tree.is_within(context, chosen)))
+        self.chosen.as_ref().is_none_or(|chosen| chosen.contains(context))
     }
 
     /// The calls side by side whose schedule saves most time.

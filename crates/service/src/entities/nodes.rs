@@ -93,6 +93,26 @@ fn walk(
     }
 }
 
+/// How many activations are around each of some. What was counted for one counts for those below.
+fn depths(tree: &ActivationTree, list: impl Iterator<Item = ActivationIdx>) -> Vec<u32> {
+    let mut known: HashMap<ActivationIdx, u32> = HashMap::new();
+    let mut path = Vec::new();
+    let depth = |activation| {
+        let mut at = Some(activation);
+        while let Some(here) = at.filter(|here| !known.contains_key(here)) {
+            path.push(here);
+            at = tree.parent(here);
+        }
+        let mut next = at.and_then(|known_one| known.get(&known_one)).map_or(0, |depth| depth + 1);
+        while let Some(here) = path.pop() {
+            known.insert(here, next);
+            next += 1;
+        }
+        known.get(&activation).copied().unwrap_or(0)
+    };
+    list.map(depth).collect()
+}
+
 /// The call around an activation; `None` for entry calls.
 pub(super) fn caller(tree: &ActivationTree, activation: ActivationIdx) -> Option<ActivationIdx> {
     tree.parent(activation).and_then(|parent| tree.call_of(parent))
@@ -254,7 +274,7 @@ impl Run<'_> {
             Column::u32s(
                 "depth",
                 "Activations around it.",
-                number(&|n| u32::try_from(tree.ancestors(n.first()).count()).unwrap_or(u32::MAX)),
+                depths(tree, list.iter().map(|node| node.first())),
             ),
             Column::u64s(
                 "start_ns",
