@@ -18,6 +18,18 @@ use parallax_service::{
 /// Files up to this size are converted in memory each time: that is faster than it can be noticed.
 const SMALL_BYTES: u64 = 8 << 20;
 
+/// As [`SMALL_BYTES`], for compressed files: they may be a thousand times as long as they look.
+const SMALL_COMPRESSED_BYTES: u64 = 256 << 10;
+
+/// Up to which size a file is small.
+fn small_bytes(file: &Path) -> u64 {
+    use std::io::Read as _;
+    let mut magic = [0; 4];
+    let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut magic));
+    let is_compressed = matches!(magic, [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd]);
+    if read.is_ok() && is_compressed { SMALL_COMPRESSED_BYTES } else { SMALL_BYTES }
+}
+
 /// The trace that a person means by `path`: a file, or a folder with one OTF2 anchor.
 fn recognise(path: &Path) -> anyhow::Result<Option<(TraceInput, PathBuf)>> {
     let file = if path.is_dir() {
@@ -61,7 +73,7 @@ pub(crate) fn open_trace(path: &Path, control: &Control) -> anyhow::Result<Optio
     let cached = cache_folder().map(|cache| cache.join(cache_name(&file, &input)));
     let size = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
     // An anchor is small whatever the trace is.
-    let is_small = size <= SMALL_BYTES && !matches!(input, TraceInput::Otf2(..));
+    let is_small = size <= small_bytes(&file) && !matches!(input, TraceInput::Otf2(..));
     if let Some(archive) = cached.filter(|_| !is_small) {
         let kept: Arc<dyn Folder> = Arc::new(DiskFolder::new(&archive));
         // What another version of this program left, or somebody damaged, is made anew.

@@ -10,6 +10,9 @@ use parallax_base::{FolderSink, Source};
 /// Bytes that are read of a run at once, at least.
 const LEAST_BUFFER: usize = 1 << 12;
 
+/// Bytes of rows that may wait in memory where there is no disk: what a browser has less of.
+const MOST_IN_MEMORY: usize = if usize::BITS < 64 { 1 << 30 } else { 8 << 30 };
+
 /// How the names of files end that are read back while an archive is written.
 pub(crate) const SCRATCH: &str = ".scratch";
 
@@ -53,7 +56,21 @@ impl<const N: usize> Sorter<N> {
         if self.rows.len() >= self.most && self.can_spill {
             self.spill()?;
         }
+        if self.rows.len() > MOST_IN_MEMORY / N.max(1) {
+            return Err(io::Error::new(io::ErrorKind::OutOfMemory, self.too_many()));
+        }
         Ok(())
+    }
+
+    #[cold]
+    fn too_many(&self) -> String {
+        format!(
+            "{} rows of {} are more than the {} MiB of memory that may wait; convert the trace \
+             into a folder on disk (`parallax convert`) and open that",
+            self.rows.len(),
+            self.name,
+            MOST_IN_MEMORY >> 20
+        )
     }
 
     fn spill(&mut self) -> io::Result<()> {
