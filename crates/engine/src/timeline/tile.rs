@@ -221,8 +221,8 @@ const NO_KEY: u32 = u32::MAX;
 
 const NO_LINE: usize = usize::MAX;
 
-/// Keys that have a line of sums over all bins of a row; of more, only the bins that they are in are
-/// kept.
+/// Keys that have a line of sums over all bins of a row; of more, only the bins that they are in
+/// are kept.
 const MOST_LINES: usize = 4096;
 
 impl Painter<'_> {

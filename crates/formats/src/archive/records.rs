@@ -243,8 +243,8 @@ record! {
 }
 
 record! {
-    /// What a track spent in a context in all. Ordered by track over all batches; all rows of a track
-    /// are in one batch, and no batch is empty.
+    /// What a track spent in a context in all. Ordered by track over all batches; all rows of a
+    /// track are in one batch, and no batch is empty.
     ProfileRow in "profile.arrow" {
         /// Row of the track.
         track: U32 u32,

@@ -23,8 +23,8 @@ pub(super) struct Lanes {
     lanes: Vec<Lane>,
     /// Ends of all that is open, with their lanes.
     ends: BinaryHeap<Reverse<(u64, usize)>>,
-    /// Node i is above 2i and 2i + 1, the root is node 1, the lanes are the last half: until when an
-    /// event may last that goes below the node.
+    /// Node i is above 2i and 2i + 1, the root is node 1, the lanes are the last half: until when
+    /// an event may last that goes below the node.
     room: Vec<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! What waits until a batch is worth writing: calls and costs of small tracks, and which tracks were
-//! fed at all.
+//! What waits until a batch is worth writing: calls and costs of small tracks, and which tracks
+//! were fed at all.
 //!
 //! A batch of an Arrow file takes some hundred bytes by itself. A trace of 100,000 threads with one
 //! call each would consist of little else if each had batches of its own.
@@ -55,8 +55,8 @@ impl Touched {
     }
 }
 
-/// Calls of small nodes, which share a batch: it is in the order of tracks, and has one node of each
-/// at most.
+/// Calls of small nodes, which share a batch: it is in the order of tracks, and has one node of
+/// each at most.
 #[derive(Debug, Default)]
 pub(super) struct PendingIntervals {
     /// The track that was added last.
@@ -70,8 +70,8 @@ pub(super) struct PendingIntervals {
 }
 
 impl PendingIntervals {
-    /// Takes the calls of a node; returns the number of their batch. `map` has the archive's contexts
-    /// of those of the track.
+    /// Takes the calls of a node; returns the number of their batch. `map` has the archive's
+    /// contexts of those of the track.
     pub(super) fn add(
         &mut self,
         track: u32,

@@ -579,8 +579,8 @@ impl TrackBuilder {
         Some(open.function)
     }
 
-    /// Completes the batch when it is full. A batch says when all was entered that is still open, so
-    /// it is as long as the stack is deep: else these starts would be most of the archive.
+    /// Completes the batch when it is full. A batch says when all was entered that is still open,
+    /// so it is as long as the stack is deep: else these starts would be most of the archive.
     fn cut_if_full(&mut self) {
         let depth = self.stack.len();
         if self.intervals.len() >= BATCH_INTERVALS.max(depth)

@@ -33,7 +33,7 @@ pub(super) fn parents(paths: &[Vec<&str>]) -> (Vec<Above>, usize) {
     let longest = paths.iter().map(Vec::len).max().unwrap_or(0);
     let whole: HashMap<&[&str], usize> =
         paths.iter().enumerate().map(|(at, path)| (path.as_slice(), at)).collect();
-    // The longest ones by what follows their first function: what is cut in front of a path is there.
+    // The longest ones by what follows their first function: what is cut in front is there.
     let mut by_rest: HashMap<&[&str], Vec<usize>> = HashMap::new();
     for (at, path) in paths.iter().enumerate().filter(|(_, path)| path.len() == longest) {
         if let Some((_, rest)) = path.split_first() {
