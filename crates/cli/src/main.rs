@@ -8,6 +8,7 @@ mod browser;
 mod commands;
 mod open;
 mod output;
+mod room;
 mod scaling;
 mod text;
 mod traces;
@@ -37,7 +38,13 @@ fn main() -> ExitCode {
     // clap prints its own messages and exits with 2, or with 0 for help.
     let cli = Cli::parse();
     let colour = cli.common.color;
-    match commands::run(cli) {
+    let done = commands::run(cli);
+    // What follows from a file that lost its end, be it an answer or an error, says nothing about it.
+    let done = match parallax_native::lost_file() {
+        Some(path) => Err(output::LostFile(path).into()),
+        None => done,
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             report(&error, colour);

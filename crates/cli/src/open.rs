@@ -12,7 +12,7 @@ use parallax_service::{
     Control, OpenLimits, Opened, discover, is_experiment_file, open, open_file,
 };
 
-use crate::traces;
+use crate::{room, traces};
 
 /// How long a question may run before its progress is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -64,7 +64,7 @@ fn databases_in(path: &Path) -> String {
 /// half a second, if a person is watching.
 pub(crate) fn control(is_quiet: bool) -> Control {
     if is_quiet || !std::io::IsTerminal::is_terminal(&std::io::stderr()) {
-        return Control::new();
+        return Control::with_progress(room::keep_progress);
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     if let Ok(style) = ProgressStyle::with_template("{bar:32} {percent:>3} %  {eta} left") {
@@ -72,6 +72,7 @@ pub(crate) fn control(is_quiet: bool) -> Control {
     }
     let start = Instant::now();
     Control::with_progress(move |done, total| {
+        room::keep_progress(done, total);
         if total == 0 || done >= total {
             bar.finish_and_clear();
         } else if start.elapsed() > PATIENCE {

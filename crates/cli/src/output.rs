@@ -1,14 +1,15 @@
 //! Where answers go: to stdout or to a file, as text or for other programs.
 
-use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
+use parallax_native::{Unfinished, is_full, lost_file};
 use parallax_wire::{
     Serialize, Table, TopRows, write_arrow, write_csv, write_json, write_jsonl, write_reply,
 };
 
+use crate::room::{self, Needed};
 use crate::text::{Style, TextTable};
 
 /// Bytes that are gathered before they are handed to the system.
@@ -62,6 +63,8 @@ pub(crate) struct Output {
     pub(crate) style: Style,
     /// Which rows of tables.
     pub(crate) top: TopRows,
+    /// How long the file can be, in bytes, where that is known beforehand.
+    pub(crate) most_bytes: Option<u64>,
 }
 
 impl Output {
@@ -72,7 +75,7 @@ impl Output {
         let format =
             format.or_else(|| path.as_deref().and_then(Format::of_path)).unwrap_or_default();
         let style = if path.is_some() { style.of_file() } else { style };
-        Self { format, path, style, top: TopRows::default() }
+        Self { format, path, style, top: TopRows::default(), most_bytes: None }
     }
 
     /// Writes `table`; text has all its columns.
@@ -138,6 +141,7 @@ impl Output {
         &self,
         write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
     ) -> io::Result<()> {
+        intact()?;
         let Some(path) = &self.path else {
             let stdout = io::stdout();
             if self.format.is_binary() && stdout.is_terminal() {
@@ -158,8 +162,16 @@ impl Output {
                 written => written,
             };
         };
-        write_whole(path, write).map_err(|error| {
-            io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
+        let (written, len) = write_whole(path, write);
+        written.map_err(|error| {
+            let why = if is_full(&error) {
+                let remedy = "free space there or name a file on another disk";
+                let needed = self.most_bytes.map_or(Needed::MoreThan(len), Needed::AtMost);
+                room::explain(path, needed, remedy)
+            } else {
+                error.to_string()
+            };
+            io::Error::new(error.kind(), format!("cannot write {}: {why}", path.display()))
         })
     }
 }
@@ -177,11 +189,44 @@ fn parquet(_: &Table, _: &mut (dyn Write + Send)) -> io::Result<()> {
     ))
 }
 
+/// An answer from a file that was shortened while it was read means nothing.
+fn intact() -> io::Result<()> {
+    let Some(path) = lost_file() else { return Ok(()) };
+    Err(io::Error::other(LostFile(path)))
+}
+
+/// A file was shortened while it was read.
+#[derive(Debug)]
+pub(crate) struct LostFile(pub(crate) PathBuf);
+
+impl std::fmt::Display for LostFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} was shortened by another program while it was read, or its storage failed; wait \
+             until it is complete and ask again",
+            self.0.display()
+        )
+    }
+}
+
+impl std::error::Error for LostFile {}
+
 /// Writes a file so that it is there in full or not at all: under another name beside it, which
-/// then takes the place of what was there.
+/// then takes the place of what was there. Also returns the bytes that were written.
 fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+) -> (io::Result<()>, u64) {
+    let mut len = 0;
+    let written = write_counted(path, write, &mut len);
+    (written, len)
+}
+
+fn write_counted(
+    path: &Path,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+    len: &mut u64,
 ) -> io::Result<()> {
     // What a link points to is replaced, not the link.
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -192,63 +237,25 @@ fn write_whole(
         write(&mut out)?;
         return out.flush();
     }
-    let mut partial = Partial::create(&path)?;
-    {
-        let mut out = BufWriter::with_capacity(BUFFER_BYTES, &mut partial.file);
-        write(&mut out)?;
-        out.flush()?;
+    let unfinished = Unfinished::new(&path)?;
+    let partial = unfinished.content();
+    let mut file = File::create(&partial)?;
+    let written = {
+        let mut out = BufWriter::with_capacity(BUFFER_BYTES, &mut file);
+        let written = write(&mut out).and_then(|()| out.flush());
+        // What is left in the buffer would only fail once more.
+        let _ = out.into_parts();
+        written
+    };
+    *len = file.metadata().map_or(0, |metadata| metadata.len());
+    written?;
+    file.sync_all()?;
+    intact()?;
+    if let Ok(there) = fs::metadata(&path) {
+        // The new content keeps who may read the old one.
+        fs::set_permissions(&partial, there.permissions())?;
     }
-    partial.finish(&path)
-}
-
-/// A file that is not complete yet; removed unless it is finished.
-struct Partial {
-    file: File,
-    path: PathBuf,
-    is_finished: bool,
-}
-
-impl Partial {
-    fn create(path: &Path) -> io::Result<Self> {
-        let name = path.file_name().ok_or_else(|| {
-            io::Error::new(io::ErrorKind::InvalidInput, "the path does not end in a file name")
-        })?;
-        for number in 0..100 {
-            let mut partial = OsString::from(".");
-            partial.push(name);
-            partial.push(format!(".{}-{number}.partial", std::process::id()));
-            let partial = path.with_file_name(partial);
-            match OpenOptions::new().write(true).create_new(true).open(&partial) {
-                Ok(file) => return Ok(Self { file, path: partial, is_finished: false }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(io::Error::new(
-            io::ErrorKind::AlreadyExists,
-            "too many unfinished files (.partial) beside it; remove them",
-        ))
-    }
-
-    fn finish(mut self, path: &Path) -> io::Result<()> {
-        self.file.sync_all()?;
-        if let Ok(there) = fs::metadata(path) {
-            // The new content keeps who may read the old one.
-            fs::set_permissions(&self.path, there.permissions())?;
-        }
-        fs::rename(&self.path, path)?;
-        self.is_finished = true;
-        Ok(())
-    }
-}
-
-impl Drop for Partial {
-    fn drop(&mut self) {
-        if !self.is_finished {
-            // It is only litter; the error that led here is the one to report.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
+    unfinished.publish(&path)
 }
 
 #[cfg(test)]

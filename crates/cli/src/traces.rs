@@ -9,11 +9,13 @@ use std::time::UNIX_EPOCH;
 
 use anyhow::Context as _;
 use parallax_base::{Folder, Issues, MemorySink};
-use parallax_native::{DiskFolder, DiskSink};
+use parallax_native::{DiskFolder, DiskSink, discard, remove_abandoned};
 use parallax_service::{
     Alignment, Control, ConvertOptions, OpenLimits, Opened, TraceInput, WorkflowRequest,
     convert as convert_trace, convert_workflow, open, recognise_trace,
 };
+
+use crate::room::{self, Needed};
 
 /// Files up to this size are converted in memory each time: that is faster than it can be noticed.
 const SMALL_BYTES: u64 = 8 << 20;
@@ -75,6 +77,7 @@ pub(crate) fn open_trace(path: &Path, control: &Control) -> anyhow::Result<Optio
     // An anchor is small whatever the trace is.
     let is_small = size <= small_bytes(&file) && !matches!(input, TraceInput::Otf2(..));
     if let Some(archive) = cached.filter(|_| !is_small) {
+        archive.parent().map(remove_abandoned);
         let kept: Arc<dyn Folder> = Arc::new(DiskFolder::new(&archive));
         // What another version of this program left, or somebody damaged, is made anew.
         if let Ok(opened) = open(&kept, &limits) {
@@ -99,13 +102,17 @@ fn into_cache(
     control: &Control,
 ) -> anyhow::Result<bool> {
     let parent = archive.parent().unwrap_or(Path::new("."));
-    let is_ready = std::fs::create_dir_all(parent).is_ok()
-        && (!archive.exists() || std::fs::remove_dir_all(archive).is_ok());
+    let is_ready =
+        std::fs::create_dir_all(parent).is_ok() && (!archive.exists() || discard(archive).is_ok());
     let Some(sink) = is_ready.then(|| DiskSink::new(archive).ok()).flatten() else {
         return Ok(false);
     };
     let sink = Arc::new(sink);
-    convert_trace(input, title, Arc::clone(&sink) as _, options, control)?;
+    if let Err(error) = convert_trace(input, title, Arc::clone(&sink) as _, options, control) {
+        let remedy = "free space there, or set PARALLAX_CACHE to a folder on another disk";
+        let what = format!("cannot keep the archive of {title} in the cache {}", parent.display());
+        return Err(explained(error.into(), sink, archive, &what, remedy));
+    }
     // Another process may have been faster; what it made is the same.
     if let Err(error) = sink.publish()
         && !archive.is_dir()
@@ -159,12 +166,37 @@ pub(crate) fn convert(
     let issues = match inputs.as_slice() {
         // A plain trace says itself which applications it has.
         [only] if only.components.iter().all(|plan| plan.ranks.is_none()) => {
-            convert_trace(&only.trace, &title, folder, &options, control)?
+            convert_trace(&only.trace, &title, folder, &options, control)
         }
-        several => convert_workflow(several, &title, alignment, folder, &options, control)?,
+        several => convert_workflow(several, &title, alignment, folder, &options, control),
     };
-    sink.publish().with_context(failed)?;
-    Ok(issues)
+    match issues {
+        Ok(issues) => {
+            sink.publish().with_context(failed)?;
+            Ok(issues)
+        }
+        Err(error) => {
+            let remedy = "free space there or name an archive on another disk";
+            Err(explained(error.into(), sink, output, &failed(), remedy))
+        }
+    }
+}
+
+/// Why a conversion failed; where a disk is full, `what` could not be done, how much room it takes,
+/// and the remedy. What was written until then is gone.
+fn explained(
+    error: anyhow::Error,
+    sink: Arc<DiskSink>,
+    target: &Path,
+    what: &str,
+    remedy: &str,
+) -> anyhow::Error {
+    if !room::comes_from_full(&error) {
+        return error;
+    }
+    let needed = Needed::foreseen(sink.written_bytes());
+    drop(sink);
+    anyhow::anyhow!("{what}: {}", room::explain(target, needed, remedy))
 }
 
 /// What components are called: as it was said, else by their file; files of one name, and those

@@ -29,7 +29,8 @@ impl DiskFolder {
         Self { path: path.to_owned(), name: path.display().to_string(), is_streamed: false }
     }
 
-    /// The directory at `path`, whose files are read once from front to back ([`StreamedFile`]).
+    /// The directory at `path`, whose files are read piece by piece ([`StreamedFile`]): because they
+    /// are read once from front to back, or because others may change them meanwhile.
     #[must_use]
     pub fn streamed(path: &Path) -> Self {
         Self { is_streamed: true, ..Self::new(path) }

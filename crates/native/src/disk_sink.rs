@@ -1,11 +1,13 @@
 //! [`DiskSink`]: a directory that files are written to.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use parallax_base::{ByteSource, FolderSink, ReadError, Source};
+use parallax_base::{FolderSink, Source};
+
+use crate::{StreamedFile, Unfinished, lost_file};
 
 /// Bytes gathered before they are written: archives have many small batches.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -15,11 +17,12 @@ const BUFFER_BYTES: usize = 1 << 18;
 #[derive(Debug)]
 pub struct DiskSink {
     target: PathBuf,
-    partial: PathBuf,
+    unfinished: Unfinished,
 }
 
 impl DiskSink {
-    /// A new directory that will be `target`.
+    /// A new directory that will be `target`. What processes that have ended left unfinished beside
+    /// it is removed.
     ///
     /// # Errors
     /// When there is something at `target` already, or the directory cannot be made.
@@ -28,70 +31,50 @@ impl DiskSink {
             let what = format!("{} exists already", target.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, what));
         }
-        let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let partial = target.with_file_name(format!(".{name}.partial-{}", std::process::id()));
-        // Left by a process of the same number that was killed.
-        if partial.exists() {
-            std::fs::remove_dir_all(&partial)?;
+        if let Some(parent) = target.parent() {
+            std::fs::create_dir_all(parent)?;
         }
-        std::fs::create_dir_all(&partial)?;
-        Ok(Self { target: target.to_owned(), partial })
+        let unfinished = Unfinished::new(target)?;
+        std::fs::create_dir(unfinished.content())?;
+        Ok(Self { target: target.to_owned(), unfinished })
     }
 
     /// Gives the directory its name, when all files are written.
     ///
     /// # Errors
-    /// When it cannot be renamed.
+    /// When it cannot be renamed, or a mapped file that it was made of was not there in full.
     pub fn publish(&self) -> io::Result<()> {
-        std::fs::rename(&self.partial, &self.target)
+        if let Some(path) = lost_file() {
+            return Err(io::Error::other(crate::mapped::lost(&path, 0)));
+        }
+        self.unfinished.publish(&self.target)
     }
-}
 
-impl Drop for DiskSink {
-    fn drop(&mut self) {
-        // Nothing is there once it was published.
-        let _ = std::fs::remove_dir_all(&self.partial);
+    /// Length of what lies there, in bytes.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        let files = std::fs::read_dir(self.unfinished.content()).into_iter().flatten();
+        files.filter_map(|file| file.ok()?.metadata().ok()).map(|file| file.len()).sum()
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.unfinished.content().join(path)
     }
 }
 
 impl FolderSink for DiskSink {
     fn create(&self, path: &str) -> io::Result<Box<dyn Write + Send>> {
-        let file = File::create(self.partial.join(path))?;
+        let file = File::create(self.path(path))?;
         Ok(Box::new(BufWriter::with_capacity(BUFFER_BYTES, file)))
     }
 
+    /// The file is read in parts and not mapped, so that it takes no memory.
     fn reopen(&self, path: &str) -> io::Result<Option<Source>> {
-        let file = File::open(self.partial.join(path))?;
-        let len = file.metadata()?.len();
-        Ok(Some(Arc::new(Scratch { len, file: Mutex::new(file) })))
+        Ok(Some(Arc::new(StreamedFile::open(&self.path(path))?)))
     }
 
     fn remove(&self, path: &str) -> io::Result<()> {
-        std::fs::remove_file(self.partial.join(path))
-    }
-}
-
-/// A file of the sink that is read back. It is read in long parts and not mapped, so that it takes
-/// no memory.
-struct Scratch {
-    len: u64,
-    file: Mutex<File>,
-}
-
-impl ByteSource for Scratch {
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
-        let wanted = buffer.len() as u64;
-        let end = offset.checked_add(wanted);
-        if end.is_none_or(|end| end > self.len) {
-            return Err(ReadError::OutOfBounds { offset, wanted, len: self.len });
-        }
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = file.seek(SeekFrom::Start(offset)).and_then(|_| file.read_exact(buffer));
-        read.map_err(|cause| ReadError::Storage { offset, cause: cause.to_string() })
+        std::fs::remove_file(self.path(path))
     }
 }
 

@@ -1,15 +1,23 @@
 //! What only an operating system has: mapped files, and folders on disk to read and to write.
 //!
-//! This crate holds the project's only `unsafe` line: mapping a file.
-//! A mapped file that another program truncates while it is open makes the next access to the lost
-//! part fail with SIGBUS, which no Rust code can turn into an error; see ADR 0002.
+//! This crate holds the project's only `unsafe` code: mapping a file, staying alive when a mapped file
+//! is shortened by somebody else, and asking the system for its name and for free space. ADR 0031
+//! says why the command line maps files and the server reads them.
 
 mod disk_folder;
 mod disk_sink;
+mod lost;
 mod mapped;
+mod space;
 mod streamed;
+mod system;
+mod unfinished;
 
 pub use disk_folder::{DiskFolder, locate};
 pub use disk_sink::DiskSink;
+pub use lost::lost_file;
 pub use mapped::MappedFile;
+pub use space::is_full;
 pub use streamed::StreamedFile;
+pub use system::free_bytes;
+pub use unfinished::{Unfinished, discard, remove_abandoned};

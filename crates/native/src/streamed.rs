@@ -1,17 +1,20 @@
 //! [`StreamedFile`]: a file that is read piece by piece.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::io;
+use std::path::{Path, PathBuf};
 
-use parallax_base::{ByteSource, ReadError};
+use parallax_base::{ByteSource, ReadError, end_inside};
+
+use crate::mapped::lost;
 
 /// A file that is read piece by piece. For what is read once from front to back, mapping would only
-/// make its bytes count as memory of the program.
+/// make its bytes count as memory of the program; and where files may change while they are open,
+/// reading says so at once (ADR 0031).
 #[derive(Debug)]
 pub struct StreamedFile {
-    file: Mutex<File>,
+    file: File,
+    path: PathBuf,
     len: u64,
 }
 
@@ -26,7 +29,7 @@ impl StreamedFile {
         if !metadata.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
-        Ok(Self { file: Mutex::new(file), len: metadata.len() })
+        Ok(Self { file, path: path.to_owned(), len: metadata.len() })
     }
 }
 
@@ -36,10 +39,33 @@ impl ByteSource for StreamedFile {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
-        parallax_base::end_inside(offset, buffer.len() as u64, self.len)?;
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.seek(SeekFrom::Start(offset))
-            .and_then(|_| file.read_exact(buffer))
-            .map_err(|error| ReadError::Storage { offset, cause: error.to_string() })
+        end_inside(offset, buffer.len() as u64, self.len)?;
+        read_exact_at(&self.file, buffer, offset).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => lost(&self.path, offset),
+            _ => ReadError::Storage { offset, cause: error.to_string() },
+        })
     }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    use std::os::unix::fs::FileExt as _;
+    file.read_exact_at(buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+    use std::os::windows::fs::FileExt as _;
+    while !buffer.is_empty() {
+        match file.seek_read(buffer, offset) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                buffer = buffer.get_mut(read..).unwrap_or_default();
+                offset += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

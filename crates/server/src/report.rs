@@ -51,6 +51,14 @@ impl Report {
         Ok(Self { halves, title: title.to_owned() })
     }
 
+    /// Length of the page with `selection` in it at most, in bytes: that of data which cannot be
+    /// compressed.
+    #[must_use]
+    pub fn most_bytes(&self, selection: &Selection) -> u64 {
+        let page = self.halves.0.len() + self.halves.1.len();
+        selection.bytes().saturating_mul(4) / 3 + page as u64
+    }
+
     /// Writes the page with `selection` in it, which the page names after the report's title.
     ///
     /// # Errors

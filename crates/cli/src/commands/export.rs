@@ -8,6 +8,7 @@ use super::Context;
 use super::serve::nothing;
 use crate::args::ExportArgs;
 use crate::output::{Format, Output};
+use crate::room::size;
 
 /// Files that are named when a report would be too large.
 const NUM_NAMED: usize = 3;
@@ -27,7 +28,8 @@ pub(super) fn export(context: &Context, arguments: &ExportArgs) -> anyhow::Resul
     let title = arguments.title.as_deref().unwrap_or(selection.name());
     let report = Report::new(title)?;
     let path = arguments.html.clone();
-    let file = Output::new(Some(Format::Text), Some(path.clone()), context.output.style);
+    let mut file = Output::new(Some(Format::Text), Some(path.clone()), context.output.style);
+    file.most_bytes = Some(report.most_bytes(&selection));
     file.emit_reply(&(), |_, out| {
         report.write(&selection, out).map_err(|error| match error {
             ServerError::Write(error) => error,
@@ -68,12 +70,4 @@ fn too_large(selection: &Selection, most: u64) -> String {
         named.join(", "),
         ways.join(", ")
     )
-}
-
-/// A number of bytes for people, in decimal units as storage is sold.
-fn size(bytes: u64) -> String {
-    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    let bytes = bytes as f64;
-    let unit = units.into_iter().find(|(unit, _)| bytes >= *unit);
-    unit.map_or_else(|| format!("{bytes} B"), |(unit, name)| format!("{:.1} {name}", bytes / unit))
 }

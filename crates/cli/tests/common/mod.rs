@@ -3,8 +3,11 @@
 #![allow(dead_code, reason = "each test uses some of this")]
 #![allow(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use parallax_testkit::otf2::{Shape, generate};
 use serde_json::{Map, Value};
 
 /// What the tool does with these arguments.
@@ -40,4 +43,39 @@ pub(crate) fn rows_of(answer: &Value) -> Vec<Map<String, Value>> {
         names.iter().map(|name| (*name).to_owned()).zip(cells).collect()
     })
     .collect()
+}
+
+/// Says that a part of a test cannot be run here, and why.
+pub(crate) fn skip(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
+/// The files below a folder by their paths, in order, with what is in them.
+pub(crate) fn files_in(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let bytes = std::fs::read(&path).unwrap();
+                files.insert(path, bytes);
+            }
+        }
+    }
+    files
+}
+
+/// Writes an OTF2 trace into a folder; returns its anchor. It is converted in some hundred
+/// milliseconds, almost all of which go into reading and writing events.
+pub(crate) fn otf2_trace(folder: &Path, calls: u64) -> PathBuf {
+    let shape = Shape { locations: 8, calls, ..Shape::default() };
+    for (path, bytes) in generate(&shape).0 {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+    folder.join("traces.otf2")
 }
