@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parallax_base::{Folder, FolderEntry, ReadError, Source};
-use parallax_native::MappedFile;
+use parallax_native::StreamedFile;
 
 /// A file as the only one of a folder: nobody offered its neighbours.
 pub(crate) struct FileAlone {
@@ -33,7 +33,7 @@ impl Folder for FileAlone {
         if path != self.file_name {
             return Ok(None);
         }
-        let file = MappedFile::open(&self.path).map_err(|error| failed(&error))?;
+        let file = StreamedFile::open(&self.path).map_err(|error| failed(&error))?;
         Ok(Some(Arc::new(file)))
     }
 }

@@ -75,7 +75,8 @@ fn look(path: &Path) -> std::io::Result<Looked> {
         name.to_string_lossy().into_owned()
     };
     if canonical.is_dir() {
-        let folder = Arc::new(DiskFolder::new(path));
+        // Read and not mapped: whoever writes there may shorten a file at any time (ADR 0031).
+        let folder = Arc::new(DiskFolder::streamed(path));
         return Ok(Looked { name: name(&canonical), canonical, is_file: false, folder });
     }
     // The name that was typed counts, not that of what a link leads to.

@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
 mod common;
+mod cut_files;
 mod pages;
 mod questions;
