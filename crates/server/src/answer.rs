@@ -19,8 +19,10 @@ use parallax_wire::protocol::ErrorReply;
 use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
+use crate::connections::{Connection, Working};
 use crate::reply::{Body, pieces, text};
 use crate::server::{ASK, Seen, Shared};
+use crate::unless::unless;
 
 /// Milliseconds between two pieces about progress.
 const BETWEEN_PROGRESS: u64 = 100;
@@ -30,12 +32,16 @@ const NUM_WAITING: usize = 4;
 
 /// Length of the pieces in which an answer is handed to the network: what a connection that nobody
 /// reads from holds beyond the answer itself.
-const CHUNK: usize = 1 << 18;
+pub(crate) const CHUNK: usize = 1 << 18;
 
 type Pieces = Sender<Bytes>;
 
 /// Reads the question and starts answering it. The caller has checked who asks.
-pub(crate) async fn ask(shared: &Arc<Shared>, body: Incoming) -> Response<Body> {
+pub(crate) async fn ask(
+    shared: &Arc<Shared>,
+    own: &Arc<Connection>,
+    body: Incoming,
+) -> Response<Body> {
     let limits = &shared.restraints;
     let body = timeout(limits.patience, Limited::new(body, limits.request_bytes).collect()).await;
     let request = match body {
@@ -48,18 +54,21 @@ pub(crate) async fn ask(shared: &Arc<Shared>, body: Incoming) -> Response<Body> 
         Ok(Err(_)) => return text(StatusCode::BAD_REQUEST, "the question is incomplete\n"),
         Ok(Ok(body)) => body.to_bytes(),
     };
+    let Some(working) = own.work() else {
+        let message = "too many questions wait for the engine; ask again when some are answered\n";
+        return text(StatusCode::SERVICE_UNAVAILABLE, message);
+    };
     let (sender, response) = pieces(NUM_WAITING);
-    tokio::spawn(answer(Arc::clone(shared), request, sender));
+    tokio::spawn(answer(Arc::clone(shared), working, request, sender));
     response
 }
 
-async fn answer(shared: Arc<Shared>, request: Bytes, pieces: Pieces) {
+async fn answer(shared: Arc<Shared>, working: Working, request: Bytes, pieces: Pieces) {
     let started = Instant::now();
-    let Ok(permit) = Arc::clone(&shared.questions).acquire_owned().await else { return };
-    // Whoever left the queue needs no answer.
-    if pieces.is_closed() {
-        return;
-    }
+    // Whoever left the queue needs no answer, and their question no memory.
+    let turn = Arc::clone(&shared.questions).acquire_owned();
+    let Some(Ok(permit)) = unless(turn, pieces.closed()).await else { return };
+    let permit = Arc::new(permit);
     let control = Control::with_progress(progress(&pieces));
     let watcher = tokio::spawn({
         let (pieces, control) = (pieces.clone(), control.clone());
@@ -70,6 +79,7 @@ async fn answer(shared: Arc<Shared>, request: Bytes, pieces: Pieces) {
     });
     let job = tokio::task::spawn_blocking({
         let (shared, request) = (Arc::clone(&shared), request.clone());
+        let permit = Arc::clone(&permit);
         move || {
             // A withdrawn question counts until its thread is free again.
             let _permit = permit;
@@ -91,10 +101,20 @@ async fn answer(shared: Arc<Shared>, request: Bytes, pieces: Pieces) {
         status: 200,
         took: started.elapsed(),
     });
+    drop(working);
     // Nobody left to read is no failure.
     match outcome {
-        Ok(framed) => send_reply(&pieces, framed).await,
+        Ok(framed) => {
+            let wanted = u32::try_from(framed.len().div_ceil(CHUNK)).unwrap_or(u32::MAX);
+            let room = Arc::clone(&shared.answers);
+            let room = room.acquire_many_owned(wanted.clamp(1, shared.num_answers));
+            let Some(_room) = unless(room, pieces.closed()).await else { return };
+            // The next question may begin: what this one takes is counted elsewhere now.
+            drop(permit);
+            send_reply(&pieces, framed).await;
+        }
         Err(error) => {
+            drop(permit);
             let json = serde_json::to_vec(&error).unwrap_or_default();
             let _ = pieces.send(piece(b'E', &json)).await;
         }

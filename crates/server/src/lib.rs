@@ -9,6 +9,7 @@
 //! followed: databases are often assembled from them, and who made the folder chose where they lead.
 
 mod answer;
+mod connections;
 mod error;
 mod folders;
 mod guard;
@@ -19,6 +20,7 @@ mod reply;
 mod report;
 mod selection;
 mod server;
+mod unless;
 
 pub use error::ServerError;
 pub use guard::Token;

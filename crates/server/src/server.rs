@@ -17,24 +17,33 @@ use parallax_wire::protocol::RootReply;
 use tokio::runtime::Builder;
 use tokio::sync::Semaphore;
 
-use crate::answer::ask;
+use crate::answer::{CHUNK, ask};
+use crate::connections::{Connection, Connections};
 use crate::guard::{is_meant, is_own_page};
 use crate::paced::Paced;
 use crate::reply::{Body, only, secured, text};
+use crate::unless::unless;
 use crate::{Pages, Place, ServerError, Token};
 
 /// Where questions are asked.
 pub(crate) const ASK: &str = "/api/ask";
 
+/// Length of a request's head, in bytes, and of what waits for a connection to be written.
+const HEAD_BYTES: usize = 64 << 10;
+
 /// How much a server takes on at once.
 #[derive(Debug, Clone)]
 pub struct Restraints {
-    /// Connections at a time; further ones wait. Browsers keep up to six for each page.
+    /// Connections at a time; a further one takes the place of the one whose client has let the
+    /// server wait for longest. Browsers keep up to six for each page.
     pub connections: usize,
     /// Questions that are worked on at a time; further ones wait.
     pub questions: usize,
     /// Length of a question, in bytes.
     pub request_bytes: usize,
+    /// Length of the answers that wait for their clients, all together, in bytes. Where this is used
+    /// up, further questions wait; an answer that is longer on its own waits until it is alone.
+    pub answer_bytes: usize,
     /// How long a connection may take to send a question, or to take the next part of an answer,
     /// and how long it may stay without one.
     pub patience: Duration,
@@ -48,6 +57,7 @@ impl Default for Restraints {
             // One question uses all cores where it can; a second keeps short ones from waiting.
             questions: cores.max(2),
             request_bytes: 1 << 20,
+            answer_bytes: 1 << 30,
             patience: Duration::from_secs(30),
         }
     }
@@ -104,6 +114,9 @@ pub(crate) struct Shared {
     pub(crate) host: Host,
     pub(crate) restraints: Restraints,
     pub(crate) questions: Arc<Semaphore>,
+    /// Pieces of answers that may wait, see [`Restraints::answer_bytes`].
+    pub(crate) answers: Arc<Semaphore>,
+    pub(crate) num_answers: u32,
     token: Token,
     pages: Pages,
     bind: String,
@@ -148,8 +161,11 @@ impl Server {
             .into_iter()
             .map(|place| host.add_root(&place.key, &place.name, place.folder))
             .collect();
+        let num_answers = u32::try_from(restraints.answer_bytes / CHUNK).unwrap_or(u32::MAX).max(1);
         let shared = Shared {
             host,
+            answers: Arc::new(Semaphore::new(num_answers as usize)),
+            num_answers,
             questions: Arc::new(Semaphore::new(restraints.questions.max(1))),
             restraints,
             token,
@@ -244,9 +260,8 @@ pub fn interrupted() -> impl Future<Output = ()> {
 }
 
 async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
-    let connections = Arc::new(Semaphore::new(shared.restraints.connections.max(1)));
+    let connections = Connections::new(shared.restraints.connections);
     loop {
-        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { return };
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
@@ -259,29 +274,36 @@ async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
         };
         // Pieces about progress are small and should not wait for more.
         let _ = stream.set_nodelay(true);
+        let entered = connections.enter().await;
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
-            let _permit = permit;
+            let own = Arc::clone(&entered.0);
             let patience = shared.restraints.patience;
             let service = service_fn(|request| {
-                let shared = Arc::clone(&shared);
-                async move { Ok::<_, Infallible>(handle(&shared, request).await) }
+                let (shared, own) = (Arc::clone(&shared), Arc::clone(&own));
+                async move { Ok::<_, Infallible>(handle(&shared, &own, request).await) }
             });
+            let paced = Paced::new(stream, patience, Arc::clone(&own));
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(patience)
-                .serve_connection(TokioIo::new(Paced::new(stream, patience)), service);
+                .max_buf_size(HEAD_BYTES)
+                .serve_connection(TokioIo::new(paced), service);
             // A connection that breaks is the other side's business.
-            let _ = connection.await;
+            let _ = unless(connection, own.told_to_go()).await;
         });
     }
 }
 
-async fn handle(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
+async fn handle(
+    shared: &Arc<Shared>,
+    own: &Arc<Connection>,
+    request: Request<Incoming>,
+) -> Response<Body> {
     let started = Instant::now();
     let method = request.method().to_string();
     let path = request.uri().path().to_owned();
-    let response = secured(route(shared, request).await);
+    let response = secured(route(shared, own, request).await);
     // A question that reached the engine is told of when it has its answer.
     if path != ASK || response.status() != StatusCode::OK {
         let status = response.status().as_u16();
@@ -290,7 +312,11 @@ async fn handle(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Bo
     response
 }
 
-async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
+async fn route(
+    shared: &Arc<Shared>,
+    own: &Arc<Connection>,
+    request: Request<Incoming>,
+) -> Response<Body> {
     let headers = request.headers();
     let is_elsewhere = request.uri().authority().is_some();
     if is_elsewhere || !is_meant(headers, &shared.bind) {
@@ -315,5 +341,5 @@ async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Bod
         let message = "questions need the token, as `Authorization: Bearer TOKEN`\n";
         return text(StatusCode::UNAUTHORIZED, message);
     }
-    ask(shared, request.into_body()).await
+    ask(shared, own, request.into_body()).await
 }

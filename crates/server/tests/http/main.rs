@@ -4,5 +4,6 @@
 
 mod common;
 mod cut_files;
+mod hostile;
 mod pages;
 mod questions;
