@@ -26,6 +26,9 @@ const PARTS: u32 = 12;
 /// Bins, calls, messages and rows of one answer at most, whatever a request asks for.
 const MOST: u32 = 1 << 20;
 
+/// Most cells of a picture: more than screens have points, and less than a gigabyte.
+const MOST_CELLS: usize = 1 << 24;
+
 /// The first record of a trace, from which times of the protocol are counted.
 pub(crate) fn origin(opened: &Opened) -> Result<u64, ErrorReply> {
     let span = opened.trace_span().map_err(|error| service_error(&error))?;
@@ -100,10 +103,19 @@ pub(crate) fn timeline(opened: &Opened, ask: &TimelineAsk, control: &Control) ->
 
 pub(crate) fn tile(opened: &Opened, ask: &TileAsk, control: &Control) -> Answered {
     let origin = origin(opened)?;
+    let max_bins = most(ask.bins);
+    if ask.rows.len().saturating_mul(max_bins) > MOST_CELLS {
+        let what = format!(
+            "a picture of {} rows by {max_bins} bins has more than {MOST_CELLS} cells",
+            ask.rows.len()
+        );
+        let hint = "ask for fewer bins, or for rows that add several tracks up";
+        return Err(ErrorReply::new("misuse", what).with_hint(hint));
+    }
     let request = TileRequest {
         rows: ranges(&ask.rows),
         window: window(origin, ask.from_ns, ask.to_ns),
-        max_bins: most(ask.bins),
+        max_bins,
         by: ask.by.into(),
         max_depth: ask.max_depth,
         hidden: ask.hidden.clone(),
