@@ -71,7 +71,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "fuzz",
         run: fuzz::run,
-        usage: "fuzz [TARGET ...] [--seconds N] [--list]",
+        usage: "fuzz [TARGET ...] [--seconds N] [--jobs N] [--list]",
         help: "run the fuzz targets, 60 seconds each unless told otherwise",
     },
     Command {
