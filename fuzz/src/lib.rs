@@ -1,5 +1,7 @@
 //! What several fuzz targets check.
 
+mod questions;
+
 use parallax_base::{Issues, Limits, MemorySource, ReadError};
 use parallax_formats::json_trace::{TraceLimits, TraceOptions};
 use parallax_formats::measurements::{
@@ -7,6 +9,8 @@ use parallax_formats::measurements::{
 };
 use parallax_formats::stream::ChunkStream;
 use parallax_model::Experiment;
+
+pub use questions::{ask_everything, host};
 
 /// Reads measurements from `bytes` in parts, as workers do: the same result and issues as from
 /// front to back.

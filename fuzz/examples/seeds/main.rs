@@ -1,14 +1,15 @@
 //! Writes the seeds of the HPCToolkit targets (small databases made up at random, in both layouts),
-//! those of `archive` (each table of a sound one), `convert`, `sqlite`, `parceive`, `measured`
-//! and `callgrind`.
+//! those of `archive` (each table of a sound one), `convert`, `sqlite`, `parceive`, `measured`,
+//! `callgrind`, and small inputs of the shapes that once took too much time or memory.
 //!
 //! The same seeds on every machine; run again after a change of the writer.
 
 use std::fs;
 use std::path::Path;
 
-#[path = "../../crates/import/tests/archives/mod.rs"]
+#[path = "../../../crates/import/tests/archives/mod.rs"]
 mod archives;
+mod shapes;
 
 use parallax_testkit::hpctoolkit::{Layout, WriteOptions, arbitrary};
 use parallax_testkit::json_trace::{JsonTrace, Style};
@@ -76,5 +77,6 @@ fn main() -> std::io::Result<()> {
     let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/callgrind");
     fs::copy(real.join("callgrind.out.orbit-02"), folder.join("00"))?;
     let cachegrind = "desc: I1 cache: 32768 B, 64 B, 8-way\ncmd: ./a\nevents: Ir I1mr\nfl=a.c\nfn=main\n3 7 1\n4 9 0\nsummary: 16 1\n";
-    fs::write(folder.join("01"), cachegrind)
+    fs::write(folder.join("01"), cachegrind)?;
+    shapes::write(&seeds)
 }
