@@ -3,7 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 
-use std::path::PathBuf;
 
 use parallax_analysis::growth::{Model, ModelOptions, Point, Style, model};
 
@@ -171,16 +170,9 @@ fn split(text: &str) -> (Vec<f64>, String) {
 
 #[test]
 fn models_of_the_cube_set_are_reproduced() {
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    if !root.is_dir() {
-        println!("skipped: no corpus");
-        return;
-    }
-    let golden =
-        std::fs::read_to_string(root.join("data/extrap/cube/golden_single_parameter.txt")).unwrap();
+    let path = "data/extrap/cube/golden_single_parameter.txt";
+    let Some(path) = parallax_testkit::needs::corpus_path(path) else { return };
+    let golden = std::fs::read_to_string(path).unwrap();
     let near = |value: f64, expected: f64| (value - expected).abs() <= 1e-8 * expected.abs();
     let mut models = 0;
     for line in golden.lines().filter(|line| !line.is_empty()) {

@@ -10,15 +10,7 @@ use parallax_analysis::growth::{
 use serde_json::Value;
 
 fn corpus() -> Option<PathBuf> {
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    if root.is_dir() {
-        return Some(root.join("data/extrap"));
-    }
-    println!("skipped: no corpus");
-    None
+    parallax_testkit::needs::corpus_path("data/extrap")
 }
 
 /// Python writes numbers that JSON does not have; they become null.

@@ -12,15 +12,7 @@ use parallax_analysis::scaling::{
 use serde_json::Value;
 
 fn corpus() -> Option<PathBuf> {
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    if root.is_dir() {
-        return Some(root);
-    }
-    println!("skipped: no corpus");
-    None
+    parallax_testkit::needs::corpus()
 }
 
 fn json(path: &Path) -> Value {

@@ -24,15 +24,7 @@ const COLUMNS: [&str; 15] = [
 ];
 
 fn corpus() -> Option<PathBuf> {
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    if root.is_dir() {
-        return Some(root.join("data"));
-    }
-    println!("skipped: no corpus");
-    None
+    parallax_testkit::needs::corpus_path("data")
 }
 
 fn parallax(arguments: &[&str], folder: &Path) -> Output {

@@ -16,14 +16,7 @@ fn fixture() -> PathBuf {
 
 /// The folder of a real workflow; `None` where there is no corpus.
 fn workflow() -> Option<PathBuf> {
-    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(default, PathBuf::from);
-    let folder = root.join("data/tau/workflow_consolidation");
-    if !folder.exists() {
-        println!("skipped: {} is not there", folder.display());
-        return None;
-    }
-    Some(folder)
+    parallax_testkit::needs::corpus_path("data/tau/workflow_consolidation")
 }
 
 /// Number, sum, smallest, largest, sum of squares, and locations, by event, as the files have them.

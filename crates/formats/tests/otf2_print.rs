@@ -14,14 +14,16 @@ use otf2::{
 };
 use parallax_base::Issues;
 use parallax_formats::otf2::{EventCounts, LocationId};
+use parallax_testkit::needs::{self, Without};
 
-/// What `otf2-print` says about the trace in `folder`; `None`, with a message, without the tool.
-fn otf2_print(folder: &Path, argument: &str) -> Option<String> {
-    let output = Command::new("otf2-print").arg(argument).arg(folder.join(ANCHOR)).output();
-    let Ok(output) = output else {
-        println!("not compared: no otf2-print");
+const TOOL: &str = "otf2-print";
+
+/// What `otf2-print` says about the trace in `folder`; `None` without the tool.
+fn otf2_print(folder: &Path, argument: &str, without: Without) -> Option<String> {
+    if !needs::program(TOOL, without) {
         return None;
-    };
+    }
+    let output = Command::new(TOOL).arg(argument).arg(folder.join(ANCHOR)).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(String::from_utf8(output.stdout).unwrap())
 }
@@ -100,16 +102,17 @@ fn compare_definitions(folder: &Path, text: &str) {
 
 #[test]
 fn events_of_real_traces_agree_with_otf2_print() {
-    for (_, folder) in corpus() {
-        let Some(text) = otf2_print(&folder, "--timestamps=plain") else { return };
+    for (_, folder) in corpus(Without::Test) {
+        let printed = otf2_print(&folder, "--timestamps=plain", Without::Test);
+        let Some(text) = printed else { return };
         compare_events(&folder, &text);
     }
 }
 
 #[test]
 fn definitions_of_real_traces_agree_with_otf2_print() {
-    for (_, folder) in corpus() {
-        let Some(text) = otf2_print(&folder, "-G") else { return };
+    for (_, folder) in corpus(Without::Test) {
+        let Some(text) = otf2_print(&folder, "-G", Without::Test) else { return };
         compare_definitions(&folder, &text);
     }
 }
@@ -120,7 +123,7 @@ fn every_event_record_agrees_with_otf2_print() {
     let stored = root().join("fixtures/otf2/all-records.events.txt");
     let stored = std::fs::read_to_string(stored).unwrap();
     compare_events(&all_records(), &stored);
-    if let Some(text) = otf2_print(&all_records(), "--timestamps=plain") {
+    if let Some(text) = otf2_print(&all_records(), "--timestamps=plain", Without::Part) {
         assert_eq!(text, stored);
     }
 }
@@ -130,7 +133,7 @@ fn every_definition_record_agrees_with_otf2_print() {
     let stored = root().join("fixtures/otf2/all-records.definitions.txt");
     let stored = std::fs::read_to_string(stored).unwrap();
     compare_definitions(&all_records(), &stored);
-    if let Some(text) = otf2_print(&all_records(), "-G") {
+    if let Some(text) = otf2_print(&all_records(), "-G", Without::Part) {
         assert_eq!(text, stored);
     }
 }
@@ -166,13 +169,14 @@ fn printed_counts(text: &str) -> BTreeMap<u64, EventCounts> {
 fn counts_of_real_traces_agree_with_the_definitions_and_with_otf2_print() {
     let stored = root().join("fixtures/otf2/counts.txt");
     let stored = std::fs::read_to_string(stored).unwrap();
-    let mut traces = corpus();
+    let mut traces = corpus(Without::Part);
     let mut text = String::new();
     let is_whole = !traces.is_empty();
     traces.push(("all-records", all_records()));
     for (name, folder) in traces {
         let archive = open_sound(&files(&folder));
-        let printed = otf2_print(&folder, "--timestamps=plain").map(|text| printed_counts(&text));
+        let printed = otf2_print(&folder, "--timestamps=plain", Without::Part);
+        let printed = printed.map(|text| printed_counts(&text));
         for location in locations(&archive) {
             let mut issues = Issues::new();
             let file = archive.events(location, &mut issues).unwrap().unwrap();

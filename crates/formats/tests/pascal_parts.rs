@@ -14,7 +14,8 @@ use parallax_formats::measurements::{
     read_stream, split,
 };
 use parallax_formats::stream::SliceStream;
-use scaling::{Rng, corpus, gzip, kinds};
+use parallax_testkit::needs::{self, Without};
+use scaling::{Rng, gzip, kinds};
 
 const NAME: &str = "file.json";
 
@@ -66,7 +67,7 @@ fn json_files(folder: &Path, into: &mut Vec<PathBuf>) {
 fn real_files_are_the_same_in_parts() {
     let mut files = Vec::new();
     json_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/pascal"), &mut files);
-    if let Some(corpus) = corpus() {
+    if let Some(corpus) = needs::corpus_of(Without::Part) {
         json_files(&corpus.join("data/pascal"), &mut files);
     }
     let mut accepted = 0;

@@ -13,25 +13,15 @@ use parallax_model::{
     ActivationKind, Activations, ContextChoice, ContextKind, Experiment, MetricChoice, Plan, Scope,
     SliceRequest, StorageClass, SyncKind,
 };
+use parallax_testkit::needs;
 use parallax_testkit::parceive::{Program, Schema};
 use parallax_testkit::sqlite::{self, Connection};
 
 /// The databases of the corpus; none where the corpus is absent.
 fn corpus() -> Vec<PathBuf> {
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let folder = root.join("data/parceive");
-    let found: Vec<_> = ["nested_test.db", "nested_tests_with_calls.db"]
-        .iter()
-        .map(|name| folder.join(name))
-        .filter(|path| path.exists())
-        .collect();
-    if found.is_empty() {
-        eprintln!("skipped: {} is not there", folder.display());
-    }
-    found
+    let names = ["nested_test.db", "nested_tests_with_calls.db"];
+    let paths = names.iter().map(|name| needs::corpus_path(&format!("data/parceive/{name}")));
+    paths.flatten().collect()
 }
 
 fn open(bytes: Vec<u8>) -> Experiment {

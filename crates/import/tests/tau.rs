@@ -17,13 +17,7 @@ use parallax_native::{DiskFolder, MappedFile};
 use parallax_testkit::tau as write;
 
 fn corpus() -> Option<PathBuf> {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let folder = std::env::var_os("PARALLAX_CORPUS").map_or(default, PathBuf::from).join("data");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no corpus");
-    None
+    parallax_testkit::needs::corpus_path("data")
 }
 
 fn folder(path: &Path) -> Experiment {

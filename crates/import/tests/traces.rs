@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Limits, MemoryFolder, MemorySink, TimeWindow};
@@ -14,14 +14,7 @@ use parallax_testkit::json_trace::{JsonTrace, Style};
 
 /// A folder of the corpus; `None` where there is none.
 fn corpus(folder: &str) -> Option<PathBuf> {
-    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(default, PathBuf::from);
-    let place = root.join(folder);
-    if !place.exists() {
-        println!("skipped: {} is not there", place.display());
-        return None;
-    }
-    Some(place)
+    parallax_testkit::needs::corpus_path(folder)
 }
 
 /// Converts the file at `path` of the corpus; `None` where there is no corpus.

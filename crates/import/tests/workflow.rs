@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Issues, Limits, MemoryFolder, MemorySink, TimeWindow};
@@ -275,13 +274,7 @@ fn ranks_of_a_merged_trace_become_components() {
 
 #[test]
 fn programs_of_a_real_stream_are_components() {
-    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(default, Into::into);
-    let place = root.join("data/codar/heat");
-    if !place.exists() {
-        println!("skipped: {} is not there", place.display());
-        return;
-    }
+    let Some(place) = parallax_testkit::needs::corpus_path("data/codar/heat") else { return };
     let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&place));
     let heat = recognise(&folder, "events_test1.json").unwrap().unwrap();
     let x = alone(&heat);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use parallax_base::{Limits, MemorySource};
+use parallax_testkit::needs::{self, Without};
 
 fn project() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -14,6 +15,9 @@ fn project() -> PathBuf {
 
 /// Compiles a program against the header; `None` where the compiler is absent.
 fn compile(compiler: &str, flags: &[&str], source: &Path, program: &Path) -> Option<()> {
+    if !needs::program(compiler, Without::Test) {
+        return None;
+    }
     let output = Command::new(compiler)
         .args(flags)
         .args(["-Wall", "-Wextra", "-Wshadow", "-Werror", "-pthread"])
@@ -23,10 +27,7 @@ fn compile(compiler: &str, flags: &[&str], source: &Path, program: &Path) -> Opt
         .arg(program)
         .arg(source)
         .output();
-    let Ok(output) = output else {
-        eprintln!("skipped: no {compiler}");
-        return None;
-    };
+    let output = output.unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(())
 }

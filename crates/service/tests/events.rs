@@ -2,7 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -22,14 +21,9 @@ const GPU_BOUND: &str = "ns_resolution_trace_rank-0.Apr_03_18_51_38.1102.pt.trac
 
 /// A trace of the corpus, converted in memory; `None` where there is no corpus.
 fn trace(folder: &str, name: &str) -> Option<Opened> {
-    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(default, PathBuf::from);
-    let place = root.join("data").join(folder);
-    if !place.join(name).exists() {
-        println!("skipped: {} is not there", place.join(name).display());
-        return None;
-    }
-    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&place));
+    let path = parallax_testkit::needs::corpus_path(&format!("data/{folder}/{name}"))?;
+    let place = path.parent()?;
+    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(place));
     let input = recognise_trace(&folder, name).unwrap().unwrap();
     let sink = MemorySink::new();
     let options = ConvertOptions::default();

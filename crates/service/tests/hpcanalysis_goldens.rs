@@ -11,12 +11,6 @@ use parallax_base::Folder;
 use parallax_service::{Control, OpenLimits, Opened, QueryRequest, Table, open};
 use serde_json::Value;
 
-fn corpus() -> Option<PathBuf> {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let corpus = std::env::var_os("PARALLAX_CORPUS").map_or(default, PathBuf::from);
-    corpus.join("data").is_dir().then_some(corpus)
-}
-
 fn find(root: &Path, name: &str) -> Option<PathBuf> {
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -55,10 +49,7 @@ fn rows(table: &Table) -> Vec<(u32, u32, u16, f64)> {
 
 #[test]
 fn queries_give_the_rows_sums_and_highest_values_of_hpcanalysis() {
-    let Some(corpus) = corpus() else {
-        println!("skipped: no corpus");
-        return;
-    };
+    let Some(corpus) = parallax_testkit::needs::corpus() else { return };
     let text = std::fs::read_to_string(corpus.join("goldens/hpcanalysis-queries.json")).unwrap();
     let goldens: Value = serde_json::from_str(&text).unwrap();
     let mut compared = 0;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -18,13 +18,7 @@ use parallax_service::{
 
 /// The trace at `path` of the corpus, converted in memory; `None` where there is no corpus.
 fn trace(folder: &str, path: &str) -> Option<Opened> {
-    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(default, PathBuf::from);
-    let place = root.join("data").join(folder);
-    if !place.exists() {
-        println!("skipped: {} is not there", place.display());
-        return None;
-    }
+    let place = parallax_testkit::needs::corpus_path(&format!("data/{folder}"))?;
     let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&place));
     let input = recognise_trace(&folder, path).unwrap().unwrap();
     let sink = MemorySink::new();

@@ -8,6 +8,7 @@
 //!   random for property tests, or generated at any size with answers known beforehand.
 //! - [`drawn`]: small profiles drawn as indented text.
 //! - [`json_trace`]: JSON traces of any size, with known counts.
+//! - [`needs`]: the corpus and programs that tests need; without them they are skipped, and counted.
 //! - [`otf2`]: traces of OTF2, of any size with answers known beforehand.
 //! - [`parceive`]: databases of Parceive, of any size with known numbers.
 //! - [`pascal`]: files of PaScal Analyzer, of a solver whose scaling is planted.
@@ -21,6 +22,7 @@
 pub mod drawn;
 pub mod hpctoolkit;
 pub mod json_trace;
+pub mod needs;
 pub mod otf2;
 pub mod parceive;
 pub mod pascal;

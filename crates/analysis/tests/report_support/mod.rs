@@ -13,15 +13,7 @@ use parallax_native::DiskFolder;
 use parallax_testkit::hpctoolkit::{Database, WriteOptions};
 
 pub(crate) fn corpus() -> Option<PathBuf> {
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    if root.is_dir() {
-        return Some(root);
-    }
-    println!("skipped: no corpus");
-    None
+    parallax_testkit::needs::corpus()
 }
 
 pub(crate) fn open_folder(folder: &Arc<dyn Folder>) -> Session {

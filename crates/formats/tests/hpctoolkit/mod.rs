@@ -16,15 +16,9 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The corpus of real data; `None`, with a message, where it is absent.
+/// The corpus of real data; without it the test is skipped.
 pub(crate) fn corpus() -> Option<PathBuf> {
-    let path =
-        std::env::var_os("PARALLAX_CORPUS").map_or_else(|| root().join("../shared"), PathBuf::from);
-    if path.join("data/hpctoolkit").is_dir() {
-        return Some(path);
-    }
-    println!("skipped: no corpus");
-    None
+    parallax_testkit::needs::corpus()
 }
 
 /// The databases of the repository.

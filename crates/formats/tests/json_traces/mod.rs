@@ -12,9 +12,7 @@ use parallax_formats::json_trace::{
 use parallax_formats::stream::{ChunkStream, read_all};
 
 fn folder() -> Option<PathBuf> {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let folder = std::env::var_os("PARALLAX_CORPUS").map_or(default, PathBuf::from).join("data");
-    folder.is_dir().then_some(folder)
+    parallax_testkit::needs::corpus_path("data")
 }
 
 /// The (decompressed) file of the corpus whose path begins with `stem`; `None` without a corpus.

@@ -13,6 +13,7 @@ use parallax_base::{
 };
 use parallax_formats::FormatError;
 use parallax_formats::otf2::{Archive, EventCounts, LocationId};
+use parallax_testkit::needs::{self, Without};
 
 /// The anchor of every trace in these tests.
 pub(crate) const ANCHOR: &str = "traces.otf2";
@@ -27,16 +28,11 @@ pub(crate) fn all_records() -> PathBuf {
     root().join("fixtures/otf2/all-records")
 }
 
-/// The traces of the corpus by their names; none, with a message, where it is absent.
-pub(crate) fn corpus() -> Vec<(&'static str, PathBuf)> {
-    let path =
-        std::env::var_os("PARALLAX_CORPUS").map_or_else(|| root().join("../shared"), PathBuf::from);
+/// The traces of the corpus by their names; none where it is absent.
+pub(crate) fn corpus(without: Without) -> Vec<(&'static str, PathBuf)> {
     let names =
         ["otf2/ping-pong-otf2", "otf2/ping-pong-otf2-papi", "otf2/tau-minife-4", "reactor/otf2-p4"];
-    if !path.join("data").join(names[0]).is_dir() {
-        println!("skipped: no corpus");
-        return Vec::new();
-    }
+    let Some(path) = needs::corpus_of(without) else { return Vec::new() };
     names.map(|name| (name, path.join("data").join(name))).to_vec()
 }
 

@@ -8,15 +8,9 @@ use parallax_base::{Issues, MemorySource};
 use parallax_formats::FormatError;
 use parallax_formats::measurements::{Measurements, ReadOptions, read};
 
-/// The folder of real data; `None`, with a message, where it is not there.
+/// The folder of real data; without it the test is skipped.
 pub(crate) fn corpus() -> Option<PathBuf> {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let folder = std::env::var_os("PARALLAX_CORPUS").map_or(default, PathBuf::from);
-    if folder.join("data").is_dir() {
-        return Some(folder);
-    }
-    println!("skipped: no corpus");
-    None
+    parallax_testkit::needs::corpus()
 }
 
 pub(crate) fn read_text(name: &str, text: &[u8]) -> Result<(Measurements, Issues), FormatError> {

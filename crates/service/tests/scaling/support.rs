@@ -11,17 +11,9 @@ use parallax_service::scaling::{
     open_ensemble,
 };
 
-/// The corpus; `None`, with a word about it, where it is absent.
+/// The corpus; without it the test is skipped.
 pub(crate) fn corpus() -> Option<PathBuf> {
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    if root.is_dir() {
-        return Some(root);
-    }
-    println!("skipped: no corpus");
-    None
+    parallax_testkit::needs::corpus()
 }
 
 pub(crate) fn file(path: &Path) -> ScalingSource {

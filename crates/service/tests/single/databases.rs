@@ -8,6 +8,7 @@ use arrow_array::types::{Float64Type, Int32Type, UInt32Type};
 use parallax_base::Folder;
 use parallax_native::DiskFolder;
 use parallax_service::{Control, OpenLimits, Opened, Table, TreeAnswer, TreeRequest, open};
+use parallax_testkit::needs::{self, Without};
 
 /// Opens a database of `fixtures/reactor`.
 pub(crate) fn fixture(name: &str) -> Opened {
@@ -23,11 +24,9 @@ fn open_at(path: &Path) -> Opened {
     open(&folder, &OpenLimits::default()).unwrap()
 }
 
-/// The folder of the corpus, where it is there.
+/// The folder of the corpus; without it the fixtures are looked at all the same.
 pub(crate) fn corpus() -> Option<PathBuf> {
-    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let corpus = std::env::var_os("PARALLAX_CORPUS").map_or(default, PathBuf::from);
-    corpus.join("data").is_dir().then_some(corpus)
+    needs::corpus_of(Without::Part)
 }
 
 /// Opens every database of the repository and of the corpus, by its path.

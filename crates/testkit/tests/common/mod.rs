@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use parallax_testkit::needs::{self, Without};
 use serde_json::Value;
 
 const SCRIPT: &str = "
@@ -19,26 +20,17 @@ for d in sys.argv[2:]:
         values=sum(p['nv'] for p in r['profs']), samples=r.get('nsamp'))))
 ";
 
-/// The folder of the validator, if the corpus is there.
+/// The folder of the validator; without the corpus the test is skipped.
 fn tools() -> Option<PathBuf> {
-    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let tools = root.join("tools");
-    tools.join("v4check.py").exists().then_some(tools)
+    let script = needs::corpus_path("tools/v4check.py")?;
+    script.parent().map(Path::to_path_buf)
 }
 
-/// What the validator says of each database; none, with a word on standard error, when Python or
-/// the validator is missing.
+/// What the validator says of each database; without Python or the validator the test is skipped.
 #[expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 pub(crate) fn validate(databases: &[PathBuf]) -> Option<Vec<Value>> {
-    let Some(tools) = tools() else {
-        eprintln!("skipped: no corpus");
-        return None;
-    };
-    if Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("skipped: no python3");
+    let tools = tools()?;
+    if !needs::program("python3", Without::Test) {
         return None;
     }
     let output =
