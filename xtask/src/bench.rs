@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 
 use crate::args::Args;
-use crate::{shell, web};
+use crate::{python, shell, web};
 
 /// Peers from PyPI that can do some of the work.
 const PEERS: &[&str] = &["llnl-hatchet", "otf2", "perfetto"];
@@ -35,7 +35,7 @@ fn page() -> Result<()> {
     let mut data = shell::cargo(&["run", "--release", "--locked", "--package", "parallax-benches"]);
     data.args(["--", "web-data"]);
     let places = shell::output(data).context("the data could not be made")?;
-    let mut bench = web::npm(&["run", "--silent", "bench"]);
+    let mut bench = web::npm(&["run", "--silent", "bench"])?;
     bench.env("PARALLAX_CHROMIUM", chromium);
     for line in places.lines() {
         let (name, path) = line.split_once(' ').context("an unexpected answer")?;
@@ -52,16 +52,7 @@ fn peers() -> Result<PathBuf> {
         return Ok(python);
     }
     println!("installing {} for comparison", PEERS.join(", "));
-    let folder = venv.to_string_lossy();
-    let make = || shell::quiet(shell::command("python3", &["-m", "venv", "--clear", &folder]));
-    if make().is_err() && shell::is_root() && shell::has_apt() {
-        shell::apt_install(&["python3-venv"])?;
-    }
-    make()?;
-    let mut pip = shell::command(&python.to_string_lossy(), &["-m", "pip", "install", "--quiet"]);
-    pip.args(PEERS);
-    shell::quiet(pip)?;
-    Ok(python)
+    python::environment(&venv, PEERS)
 }
 
 fn has_peers(python: &Path) -> bool {

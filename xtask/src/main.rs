@@ -10,6 +10,8 @@ mod demo;
 mod fuzz;
 mod generate;
 mod metadata;
+mod node;
+mod python;
 mod setup;
 mod shell;
 mod test;

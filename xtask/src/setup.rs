@@ -3,14 +3,17 @@
 //! Every item says in one line that it is there, that it was installed, or how to get it.
 //! Running it again changes nothing.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, bail};
 
 use crate::args::Args;
-use crate::{shell, wasm, web};
+use crate::{node, shell, wasm, web};
 
 pub(crate) fn run(args: Args) -> Result<()> {
     args.finish()?;
     base()?;
+    programs();
     show("runner", &runner_line());
     for (component, binary) in [("rustfmt", "fmt"), ("clippy", "clippy")] {
         show(component, &component_line(component, binary));
@@ -19,8 +22,8 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Ok(toolchain) => show("wasm", &toolchain.describe()),
         Err(why) => show("wasm", &format!("absent: {why:#}")),
     }
-    match web::node().and_then(|version| web::packages().map(|()| version)) {
-        Ok(version) => show("node", &format!("{version}; packages of the page installed")),
+    match node::find_or_install().and_then(|node| web::packages().map(|()| node)) {
+        Ok(node) => show("node", &format!("{}; packages of the page installed", node.describe())),
         Err(why) => show("node", &format!("absent: {why:#}")),
     }
     match web::chromium_or_install() {
@@ -39,8 +42,34 @@ pub(crate) fn base() -> Result<()> {
         bail!("no Rust compiler; install one from https://rustup.rs");
     };
     show("rust", version.trim());
-    show("corpus", &corpus_line());
+    show("corpus", corpus_line()?);
     Ok(())
+}
+
+/// Programs that tests compare with or compile with, and Debian's packages of them.
+const PROGRAMS: [(&str, &str); 3] =
+    [("python3", "python3"), ("otf2-print", "otf2-tools"), ("c++", "g++")];
+
+/// Programs without which single tests are skipped, installed where that is possible.
+pub(crate) fn programs() {
+    let is_there = |name: &str| shell::output(shell::command(name, &["--version"])).is_some();
+    let absent: Vec<_> = PROGRAMS.into_iter().filter(|(name, _)| !is_there(name)).collect();
+    if absent.is_empty() {
+        return;
+    }
+    let packages: Vec<&str> = absent.iter().map(|(_, package)| *package).collect();
+    let installed = if shell::is_root() && shell::has_apt() {
+        shell::apt_install(&packages).map_err(|why| format!("{why:#}"))
+    } else {
+        Err(format!("Debian's package {} has it", packages.join(", ")))
+    };
+    for (name, _) in absent {
+        match &installed {
+            Ok(()) if is_there(name) => show(name, "installed"),
+            Ok(()) => show(name, "absent: its package came without it; tests are skipped"),
+            Err(why) => show(name, &format!("absent, tests are skipped: {why}")),
+        }
+    }
 }
 
 /// True when nextest can run the tests; `cargo test` does otherwise, more slowly.
@@ -49,7 +78,7 @@ pub(crate) fn has_nextest() -> bool {
 }
 
 fn show(item: &str, state: &str) {
-    println!("  {item:<8} {state}");
+    println!("  {item:<10} {state}");
 }
 
 fn runner_line() -> String {
@@ -73,12 +102,20 @@ fn component_line(component: &str, subcommand: &str) -> String {
 }
 
 /// Real databases beside the repository: tests read them where they are.
-fn corpus_line() -> String {
-    let corpus = std::env::var_os("PARALLAX_CORPUS")
-        .map_or_else(|| shell::root().join("../shared"), std::path::PathBuf::from);
-    if corpus.is_dir() {
-        "found: tests on real databases run".to_owned()
-    } else {
-        "absent: tests on it are skipped (PARALLAX_CORPUS names its folder)".to_owned()
+///
+/// A name that leads nowhere is a typing error, and no reason to skip them all.
+fn corpus_line() -> Result<&'static str> {
+    let named = std::env::var_os("PARALLAX_CORPUS").map(PathBuf::from);
+    let is_corpus = |path: &PathBuf| path.join("data").is_dir();
+    match named {
+        Some(path) if is_corpus(&path) => Ok("found: tests on real databases run"),
+        Some(path) => bail!(
+            "PARALLAX_CORPUS is `{}`, which is no folder with a folder `data` in it",
+            path.display()
+        ),
+        None if is_corpus(&shell::root().join("../shared")) => {
+            Ok("found: tests on real databases run")
+        }
+        None => Ok("absent: tests on it are skipped (PARALLAX_CORPUS names its folder)"),
     }
 }

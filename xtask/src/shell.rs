@@ -1,5 +1,6 @@
 //! Running other programs from the repository root.
 
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -119,6 +120,16 @@ pub(crate) fn watch(mut command: Command, mut see: impl FnMut(&str)) -> Result<b
     Ok(child.wait()?.success())
 }
 
+/// True where nothing may be left out: in CI, and where that is asked for.
+pub(crate) fn must_be_whole() -> bool {
+    ["CI", "PARALLAX_REQUIRE_WEB"].iter().any(|name| is_on(std::env::var_os(name).as_deref()))
+}
+
+/// Variables are switched off by nothing, `0` and `false`.
+fn is_on(value: Option<&OsStr>) -> bool {
+    value.is_some_and(|value| !value.is_empty() && value != "0" && value != "false")
+}
+
 /// True for the super-user, who alone can install packages without being asked.
 pub(crate) fn is_root() -> bool {
     output(command("id", &["-u"])).is_some_and(|id| id.trim() == "0")
@@ -160,4 +171,16 @@ pub(crate) fn without_colours(line: &str) -> String {
         text.push_str(if nth == 0 { part } else { part.split_once('m').map_or("", |p| p.1) });
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_switched_off_by_nothing_by_0_and_by_false() {
+        let is_on = |text: &str| is_on(Some(OsStr::new(text)));
+        assert!(is_on("true") && is_on("1"));
+        assert!(!is_on("") && !is_on("0") && !is_on("false"));
+    }
 }

@@ -1,50 +1,52 @@
-//! `cargo xtask test`: every test of the workspace, then one closing line.
+//! `cargo xtask test`: every test of the workspace and of the page, then one closing line.
+
+mod counts;
+mod skipped;
 
 use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 
+use self::counts::{Counts, Suite};
+use self::skipped::Skipped;
 use crate::args::Args;
-use crate::{setup, shell, web};
+use crate::{node, setup, shell, wasm, web};
 
-/// Tests that ran, as their runners counted them.
-#[derive(Default, PartialEq, Eq, Debug)]
-struct Counts {
-    passed: u64,
-    failed: u64,
+/// Everything that has run, and what could not.
+struct Run {
+    counts: Counts,
+    skipped: Skipped,
+    is_sound: bool,
 }
 
 pub(crate) fn run(args: Args) -> Result<()> {
     let filters = args.rest();
     setup::base()?;
+    setup::programs();
     let started = Instant::now();
-    let mut counts = Counts::default();
-    let mut is_sound = true;
+    let mut run = Run { counts: Counts::default(), skipped: Skipped::begin()?, is_sound: true };
 
     // The page first: the tool is then compiled once, with the page inside.
-    let has_page = filters.is_empty() && build_page()?;
-    let mut commands = vec![runner(&filters)];
+    let has_page = filters.is_empty() && build_page(&mut run)?;
+    let suite = if setup::has_nextest() { Suite::Nextest } else { Suite::Cargo };
+    run.suite(suite, runner(&filters))?;
     if filters.is_empty() {
         let mut doc = shell::cargo(&["test", "--locked", "--workspace", "--doc", "--no-fail-fast"]);
         doc.args(TYPES);
-        commands.push(doc);
+        run.suite(Suite::Cargo, doc)?;
     }
-    for command in commands {
-        println!("\n$ {}", shell::shown(&command));
-        is_sound &= shell::watch(command, |line| counts.add(line))?;
-    }
-
     if has_page {
-        is_sound &= page(&mut counts)?;
+        page(&mut run)?;
     }
 
-    println!(
-        "\n{} passed, {} failed in {}",
-        counts.passed,
-        counts.failed,
-        shell::seconds(started.elapsed())
-    );
+    let Run { mut counts, skipped, is_sound } = run;
+    let told = skipped.end(&mut counts)?;
+    println!();
+    told.iter().for_each(|line| println!("{line}"));
+    println!("finished in {}", shell::seconds(started.elapsed()));
+    // Alone on its line and the last: programs read it.
+    println!("\n{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
     if !is_sound || counts.failed > 0 {
         bail!("the tests did not all pass");
     }
@@ -54,14 +56,33 @@ pub(crate) fn run(args: Args) -> Result<()> {
     Ok(())
 }
 
-/// Builds the application for the browser. Where Node.js or Chromium is absent it says so and gives
-/// false; with `PARALLAX_REQUIRE_WEB` set, as in CI, that is a failure.
-fn build_page() -> Result<bool> {
-    if let Err(why) = web::node().and_then(|_| web::chromium_or_install()) {
-        if std::env::var_os("PARALLAX_REQUIRE_WEB").is_some() {
+impl Run {
+    /// Runs one suite and counts its tests.
+    fn suite(&mut self, suite: Suite, mut command: Command) -> Result<()> {
+        println!("\n$ {}", shell::shown(&command));
+        self.skipped.listen(&mut command);
+        let mut counts = Counts::default();
+        let is_success = shell::watch(command, |line| counts.see(suite, line))?;
+        counts.end(suite, is_success);
+        self.counts.add(counts);
+        self.is_sound &= is_success;
+        Ok(())
+    }
+}
+
+/// Builds the application for the browser. Where a tool for that cannot be had it says so and gives
+/// false; where everything must run, as in CI, that is a failure.
+fn build_page(run: &mut Run) -> Result<bool> {
+    let tools = node::find_or_install()
+        .and_then(|_| web::packages())
+        .and_then(|()| wasm::find_or_install())
+        .and_then(wasm::Toolchain::fetch);
+    if let Err(why) = tools {
+        if shell::must_be_whole() {
             return Err(why);
         }
         println!("\nwithout the application in the browser: {why:#}");
+        run.skipped.suites(3, &format!("{why:#}"));
         return Ok(false);
     }
     println!("\nbuilding the application for the browser");
@@ -70,18 +91,23 @@ fn build_page() -> Result<bool> {
 }
 
 /// Tests the application for the browser: types, units, and the whole of it in a real Chromium.
-fn page(counts: &mut Counts) -> Result<bool> {
-    // The tests before have compiled the tool.
-    let mut is_sound = true;
-    for script in ["check", "test", "e2e"] {
-        let mut command = web::npm(&["run", "--silent", script]);
-        println!("\n$ {}", shell::shown(&command));
-        if let Some(chromium) = web::chromium() {
+fn page(run: &mut Run) -> Result<()> {
+    run.suite(Suite::Types, web::npm(&["run", "--silent", "check"])?)?;
+    run.suite(Suite::Vitest, web::npm(&["run", "--silent", "test"])?)?;
+    // The tests before have compiled the tool that these ones start.
+    match web::chromium_or_install() {
+        Ok(chromium) => {
+            let mut command = web::npm(&["run", "--silent", "e2e"])?;
             command.env("PARALLAX_CHROMIUM", chromium);
+            run.suite(Suite::Playwright, command)
         }
-        is_sound &= shell::watch(command, |line| counts.add(line))?;
+        Err(why) if shell::must_be_whole() => Err(why),
+        Err(why) => {
+            println!("\nwithout tests in a browser: {why:#}");
+            run.skipped.suites(1, &format!("{why:#}"));
+            Ok(())
+        }
     }
-    Ok(is_sound)
 }
 
 /// Has the types of the web compared with those that are kept, in the same build as all other tests.
@@ -100,94 +126,4 @@ pub(crate) fn runner(filters: &[String]) -> Command {
     }
     runner.args(filters);
     runner
-}
-
-impl Counts {
-    /// Vitest: `Tests  2 failed | 41 passed (43)`; Playwright: `3 passed (9.1s)`, `1 failed`.
-    fn add_of_page(&mut self, line: &str) -> bool {
-        let (line, parts) = match line.strip_prefix("Tests ") {
-            Some(rest) => (rest, '|'),
-            None => (line, ' '),
-        };
-        let mut is_summary = false;
-        let pieces: Vec<&str> = if parts == '|' { line.split('|').collect() } else { vec![line] };
-        for piece in pieces {
-            let words: Vec<&str> = piece.split_whitespace().collect();
-            let (number, what) = match words.as_slice() {
-                [number, what] => (number, what),
-                [number, what, time] if time.starts_with('(') => (number, what),
-                _ => return is_summary,
-            };
-            let Ok(number) = number.parse::<u64>() else { return is_summary };
-            match *what {
-                // A flaky test passed when it was tried again; Playwright names it in its report.
-                "passed" | "flaky" => self.passed += number,
-                "failed" => self.failed += number,
-                _ => return is_summary,
-            }
-            is_summary = true;
-        }
-        is_summary
-    }
-
-    /// Adds the summary line of nextest, of one test binary, of Vitest or of Playwright; other
-    /// lines count for nothing.
-    fn add(&mut self, line: &str) {
-        let line = shell::without_colours(line);
-        let line = line.trim();
-        if self.add_of_page(line) {
-            return;
-        }
-        let numbers = if line.starts_with("Summary [") {
-            line.split_once(" run:").map(|(_, numbers)| numbers)
-        } else {
-            line.strip_prefix("test result:").and_then(|rest| rest.split_once(". ")).map(|r| r.1)
-        };
-        for part in numbers.unwrap_or_default().split([',', ';']) {
-            let mut words = part.split_whitespace();
-            let (Some(number), Some(what)) = (words.next(), words.next()) else { continue };
-            let number = number.parse().unwrap_or(0);
-            match what {
-                "passed" => self.passed += number,
-                "failed" | "timed" | "exec" => self.failed += number,
-                _ => {}
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn summaries_of_both_runners_are_added_up() {
-        let mut counts = Counts::default();
-        counts.add("     Summary [   0.003s] 7 tests run: 5 passed (1 slow), 2 failed, 1 skipped");
-        counts.add("test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out");
-        counts.add("test result: FAILED. 1 passed; 4 failed; 0 ignored");
-        counts.add("running 12 tests");
-        assert_eq!(counts, Counts { passed: 9, failed: 6 });
-    }
-
-    #[test]
-    fn summaries_of_the_page_are_added_up() {
-        let mut counts = Counts::default();
-        counts.add("      Tests  2 failed | 41 passed (43)");
-        counts.add("  3 passed (9.1s)");
-        counts.add("  1 failed");
-        counts.add("  2 flaky");
-        counts.add(" Test Files  7 passed (7)");
-        assert_eq!(counts, Counts { passed: 46, failed: 3 });
-    }
-
-    #[test]
-    fn colours_do_not_hide_a_summary() {
-        let mut counts = Counts::default();
-        counts.add(
-            "\u{1b}[32;1m     Summary\u{1b}[0m [   0.1s] \u{1b}[1m2\u{1b}[0m tests run: \
-             \u{1b}[1m2\u{1b}[0m \u{1b}[32;1mpassed\u{1b}[0m, \u{1b}[1m0\u{1b}[0m skipped",
-        );
-        assert_eq!(counts, Counts { passed: 2, failed: 0 });
-    }
 }

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::args::Args;
 use crate::test::TYPES;
-use crate::{shell, wasm};
+use crate::{node, shell, wasm};
 
 /// One part.
 struct Part {
@@ -25,9 +25,6 @@ const PARTS: &[Part] = &[
     Part { name: "page", run: page },
     Part { name: "report", run: report },
 ];
-
-/// The oldest major version of Node.js that the tools of the page accept.
-const NODE_MAJOR: u32 = 20;
 
 pub(crate) fn run(args: Args) -> Result<()> {
     let wanted = args.positional()?;
@@ -156,46 +153,33 @@ fn files_below(folder: &Path) -> Result<Vec<String>> {
 /// Bundles the page.
 fn page() -> Result<()> {
     packages()?;
-    shell::run(npm(&["run", "--silent", "build"]))
+    shell::run(npm(&["run", "--silent", "build"])?)
 }
 
 /// Bundles the page that `parallax export` puts data into: one file with the engine inside.
 fn report() -> Result<()> {
     packages()?;
-    shell::run(npm(&["run", "--silent", "build", "--", "--mode", "single"]))
+    shell::run(npm(&["run", "--silent", "build", "--", "--mode", "single"])?)
 }
 
 /// Installs the packages of the page, when the lock file changed since the last time.
 pub(crate) fn packages() -> Result<()> {
-    node()?;
     let lock = web().join("package-lock.json");
     if is_newer(&web().join("node_modules/.package-lock.json"), &lock) {
         return Ok(());
     }
-    shell::run(npm(&["ci", "--no-audit", "--no-fund"]))
+    shell::quiet(npm(&["ci", "--no-audit", "--no-fund"])?)
+        .context("the packages of the page cannot be installed")
 }
 
 /// `npm` in the folder of the application.
-pub(crate) fn npm(args: &[&str]) -> Command {
-    let mut npm = shell::command("npm", args);
-    npm.current_dir(web());
-    npm
-}
-
-/// The version of Node.js.
 ///
 /// # Errors
-/// When there is none, or it is too old.
-pub(crate) fn node() -> Result<String> {
-    let version = shell::output(shell::command("node", &["--version"]));
-    let Some(version) = version.map(|version| version.trim().to_owned()) else {
-        bail!("no Node.js; install version {NODE_MAJOR} or later from https://nodejs.org");
-    };
-    let major = version.trim_start_matches('v').split('.').next().and_then(|n| n.parse().ok());
-    if major.is_none_or(|major: u32| major < NODE_MAJOR) {
-        bail!("Node.js {version} is too old; install version {NODE_MAJOR} or later");
-    }
-    Ok(version)
+/// When there is no Node.js and none can be had.
+pub(crate) fn npm(args: &[&str]) -> Result<Command> {
+    let mut npm = node::find_or_install()?.npm(args);
+    npm.current_dir(web());
+    Ok(npm)
 }
 
 /// A browser for the tests: the one that `PARALLAX_CHROMIUM` names, or one of the system.
