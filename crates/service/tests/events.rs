@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
 
+use std::process::Command;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -15,13 +16,14 @@ use parallax_service::{
     OverTimeBy, OverTimeRequest, OverTimeWhat, StatsBy, StatsRequest, WaitsBy, WaitsKind,
     WaitsRequest, convert, open, recognise_trace,
 };
+use parallax_testkit::needs::{self, Without};
 
 /// Training that is bound by its GPU.
 const GPU_BOUND: &str = "ns_resolution_trace_rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz";
 
 /// A trace of the corpus, converted in memory; `None` where there is no corpus.
 fn trace(folder: &str, name: &str) -> Option<Opened> {
-    let path = parallax_testkit::needs::corpus_path(&format!("data/{folder}/{name}"))?;
+    let path = needs::corpus_path(&format!("data/{folder}/{name}"))?;
     let place = path.parent()?;
     let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(place));
     let input = recognise_trace(&folder, name).unwrap().unwrap();
@@ -184,8 +186,9 @@ fn the_critical_path_is_as_long_as_the_trace() {
     }
 }
 
-/// Values of a script over the JSON that shares nothing with Parallax: number and nanoseconds of
-/// late launches and of waits for GPUs, stretches of the path, and nanoseconds of it on streams.
+/// Values of `oracles/gpu_waits.py`, which reads the JSON and shares nothing with Parallax: number
+/// and nanoseconds of late launches and of waits for GPUs, segments of the path, and nanoseconds of
+/// it on streams.
 #[test]
 fn waits_and_paths_of_gpus_are_those_of_the_raw_traces() {
     let all = [
@@ -215,7 +218,22 @@ fn waits_and_paths_of_gpus_are_those_of_the_raw_traces() {
         let streams = named.iter().zip(times).filter(|(name, _)| name.unwrap().contains("stream"));
         let streams: Vec<f64> = streams.map(|(_, time)| time).collect();
         assert_eq!(nanos(&streams), on_streams, "{name}");
+        let numbers = format!("{late:?} {for_gpu:?} {segments} {on_streams}");
+        assert_eq!(of_oracle(name).unwrap_or_else(|| numbers.clone()), numbers, "{name}");
     }
+}
+
+/// What the script prints after the name of the trace; `None` without Python.
+fn of_oracle(name: &str) -> Option<String> {
+    if !needs::program("python3", Without::Part) {
+        return None;
+    }
+    let trace = needs::corpus_path(&format!("data/chrome/{name}"))?;
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracles/gpu_waits.py");
+    let output = Command::new("python3").arg(script).arg(trace).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    Some(text.trim().split_once(' ')?.1.to_owned())
 }
 
 #[test]
