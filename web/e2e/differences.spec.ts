@@ -1,11 +1,9 @@
 // What changed between two runs: the numbers of the command line, as a picture and a table.
-import { once } from "node:events";
-import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import AxeBuilder from "@axe-core/playwright";
 import { command, valueOf } from "./support/app.ts";
-import { ask, binary } from "./support/cli.ts";
+import { ask } from "./support/cli.ts";
+import { serve } from "./support/server.ts";
 import { expect, FIXTURES, test } from "./support/test.ts";
 
 const OLD = join(FIXTURES, "reactor/n512-p4");
@@ -14,15 +12,10 @@ const NEW = join(FIXTURES, "reactor/n1024-p4");
 test.describe.configure({ timeout: 120_000 });
 
 test("the differences of two runs are those of the command line, and reachable by keyboard", async ({ page }) => {
-  const server = spawn(binary(), ["open", "--json", OLD, NEW], { stdio: ["ignore", "pipe", "ignore"] });
+  const server = await serve(OLD, NEW);
   try {
-    let address = "";
-    for await (const line of createInterface({ input: server.stdout })) {
-      address = (JSON.parse(line) as { url: string }).url;
-      break;
-    }
     await page.setViewportSize({ width: 1280, height: 1000 });
-    await page.goto(address);
+    await page.goto(server.url);
     await page.getByRole("button", { name: /2 experiments/ }).first().click();
     await page.getByText("n1024-p4").first().click();
     await expect(page.getByTestId("view-tree")).toBeVisible({ timeout: 45_000 });
@@ -45,8 +38,6 @@ test("the differences of two runs are those of the command line, and reachable b
     const { violations } = await new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] }).include("[data-testid=view-differences]").analyze();
     expect(violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.target.join(" ")}`))).toEqual([]);
   } finally {
-    const ended = once(server, "exit");
-    server.kill("SIGTERM");
-    await ended;
+    await server.stop(page);
   }
 });

@@ -88,18 +88,29 @@ export async function valueOf(element: Locator): Promise<number | null> {
   return text === null || text === "" ? null : Number(text);
 }
 
+/** Opens the palette. Keys that are pressed before the window is there are heard by nobody. */
+export async function openPalette(page: Page): Promise<Locator> {
+  await expect(page.getByRole("banner")).toBeVisible();
+  await page.keyboard.press("Control+K");
+  const field = page.getByRole("combobox", { name: "Find a command" });
+  await expect(field).toBeVisible();
+  return field;
+}
+
 /** Runs a command of the palette. */
 export async function command(page: Page, title: string): Promise<void> {
-  await page.keyboard.press("Control+K");
-  await page.getByRole("combobox", { name: "Find a command" }).fill(title);
+  await (await openPalette(page)).fill(title);
+  // Views that come late bring commands with them: what Enter runs is the one that is chosen now.
+  await expect(page.getByRole("listbox", { name: "Commands" }).getByRole("option", { selected: true })).toContainText(title);
   await page.keyboard.press("Enter");
+  await expect(page.getByRole("combobox", { name: "Find a command" })).toHaveCount(0);
 }
 
 /** Waits until the address has the state on screen, which is written a moment after a change. */
 export async function stateInAddress(page: Page, before: string): Promise<string> {
   await expect.poll(() => page.url()).not.toBe(before);
   // Several changes in a row are written once, after the last.
-  await page.waitForTimeout(400);
+  await expect(page.locator("html[data-address-behind]")).toHaveCount(0);
   return page.url();
 }
 

@@ -33,6 +33,7 @@ export class StateAddress {
   /** Writes the state soon, or the one that comes after it. */
   put(state: AppState): void {
     this.#waiting = state;
+    isUnwritten(true);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => { this.#write(); }, WRITE_AFTER_MILLIS);
   }
@@ -63,6 +64,7 @@ export class StateAddress {
     if (this.#waiting === null) return;
     this.#written = fragmentOf(this.#waiting);
     this.#waiting = null;
+    isUnwritten(false);
     if (location.hash === this.#written) return;
     this.#before = location.hash;
     this.#show(this.#written);
@@ -71,6 +73,11 @@ export class StateAddress {
   #show(fragment: string): void {
     history.replaceState(history.state, "", fragment === "" ? location.pathname + location.search : fragment);
   }
+}
+
+/** Says on the page itself whether the address is behind: who takes the address from outside has to wait for it. */
+function isUnwritten(is: boolean): void {
+  document.documentElement.toggleAttribute("data-address-behind", is);
 }
 
 function parseKept(text: string): Kept | null {
