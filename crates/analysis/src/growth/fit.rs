@@ -1,6 +1,7 @@
 //! Fitting one hypothesis `c0 + c1 x^i log2(x)^j` to a line of points, and its errors.
 
 use super::function::{Factor, Function, Sum, Term, basis};
+use super::left_out::of_others;
 use super::model::{Criterion, Model, ModelOptions, ModelWarning, Quality, Validation};
 use super::space::Shape;
 use crate::scaling::numeric::{Cutoff, count, least_squares, mean};
@@ -185,18 +186,19 @@ pub(super) fn fit(
     let mut normalised_rss = 0.0;
     let (constant, coefficient) = match options.validation {
         Validation::LeaveOneOut => {
-            for left_out in 0..points {
-                let (training, ys) = (without(&values, left_out), without(&line.ys, left_out));
-                let (constant, coefficient) = coefficients(&training, &ys)?;
-                let constant = cleaned(constant, &ys, CONSTANT_LEFT_OUT);
-                errors.add(constant + coefficient * values.get(left_out)?, *line.ys.get(left_out)?);
-                normalised_rss += errors.rss.sqrt() / mean(&ys)? / count(points);
+            let others = of_others(&values, &line.ys);
+            for ((others, value), &actual) in others.iter().zip(&values).zip(&line.ys) {
+                let (constant, coefficient) = others.fit()?;
+                let constant = cleaned(constant, others.smallest_y, CONSTANT_LEFT_OUT);
+                errors.add(constant + coefficient * value, actual);
+                normalised_rss += errors.rss.sqrt() / others.mean_y / count(points);
             }
             coefficients(&values, &line.ys)?
         }
         Validation::None => {
             let (constant, coefficient) = coefficients(&values, &line.ys)?;
-            let constant = cleaned(constant, &line.ys, CONSTANT_FITTED);
+            let smallest = line.ys.iter().copied().fold(f64::INFINITY, f64::min);
+            let constant = cleaned(constant, smallest, CONSTANT_FITTED);
             for (value, &actual) in values.iter().zip(&line.ys) {
                 errors.add(constant + coefficient * value, actual);
             }
@@ -232,17 +234,31 @@ fn coefficients(values: &[f64], ys: &[f64]) -> Option<(f64, f64)> {
     Some((*solution.coefficients.first()?, *solution.coefficients.get(1)?))
 }
 
-fn without(values: &[f64], left_out: usize) -> Vec<f64> {
-    let mut kept = values.to_vec();
-    if left_out < kept.len() {
-        kept.remove(left_out);
-    }
-    kept
-}
-
 /// A constant that is small against the smallest value is taken as 0.
-fn cleaned(constant: f64, ys: &[f64], limit: f64) -> f64 {
-    let smallest = ys.iter().copied().fold(f64::INFINITY, f64::min);
+fn cleaned(constant: f64, smallest: f64, limit: f64) -> f64 {
     let size = if smallest == 0.0 { constant.abs() } else { (constant / smallest).abs() };
     if size < limit { 0.0 } else { constant }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::growth::basic;
+    use crate::scaling::numeric::work;
+
+    #[test]
+    fn a_search_over_twice_the_points_looks_at_no_more_than_thrice_as_many() {
+        let searched = |points: u32| {
+            let xs: Vec<f64> = (1..=points).map(f64::from).collect();
+            let ys = xs.iter().map(|x| 3.0 + 0.5 * x * (1.0 + 0.01 * (7.0 * x).sin())).collect();
+            work::taken();
+            let line = Line { parameter: 0, xs, ys };
+            let found = basic::search(&line, &ModelOptions::default());
+            assert!(!found.function.is_constant());
+            work::taken()
+        };
+        let (few, many) = (searched(500), searched(1000));
+        assert!(few > 42 * 500, "{few}: every shape looks at every point");
+        assert!(many < 3 * few, "{few} {many}");
+    }
 }

@@ -13,6 +13,7 @@ mod exponent;
 mod fit;
 mod format;
 mod function;
+mod left_out;
 mod model;
 mod multi;
 mod refining;

@@ -49,6 +49,16 @@ pub(crate) enum Cutoff {
     Precision,
 }
 
+impl Cutoff {
+    /// The share of the largest singular value at and below which others are dropped.
+    pub(crate) fn relative(self, rows: usize, columns: usize) -> f64 {
+        match self {
+            Self::Dimension => f64::EPSILON * count(rows.max(columns)),
+            Self::Precision => f64::EPSILON / 2.0,
+        }
+    }
+}
+
 /// The solution of a least-squares problem.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Solution {
@@ -98,10 +108,7 @@ pub(crate) fn least_squares(
     if !largest.is_finite() {
         return None;
     }
-    let relative = match cutoff {
-        Cutoff::Dimension => f64::EPSILON * count(rows.max(num_columns)),
-        Cutoff::Precision => f64::EPSILON / 2.0,
-    };
+    let relative = cutoff.relative(rows, num_columns);
     let mut coefficients = vec![0.0; num_columns];
     let mut rank = 0;
     for ((column, direction), &value) in columns.iter().zip(&basis).zip(&singular) {
@@ -118,6 +125,8 @@ pub(crate) fn least_squares(
 
 /// Makes two columns orthogonal by a plane rotation; says whether that was necessary.
 fn rotate(columns: &mut [Vec<f64>], basis: &mut [Vec<f64>], left: usize, right: usize) -> bool {
+    #[cfg(test)]
+    work::add(columns.first().map_or(0, Vec::len));
     let alpha = dot(&columns[left], &columns[left]);
     let beta = dot(&columns[right], &columns[right]);
     let gamma = dot(&columns[left], &columns[right]);
@@ -142,4 +151,23 @@ fn rotate(columns: &mut [Vec<f64>], basis: &mut [Vec<f64>], left: usize, right: 
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |total, (x, y)| total + x * y)
+}
+
+/// How many points were looked at on this thread, so that tests can show how cost grows.
+#[cfg(test)]
+pub(crate) mod work {
+    use std::cell::Cell;
+
+    thread_local! {
+        static POINTS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(crate) fn add(points: usize) {
+        POINTS.with(|sum| sum.set(sum.get() + points));
+    }
+
+    /// The number since the last call.
+    pub(crate) fn taken() -> usize {
+        POINTS.with(|sum| sum.replace(0))
+    }
 }
