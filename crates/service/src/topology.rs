@@ -101,7 +101,8 @@ pub struct TopologyAnswer {
     /// ..., `mean`, `min`, `max`.
     pub units_table: Table,
     /// One row for each group and level. Columns: `group`, `level`, `nodes`, `touched`, `units`,
-    /// `expected_touched`, `whole`, `expected_whole`, `p_together`, `p_apart`, `finding`.
+    /// `expected_touched`, `whole`, `expected_whole`, `p_together`, `p_apart`,
+    /// `p_together_adjusted`, `p_apart_adjusted`, `finding`.
     pub concentration_table: Table,
 }
 
@@ -126,12 +127,12 @@ impl Opened {
         let Answer { value: clusters, notes: more } = self.clusters(&request.clusters, control)?;
         let nodes = nodes(&clusters, &table, &system);
         let located: Vec<Located> = nodes.iter().map(|node| node.located.clone()).collect();
-        let mut found = Vec::new();
-        for group in 1..clusters.clusters.sizes.len() {
-            let group = u32::try_from(group).unwrap_or(u32::MAX);
-            let is_marked = |at: usize| nodes.get(at).is_some_and(|n| n.group == Some(group));
-            found.push((group, concentrations(&located, is_marked, control)?));
-        }
+        let groups: Vec<u32> =
+            (1..).take(clusters.clusters.sizes.len().saturating_sub(1)).collect();
+        let marks = |&group: &u32| nodes.iter().map(|node| node.group == Some(group)).collect();
+        let sets: Vec<Vec<bool>> = groups.iter().map(marks).collect();
+        let lists = concentrations(&located, &sets, control)?;
+        let found: Vec<(u32, Vec<Concentration>)> = groups.into_iter().zip(lists).collect();
         say_unknown(&located, &table, &request.hosts, &mut notes);
         let place_notes = notes.clone();
         notes.extend(more);
@@ -539,6 +540,18 @@ fn concentration_table(found: &[(u32, Vec<Concentration>)]) -> Table {
             "",
             "How likely they are so evenly spread by chance.",
             numbers(|c| c.p_apart),
+        ),
+        Column::f64s(
+            "p_together_adjusted",
+            "",
+            "The same for all groups and levels at once (Holm).",
+            numbers(|c| c.adjusted_together),
+        ),
+        Column::f64s(
+            "p_apart_adjusted",
+            "",
+            "The same for all groups and levels at once (Holm).",
+            numbers(|c| c.adjusted_apart),
         ),
         Column::strings(
             "finding",

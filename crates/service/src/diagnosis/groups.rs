@@ -3,7 +3,7 @@
 use parallax_analysis::clusters::Effect;
 use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{Finding, FindingKind, NextStep, Purposes, Report};
-use parallax_analysis::topology::{Level, Spread};
+use parallax_analysis::topology::Level;
 use parallax_base::{ContextIdx, Control};
 use parallax_engine::query::normalised_name;
 use parallax_model::{ContextKind, ContextTree, IdentityKind};
@@ -401,7 +401,7 @@ fn nodes(topology: &TopologyAnswer, group: usize, has_racks: bool) -> String {
             .flat_map(|(_, levels)| levels);
         let mut is_together = false;
         for one in found {
-            if matches!(one.spread, Spread::OneUnit | Spread::Together) && !is_together {
+            if one.is_together() && !is_together {
                 text.push_str(", closer together than by chance");
                 is_together = true;
             }

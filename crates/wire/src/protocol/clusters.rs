@@ -111,7 +111,8 @@ pub struct RackReply {
 /// Where nodes stand; tables `nodes`: `host_id`, `address`, `name`, `group` (from 1), `members`, `value`,
 /// `switch_group`, `rack`, `switch`, `chassis`, `slot`; `units`: `level`, `unit`, `nodes`, `group_1`, ...,
 /// `mean`, `min`, `max`; `concentration`: `group`, `level`, `nodes`, `touched`, `units`,
-/// `expected_touched`, `whole`, `expected_whole`, `p_together`, `p_apart`, `finding`; `members` as in
+/// `expected_touched`, `whole`, `expected_whole`, `p_together`, `p_apart`, `p_together_adjusted`,
+/// `p_apart_adjusted`, `finding`; `members` as in
 /// [`ClustersReply`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
