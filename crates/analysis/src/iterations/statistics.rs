@@ -48,8 +48,10 @@ pub struct ContextStatistics {
     pub total_saving_seconds: f64,
     /// Largest - mean of the locations' mean times, over all iterations that count, in seconds.
     pub lasting_saving_seconds: f64,
-    /// Whether it takes at least two samples of each location and iteration, so that the saving of
-    /// an iteration is not mostly noise of sampling. Always where times are exact.
+    /// Whether it takes at least two samples for each location and iteration in the mean over both,
+    /// so that the saving of an iteration is not mostly noise of sampling. The mean, because a
+    /// location that does little of it is what an imbalance consists of. Always where times are
+    /// exact.
     pub is_resolved: bool,
     /// The location with the largest mean: its place in [`Iterations::tracks`].
     pub slowest: usize,
