@@ -224,3 +224,20 @@ proptest! {
         prop_assert_eq!(x.contexts.check(), Ok(()));
     }
 }
+
+#[test]
+fn costs_beyond_64_bits_add_up_and_what_does_not_fit_is_said() {
+    let most = (1_u64 << 63) + (1 << 62);
+    // Two functions with three quarters of the largest number each: their sum has 65 bits.
+    let x = text(&format!(
+        "# callgrind format\nevents: Ir\nfn=main\n1 0\ncfn=f\ncalls=1 10\n2 {most}\ncfn=g\n\
+         calls=1 20\n3 {most}\nfn=f\n10 {most}\nfn=g\n20 {most}\n"
+    ));
+    let inclusive = values(&x, "Ir", &Scope::Inclusive);
+    let whole = inclusive.values().copied().fold(0.0, f64::max);
+    assert_eq!(whole, 2.0 * most as f64);
+    assert!(x.issues.list().iter().all(|issue| issue.kind != "cost-too-large"), "{:?}", x.issues);
+    // One line twice: the sum of one place does not fit.
+    let x = text(&format!("# callgrind format\nevents: Ir\nfn=main\n1 {most}\n1 {most}\n"));
+    assert!(x.issues.list().iter().any(|issue| issue.kind == "cost-too-large"), "{:?}", x.issues);
+}

@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use parallax_base::{ContextIdx, FileIdx, FunctionIdx, ModuleIdx};
+use parallax_base::{ContextIdx, FileIdx, FunctionIdx, Issues, ModuleIdx, Place, Severity, Stage};
 use parallax_model::{
     ContextKind, ContextTree, ContextTreeBuilder, Function, Module, Node, Relation, SourceFile,
 };
 
 use super::expand::{Expanded, What};
-use super::graph::{Graph, as_f64};
+use super::graph::Graph;
 use super::share::Own;
 use super::table::{Named, Table};
 use crate::memory_store::{Row, sorted};
@@ -24,8 +24,17 @@ pub(super) struct Made {
 }
 
 /// Makes contexts of nodes; those that cost nothing and contain nothing that does are left out.
-pub(super) fn make(table: &Table, graph: &Graph, expanded: &Expanded) -> Made {
+pub(super) fn make(table: &Table, graph: &Graph, expanded: &Expanded, issues: &mut Issues) -> Made {
     let own = Own::of(table, expanded);
+    if table.is_saturated || own.is_saturated {
+        issues.report(Severity::Error, Stage::Import, "cost-too-large", Place::Whole, || {
+            format!(
+                "the costs of a place in the code add up to more than a number of 64 bits holds; \
+                 they stop at {}, and sums with them are too small",
+                u64::MAX
+            )
+        });
+    }
     let mut is_kept: Vec<bool> = (0..expanded.nodes.len())
         .map(|node| own.of_node(node).iter().any(|&cost| cost > 0))
         .collect();
@@ -71,17 +80,19 @@ fn rows(table: &Table, contexts: &ContextTree, own: &Own, nodes: &[usize]) -> Ve
     for place in 0..table.places.len() {
         let mut rows = Vec::new();
         for metric in 0..width + table.derived.len() {
-            let point: Vec<u64> = nodes
+            let point: Vec<u128> = nodes
                 .iter()
                 .map(|&node| {
                     let costs = own.of_node(node).get(place * width..(place + 1) * width);
                     let costs = costs.unwrap_or_default();
-                    let cost = |at: usize| costs.get(at).copied().unwrap_or(0);
+                    let cost = |at: usize| costs.get(at).copied().map_or(0, u128::from);
                     match metric.checked_sub(width).and_then(|at| table.derived.get(at)) {
                         Some(event) => {
                             let terms = event.terms.iter();
-                            terms.fold(0, |sum: u64, &(factor, at)| {
-                                sum.saturating_add(factor.saturating_mul(cost(at)))
+                            // The product of two numbers of 64 bits fits; only a file that is made
+                            // for it has two such products.
+                            terms.fold(0, |sum: u128, &(factor, at)| {
+                                sum.saturating_add(u128::from(factor) * cost(at))
                             })
                         }
                         None => cost(metric),
@@ -101,12 +112,14 @@ fn rows(table: &Table, contexts: &ContextTree, own: &Own, nodes: &[usize]) -> Ve
 
 /// Rolls values of contexts up: everything below for inclusive, the function's own code for
 /// exclusive.
-fn push(rows: &mut Vec<Row>, contexts: &ContextTree, point: &[u64], metric: usize) {
+///
+/// Sums have 128 bits: the costs of a long run of many threads exceed 64.
+fn push(rows: &mut Vec<Row>, contexts: &ContextTree, point: &[u128], metric: usize) {
     let mut inclusive = point.to_vec();
     let mut exclusive = point.to_vec();
     for context in contexts.iter().rev() {
         let Some(parent) = contexts.parent(context) else { continue };
-        let add = |list: &mut Vec<u64>| {
+        let add = |list: &mut Vec<u128>| {
             let value = list.get(context.idx()).copied().unwrap_or(0);
             if let Some(slot) = list.get_mut(parent.idx()) {
                 *slot = slot.saturating_add(value);
@@ -122,7 +135,7 @@ fn push(rows: &mut Vec<Row>, contexts: &ContextTree, point: &[u64], metric: usiz
         rows.extend((0..).zip(list).filter(|(_, value)| *value > 0).map(|(context, value)| Row {
             context,
             metric,
-            value: as_f64(value),
+            value: value as f64,
         }));
     }
 }

@@ -107,7 +107,7 @@ fn experiment(
         .metadata("the calling context tree", bytes)
         .map_err(|cause| FormatError::Limit { file: origin.to_owned(), cause })
         .map_err(|cause| ImportError::Format { origin: origin.to_owned(), cause })?;
-    let contexts::Made { contexts, rows } = contexts::make(&table, &graph, &expanded);
+    let contexts::Made { contexts, rows } = contexts::make(&table, &graph, &expanded, &mut issues);
     let locations = locations::catalog(&table, &rows);
     Ok(Experiment {
         metadata: metadata(profiles, origin),

@@ -1,18 +1,21 @@
 //! Whole events for every context, so that the sums are those of the file.
 
 use super::expand::{Expanded, Sharers};
-use super::table::Table;
+use super::table::{Table, add_checked};
 
 /// Numbers by node and column of [`Table::columns`]: what nodes cost themselves.
 pub(super) struct Own {
     columns: usize,
     list: Vec<u64>,
+    /// Whether a sum reached the largest number of 64 bits, and stopped there.
+    pub(super) is_saturated: bool,
 }
 
 impl Own {
     pub(super) fn of(table: &Table, expanded: &Expanded) -> Self {
         let columns = table.columns();
-        let mut own = Self { columns, list: vec![0; columns * expanded.nodes.len()] };
+        let mut own =
+            Self { columns, list: vec![0; columns * expanded.nodes.len()], is_saturated: false };
         for (spots, sharers) in table.own.iter().zip(&expanded.spots) {
             for (costs, sharers) in spots.values().zip(sharers) {
                 for (column, &cost) in costs.iter().enumerate() {
@@ -72,7 +75,7 @@ impl Own {
     fn add(&mut self, column: usize, sharer: Option<&(usize, usize)>, cost: u64) {
         let Some(&(node, _)) = sharer else { return };
         if let Some(slot) = self.list.get_mut(node * self.columns + column) {
-            *slot = slot.saturating_add(cost);
+            self.is_saturated |= !add_checked(slot, cost);
         }
     }
 }

@@ -60,6 +60,15 @@ pub(super) struct Table {
     /// What functions cost themselves, by function.
     pub(super) own: Vec<BTreeMap<At, Costs>>,
     pub(super) arcs: Vec<CallArc>,
+    /// Whether a sum reached the largest number of 64 bits, and stopped there.
+    pub(super) is_saturated: bool,
+}
+
+/// Adds to a sum; says whether it stayed below the largest number, where the sums of the reader
+/// stop, too.
+pub(super) fn add_checked(sum: &mut u64, cost: u64) -> bool {
+    *sum = sum.saturating_add(cost);
+    *sum < u64::MAX
 }
 
 impl Table {
@@ -157,15 +166,16 @@ impl Table {
             .collect();
         let row = |own: u32| rows.get(own as usize).copied();
         let columns = self.columns();
+        let mut fits = true;
         for part in &profile.parts {
             let Ok(at_place) = self.places.binary_search(&place(part)) else { continue };
             let base = at_place * self.width();
             let add = |into: &mut Costs, costs: &[u64]| {
-                for (&event, &cost) in events.iter().zip(costs) {
-                    if let Some(slot) = into.get_mut(base + event) {
-                        *slot = slot.saturating_add(cost);
-                    }
-                }
+                let pairs = events.iter().zip(costs);
+                pairs.fold(true, |fits, (&event, &cost)| {
+                    let slot = into.get_mut(base + event);
+                    slot.is_none_or(|slot| add_checked(slot, cost)) && fits
+                })
             };
             for cost in &part.costs {
                 let Some(own) = row(cost.spot.function).and_then(|row| self.own.get_mut(row))
@@ -177,7 +187,7 @@ impl Table {
                     line: cost.spot.line,
                     address: cost.spot.address,
                 };
-                add(own.entry(at).or_insert_with(|| vec![0; columns]), &cost.costs);
+                fits &= add(own.entry(at).or_insert_with(|| vec![0; columns]), &cost.costs);
             }
             let calls_column = base + self.events.len();
             for call in &part.calls {
@@ -196,13 +206,14 @@ impl Table {
                     self.arcs.push(CallArc { caller, at, callee, costs: vec![0; columns] });
                 }
                 if let Some(arc) = self.arcs.get_mut(slot) {
-                    add(&mut arc.costs, &call.costs);
+                    fits &= add(&mut arc.costs, &call.costs);
                     if let Some(calls) = arc.costs.get_mut(calls_column) {
-                        *calls = calls.saturating_add(call.count);
+                        fits &= add_checked(calls, call.count);
                     }
                 }
             }
         }
+        self.is_saturated |= !fits;
     }
 }
 
