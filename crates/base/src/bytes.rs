@@ -54,6 +54,15 @@ pub enum ReadError {
         /// What the storage said.
         cause: String,
     },
+    /// A folder holds more files than are looked through. Some of them would be no answer: which
+    /// ones depends on the disk.
+    #[error("more than {most} files lie in and below {folder}: name a folder inside it")]
+    TooManyFiles {
+        /// The folder.
+        folder: String,
+        /// Files that are looked through at most.
+        most: usize,
+    },
 }
 
 /// Reads `len` bytes at `offset`: borrowed where the source lies in memory, copied otherwise.

@@ -27,7 +27,8 @@ impl Host {
         if found.databases.is_empty() && found.measurements.is_empty() && found.traces.is_empty() {
             return Err(nothing(&name, &found));
         }
-        let mut reply = OpenReply { items: Vec::new(), notes: Vec::new(), errors: Vec::new() };
+        let notes: Vec<String> = found.note().into_iter().collect();
+        let mut reply = OpenReply { items: Vec::new(), notes, errors: Vec::new() };
         let mut databases = found.databases;
         for (path, trace) in &found.traces {
             match self.convert(path, trace, control) {

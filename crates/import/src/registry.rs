@@ -71,7 +71,12 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
     let found = if names.is_empty() {
         "it has no files".to_owned()
     } else {
-        format!("none of its files is known ({})", names.join(", "))
+        let looked_at = if entries.len() > MAX_FILES {
+            format!("; the {MAX_FILES} likeliest were looked at")
+        } else {
+            String::new()
+        };
+        format!("none of its files is known ({}{looked_at})", names.join(", "))
     };
     Err(ImportError::NotRecognised {
         origin,

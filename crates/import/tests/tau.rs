@@ -551,3 +551,24 @@ fn damaged_files_open_or_say_why() {
     let error = open_file(&foreign, "x", &Limits::default()).err().unwrap().to_string();
     assert!(error.contains(".ppk"), "{error}");
 }
+
+#[test]
+fn call_paths_that_are_too_long_stand_as_one_name_and_are_counted() {
+    let long = |functions: usize| {
+        let names: Vec<String> = (0..functions).map(|at| format!("f{at}")).collect();
+        names.join(" => ")
+    };
+    let (whole, too_long, longer) = (long(3_000), long(10_001), long(10_002));
+    let paths = |names: &[&str]| {
+        let rows: Vec<_> = names.iter().map(|name| (*name, 1, 0, 1.0, 1.0)).collect();
+        let x = experiment(&profile(&rows, &[]));
+        let told = x.issues.list().iter().find(|issue| issue.kind == "path-too-long").cloned();
+        (x.contexts.len(), told)
+    };
+    let (contexts, told) = paths(&[&whole]);
+    assert!(contexts >= 3_000 && told.is_none(), "{contexts} {told:?}");
+    let (contexts, told) = paths(&[&too_long, &longer]);
+    let told = told.unwrap().message;
+    assert!(contexts < 10, "{contexts}");
+    assert!(told.contains("more than 10000 functions") && told.contains("2 of them"), "{told}");
+}

@@ -11,8 +11,9 @@ use crate::{MappedFile, StreamedFile};
 /// Folders inside folders that are looked into; also what stops at links that lead in a circle.
 const MAX_DEPTH: u32 = 12;
 
-/// Files after which a walk stops looking into further folders.
-const MAX_FILES: usize = 200_000;
+/// Files that a walk lists at most, unless told otherwise. Profiles of TAU are one file for each of
+/// 100,000 ranks and each of several metrics.
+const MAX_FILES: usize = 1 << 20;
 
 /// A directory. Files are mapped when they are opened, or read piece by piece.
 #[derive(Debug, Clone)]
@@ -20,13 +21,15 @@ pub struct DiskFolder {
     path: PathBuf,
     name: String,
     is_streamed: bool,
+    max_files: usize,
 }
 
 impl DiskFolder {
     /// The directory at `path`.
     #[must_use]
     pub fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), name: path.display().to_string(), is_streamed: false }
+        let name = path.display().to_string();
+        Self { path: path.to_owned(), name, is_streamed: false, max_files: MAX_FILES }
     }
 
     /// The directory at `path`, whose files are read piece by piece ([`StreamedFile`]): because they
@@ -34,6 +37,12 @@ impl DiskFolder {
     #[must_use]
     pub fn streamed(path: &Path) -> Self {
         Self { is_streamed: true, ..Self::new(path) }
+    }
+
+    /// The same folder, whose walks end with an error beyond so many files.
+    #[must_use]
+    pub fn with_max_files(self, max_files: usize) -> Self {
+        Self { max_files, ..self }
     }
 
     fn open_file(&self, path: &Path) -> io::Result<Source> {
@@ -102,13 +111,14 @@ impl Folder for DiskFolder {
                     continue;
                 };
                 if metadata.is_file() {
+                    if out.len() >= self.max_files {
+                        let (folder, most) = (self.name.clone(), self.max_files);
+                        return Err(ReadError::TooManyFiles { folder, most });
+                    }
                     out.push(FolderEntry { path: name, len: metadata.len() });
                 } else if metadata.is_dir() && depth < MAX_DEPTH {
                     folders.push((format!("{name}/"), depth + 1));
                 }
-            }
-            if out.len() > MAX_FILES {
-                break;
             }
         }
         out.sort_by(|a, b| a.path.cmp(&b.path));
@@ -149,6 +159,17 @@ mod tests {
         for outside in ["../cli/Cargo.toml", "/etc/passwd", "src/../Cargo.toml", "src", "nothing"] {
             assert!(folder.open(outside).unwrap().is_none(), "{outside}");
         }
+    }
+
+    #[test]
+    fn a_folder_of_too_many_files_says_so_instead_of_listing_some() {
+        let folder = DiskFolder::new(Path::new(env!("CARGO_MANIFEST_DIR")));
+        let all = folder.walk().unwrap().len();
+        assert!(all > 5, "{all}");
+        assert_eq!(folder.clone().with_max_files(all).walk().unwrap().len(), all);
+        let error = folder.with_max_files(all - 1).walk().unwrap_err().to_string();
+        let expected = format!("more than {} files lie in and below ", all - 1);
+        assert!(error.starts_with(&expected) && error.contains("name a folder inside"), "{error}");
     }
 
     #[test]

@@ -375,8 +375,15 @@ impl Told<'_> {
         let each = |(group, stats): (usize, &parallax_analysis::clusters::GroupStats)| {
             format!("{} in group {}", figure(stats.mean, &feature.unit), group + 1)
         };
-        let means: Vec<String> = effect.groups.iter().enumerate().take(6).map(each).collect();
-        Some(format!("{}: {}", feature.name, means.join(", ")))
+        const NAMED: usize = 6;
+        let means: Vec<String> = effect.groups.iter().enumerate().take(NAMED).map(each).collect();
+        // Groups are numbered from the largest.
+        let more = match effect.groups.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            1 => ", and 1 smaller group".to_owned(),
+            n => format!(", and {n} smaller groups"),
+        };
+        Some(format!("{}: {}{more}", feature.name, means.join(", ")))
     }
 
     fn how(&self) -> String {

@@ -17,7 +17,8 @@ const DATABASE_FILES: [&str; 5] = ["meta.db", "profile.db", "cct.db", "trace.db"
 /// locations.
 const OTF2_PARTS: [&str; 2] = [".evt", ".def"];
 
-/// Files that are sniffed at most, so that a home folder named by mistake does not take minutes.
+/// Files that are sniffed at most, so that a home folder named by mistake does not take minutes;
+/// the nearest ones, because they are likelier meant than those far inside.
 const MAX_SNIFFED: usize = 2_000;
 
 /// Things that can be opened.
@@ -32,6 +33,22 @@ pub struct Found {
     pub measurements: Vec<ScalingSource>,
     /// Files that are neither, as paths: for the message when nothing else was found.
     pub others: Vec<String>,
+    /// Files that were not looked at, because there are too many and others lie nearer.
+    pub num_unread: usize,
+}
+
+impl Found {
+    /// What a person should know about files that were not looked at.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        (self.num_unread > 0).then(|| {
+            format!(
+                "{} files far inside were not looked at: the {MAX_SNIFFED} nearest ones were; \
+                 name a folder inside to have the others",
+                self.num_unread
+            )
+        })
+    }
 }
 
 /// Looks for everything in and below `folder` that can be opened. Reads the first bytes of files
@@ -64,7 +81,15 @@ pub fn discover(folder: &Arc<dyn Folder>) -> Result<Found, ReadError> {
     };
     let is_part = |entry: &FolderEntry| OTF2_PARTS.iter().any(|end| entry.path.ends_with(end));
     let single = entries.iter().filter(|entry| !is_in_database(entry) && !is_part(entry));
-    for entry in single.take(MAX_SNIFFED) {
+    let mut single: Vec<&FolderEntry> = single.collect();
+    found.num_unread = single.len().saturating_sub(MAX_SNIFFED);
+    if found.num_unread > 0 {
+        let depth = |entry: &FolderEntry| entry.path.matches('/').count();
+        single.sort_by(|a, b| depth(a).cmp(&depth(b)).then(a.path.cmp(&b.path)));
+        single.truncate(MAX_SNIFFED);
+        single.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+    for entry in single {
         // A file that cannot be read is not lost: it is named among the others.
         match folder.open(&entry.path) {
             Ok(Some(source)) if is_experiment_file(&source) => {
@@ -129,6 +154,19 @@ mod tests {
         assert_eq!(databases, ["runs/p1", "runs/p2"]);
         assert_eq!(measurements, ["a.json"]);
         assert_eq!(others, ["notes.txt"]);
+    }
+
+    #[test]
+    fn of_too_many_files_the_nearest_are_looked_at_and_the_rest_is_said() {
+        let table = "cores,input,time\n1,a,4.0\n2,a,2.0\n";
+        let mut files: Vec<(String, Vec<u8>)> =
+            (0..MAX_SNIFFED + 7).map(|at| (format!("a/b/{at}.txt"), b"x".to_vec())).collect();
+        files.push(("z.csv".to_owned(), table.as_bytes().to_vec()));
+        let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("home", files));
+        let found = discover(&folder).unwrap();
+        let names: Vec<&str> = found.measurements.iter().map(|file| &*file.name).collect();
+        assert_eq!((names, found.num_unread), (vec!["z.csv"], 8));
+        assert!(found.note().unwrap().starts_with("8 files far inside were not looked at"));
     }
 
     #[test]

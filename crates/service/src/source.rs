@@ -1,6 +1,6 @@
 //! Source files with the cost of their lines: the answers of `source_files` and `source`.
 
-use parallax_base::{Control, Folder, read_range};
+use parallax_base::{Control, Folder, ReadError, read_range};
 use parallax_engine::query::{NameMatch, QueryError, near_names};
 use parallax_engine::{EngineError, Groups, Measure, TreeView};
 use parallax_model::{ContextKind, ContextTree, StoreError};
@@ -104,12 +104,16 @@ impl Opened {
     ) -> Result<(String, Option<String>), ServiceError> {
         let missing = stored_paths(path).into_iter().next().unwrap_or_default();
         let Some(folder) = &self.session().experiment().sources else { return Ok((missing, None)) };
-        let read = |cause: parallax_base::ReadError| {
-            EngineError::from(StoreError::Read(format!("{path}: {cause}")))
+        let read =
+            |cause: ReadError| EngineError::from(StoreError::Read(format!("{path}: {cause}")));
+        let found = match open_text(&**folder, path) {
+            Err(cause @ ReadError::TooManyFiles { .. }) => {
+                notes.push(format!("the text of {path} was not looked for: {cause}"));
+                None
+            }
+            found => found.map_err(read)?,
         };
-        let Some((stored, source)) = open_text(&**folder, path).map_err(read)? else {
-            return Ok((missing, None));
-        };
+        let Some((stored, source)) = found else { return Ok((missing, None)) };
         let limit = self.limits.answer("the text of a source file", source.len());
         limit.map_err(|error| EngineError::from(StoreError::from(error)))?;
         let bytes = read_range(&*source, 0, source.len()).map_err(read)?;
@@ -134,7 +138,7 @@ fn stored_paths(path: &str) -> Vec<String> {
 fn open_text(
     folder: &dyn Folder,
     path: &str,
-) -> Result<Option<(String, parallax_base::Source)>, parallax_base::ReadError> {
+) -> Result<Option<(String, parallax_base::Source)>, ReadError> {
     for stored in stored_paths(path) {
         if let Some(source) = folder.open(&stored)? {
             return Ok(Some((stored, source)));

@@ -82,6 +82,10 @@ fn check(context: &Context, places: &[Place]) -> anyhow::Result<()> {
     let mut empty = Vec::new();
     for place in places {
         let found = discover(&place.folder).with_context(|| place.folder.name().to_owned())?;
+        if let Some(note) = found.note() {
+            let name = place.folder.name();
+            Notice::new(Level::Warning, format!("{name}: {note}")).print(&context.stderr);
+        }
         if found.databases.is_empty() && found.measurements.is_empty() {
             empty.push(place.folder.name());
         }

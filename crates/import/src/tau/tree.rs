@@ -83,6 +83,7 @@ impl Tree {
                 None => 0,
             };
             let mut names = GroupNames::of(&group.profiles);
+            names.say_too_long(issues);
             placements.push(names.place(&mut arena, base, issues));
             limits.metadata("the calling context tree", arena.nodes.len() as u64 * NODE_BYTES)?;
         }
@@ -124,11 +125,14 @@ struct GroupNames<'p> {
     placed: HashMap<Vec<&'p str>, u32>,
     /// Nodes whose path ends in a function; at most two are kept.
     by_end: HashMap<&'p str, Vec<u32>>,
+    /// Names with more functions than a path may have.
+    num_too_long: usize,
 }
 
 impl<'p> GroupNames<'p> {
     fn of(profiles: &'p Profiles) -> Self {
-        let split = |name: &'p str| {
+        let mut num_too_long = 0;
+        let mut split = |name: &'p str| {
             let mut functions = Vec::new();
             let mut sampled = Vec::new();
             for part in call_path(name) {
@@ -140,13 +144,26 @@ impl<'p> GroupNames<'p> {
                 }
             }
             if functions.len() > LONGEST_PATH {
+                num_too_long += 1;
                 (vec![name.trim()], Vec::new())
             } else {
                 (functions, sampled)
             }
         };
         let paths = profiles.timers.iter().map(|timer| split(&timer.name)).collect();
-        Self { profiles, paths, placed: HashMap::new(), by_end: HashMap::new() }
+        Self { profiles, paths, placed: HashMap::new(), by_end: HashMap::new(), num_too_long }
+    }
+
+    fn say_too_long(&self, issues: &mut Issues) {
+        let n = self.num_too_long;
+        if n > 0 {
+            issues.report(Severity::Warning, Stage::Import, "path-too-long", Place::Whole, || {
+                format!(
+                    "call paths of more than {LONGEST_PATH} functions are not taken apart: {n} of \
+                     them stand as one function each, with the whole path as its name"
+                )
+            });
+        }
     }
 
     fn place(&mut self, arena: &mut Arena, base: u32, issues: &mut Issues) -> Placement {

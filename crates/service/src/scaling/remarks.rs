@@ -52,7 +52,16 @@ impl ScalingAnswer {
                 region.verdict.sentences.push(words);
             }
         }
-        told.truncate(5);
+        const NAMED: usize = 5;
+        let more = told.len().saturating_sub(NAMED);
+        told.truncate(NAMED);
+        if more > 0 {
+            let (plural, verb) = if more == 1 { ("", "loses") } else { ("s", "lose") };
+            told.push(format!(
+                "{more} more region{plural} {verb} less, but {:.0} % or more each",
+                100.0 * WORTH_A_WORD
+            ));
+        }
         let has_gain = self.ranked().iter().any(|loss| loss.share.unwrap_or(0.0) < -0.05);
         if has_gain && !told.is_empty() {
             told.push(
