@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { treeRows } from "../src/base/tree-rows.ts";
 import { example, region } from "./scaling-example.ts";
 import { suggested } from "../src/views/scaling/context.svelte.ts";
-import { ComparedData, changeMark, changeText, ratioWords } from "../src/views/scaling/compared.ts";
+import { ComparedData, changeMark, changeReason, changeText, ratioWords } from "../src/views/scaling/compared.ts";
 import { amountText, placeOf, regionName, type ScalingData } from "../src/views/scaling/data.ts";
 import { mapCsv } from "../src/views/scaling/export.ts";
 import { cellText, lettersOf, mapColumn, mapValue, MAP_KINDS, rangesOf, tickText } from "../src/views/scaling/maps.ts";
@@ -237,7 +237,7 @@ describe("comparison", () => {
     titles: ["v1", "v2"], inputs: ["x"], cores: [1, 2], only_old: [], only_new: [], sentences: [], notes: [],
     regions: [{ id: "0", parent: null, display_name: "whole program", path: "", range: 0.2 }],
   };
-  const cells = tableFromArrays({ time_ratio: [0.5, 1.01], change: ["faster", "within noise"], chance: [0.1, null], efficiency: [0, -0.2] });
+  const cells = tableFromArrays({ time_ratio: [0.5, 1.01], change: ["faster", "within noise"], p_adjusted: [0.01, 0.4], efficiency: [0, -0.2] });
   const data = new ComparedData(reply, { cells: cells as unknown as Table });
 
   it("puts twice and half as fast at the same distance", () => {
@@ -248,7 +248,9 @@ describe("comparison", () => {
 
   it("marks and counts what is beyond noise only", () => {
     expect(data.counts(0)).toEqual({ faster: 1, slower: 0, cells: 2 });
-    expect([changeMark(data.change(0, 0, 0)), changeMark(data.change(0, 0, 1))]).toEqual(["▼ ", ""]);
+    expect([changeMark(data.change(0, 0, 0)), changeMark(data.change(0, 0, 1)), changeMark("not judged")]).toEqual(["▼ ", "", "? "]);
+    expect(changeReason("not judged", Number.NaN, [1, 1])).toBe("Not judged: 1 against 1 runs, and of a single run the spread is unknown.");
+    expect(changeReason("slower", 0.01, [3, 3])).toBe("Counts as slower: 3 against 3 runs, p = 0.01 adjusted for all that was looked at.");
     expect([ratioWords(0.75), ratioWords(1.25), ratioWords(1)]).toEqual(["takes 25.0\u202f% less time", "takes 25.0\u202f% more time", "the same"]);
   });
 });

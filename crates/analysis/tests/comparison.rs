@@ -11,7 +11,9 @@ use parallax_analysis::comparison::stats::{
 };
 use parallax_analysis::comparison::{
     Comparison, ComparisonOptions, Execution, Matching, Over, Presence, Version, compare,
+    location_costs,
 };
+use parallax_analysis::correlation::{ColumnKind, CorrelationOrder, LocationColumn, correlate};
 use parallax_base::{Control, MetricIdx, Unit};
 use parallax_engine::{LocationChoice, Session};
 use parallax_testkit::drawn::draw;
@@ -331,8 +333,13 @@ fn tests_of_two_samples_agree_with_numbers_worked_out_by_hand() {
     // All pairs three times as much: no doubt at all, although they differ.
     let test = paired_ratio(&[1.0, 2.0, 9.0], &[3.0, 6.0, 27.0], Basis::PairedLocations).unwrap();
     assert_eq!((test.p, test.interval), (0.0, (8.0, 8.0)));
-    // Values that do not vary: certain, or equal.
-    assert_eq!(welch(&[1.0, 1.0], &[2.0, 2.0], Basis::Repetitions).unwrap().p, 0.0);
+    // Values that do not vary: certain of counts; of times, which are rounded, as likely as that
+    // two and two values do not overlap, in 2 of 6 arrangements.
+    let test = welch(&[1.0, 1.0], &[2.0, 2.0], Basis::Repetitions).unwrap();
+    assert_eq!(test.p, 0.0);
+    assert!((test.of_rounded().p - 1.0 / 3.0).abs() < 1e-12);
+    let vary = welch(&[1.0, 1.1], &[2.0, 2.1], Basis::Repetitions).unwrap();
+    assert_eq!(vary.of_rounded(), vary);
     assert_eq!(welch(&[1.0, 1.0], &[1.0, 1.0], Basis::Repetitions).unwrap().p, 1.0);
     assert_eq!(welch(&[1.0], &[1.0, 2.0], Basis::Repetitions), None);
 }
@@ -361,11 +368,162 @@ fn correlations_agree_with_their_definitions() {
     // Sums of squares 5 and 22.6875, of products 10.75.
     assert!((r.coefficient - 10.75 / (5.0_f64 * 23.1875).sqrt()).abs() < 1e-12, "{r:?}");
     assert_eq!(spearman(&x, &y).unwrap().coefficient, 1.0);
-    assert_eq!(spearman(&x, &y).unwrap().p, 0.0);
     assert_eq!(pearson(&x, &[1.0; 4]), None);
     // Of 24 orders of four values, 1 - 6 sum d^2 / (n (n^2 - 1)).
     let shuffled = [3.0, 1.0, 4.0, 2.0];
     assert!(
         (spearman(&x, &shuffled).unwrap().coefficient - (1.0 - 6.0 * 10.0 / 60.0)).abs() < 1e-12
     );
+}
+
+/// Every order of `values`.
+fn orders(values: &[f64]) -> Vec<Vec<f64>> {
+    if values.is_empty() {
+        return vec![Vec::new()];
+    }
+    let each = |at: usize| {
+        let mut rest = values.to_vec();
+        let first = rest.remove(at);
+        orders(&rest).into_iter().map(move |rest| [vec![first], rest].concat())
+    };
+    (0..values.len()).flat_map(each).collect()
+}
+
+#[test]
+fn a_perfect_order_of_few_locations_is_as_likely_as_one_order_of_all() {
+    // 2 of n! orders are perfect.
+    for (n, expected) in
+        [(3_u32, 1.0 / 3.0), (4, 1.0 / 12.0), (5, 1.0 / 60.0), (9, 2.0 / 362_880.0)]
+    {
+        let x: Vec<f64> = (0..n).map(f64::from).collect();
+        let y: Vec<f64> = x.iter().map(|x| x * x).collect();
+        let found = spearman(&x, &y).unwrap();
+        assert!((found.p - expected).abs() < 1e-12, "{n}: {found:?}");
+        // On a line as well, whatever Student's distribution says of normal values.
+        assert!((pearson(&x, &x).unwrap().p - expected).abs() < 1e-12, "{n}");
+        let falling: Vec<f64> = x.iter().map(|x| -x).collect();
+        assert!((spearman(&x, &falling).unwrap().p - expected).abs() < 1e-12, "{n}");
+    }
+    // Beyond, Student's distribution; of a perfect order still two of 12!.
+    let x: Vec<f64> = (0..12).map(f64::from).collect();
+    assert!((spearman(&x, &x).unwrap().p / (2.0 / 479_001_600.0) - 1.0).abs() < 1e-9);
+    // As cor.test of R says: ten of 120 orders are as far from 0 as one
+    // swap of neighbours, or farther.
+    let p = |y: &[f64]| {
+        let x: Vec<f64> = (0_u32..).map(f64::from).take(y.len()).collect();
+        spearman(&x, y).unwrap().p
+    };
+    assert!((p(&[1.0, 2.0, 3.0, 5.0, 4.0]) - 10.0 / 120.0).abs() < 1e-12);
+}
+
+#[test]
+fn what_two_columns_have_in_one_location_only_is_no_more_than_that_location() {
+    // A function that runs on one of 100 locations, and another that runs there, too: 1 of 100
+    // arrangements puts them together.
+    let mut x = vec![0.0; 100];
+    x[17] = 5.0;
+    let y: Vec<f64> = x.iter().map(|x| 2.0 * x).collect();
+    for found in [pearson(&x, &y).unwrap(), spearman(&x, &y).unwrap()] {
+        assert_eq!(found.coefficient, 1.0);
+        assert!((found.p - 0.01).abs() < 1e-9, "{found:?}");
+    }
+}
+
+#[test]
+fn few_locations_never_come_first() {
+    let lot = |seed: u64, at: u64| ((seed + at * at * 7919) % 101) as f64;
+    let few = |at: u64, value: f64| if at < 3 { value } else { f64::NAN };
+    let column = |context: &str, of: &dyn Fn(u64) -> f64| LocationColumn {
+        kind: ColumnKind::Cost { metric: "TIME".into(), context: context.into() },
+        values: (0..60).map(of).collect(),
+    };
+    let columns = vec![
+        column("copies", &|at| few(at, at as f64)),
+        column("kernels", &|at| few(at, 2.0 * at as f64)),
+        column("solve", &|at| at as f64 + 0.3 * lot(5, at)),
+        column("wait", &|at| 100.0 - at as f64 - 0.3 * lot(23, at)),
+    ];
+    let order = CorrelationOrder::Significance;
+    let found = correlate(columns, |_| true, order, 10, &Control::new()).unwrap();
+    let first = &found.pairs[0];
+    assert_eq!((first.a, first.b, first.spearman.count), (2, 3, 60), "{:?}", found.pairs);
+    let few = found.pairs.iter().find(|pair| (pair.a, pair.b) == (0, 1)).unwrap();
+    assert_eq!((few.spearman.coefficient, few.spearman.count), (1.0, 3));
+    assert!((few.spearman.p - 1.0 / 3.0).abs() < 1e-12 && few.pearson.p >= few.spearman.p);
+}
+
+#[test]
+fn columns_by_lot_are_correlated_in_at_most_as_many_questions_as_the_level_says() {
+    let mut state = 11_u64;
+    let mut lot = |sides: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) % sides) as f64
+    };
+    // Few and more locations; values that are nearly all different, and many equal ones.
+    for (locations, sides) in [(4, 1000), (6, 1000), (6, 3), (9, 4), (14, 1000), (30, 5)] {
+        let mut alarms = [0, 0];
+        for _ in 0..1000 {
+            let columns = (0..5).map(|at| LocationColumn {
+                kind: ColumnKind::Cost { metric: "TIME".into(), context: format!("f{at}") },
+                values: (0..locations).map(|_| lot(sides)).collect(),
+            });
+            let order = CorrelationOrder::Significance;
+            let found = correlate(columns.collect(), |_| true, order, 10, &Control::new()).unwrap();
+            alarms[0] += u32::from(found.pairs.iter().any(|pair| pair.spearman_adjusted < 0.05));
+            alarms[1] += u32::from(found.pairs.iter().any(|pair| pair.pearson_adjusted < 0.05));
+        }
+        // Beyond nine locations Student's distribution is near, not exact.
+        let most = if locations <= 9 { 50 } else { 65 };
+        assert!(alarms[0] <= most, "{locations} locations, {sides}: {alarms:?} of 1000");
+        assert!(alarms[1] <= 80, "{locations} locations, {sides}: {alarms:?} of 1000");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn the_probability_of_few_ranks_is_the_share_of_all_orders(
+        pairs in prop::collection::vec((0_u8..5, 0_u8..9), 3..7),
+    ) {
+        let x: Vec<f64> = pairs.iter().map(|pair| f64::from(pair.0)).collect();
+        let y: Vec<f64> = pairs.iter().map(|pair| f64::from(pair.1)).collect();
+        let Some(found) = spearman(&x, &y) else { return Ok(()) };
+        let (x, y) = (ranks(&x), ranks(&y));
+        let mean = (x.len() as f64 + 1.0) / 2.0;
+        let far = |y: &[f64]| {
+            x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum::<f64>().abs()
+        };
+        let (all, seen) = (orders(&y), far(&y));
+        let as_far = all.iter().filter(|order| far(order) >= seen - 1e-9).count();
+        prop_assert!((found.p - as_far as f64 / all.len() as f64).abs() < 1e-12, "{:?}", found);
+    }
+}
+
+#[test]
+fn the_most_expensive_functions_are_kept_when_not_all_fit() {
+    // The last function of the tree has 55 of 100 s and rises with the rank; ten before it are as
+    // cheap as makes no difference, but above the least share.
+    let mut drawing = String::from("main 0.1 0.1 0.1 0.1\n");
+    for at in 0..10 {
+        drawing.push_str(&format!("  early{at} 1.1 1.1 1.2 1.1\n"));
+    }
+    drawing.push_str("  late 5.0 10.0 17.0 23.0\n");
+    let session = drawn(&drawing);
+    let version = Version { name: String::new(), executions: vec![execution(&session)] };
+    let costs = |most_cells: usize| {
+        location_costs(&version, Matching::Function, 1.0, most_cells, &Control::new()).unwrap()
+    };
+    // Two numbers for each of four locations: three rows, of which one is the whole program.
+    let found = costs(3 * 2 * 4);
+    assert_eq!((found.rows.len(), found.left_out), (2, 9));
+    assert_eq!(found.rows[0], ("late".to_owned(), vec![5.0, 10.0, 17.0, 23.0]));
+    for (whole, expected) in found.whole.iter().zip([16.1, 21.1, 29.1, 34.1]) {
+        assert!((whole - expected).abs() < 1e-9, "{:?}", found.whole);
+    }
+    let all = costs(usize::MAX);
+    assert_eq!((all.rows.len(), all.left_out), (11, 0));
+    // However little fits, one function does.
+    assert_eq!(costs(0).rows[0].0, "late");
 }

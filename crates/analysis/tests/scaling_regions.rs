@@ -3,14 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 
+use parallax_analysis::comparison::stats::t_two_sided;
 use parallax_analysis::scaling::{
-    Change, CompareOptions, EnergyError, EnergyGates, EnergyOptions, Entry, Grid, ImbalanceRule,
-    Interval, Map, MapOptions, Measure, OpenMpTimes, PopError, PopIdeal, PopScaling, PopTimes,
-    PowerSample, Program, Region, RegionTimeFold, Trend, VerdictOptions, compare, dispersion,
-    energy_delay_product, energy_from_deltas, energy_from_mean_power, energy_validity, fit_amdahl,
-    fit_gustafson, fit_usl, gaps, imbalance, maps, normalise_over_cores, openmp_efficiencies,
-    outliers, pop_efficiencies, region_energy, self_time, serial_fraction, share_of_parent, spread,
-    union_length, verdicts, weak_table,
+    ChangeKind, ChangeLimits, CompareOptions, EnergyError, EnergyGates, EnergyOptions, Entry, Grid,
+    ImbalanceRule, Interval, Map, MapOptions, Measure, OpenMpTimes, PopError, PopIdeal, PopScaling,
+    PopTimes, PowerSample, Program, Region, RegionTimeFold, Trend, VerdictOptions, compare,
+    dispersion, energy_delay_product, energy_from_deltas, energy_from_mean_power, energy_validity,
+    fit_amdahl, fit_gustafson, fit_usl, gaps, imbalance, judge, maps, normalise_over_cores,
+    openmp_efficiencies, outliers, pop_efficiencies, region_energy, self_time, serial_fraction,
+    share_of_parent, spread, union_length, verdicts, weak_table,
 };
 use proptest::prelude::*;
 
@@ -342,24 +343,95 @@ fn comparison_tells_noise_from_change() {
         ],
     );
     let found = compare(&old, &new, CompareOptions::default());
-    let chance = 0.1;
-    assert_eq!(
-        found.changes,
-        [
-            Some(Change::Faster { chance }),
-            Some(Change::Slower { chance }),
-            Some(Change::WithinNoise),
-            None,
-        ]
-    );
+    let kinds: Vec<Option<ChangeKind>> =
+        found.changes.iter().map(|change| change.map(|change| change.kind)).collect();
+    let expected = [ChangeKind::Faster, ChangeKind::Slower, ChangeKind::WithinNoise];
+    assert_eq!(kinds, [expected.map(Some).as_slice(), &[None]].concat());
+    // Means 10.1 and 8.1, variances 0.01, three each: t = 2 / sqrt(0.02 / 3), four degrees.
+    let test = found.changes[0].unwrap().test.unwrap();
+    let t = 2.0 / (0.02_f64 / 3.0).sqrt();
+    close(test.p, t_two_sided(t, 4.0));
+    assert!(test.adjusted_p > test.p, "three configurations were looked at");
     close(found.time_ratio.get(0, 0).unwrap(), 8.1 / 10.1);
     close(found.efficiency.get(0, 1).unwrap(), 8.1 / 14.0 - 10.1 / 12.2);
     assert_eq!(found.efficiency.get(1, 1), None);
     assert_eq!((found.added_inputs, found.added_cores), (vec![], vec![4]));
-    // One run against one proves nothing, and says so.
-    let single = |time: f64| grid(&["a"], &[1], vec![vec![vec![time]]]);
-    let found = compare(&single(2.0), &single(1.0), CompareOptions::default());
-    assert_eq!(found.changes, [Some(Change::Faster { chance: 1.0 })]);
+    // One run against one, or against several, proves nothing, however far apart they are.
+    let single = |times: &[f64]| grid(&["a"], &[1], vec![vec![times.to_vec()]]);
+    for new in [&[1.0][..], &[1.0, 1.01, 1.02]] {
+        let found = compare(&single(&[2.0]), &single(new), CompareOptions::default());
+        let change = found.changes[0].unwrap();
+        assert_eq!((change.kind, change.test), (ChangeKind::NotJudged, None));
+        assert_eq!(change.runs, (1, new.len()));
+    }
+}
+
+/// Numbers by lot, the same in every run of the test.
+struct Lot(u64);
+
+impl Lot {
+    /// Evenly from 0 to 1.
+    fn even(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// With the normal distribution.
+    fn normal(&mut self) -> f64 {
+        (-2.0 * (1.0 - self.even()).ln()).sqrt() * (std::f64::consts::TAU * self.even()).cos()
+    }
+}
+
+#[test]
+fn equal_versions_are_told_apart_in_at_most_as_many_comparisons_as_the_level_says() {
+    type Noise = fn(&mut Lot) -> f64;
+    // How many of 1000 comparisons may be alarms, which is what the level says.
+    let noises: [(&str, usize, Noise); 5] = [
+        ("normal", 50, |lot| 0.03 * lot.normal()),
+        // Now and then something disturbs a run a lot.
+        ("disturbed", 50, |lot| -0.05 * (1.0 - lot.even()).ln()),
+        ("skewed", 50, |lot| 0.02 * lot.normal().exp()),
+        // A clock that is as coarse as the noise.
+        ("rounded", 50, |lot| (0.6 * lot.normal()).round() * 0.05),
+        // Run times do not end at a bound on both sides; where they did, it would be a little more.
+        ("even", 80, |lot| 0.1 * lot.even()),
+    ];
+    for (name, most, noise) in noises {
+        for runs in [2, 3, 5] {
+            let mut lot = Lot(runs);
+            let mut drawn = || {
+                let mut cell =
+                    |time: f64| (0..runs).map(|_| time * (1.0 + noise(&mut lot))).collect();
+                let rows =
+                    [40.0, 80.0].map(|work| [1.0, 2.0, 4.0].map(|p| cell(work / p)).to_vec());
+                grid(&["a", "b"], &[1, 2, 4], rows.to_vec())
+            };
+            let alarms = (0..1000)
+                .filter(|_| {
+                    let mut regions: Vec<_> = (0..3)
+                        .map(|_| compare(&drawn(), &drawn(), CompareOptions::default()))
+                        .collect();
+                    let tested = judge(regions.iter_mut(), ChangeLimits::default());
+                    assert_eq!(tested, 18);
+                    let changes = regions.iter().flat_map(|region| region.changes.iter().flatten());
+                    changes.into_iter().any(|change| change.kind.counts())
+                })
+                .count();
+            assert!(alarms <= most, "{name}, {runs} runs: {alarms} of 1000 comparisons");
+        }
+    }
+    // The rule still finds what is there: 10 % in one of six configurations, five runs each.
+    let mut lot = Lot(9);
+    let mut version = |slower: f64| {
+        let mut cell = |time: f64| (0..5).map(|_| time * (1.0 + 0.01 * lot.normal())).collect();
+        let rows =
+            [40.0, 80.0 * slower].map(|work| [1.0, 2.0, 4.0].map(|p| cell(work / p)).to_vec());
+        grid(&["a", "b"], &[1, 2, 4], rows.to_vec())
+    };
+    let found = compare(&version(1.0), &version(1.1), CompareOptions::default());
+    let slower = found.changes.iter().flatten().filter(|c| c.kind == ChangeKind::Slower).count();
+    assert_eq!(slower, 3, "{:?}", found.changes);
 }
 
 /// A program with a serial region of 1 s (checkpoint) and a parallel one of `work` s.

@@ -56,6 +56,7 @@ pub(crate) fn differences(
         }
         .to_owned(),
         basis: pair.and_then(|pair| pair.basis).map(|basis| basis.name().to_owned()),
+        evidence: pair.map(|pair| comparison.evidence(pair)).unwrap_or_default(),
         sentences: pair.map(|pair| comparison.sentences(pair)).unwrap_or_default(),
         notes,
     };

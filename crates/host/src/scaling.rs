@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use parallax_service::analysis::scaling::{Map, Maps, Measure as ScalingMeasure, difference_range};
+use parallax_service::analysis::scaling::{
+    ChangeLimits, Map, Maps, Measure as ScalingMeasure, difference_range,
+};
 use parallax_service::scaling::{
     Ensemble, ModelRequest, NumberRule, ScalingAnswer, ScalingRegion, compare_versions,
     energy_table, models as find_models, pop_table, scaling as answer_scaling,
@@ -180,9 +182,12 @@ pub(crate) fn models(ensemble: &Ensemble, ask: &ModelsAsk) -> Answered {
 
 pub(crate) fn compare(old: &Ensemble, new: &Ensemble, ask: &CompareAsk) -> Answered {
     let request = ask.view.request(&[])?;
-    let tolerance = ask.tolerance.unwrap_or(TOLERANCE_PERCENT) / 100.0;
+    let limits = ChangeLimits {
+        tolerance: ask.tolerance.unwrap_or(TOLERANCE_PERCENT) / 100.0,
+        level: ask.significance.unwrap_or(ChangeLimits::default().level),
+    };
     let answer =
-        compare_versions(old, new, &request, tolerance).map_err(|error| scaling_error(&error))?;
+        compare_versions(old, new, &request, limits).map_err(|error| scaling_error(&error))?;
     let at_path: HashMap<&str, u32> =
         (0..).zip(&answer.regions).map(|(at, region)| (region.region.path.as_str(), at)).collect();
     let parent = |region: &parallax_service::scaling::Region| {
@@ -205,6 +210,7 @@ pub(crate) fn compare(old: &Ensemble, new: &Ensemble, ask: &CompareAsk) -> Answe
         regions: regions.collect(),
         only_old: answer.only_old.clone(),
         only_new: answer.only_new.clone(),
+        evidence: answer.evidence.clone(),
         sentences: answer.sentences.clone(),
         notes: answer.notes.clone(),
     };

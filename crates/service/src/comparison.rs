@@ -1,8 +1,9 @@
 //! Experiments beside each other: the answer of `compare`.
 
+use parallax_analysis::comparison::stats::adjust;
 use parallax_analysis::comparison::{
-    Comparison, ComparisonOptions, ContextDelta, Delta, Execution, Version, VersionPair, amount,
-    compare,
+    Basis, Comparison, ComparisonOptions, ContextDelta, Delta, Execution, Version, VersionPair,
+    amount, compare,
 };
 use parallax_base::{ContextIdx, Control, Issues, MetricIdx, Unit};
 use parallax_engine::query::{QueryError, is_formula, parse_formula, parse_metrics};
@@ -329,6 +330,9 @@ fn outermost(tree: &ContextTree, contexts: &[ContextIdx]) -> Vec<ContextIdx> {
 
 fn outcomes(comparison: &Comparison, gates: &[Gate]) -> Vec<GateOutcome> {
     let mut out = Vec::new();
+    // Conditions are a question of their own, adjusted for as many as there are: who sets two looks
+    // twice.
+    let mut asked: Vec<(&VersionPair, &Gate, Delta)> = Vec::new();
     for pair in &comparison.pairs {
         let mut sets = pair.watched.iter();
         for gate in gates {
@@ -336,38 +340,40 @@ fn outcomes(comparison: &Comparison, gates: &[Gate]) -> Vec<GateOutcome> {
                 Some(_) => sets.next().copied(),
                 None => pair.total().copied(),
             };
-            let Some(delta) = delta else { continue };
-            // Of one set alone nothing needs to be adjusted.
-            let is_noise = delta.test.is_some_and(|test| test.p >= comparison.level);
-            let chance = delta.test.map_or("", |test| test.basis.chance());
-            let change = gate.change(delta.old, delta.new).unwrap_or(0.0);
-            let is_beyond = gate.is_beyond(change);
-            let is_failed = is_beyond && !(gate.is_significant_only && is_noise);
-            let told = if gate.is_percent() && change.is_finite() {
-                format!("{change:+.2} %")
-            } else if gate.is_percent() {
-                "only in the new version".to_owned()
-            } else {
-                let sign = if change > 0.0 { "+" } else { "" };
-                format!("{sign}{}", amount(change, &comparison.unit))
-            };
-            let noise = match (is_beyond, is_noise, gate.is_significant_only) {
-                (true, true, true) => format!("; {chance}, so it does not count"),
-                (true, true, false) => format!("; {chance}"),
-                _ => String::new(),
-            };
-            let version = comparison.versions.get(pair.new);
-            out.push(GateOutcome {
-                gate: gate.text.clone(),
-                version: version.map(|version| version.name.clone()).unwrap_or_default(),
-                is_failed,
-                text: format!(
-                    "{told}: {} instead of {}{noise}",
-                    amount(delta.new, &comparison.unit),
-                    amount(delta.old, &comparison.unit)
-                ),
-            });
+            asked.extend(delta.map(|delta| (pair, gate, delta)));
         }
+    }
+    adjust(asked.iter_mut().filter_map(|(.., delta)| delta.test.as_mut()));
+    for (pair, gate, delta) in asked {
+        let is_noise = delta.is_significant(comparison.level) == Some(false);
+        let chance = delta.test.map_or("", |test| test.basis.chance());
+        let change = gate.change(delta.old, delta.new).unwrap_or(0.0);
+        let is_beyond = gate.is_beyond(change);
+        let is_failed = is_beyond && !(gate.is_significant_only && is_noise);
+        let told = if gate.is_percent() && change.is_finite() {
+            format!("{change:+.2} %")
+        } else if gate.is_percent() {
+            "only in the new version".to_owned()
+        } else {
+            let sign = if change > 0.0 { "+" } else { "" };
+            format!("{sign}{}", amount(change, &comparison.unit))
+        };
+        let noise = match (is_beyond, is_noise, gate.is_significant_only) {
+            (true, true, true) => format!("; {chance}, so it does not count"),
+            (true, true, false) => format!("; {chance}"),
+            _ => String::new(),
+        };
+        let version = comparison.versions.get(pair.new);
+        out.push(GateOutcome {
+            gate: gate.text.clone(),
+            version: version.map(|version| version.name.clone()).unwrap_or_default(),
+            is_failed,
+            text: format!(
+                "{told}: {} instead of {}{noise}",
+                amount(delta.new, &comparison.unit),
+                amount(delta.old, &comparison.unit)
+            ),
+        });
     }
     out
 }
@@ -410,7 +416,8 @@ impl ComparisonOutcome {
         rows
     }
 
-    /// One row for each context and each version but the first.
+    /// One row for each context and each version but the first; the last columns say what its
+    /// probabilities stand on.
     #[must_use]
     pub fn table(&self, order: ComparisonOrder) -> Table {
         let mut rows: Vec<(&VersionPair, usize, ContextDelta)> = Vec::new();
@@ -421,7 +428,15 @@ impl ComparisonOutcome {
                 }
             }
         }
-        self.columns(&rows)
+        let mut table = self.columns(&rows);
+        let doc = "What p stands on: repetitions, paired locations or locations; null where nothing \
+                   was tested.";
+        let basis = rows.iter().map(|(pair, ..)| pair.basis.map(Basis::name));
+        table.columns.push(Column::optional_strings("basis", doc, basis));
+        let doc = "Differences that were tested at once, which p_adjusted is adjusted for.";
+        let looks = vec![self.comparison.num_tested as u64; rows.len()];
+        table.columns.push(Column::u64s("tested", "", doc, looks));
+        table
     }
 
     /// The rows of one pair of versions in the order of the tree, the whole program first, with

@@ -1,6 +1,8 @@
 //! What rises and falls together over locations: the answer of `correlate`.
 
-use parallax_analysis::comparison::{Execution, Matching, Version, location_costs};
+use parallax_analysis::comparison::{
+    Execution, MOST_LOCATION_CELLS, Matching, Version, location_costs,
+};
 use parallax_analysis::correlation::{
     ColumnKind, CorrelationOrder, Correlations, LocationColumn, correlate,
 };
@@ -33,6 +35,9 @@ pub struct CorrelationRequest {
     pub order: CorrelationOrder,
     /// Pairs at most.
     pub top: usize,
+    /// Numbers that are read at most, two for each context and location; `None` for
+    /// [`MOST_LOCATION_CELLS`].
+    pub most_cells: Option<usize>,
 }
 
 impl Default for CorrelationRequest {
@@ -46,6 +51,7 @@ impl Default for CorrelationRequest {
             min_percent: 1.0,
             order: CorrelationOrder::default(),
             top: 20,
+            most_cells: None,
         }
     }
 }
@@ -183,7 +189,6 @@ impl Opened {
         }
         let matching = if request.by_context { Matching::CallPath } else { Matching::Function };
         let mut all: Vec<(Vec<u32>, ColumnKind, String, Vec<f64>)> = Vec::new();
-        let mut left_out = 0;
         for (measure, metrics) in measures {
             let metric = measure.name.clone();
             let unit = measure.unit.to_string();
@@ -196,18 +201,31 @@ impl Opened {
                 watched: Vec::new(),
             };
             let version = Version { name: String::new(), executions: vec![execution] };
-            let costs = location_costs(&version, matching, request.min_percent, control)?;
+            let most = request.most_cells.unwrap_or(MOST_LOCATION_CELLS);
+            let costs = location_costs(&version, matching, request.min_percent, most, control)?;
             let ids: Vec<u32> = costs.member_ids.iter().map(|id| id.get()).collect();
             let whole = ColumnKind::Whole { metric: metric.clone() };
             all.push((ids.clone(), whole, unit.clone(), costs.whole));
-            left_out += costs.rows.len().saturating_sub(MAX_CONTEXTS);
+            let kept = costs.rows.len().min(MAX_CONTEXTS);
+            let more = costs.rows.len() - kept + costs.left_out;
+            if more > 0 {
+                let (what, why) = match (request.by_context, costs.left_out) {
+                    (true, 0) => ("contexts", "pairs grow with their square"),
+                    (false, 0) => ("functions", "pairs grow with their square"),
+                    (true, _) => ("contexts", "more would not fit in memory"),
+                    (false, _) => ("functions", "more would not fit in memory"),
+                };
+                notes.push(format!(
+                    "{metric}: of {} {what} that cost {} % or more, the {kept} most expensive are \
+                     looked at and {more} are left out; {why}",
+                    kept + more,
+                    request.min_percent
+                ));
+            }
             for (context, values) in costs.rows.into_iter().take(MAX_CONTEXTS) {
                 let kind = ColumnKind::Cost { metric: metric.clone(), context };
                 all.push((ids.clone(), kind, unit.clone(), values));
             }
-        }
-        if left_out > 0 {
-            notes.push(format!("{left_out} contexts that cost less are left out"));
         }
         let mut gathered = self.aligned(all);
         let num_members = gathered.ids.len();

@@ -7,7 +7,7 @@ mod drawn;
 
 use drawn::{drawn, printed};
 use parallax_service::{
-    CallersRequest, Control, CostChoice, FlatRequest, PruneChoice, TreeRequest,
+    CallersRequest, Control, CorrelationRequest, CostChoice, FlatRequest, PruneChoice, TreeRequest,
 };
 
 const SOLVER: &str = "
@@ -189,4 +189,33 @@ fn a_withdrawn_question_ends_as_cancelled() {
     let error = opened.tree(&TreeRequest { cost: request, ..whole() }, &control).unwrap_err();
     assert!(error.is_cancelled(), "{error}");
     assert!(opened.tree(&whole(), &Control::new()).is_ok());
+}
+
+#[test]
+fn correlation_keeps_the_most_expensive_functions_and_says_how_many_it_leaves_out() {
+    // The last function of the tree has most of the time, and rises with the rank.
+    let mut drawing = String::from("main 0.1 0.1 0.1 0.1 0.1 0.1\n");
+    for at in 0..20 {
+        drawing.push_str(&format!("  early{at} 1.0 1.1 1.0 1.2 1.1 1.0\n"));
+    }
+    drawing.push_str("  late 5.0 10.0 17.0 23.0 29.0 33.0\n");
+    let opened = drawn(&drawing);
+    let asked = |most_cells| {
+        let with = vec!["rank".to_owned()];
+        let request = CorrelationRequest { most_cells, with, ..CorrelationRequest::default() };
+        opened.correlate(&request, &Control::new()).unwrap()
+    };
+    // Two numbers for each of six locations: four rows, of which one is the whole program.
+    let answer = asked(Some(4 * 2 * 6));
+    let is_late = |at: usize| answer.value.columns[at].name().starts_with("late");
+    let pair = answer.value.pairs.iter().find(|pair| is_late(pair.a) || is_late(pair.b)).unwrap();
+    assert_eq!(pair.spearman.coefficient, 1.0);
+    assert!((pair.spearman.p - 2.0 / 720.0).abs() < 1e-12, "{pair:?}");
+    let told = |notes: &[String]| {
+        notes.iter().find(|note| note.contains("left out")).cloned().unwrap_or_default()
+    };
+    let note = told(&answer.notes);
+    assert!(note.contains("of 21 functions that cost 1 % or more, the 3 most expensive"), "{note}");
+    assert!(note.contains("18 are left out; more would not fit in memory"), "{note}");
+    assert_eq!(told(&asked(None).notes), "");
 }

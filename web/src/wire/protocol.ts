@@ -207,13 +207,16 @@ export type CompareAsk = {
   view?: ViewAsk;
   /** Smallest change of time, in per cent, that counts; null for 2. */
   tolerance?: number | null;
+  /** A change counts when its adjusted probability by chance is below this; null for 0.05. */
+  significance?: number | null;
 };
 
 /**
  * Two versions side by side. Table `cells` has one row for each region, input and core count of
  * the old version, nested like that of `scaling`: `time_old`, `time_new`, `time_ratio`, `change`
- * (`faster`, `slower`, `within noise`), `chance`, and differences of `efficiency`,
- * `scalability_abs`, ...
+ * (`faster`, `slower`, `within noise`, or `not judged` where a version has a single run),
+ * `runs_old`, `runs_new`, `p`, `p_adjusted`, `low` and `high` (95 % interval of the difference),
+ * and differences of `efficiency`, `scalability_abs`, ...
  */
 export type CompareReply = {
   /** What the versions are called. */
@@ -228,6 +231,11 @@ export type CompareReply = {
   only_old: Array<string>;
   /** Paths of regions that only the new version has. */
   only_new: Array<string>;
+  /**
+   * What changes are judged by: which test, on how many runs, adjusted for how many looks, at
+   * which level.
+   */
+  evidence?: string;
   /** The verdict in plain words. */
   sentences: Array<string>;
   /** What a person should know. */
@@ -501,6 +509,8 @@ export type DifferencesReply = {
   over: string;
   /** What tests stand on; null where noise cannot be told. */
   basis: string | null;
+  /** The same in words: which test, on how much, adjusted for how many looks, at which level. */
+  evidence?: string;
   /** What changed, in plain words, the most important first. */
   sentences: Array<string>;
   /** What a person should know. */
@@ -1805,7 +1815,8 @@ export type TopologyAsk = {
  * Where nodes stand; tables `nodes`: `host_id`, `address`, `name`, `group` (from 1), `members`, `value`,
  * `switch_group`, `rack`, `switch`, `chassis`, `slot`; `units`: `level`, `unit`, `nodes`, `group_1`, ...,
  * `mean`, `min`, `max`; `concentration`: `group`, `level`, `nodes`, `touched`, `units`,
- * `expected_touched`, `whole`, `expected_whole`, `p_together`, `p_apart`, `finding`; `members` as in
+ * `expected_touched`, `whole`, `expected_whole`, `p_together`, `p_apart`, `p_together_adjusted`,
+ * `p_apart_adjusted`, `finding`; `members` as in
  * [`ClustersReply`].
  */
 export type TopologyReply = {

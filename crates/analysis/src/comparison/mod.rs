@@ -13,6 +13,7 @@
 //! What each number means is in `docs/comparison.md`.
 
 mod call_paths;
+mod correlations;
 mod merge;
 mod read;
 pub mod stats;
@@ -229,6 +230,9 @@ pub struct VersionPair {
     pub watched: Vec<Delta>,
     /// What tests stand on; `None` where nothing could be tested.
     pub basis: Option<Basis>,
+    /// Number of values of the old and the new version that a difference of the whole program is
+    /// judged by: executions, or locations; `None` where it was not tested.
+    pub counts: Option<(usize, usize)>,
 }
 
 impl VersionPair {
@@ -267,6 +271,9 @@ pub struct Comparison {
     pub is_additive: bool,
     /// What is called significant.
     pub level: f64,
+    /// Differences that were tested, inclusive and own ones of all pairs: what their probabilities
+    /// are adjusted for.
+    pub num_tested: usize,
     /// The rows, each before those inside it; the first is the whole program.
     pub contexts: Vec<ComparedContext>,
     /// One for each version but the first.
@@ -363,9 +370,19 @@ pub fn compare(
     };
     let mut pairs = Vec::new();
     for new in 1..versions.len() {
-        let context = PairContext { merged: &merged, tested: &tested, over, is_even, is_additive };
+        let context = PairContext {
+            merged: &merged,
+            tested: &tested,
+            over,
+            is_even,
+            is_additive,
+            is_time: unit.is_time(),
+        };
         pairs.push(context.pair(new, of(0), of(new)));
     }
+    let rows = pairs.iter_mut().flat_map(|pair: &mut VersionPair| &mut pair.rows);
+    let tests = rows.flat_map(|row| [&mut row.inclusive, &mut row.own]);
+    let num_tested = stats::adjust(tests.filter_map(|delta| delta.test.as_mut()));
     if has_repetitions && pairs.iter().any(|pair| pair.basis.is_none()) {
         notes.push(
             "one version was executed once and another several times: noise cannot be told; \
@@ -413,6 +430,7 @@ pub fn compare(
         over,
         is_additive,
         level: options.level,
+        num_tested,
         contexts: merged.contexts,
         pairs,
         notes,
@@ -474,9 +492,17 @@ struct PairContext<'a> {
     over: Over,
     is_even: bool,
     is_additive: bool,
+    /// Whether times are compared, which are rounded; counts are exact.
+    is_time: bool,
 }
 
 impl PairContext<'_> {
+    /// The test of the values of executions.
+    fn repeated(&self, old: &[f64], new: &[f64]) -> Option<Test> {
+        let test = stats::welch(old, new, Basis::Repetitions)?;
+        Some(if self.is_time { test.of_rounded() } else { test })
+    }
+
     fn pair(&self, new: usize, old: &[Reading<'_>], new_readings: &[Reading<'_>]) -> VersionPair {
         let rows = self.merged.contexts.len();
         let value = |readings: &[Reading<'_>], row: usize, is_own: bool| {
@@ -497,7 +523,7 @@ impl PairContext<'_> {
                 let (before, old_values) = value(old, row, is_own);
                 let (after, new_values) = value(new_readings, row, is_own);
                 let test = if has_repetitions && self.tested.rows.binary_search(&row).is_ok() {
-                    stats::welch(&old_values, &new_values, Basis::Repetitions)
+                    self.repeated(&old_values, &new_values)
                 } else {
                     None
                 };
@@ -512,9 +538,6 @@ impl PairContext<'_> {
                     delta.test = pairing.test(at, is_own);
                 }
             }
-        }
-        for which in 0..2 {
-            adjust(&mut deltas, which);
         }
         let whole = deltas.first().and_then(|[whole, _]| self.whole(whole));
         let presence = |row: usize, inclusive: &Delta| {
@@ -540,6 +563,7 @@ impl PairContext<'_> {
             .collect();
         let basis =
             rows.iter().find_map(|row| row.inclusive.test.or(row.own.test)).map(|test| test.basis);
+        let counts = rows.first().and_then(|row| row.inclusive.test).map(|test| test.counts);
         let num_watched = old.first().map_or(0, |reading| reading.watched.len());
         let watched = (0..num_watched)
             .map(|set| {
@@ -548,7 +572,7 @@ impl PairContext<'_> {
                 };
                 let (before, after) = (values(old), values(new_readings));
                 let test = if has_repetitions {
-                    stats::welch(&before, &after, Basis::Repetitions)
+                    self.repeated(&before, &after)
                 } else {
                     pairing.as_ref().and_then(|pairing| {
                         let old = pairing.old.watched.get(set)?;
@@ -560,7 +584,7 @@ impl PairContext<'_> {
                 Delta { old, new, share: None, test }
             })
             .collect();
-        VersionPair { new, rows, watched, basis }
+        VersionPair { new, rows, watched, basis, counts }
     }
 
     /// The difference of the whole program, where parts of it mean something.
@@ -579,24 +603,6 @@ fn ordered_mean(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.iter().sum::<f64>() / sorted.len().max(1) as f64
-}
-
-/// Adjusts the probabilities of all rows, those of inclusive and of own values apart.
-fn adjust(deltas: &mut [[Delta; 2]], which: usize) {
-    let mut p: Vec<f64> = Vec::new();
-    for pair in deltas.iter() {
-        p.extend(pair.get(which).and_then(|delta| delta.test).map(|test| test.p));
-    }
-    stats::benjamini_hochberg(&mut p);
-    let mut adjusted = p.into_iter();
-    for pair in deltas.iter_mut() {
-        let test = pair.get_mut(which).and_then(|delta| delta.test.as_mut());
-        if let Some(test) = test
-            && let Some(p) = adjusted.next()
-        {
-            test.adjusted_p = p;
-        }
-    }
 }
 
 /// The locations of two executions, put side by side.
@@ -669,9 +675,17 @@ pub struct LocationCosts {
     /// Names and own costs of the rows that cost at least the share asked for, the most expensive
     /// first.
     pub rows: Vec<(String, Vec<f64>)>,
+    /// Rows that cost as much as that, too, but less than these, and are left out because they
+    /// would not fit in memory.
+    pub left_out: usize,
 }
 
-/// Reads what an execution costs at each location, in rows as a comparison has them.
+/// Numbers that [`location_costs`] reads at most unless asked otherwise: two for each row and
+/// location.
+pub const MOST_LOCATION_CELLS: usize = MAX_CELLS;
+
+/// Reads what an execution costs at each location, in rows as a comparison has them; two numbers
+/// for each row and location, of which there are `most_cells` at most.
 ///
 /// # Errors
 /// As [`compare`].
@@ -679,6 +693,7 @@ pub fn location_costs(
     version: &Version<'_>,
     matching: Matching,
     min_percent: f64,
+    most_cells: usize,
     control: &Control,
 ) -> Result<LocationCosts, EngineError> {
     let empty = || LocationCosts {
@@ -686,6 +701,7 @@ pub fn location_costs(
         member_ids: Vec::new(),
         whole: Vec::new(),
         rows: Vec::new(),
+        left_out: 0,
     };
     let (Some(execution), options) = (version.executions.first(), ComparisonOptions::default())
     else {
@@ -704,8 +720,16 @@ pub fn location_costs(
     let mut rows: Vec<usize> = (0..merged.contexts.len())
         .filter(|&row| row == 0 || own(&reading, row) > 0.0 && own(&reading, row) >= least)
         .collect();
-    rows.truncate((MAX_CELLS / (2 * reading.members.len().max(1))).max(1));
-    let tested = TestedRows { wanted: rows.len(), rows };
+    // The whole program first, then by cost: what is cut costs less than what is kept.
+    rows.sort_by(|&a, &b| {
+        let key = |row: usize| if row == 0 { f64::INFINITY } else { own(&reading, row) };
+        key(b).total_cmp(&key(a)).then(a.cmp(&b))
+    });
+    let wanted = rows.len();
+    rows.truncate((most_cells / (2 * reading.members.len().max(1))).max(2));
+    let left_out = wanted - rows.len();
+    rows.sort_unstable();
+    let tested = TestedRows { wanted, rows };
     reading.read_locations(&tested, &merged, control)?;
     let mut out: Vec<(f64, usize, usize)> = tested
         .rows
@@ -729,5 +753,6 @@ pub fn location_costs(
         whole: reading.cells_of(0, false),
         member_ids: reading.member_ids.clone(),
         members: reading.members.clone(),
+        left_out,
     })
 }

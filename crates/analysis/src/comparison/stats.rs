@@ -1,9 +1,13 @@
-//! Tests of differences and of correlations, with exact distributions.
+//! Tests of differences, with exact distributions.
 //!
 //! Sources: B. L. Welch, "The generalization of Student's problem when several different
 //! population variances are involved" (1947); Student's paired test; L. V. Hedges (1981) for the
 //! effect size; Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate" (1995); the
 //! incomplete beta function by the continued fraction DLMF 8.17.22.
+
+pub use super::correlations::{
+    Correlation, CorrelationTests, MOST_EXACT, Sample, pearson, ranks, spearman,
+};
 
 /// What the difference of two samples stands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +68,7 @@ fn count(n: usize) -> f64 {
 
 /// Mean and sample variance (divisor n - 1); sums in the order of size, so that the order of the
 /// values changes no bit. `None` below two values, or when one is not finite.
-fn moments(values: &[f64]) -> Option<(f64, f64)> {
+pub(super) fn moments(values: &[f64]) -> Option<(f64, f64)> {
     if values.len() < 2 || values.iter().any(|value| !value.is_finite()) {
         return None;
     }
@@ -78,7 +82,7 @@ fn moments(values: &[f64]) -> Option<(f64, f64)> {
 /// Rounding of equal values: a standard deviation below this share of the mean is none.
 const ROUNDING: f64 = 1e-13;
 
-fn is_constant(mean: f64, variance: f64) -> bool {
+pub(super) fn is_constant(mean: f64, variance: f64) -> bool {
     variance.sqrt() <= mean.abs() * ROUNDING
 }
 
@@ -176,6 +180,35 @@ pub fn paired_ratio(old: &[f64], new: &[f64], basis: Basis) -> Option<Test> {
     Some(Test { p, adjusted_p: p, interval: (difference - half, difference + half), ..plain })
 }
 
+impl Test {
+    /// The test of times that were rounded when they were written: where no repetition differs from
+    /// another, `certain` would call a difference of one rounding step certain. What is left is the
+    /// probability that equal versions separate like that.
+    #[must_use]
+    pub fn of_rounded(self) -> Self {
+        if self.basis != Basis::Repetitions || self.has_spread() || self.p > 0.0 {
+            return self;
+        }
+        let p = separation_chance(self.counts.0, self.counts.1);
+        Self { p, adjusted_p: p, ..self }
+    }
+
+    /// Whether the values of a sample differ from each other at all.
+    #[must_use]
+    pub fn has_spread(&self) -> bool {
+        self.effect.is_some()
+    }
+}
+
+/// Probability that two samples of equal versions do not overlap: `2 n! m! / (n + m)!`, two of the
+/// equally likely arrangements (H. B. Mann and D. R. Whitney, 1947, for U = 0, two-sided).
+#[must_use]
+pub fn separation_chance(n: usize, m: usize) -> f64 {
+    let arrangements =
+        (1..=n.min(m)).fold(1.0, |product, k| product * count(n.max(m) + k) / count(k));
+    (2.0 / arrangements).min(1.0)
+}
+
 fn certain(basis: Basis, counts: (usize, usize), difference: f64, size: f64) -> Test {
     let is_equal = difference.abs() <= size * ROUNDING;
     let p = if is_equal { 1.0 } else { 0.0 };
@@ -263,6 +296,16 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     value
 }
 
+/// Adjusts the probabilities of all tests that were made for one answer, whatever they are of, by
+/// [`benjamini_hochberg`]; gives their number.
+pub fn adjust<'t>(tests: impl Iterator<Item = &'t mut Test>) -> usize {
+    let mut tests: Vec<&mut Test> = tests.collect();
+    let mut p: Vec<f64> = tests.iter().map(|test| test.p).collect();
+    benjamini_hochberg(&mut p);
+    tests.iter_mut().zip(&p).for_each(|(test, p)| test.adjusted_p = *p);
+    tests.len()
+}
+
 /// Adjusts probabilities of many tests, in place: the smallest share of false alarms at which each
 /// would be reported.
 pub fn benjamini_hochberg(p: &mut [f64]) {
@@ -276,64 +319,4 @@ pub fn benjamini_hochberg(p: &mut [f64]) {
             *slot = least;
         }
     }
-}
-
-/// A correlation of two columns.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Correlation {
-    /// The coefficient, from -1 to 1.
-    pub coefficient: f64,
-    /// Number of pairs.
-    pub count: usize,
-    /// Probability of such a coefficient, or one further from 0, without a connection (two-sided).
-    pub p: f64,
-}
-
-/// Pearson's correlation; `None` below three pairs, or where a column is constant.
-#[must_use]
-pub fn pearson(x: &[f64], y: &[f64]) -> Option<Correlation> {
-    if x.len() != y.len() || x.len() < 3 {
-        return None;
-    }
-    let ((mean_x, var_x), (mean_y, var_y)) = (moments(x)?, moments(y)?);
-    if is_constant(mean_x, var_x) || is_constant(mean_y, var_y) {
-        return None;
-    }
-    let mut products: Vec<f64> =
-        x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y)).collect();
-    products.sort_by(f64::total_cmp);
-    let n = count(x.len());
-    let covariance = products.iter().sum::<f64>() / (n - 1.0);
-    let r = (covariance / (var_x.sqrt() * var_y.sqrt())).clamp(-1.0, 1.0);
-    let rest = (1.0 - r) * (1.0 + r);
-    let p = if rest <= 0.0 { 0.0 } else { t_two_sided(r * ((n - 2.0) / rest).sqrt(), n - 2.0) };
-    Some(Correlation { coefficient: r, count: x.len(), p })
-}
-
-/// Spearman's correlation: Pearson's of the ranks, where equal values share the mean of their
-/// ranks.
-#[must_use]
-pub fn spearman(x: &[f64], y: &[f64]) -> Option<Correlation> {
-    pearson(&ranks(x), &ranks(y))
-}
-
-/// The rank of each value from 1; equal values have the mean of their ranks.
-#[must_use]
-pub fn ranks(values: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..values.len()).collect();
-    let of = |at: usize| values.get(at).copied().unwrap_or(f64::NAN);
-    order.sort_by(|&a, &b| of(a).total_cmp(&of(b)));
-    let mut out = vec![0.0; values.len()];
-    let mut start = 0;
-    for group in order.chunk_by(|&a, &b| of(a) == of(b)) {
-        // Ranks start + 1 to start + len have this mean.
-        let mean = count(2 * start + group.len() + 1) / 2.0;
-        for &at in group {
-            if let Some(slot) = out.get_mut(at) {
-                *slot = mean;
-            }
-        }
-        start += group.len();
-    }
-    out
 }

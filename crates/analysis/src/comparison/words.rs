@@ -72,11 +72,12 @@ impl Comparison {
         let mut out = vec![format!("whole program: {}", self.verdict(total))];
         let mut named = 0;
         let mut noise = 0;
+        let mut more = 0;
         for row in self.by_difference(pair) {
             let (Some(context), Some(delta)) = (self.contexts.get(row), pair.rows.get(row)) else {
                 continue;
             };
-            if delta.own.difference().abs() < size * WORTH_NAMING || named == NAMED {
+            if delta.own.difference().abs() < size * WORTH_NAMING {
                 break;
             }
             // Locations say where a difference is, not that it is chance.
@@ -84,6 +85,10 @@ impl Comparison {
                 && delta.own.is_significant(self.level) == Some(false)
             {
                 noise += 1;
+                continue;
+            }
+            if named == NAMED {
+                more += 1;
                 continue;
             }
             named += 1;
@@ -103,6 +108,12 @@ impl Comparison {
             };
             out.push(format!("{name}{caller}: {verdict}{}", self.part(&delta.own, total)));
         }
+        if more > 0 {
+            let (what, verb) = if more == 1 { ("part", "differs") } else { ("parts", "differ") };
+            out.push(format!(
+                "{more} more {what} of it {verb} by 1 % of the whole or more, but less"
+            ));
+        }
         if named == 0 {
             out.push(match noise {
                 0 => "no part of it changed by 1 % of the whole or more".to_owned(),
@@ -111,6 +122,48 @@ impl Comparison {
             });
         }
         out
+    }
+
+    /// What the differences of a pair are judged by: the test, on how much it stands, for how many
+    /// looks it is adjusted, and the level. One rule for all comparisons; `docs/comparison.md` says
+    /// why.
+    #[must_use]
+    pub fn evidence(&self, pair: &VersionPair) -> String {
+        let old = self.versions.first().map_or(0, |version| version.executions);
+        let new = self.versions.get(pair.new).map_or(0, |version| version.executions);
+        let Some(basis) = pair.basis else {
+            return match (old, new) {
+                (1, 1) => "one execution each: the spread is unknown, so nothing is judged".into(),
+                _ => format!("{old} and {new} executions: nothing is judged"),
+            };
+        };
+        let number = |(old, new): (usize, usize)| match old == new {
+            true => format!("{old}"),
+            false => format!("{old} and {new}"),
+        };
+        let on = match (basis, pair.counts) {
+            (Basis::Repetitions, _) => format!("Welch's test of {old} against {new} executions"),
+            (Basis::PairedLocations, Some(counts)) => format!(
+                "ratio estimator over {} locations of one execution each",
+                number((counts.0, counts.0))
+            ),
+            (Basis::PairedLocations, None) => {
+                "ratio estimator over the locations of one execution each".to_owned()
+            }
+            (Basis::Locations, counts) => format!(
+                "Welch's test of the {}locations of one execution each",
+                counts.map_or_else(String::new, |counts| format!("{} ", number(counts)))
+            ),
+        };
+        let looks = match self.num_tested {
+            1 => "one difference looked at".to_owned(),
+            n => format!("{n} differences looked at, p adjusted for all (Benjamini and Hochberg)"),
+        };
+        let beyond = match basis {
+            Basis::Repetitions => "noise",
+            _ => "what locations differ by",
+        };
+        format!("{on}; {looks}; below {} % it is more than {beyond}", short(self.level * 100.0))
     }
 
     /// `3.2 s of 4.1 s of the whole difference`, where that is a part.
@@ -153,8 +206,14 @@ impl Comparison {
             }
             None => String::new(),
         };
-        let noise = match delta.is_significant(self.level) {
-            Some(false) => delta.test.map(|test| format!(", {}", test.basis.chance())),
+        let noise = match (delta.is_significant(self.level), delta.test) {
+            (Some(false), Some(test)) if test.p < 1.0 && !test.has_spread() => {
+                let (old, new) = test.counts;
+                Some(format!(
+                    ", which {old} and {new} executions without any spread do not tell from noise"
+                ))
+            }
+            (Some(false), Some(test)) => Some(format!(", {}", test.basis.chance())),
             _ => None,
         };
         format!("{direction}{by}, {values}{}", noise.unwrap_or_default())

@@ -9,7 +9,7 @@
 use parallax_base::Control;
 use parallax_engine::{Column, EngineError, Table};
 
-use crate::comparison::stats::{Correlation, benjamini_hochberg, pearson, ranks, spearman};
+use crate::comparison::stats::{Correlation, CorrelationTests, Sample, benjamini_hochberg};
 
 /// What a column is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -108,35 +108,34 @@ pub fn correlate(
     control: &Control,
 ) -> Result<Correlations, EngineError> {
     let wanted: Vec<bool> = columns.iter().map(is_wanted).collect();
-    // Ranks of whole columns are made once; pairs with gaps make their own.
-    let ranked: Vec<Option<Vec<f64>>> = columns
-        .iter()
-        .map(|column| {
-            column.values.iter().all(|value| value.is_finite()).then(|| ranks(&column.values))
-        })
-        .collect();
+    // What every pair needs of a whole column is made once; pairs with gaps make their own.
+    let samples: Vec<Option<Sample>> =
+        columns.iter().map(|column| Sample::of(&column.values)).collect();
+    let has_gaps: Vec<bool> =
+        columns.iter().map(|column| column.values.iter().any(|value| !value.is_finite())).collect();
+    let mut tests = CorrelationTests::default();
     let mut pairs = Vec::new();
     for (a, first) in columns.iter().enumerate() {
-        control.check()?;
         for (b, second) in columns.iter().enumerate().skip(a + 1) {
+            control.check()?;
             let is_identity =
                 |column: &LocationColumn| matches!(column.kind, ColumnKind::Identity { .. });
             let is_asked = wanted.get(a) == Some(&true) || wanted.get(b) == Some(&true);
             if !is_asked || is_identity(first) && is_identity(second) {
                 continue;
             }
-            let both = match (ranked.get(a), ranked.get(b)) {
-                (Some(Some(x)), Some(Some(y))) => {
-                    pearson(&first.values, &second.values).zip(pearson(x, y))
-                }
-                _ => {
-                    let (x, y): (Vec<f64>, Vec<f64>) = first
-                        .values
-                        .iter()
-                        .zip(&second.values)
-                        .filter(|(x, y)| x.is_finite() && y.is_finite())
-                        .unzip();
-                    pearson(&x, &y).zip(spearman(&x, &y))
+            let both = if has_gaps.get(a) == Some(&true) || has_gaps.get(b) == Some(&true) {
+                let (x, y): (Vec<f64>, Vec<f64>) = first
+                    .values
+                    .iter()
+                    .zip(&second.values)
+                    .filter(|(x, y)| x.is_finite() && y.is_finite())
+                    .unzip();
+                Sample::of(&x).zip(Sample::of(&y)).and_then(|(x, y)| tests.both(&x, &y))
+            } else {
+                match (samples.get(a), samples.get(b)) {
+                    (Some(Some(x)), Some(Some(y))) => tests.both(x, y),
+                    _ => None,
                 }
             };
             let Some((pearson, spearman)) = both else { continue };

@@ -1,43 +1,81 @@
 //! Two versions of a program: the same maps of differences, and which of them are more than noise.
+//!
+//! What counts as more than noise is the rule of all comparisons ([`stats`]): Welch's test of the
+//! repetitions, with probabilities adjusted for every configuration and region that was looked at.
+//! Where a version has a single run nothing is judged, because its spread is not known.
 
 use super::grid::Grid;
 use super::map::Map;
 use super::maps::{MapOptions, Maps, maps};
-use super::numeric::count;
+use crate::comparison::stats::{self, Basis, Test};
 
 /// When a difference counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChangeLimits {
+    /// Smallest relative change of time that is worth a word.
+    pub tolerance: f64,
+    /// Largest adjusted probability by chance.
+    pub level: f64,
+}
+
+impl Default for ChangeLimits {
+    /// 2 % of time, and 5 %.
+    fn default() -> Self {
+        Self { tolerance: 0.02, level: 0.05 }
+    }
+}
+
+/// How two versions are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CompareOptions {
     /// How the maps of both versions are computed.
     pub maps: MapOptions,
-    /// Smallest relative change of time that is worth a word.
-    pub tolerance: f64,
-}
-
-impl Default for CompareOptions {
-    /// The default maps and 2 %.
-    fn default() -> Self {
-        Self { maps: MapOptions::default(), tolerance: 0.02 }
-    }
+    /// When a difference counts.
+    pub limits: ChangeLimits,
 }
 
 /// What became of one configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Change {
-    /// Every repetition of the new version is faster than every one of the old, and the change
-    /// exceeds the tolerance.
-    Faster {
-        /// Probability that equal versions separate like this: `2 n! m! / (n + m)!` for n and m
-        /// repetitions (Mann and Whitney 1947, U = 0, two-sided); 1 for one against one.
-        chance: f64,
-    },
+pub struct Change {
+    /// What it is called.
+    pub kind: ChangeKind,
+    /// Repetitions of the old and of the new version.
+    pub runs: (usize, usize),
+    /// What it stands on; `None` where a version has a single run.
+    pub test: Option<Test>,
+}
+
+/// What a change is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// The new version takes less time: its adjusted probability by chance is below the level, and
+    /// it exceeds the tolerance.
+    Faster,
     /// The same the other way round.
-    Slower {
-        /// As for [`Change::Faster`].
-        chance: f64,
-    },
-    /// The repetitions overlap or the change is within the tolerance.
+    Slower,
+    /// Equal versions differ like this too often, or the change is within the tolerance.
     WithinNoise,
+    /// A version has a single run, so nobody knows how far its times spread.
+    NotJudged,
+}
+
+impl ChangeKind {
+    /// The word of tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::WithinNoise => "within noise",
+            Self::NotJudged => "not judged",
+        }
+    }
+
+    /// Whether it is more than noise.
+    #[must_use]
+    pub const fn counts(self) -> bool {
+        matches!(self, Self::Faster | Self::Slower)
+    }
 }
 
 /// Two versions on the configurations of the first.
@@ -63,7 +101,7 @@ pub struct Comparison {
     pub strong_rel: Map,
     /// Difference of relative weak scaling, new minus old.
     pub weak_rel: Map,
-    /// One verdict per configuration, row by row; `None` where either version is missing.
+    /// One for each configuration, row by row; `None` where either version is missing.
     pub changes: Vec<Option<Change>>,
     /// Inputs of the new version that the old one lacks.
     pub added_inputs: Vec<String>,
@@ -72,7 +110,8 @@ pub struct Comparison {
 }
 
 /// Compares two versions of one region. Inputs are matched by their argument string, cores by
-/// their count; what only one version measured is undefined in the differences.
+/// their count; what only one version measured is undefined in the differences. Probabilities are
+/// adjusted for the configurations of the region; for several regions use [`judge`] after it.
 #[must_use]
 pub fn compare(old: &Grid, new: &Grid, options: CompareOptions) -> Comparison {
     let input_of: Vec<Option<usize>> = old
@@ -91,15 +130,11 @@ pub fn compare(old: &Grid, new: &Grid, options: CompareOptions) -> Comparison {
     let changes = (0..old.inputs().len())
         .flat_map(|i| (0..old.cores().len()).map(move |j| (i, j)))
         .map(|(i, j)| {
-            change(
-                old.repetitions(i, j),
-                aligned.repetitions(i, j),
-                time_ratio.get(i, j)?,
-                options.tolerance,
-            )
+            time_ratio.get(i, j)?;
+            Some(change(old.repetitions(i, j), aligned.repetitions(i, j)))
         })
         .collect();
-    Comparison {
+    let mut out = Comparison {
         efficiency: difference(|maps| &maps.efficiency),
         scalability_abs: difference(|maps| &maps.scalability_abs),
         strong_abs: difference(|maps| &maps.strong_abs),
@@ -123,28 +158,46 @@ pub fn compare(old: &Grid, new: &Grid, options: CompareOptions) -> Comparison {
             .collect(),
         old: old_maps,
         new: new_maps,
-    }
-}
-
-fn change(old: &[f64], new: &[f64], ratio: f64, tolerance: f64) -> Option<Change> {
-    let extent = |times: &[f64]| {
-        let low = times.iter().copied().reduce(f64::min)?;
-        Some((low, times.iter().copied().reduce(f64::max)?))
     };
-    let ((old_low, old_high), (new_low, new_high)) = (extent(old)?, extent(new)?);
-    let chance = separation_chance(old.len(), new.len());
-    Some(if new_high < old_low && ratio < 1.0 - tolerance {
-        Change::Faster { chance }
-    } else if new_low > old_high && ratio > 1.0 + tolerance {
-        Change::Slower { chance }
-    } else {
-        Change::WithinNoise
-    })
+    judge(std::iter::once(&mut out), options.limits);
+    out
 }
 
-/// `2 n! m! / (n + m)!`: two of the equally likely arrangements separate the samples.
-fn separation_chance(n: usize, m: usize) -> f64 {
-    let arrangements =
-        (1..=n.min(m)).fold(1.0, |product, k| product * count(n.max(m) + k) / count(k));
-    (2.0 / arrangements).min(1.0)
+/// Adjusts the probabilities of all configurations of these regions together, and calls their
+/// changes by what is left; gives the number of tests.
+pub fn judge<'c>(
+    comparisons: impl Iterator<Item = &'c mut Comparison>,
+    limits: ChangeLimits,
+) -> usize {
+    let mut comparisons: Vec<&mut Comparison> = comparisons.collect();
+    let changes = comparisons.iter_mut().flat_map(|comparison| &mut comparison.changes);
+    let num_tested = stats::adjust(changes.flatten().filter_map(|change| change.test.as_mut()));
+    for comparison in comparisons {
+        let ratios = comparison.time_ratio.cells();
+        for (change, ratio) in comparison.changes.iter_mut().zip(ratios) {
+            let (Some(change), Some(ratio)) = (change, ratio) else { continue };
+            change.kind = kind(change.test, *ratio, limits);
+        }
+    }
+    num_tested
+}
+
+fn change(old: &[f64], new: &[f64]) -> Change {
+    let test = stats::welch(old, new, Basis::Repetitions).map(Test::of_rounded);
+    Change { kind: ChangeKind::NotJudged, runs: (old.len(), new.len()), test }
+}
+
+/// The ratio is that of the statistic that is shown, such as the median; a test of means that
+/// points the other way supports nothing.
+fn kind(test: Option<Test>, ratio: f64, limits: ChangeLimits) -> ChangeKind {
+    let Some(test) = test else { return ChangeKind::NotJudged };
+    let difference = test.interval.0 + test.interval.1;
+    let is_sure = test.adjusted_p < limits.level;
+    if is_sure && ratio < 1.0 - limits.tolerance && difference < 0.0 {
+        ChangeKind::Faster
+    } else if is_sure && ratio > 1.0 + limits.tolerance && difference > 0.0 {
+        ChangeKind::Slower
+    } else {
+        ChangeKind::WithinNoise
+    }
 }

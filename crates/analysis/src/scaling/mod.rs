@@ -32,7 +32,7 @@ mod verdict;
 mod words;
 
 pub use balance::{ImbalanceRule, Spread, imbalance, share_of_parent, spread};
-pub use compare::{Change, CompareOptions, Comparison, compare};
+pub use compare::{Change, ChangeKind, ChangeLimits, CompareOptions, Comparison, compare, judge};
 pub use diagonal::{DiagonalCell, DiagonalStep, WeakDiagonal, weak_diagonal, weak_table};
 pub use energy::{
     EnergyError, EnergyGates, EnergyOptions, EnergyValidity, PowerSample, energy_delay_product,

@@ -206,6 +206,7 @@ fn text(
             .pair("old", describe(old))
             .pair("new", describe(new))
             .pair("metric", format!("{}, {kind}", comparison.metric))
+            .pair("evidence", comparison.evidence(pair))
             .write(style, out)?;
         writeln!(out)?;
         for sentence in comparison.sentences(pair) {

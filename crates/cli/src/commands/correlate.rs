@@ -77,6 +77,7 @@ pub(super) fn correlate(context: &Context, arguments: CorrelateArgs) -> anyhow::
             (Some(_), _) => usize::MAX,
             (None, most) => most.unwrap_or(PAIRS),
         },
+        ..CorrelationRequest::default()
     };
     let Answer { value: found, notes } = opened.correlate(&request, &context.control)?;
     let table = found.table();

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use parallax_base::Source;
 use parallax_service::Control;
-use parallax_service::analysis::scaling::{Change, Comparison};
+use parallax_service::analysis::scaling::{ChangeKind, ChangeLimits, Comparison};
 use parallax_service::scaling::{ComparisonAnswer, compare_versions, merge_pascal};
 
 use super::args::{CompareArgs, MergeArgs, Mode};
@@ -29,7 +29,8 @@ pub(crate) fn compare(
     let (old, new) = (open(old)?, open(new)?);
     let metric = args.ensemble.metric.clone().filter(|name| old.value.metric(name).is_some());
     let request = args.maps.request(metric)?;
-    let mut answer = compare_versions(&old.value, &new.value, &request, args.tolerance / 100.0)?;
+    let limits = ChangeLimits { tolerance: args.tolerance / 100.0, level: args.significance };
+    let mut answer = compare_versions(&old.value, &new.value, &request, limits)?;
     if !args.maps.region.is_empty() {
         answer.regions.retain(|region| {
             args.maps.region.iter().any(|text| {
@@ -83,9 +84,10 @@ fn write(
         }
         writeln!(out)?;
     }
-    let legend = "+ faster and - slower: no repetition of one version lies among those of the \
-                  other, and times differ by more than the tolerance";
-    writeln!(out, "{}", style.paint(Role::Secondary, legend))
+    let legend = "+ faster, - slower, ? not judged: a version has a single run";
+    writeln!(out, "{}", style.paint(Role::Secondary, legend))?;
+    let evidence = format!("evidence: {}", answer.evidence);
+    writeln!(out, "{}", style.paint(Role::Secondary, &evidence))
 }
 
 /// The ratio of times with marks where it is more than noise, and the maps of differences.
@@ -97,10 +99,11 @@ fn heat_maps(comparison: &Comparison, mode: Mode, range: f64) -> Vec<HeatMap> {
     times.marks = comparison
         .changes
         .iter()
-        .map(|change| match change {
-            Some(Change::Faster { .. }) => Some('+'),
-            Some(Change::Slower { .. }) => Some('-'),
-            _ => None,
+        .map(|change| match change.as_ref()?.kind {
+            ChangeKind::Faster => Some('+'),
+            ChangeKind::Slower => Some('-'),
+            ChangeKind::NotJudged => Some('?'),
+            ChangeKind::WithinNoise => None,
         })
         .collect();
     let named = match mode {

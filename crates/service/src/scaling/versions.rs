@@ -1,7 +1,9 @@
 //! Two versions of a program: what became faster or slower, and whether that is more than noise.
 
+use parallax_analysis::comparison::stats::Test;
 use parallax_analysis::scaling::{
-    Change, CompareOptions, Comparison, Map, compare as compare_grids, difference_range,
+    Change, ChangeKind, ChangeLimits, CompareOptions, Comparison, Map, compare as compare_grids,
+    difference_range, judge,
 };
 use parallax_base::Issues;
 use parallax_model::ensemble::{Ensemble, Region, RegionKind};
@@ -33,6 +35,9 @@ pub struct ComparisonAnswer {
     pub only_old: Vec<String>,
     /// Paths of regions that only the new version has.
     pub only_new: Vec<String>,
+    /// What changes are judged by: which test, on how many runs, adjusted for how many looks, at
+    /// which level.
+    pub evidence: String,
     /// The verdict in plain words.
     pub sentences: Vec<String>,
     /// What a person should know.
@@ -44,8 +49,9 @@ pub struct ComparisonAnswer {
 /// Compares two versions on the configurations of the old one. Regions are matched by their
 /// path, inputs by their argument string, core counts by their number.
 ///
-/// A change counts when no repetition of one version lies among those of the other and the times
-/// differ by more than `tolerance`.
+/// Whether a change counts is said by Welch's test of the repetitions, with probabilities adjusted
+/// for all configurations and regions (Benjamini and Hochberg), and by the tolerance of `limits`.
+/// Where a version has a single run nothing is judged.
 ///
 /// # Errors
 /// As `scaling`; also when the versions share no region.
@@ -53,7 +59,7 @@ pub fn compare_versions(
     old: &Ensemble,
     new: &Ensemble,
     request: &ScalingRequest,
-    tolerance: f64,
+    limits: ChangeLimits,
 ) -> Result<ComparisonAnswer, ScalingError> {
     let mut notes = Vec::new();
     let axes =
@@ -69,7 +75,7 @@ pub fn compare_versions(
     };
     let by_key: std::collections::HashMap<String, u32> =
         (0..).zip(new.regions()).map(|(at, region)| (key(region), at)).collect();
-    let options = CompareOptions { maps: request.maps, tolerance };
+    let options = CompareOptions { maps: request.maps, limits };
     let mut regions = Vec::new();
     let mut only_old = Vec::new();
     let mut matched = std::collections::HashSet::new();
@@ -95,6 +101,7 @@ pub fn compare_versions(
         .filter(|(at, _)| !matched.contains(at))
         .map(|(_, region)| region.path.clone())
         .collect();
+    let num_tested = judge(regions.iter_mut().map(|region| &mut region.comparison), limits);
     let Some(first) = regions.first() else {
         return Err(ScalingError::Missing {
             what: "the two versions have no region in common".to_owned(),
@@ -102,6 +109,7 @@ pub fn compare_versions(
         });
     };
     let sentences = sentences(first, &regions);
+    let evidence = evidence(&regions, num_tested, limits);
     for (what, added) in [
         ("inputs", first.comparison.added_inputs.clone()),
         ("core counts", first.comparison.added_cores.iter().map(u32::to_string).collect()),
@@ -126,44 +134,113 @@ pub fn compare_versions(
         regions,
         only_old,
         only_new,
+        evidence,
         sentences,
         notes,
         issues,
     })
 }
 
+/// What changes are judged by, in words.
+fn evidence(regions: &[ComparedRegion], num_tested: usize, limits: ChangeLimits) -> String {
+    let changes = || regions.iter().flat_map(|region| region.comparison.changes.iter().flatten());
+    let judged = || changes().filter(|change| change.test.is_some());
+    let range = |of: fn(&Change) -> usize| {
+        let (least, most) = (judged().map(of).min(), judged().map(of).max());
+        match (least.unwrap_or(0), most.unwrap_or(0)) {
+            (least, most) if least == most => most.to_string(),
+            (least, most) => format!("{least} to {most}"),
+        }
+    };
+    let not_judged = changes().count() - judged().count();
+    if num_tested == 0 {
+        return "one run each: the spread is unknown, so no change is judged; repeat each \
+                configuration"
+            .to_owned();
+    }
+    let mut text = format!(
+        "Welch's test of {} against {} repetitions; {num_tested} configurations of regions looked \
+         at, p adjusted for all (Benjamini and Hochberg); a change counts below {} % and beyond \
+         {} % of time",
+        range(|change| change.runs.0),
+        range(|change| change.runs.1),
+        percent(limits.level),
+        percent(limits.tolerance)
+    );
+    if not_judged > 0 {
+        text.push_str(&format!("; {not_judged} more have a single run, and are not judged"));
+    }
+    text
+}
+
+/// A share in per cent, in as few digits as it needs.
+fn percent(share: f64) -> String {
+    // Three places, without those that are 0.
+    let text = format!("{:.3}", 100.0 * share);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// One clause about a region: in how many configurations it changed, and where most.
 fn clause(comparison: &Comparison) -> String {
-    let (mut faster, mut slower, mut same) = (0, 0, 0);
-    let mut most: Option<(f64, usize)> = None;
-    for (at, change) in comparison.changes.iter().enumerate() {
-        match change {
-            Some(Change::Faster { .. }) => faster += 1,
-            Some(Change::Slower { .. }) => slower += 1,
-            Some(Change::WithinNoise) => same += 1,
-            None => continue,
-        }
-        let ratio = comparison.time_ratio.cells().get(at).copied().flatten();
-        if let (Some(ratio), Some(Change::Faster { .. } | Change::Slower { .. })) = (ratio, change)
-            && ratio > 0.0
-            && most.is_none_or(|(most, _)| ratio.ln().abs() > most.ln().abs())
-        {
-            most = Some((ratio, at));
-        }
-    }
-    let compared = faster + slower + same;
-    let Some((ratio, at)) = most else {
-        return format!("no change beyond noise in {compared} configurations");
+    let count = |kind: ChangeKind| {
+        comparison.changes.iter().flatten().filter(|change| change.kind == kind).count()
     };
-    let num_cores = comparison.old.cores.len().max(1);
-    let cores = comparison.old.cores.get(at % num_cores).copied().unwrap_or(0);
+    let (faster, slower) = (count(ChangeKind::Faster), count(ChangeKind::Slower));
+    let not_judged = count(ChangeKind::NotJudged);
+    let judged = faster + slower + count(ChangeKind::WithinNoise);
+    let ratios = || {
+        let cells = comparison.time_ratio.cells().iter().zip(&comparison.changes).enumerate();
+        cells.filter_map(|(at, (ratio, change))| Some((at, (*ratio)?, (*change)?)))
+    };
+    let farther = |a: &(usize, f64, Change), b: &(usize, f64, Change)| {
+        // Of equal ones the first.
+        a.1.ln().abs().total_cmp(&b.1.ln().abs()).then(b.0.cmp(&a.0))
+    };
+    let mut text = match ratios().filter(|(_, r, c)| *r > 0.0 && c.kind.counts()).max_by(farther) {
+        _ if judged == 0 => String::new(),
+        None => format!("no change beyond noise in {judged} configurations"),
+        Some((at, ratio, _)) => {
+            let num_cores = comparison.old.cores.len().max(1);
+            let cores = comparison.old.cores.get(at % num_cores).copied().unwrap_or(0);
+            format!(
+                "faster in {faster}, slower in {slower} of {judged} configurations; most, {}, with \
+                 input i{} on {cores} cores",
+                difference(ratio),
+                at / num_cores + 1
+            )
+        }
+    };
+    if not_judged == 0 {
+        return if text.is_empty() { "not measured in both versions".to_owned() } else { text };
+    }
+    let single = || ratios().filter(|(_, _, change)| change.kind == ChangeKind::NotJudged);
+    let (least, most) =
+        (single().min_by(|a, b| a.1.total_cmp(&b.1)), single().max_by(|a, b| a.1.total_cmp(&b.1)));
+    let told = match (least, most) {
+        (Some((_, least, _)), Some((_, most, _))) if difference(least) == difference(most) => {
+            difference(least)
+        }
+        (Some((_, least, _)), Some((_, most, _))) => {
+            format!("from {} to {}", difference(least), difference(most))
+        }
+        _ => String::new(),
+    };
+    if !text.is_empty() {
+        text.push_str("; ");
+    }
+    let all_single = single().all(|(_, _, change)| change.runs == (1, 1));
+    let why = if all_single { "one run each" } else { "a single run of one version" };
+    let plural = if not_judged == 1 { "" } else { "s" };
+    text.push_str(&format!(
+        "{told} in {not_judged} configuration{plural}, not judged ({why}: the spread is unknown)"
+    ));
+    text
+}
+
+/// `3 % slower`.
+fn difference(ratio: f64) -> String {
     let direction = if ratio < 1.0 { "faster" } else { "slower" };
-    let percent = if ratio < 1.0 { 100.0 * (1.0 - ratio) } else { 100.0 * (ratio - 1.0) };
-    format!(
-        "faster in {faster}, slower in {slower} of {compared} configurations; most, {percent:.0} % \
-         {direction}, with input i{} on {cores} cores",
-        at / num_cores + 1
-    )
+    format!("{:.0} % {direction}", 100.0 * (ratio - 1.0).abs())
 }
 
 fn sentences(first: &ComparedRegion, regions: &[ComparedRegion]) -> Vec<String> {
@@ -175,9 +252,7 @@ fn sentences(first: &ComparedRegion, regions: &[ComparedRegion]) -> Vec<String> 
         c.changes
             .iter()
             .enumerate()
-            .filter(|(_, change)| {
-                matches!(change, Some(Change::Faster { .. } | Change::Slower { .. }))
-            })
+            .filter(|(_, change)| change.is_some_and(|change| change.kind.counts()))
             .filter_map(|(at, _)| {
                 let cores = f64::from(*c.old.cores.get(at % num_cores)?);
                 let old = c.old.time.cells().get(at).copied().flatten()?;
@@ -190,10 +265,16 @@ fn sentences(first: &ComparedRegion, regions: &[ComparedRegion]) -> Vec<String> 
         regions.iter().skip(1).map(|region| (weight(region), region)).collect();
     ranked.retain(|(weight, _)| *weight != 0.0);
     ranked.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
-    for (_, region) in ranked.iter().take(5) {
+    const NAMED: usize = 5;
+    for (_, region) in ranked.iter().take(NAMED) {
         let name =
             if region.name.is_empty() { String::new() } else { format!(", {}", region.name) };
         out.push(format!("region {}{name}: {}", region.region.id, clause(&region.comparison)));
+    }
+    match ranked.len().saturating_sub(NAMED) {
+        0 => {}
+        1 => out.push("1 more region changed, by fewer core-seconds".to_owned()),
+        more => out.push(format!("{more} more regions changed, by fewer core-seconds")),
     }
     out
 }
@@ -230,14 +311,12 @@ impl ComparisonAnswer {
             let at = i * region.comparison.old.cores.len() + j;
             region.comparison.changes.get(at).copied().flatten()
         };
-        let word = |change: Change| match change {
-            Change::Faster { .. } => "faster",
-            Change::Slower { .. } => "slower",
-            Change::WithinNoise => "within noise",
+        let runs = |of: fn(Change) -> usize| {
+            rows.iter().map(|row| change(row).map(|change| of(change) as u64)).collect::<Vec<_>>()
         };
-        let chance = |change: Change| match change {
-            Change::Faster { chance } | Change::Slower { chance } => Some(chance),
-            Change::WithinNoise => None,
+        let tested = |name: &str, unit: &str, doc: &'static str, of: fn(Test) -> f64| {
+            let value = |row| change(row).and_then(|change| change.test).map(of);
+            Column::optional_f64s(name, unit, doc, rows.iter().map(value).collect())
         };
         Table::new(vec![
             Column::strings("region", "Region.", rows.iter().map(|row| &row.0.region.id)),
@@ -260,15 +339,21 @@ impl ComparisonAnswer {
             map("time_ratio", "", "New over old: below 1 is faster.", |c| &c.time_ratio),
             Column::optional_strings(
                 "change",
-                "faster, slower, or within noise.",
-                rows.iter().map(|row| change(row).map(word)),
+                "faster, slower, within noise, or not judged where a version has a single run.",
+                rows.iter().map(|row| change(row).map(|change| change.kind.name())),
             ),
-            Column::optional_f64s(
-                "chance",
-                "",
-                "Probability that equal versions separate like this.",
-                rows.iter().map(|row| change(row).and_then(chance)).collect(),
-            ),
+            Column::optional_u64s("runs_old", "", "Repetitions of the old version.", {
+                runs(|change| change.runs.0)
+            }),
+            Column::optional_u64s("runs_new", "", "Repetitions of the new version.", {
+                runs(|change| change.runs.1)
+            }),
+            tested("p", "", "Probability of such a difference by chance.", |test| test.p),
+            tested("p_adjusted", "", "The same for all configurations and regions at once.", |t| {
+                t.adjusted_p
+            }),
+            tested("low", "s", "95 % interval of the difference, lower end.", |t| t.interval.0),
+            tested("high", "s", "95 % interval of the difference, upper end.", |t| t.interval.1),
             map("efficiency", "", "Difference of efficiency.", |c| &c.efficiency),
             map("scalability_abs", "", "Difference of scalability.", |c| &c.scalability_abs),
             map("strong_abs", "", "Difference of strong scaling.", |c| &c.strong_abs),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use parallax_service::analysis::scaling::{BaselinePolicy, MapOptions};
+use parallax_service::analysis::scaling::{BaselinePolicy, ChangeKind, ChangeLimits, MapOptions};
 use parallax_service::scaling::{
     Cause, EnsembleOptions, Remedy, ScalingError, ScalingRequest, compare_versions, scaling,
 };
@@ -288,7 +288,7 @@ fn a_change_counts_only_beyond_noise() {
     let options = EnsembleOptions::default();
     let (old, _) = open(&[text("old.json", &old)], &options).unwrap();
     let (new, _) = open(&[text("new.json", &new)], &options).unwrap();
-    let answer = compare_versions(&old, &new, &request(), 0.02).unwrap();
+    let answer = compare_versions(&old, &new, &request(), ChangeLimits::default()).unwrap();
     let table = answer.table();
     assert_eq!(table.num_rows(), 6);
     let mut changes = String::new();
@@ -298,6 +298,30 @@ fn a_change_counts_only_beyond_noise() {
     assert_eq!(changes.matches("WithinNoise").count(), 5, "{changes}");
     assert_eq!(changes.matches("Slower").count(), 1, "{changes}");
     assert!(answer.sentences[0].contains("slower, with input i2 on 4 cores"), "{answer:?}");
+    assert!(answer.evidence.contains("; 6 configurations of regions looked at"), "{answer:?}");
+}
+
+#[test]
+fn single_runs_are_not_judged_and_their_difference_is_told() {
+    let single = |factor: f64| {
+        let mut csv = String::from("cores,input,time\n");
+        for (cores, time) in [(1, 8.0), (2, 4.1), (4, 2.2), (8, 1.3)] {
+            let _ = writeln!(csv, "{cores},a,{}", time * factor);
+        }
+        csv
+    };
+    let options = EnsembleOptions::default();
+    let (old, _) = open(&[text("old.csv", &single(1.0))], &options).unwrap();
+    let (new, _) = open(&[text("new.csv", &single(1.03))], &options).unwrap();
+    let answer = compare_versions(&old, &new, &request(), ChangeLimits::default()).unwrap();
+    assert_eq!(
+        answer.sentences,
+        ["whole program: 3 % slower in 4 configurations, not judged (one run each: the spread \
+             is unknown)"]
+    );
+    assert!(answer.evidence.starts_with("one run each: the spread is unknown"), "{answer:?}");
+    let kinds = answer.regions[0].comparison.changes.iter().flatten().map(|change| change.kind);
+    assert!(kinds.eq([ChangeKind::NotJudged; 4]));
 }
 
 #[test]

@@ -44,6 +44,9 @@ pub struct DifferencesReply {
     pub over: String,
     /// What tests stand on; null where noise cannot be told.
     pub basis: Option<String>,
+    /// The same in words: which test, on how much, adjusted for how many looks, at which level.
+    #[serde(default)]
+    pub evidence: String,
     /// What changed, in plain words, the most important first.
     pub sentences: Vec<String>,
     /// What a person should know.

@@ -319,6 +319,9 @@ pub struct CompareAsk {
     /// Smallest change of time, in per cent, that counts; null for 2.
     #[serde(default)]
     pub tolerance: Option<f64>,
+    /// A change counts when its adjusted probability by chance is below this; null for 0.05.
+    #[serde(default)]
+    pub significance: Option<f64>,
 }
 
 /// A region that both versions have.
@@ -339,8 +342,9 @@ pub struct ComparedRegionReply {
 
 /// Two versions side by side. Table `cells` has one row for each region, input and core count of
 /// the old version, nested like that of `scaling`: `time_old`, `time_new`, `time_ratio`, `change`
-/// (`faster`, `slower`, `within noise`), `chance`, and differences of `efficiency`,
-/// `scalability_abs`, ...
+/// (`faster`, `slower`, `within noise`, or `not judged` where a version has a single run),
+/// `runs_old`, `runs_new`, `p`, `p_adjusted`, `low` and `high` (95 % interval of the difference),
+/// and differences of `efficiency`, `scalability_abs`, ...
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CompareReply {
@@ -356,6 +360,10 @@ pub struct CompareReply {
     pub only_old: Vec<String>,
     /// Paths of regions that only the new version has.
     pub only_new: Vec<String>,
+    /// What changes are judged by: which test, on how many runs, adjusted for how many looks, at
+    /// which level.
+    #[serde(default)]
+    pub evidence: String,
     /// The verdict in plain words.
     pub sentences: Vec<String>,
     /// What a person should know.
