@@ -2,6 +2,7 @@
 //! everything about it is one test.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 
 use std::fs::{self, OpenOptions};
 use std::path::Path;
