@@ -240,7 +240,10 @@ fn clause(comparison: &Comparison) -> String {
 /// `3 % slower`.
 fn difference(ratio: f64) -> String {
     let direction = if ratio < 1.0 { "faster" } else { "slower" };
-    format!("{:.0} % {direction}", 100.0 * (ratio - 1.0).abs())
+    match format!("{:.0}", 100.0 * (ratio - 1.0).abs()).as_str() {
+        "0" => "as fast".to_owned(),
+        percent => format!("{percent} % {direction}"),
+    }
 }
 
 fn sentences(first: &ComparedRegion, regions: &[ComparedRegion]) -> Vec<String> {
