@@ -7,6 +7,7 @@ mod bench;
 mod bless;
 mod check;
 mod demo;
+mod fresh;
 mod fuzz;
 mod generate;
 mod metadata;
@@ -38,7 +39,7 @@ const COMMANDS: &[Command] = &[
         name: "demo",
         run: demo::run,
         usage: "demo",
-        help: "build the command line tool and run it on the databases of this repository",
+        help: "build the tool, ask it about databases of this repository, open the application",
     },
     Command {
         name: "test",
@@ -81,6 +82,12 @@ const COMMANDS: &[Command] = &[
         run: bless::run,
         usage: "bless [CARGO TEST FILTERS]",
         help: "accept what the golden tests print now; read the diff before you commit it",
+    },
+    Command {
+        name: "fresh",
+        run: fresh::run,
+        usage: "fresh [COMMAND ...]",
+        help: "run `test`, or another of these commands, in a minimal Debian made for it (as root)",
     },
     Command {
         name: "generate",

@@ -110,7 +110,7 @@ fn page(run: &mut Run) -> Result<()> {
     }
 }
 
-/// Has the types of the web compared with those that are kept, in the same build as all other tests.
+/// Has the types of the web compared with those that are kept, in the build of all other tests.
 pub(crate) const TYPES: [&str; 2] = ["--features", "parallax-wire/typescript"];
 
 /// The command that runs unit and integration tests.

@@ -5,8 +5,8 @@ use crate::shell;
 /// The suites of tests, each of which says in its own way how it ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Suite {
-    /// `cargo nextest run`: one line at the end. It repeats what failing tests print, the summary of
-    /// their own harness among it.
+    /// `cargo nextest run`: one line at the end. It repeats what failing tests print, the summary
+    /// of their own harness among it.
     Nextest,
     /// `cargo test`: a line for each program of tests.
     Cargo,
@@ -114,8 +114,8 @@ fn of_vitest(line: &str) -> Option<Counts> {
 
 /// `  40 passed (9.1s)`, `  1 failed`, `  2 skipped`, `  1 flaky`, `  3 did not run`.
 ///
-/// A test that failed and then passed has failed: nothing here is tried again, so that a race of the
-/// page is not taken for a busy machine.
+/// A test that failed and then passed has failed: nothing here is tried again, so that a race of
+/// the page is not taken for a busy machine.
 fn of_playwright(line: &str) -> Option<Counts> {
     let text = line.strip_prefix("  ").filter(|text| !text.starts_with(' '))?;
     let text = text.split_once(" (").map_or(text, |(text, _)| text);

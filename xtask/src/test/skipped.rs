@@ -1,8 +1,8 @@
 //! Tests that could not run, and why: what they themselves wrote, and whole suites.
 //!
-//! No runner tells a test that was skipped when it ran from one that passed, and the output of tests
-//! that pass is shown by none. So a test appends a line to a file (`parallax_testkit::needs`), whose
-//! place it finds in an environment variable.
+//! No runner tells a test that was skipped when it ran from one that passed, and none shows the
+//! output of tests that pass. So a test appends a line to a file (`parallax_testkit::needs`),
+//! whose place it finds in an environment variable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
