@@ -1,6 +1,6 @@
 // Everything without a mouse.
 import type { Page } from "@playwright/test";
-import { cards, openPalette, seesMaps, seesTree } from "./support/app.ts";
+import { cards, chosenCommand, openPalette, seesMaps, seesTree } from "./support/app.ts";
 import { expect, test } from "./support/test.ts";
 
 /** Presses Tab until the element that has the keyboard is the one that is wanted. */
@@ -53,7 +53,7 @@ test("the palette finds commands, runs them and gives the keyboard back", async 
   await page.goto("?sample=pascal-solver");
   await seesMaps(page);
   await (await openPalette(page)).fill("numbers");
-  await expect(page.getByRole("option", { selected: true })).toContainText("Numbers");
+  await expect(chosenCommand(page)).toContainText("Numbers");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("tab", { name: "Numbers" })).toHaveAttribute("aria-selected", "true");
   await openPalette(page);

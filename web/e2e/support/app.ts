@@ -97,11 +97,16 @@ export async function openPalette(page: Page): Promise<Locator> {
   return field;
 }
 
+/** The command of the open palette that Enter runs. */
+export function chosenCommand(page: Page): Locator {
+  return page.getByRole("listbox", { name: "Commands" }).getByRole("option", { selected: true });
+}
+
 /** Runs a command of the palette. */
 export async function command(page: Page, title: string): Promise<void> {
   await (await openPalette(page)).fill(title);
   // Views that come late bring commands with them: what Enter runs is the one that is chosen now.
-  await expect(page.getByRole("listbox", { name: "Commands" }).getByRole("option", { selected: true })).toContainText(title);
+  await expect(chosenCommand(page)).toContainText(title);
   await page.keyboard.press("Enter");
   await expect(page.getByRole("combobox", { name: "Find a command" })).toHaveCount(0);
 }
