@@ -23,7 +23,7 @@ pub use ids::{
     ActivationIdx, ContextIdx, FileIdx, FunctionIdx, LocationIdx, MetricIdx, ModuleIdx,
     ReferenceIdx, ThreadIdx,
 };
-pub use issues::{Issue, Issues, Place, Severity, Stage};
+pub use issues::{Issue, Issues, KindTotal, Place, Severity, Stage, interned_kind};
 pub use limits::{LimitExceeded, Limits};
 pub use sink::{FolderSink, MemorySink};
 pub use strings::{StringId, StringTable};

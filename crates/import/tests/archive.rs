@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parallax_base::{Folder, Limits, MemorySink, TimeWindow};
+use parallax_base::{Folder, Limits, MemorySink, Place, Severity, Stage, TimeWindow};
 use parallax_import::archive;
 use parallax_import::events::{Conversion, Endpoint, TrackIdentity};
 use parallax_model::{BinTime, Experiment, TraceKind, TraceStore, whole_bins};
@@ -257,4 +257,29 @@ fn messages_are_matched_across_tracks() {
     events.messages(TimeWindow::new(80, 100), &mut |m| seen.push(m)).unwrap();
     assert_eq!(seen[1].receive_nanos, None);
     assert_eq!(experiment.issues.list().len(), 1, "what was repaired is told again");
+}
+
+#[test]
+fn issues_of_a_conversion_are_those_of_its_archive() {
+    let sink = MemorySink::new();
+    let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
+    conversion.track(TrackIdentity { name: "a".into(), ..Default::default() });
+    let places = [
+        (Place::Byte { file: "traces/0.evt".into(), offset: 9 }, 3),
+        (Place::File { file: "traces/1.evt".into() }, 40),
+        (Place::Time { nanos: 12 }, 500),
+    ];
+    for (place, count) in &places {
+        for kind in ["event-unknown", "time-goes-back"] {
+            let (severity, stage) = (Severity::Warning, Stage::Import);
+            let message = || format!("{kind} somewhere");
+            conversion.issues.report_many(severity, stage, kind, place.clone(), *count, message);
+        }
+    }
+    let told = conversion.finish().unwrap();
+    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("memory"));
+    let read = archive::open(&folder, &Limits::default()).unwrap().issues;
+    assert_eq!(read.list(), told.list());
+    let totals: Vec<_> = read.totals().iter().map(|t| (t.kind, t.count, t.files)).collect();
+    assert_eq!(totals, [("event-unknown", 543, 3), ("time-goes-back", 543, 3)]);
 }

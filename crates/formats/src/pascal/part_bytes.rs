@@ -156,7 +156,7 @@ impl PartRead {
             // Each cost a byte of the part at least.
             let count =
                 from.u64().filter(|&n| n > 0 && n <= range.end.saturating_sub(range.start))?;
-            Some(Issue { kind, severity, stage: Stage::Read, place, message, count })
+            Some(Issue { kind, severity, stage: Stage::Read, place, message, count, files: 1 })
         })?;
         let collected = Collected { regions, metrics, samples };
         from.rest.is_empty().then_some(Self {

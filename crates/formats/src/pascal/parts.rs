@@ -122,11 +122,8 @@ pub(crate) fn assemble(
         file.keys.extend(part.keys);
         file.raw.extend(part.raw);
         for issue in part.issues {
-            let Issue { severity, stage, kind, place, message, count } = issue;
-            own.report(severity, stage, kind, place.clone(), || message);
-            for _ in 1..count {
-                own.report(severity, stage, kind, place.clone(), String::new);
-            }
+            let Issue { severity, stage, kind, place, message, count, .. } = issue;
+            own.report_many(severity, stage, kind, place, count, || message);
         }
     }
     if end != source.len() || file.builder.check_limits(options.file).is_err() {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use parallax_base::{
     ContextIdx, FileIdx, Folder, FunctionIdx, Issues, Limits, LocationIdx, Place, Severity, Stage,
+    interned_kind,
 };
 use parallax_formats::archive::{Archive, ContextRow, NONE_32, NONE_64, TrackRow, keys};
 use parallax_model::{
@@ -34,10 +35,9 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
             1 => Severity::Warning,
             _ => Severity::Error,
         };
-        // One place a kind: the sink folds what has the same kind and file.
-        let place = Place::File { file: row.kind.clone() };
-        let message = || format!("{} (at {})", row.message, row.place);
-        issues.report_many(severity, Stage::Import, "converted", place, row.count, message);
+        // As the conversion reported it: what it is, and where it is in the trace.
+        let (kind, place) = (interned_kind(&row.kind), Place::from_text(&row.place));
+        issues.report_many(severity, Stage::Import, kind, place, row.count, || row.message.clone());
     }
     let contexts = contexts(&archive);
     let (profiles, num_values) = profiles::read(&archive, *limits)
@@ -123,7 +123,8 @@ fn contexts(archive: &Archive) -> ContextTree {
     let mut files: Vec<SourceFile> = Vec::new();
     let mut known: HashMap<&str, FileIdx> = HashMap::new();
     let mut file = |path| -> Option<FileIdx> {
-        if str::is_empty(path) {
+        let path: &str = path;
+        if path.is_empty() {
             return None;
         }
         Some(*known.entry(path).or_insert_with(|| {
