@@ -12,7 +12,8 @@ use parallax_analysis::report::{
     CostClass, Finding, FindingKind, GpuOperation, Report, ReportOptions, report,
 };
 use parallax_base::Control;
-use parallax_engine::Session;
+use parallax_engine::{LocationChoice, Session};
+use parallax_model::Scope;
 use parallax_testkit::drawn::draw;
 use parallax_testkit::hpctoolkit::generate::{GenerateOptions, Imbalance, ImbalanceLaw, generate};
 use parallax_testkit::hpctoolkit::{ContextKind, Database, Id, Point, Profile, arbitrary, kind};
@@ -177,8 +178,18 @@ fn wrapped_counters_have_no_total() {
     let mut database = draw("CPUTIME (sec)", "main  3.0  1.0");
     database.metrics.push(parallax_testkit::hpctoolkit::Metric::new("perf::PAGE-FAULTS"));
     database.profiles[0].points.push(Point { context: 2, metric: 1, value: 1.84e19 });
-    let report = ask(&open(&database));
+    database.profiles[1].points.push(Point { context: 2, metric: 1, value: 7.0 });
+    let session = open(&database);
+    let report = ask(&session);
     assert_eq!(report.metrics[1].total, None);
+    // What did not wrap is still added up, and what did is an issue.
+    let metric = report.metrics[1].metric;
+    let sums = session.column(metric, &Scope::Inclusive, &LocationChoice::All, &Control::new());
+    assert_eq!(sums.unwrap().iter().copied().fold(0.0, f64::max), 7.0);
+    let issues = session.issues();
+    let [issue] = issues.list() else { panic!("{issues:?}") };
+    assert_eq!((issue.kind, issue.count), ("wrapped-value", 2), "{issue:?}");
+    assert!(issue.message.contains("PAGE-FAULTS"), "{}", issue.message);
     assert!(find(&report, FindingKind::WrappedMetric).unwrap().text.contains("PAGE-FAULTS"));
     assert_eq!(report.metric_name, "CPUTIME");
 }

@@ -189,3 +189,33 @@ fn notes_of_a_report_are_in_every_format() {
     assert!(std::fs::read_to_string(&page).unwrap().contains(&format!("<li>{note}</li>")));
     assert_eq!(json(&["report", "n1024-p8", "--json"])["notes"], serde_json::json!([]));
 }
+
+/// Page faults ran below zero in every rank of this run, which makes sums of about 10^19.
+#[test]
+fn a_counter_that_wrapped_is_an_issue_and_in_no_total() {
+    let root = std::env::var_os("PARALLAX_CORPUS").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        PathBuf::from,
+    );
+    let run = root.join("data/hpctoolkit/measured/model-minife/p4.n60");
+    if !run.is_dir() {
+        println!("skipped: no corpus");
+        return;
+    }
+    let path = run.to_str().unwrap();
+    let info = json(&["info", path, "--json"]);
+    assert_eq!(info["issues"], 1);
+    let issue = &info["issue_list"][0];
+    assert_eq!(issue["kind"], "wrapped-value");
+    assert!(issue["message"].as_str().unwrap().contains("perf::PAGE-FAULTS"), "{issue}");
+    for metric in info["metric_list"].as_array().unwrap() {
+        let is_wrapped = metric["name"] == "perf::PAGE-FAULTS";
+        assert_eq!(metric["total"].is_null(), is_wrapped, "{metric}");
+    }
+    // What only this answer met is said with it, not sent for to `info`.
+    let report = parallax(&["report", path]);
+    let said =
+        String::from_utf8_lossy(&report.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("values of perf::PAGE-FAULTS"), "{said}");
+    assert!(!said.contains("lists"), "{said}");
+}

@@ -29,7 +29,7 @@ pub use error::EngineError;
 pub use groups::Groups;
 pub use part::Part;
 pub use prune::{FilterMode, PruneRules, TreeView};
-pub use session::{LocationChoice, Session};
+pub use session::{LocationChoice, Session, WRAPPED_COUNT};
 pub use table::{Column, Table};
 pub use timeline::{
     Bins, CallList, CallRow, CallsQuestion, ContextSums, DurationBin, FindQuestion, Found,

@@ -1,5 +1,6 @@
 //! [`Session`]: an open experiment with the caches of its answers.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use parallax_base::{ContextIdx, Control, Issues, LocationIdx, MetricIdx, Place, Severity, Stage};
@@ -15,8 +16,14 @@ use crate::scopes;
 /// Bytes of answers that a session keeps unless told otherwise.
 const DEFAULT_CACHE_BYTES: u64 = 256 << 20;
 
-/// Counts that no program reaches: one sample with a counter that wrapped below zero.
-const WRAPPED_COUNT: f64 = 1e19;
+/// From here on a value is none that a program reaches, but a counter that ran below zero in one
+/// sample and wrapped to almost 2^64. Such values stay out of all sums.
+pub const WRAPPED_COUNT: f64 = 1e19;
+
+/// Whether a value is a counter that wrapped; see [`WRAPPED_COUNT`].
+fn is_wrapped(value: f64) -> bool {
+    !value.is_finite() || value.abs() >= WRAPPED_COUNT
+}
 
 /// Which locations a number is over.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -32,7 +39,15 @@ pub struct Session {
     experiment: Arc<Experiment>,
     slices: Mutex<ByteCache<SliceRequest, SliceColumns>>,
     columns: Mutex<ByteCache<ColumnKey, Vec<f64>>>,
-    issues: Mutex<Issues>,
+    /// Values left out of sums by metric, with the context of the first.
+    wrapped: Mutex<BTreeMap<MetricIdx, (u64, ContextIdx)>>,
+}
+
+/// Values that were left out of a sum because their counters wrapped.
+#[derive(Debug, Clone, Copy, Default)]
+struct Wrapped {
+    count: u64,
+    first: Option<ContextIdx>,
 }
 
 type ColumnKey = (MetricIdx, Scope, LocationChoice);
@@ -54,7 +69,7 @@ impl Session {
             experiment: Arc::new(experiment),
             slices: Mutex::new(ByteCache::new(cache_bytes / 4 * 3)),
             columns: Mutex::new(ByteCache::new(cache_bytes / 4)),
-            issues: Mutex::default(),
+            wrapped: Mutex::default(),
         }
     }
 
@@ -74,8 +89,28 @@ impl Session {
     #[must_use]
     pub fn issues(&self) -> Issues {
         let mut issues = self.experiment.all_issues();
-        issues.extend(self.issues.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        let wrapped = self.wrapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((_, &(_, first))) = wrapped.first_key_value() else { return issues };
+        let count = wrapped.values().map(|(count, _)| count).sum();
+        let names: Vec<&str> =
+            wrapped.keys().map(|&metric| &*self.experiment.metrics.get(metric).name).collect();
+        let kind = "wrapped-value";
+        issues.report_many(Severity::Warning, Stage::Analysis, kind, Place::Whole, count, || {
+            format!(
+                "values of {} are beyond {WRAPPED_COUNT:.0e}, the first at {}: a counter that ran \
+                 below zero in one sample; they are left out of all sums, and there is no total",
+                names.join(", "),
+                self.tree().label(first)
+            )
+        });
         issues
+    }
+
+    /// Whether values of a metric were left out of sums so far, because a counter had wrapped: its
+    /// sums are too small, and its total means nothing.
+    #[must_use]
+    pub fn has_wrapped(&self, metric: MetricIdx) -> bool {
+        self.wrapped.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&metric)
     }
 
     /// The values of the experiment.
@@ -137,7 +172,8 @@ impl Session {
     /// Over all locations this is the summary profile's plain sum. Over chosen ones, or where the
     /// summary lacks it, values are added up; [`Scope::LexicalAware`] is then recomputed from
     /// [`Scope::Exclusive`], because writers store a wrong value for loops without samples of
-    /// their own in profiles of locations.
+    /// their own in profiles of locations. Values of counters that wrapped are left out; see
+    /// [`Session::has_wrapped`].
     ///
     /// # Errors
     /// When the values cannot be read, the metric is not stored in the scope, or the question is
@@ -182,9 +218,13 @@ impl Session {
                 metrics: MetricChoice::Ids { values: Vec::new(), statistics: vec![id] },
                 plan: Plan::Cheapest,
             };
-            let column = self.add_up(&request, control)?;
-            self.report_wrapped(metric, &column);
-            return Ok(column);
+            let (column, wrapped) = self.add_up(&request, control)?;
+            self.note_wrapped(metric, wrapped);
+            // Of a sum with a counter that wrapped nothing is left: those of the locations are
+            // added up without it, where they are stored.
+            if wrapped.count == 0 || described.id_in(scope).is_none() {
+                return Ok(column);
+            }
         }
         if *scope == Scope::LexicalAware {
             let function = self.column(metric, &Scope::Exclusive, locations, control)?;
@@ -209,36 +249,42 @@ impl Session {
             metrics: MetricChoice::Ids { values: vec![id], statistics: Vec::new() },
             plan: Plan::Cheapest,
         };
-        let column = self.add_up(&request, control)?;
-        self.report_wrapped(metric, &column);
+        let (column, wrapped) = self.add_up(&request, control)?;
+        self.note_wrapped(metric, wrapped);
         Ok(column)
     }
 
-    fn add_up(&self, request: &SliceRequest, control: &Control) -> Result<Vec<f64>, EngineError> {
+    /// The sum of a slice for every context, without the values of counters that wrapped.
+    fn add_up(
+        &self,
+        request: &SliceRequest,
+        control: &Control,
+    ) -> Result<(Vec<f64>, Wrapped), EngineError> {
         let tree = self.tree();
         let mut column = vec![0.0; tree.len()];
+        let mut wrapped = Wrapped::default();
         self.slice_in_parts(request, control, |part| {
             for (&id, &value) in part.context.iter().zip(&part.value) {
-                if let Some(context) = tree.by_source_id(id) {
+                let Some(context) = tree.by_source_id(id) else { continue };
+                if is_wrapped(value) {
+                    wrapped.count += 1;
+                    wrapped.first.get_or_insert(context);
+                } else {
                     column[context.idx()] += value;
                 }
             }
         })?;
-        Ok(column)
+        Ok((column, wrapped))
     }
 
-    fn report_wrapped(&self, metric: MetricIdx, column: &[f64]) {
-        let Some(at) = column.iter().position(|value| value.abs() >= WRAPPED_COUNT) else { return };
-        let name = &self.experiment.metrics.get(metric).name;
-        let context = self.tree().label(ContextIdx::from_len(at));
-        let mut issues = self.issues.lock().unwrap_or_else(PoisonError::into_inner);
-        issues.report(Severity::Warning, Stage::Analysis, "wrapped-value", Place::Whole, || {
-            format!(
-                "metric {name} is {:.2e} at {context}: a counter that ran below zero in one \
-                 sample; totals of this metric mean nothing",
-                column.get(at).copied().unwrap_or(0.0)
-            )
-        });
+    /// Remembers the most values that one sum of a metric left out.
+    fn note_wrapped(&self, metric: MetricIdx, found: Wrapped) {
+        let Some(first) = found.first else { return };
+        let mut wrapped = self.wrapped.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = wrapped.entry(metric).or_insert((0, first));
+        if found.count > known.0 {
+            *known = (found.count, first);
+        }
     }
 
     /// The value of a metric for the whole execution, over all locations.
@@ -268,7 +314,8 @@ impl Session {
             metrics: MetricChoice::Ids { values: id.into_iter().collect(), statistics: Vec::new() },
             plan: Plan::Cheapest,
         };
-        let root: f64 = self.slice(&request, control)?.value.iter().sum();
+        let slice = self.slice(&request, control)?;
+        let root: f64 = slice.value.iter().filter(|value| !is_wrapped(**value)).sum();
         if root != 0.0 {
             return Ok(root);
         }

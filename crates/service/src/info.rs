@@ -1,6 +1,7 @@
 //! What an experiment is: the answer of `info`.
 
 use parallax_base::{Control, Issues, LocationIdx};
+use parallax_engine::WRAPPED_COUNT;
 use parallax_model::{
     ContextChoice, ContextKind, ContextTree, Experiment, IdentityKind, MetricChoice, Plan,
     RecordCounts, SliceRequest,
@@ -21,7 +22,8 @@ pub struct MetricInfo {
     pub scopes: Vec<String>,
     /// Statistics stored in the summary, such as `sum`.
     pub statistics: Vec<String>,
-    /// The whole execution's inclusive sum over all locations; `None` when it has none.
+    /// The whole execution's inclusive sum over all locations; `None` when it has none, or when a
+    /// counter wrapped, which is an issue then.
     pub total: Option<f64>,
 }
 
@@ -105,7 +107,17 @@ impl Opened {
     pub fn info(&self, control: &Control) -> Result<Info, ServiceError> {
         let x = self.session.experiment();
         let tree = &x.contexts;
-        let totals = self.root_totals(control)?;
+        let mut totals = self.root_totals(control)?;
+        // A total with a counter that wrapped is none. Adding up the values says so as an issue.
+        for (metric, described) in x.metrics.iter() {
+            let id = described.sum_id_in(&parallax_model::Scope::Inclusive);
+            let is_wrapped =
+                |(known, total): &(u16, f64)| Some(*known) == id && total.abs() >= WRAPPED_COUNT;
+            if totals.iter().any(is_wrapped) {
+                self.session.total(metric, control)?;
+                totals.retain(|total| !is_wrapped(total));
+            }
+        }
         let metrics = x
             .metrics
             .iter()

@@ -32,7 +32,7 @@ use members::{Members, Presence};
 use read::{SliceParts, visit_values};
 
 /// Values at least this large are counters that ran below zero in one sample.
-pub(crate) const WRAPPED: f64 = 1e19;
+pub(crate) const WRAPPED: f64 = parallax_engine::WRAPPED_COUNT;
 
 /// Numbers of the matrix of rows and members that are in memory at a time.
 const MAX_CELLS: usize = 4 << 20;

@@ -27,7 +27,7 @@ use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
 pub use classes::{CostClass, GpuOperation, Purposes};
 pub use findings::{Evidence, Finding, FindingKind, NextStep, rank_findings};
 
-use crate::balance::{Balance, BalanceRequest, Grouping, WRAPPED, balance};
+use crate::balance::{Balance, BalanceRequest, Grouping, balance};
 use crate::idleness::is_gpu;
 use classes::Classes;
 use costs::{ClassCosts, estimated_samples, percent, without_helpers};
@@ -363,14 +363,12 @@ impl Facts<'_> {
 fn metric_totals(session: &Session, control: &Control) -> Result<Vec<MetricTotal>, EngineError> {
     let mut out = Vec::new();
     for (metric, described) in session.experiment().metrics.iter() {
-        let column = match session.column(metric, &Scope::Inclusive, &LocationChoice::All, control)
-        {
-            Ok(column) => column,
+        let total = match session.total(metric, control) {
+            Ok(total) => total,
             Err(EngineError::Missing { .. }) => continue,
             Err(error) => return Err(error),
         };
-        let is_wrapped = column.iter().any(|value| value.abs() >= WRAPPED || !value.is_finite());
-        let total = session.total(metric, control)?;
+        let is_wrapped = session.has_wrapped(metric);
         if is_wrapped || total != 0.0 {
             out.push(MetricTotal {
                 metric,

@@ -31,6 +31,7 @@ pub(crate) use correlate::CorrelateArgs;
 use clap::CommandFactory as _;
 pub(crate) use events::{CriticalPathArgs, OverTimeArgs, WaitsArgs};
 pub(crate) use iterations::IterationsArgs;
+use parallax_base::Issue;
 use parallax_service::{Control, FindOrder, FindRequest, Opened, Severity};
 pub(crate) use report::ReportArgs;
 pub(crate) use user_events::UserEventsArgs;
@@ -81,13 +82,29 @@ impl Context {
         Notice::new(Level::Note, message).print(&self.stderr);
     }
 
-    /// Remarks of an answer, and one line about issues, on the error stream.
+    /// Remarks of an answer, one line about the issues that `info` lists, and the issues that only
+    /// reading the values of this answer showed, on the error stream.
     fn finish(&self, opened: &Opened, notes: &[String]) {
         for note in notes {
             self.note(note);
         }
+        const MOST_SHOWN: usize = 5;
         let issues = opened.issues();
-        let serious = issues.list().iter().filter(|i| i.severity > Severity::Note).count();
+        let at_opening = &opened.session().experiment().issues;
+        let is_listed = |issue: &Issue| {
+            at_opening.list().iter().any(|i| (i.kind, &i.place) == (issue.kind, &issue.place))
+        };
+        let serious = issues.list().iter().filter(|i| i.severity > Severity::Note);
+        let (listed, late): (Vec<&Issue>, Vec<&Issue>) = serious.partition(|i| is_listed(i));
+        for issue in late.iter().take(MOST_SHOWN) {
+            let message = format!("{}: {}", issue.place, issue.message);
+            Notice::new(Level::Warning, message).print(&self.stderr);
+        }
+        if let Some(more) = late.len().checked_sub(MOST_SHOWN).filter(|&more| more > 0) {
+            let message = format!("{more} more issues with the values that were read");
+            Notice::new(Level::Warning, message).print(&self.stderr);
+        }
+        let serious = listed.len();
         if serious > 0 {
             let plural = if serious == 1 { "issue" } else { "issues" };
             Notice::new(
