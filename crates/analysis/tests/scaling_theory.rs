@@ -74,9 +74,9 @@ fn all_maps_follow_from_the_formulas() {
 fn what_the_paper_infers_from_its_pictures_holds() {
     let found = program();
     // a) for any number of cores, larger problems are more efficient: the program scales.
-    assert!(found.scalability_rel.cells().iter().flatten().all(|&value| value >= 0.0));
+    assert!(found.scalability_rel.iter().all(|(_, _, value)| value >= 0.0));
     // c) more cores on any fixed problem lower efficiency: not strongly scalable.
-    assert!(found.strong_rel.cells().iter().flatten().all(|&value| value < 0.0));
+    assert!(found.strong_rel.iter().all(|(_, _, value)| value < 0.0));
     // d) no efficiency drop when both grow: weakly scalable. One step multiplies the overhead
     // k 2^k / n^2 by k / (2 (k - 1)): nothing changes at k = 2, then it shrinks. The step to k = 1
     // leaves one core, where efficiency is 1 by definition, and must lose something.
@@ -134,7 +134,7 @@ fn superlinear_cells_are_kept_and_clamped_only_in_differences() {
 fn amdahl_of_the_largest_problem_has_no_serial_part_worth_naming() {
     let found = program();
     let points: Vec<(u32, f64)> =
-        found.cores.iter().zip(found.time.row(12)).map(|(&p, time)| (p, time.unwrap())).collect();
+        found.time.row(12).map(|(at, time)| (found.cores[at], time)).collect();
     let fit = fit_amdahl(&points).unwrap();
     assert!(fit.serial_fraction < 1e-7 && fit.relative_error < 1e-3, "{fit:?}");
 }

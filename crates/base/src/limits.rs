@@ -2,7 +2,9 @@
 
 /// A file asked for more than the [`Limits`] allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} would need {wanted} bytes of memory, more than the limit of {limit}")]
+#[error(
+    "{what} would need {wanted} bytes of memory, more than the limit of {limit}; use a part of the data"
+)]
 pub struct LimitExceeded {
     /// What the memory was for.
     pub what: &'static str,
@@ -24,11 +26,19 @@ pub struct Limits {
     pub answer_bytes: u64,
     /// Deepest nesting of contexts that is kept.
     pub max_depth: u32,
+    /// Most cells of tables and pictures that are laid out with their gaps, such as inputs x core
+    /// counts of all regions.
+    pub max_cells: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { metadata_bytes: 8 << 30, answer_bytes: 64 << 30, max_depth: 100_000 }
+        Self {
+            metadata_bytes: 8 << 30,
+            answer_bytes: 64 << 30,
+            max_depth: 100_000,
+            max_cells: 10_000_000,
+        }
     }
 }
 

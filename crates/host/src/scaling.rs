@@ -48,7 +48,8 @@ pub(crate) fn scaling(ensemble: &Ensemble, ask: &ScalingAsk) -> Answered {
         parameters: parameters(ensemble),
         metrics: ensemble.metrics().iter().map(|metric| metric.name.clone()).collect(),
     };
-    let (cells, losses) = (answer.cells_table(), answer.losses_table(false));
+    let cells = answer.cells_table().map_err(|error| scaling_error(&error))?;
+    let losses = answer.losses_table(false);
     with_tables(ask, &reply, &[("cells", &cells), ("losses", &losses)])
 }
 
@@ -205,8 +206,8 @@ pub(crate) fn compare(old: &Ensemble, new: &Ensemble, ask: &CompareAsk) -> Answe
     let [before, after] = answer.titles.clone();
     let reply = CompareReply {
         titles: (before, after),
-        inputs: first.map(|maps| maps.inputs.clone()).unwrap_or_default(),
-        cores: first.map(|maps| maps.cores.clone()).unwrap_or_default(),
+        inputs: first.map(|maps| maps.inputs.to_vec()).unwrap_or_default(),
+        cores: first.map(|maps| maps.cores.to_vec()).unwrap_or_default(),
         regions: regions.collect(),
         only_old: answer.only_old.clone(),
         only_new: answer.only_new.clone(),

@@ -55,7 +55,7 @@ pub struct Spread {
 /// Spread of the defined values; `None` when there are none.
 #[must_use]
 pub fn spread(map: &Map) -> Option<Spread> {
-    let values: Vec<f64> = map.cells().iter().flatten().copied().collect();
+    let values: Vec<f64> = map.iter().map(|(_, _, value)| value).collect();
     let (min, max) = map.min_max()?;
     Some(Spread { min, mean: mean(&values)?, max })
 }
@@ -66,8 +66,8 @@ pub fn spread(map: &Map) -> Option<Spread> {
 /// Both maps must have the same axes; cells outside the parent are undefined.
 #[must_use]
 pub fn share_of_parent(region: &Map, parent: &Map) -> Map {
-    Map::from_fn(region.num_inputs(), region.num_cores(), |input, core_idx| {
+    region.map_cells(|input, core_idx, own| {
         let whole = parent.get(input, core_idx)?;
-        Some(100.0 * region.get(input, core_idx)? / whole).filter(|_| whole > 0.0)
+        Some(100.0 * own / whole).filter(|_| whole > 0.0)
     })
 }

@@ -173,10 +173,11 @@ pub fn judge<'c>(
     let changes = comparisons.iter_mut().flat_map(|comparison| &mut comparison.changes);
     let num_tested = stats::adjust(changes.flatten().filter_map(|change| change.test.as_mut()));
     for comparison in comparisons {
-        let ratios = comparison.time_ratio.cells();
-        for (change, ratio) in comparison.changes.iter_mut().zip(ratios) {
+        let (ratio, width) = (&comparison.time_ratio, comparison.old.cores.len().max(1));
+        for (at, change) in comparison.changes.iter_mut().enumerate() {
+            let ratio = ratio.get(at / width, at % width);
             let (Some(change), Some(ratio)) = (change, ratio) else { continue };
-            change.kind = kind(change.test, *ratio, limits);
+            change.kind = kind(change.test, ratio, limits);
         }
     }
     num_tested

@@ -64,17 +64,15 @@ pub fn weak_diagonal(maps: &Maps, tolerance: f64) -> Option<WeakDiagonal> {
         .find(|&j| all.clone().all(|i| maps.time.get(i, j).is_some_and(|time| time > 0.0)))?;
     let mut num_steps = 0;
     let mut mismatches = Vec::new();
-    for input in 1..maps.inputs.len() {
+    for (input, core_idx) in steps(maps) {
         let before = maps.time.get(input - 1, reference)?;
         let work_ratio = maps.time.get(input, reference)? / before;
-        for core_idx in 1..maps.cores.len() {
-            let cores_ratio =
-                f64::from(*maps.cores.get(core_idx)?) / f64::from(*maps.cores.get(core_idx - 1)?);
-            num_steps += 1;
-            let off = (work_ratio / cores_ratio).max(cores_ratio / work_ratio);
-            if off > tolerance {
-                mismatches.push(DiagonalStep { input, core_idx, work_ratio, cores_ratio });
-            }
+        let cores_ratio =
+            f64::from(*maps.cores.get(core_idx)?) / f64::from(*maps.cores.get(core_idx - 1)?);
+        num_steps += 1;
+        let off = (work_ratio / cores_ratio).max(cores_ratio / work_ratio);
+        if off > tolerance {
+            mismatches.push(DiagonalStep { input, core_idx, work_ratio, cores_ratio });
         }
     }
     (num_steps > 0).then_some(WeakDiagonal {
@@ -82,6 +80,18 @@ pub fn weak_diagonal(maps: &Maps, tolerance: f64) -> Option<WeakDiagonal> {
         num_steps,
         mismatches,
     })
+}
+
+/// Where diagonal steps end, in order: at the configurations that were measured, and on the main
+/// diagonal. Steps between configurations that nobody measured would be as many as inputs times
+/// core counts, and have no cell in the weak maps.
+fn steps(maps: &Maps) -> Vec<(usize, usize)> {
+    let main = (1..maps.inputs.len().min(maps.cores.len())).map(|at| (at, at));
+    let measured = maps.measured().filter(|&(input, core_idx)| input > 0 && core_idx > 0);
+    let mut steps: Vec<(usize, usize)> = main.chain(measured).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    steps
 }
 
 /// One configuration of the main diagonal.

@@ -1,17 +1,24 @@
 //! The repetition times of one region over inputs x cores.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::map::Pattern;
 
 /// The times of one region: for every input and every core count, the times of its repetitions.
 ///
 /// Invariants, checked by [`Grid::new`]: core counts are positive and strictly ascending; there is
 /// one row per input and one cell per core count; every time is finite and not negative.
-/// An empty cell means that this configuration was not measured.
+/// An empty cell means that this configuration was not measured; it takes no memory, and the names
+/// of the inputs are shared between the grids of many regions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
-    inputs: Vec<String>,
-    cores: Vec<u32>,
-    runs: Vec<Vec<Vec<f64>>>,
+    inputs: Arc<[String]>,
+    cores: Arc<[u32]>,
+    measured: Arc<Pattern>,
+    /// Where the times of each measured cell end.
+    ends: Vec<usize>,
+    times: Vec<f64>,
 }
 
 /// Why times cannot become a [`Grid`].
@@ -101,7 +108,27 @@ impl Grid {
                 }
             }
         }
-        Ok(Self { inputs, cores, runs })
+        let cells = runs.into_iter().enumerate().flat_map(|(input, row)| {
+            let cells = row.into_iter().enumerate().filter(|(_, cell)| !cell.is_empty());
+            cells.map(move |(core_idx, cell)| ((input, core_idx), cell))
+        });
+        Ok(Self::of_cells(inputs.into(), cores.into(), cells))
+    }
+
+    /// A grid of measured cells, which ascend and are valid.
+    fn of_cells(
+        inputs: Arc<[String]>,
+        cores: Arc<[u32]>,
+        cells: impl IntoIterator<Item = ((usize, usize), Vec<f64>)>,
+    ) -> Self {
+        let (mut places, mut ends, mut times) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, mut cell) in cells {
+            places.push(place);
+            times.append(&mut cell);
+            ends.push(times.len());
+        }
+        let measured = Arc::new(Pattern::new(inputs.len(), cores.len(), places));
+        Self { inputs, cores, measured, ends, times }
     }
 
     /// The inputs (argument strings) in their order.
@@ -119,25 +146,50 @@ impl Grid {
     /// Repetition times in seconds at a configuration; empty where nothing was measured.
     #[must_use]
     pub fn repetitions(&self, input: usize, core_idx: usize) -> &[f64] {
-        self.runs.get(input).and_then(|row| row.get(core_idx)).map_or(&[], Vec::as_slice)
+        self.measured.find(input, core_idx).map_or(&[], |at| self.times_of(at))
+    }
+
+    /// The measured configurations in order, input by input: input, position of the core count,
+    /// and the times of the repetitions in seconds.
+    pub fn measured(&self) -> impl Iterator<Item = (usize, usize, &[f64])> + '_ {
+        let cells = self.measured.cells().enumerate();
+        cells.map(|(at, (input, core_idx))| (input, core_idx, self.times_of(at)))
+    }
+
+    fn times_of(&self, at: usize) -> &[f64] {
+        let end = |at: usize| self.ends.get(at).copied().unwrap_or(self.times.len());
+        let start = at.checked_sub(1).map_or(0, end);
+        self.times.get(start..end(at)).unwrap_or_default()
+    }
+
+    pub(super) fn pattern(&self) -> &Arc<Pattern> {
+        &self.measured
+    }
+
+    pub(super) fn shared_inputs(&self) -> &Arc<[String]> {
+        &self.inputs
+    }
+
+    pub(super) fn shared_cores(&self) -> &Arc<[u32]> {
+        &self.cores
     }
 
     /// The grid on other axes: row k holds the runs of the input at `from[k]`, and a
     /// configuration that this grid lacks is empty. `cores` must ascend strictly.
     pub(super) fn select(&self, inputs: &[String], from: &[Option<usize>], cores: &[u32]) -> Self {
-        let runs = from
-            .iter()
-            .map(|input| {
-                cores
-                    .iter()
-                    .map(|count| {
-                        let at = input.zip(self.cores.binary_search(count).ok());
-                        at.map(|(i, j)| self.repetitions(i, j).to_vec()).unwrap_or_default()
-                    })
-                    .collect()
-            })
-            .collect();
-        Self { inputs: inputs.to_vec(), cores: cores.to_vec(), runs }
+        let mut cells = Vec::new();
+        for (input, own) in from.iter().enumerate() {
+            let Some(own) = *own else { continue };
+            let row = self.measured.row(own);
+            let counts = self.measured.columns_of(own).iter().zip(row);
+            for (&core_idx, at) in counts {
+                let count = self.cores.get(core_idx);
+                if let Some(Ok(column)) = count.map(|count| cores.binary_search(count)) {
+                    cells.push(((input, column), self.times_of(at).to_vec()));
+                }
+            }
+        }
+        Self::of_cells(inputs.into(), cores.into(), cells)
     }
 }
 
@@ -150,15 +202,15 @@ fn is_time(value: f64) -> bool {
 /// Repetitions of a configuration keep the order in which they came.
 #[derive(Debug, Clone)]
 pub struct GridBuilder {
-    inputs: Vec<String>,
-    cells: BTreeMap<(u32, usize), Vec<f64>>,
+    inputs: Arc<[String]>,
+    cells: BTreeMap<(usize, u32), Vec<f64>>,
 }
 
 impl GridBuilder {
     /// A builder for these inputs, in the order in which the maps shall show them.
     #[must_use]
-    pub fn new(inputs: Vec<String>) -> Self {
-        Self { inputs, cells: BTreeMap::new() }
+    pub fn new(inputs: impl Into<Arc<[String]>>) -> Self {
+        Self { inputs: inputs.into(), cells: BTreeMap::new() }
     }
 
     /// Adds the time in seconds of one run of `input` (a position) on `cores` cores.
@@ -176,7 +228,7 @@ impl GridBuilder {
         if !is_time(seconds) {
             return Err(GridError::BadTime { input, cores, value: seconds });
         }
-        self.cells.entry((cores, input)).or_default().push(seconds);
+        self.cells.entry((input, cores)).or_default().push(seconds);
         Ok(())
     }
 
@@ -185,8 +237,7 @@ impl GridBuilder {
     /// # Errors
     /// None in practice: every run was checked by [`GridBuilder::push`].
     pub fn finish(self) -> Result<Grid, GridError> {
-        let cores = self.cells.keys().map(|&(count, _)| count).collect();
-        self.finish_with(cores)
+        self.finish_with(Vec::new())
     }
 
     /// The grid over the given core counts and all others seen, so that the grids of several
@@ -194,18 +245,24 @@ impl GridBuilder {
     ///
     /// # Errors
     /// When a given core count is 0.
-    pub fn finish_with(mut self, mut cores: Vec<u32>) -> Result<Grid, GridError> {
-        cores.extend(self.cells.keys().map(|&(count, _)| count));
-        cores.sort_unstable();
-        cores.dedup();
-        let runs = (0..self.inputs.len())
-            .map(|input| {
-                cores
-                    .iter()
-                    .map(|&count| self.cells.remove(&(count, input)).unwrap_or_default())
-                    .collect()
-            })
-            .collect();
-        Grid::new(self.inputs, cores, runs)
+    pub fn finish_with(self, cores: impl Into<Arc<[u32]>>) -> Result<Grid, GridError> {
+        let mut cores: Arc<[u32]> = cores.into();
+        let is_known = |count: &u32| cores.binary_search(count).is_ok();
+        let ascends = cores.is_sorted_by(|a, b| a < b);
+        if !ascends || !self.cells.keys().all(|(_, count)| is_known(count)) {
+            let mut all = cores.to_vec();
+            all.extend(self.cells.keys().map(|&(_, count)| count));
+            all.sort_unstable();
+            all.dedup();
+            cores = all.into();
+        }
+        if cores.first() == Some(&0) {
+            return Err(GridError::ZeroCores { position: 0 });
+        }
+        let cells = self.cells.into_iter().filter_map(|((input, count), times)| {
+            Some(((input, cores.binary_search(&count).ok()?), times))
+        });
+        let cells: Vec<_> = cells.collect();
+        Ok(Grid::of_cells(self.inputs, cores, cells))
     }
 }

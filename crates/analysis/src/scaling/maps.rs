@@ -1,7 +1,9 @@
 //! Speedup, efficiency and the scalability maps of PaScal.
 
+use std::sync::Arc;
+
 use super::grid::Grid;
-use super::map::Map;
+use super::map::{Map, Pattern};
 use super::stats::Measure;
 
 /// How the maps are computed. The default is that of the PaScal Viewer of 2025.
@@ -77,18 +79,21 @@ pub enum Superlinear {
     ClampInDifferences,
 }
 
-/// All maps of one region. Every map has one row per input and one column per core count.
+/// All maps of one region. Every map has one row per input and one column per core count; memory
+/// follows the configurations that were measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Maps {
     /// Inputs (argument strings), the rows.
-    pub inputs: Vec<String>,
+    pub inputs: Arc<[String]>,
     /// Core counts, ascending, the columns.
-    pub cores: Vec<u32>,
+    pub cores: Arc<[u32]>,
     /// The baseline of each input.
     pub baselines: Vec<Baseline>,
     /// How the maps were computed.
     pub options: MapOptions,
-    /// Number of repetitions, row by row.
+    /// The configurations that were measured.
+    measured: Arc<Pattern>,
+    /// Their numbers of repetitions.
     repetitions: Vec<usize>,
     /// The statistic of the repetition times, in seconds.
     pub time: Map,
@@ -152,11 +157,8 @@ impl Maps {
     /// Number of repetitions at a configuration; 0 outside the maps.
     #[must_use]
     pub fn repetitions(&self, input: usize, core_idx: usize) -> usize {
-        if core_idx >= self.cores.len() {
-            return 0;
-        }
-        let at = input.saturating_mul(self.cores.len()).saturating_add(core_idx);
-        self.repetitions.get(at).copied().unwrap_or(0)
+        let at = self.measured.find(input, core_idx);
+        at.and_then(|at| self.repetitions.get(at)).copied().unwrap_or(0)
     }
 
     /// Position of the baseline's core count of an input.
@@ -179,31 +181,51 @@ impl Maps {
         (0..self.inputs.len())
             .filter(|&input| {
                 self.baselines.get(input) == Some(&Baseline::Missing)
-                    && self.time.row(input).iter().any(Option::is_some)
+                    && self.time.row(input).next().is_some()
             })
             .collect()
     }
 
+    /// Number of configurations that were measured.
+    #[must_use]
+    pub fn num_measured(&self) -> usize {
+        self.measured.len()
+    }
+
+    /// The measured configurations in order, input by input: input and position of the core count.
+    pub fn measured(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.measured.cells()
+    }
+
     /// The maps as table rows: input by input, core count by core count. Configurations without
-    /// repetitions are included, so that a gap is seen.
+    /// repetitions are included, so that a gap is seen; see [`Maps::measured_rows`].
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.inputs.iter().enumerate().flat_map(move |(i, input)| {
-            self.cores.iter().enumerate().map(move |(j, &cores)| Row {
-                input,
-                cores,
-                repetitions: self.repetitions(i, j),
-                time: self.time.get(i, j),
-                time_min: self.time_min.get(i, j),
-                time_max: self.time_max.get(i, j),
-                speedup: self.speedup.get(i, j),
-                efficiency: self.efficiency.get(i, j),
-                scalability_abs: self.scalability_abs.get(i, j),
-                strong_abs: self.strong_abs.get(i, j),
-                weak_abs: self.weak_abs.get(i, j),
-                scalability_rel: self.scalability_rel.get(i, j),
-                strong_rel: self.strong_rel.get(i, j),
-                weak_rel: self.weak_rel.get(i, j),
-            })
+        (0..self.inputs.len())
+            .flat_map(move |input| (0..self.cores.len()).map(move |at| (input, at)))
+            .filter_map(|(input, core_idx)| self.row(input, core_idx))
+    }
+
+    /// As [`Maps::rows`], for the configurations that were measured.
+    pub fn measured_rows(&self) -> impl Iterator<Item = Row<'_>> {
+        self.measured().filter_map(|(input, core_idx)| self.row(input, core_idx))
+    }
+
+    fn row(&self, i: usize, j: usize) -> Option<Row<'_>> {
+        Some(Row {
+            input: self.inputs.get(i)?,
+            cores: *self.cores.get(j)?,
+            repetitions: self.repetitions(i, j),
+            time: self.time.get(i, j),
+            time_min: self.time_min.get(i, j),
+            time_max: self.time_max.get(i, j),
+            speedup: self.speedup.get(i, j),
+            efficiency: self.efficiency.get(i, j),
+            scalability_abs: self.scalability_abs.get(i, j),
+            strong_abs: self.strong_abs.get(i, j),
+            weak_abs: self.weak_abs.get(i, j),
+            scalability_rel: self.scalability_rel.get(i, j),
+            strong_rel: self.strong_rel.get(i, j),
+            weak_rel: self.weak_rel.get(i, j),
         })
     }
 }
@@ -214,9 +236,9 @@ impl Maps {
 /// of 2025, equations 1 to 3 (absolute maps) and section 3.1 (median, efficiency).
 #[must_use]
 pub fn maps(grid: &Grid, options: MapOptions) -> Maps {
-    let (rows, columns) = (grid.inputs().len(), grid.cores().len());
-    let of =
-        |measure: Measure| Map::from_fn(rows, columns, |i, j| measure.of(grid.repetitions(i, j)));
+    // Nothing is defined where nothing was measured.
+    let measured = grid.pattern();
+    let of = |measure: Measure| Map::on(measured, |i, j| measure.of(grid.repetitions(i, j)));
     let time = of(options.measure);
     let baselines = baselines(grid, options.baseline);
     let base_idx: Vec<Option<usize>> = baselines
@@ -225,7 +247,7 @@ pub fn maps(grid: &Grid, options: MapOptions) -> Maps {
         .collect();
     let base_of = |input: usize| base_idx.get(input).copied().flatten();
 
-    let speedup = Map::from_fn(rows, columns, |i, j| {
+    let speedup = Map::on(measured, |i, j| {
         let base = base_of(i)?;
         match options.efficiency {
             EfficiencyRule::OfStatistic => ratio(time.get(i, base)?, time.get(i, j)?),
@@ -242,7 +264,7 @@ pub fn maps(grid: &Grid, options: MapOptions) -> Maps {
     });
     // Dividing a statistic by p commutes with every statistic offered, so the efficiency of the
     // statistic and the statistic of efficiencies need no second formula.
-    let efficiency = Map::from_fn(rows, columns, |i, j| {
+    let efficiency = Map::on(measured, |i, j| {
         let base_cores = f64::from(*grid.cores().get(base_of(i)?)?);
         let cores = f64::from(*grid.cores().get(j)?);
         Some(speedup.get(i, j)? * base_cores / cores)
@@ -252,7 +274,7 @@ pub fn maps(grid: &Grid, options: MapOptions) -> Maps {
         Superlinear::ClampInDifferences => efficiency.map(|value| value.min(1.0)),
     };
     let minus = |reference: &dyn Fn(usize, usize) -> Option<(usize, usize)>| {
-        Map::from_fn(rows, columns, |i, j| {
+        Map::on(measured, |i, j| {
             let (ri, rj) = reference(i, j)?;
             Some(compared.get(i, j)? - compared.get(ri, rj)?)
         })
@@ -264,13 +286,12 @@ pub fn maps(grid: &Grid, options: MapOptions) -> Maps {
         scalability_rel: minus(&|i, j| Some((i.checked_sub(1)?, j))),
         strong_rel: minus(&|i, j| Some((i, j.checked_sub(1)?))),
         weak_rel: minus(&|i, j| Some((i.checked_sub(1)?, j.checked_sub(1)?))),
-        inputs: grid.inputs().to_vec(),
-        cores: grid.cores().to_vec(),
+        inputs: Arc::clone(grid.shared_inputs()),
+        cores: Arc::clone(grid.shared_cores()),
         baselines,
         options,
-        repetitions: (0..rows)
-            .flat_map(|i| (0..columns).map(move |j| grid.repetitions(i, j).len()))
-            .collect(),
+        measured: Arc::clone(measured),
+        repetitions: grid.measured().map(|(_, _, times)| times.len()).collect(),
         time_min: of(Measure::Min),
         time_max: of(Measure::Max),
         time,
@@ -309,8 +330,9 @@ fn baselines(grid: &Grid, policy: BaselinePolicy) -> Vec<Baseline> {
         BaselinePolicy::Smallest => inputs
             .clone()
             .map(|input| {
-                let smallest = grid.cores().iter().enumerate().find(|&(at, _)| measured(input, at));
-                smallest.map_or(Baseline::Missing, |(_, &cores)| baseline(cores))
+                let smallest = grid.pattern().columns_of(input).first();
+                let cores = smallest.and_then(|&core_idx| grid.cores().get(core_idx));
+                cores.map_or(Baseline::Missing, |&cores| baseline(cores))
             })
             .collect(),
     }

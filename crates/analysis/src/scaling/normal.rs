@@ -23,10 +23,13 @@ pub fn ideal_variation(efficiency: &Map) -> Map {
 /// energy map does. Where all values of an input are equal, they become 0.
 #[must_use]
 pub fn normalise_over_cores(map: &Map) -> Map {
-    Map::from_fn(map.num_inputs(), map.num_cores(), |input, core_idx| {
-        let value = map.get(input, core_idx)?;
-        let row = || map.row(input).iter().flatten().copied();
-        let (low, high) = (row().reduce(f64::min)?, row().reduce(f64::max)?);
+    let range = |input: usize| {
+        let row = || map.row(input).map(|(_, value)| value);
+        Some((row().reduce(f64::min)?, row().reduce(f64::max)?))
+    };
+    let ranges: Vec<Option<(f64, f64)>> = (0..map.num_inputs()).map(range).collect();
+    map.map_cells(|input, _, value| {
+        let (low, high) = ranges.get(input).copied().flatten()?;
         Some(if high > low { 100.0 * (value - low) / (high - low) } else { 0.0 })
     })
 }

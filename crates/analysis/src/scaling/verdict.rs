@@ -1,5 +1,7 @@
 //! Why a program stops scaling, and where: losses in core-seconds, trends, and a verdict.
 
+use std::collections::HashMap;
+
 use super::diagonal::{DiagonalStep, weak_diagonal};
 use super::map::Map;
 use super::maps::Maps;
@@ -132,30 +134,27 @@ pub fn losses(program: &Program) -> Vec<Loss> {
         program.regions().iter().map(|region| excess(root, &region.maps.time)).collect();
     let of = |region: usize, i: usize, j: usize| excess.get(region).and_then(|map| map.get(i, j));
     let mut found = Vec::new();
-    for region in 0..program.regions().len() {
-        for input in 0..root.inputs.len() {
-            for core_idx in 0..root.cores.len() {
-                let Some(inclusive) = of(region, input, core_idx) else { continue };
-                let inside: Vec<f64> = program
-                    .children(region)
-                    .iter()
-                    .filter_map(|&child| of(child, input, core_idx))
-                    .collect();
-                let own = inclusive - sum(&inside);
-                let whole = of(0, input, core_idx).filter(|whole| *whole > 0.0);
-                let share = whole.map(|whole| own / whole);
-                found.push(Loss { region, input, core_idx, inclusive, own, share });
-            }
+    for (region, own_excess) in excess.iter().enumerate() {
+        for (input, core_idx, inclusive) in own_excess.iter() {
+            let inside: Vec<f64> = program
+                .children(region)
+                .iter()
+                .filter_map(|&child| of(child, input, core_idx))
+                .collect();
+            let own = inclusive - sum(&inside);
+            let whole = of(0, input, core_idx).filter(|whole| *whole > 0.0);
+            let share = whole.map(|whole| own / whole);
+            found.push(Loss { region, input, core_idx, inclusive, own, share });
         }
     }
     found
 }
 
 fn excess(root: &Maps, time: &Map) -> Map {
-    Map::from_fn(time.num_inputs(), time.num_cores(), |i, j| {
+    time.map_cells(|i, j, own| {
         let base = root.baseline_idx(i)?;
-        let cost = |at: usize| Some(f64::from(*root.cores.get(at)?) * time.get(i, at)?);
-        Some(cost(j)? - cost(base)?)
+        let cost = |at: usize, time: f64| Some(f64::from(*root.cores.get(at)?) * time);
+        Some(cost(j, own)? - cost(base, time.get(i, base)?)?)
     })
 }
 
@@ -267,6 +266,7 @@ pub fn verdicts(program: &Program, options: VerdictOptions) -> Vec<Verdict> {
         .filter(|loss| loss.region == 0 && loss.inclusive > 0.0)
         .reduce(|worst, loss| if loss.inclusive > worst.inclusive { loss } else { worst });
     let ranked = worst.map(|at| ranked_losses(&losses, at.input, at.core_idx)).unwrap_or_default();
+    let at_worst: HashMap<usize, Loss> = ranked.iter().map(|loss| (loss.region, *loss)).collect();
     program
         .regions()
         .iter()
@@ -281,7 +281,7 @@ pub fn verdicts(program: &Program, options: VerdictOptions) -> Vec<Verdict> {
                 input_trend,
                 strong,
                 weak_change: weak_change(program.root(), &region.maps, options),
-                loss: ranked.iter().find(|loss| loss.region == at).copied(),
+                loss: at_worst.get(&at).copied(),
                 sentences: Vec::new(),
             };
             verdict.sentences = words::sentences(program, &verdict, &ranked, options);
@@ -291,7 +291,7 @@ pub fn verdicts(program: &Program, options: VerdictOptions) -> Vec<Verdict> {
 }
 
 fn input_trend(maps: &Maps, tolerance: f64) -> Option<InputTrend> {
-    let measured = |input: &usize| maps.efficiency.row(*input).iter().any(Option::is_some);
+    let measured = |input: &usize| maps.efficiency.row(*input).next().is_some();
     let first = (0..maps.inputs.len()).find(measured)?;
     let last = (0..maps.inputs.len()).rev().find(measured).filter(|&last| last > first)?;
     let changes: Vec<f64> = (0..maps.cores.len())
@@ -315,9 +315,11 @@ fn trend(change: f64, tolerance: f64) -> Trend {
 
 fn strong_end(maps: &Maps, input: usize, min_efficiency: f64) -> Option<StrongEnd> {
     let base = maps.baseline_idx(input)?;
-    let measured: Vec<(u32, f64, f64)> = (base..maps.cores.len())
-        .filter_map(|j| {
-            let efficiency = maps.efficiency.get(input, j)?;
+    let measured: Vec<(u32, f64, f64)> = maps
+        .efficiency
+        .row(input)
+        .filter(|&(j, _)| j >= base)
+        .filter_map(|(j, efficiency)| {
             Some((*maps.cores.get(j)?, efficiency, maps.time.get(input, j)?))
         })
         .collect();

@@ -184,6 +184,7 @@ impl MapArgs {
                 },
             },
             verdict: VerdictOptions::default(),
+            limits: parallax_base::Limits::default(),
         })
     }
 }

@@ -98,8 +98,8 @@ impl HeatMap {
             title: title.to_owned(),
             scale,
             map: map.clone(),
-            cores: maps.cores.clone(),
-            inputs: maps.inputs.clone(),
+            cores: maps.cores.to_vec(),
+            inputs: maps.inputs.to_vec(),
             marks: Vec::new(),
         }
     }
@@ -142,6 +142,9 @@ pub(crate) fn heat_maps(maps: &Maps, mode: Mode) -> Vec<HeatMap> {
     out
 }
 
+/// Cells of one map that text has room for.
+const MOST_CELLS: usize = 100_000;
+
 const CELL: usize = 8;
 const LABEL: usize = 7;
 
@@ -169,6 +172,17 @@ pub(crate) fn lines(maps: &[HeatMap], style: &Style) -> Vec<String> {
         row.clear();
     };
     for map in maps {
+        let (inputs, cores) = (map.inputs.len(), map.cores.len());
+        if inputs.saturating_mul(cores) > MOST_CELLS {
+            flush(&mut row, &mut out);
+            used = 0;
+            out.push(format!(
+                "{}: {inputs} inputs x {cores} core counts are too many cells for text; \
+                 --format csv lists those that were measured, --fix NAME=VALUE shows a part",
+                map.title
+            ));
+            continue;
+        }
         for block in blocks(map, style) {
             let width = block.iter().map(|(_, width)| *width).max().unwrap_or(0);
             if !row.is_empty() && used + GAP + width > style.width {

@@ -48,6 +48,9 @@ fn size(map: &HeatMap) -> (usize, usize) {
 
 /// One map as an `svg` element; texts take the colour of the page.
 pub(super) fn map(map: &HeatMap, is_smooth: bool) -> String {
+    // Nobody sees steps between cells of very large maps, and they would be many.
+    const MOST_SMOOTH: usize = 100_000;
+    let is_smooth = is_smooth && map.inputs.len().saturating_mul(map.cores.len()) <= MOST_SMOOTH;
     let (width, height) = size(map);
     let mut out = String::new();
     let title = escaped(&title(map));
@@ -79,9 +82,8 @@ pub(super) fn map(map: &HeatMap, is_smooth: bool) -> String {
     if is_smooth {
         smooth(map, &mut out);
     }
-    for (input, label) in map.inputs.iter().enumerate() {
-        for (core_idx, cores) in map.cores.iter().enumerate() {
-            let Some(value) = map.map.get(input, core_idx) else { continue };
+    for (input, core_idx, value) in map.map.iter() {
+        if let Some((label, cores)) = map.inputs.get(input).zip(map.cores.get(core_idx)) {
             let (x, y) = (LEFT + input * CELL_WIDTH, TOP + core_idx * CELL_HEIGHT);
             let colour = map.scale.colour(value);
             let fill = if is_smooth { "transparent".to_owned() } else { colour.hex() };

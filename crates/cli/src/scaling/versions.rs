@@ -92,8 +92,8 @@ fn write(
 
 /// The ratio of times with marks where it is more than noise, and the maps of differences.
 fn heat_maps(comparison: &Comparison, mode: Mode, range: f64) -> Vec<HeatMap> {
-    let ratios = comparison.time_ratio.cells().iter().flatten();
-    let most = ratios.filter(|ratio| **ratio > 0.0).map(|ratio| ratio.ln().abs());
+    let ratios = comparison.time_ratio.iter();
+    let most = ratios.filter(|cell| cell.2 > 0.0).map(|cell| cell.2.ln().abs());
     let scale = Scale::Ratio { range: most.fold(0.0, f64::max) };
     let mut times = HeatMap::new("Time", scale, &comparison.time_ratio, &comparison.old);
     times.marks = comparison

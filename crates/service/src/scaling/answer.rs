@@ -6,7 +6,7 @@ use parallax_analysis::scaling::{
     Grid, Loss, MapOptions, Maps, Program, Region as ProgramRegion, Spread, Verdict,
     VerdictOptions, losses, maps, ranked_losses, share_of_parent, verdicts,
 };
-use parallax_base::{Issues, Unit};
+use parallax_base::{Issues, Limits, Unit};
 use parallax_engine::query::NameMatch;
 use parallax_model::ensemble::{Ensemble, Region, RegionKind, metric_names};
 
@@ -33,6 +33,8 @@ pub struct ScalingRequest {
     pub maps: MapOptions,
     /// The thresholds of the verdict.
     pub verdict: VerdictOptions,
+    /// Bounds on memory.
+    pub limits: Limits,
 }
 
 /// A region with everything there is to say about it.
@@ -74,6 +76,7 @@ pub struct ScalingAnswer {
     /// All regions, the whole program first, parents before children.
     pub regions: Vec<ScalingRegion>,
     pub(super) program: Program,
+    pub(super) limits: Limits,
     /// Losses at every configuration, of the regions that a verdict names: those marked by a
     /// person, functions of the program and calls of MPI. Loops, lines and library functions
     /// count for the function around them. `region` is the position in `regions`.
@@ -106,6 +109,7 @@ pub fn scaling(
 ) -> Result<ScalingAnswer, ScalingError> {
     let mut notes = Vec::new();
     let axes = Axes::of(ensemble, &request.axes, &mut notes)?;
+    axes.check_axes(ensemble.regions().len(), &request.limits)?;
     let metric = chosen_metric(ensemble, request.metric.as_deref())?;
     let unit = ensemble.metrics().get(usize::from(metric)).map_or(Unit::Count, |m| m.unit.clone());
     let prepared = prepare(ensemble, &axes, metric, request, &mut notes)?;
@@ -139,7 +143,7 @@ pub fn scaling(
         prepared.iter().map(|region| region.parent).collect();
     let mut regions: Vec<ScalingRegion> = Vec::with_capacity(prepared.len());
     for (at, (prepared, verdict)) in prepared.iter().zip(all_verdicts).enumerate() {
-        let in_story = in_story.iter().position(|&position| position == at);
+        let in_story = in_story.binary_search(&at).ok();
         let verdict = in_story
             .and_then(|position| story_verdicts.get(position))
             .map_or(verdict, |verdict| Verdict { region: at, ..verdict.clone() });
@@ -182,8 +186,9 @@ pub fn scaling(
         title: ensemble.metadata.title.clone(),
         source: format!("{} from {}", ensemble.metadata.format, ensemble.metadata.origin),
         unit,
-        inputs: axes.inputs.clone(),
-        cores: axes.cores.clone(),
+        inputs: axes.inputs.to_vec(),
+        cores: axes.cores.to_vec(),
+        limits: request.limits,
         regions,
         program,
         losses,
@@ -192,6 +197,16 @@ pub fn scaling(
         issues: ensemble.issues.clone(),
     };
     answer.add_remarks(request);
+    if !answer.has_room_for_gaps() {
+        let measured: usize =
+            answer.shown().filter_map(|at| answer.maps(at)).map(Maps::num_measured).sum();
+        answer.notes.push(format!(
+            "maps of {} inputs x {} core counts are too large for tables with all their cells: \
+             the {measured} configurations that were measured are listed",
+            answer.inputs.len(),
+            answer.cores.len()
+        ));
+    }
     Ok(answer)
 }
 
@@ -436,6 +451,14 @@ pub(super) fn shown_regions(
 }
 
 impl ScalingAnswer {
+    /// Whether tables may have a row for every cell of the maps, those included where nothing was
+    /// measured. Of thousands of inputs and core counts nearly all cells are gaps.
+    #[must_use]
+    pub fn has_room_for_gaps(&self) -> bool {
+        let cells = self.inputs.len().saturating_mul(self.cores.len());
+        cells.saturating_mul(self.shown().count()) as u64 <= self.limits.max_cells
+    }
+
     /// The maps of a region by its position; `None` outside the answer.
     #[must_use]
     pub fn maps(&self, region: usize) -> Option<&Maps> {

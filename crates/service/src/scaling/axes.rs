@@ -1,6 +1,9 @@
 //! Which parameters become the axes of the maps, and what is held fixed.
 
+use std::sync::Arc;
+
 use parallax_analysis::scaling::{Grid, GridBuilder, Measure};
+use parallax_base::Limits;
 use parallax_model::ensemble::{Ensemble, Parameter, ParameterValue, parameter_names};
 
 use super::parameters::{cores_parameter, is_resource};
@@ -29,8 +32,8 @@ pub enum RunChoice {
 /// The axes of the maps and the place of every coordinate on them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axes {
-    pub(super) inputs: Vec<String>,
-    pub(super) cores: Vec<u32>,
+    pub(super) inputs: Arc<[String]>,
+    pub(super) cores: Arc<[u32]>,
     /// For each coordinate of the ensemble its input and core count; `None` for those that are
     /// not shown.
     cells: Vec<Option<(usize, u32)>>,
@@ -139,7 +142,7 @@ impl Axes {
             });
             parts.collect::<Vec<_>>().join(" ")
         };
-        Ok(Self { inputs: inputs.iter().map(label).collect(), cores, cells })
+        Ok(Self { inputs: inputs.iter().map(label).collect(), cores: cores.into(), cells })
     }
 
     /// The repetition times of one region by these axes.
@@ -151,7 +154,7 @@ impl Axes {
         runs: RunChoice,
         measure: Measure,
     ) -> Result<Grid, ScalingError> {
-        let mut builder = GridBuilder::new(self.inputs.clone());
+        let mut builder = GridBuilder::new(Arc::clone(&self.inputs));
         let samples = ensemble.samples_of(metric, region);
         for sample in samples {
             let Some(run) = ensemble.runs().get(sample.run as usize) else { continue };
@@ -176,7 +179,7 @@ impl Axes {
                 }
             }
         }
-        Ok(builder.finish_with(self.cores.clone())?)
+        Ok(builder.finish_with(Arc::clone(&self.cores))?)
     }
 
     /// The grid of the sum over several regions in each run.
@@ -193,7 +196,7 @@ impl Axes {
                 *sums.entry(sample.run).or_insert(0.0) += sample.value;
             }
         }
-        let mut builder = GridBuilder::new(self.inputs.clone());
+        let mut builder = GridBuilder::new(Arc::clone(&self.inputs));
         for (run, value) in sums {
             let Some(run) = ensemble.runs().get(run as usize) else { continue };
             if runs == RunChoice::Trusted && !run.is_trusted {
@@ -203,7 +206,28 @@ impl Axes {
                 let _ = builder.push(input, cores, value);
             }
         }
-        Ok(builder.finish_with(self.cores.clone())?)
+        Ok(builder.finish_with(Arc::clone(&self.cores))?)
+    }
+
+    /// Checks that maps of this many regions, with the gaps between what was measured, are not too
+    /// large.
+    pub(super) fn check_cells(&self, regions: usize, limits: &Limits) -> Result<(), ScalingError> {
+        let (inputs, cores, limit) = (self.inputs.len(), self.cores.len(), limits.max_cells);
+        let cells = regions.saturating_mul(inputs).saturating_mul(cores) as u64;
+        if cells > limit {
+            return Err(ScalingError::TooManyCells { regions, inputs, cores, limit });
+        }
+        Ok(())
+    }
+
+    /// Checks that the axes of this many regions are not too large. Only what was measured takes
+    /// memory besides.
+    pub(super) fn check_axes(&self, regions: usize, limits: &Limits) -> Result<(), ScalingError> {
+        /// Of an input or a core count in all maps, verdicts and tables of a region.
+        const BYTES: u64 = 128;
+        let axes = self.inputs.len().saturating_add(self.cores.len());
+        let bytes = (regions.saturating_mul(axes) as u64).saturating_mul(BYTES);
+        Ok(limits.metadata("the axes of the maps of all regions", bytes)?)
     }
 
     pub(super) fn cell(&self, coordinate: u32) -> Option<(usize, u32)> {

@@ -22,13 +22,11 @@ impl ScalingAnswer {
         let mut rows: Vec<Row<'_>> = Vec::new();
         for region in self.shown().filter_map(|at| self.regions.get(at)) {
             let grid = &region.grid;
-            for (at, input) in grid.inputs().iter().enumerate() {
-                for (core_idx, &cores) in grid.cores().iter().enumerate() {
-                    let times = grid.repetitions(at, core_idx);
-                    if let Some(of) = dispersion(times) {
-                        let outliers = outliers(times).len();
-                        rows.push(Row { region: &region.region.id, input, cores, of, outliers });
-                    }
+            for (input, core_idx, times) in grid.measured() {
+                let place = grid.inputs().get(input).zip(grid.cores().get(core_idx));
+                if let (Some((input, &cores)), Some(of)) = (place, dispersion(times)) {
+                    let outliers = outliers(times).len();
+                    rows.push(Row { region: &region.region.id, input, cores, of, outliers });
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use parallax_analysis::growth::GrowthError;
 use parallax_analysis::scaling::{GridError, ProgramError};
+use parallax_base::LimitExceeded;
 use parallax_engine::EngineError;
 use parallax_engine::query::QueryError;
 use parallax_formats::FormatError;
@@ -72,6 +73,24 @@ pub enum ScalingError {
         /// What to do.
         hint: String,
     },
+    /// Maps have too many cells to be laid out.
+    #[error(
+        "{regions} maps of {inputs} inputs x {cores} core counts have more than {limit} cells; hold \
+         a parameter at one value, or choose another parameter for the cores"
+    )]
+    TooManyCells {
+        /// Number of regions.
+        regions: usize,
+        /// Number of inputs.
+        inputs: usize,
+        /// Number of core counts.
+        cores: usize,
+        /// Most cells.
+        limit: u64,
+    },
+    /// The answer would take more memory than is allowed.
+    #[error(transparent)]
+    Limit(#[from] LimitExceeded),
     /// Regions or times do not fit together: a defect of the source or of this program.
     #[error("the measurements do not fit together: {what}")]
     Inconsistent {
@@ -102,6 +121,8 @@ impl ScalingError {
             Self::Open(_)
             | Self::Format(_)
             | Self::Missing { .. }
+            | Self::TooManyCells { .. }
+            | Self::Limit(_)
             | Self::Inconsistent { .. }
             | Self::Growth { .. } => false,
         }

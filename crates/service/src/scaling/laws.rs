@@ -45,10 +45,9 @@ impl ScalingAnswer {
             let gustafson = is_diagonal.then(|| diagonal_fit(maps)).flatten();
             for (input, label) in maps.inputs.iter().enumerate() {
                 let points: Vec<(u32, f64)> = maps
-                    .cores
-                    .iter()
-                    .zip(maps.time.row(input))
-                    .filter_map(|(&cores, time)| Some((cores, (*time)?)))
+                    .time
+                    .row(input)
+                    .filter_map(|(at, time)| Some((*maps.cores.get(at)?, time)))
                     .filter(|&(_, time)| time > 0.0)
                     .collect();
                 if points.is_empty() {
@@ -87,10 +86,9 @@ fn diagonal_fit(maps: &Maps) -> Option<GustafsonFit> {
 fn serial_fractions(maps: &Maps, input: usize) -> Option<(f64, f64)> {
     maps.baselines.get(input).filter(|baseline| **baseline == Baseline::Serial)?;
     let mut found = maps
-        .cores
-        .iter()
-        .zip(maps.speedup.row(input))
-        .filter_map(|(&cores, speedup)| serial_fraction(cores, (*speedup)?));
+        .speedup
+        .row(input)
+        .filter_map(|(at, speedup)| serial_fraction(*maps.cores.get(at)?, speedup));
     let first = found.next()?;
     Some((first, found.next_back().unwrap_or(first)))
 }

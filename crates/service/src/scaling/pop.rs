@@ -1,6 +1,8 @@
 //! The efficiencies of the POP methodology as a table: those that a file reports, or those from
 //! time in MPI.
 
+use std::collections::BTreeSet;
+
 use parallax_analysis::scaling::{Grid, PopEfficiencies, PopScaling, PopTimes, pop_efficiencies};
 use parallax_base::Unit;
 use parallax_model::ensemble::{Ensemble, metric_names};
@@ -231,9 +233,15 @@ impl Sources {
             instructions: grid(self.instructions)?,
             cycles: grid(self.cycles)?,
         };
-        for (input, label) in cells.axes.inputs.iter().enumerate() {
+        let known = reported.iter().flatten().chain(grids.all());
+        let measured: BTreeSet<(usize, usize)> =
+            known.flat_map(Grid::measured).map(|(input, core_idx, _)| (input, core_idx)).collect();
+        let measured: Vec<(usize, usize)> = measured.into_iter().collect();
+        for configurations in measured.chunk_by(|a, b| a.0 == b.0) {
             let mut reference: Option<PopTimes> = None;
-            for (core_idx, &cores) in cells.axes.cores.iter().enumerate() {
+            for &(input, core_idx) in configurations {
+                let place = cells.axes.inputs.get(input).zip(cells.axes.cores.get(core_idx));
+                let Some((label, &cores)) = place else { continue };
                 let times = grids.times(cells, input, core_idx, cores);
                 let reference =
                     times.as_ref().map(|times| &*reference.get_or_insert_with(|| times.clone()));
@@ -291,7 +299,18 @@ struct Grids {
     cycles: Option<Grid>,
 }
 
+/// More locations than any machine has; a larger number is damage.
+const MOST_LOCATIONS: f64 = 1e8;
+
 impl Grids {
+    /// Those that are there.
+    fn all(&self) -> impl Iterator<Item = &Grid> {
+        let Self { runtime, useful_max, useful_mean, .. } = self;
+        let Self { locations, useful_total, instructions, cycles, .. } = self;
+        let all = [runtime, useful_max, useful_mean, locations, useful_total, instructions, cycles];
+        all.into_iter().flatten()
+    }
+
     /// Processes that have the number, the mean and the largest of the useful times of the real
     /// ones: the efficiencies depend on no more than these.
     fn times(
@@ -307,7 +326,7 @@ impl Grids {
         let useful = match (value(&self.useful_max), value(&self.useful_mean)) {
             (Some(longest), Some(mean)) => {
                 let count = value(&self.locations).unwrap_or(1.0).max(1.0);
-                let others = (count - 1.0).max(0.0);
+                let others = Some(count - 1.0).filter(|&others| others < MOST_LOCATIONS)?.max(0.0);
                 let rest = if others > 0.0 { (count * mean - longest) / others } else { 0.0 };
                 // The cast is exact: the count is a small whole number.
                 let mut useful = vec![rest.max(0.0); others as usize];

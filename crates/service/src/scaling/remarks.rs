@@ -83,8 +83,8 @@ impl ScalingAnswer {
         let whole = times.first()?;
         let is_longer = |at: &usize| {
             times.get(*at).is_some_and(|time| {
-                time.cells().iter().zip(whole.cells()).any(|(inner, outer)| {
-                    inner.zip(*outer).is_some_and(|(inner, outer)| inner > TOLERANCE * outer)
+                time.iter().any(|(input, core_idx, inner)| {
+                    whole.get(input, core_idx).is_some_and(|outer| inner > TOLERANCE * outer)
                 })
             })
         };
@@ -116,15 +116,17 @@ impl ScalingAnswer {
         let missing = program.inputs_without_baseline();
         let mut notes = Vec::new();
         if !missing.is_empty() {
-            let names: Vec<String> = missing.iter().map(|at| format!("i{}", at + 1)).collect();
+            const MOST_NAMED: usize = 20;
+            let named = missing.iter().take(MOST_NAMED).map(|at| format!("i{}", at + 1));
+            let names = named.collect::<Vec<_>>().join(", ");
             let which = if missing.len() == self.inputs.len() {
                 "no input was".to_owned()
             } else {
-                format!(
-                    "{} {} not",
-                    names.join(", "),
-                    if names.len() == 1 { "was" } else { "were" }
-                )
+                match missing.len() {
+                    1 => format!("{names} was not"),
+                    2..=MOST_NAMED => format!("{names} were not"),
+                    all => format!("{names} and {} other inputs were not", all - MOST_NAMED),
+                }
             };
             notes.push(format!(
                 "{which} measured on the core count that efficiency is relative to: there are \
@@ -146,12 +148,10 @@ impl ScalingAnswer {
         if let Some(region) = self.regions.first() {
             let grid = &region.grid;
             let mut far = Vec::new();
-            for input in 0..grid.inputs().len() {
-                for (core_idx, cores) in grid.cores().iter().enumerate() {
-                    let found = outliers(grid.repetitions(input, core_idx)).len();
-                    if found > 0 {
-                        far.push(format!("i{} on {cores}", input + 1));
-                    }
+            for (input, core_idx, times) in grid.measured() {
+                if !outliers(times).is_empty() {
+                    let cores = grid.cores().get(core_idx).copied().unwrap_or(0);
+                    far.push(format!("i{} on {cores}", input + 1));
                 }
             }
             if !far.is_empty() {

@@ -2,6 +2,7 @@
 
 use parallax_analysis::scaling::{Loss, Map, Maps};
 
+use super::ScalingError;
 use super::answer::{ScalingAnswer, ScalingRegion, display_name};
 use super::causes::Cause;
 use crate::{Column, Table};
@@ -9,13 +10,22 @@ use crate::{Column, Table};
 impl ScalingAnswer {
     /// One row for each region shown and each configuration: the exact columns that other
     /// programs rely on. `input` is the argument string, region `0` the whole program.
+    /// Configurations that were not measured are left out where they would be too many.
     #[must_use]
     pub fn table(&self) -> Table {
-        let rows: Vec<(&str, parallax_analysis::scaling::Row<'_>)> = self
-            .shown()
-            .filter_map(|at| Some((self.regions.get(at)?, self.maps(at)?)))
-            .flat_map(|(region, maps)| maps.rows().map(|row| (region.region.id.as_str(), row)))
-            .collect();
+        let has_gaps = self.has_room_for_gaps();
+        let mut rows: Vec<(&str, parallax_analysis::scaling::Row<'_>)> = Vec::new();
+        for at in self.shown() {
+            let (Some(region), Some(maps)) = (self.regions.get(at), self.maps(at)) else {
+                continue;
+            };
+            let id = region.region.id.as_str();
+            if has_gaps {
+                rows.extend(maps.rows().map(|row| (id, row)));
+            } else {
+                rows.extend(maps.measured_rows().map(|row| (id, row)));
+            }
+        }
         type Get = fn(&parallax_analysis::scaling::Row<'_>) -> Option<f64>;
         let column = |name: &str, unit: &str, doc: &'static str, get: Get| {
             Column::optional_f64s(name, unit, doc, rows.iter().map(|(_, row)| get(row)).collect())
@@ -52,17 +62,31 @@ impl ScalingAnswer {
     /// One row for each region, input and core count of the whole answer, in this nesting: the row
     /// of a configuration is `(region * inputs + input) * cores + core`. For views that look cells
     /// up; [`ScalingAnswer::table`] names them for other programs.
-    #[must_use]
-    pub fn cells_table(&self) -> Table {
+    ///
+    /// # Errors
+    /// When there are too many cells.
+    pub fn cells_table(&self) -> Result<Table, ScalingError> {
         let all: Vec<&Maps> = (0..self.regions.len()).filter_map(|at| self.maps(at)).collect();
-        let (inputs, cores) = (self.inputs.len(), self.cores.len());
+        let (regions, inputs, cores) = (all.len(), self.inputs.len(), self.cores.len());
+        let (cells, limit) =
+            (inputs.saturating_mul(cores).saturating_mul(regions), self.limits.max_cells);
+        if cells as u64 > limit {
+            return Err(ScalingError::TooManyCells { regions, inputs, cores, limit });
+        }
         let map = |name: &str, unit: &str, doc: &'static str, get: fn(&Maps) -> &Map| {
-            let cells = all.iter().flat_map(|maps| get(maps).cells().iter().copied());
-            Column::optional_f64s(name, unit, doc, cells.collect())
+            let mut column: Vec<Option<f64>> = vec![None; cells];
+            for (region, maps) in all.iter().enumerate() {
+                for (input, core_idx, value) in get(maps).iter() {
+                    let at = (region * inputs + input) * cores + core_idx;
+                    if let Some(cell) = column.get_mut(at) {
+                        *cell = Some(value);
+                    }
+                }
+            }
+            Column::optional_f64s(name, unit, doc, column)
         };
         let repetitions = all.iter().flat_map(|maps| maps.rows().map(|row| row.repetitions));
-        let mut losses: [Vec<Option<f64>>; 2] =
-            std::array::from_fn(|_| vec![None; all.len() * inputs * cores]);
+        let mut losses: [Vec<Option<f64>>; 2] = std::array::from_fn(|_| vec![None; cells]);
         for loss in &self.losses {
             let at = (loss.region * inputs + loss.input) * cores + loss.core_idx;
             for (column, value) in losses.iter_mut().zip([loss.inclusive, loss.own]) {
@@ -74,7 +98,7 @@ impl ScalingAnswer {
         let [inclusive, own] = losses;
         let unit = self.unit.to_string();
         let lost = format!("core {unit}");
-        Table::new(vec![
+        Ok(Table::new(vec![
             Column::u32s(
                 "repetitions",
                 "Runs measured.",
@@ -101,7 +125,7 @@ impl ScalingAnswer {
             }),
             Column::optional_f64s("loss", &lost, "Cost beyond the baseline.", inclusive),
             Column::optional_f64s("own_loss", &lost, "Without what regions inside lose.", own),
-        ])
+        ]))
     }
 
     /// One row for each region: its place, share, imbalance and verdict.

@@ -65,6 +65,9 @@ pub fn compare_versions(
     let axes =
         [Axes::of(old, &request.axes, &mut notes)?, Axes::of(new, &request.axes, &mut notes)?];
     notes.dedup();
+    let [old_axes, new_axes] = &axes;
+    old_axes.check_cells(old.regions().len(), &request.limits)?;
+    new_axes.check_axes(new.regions().len(), &request.limits)?;
     let metric = [
         chosen_metric(old, request.metric.as_deref())?,
         chosen_metric(new, request.metric.as_deref())?,
@@ -188,9 +191,12 @@ fn clause(comparison: &Comparison) -> String {
     let (faster, slower) = (count(ChangeKind::Faster), count(ChangeKind::Slower));
     let not_judged = count(ChangeKind::NotJudged);
     let judged = faster + slower + count(ChangeKind::WithinNoise);
+    let width = comparison.old.cores.len().max(1);
     let ratios = || {
-        let cells = comparison.time_ratio.cells().iter().zip(&comparison.changes).enumerate();
-        cells.filter_map(|(at, (ratio, change))| Some((at, (*ratio)?, (*change)?)))
+        let changes = comparison.changes.iter().enumerate();
+        changes.filter_map(|(at, change)| {
+            Some((at, comparison.time_ratio.get(at / width, at % width)?, (*change)?))
+        })
     };
     let farther = |a: &(usize, f64, Change), b: &(usize, f64, Change)| {
         // Of equal ones the first.
@@ -258,8 +264,8 @@ fn sentences(first: &ComparedRegion, regions: &[ComparedRegion]) -> Vec<String> 
             .filter(|(_, change)| change.is_some_and(|change| change.kind.counts()))
             .filter_map(|(at, _)| {
                 let cores = f64::from(*c.old.cores.get(at % num_cores)?);
-                let old = c.old.time.cells().get(at).copied().flatten()?;
-                let new = c.new.time.cells().get(at).copied().flatten()?;
+                let old = c.old.time.get(at / num_cores, at % num_cores)?;
+                let new = c.new.time.get(at / num_cores, at % num_cores)?;
                 Some(cores * (new - old))
             })
             .sum::<f64>()

@@ -158,7 +158,7 @@ fn merging_joins_inputs_by_their_arguments() {
         for (i, input) in part.inputs.iter().enumerate().filter(|(_, x)| !x.contains("1000000")) {
             let at = answer.inputs.iter().position(|known| known == input).unwrap();
             let (a, b) = (part.maps(0).unwrap(), answer.maps(0).unwrap());
-            assert_eq!(a.time.row(i), b.time.row(at), "{name} {input}");
+            assert!(a.time.row(i).eq(b.time.row(at)), "{name} {input}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Questions to an ensemble.
 
+use parallax_base::Limits;
 use parallax_service::analysis::scaling::{
     BaselinePolicy, EfficiencyRule, MapOptions, Measure, Superlinear, VerdictOptions,
 };
@@ -83,6 +84,7 @@ impl ViewAsk {
                 },
             },
             verdict: VerdictOptions::default(),
+            limits: Limits::default(),
         })
     }
 }
