@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use parallax_base::{Issues, Unit};
+use parallax_base::{Issues, LimitExceeded, Limits, Place, Severity, Stage, Unit};
 
 use super::{
     Ensemble, EnsembleColumns, EnsembleMetric, Parameter, ParameterValue, Region, RegionKind, Run,
@@ -49,6 +49,14 @@ struct Column {
     name: String,
     order: ValueOrder,
     values: Vec<ParameterValue>,
+    by_label: HashMap<String, u32>,
+    by_number: HashMap<u64, u32>,
+}
+
+/// The bits of a number, equal for equal numbers.
+fn bits(number: f64) -> u64 {
+    // Adding zero takes the sign from a zero.
+    (number + 0.0).to_bits()
 }
 
 /// Collects parameters, runs, regions and values in any order.
@@ -57,17 +65,32 @@ pub struct EnsembleBuilder {
     issues: Issues,
     ids: Ids,
     columns: Vec<Column>,
+    by_column: HashMap<String, usize>,
     /// Parameter values by column; shorter than the columns where later ones were added.
     coordinates: Vec<Vec<Option<u32>>>,
     by_coordinate: HashMap<Vec<Option<u32>>, u32>,
     runs: Vec<Run>,
     by_run: HashMap<(u32, u32), u32>,
+    /// The first repetition that may be free of those from a number on at a coordinate.
+    next_free: HashMap<(u32, u32), u32>,
     regions: Vec<Region>,
     by_key: HashMap<(Option<u32>, String), u32>,
     metrics: Vec<EnsembleMetric>,
+    by_metric: HashMap<String, u16>,
     samples: Vec<Sample>,
+    /// Metric, region and run of the first samples, as many as were looked up so far.
+    taken: HashSet<(u16, u32, u32)>,
+    num_taken: usize,
     statistics: Vec<RunStatistic>,
+    /// Values of metrics that have no number any more.
+    lost_values: u64,
 }
+
+/// The number of a metric beyond those that can be numbered; its values are left out.
+const NO_METRIC: u16 = u16::MAX;
+
+/// Configurations times parameters at most: 4 GB while they are sorted.
+const MOST_INDICES: usize = 100_000_000;
 
 /// The value of a parameter that an experiment does not have.
 const NOT_GIVEN: &str = "not given";
@@ -85,15 +108,21 @@ impl EnsembleBuilder {
             issues: Issues::new(),
             ids,
             columns: Vec::new(),
+            by_column: HashMap::new(),
             coordinates: Vec::new(),
             by_coordinate: HashMap::new(),
             runs: Vec::new(),
             by_run: HashMap::new(),
+            next_free: HashMap::new(),
             regions: Vec::new(),
             by_key: HashMap::new(),
             metrics: Vec::new(),
+            by_metric: HashMap::new(),
             samples: Vec::new(),
+            taken: HashSet::new(),
+            num_taken: 0,
             statistics: Vec::new(),
+            lost_values: 0,
         }
     }
 
@@ -134,32 +163,43 @@ impl EnsembleBuilder {
     }
 
     fn column(&mut self, name: &str, order: ValueOrder) -> usize {
-        if let Some(at) = self.columns.iter().position(|column| column.name == name) {
+        if let Some(&at) = self.by_column.get(name) {
             return at;
         }
-        self.columns.push(Column { name: name.to_owned(), order, values: Vec::new() });
-        self.columns.len() - 1
+        let (values, by_label, by_number) = (Vec::new(), HashMap::new(), HashMap::new());
+        self.columns.push(Column { name: name.to_owned(), order, values, by_label, by_number });
+        let at = self.columns.len() - 1;
+        self.by_column.insert(name.to_owned(), at);
+        at
     }
 
     fn value(&mut self, column: usize, value: &ParameterValue) -> u32 {
         let Some(column) = self.columns.get_mut(column) else { return 0 };
-        let same = |known: &ParameterValue| {
-            known.label == value.label || known.number.is_some() && known.number == value.number
-        };
-        let at = column.values.iter().position(same).unwrap_or_else(|| {
-            column.values.push(value.clone());
-            column.values.len() - 1
-        });
-        index(at)
+        let by_label = column.by_label.get(&value.label).copied();
+        let by_number =
+            value.number.and_then(|number| column.by_number.get(&bits(number)).copied());
+        // The same value in other words, such as 4 and 4.0.
+        if let Some(at) = by_label.into_iter().chain(by_number).min() {
+            return at;
+        }
+        let at = index(column.values.len());
+        column.by_label.insert(value.label.clone(), at);
+        if let Some(number) = value.number {
+            column.by_number.insert(bits(number), at);
+        }
+        column.values.push(value.clone());
+        at
     }
 
     /// Adds a run with the first repetition number at its coordinate that is free, from
     /// `repetition` on.
     pub fn add_run(&mut self, coordinate: u32, repetition: u32, is_trusted: bool) -> u32 {
-        let mut repetition = repetition;
-        while self.by_run.contains_key(&(coordinate, repetition)) {
-            repetition = repetition.saturating_add(1);
+        let asked = (coordinate, repetition);
+        let mut repetition = self.next_free.get(&asked).copied().unwrap_or(repetition);
+        while self.by_run.contains_key(&(coordinate, repetition)) && repetition < u32::MAX {
+            repetition += 1;
         }
+        self.next_free.insert(asked, repetition.saturating_add(1));
         let at = index(self.runs.len());
         self.by_run.insert((coordinate, repetition), at);
         self.runs.push(Run { coordinate, repetition, is_trusted });
@@ -186,23 +226,36 @@ impl EnsembleBuilder {
 
     /// Index of the metric called `name`, which is added if it is new.
     pub fn metric(&mut self, name: &str, unit: &Unit) -> u16 {
-        let at = self.metrics.iter().position(|metric| metric.name == name).unwrap_or_else(|| {
+        if let Some(&at) = self.by_metric.get(name) {
+            return at;
+        }
+        let at = u16::try_from(self.metrics.len()).unwrap_or(NO_METRIC);
+        if at != NO_METRIC {
             self.metrics.push(EnsembleMetric { name: name.to_owned(), unit: unit.clone() });
-            self.metrics.len() - 1
-        });
-        u16::try_from(at).unwrap_or(u16::MAX)
+            self.by_metric.insert(name.to_owned(), at);
+        }
+        at
     }
 
     /// Adds a value. A value that is not finite is left out: nothing can be computed from it.
     pub fn push(&mut self, metric: u16, region: u32, run: u32, value: f64) {
-        if value.is_finite() {
+        if metric == NO_METRIC {
+            self.lost_values += 1;
+        } else if value.is_finite() {
             self.samples.push(Sample { metric, region, run, value });
         }
     }
 
     /// Gives every region in every run a value of `metric`: 0 where there is none. For sampled
     /// times, where no sample means no time that sampling could see.
-    pub fn fill_with_zero(&mut self, metric: u16) {
+    ///
+    /// # Errors
+    /// When regions times runs are more than the limits allow.
+    pub fn fill_with_zero(&mut self, metric: u16, limits: &Limits) -> Result<(), LimitExceeded> {
+        let cells = (self.regions.len() as u64).saturating_mul(self.runs.len() as u64);
+        // What is sorted takes the same again, and so does the set of what is there.
+        let bytes = cells.saturating_mul(3 * size_of::<Sample>() as u64);
+        limits.metadata("a value for each region in each run", bytes)?;
         let there: HashSet<(u32, u32)> = self
             .samples
             .iter()
@@ -216,6 +269,7 @@ impl EnsembleBuilder {
                 }
             }
         }
+        Ok(())
     }
 
     /// Adds all of `part`, whose coordinates are extended by `extra` parameters; an extra
@@ -252,12 +306,14 @@ impl EnsembleBuilder {
             .collect();
         let is_known = known.iter().any(Option::is_some);
         let collides = is_known && {
-            let taken: HashSet<(u16, u32, u32)> =
-                self.samples.iter().map(|s| (s.metric, s.region, s.run)).collect();
+            // Those that came since the last look, so that many files cost no more than their size.
+            let fresh = self.samples.get(self.num_taken..).unwrap_or_default();
+            self.taken.extend(fresh.iter().map(|s| (s.metric, s.region, s.run)));
+            self.num_taken = self.samples.len();
             part.samples.iter().any(|s| {
                 let run = known.get(s.run as usize).copied().flatten();
                 run.is_some_and(|run| {
-                    taken.contains(&(metric_of(s.metric), of(&regions, s.region), run))
+                    self.taken.contains(&(metric_of(s.metric), of(&regions, s.region), run))
                 })
             })
         };
@@ -270,13 +326,11 @@ impl EnsembleBuilder {
                 _ => self.add_run(of(&coordinates, run.coordinate), run.repetition, run.is_trusted),
             })
             .collect();
-        self.samples.extend(part.samples.iter().map(|s| Sample {
-            metric: metric_of(s.metric),
-            region: of(&regions, s.region),
-            run: of(&runs, s.run),
-            value: s.value,
-        }));
-        self.statistics.extend(part.statistics.iter().map(|s| RunStatistic {
+        for s in &part.samples {
+            self.push(metric_of(s.metric), of(&regions, s.region), of(&runs, s.run), s.value);
+        }
+        let numbered = part.statistics.iter().filter(|s| metric_of(s.metric) != NO_METRIC);
+        self.statistics.extend(numbered.map(|s| RunStatistic {
             metric: metric_of(s.metric),
             region: of(&regions, s.region),
             coordinate: of(&coordinates, s.coordinate),
@@ -313,6 +367,21 @@ impl EnsembleBuilder {
     /// A sentence about what does not fit together, such as a value of a region that was never
     /// added.
     pub fn finish(mut self) -> Result<Ensemble, String> {
+        if self.lost_values > 0 {
+            let (lost, most) = (self.lost_values, self.metrics.len());
+            let (severity, stage, kind) = (Severity::Error, Stage::Import, "too-many-metrics");
+            self.issues.report_many(severity, stage, kind, Place::Whole, lost, || {
+                format!("values of metrics after the first {most} are left out")
+            });
+        }
+        // Each coordinate has an index for each parameter, given or not.
+        let (points, parameters) = (self.coordinates.len(), self.columns.len());
+        if points.saturating_mul(parameters) > MOST_INDICES {
+            return Err(format!(
+                "{points} configurations of {parameters} parameters are too many; open files apart \
+                 that have other parameters"
+            ));
+        }
         let (coordinates, new_coordinate) = self.finish_coordinates();
         let (runs, new_run) = self.finish_runs(&new_coordinate);
         let (regions, new_region) = self.finish_regions();

@@ -271,7 +271,7 @@ fn open_databases(
         control.advance(1).map_err(parallax_model::StoreError::from).map_err(engine)?;
     }
     if let Some(metric) = metric {
-        builder.fill_with_zero(metric);
+        builder.fill_with_zero(metric, &options.limits)?;
     }
     let most = runs_at.values().copied().max().unwrap_or(0);
     if most > 1 {
