@@ -47,6 +47,11 @@ pub fn open(source: &dyn ByteSource) -> Result<Box<dyn ByteStream + '_>, ReadErr
     })
 }
 
+/// The content of bytes that are compressed with deflate (RFC 1951) alone, as in a ZIP archive.
+pub(crate) fn deflated(bytes: &[u8]) -> impl ByteStream + '_ {
+    Decompressed::new(flate2::bufread::DeflateDecoder::new(bytes))
+}
+
 const BLOCK: usize = 64 << 10;
 
 /// A source as the reader that decompressors want; nothing here touches an operating system.

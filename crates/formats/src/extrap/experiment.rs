@@ -2,6 +2,7 @@
 
 use super::{json, zip};
 use crate::FormatError;
+use crate::compressed;
 use crate::measurements::{Measurements, ReadOptions, Report, ScalingFormat};
 use crate::stream::{ByteStream, SliceStream, read_all};
 
@@ -18,7 +19,16 @@ pub(crate) fn read(
         .map_err(|cause| FormatError::read(options.file, cause))?;
     let malformed = |what: &str| FormatError::malformed(options.file, 0, what);
     let archive = archive.ok_or_else(|| malformed("the archive is too large"))?;
-    let text = zip::member(&archive, "experiment.json", options.limits.metadata_bytes)
+    let member = zip::member(&archive, "experiment.json")
         .map_err(|fault| FormatError::malformed(options.file, fault.offset, fault.what))?;
-    json::read_as(&mut SliceStream::new(&text), ScalingFormat::ExtrapExperiment, options, report)
+    // Unpacked as it is read: what it unpacks to may be a thousand times as large.
+    let format = ScalingFormat::ExtrapExperiment;
+    match member {
+        zip::Member::Stored(text) => {
+            json::read_as(&mut SliceStream::new(text), format, options, report)
+        }
+        zip::Member::Deflated(packed) => {
+            json::read_as(&mut compressed::deflated(packed), format, options, report)
+        }
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use parallax_base::Severity;
+use parallax_base::{Limits, Severity};
 
 use super::{Repetitions, builder, call_path, coordinate, metric};
 use crate::FormatError;
@@ -37,8 +37,16 @@ pub(super) fn read_as(
         pending: Vec::new(),
         repetitions: Repetitions::default(),
         parameters_known: false,
+        file: options.file,
+        limits: options.limits,
+        waiting_bytes: 0,
+        exceeded: None,
     };
-    if let Err(fault) = input.document(&mut reader, report) {
+    let read = input.document(&mut reader, report);
+    if let Some(cause) = input.exceeded.take() {
+        return Err(cause);
+    }
+    if let Err(fault) = read {
         if input.builder.num_samples() == 0 && input.tables.measurements.is_empty() {
             return Err(file_error(options.file, &fault));
         }
@@ -70,7 +78,13 @@ struct Pending {
     offset: u64,
 }
 
-struct Input {
+struct Input<'o> {
+    file: &'o str,
+    limits: Limits,
+    /// Bytes of what waits for the parameters or the tables to be known.
+    waiting_bytes: u64,
+    /// Set when memory is at its limit: reading ends then.
+    exceeded: Option<FormatError>,
     builder: Builder,
     tables: Tables,
     pending: Vec<Pending>,
@@ -78,7 +92,18 @@ struct Input {
     parameters_known: bool,
 }
 
-impl Input {
+impl Input<'_> {
+    /// Counts what is kept until more of the file is known; false when that is too much.
+    fn has_room(&mut self, waiting_bytes: u64) -> bool {
+        self.waiting_bytes += waiting_bytes;
+        let waiting =
+            self.limits.metadata("measurements that wait for their names", self.waiting_bytes);
+        let waiting =
+            waiting.map_err(|cause| FormatError::Limit { file: self.file.to_owned(), cause });
+        self.exceeded = waiting.and_then(|()| self.builder.check_limits(self.file)).err();
+        self.exceeded.is_none()
+    }
+
     fn document(
         &mut self,
         reader: &mut JsonReader<'_>,
@@ -90,6 +115,9 @@ impl Input {
         }
         while let Some(name) = reader.next_key()? {
             let offset = reader.offset();
+            if self.exceeded.is_some() {
+                return Ok(());
+            }
             match name.as_str() {
                 "parameters" => {
                     let value = reader.read_value()?;
@@ -154,6 +182,9 @@ impl Input {
                     }
                     while let Some(metric) = reader.next_key()? {
                         self.points(reader, &call_path, &metric, report)?;
+                        if self.exceeded.is_some() {
+                            return Ok(());
+                        }
                     }
                 }
                 Ok(())
@@ -183,6 +214,9 @@ impl Input {
                     let found = other.kind();
                     return Err(reader.wrong_type("an object", found));
                 }
+            }
+            if !self.has_room(64) {
+                return Ok(());
             }
             let (mut ids, mut value) = ([None; 3], None);
             while let Some(name) = reader.next_key()? {
@@ -229,6 +263,12 @@ impl Input {
                 Err(_) if reader.depth() < depth => return Ok(()),
                 Err(fault) => return Err(fault),
             };
+            let bytes = if self.parameters_known { 0 } else { reader.offset() - offset };
+            // A number takes few bytes as text and many as a value.
+            let names = (call_path.len() + metric.len()) as u64;
+            if !self.has_room(if bytes > 0 { 32 * bytes + names + 200 } else { 0 }) {
+                return Ok(());
+            }
             let (call_path, metric) = (call_path.to_owned(), metric.to_owned());
             let pending = Pending { call_path, metric, value, offset };
             if self.parameters_known {
@@ -305,6 +345,7 @@ impl Input {
             self.point(&pending, report);
         }
         self.resolve_tables(report);
+        self.builder.check_limits(options.file)?;
         let m = self.builder.finish(report);
         if m.samples.is_empty() && m.statistics.is_empty() {
             return Err(FormatError::malformed(options.file, 0, "the file has no measurements"));
@@ -320,11 +361,19 @@ impl Input {
             }
         }
         let order = &tables.parameter_order;
+        let point_of = |pairs: &Vec<(u64, f64)>| {
+            // Of pairs with the same parameter the first counts.
+            let values: HashMap<u64, f64> = pairs.iter().rev().copied().collect();
+            order.iter().map(|id| values.get(id).copied()).collect::<Option<Vec<f64>>>()
+        };
+        let mut points: HashMap<u64, Option<u32>> = HashMap::new();
         for &(path, coordinate_id, metric_id, value) in &tables.measurements {
             let names = tables.call_paths.get(&path).zip(tables.metrics.get(&metric_id));
-            let point = tables.coordinates.get(&coordinate_id).and_then(|pairs| {
-                let of = |id: &u64| pairs.iter().find(|(p, _)| p == id).map(|(_, value)| *value);
-                order.iter().map(of).collect::<Option<Vec<f64>>>()
+            let point = names.and_then(|_| {
+                *points.entry(coordinate_id).or_insert_with(|| {
+                    let point = point_of(tables.coordinates.get(&coordinate_id)?)?;
+                    Some(coordinate(&mut self.builder, &point))
+                })
             });
             let Some(((path, name), point)) = names.zip(point) else {
                 report.whole(Severity::Error, "unknown-id", || {
@@ -332,7 +381,6 @@ impl Input {
                 });
                 continue;
             };
-            let point = coordinate(&mut self.builder, &point);
             let region = call_path(&mut self.builder, path);
             let metric = metric(&mut self.builder, name);
             self.repetitions.push(&mut self.builder, metric, region, point, value);
