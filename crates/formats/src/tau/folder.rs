@@ -106,7 +106,7 @@ pub fn read_folder(
         let none = || FormatError::malformed(name, 0, "it has no profile.N.C.T");
         return Err(failed.unwrap_or_else(none));
     }
-    Ok(merge.finish(issues))
+    merge.finish(name, limits, issues)
 }
 
 /// Puts the files of several threads and metrics together.
@@ -177,7 +177,9 @@ impl Merge {
                 gathered.values.push(Vec::new());
             }
             let Some(values) = gathered.values.get_mut(at) else { continue };
-            if values.iter().any(|(known, ..)| *known == metric) {
+            // Metrics come in the order of their numbers, but for folders of equal names.
+            let is_new = values.last().is_none_or(|&(known, ..)| known < metric);
+            if !is_new && values.iter().any(|(known, ..)| *known == metric) {
                 let place = Place::File { file: file.to_owned() };
                 issues.report(Severity::Warning, Stage::Read, "timer-repeated", place, || {
                     format!("{} is there twice; the first counts", timer.name)
@@ -196,9 +198,25 @@ impl Merge {
     }
 
     /// All threads; a timer without a value of some metric has 0 there.
-    pub(super) fn finish(self, issues: &mut Issues) -> Profiles {
+    ///
+    /// # Errors
+    /// When the values of all metrics would take more memory than the limits allow: of thousands of
+    /// files with a metric each, nearly all would be 0.
+    pub(super) fn finish(
+        self,
+        file: &str,
+        limits: &Limits,
+        issues: &mut Issues,
+    ) -> Result<Profiles, FormatError> {
         let Self { mut out, threads, .. } = self;
         let metrics = out.metrics.len();
+        let rows: u64 = threads.values().map(|gathered| gathered.values.len() as u64).sum();
+        limits
+            .metadata(
+                "the values of all timers and metrics",
+                rows.saturating_mul(metrics as u64 * 16),
+            )
+            .map_err(|cause| FormatError::Limit { file: file.to_owned(), cause })?;
         let mut missing = 0_u64;
         for Gathered { mut thread, values, .. } in threads.into_values() {
             thread.values = vec![0.0; values.len() * metrics * 2];
@@ -221,7 +239,7 @@ impl Merge {
             });
         }
         out.metadata = take_common(&mut out.threads);
-        out
+        Ok(out)
     }
 }
 

@@ -7,7 +7,7 @@ use parallax_base::{ByteSource, Issues, Limits, Place, Severity, Stage, read_ran
 use super::records::{EventRow, Facts, Profiles, Thread, ThreadId, Timer, TimerRow};
 use crate::FormatError;
 use crate::compressed::{self, Compression};
-use crate::stream::read_all;
+use crate::stream::ByteStream;
 
 /// `PPK` as Java writes characters: 16 bits each, big endian.
 const MAGIC: [u8; 6] = [0, b'P', 0, b'P', 0, b'K'];
@@ -36,10 +36,12 @@ pub fn is_packed(source: &dyn ByteSource) -> bool {
     found == MAGIC
 }
 
-/// Reads a packed profile whole. Threads behind damage are left out.
+/// Reads a packed profile from front to back, unpacked as it is read. Threads behind damage are
+/// left out; memory follows what is kept of the file.
 ///
 /// # Errors
-/// When the file is no packed profile, of an unknown version, or damaged before its threads.
+/// When the file is no packed profile, of an unknown version, damaged before its threads, or needs
+/// more memory than the limits allow.
 pub fn read_packed(
     source: &dyn ByteSource,
     file: &str,
@@ -48,47 +50,117 @@ pub fn read_packed(
 ) -> Result<Profiles, FormatError> {
     let fail = |cause| FormatError::read(file, cause);
     let head = read_range(source, 0, source.len().min(4)).map_err(fail)?;
-    if Compression::of(&head) == Compression::Plain {
-        limits
-            .metadata("a packed profile", source.len())
-            .map_err(|cause| FormatError::Limit { file: file.to_owned(), cause })?;
-        let bytes = read_range(source, 0, source.len()).map_err(fail)?;
-        return Reader { bytes: &bytes, at: 0, file }.profiles(issues);
-    }
-    let mut stream = compressed::open(source).map_err(fail)?;
-    let bytes = read_all(&mut *stream, limits.metadata_bytes).map_err(fail)?;
-    let Some(bytes) = bytes else {
-        let (wanted, limit) = (limits.metadata_bytes.saturating_add(1), limits.metadata_bytes);
-        let cause = parallax_base::LimitExceeded { what: "a packed profile", wanted, limit };
-        return Err(FormatError::Limit { file: file.to_owned(), cause });
+    let is_plain = Compression::of(&head) == Compression::Plain;
+    let reader = Reader {
+        stream: compressed::open(source).map_err(fail)?,
+        buffer: vec![0; BLOCK],
+        start: 0,
+        end: 0,
+        at: 0,
+        len: is_plain.then(|| source.len()),
+        until: u64::MAX,
+        kept: 0,
+        limits: *limits,
+        file,
     };
-    Reader { bytes: &bytes, at: 0, file }.profiles(issues)
+    reader.profiles(issues)
 }
+
+/// Bytes that are read at a time.
+const BLOCK: usize = 64 << 10;
 
 /// The bytes of an uncompressed file from front to back.
-struct Reader<'b> {
-    bytes: &'b [u8],
-    at: usize,
-    file: &'b str,
+struct Reader<'s> {
+    stream: Box<dyn ByteStream + 's>,
+    /// Bytes from `start` to `end` are still to be taken.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// How many bytes were taken.
+    at: u64,
+    /// Length of the file; not known of a compressed one.
+    len: Option<u64>,
+    /// Where a block ends that must not be left.
+    until: u64,
+    /// Bytes of memory that what was read takes.
+    kept: u64,
+    limits: Limits,
+    file: &'s str,
 }
 
-impl<'b> Reader<'b> {
-    fn take(&mut self, len: usize, what: &str) -> Result<&'b [u8], FormatError> {
-        let end = self.at.checked_add(len);
-        let Some(found) = end.and_then(|end| self.bytes.get(self.at..end)) else {
-            return Err(self.fault(format!("the file ends inside {what}")));
-        };
-        self.at += len;
-        Ok(found)
+impl Reader<'_> {
+    /// Fills `out` with the next bytes.
+    fn fill(&mut self, out: &mut [u8], what: &str) -> Result<(), FormatError> {
+        let end = self.at.saturating_add(out.len() as u64);
+        if end > self.until {
+            return Err(self.fault(format!("its block ends inside {what}")));
+        }
+        let mut done = 0;
+        while let Some(rest) = out.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            let have = self.have(what)?;
+            let len = have.len().min(rest.len());
+            for (to, from) in rest.iter_mut().zip(have) {
+                *to = *from;
+            }
+            done += len;
+            self.start += len;
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    /// The bytes that were read and not taken yet, at least one.
+    fn have(&mut self, what: &str) -> Result<&[u8], FormatError> {
+        if self.start == self.end {
+            let read = self.stream.read(&mut self.buffer);
+            let read = read.map_err(|cause| FormatError::read(self.file, cause))?;
+            (self.start, self.end) = (0, read);
+            if read == 0 {
+                return Err(self.fault(format!("the file ends inside {what}")));
+            }
+        }
+        Ok(self.buffer.get(self.start..self.end).unwrap_or_default())
+    }
+
+    /// Passes over bytes.
+    fn skip(&mut self, len: u64, what: &str) -> Result<(), FormatError> {
+        let end = self.at.saturating_add(len);
+        if end > self.until {
+            return Err(self.fault(format!("its block ends inside {what}")));
+        }
+        let mut left = len;
+        while left > 0 {
+            let some = (self.have(what)?.len() as u64).min(left);
+            // Fits: it is at most the length of the buffer.
+            self.start += usize::try_from(some).unwrap_or(usize::MAX);
+            left -= some;
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    /// Checks memory that is about to be kept.
+    fn room_for(&self, bytes: usize) -> Result<(), FormatError> {
+        let all = self.kept.saturating_add(bytes as u64);
+        let within = self.limits.metadata("a packed profile", all);
+        within.map_err(|cause| FormatError::Limit { file: self.file.to_owned(), cause })
+    }
+
+    /// Counts memory that is kept until the end.
+    fn keep(&mut self, bytes: usize) -> Result<(), FormatError> {
+        self.room_for(bytes)?;
+        self.kept = self.kept.saturating_add(bytes as u64);
+        Ok(())
     }
 
     fn fault(&self, what: String) -> FormatError {
-        FormatError::malformed(self.file, self.at as u64, what)
+        FormatError::malformed(self.file, self.at, what)
     }
 
     fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], FormatError> {
-        let bytes = self.take(N, what)?;
-        bytes.first_chunk::<N>().copied().ok_or_else(|| self.fault(format!("no {what}")))
+        let mut bytes = [0; N];
+        self.fill(&mut bytes, what)?;
+        Ok(bytes)
     }
 
     fn i32(&mut self, what: &str) -> Result<i32, FormatError> {
@@ -102,24 +174,33 @@ impl<'b> Reader<'b> {
     }
 
     /// A length in bytes.
-    fn size(&mut self, what: &str) -> Result<usize, FormatError> {
+    fn size(&mut self, what: &str) -> Result<u64, FormatError> {
         let size = self.i32(what)?;
-        usize::try_from(size).map_err(|_| self.fault(format!("{size} bytes of {what}")))
+        u64::try_from(size).map_err(|_| self.fault(format!("{size} bytes of {what}")))
     }
 
-    /// A count of records of at least `least` bytes, checked against what is left of the file.
-    fn count(&mut self, least: usize, what: &str) -> Result<usize, FormatError> {
+    /// A count of records of at least `least` bytes, checked against what is left of the file where
+    /// that is known. Memory must not be asked for by it.
+    fn count(&mut self, least: u64, what: &str) -> Result<u64, FormatError> {
         let count = self.i32(what)?;
-        let left = self.bytes.len() - self.at;
-        usize::try_from(count).ok().filter(|&n| n.saturating_mul(least) <= left).ok_or_else(|| {
-            self.fault(format!("{count} {what} do not fit into the {left} bytes that are left"))
+        let left = self.len.map_or(u64::MAX, |len| len.saturating_sub(self.at));
+        let fits = u64::try_from(count).ok().filter(|&n| n.saturating_mul(least) <= left);
+        fits.ok_or_else(|| match self.len {
+            Some(_) => {
+                self.fault(format!("{count} {what} do not fit into the {left} bytes that are left"))
+            }
+            None => self.fault(format!("there cannot be {count} {what}")),
         })
     }
 
     /// A string of `DataOutputStream.writeUTF`.
     fn utf(&mut self, what: &str) -> Result<String, FormatError> {
         let len = u16::from_be_bytes(self.array(what)?);
-        Ok(modified_utf8(self.take(usize::from(len), what)?))
+        let mut bytes = vec![0; usize::from(len)];
+        self.fill(&mut bytes, what)?;
+        let text = modified_utf8(&bytes);
+        self.keep(text.len() + TEXT_BYTES)?;
+        Ok(text)
     }
 
     fn names(&mut self, what: &str) -> Result<Vec<Arc<str>>, FormatError> {
@@ -141,15 +222,18 @@ impl<'b> Reader<'b> {
     }
 
     fn profiles(mut self, issues: &mut Issues) -> Result<Profiles, FormatError> {
-        let magic = self.bytes.get(..MAGIC.len()).unwrap_or(self.bytes);
+        let foreign = |found: &[u8], file: &str| FormatError::NotThisFormat {
+            file: file.to_owned(),
+            expected: "a packed profile of TAU",
+            found: String::from_utf8_lossy(found).into_owned(),
+        };
+        let magic: [u8; MAGIC.len()] = match self.array("the first bytes") {
+            Err(FormatError::Malformed { .. }) => return Err(foreign(&[], self.file)),
+            other => other?,
+        };
         if magic != MAGIC {
-            return Err(FormatError::NotThisFormat {
-                file: self.file.to_owned(),
-                expected: "a packed profile of TAU",
-                found: String::from_utf8_lossy(magic).into_owned(),
-            });
+            return Err(foreign(&magic, self.file));
         }
-        self.at = MAGIC.len();
         let version = self.i32("the version")?;
         let compatible = self.i32("the version")?;
         if version < 1 || compatible > NEWEST {
@@ -174,7 +258,10 @@ impl<'b> Reader<'b> {
         }
         out.events = self.names("user events")?;
         if let Err(error) = self.threads(&mut out, issues) {
-            let place = Place::Byte { file: self.file.to_owned(), offset: self.at as u64 };
+            if matches!(error, FormatError::Limit { .. }) {
+                return Err(error);
+            }
+            let place = Place::Byte { file: self.file.to_owned(), offset: self.at };
             let whole = out.threads.len();
             issues.report(Severity::Error, Stage::Read, "threads-lost", place, || {
                 format!("{error}; {whole} threads before the damage are kept")
@@ -193,7 +280,7 @@ impl<'b> Reader<'b> {
 
     fn skip_block(&mut self) -> Result<(), FormatError> {
         let size = self.size("the header")?;
-        self.take(size, "the header").map(drop)
+        self.skip(size, "the header")
     }
 
     /// The metadata of version 2. Its size is stored, so a newer version may append to it.
@@ -204,9 +291,12 @@ impl<'b> Reader<'b> {
     ) -> Result<Vec<(ThreadId, Facts)>, FormatError> {
         let size = self.size("the metadata")?;
         let start = self.at;
-        let end = start.checked_add(size).filter(|&end| end <= self.bytes.len());
-        let end =
-            end.ok_or_else(|| self.fault(format!("{size} bytes of metadata reach outside")))?;
+        let end = start.saturating_add(size);
+        if self.len.is_some_and(|len| end > len) {
+            return Err(self.fault(format!("{size} bytes of metadata reach outside")));
+        }
+        // Whatever the numbers inside say, what follows begins at its end.
+        self.until = end;
         let mut parts = || -> Result<_, FormatError> {
             self.skip_block()?;
             let trial = self.facts("facts")?;
@@ -216,8 +306,9 @@ impl<'b> Reader<'b> {
             Ok((trial, threads?))
         };
         let read = parts();
-        let place = Place::Byte { file: self.file.to_owned(), offset: start as u64 };
+        let place = Place::Byte { file: self.file.to_owned(), offset: start };
         let found = match read {
+            Err(error @ FormatError::Limit { .. }) => return Err(error),
             Ok((trial, threads)) => {
                 out.metadata = trial;
                 threads
@@ -229,16 +320,18 @@ impl<'b> Reader<'b> {
                 Vec::new()
             }
         };
-        self.at = end;
+        self.skip(end - self.at, "the metadata")?;
+        self.until = u64::MAX;
         Ok(found)
     }
 
     fn timer(&mut self, num_groups: usize) -> Result<Timer, FormatError> {
         let name = self.utf("a timer")?;
         let count = self.count(4, "groups of a timer")?;
-        let mut groups = Vec::with_capacity(count);
+        let mut groups = Vec::new();
         for _ in 0..count {
             let group = self.i32("a group")?;
+            self.keep(size_of::<u32>())?;
             groups.extend(u32::try_from(group).ok().filter(|&g| (g as usize) < num_groups));
         }
         Ok(Timer { name: name.trim().into(), groups })
@@ -246,13 +339,27 @@ impl<'b> Reader<'b> {
 
     fn threads(&mut self, out: &mut Profiles, issues: &mut Issues) -> Result<(), FormatError> {
         let threads = self.count(20, "threads")?;
+        let mut repeated = 0_u64;
         for _ in 0..threads {
             let thread = self.thread(out, issues)?;
+            // Of the same thread again nothing is kept.
+            if out.threads.last().is_some_and(|last| last.id == thread.id) {
+                repeated += 1;
+                continue;
+            }
+            let values = size_of_val(thread.values.as_slice());
+            let rows = size_of_val(thread.timers.as_slice());
+            let events = size_of_val(thread.events.as_slice());
+            self.keep(size_of::<Thread>() + values + rows + events)?;
             out.threads.push(thread);
         }
-        let left = self.bytes.len() - self.at;
-        if left > 0 {
-            let place = Place::Byte { file: self.file.to_owned(), offset: self.at as u64 };
+        report_repeated(repeated, issues);
+        let place = Place::Byte { file: self.file.to_owned(), offset: self.at };
+        let left = match self.len {
+            Some(len) => (len > self.at).then(|| (len - self.at).to_string()),
+            None => self.have("what follows").is_ok().then(|| "more".to_owned()),
+        };
+        if let Some(left) = left {
             issues.report(Severity::Note, Stage::Read, "bytes-behind", place, || {
                 format!("{left} bytes follow behind the last thread; they are not read")
             });
@@ -262,7 +369,7 @@ impl<'b> Reader<'b> {
 
     fn thread(&mut self, of: &Profiles, issues: &mut Issues) -> Result<Thread, FormatError> {
         let mut thread = Thread::new(self.thread_id()?);
-        let metrics = of.metrics.len();
+        let metrics = of.metrics.len() as u64;
         let width = metrics.saturating_mul(16).saturating_add(20);
         let rows = self.count(width, "timers of a thread")?;
         let mut strange = 0_u64;
@@ -271,11 +378,12 @@ impl<'b> Reader<'b> {
             let (calls, subroutines) = (self.f64("calls")?, self.f64("calls")?);
             let timer = u32::try_from(timer).ok().filter(|&t| (t as usize) < of.timers.len());
             let Some(timer) = timer else {
-                self.take(metrics.saturating_mul(16), "values")?;
+                self.skip(metrics.saturating_mul(16), "values")?;
                 strange += 1;
                 continue;
             };
             thread.timers.push(TimerRow { timer, calls, subroutines });
+            self.room_for(size_of_val(thread.values.as_slice()) + 16 * of.metrics.len())?;
             for _ in 0..metrics {
                 thread.values.push(self.f64("values")?);
                 thread.values.push(self.f64("values")?);
@@ -294,10 +402,11 @@ impl<'b> Reader<'b> {
                 strange += 1;
                 continue;
             };
+            self.room_for(size_of_val(thread.events.as_slice()))?;
             thread.events.push(EventRow { event, count, max, min, mean, sum_of_squares });
         }
         if strange > 0 {
-            let place = Place::Byte { file: self.file.to_owned(), offset: self.at as u64 };
+            let place = Place::Byte { file: self.file.to_owned(), offset: self.at };
             issues.report(Severity::Error, Stage::Read, "row-unknown", place, || {
                 format!("{strange} rows name timers or user events that do not exist; left out")
             });
@@ -314,13 +423,20 @@ fn put_in_order(threads: &mut Vec<Thread>, issues: &mut Issues) {
     threads.sort_by_key(|thread| thread.id);
     let before = threads.len();
     threads.dedup_by_key(|thread| thread.id);
-    let lost = before - threads.len();
+    report_repeated((before - threads.len()) as u64, issues);
+}
+
+fn report_repeated(lost: u64, issues: &mut Issues) {
     if lost > 0 {
-        issues.report(Severity::Error, Stage::Read, "thread-repeated", Place::Whole, || {
-            format!("{lost} profiles are of threads that have one already; left out")
+        let (severity, stage) = (Severity::Error, Stage::Read);
+        issues.report_many(severity, stage, "thread-repeated", Place::Whole, lost, || {
+            "profiles of threads that have one already are left out".to_owned()
         });
     }
 }
+
+/// A text that is kept, besides its bytes.
+const TEXT_BYTES: usize = 64;
 
 /// UTF-8 as Java writes it: NUL in two bytes, characters beyond 16 bits as two surrogates of three
 /// bytes each. What is neither becomes U+FFFD.

@@ -61,7 +61,7 @@ pub fn read_profile(
     let mut merge = super::folder::Merge::default();
     let id = super::folder::thread_of_name(file).unwrap_or(super::ThreadId::FIRST);
     merge.add(id, file, text, issues);
-    Ok(merge.finish(issues))
+    merge.finish(file, limits, issues)
 }
 
 /// Reads the lines of one file.

@@ -80,15 +80,25 @@ pub(super) struct Catalog {
 /// Metrics at most: ids have 16 bits.
 const MOST: usize = u16::MAX as usize / 2;
 
+/// Metrics of timers at most: samples have as many again, and calls and user events some.
+const MOST_MEASURED: usize = MOST / 2 - 8;
+
 impl Catalog {
     pub(super) fn of(groups: &[Group], tree: &Tree, issues: &mut Issues) -> Self {
         let mut list = List::default();
         let mut known: HashMap<&str, Measured> = HashMap::new();
         let mut measured = Vec::new();
+        let mut unnumbered = 0_usize;
         for group in groups {
             let mut of_group = Vec::new();
             for name in &group.profiles.metrics {
                 let (unit, scale) = unit(name);
+                // Half of the numbers, so that those of samples and events have some, too. Metrics
+                // that come first in a profile come first here: the others have no place in it.
+                if list.metrics.len() >= MOST_MEASURED && !known.contains_key(&**name) {
+                    unnumbered += 1;
+                    break;
+                }
                 let found = *known.entry(name).or_insert_with(|| Measured {
                     id: list.add(name, unit, "", true, Some(Combine::Sum)),
                     sampled: None,
@@ -97,6 +107,16 @@ impl Catalog {
                 of_group.push(found);
             }
             measured.push(of_group);
+        }
+        if unnumbered > 0 {
+            let lost: usize = groups
+                .iter()
+                .zip(&measured)
+                .map(|(group, measured)| group.profiles.metrics.len() - measured.len())
+                .sum();
+            issues.report(Severity::Error, Stage::Import, "metrics-lost", Place::Whole, || {
+                format!("there are more than {MOST_MEASURED} metrics; {lost} are left out")
+            });
         }
         let count =
             |list: &mut List, name: &str, what: &str| list.add(name, Unit::Count, what, true, None);
