@@ -25,6 +25,13 @@ struct Column {
     order: Order,
     values: Vec<ParameterValue>,
     by_label: HashMap<String, u32>,
+    by_number: HashMap<u64, u32>,
+}
+
+/// The bits of a number, equal for equal numbers.
+fn bits(number: f64) -> u64 {
+    // Adding zero takes the sign from a zero.
+    (number + 0.0).to_bits()
 }
 
 /// A new region as a reader sees it.
@@ -44,6 +51,7 @@ pub(crate) struct Builder {
     nesting: Nesting,
     limits: Limits,
     columns: Vec<Column>,
+    by_column: HashMap<String, usize>,
     coordinates: Vec<Vec<u32>>,
     by_coordinate: HashMap<Vec<u32>, u32>,
     runs: Vec<Run>,
@@ -51,9 +59,29 @@ pub(crate) struct Builder {
     pub(crate) regions: Vec<Region>,
     by_region: HashMap<String, u32>,
     metrics: Vec<Metric>,
+    by_metric: HashMap<String, u16>,
     samples: Vec<Sample>,
     statistics: Vec<Statistic>,
+    /// Bytes of the values of parameters and of the indices of coordinates.
+    parameter_bytes: u64,
+    /// Values of metrics that have no number any more.
+    lost_values: u64,
 }
+
+/// The number of a metric beyond those that can be numbered; its values are left out.
+const NO_METRIC: u16 = u16::MAX;
+
+/// What one value costs while samples are sorted: three copies, and what a list keeps free.
+const SAMPLE_BYTES: u64 = 4 * size_of::<Sample>() as u64;
+/// A run with its place among the runs and in the tables of numbers of repetitions.
+const RUN_BYTES: u64 = 4 * size_of::<Run>() as u64;
+const STATISTIC_BYTES: u64 = 2 * size_of::<Statistic>() as u64;
+/// A region with its names, and the same in what is read.
+const REGION_BYTES: u64 = 600;
+/// A value of a parameter without its label.
+const VALUE_BYTES: u64 = 160;
+/// A coordinate without its indices.
+const COORDINATE_BYTES: u64 = 160;
 
 /// What a builder has of one part of a file; the rest is known only at the end.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -75,6 +103,7 @@ impl Builder {
             nesting,
             limits,
             columns: Vec::new(),
+            by_column: HashMap::new(),
             coordinates: Vec::new(),
             by_coordinate: HashMap::new(),
             runs: Vec::new(),
@@ -82,8 +111,11 @@ impl Builder {
             regions: Vec::new(),
             by_region: HashMap::new(),
             metrics: Vec::new(),
+            by_metric: HashMap::new(),
             samples: Vec::new(),
             statistics: Vec::new(),
+            parameter_bytes: 0,
+            lost_values: 0,
         }
     }
 
@@ -94,9 +126,11 @@ impl Builder {
         }
         let order =
             if name == super::parameter_names::INPUT { Order::Given } else { Order::Numeric };
-        let (values, by_label) = (Vec::new(), HashMap::new());
-        self.columns.push(Column { name: name.to_owned(), order, values, by_label });
-        self.columns.len() - 1
+        let (values, by_label, by_number) = (Vec::new(), HashMap::new(), HashMap::new());
+        self.columns.push(Column { name: name.to_owned(), order, values, by_label, by_number });
+        let at = self.columns.len() - 1;
+        self.by_column.insert(name.to_owned(), at);
+        at
     }
 
     /// Index of a value of a parameter, which is added if it is new.
@@ -105,13 +139,16 @@ impl Builder {
         if let Some(&at) = column.by_label.get(label) {
             return at;
         }
-        let same = column.values.iter().position(|v| v.number.is_some() && v.number == number);
-        if let Some(at) = same {
-            return index(at);
+        if let Some(&at) = number.and_then(|number| column.by_number.get(&bits(number))) {
+            return at;
         }
         let at = index(column.values.len());
         column.values.push(ParameterValue { label: label.to_owned(), number });
         column.by_label.insert(label.to_owned(), at);
+        if let Some(number) = number {
+            column.by_number.insert(bits(number), at);
+        }
+        self.parameter_bytes += VALUE_BYTES + 2 * label.len() as u64;
         at
     }
 
@@ -128,7 +165,7 @@ impl Builder {
 
     /// Index of the parameter called `name`, if there is one.
     pub(crate) fn find_parameter(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|column| column.name == name)
+        self.by_column.get(name).copied()
     }
 
     pub(crate) fn num_parameters(&self) -> usize {
@@ -140,6 +177,7 @@ impl Builder {
             return at;
         }
         let at = index(self.coordinates.len());
+        self.parameter_bytes += COORDINATE_BYTES + values.len() as u64 * 8;
         self.coordinates.push(values.clone());
         self.by_coordinate.insert(values, at);
         at
@@ -195,17 +233,26 @@ impl Builder {
         at
     }
 
-    /// Index of the metric called `name`, which is added if it is new.
+    /// Index of the metric called `name`, which is added if it is new. Values of more metrics than
+    /// have numbers are left out, which is reported in the end.
     pub(crate) fn metric(&mut self, name: &str, unit: &Unit) -> u16 {
-        let at = self.metrics.iter().position(|metric| metric.name == name).unwrap_or_else(|| {
+        if let Some(&at) = self.by_metric.get(name) {
+            return at;
+        }
+        let at = u16::try_from(self.metrics.len()).unwrap_or(NO_METRIC);
+        if at != NO_METRIC {
             self.metrics.push(Metric { name: name.to_owned(), unit: unit.clone() });
-            self.metrics.len() - 1
-        });
-        u16::try_from(at).unwrap_or(u16::MAX)
+            self.by_metric.insert(name.to_owned(), at);
+        }
+        at
     }
 
     /// Adds a value. Values that are not finite must not come here.
     pub(crate) fn push(&mut self, metric: u16, region: u32, run: u32, value: f64) {
+        if metric == NO_METRIC {
+            self.lost_values += 1;
+            return;
+        }
         self.samples.push(Sample { metric, region, run, value });
     }
 
@@ -243,8 +290,8 @@ impl Builder {
         }
         let new_metric: Vec<u16> =
             part.metrics.iter().map(|metric| self.metric(&metric.name, &metric.unit)).collect();
-        // Beyond this metrics are not told apart.
-        if self.metrics.len() >= usize::from(u16::MAX) {
+        // Values beyond them are left out, which only a reader of the whole file counts.
+        if self.metrics.len() >= usize::from(NO_METRIC) {
             return None;
         }
         self.samples.reserve(part.samples.len());
@@ -259,13 +306,14 @@ impl Builder {
         Some(())
     }
 
-    /// Checks the memory taken so far against the limits.
+    /// Checks the memory that what was collected so far takes at most, while it is sorted, against
+    /// the limits.
     pub(crate) fn check_limits(&self, file: &str) -> Result<(), FormatError> {
-        let sample = size_of::<Sample>() as u64;
-        let bytes = self.samples.len() as u64 * sample
-            + self.runs.len() as u64 * 96
-            + self.statistics.len() as u64 * size_of::<Statistic>() as u64
-            + (self.regions.len() + self.coordinates.len()) as u64 * 200;
+        let bytes = self.samples.len() as u64 * SAMPLE_BYTES
+            + self.runs.len() as u64 * RUN_BYTES
+            + self.statistics.len() as u64 * STATISTIC_BYTES
+            + self.regions.len() as u64 * REGION_BYTES
+            + self.parameter_bytes;
         self.limits
             .metadata("measurements", bytes)
             .map_err(|cause| FormatError::Limit { file: file.to_owned(), cause })
@@ -273,6 +321,12 @@ impl Builder {
 
     /// Sorts everything and drops what is repeated.
     pub(crate) fn finish(mut self, report: &mut Report<'_>) -> Measurements {
+        if self.lost_values > 0 {
+            let (lost, most) = (self.lost_values, self.metrics.len());
+            report.whole(Severity::Error, "too-many-metrics", || {
+                format!("{lost} values of metrics after the first {most} are left out; are rows and columns of the table exchanged?")
+            });
+        }
         self.sort_values();
         let new_run = self.sort_runs(report);
         let (regions, new_region) = arrange(std::mem::take(&mut self.regions), self.nesting);

@@ -1,6 +1,6 @@
 //! From flat region paths to a tree.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
 use super::{Region, RegionKind};
@@ -127,22 +127,17 @@ fn by_path(regions: &mut [Region], separator: &str) -> Vec<Option<u32>> {
         });
     let mut parents = under_program(regions);
     {
-        let by_path: HashMap<&str, u32> = (0..)
-            .zip(regions.iter())
-            .filter(|(_, region)| region.kind != RegionKind::WholeProgram)
-            .map(|(i, region)| (region.path.as_str(), i))
-            .collect();
+        let known = (0..).zip(regions.iter());
+        let known = known.filter(|(_, region)| region.kind != RegionKind::WholeProgram);
+        // Of equal paths the last counts.
+        let by_path: HashMap<u64, (&str, u32)> =
+            known.map(|(i, region)| (hash(&region.path), (region.path.as_str(), i))).collect();
         for (region, parent) in regions.iter().zip(&mut parents) {
             if region.kind == RegionKind::WholeProgram {
                 continue;
             }
-            let mut path = region.path.as_str();
-            while let Some((front, _)) = path.rsplit_once(separator) {
-                if let Some(&found) = by_path.get(front) {
-                    *parent = Some(found);
-                    break;
-                }
-                path = front;
+            if let Some(found) = nearest(&region.path, separator, &by_path) {
+                *parent = Some(found);
             }
         }
     }
@@ -161,19 +156,82 @@ fn by_path(regions: &mut [Region], separator: &str) -> Vec<Option<u32>> {
     parents
 }
 
+/// The region whose path is the longest part of `path` before a separator. Prefixes are looked up
+/// by hashes that are made on one way over the path, because it may be very deep.
+fn nearest(path: &str, separator: &str, by_path: &HashMap<u64, (&str, u32)>) -> Option<u32> {
+    let mut found = Vec::new();
+    let (mut state, mut done) = (HASH_START, 0);
+    for (at, _) in path.match_indices(separator) {
+        state = path.as_bytes().get(done..at).unwrap_or_default().iter().fold(state, hash_step);
+        done = at;
+        if let Some(&(known, region)) = by_path.get(&state).filter(|(known, _)| known.len() == at) {
+            found.push((known, region));
+        }
+    }
+    let is_front = |(known, _): &&(&str, u32)| path.starts_with(known);
+    found.iter().rev().find(is_front).map(|&(_, region)| region)
+}
+
+/// FNV-1a, 64 bits: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn hash_step(state: u64, byte: &u8) -> u64 {
+    (state ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+}
+
+fn hash(path: &str) -> u64 {
+    path.bytes().fold(HASH_START, |state, byte| hash_step(state, &byte))
+}
+
+/// For each region with lines the shortest longer range of its file that holds it, the first of
+/// equally long ones.
+fn holders(regions: &[Region], root: Option<u32>) -> Vec<Option<u32>> {
+    // Ranges by file, from the first line on; of those that start together the longest first.
+    let mut ranges: Vec<(Option<&str>, u32, u32, u32)> = (0_u32..)
+        .zip(regions)
+        .filter(|&(i, _)| Some(i) != root)
+        .filter_map(|(i, region)| Some((region.file.as_deref(), region.lines?, i)))
+        .map(|(file, (first, last), i)| (file, first, last, i))
+        .collect();
+    ranges.sort_by_key(|&(file, first, last, i)| (file, first, Reverse(last), i));
+    let mut out = vec![None; regions.len()];
+    for of_file in ranges.chunk_by(|a, b| a.0 == b.0) {
+        let mut ends: Vec<u32> = of_file.iter().map(|&(_, _, last, _)| last).collect();
+        ends.sort_unstable_by_key(|&end| Reverse(end));
+        ends.dedup();
+        // A Fenwick tree of minima: of all ranges so far that end at a line or later the shortest.
+        let mut shortest: Vec<Option<(u32, u32)>> = vec![None; ends.len() + 1];
+        for equal in of_file.chunk_by(|a, b| (a.1, a.2) == (b.1, b.2)) {
+            let Some(&(_, first, last, _)) = equal.first() else { continue };
+            let place = ends.partition_point(|&end| end > last) + 1;
+            let (mut at, mut best) = (place, None::<(u32, u32)>);
+            while at > 0 {
+                let here = shortest.get(at).copied().flatten();
+                best = best.into_iter().chain(here).min();
+                at &= at - 1;
+            }
+            for &(_, _, _, i) in equal {
+                if let Some(slot) = out.get_mut(i as usize) {
+                    *slot = best.map(|(_, holder)| holder);
+                }
+                // Nothing is inside one line, or inside a range that ends before it begins.
+                let mut at = if last > first { place } else { usize::MAX };
+                while let Some(slot) = shortest.get_mut(at) {
+                    let own = (last - first, i);
+                    *slot = Some(slot.map_or(own, |known| known.min(own)));
+                    at += at & at.wrapping_neg();
+                }
+            }
+        }
+    }
+    out
+}
+
 fn by_lines(regions: &mut [Region]) -> Vec<Option<u32>> {
     let root = program(regions);
     let mut parents = under_program(regions);
-    let length = |region: &Region| region.lines.map(|(first, last)| last.saturating_sub(first));
-    for (i, (region, parent)) in (0_u32..).zip(regions.iter().zip(&mut parents)) {
-        let Some((first, last)) = region.lines.filter(|_| Some(i) != root) else { continue };
-        let around = (0_u32..).zip(regions.iter()).filter(|&(k, other)| {
-            let holds = other.lines.is_some_and(|(f, l)| f <= first && last <= l);
-            Some(k) != root && holds && other.file == region.file && length(other) > length(region)
-        });
-        if let Some((k, _)) = around.min_by_key(|(_, other)| length(other)) {
-            *parent = Some(k);
-        }
+    for (parent, holder) in parents.iter_mut().zip(holders(regions, root)) {
+        *parent = holder.or(*parent);
     }
     let short = |region: &Region| match region.lines {
         Some((first, last)) => format!("{first}-{last}"),
@@ -259,5 +317,43 @@ mod tests {
         ];
         let (sorted, _) = arrange(list, Nesting::Lines);
         assert_eq!(tree(&sorted), ["0", "  10-90", "    15-50", "      20-30", "  95-99"]);
+    }
+
+    #[test]
+    fn the_nearest_range_is_that_of_looking_at_all() {
+        let number = |i: u32| i.wrapping_mul(2_654_435_761) >> 9;
+        for (count, lines) in [(40, 12), (120, 30), (200, 400)] {
+            let list: Vec<Region> = (0..count)
+                .map(|i| {
+                    let first = number(i) % lines;
+                    // Some end before they begin.
+                    let last = (first + number(i + count) % (lines / 3)).saturating_sub(2);
+                    let mut region = region("x", RegionKind::Marked, Some((first, last)));
+                    region.file = Some(format!("{}.c", number(i + 2 * count) % 2));
+                    region
+                })
+                .collect();
+            let length = |r: &Region| r.lines.map(|(first, last)| last.saturating_sub(first));
+            let expected = list.iter().map(|own| {
+                let (first, last) = own.lines.unwrap();
+                let around = (0_u32..).zip(&list).filter(|(_, other)| {
+                    let holds = other.lines.is_some_and(|(f, l)| f <= first && last <= l);
+                    holds && other.file == own.file && length(other) > length(own)
+                });
+                around.min_by_key(|(_, other)| length(other)).map(|(k, _)| k)
+            });
+            assert_eq!(holders(&list, None), expected.collect::<Vec<_>>());
+        }
+    }
+
+    /// Would take hours where every part of the path is looked up by its whole text.
+    #[test]
+    fn one_very_deep_path_is_placed_below_its_nearest_part() {
+        let deep = "1.".repeat(1_000_000) + "1";
+        let list = ["1", "1.1.1", "1.2", &deep].map(|path| region(path, RegionKind::Marked, None));
+        let (sorted, _) = arrange(list.to_vec(), Nesting::Path("."));
+        let at = sorted.iter().position(|region| region.path == deep).unwrap();
+        let parent = sorted[at].parent.unwrap() as usize;
+        assert_eq!(sorted[parent].path, "1.1.1");
     }
 }

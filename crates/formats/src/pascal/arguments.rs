@@ -4,6 +4,8 @@
 //! while the input numbers of the data follow the command line. The command line is kept, but its
 //! quotes are lost: `--ipts -ns 32 -nt 4,-ns 64 -nt 4 ./prog`.
 
+use std::collections::HashMap;
+
 /// Where the order of the inputs comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
@@ -31,7 +33,10 @@ pub(super) fn in_command_order(
     }
     let Some(command) = command else { return as_given(Origin::Unconfirmed) };
     let parts: Vec<&str> = command.split(',').collect();
-    let mut found = parts.windows(n).filter_map(|window| arrange(arguments, window));
+    let Some(windows) = candidates(arguments, &parts) else {
+        return as_given(Origin::Unconfirmed);
+    };
+    let mut found = windows.into_iter().filter_map(|window| arrange(arguments, window));
     let Some(order) = found.next() else { return as_given(Origin::Unconfirmed) };
     // Two different readings of the command line are as good as none.
     if found.any(|other| other != order) {
@@ -41,20 +46,72 @@ pub(super) fn in_command_order(
     (order, origin)
 }
 
+/// The windows over `parts` with as many parts as there are arguments whose inner parts are
+/// arguments, each as often as it is one; `None` when there are so many that they say nothing.
+fn candidates<'w, 'c>(arguments: &[String], parts: &'w [&'c str]) -> Option<Vec<&'w [&'c str]>> {
+    /// Parts to be looked at.
+    const MOST: usize = 10_000_000;
+    let n = arguments.len();
+    // How often each text is an argument less how often it is inside the window, and how many
+    // texts are inside too often.
+    let (mut left, mut too_many) = (HashMap::<&str, i64>::new(), 0_usize);
+    for argument in arguments {
+        *left.entry(argument).or_default() += 1;
+    }
+    let mut out = Vec::new();
+    for (from, window) in parts.windows(n).enumerate() {
+        let mut change = |part: Option<&&'c str>, by: i64| {
+            let Some(count) = part.map(|part| left.entry(part).or_default()) else { return };
+            let before = *count < 0;
+            *count += by;
+            match (before, *count < 0) {
+                (false, true) => too_many += 1,
+                (true, false) => too_many -= 1,
+                _ => {}
+            }
+        };
+        if from == 0 {
+            let inner = window.get(1..n - 1).unwrap_or_default();
+            inner.iter().for_each(|part| change(Some(part), -1));
+        } else {
+            change(window.first(), 1);
+            change(window.get(n - 2), -1);
+        }
+        if too_many == 0 {
+            out.push(window);
+            if out.len().saturating_mul(n) > MOST {
+                return None;
+            }
+        }
+    }
+    Some(out)
+}
+
 fn arrange(arguments: &[String], window: &[&str]) -> Option<Vec<String>> {
     let (first, rest) = window.split_first()?;
     let (last, inner) = rest.split_last()?;
+    let mut used: HashMap<&str, usize> = HashMap::new();
+    for part in inner {
+        *used.entry(part).or_default() += 1;
+    }
+    // Those that are not inside: two.
     let mut left: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    left.retain(|argument| match used.get_mut(argument).filter(|count| **count > 0) {
+        Some(count) => {
+            *count -= 1;
+            false
+        }
+        None => true,
+    });
+    if used.values().any(|&count| count > 0) {
+        return None;
+    }
     let mut take = |fits: &dyn Fn(&str) -> bool| {
         // The longest that fits: "-n 64" before "64".
         let (at, _) =
             left.iter().enumerate().filter(|(_, a)| fits(a)).max_by_key(|(_, a)| a.len())?;
         Some(left.swap_remove(at).to_owned())
     };
-    let mut middle = Vec::with_capacity(inner.len());
-    for part in inner {
-        middle.push(take(&|argument| argument == *part)?);
-    }
     let front = take(&|argument| {
         first
             .strip_suffix(argument)
@@ -64,10 +121,8 @@ fn arrange(arguments: &[String], window: &[&str]) -> Option<Vec<String>> {
         last.strip_prefix(argument)
             .is_some_and(|after| after.is_empty() || after.starts_with([' ', '"', '\'']))
     })?;
-    let mut order = vec![front];
-    order.append(&mut middle);
-    order.push(back);
-    Some(order)
+    let middle = inner.iter().map(|part| (*part).to_owned());
+    Some(std::iter::once(front).chain(middle).chain(std::iter::once(back)).collect())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The `config` object: what the run keys, the tuples and the inputs mean.
 
+use std::collections::HashMap;
+
 use parallax_base::Severity;
 
 use crate::json::Value;
@@ -77,6 +79,7 @@ impl Config {
                 format!("config has {name:?} twice; the last one counts")
             });
         }
+        let mut known: HashMap<&str, usize> = HashMap::new();
         for (name, field) in value.entries() {
             let text = match field {
                 Value::String(text) => text.clone(),
@@ -84,8 +87,12 @@ impl Config {
                 Value::Number(number) => number.as_f64().to_string(),
                 _ => continue,
             };
-            config.metadata.retain(|(known, _)| known != name);
-            config.metadata.push((name.clone(), text));
+            // The last of equal names counts.
+            let at = *known.entry(name).or_insert(config.metadata.len());
+            match config.metadata.get_mut(at) {
+                Some((_, known)) => *known = text,
+                None => config.metadata.push((name.clone(), text)),
+            }
         }
         config.command = value.get("command").and_then(Value::as_str).map(str::to_owned);
         if let Some(arguments) = value.get("arguments") {

@@ -71,14 +71,15 @@ pub(super) struct RunReader {
     fold: Fold,
     row: Row,
     series: Vec<Series>,
+    samples_kept: usize,
     /// Intervals of the regions of the current run, kept for the energy.
     region_intervals: Vec<(u32, Vec<(f64, f64)>)>,
     intervals_kept: usize,
     intervals_lost: bool,
 }
 
-/// Most power samples and most intervals kept for one run: 4 MiB each.
-const MOST_OF_RUN: usize = 1 << 18;
+/// Most samples of all sensors and most intervals kept for one run: 16 MiB each.
+const MOST_OF_RUN: usize = 1 << 20;
 
 impl RunReader {
     pub(super) fn new(builder: &mut Builder, policy: RegionTime) -> Self {
@@ -108,6 +109,7 @@ impl RunReader {
             fold: Fold::new(),
             row: Row::default(),
             series: Vec::new(),
+            samples_kept: 0,
             region_intervals: Vec::new(),
             intervals_kept: 0,
             intervals_lost: false,
@@ -125,7 +127,7 @@ impl RunReader {
     ) -> Result<Option<RunTimes>, JsonError> {
         self.series.clear();
         self.region_intervals.clear();
-        (self.intervals_kept, self.intervals_lost) = (0, false);
+        (self.samples_kept, self.intervals_kept, self.intervals_lost) = (0, 0, false);
         let offset = reader.offset();
         let path = reader.path();
         let found = reader.next_event()?.kind();
@@ -455,7 +457,8 @@ impl RunReader {
                 while reader.next_row(&mut self.row)? {
                     let value = self.row.number(0).unwrap_or(f64::NAN);
                     let time = self.row.number(1).unwrap_or(f64::NAN);
-                    if series.samples.len() < MOST_OF_RUN {
+                    if self.samples_kept < MOST_OF_RUN {
+                        self.samples_kept += 1;
                         series.samples.push((time, value));
                     } else {
                         series.dropped += 1;
@@ -472,7 +475,11 @@ impl RunReader {
                     _ => series.dropped += 1,
                 }
             }
-            self.series.push(series);
+            // A sensor without a sample takes memory, too.
+            self.samples_kept += 1;
+            if self.samples_kept < 2 * MOST_OF_RUN {
+                self.series.push(series);
+            }
         }
         Ok(())
     }

@@ -46,10 +46,7 @@ pub(crate) fn read(
     options: &ReadOptions<'_>,
     report: &mut Report<'_>,
 ) -> Result<Measurements, FormatError> {
-    let bytes = crate::stream::read_all(stream, options.limits.metadata_bytes)
-        .map_err(|cause| FormatError::read(options.file, cause))?
-        .ok_or_else(|| FormatError::malformed(options.file, 0, "the list is too large"))?;
-    let mut reader = JsonReader::from_slice(&bytes, JsonLimits::default());
+    let mut reader = JsonReader::new(stream, JsonLimits::default());
     let mut builder = Builder::new(ScalingFormat::PascalViewer2018, Nesting::Lines, options.limits);
     builder.program();
     let time = builder.metric(metric_names::TIME, &Unit::Seconds);

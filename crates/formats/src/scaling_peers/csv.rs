@@ -1,5 +1,7 @@
 //! Lines with separators and quotes.
 
+use std::borrow::Cow;
+
 /// The separator of a header line: the most frequent of `,`, `;`, tab and `|` outside quotes.
 pub(super) fn separator(header: &str) -> Option<char> {
     let count = |separator: char| fields(header, separator).len();
@@ -8,7 +10,14 @@ pub(super) fn separator(header: &str) -> Option<char> {
 }
 
 /// The fields of one line. Quoted fields may hold separators; `""` inside quotes is one quote.
-pub(super) fn fields(line: &str, separator: char) -> Vec<String> {
+pub(super) fn fields(line: &str, separator: char) -> Vec<Cow<'_, str>> {
+    if !line.contains('"') {
+        return line.split(separator).map(|field| Cow::Borrowed(field.trim())).collect();
+    }
+    quoted_fields(line, separator).into_iter().map(Cow::Owned).collect()
+}
+
+fn quoted_fields(line: &str, separator: char) -> Vec<String> {
     let (mut all, mut field, mut quoted) = (Vec::new(), String::new(), false);
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
@@ -30,7 +39,8 @@ pub(super) fn fields(line: &str, separator: char) -> Vec<String> {
 
 /// The column names of a header line; `None` when it does not look like one.
 pub(crate) fn split_header(line: &str) -> Option<Vec<String>> {
-    let names = fields(line, separator(line)?);
+    let names: Vec<String> =
+        fields(line, separator(line)?).into_iter().map(Cow::into_owned).collect();
     let numbers = names.iter().filter(|name| name.parse::<f64>().is_ok()).count();
     let named = names.iter().filter(|name| !name.is_empty()).count();
     (numbers == 0 && named + 1 >= names.len() && named > 0).then_some(names)

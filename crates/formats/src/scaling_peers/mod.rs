@@ -17,18 +17,25 @@ pub(crate) use sperf_xml::read as read_sperf_xml;
 pub(crate) use table::{read as read_table, tells_scaling};
 pub(crate) use talp::read as read_talp;
 
+use parallax_base::LimitExceeded;
+
 use crate::FormatError;
 use crate::measurements::ReadOptions;
 use crate::stream::{ByteStream, read_all};
 
 /// All of a file that is small by nature.
 fn whole(stream: &mut dyn ByteStream, options: &ReadOptions<'_>) -> Result<Vec<u8>, FormatError> {
-    let bytes = read_all(stream, options.limits.metadata_bytes.min(1 << 30))
-        .map_err(|cause| FormatError::read(options.file, cause))?;
+    let limit = options.limits.metadata_bytes.min(MOST_TEXT);
+    let bytes = read_all(stream, limit).map_err(|cause| FormatError::read(options.file, cause))?;
     bytes.ok_or_else(|| {
-        FormatError::malformed(options.file, 0, "the file is too large for its format")
+        let what = "the text of the file, unpacked where it is compressed,";
+        let cause = LimitExceeded { what, wanted: limit.saturating_add(1), limit };
+        FormatError::Limit { file: options.file.to_owned(), cause }
     })
 }
+
+/// Most bytes of a file that is kept as text while it is read.
+const MOST_TEXT: u64 = 1 << 30;
 
 /// A finite number of a text.
 fn number(text: &str) -> Option<f64> {

@@ -108,7 +108,7 @@ fn columns(
     let names = fields(header, separator);
     let cores_at = ["Total Threads", "Number of Processes"]
         .iter()
-        .find_map(|wanted| names.iter().position(|name| name == wanted))
+        .find_map(|wanted| names.iter().position(|name| name == *wanted))
         .unwrap_or(0);
     for line in lines {
         let values = fields(line, separator);

@@ -27,8 +27,7 @@ pub(crate) fn read_json(
     options: &ReadOptions<'_>,
     report: &mut Report<'_>,
 ) -> Result<Measurements, FormatError> {
-    let bytes = whole(stream, options)?;
-    let mut reader = JsonReader::from_slice(&bytes, JsonLimits::default());
+    let mut reader = JsonReader::new(stream, JsonLimits::default());
     let root = reader.read_value().map_err(|fault| file_error(options.file, &fault))?;
     let mut builder = Builder::new(ScalingFormat::SperfJson, Nesting::Lines, options.limits);
     builder.program();

@@ -87,7 +87,8 @@ pub(crate) fn read(
             }
         };
         match (tag.name, tag.closes) {
-            ("l", true) => lines.push(tag.text.to_owned()),
+            // The first and the last line; a region has no more.
+            ("l", true) if lines.len() < 2 => lines.push(tag.text.to_owned()),
             ("p", true) => file = unescape(tag.text),
             ("arg", true) => argument = unescape(tag.text),
             ("n", true) => threads = number(tag.text).filter(|n| *n > 0.0),

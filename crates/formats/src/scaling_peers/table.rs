@@ -5,6 +5,7 @@
 //! columns that hold text are parameters too; other columns with numbers are metrics. With
 //! columns `metric` and `value`, each row is one value (long form).
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use parallax_base::{Severity, Unit};
@@ -119,15 +120,13 @@ pub(crate) fn read(
     let content = String::from_utf8_lossy(&bytes);
     let content = content.trim_start_matches('\u{feff}');
     let malformed = |what: &str| FormatError::malformed(options.file, 0, what);
-    let mut lines = (1..)
-        .zip(content.lines())
-        .filter(|(_, line): &(u64, &str)| !line.trim().is_empty() && !line.starts_with('#'));
+    // Passed over twice rather than taken apart and kept: fields take many times their bytes.
+    let is_row = |(_, line): &(u64, &str)| !line.trim().is_empty() && !line.starts_with('#');
+    let mut lines = (1..).zip(content.lines()).filter(is_row);
     let (_, header) = lines.next().ok_or_else(|| malformed("the table is empty"))?;
     let separator = separator(header).ok_or_else(|| malformed("the table has one column"))?;
     let titles = fields(header, separator);
-    let rows: Vec<(u64, Vec<String>)> =
-        lines.map(|(at, line)| (at, fields(line, separator))).collect();
-    let roles = settle(&titles, &rows);
+    let roles = settle(&titles, lines.clone(), separator);
     let is_metric = |role: &Role| matches!(role, Role::Metric(..) | Role::MetricValue);
     if !roles.iter().any(is_metric) {
         return Err(malformed("no column holds measured numbers"));
@@ -147,19 +146,21 @@ pub(crate) fn read(
     if builder.num_parameters() < roles.iter().filter(|r| matches!(r, Role::Parameter(_))).count() {
         return Err(malformed("two columns stand for the same parameter; rename one of them"));
     }
-    let mut table = Table { builder, roles, titles, next: HashMap::new() };
-    for (line, row) in &rows {
-        if row.len() != table.titles.len() {
+    let columns = columns(roles, &mut builder);
+    let mut table = Table { builder, columns, next: HashMap::new() };
+    for (line, text) in lines {
+        let row = fields(text, separator);
+        if row.len() != table.columns.len() {
             report.whole(Severity::Error, "bad-line", || {
                 format!(
                     "line {line} has {} fields for {} columns; it is left out",
                     row.len(),
-                    table.titles.len()
+                    table.columns.len()
                 )
             });
             continue;
         }
-        table.row(*line, row, report);
+        table.row(line, &row, report);
         table.builder.check_limits(options.file)?;
     }
     if table.builder.num_samples() == 0 {
@@ -169,51 +170,114 @@ pub(crate) fn read(
 }
 
 /// Decides what the open columns are from their values.
-fn settle(titles: &[String], rows: &[(u64, Vec<String>)]) -> Vec<Role> {
-    let settled = titles.iter().enumerate().map(|(at, title)| match role_of(title) {
-        Role::Open(name) => {
-            let mut texts =
-                rows.iter().filter_map(|(_, row)| row.get(at)).filter(|t| !t.is_empty());
-            if texts.all(|text| text.parse::<f64>().is_ok()) {
-                Role::Metric(name, Unit::Count, 1.0)
-            } else {
-                Role::Parameter(name)
-            }
+fn settle<'t>(
+    titles: &[Cow<'_, str>],
+    lines: impl Iterator<Item = (u64, &'t str)>,
+    separator: char,
+) -> Vec<Role> {
+    let mut roles: Vec<Role> = titles.iter().map(|title| role_of(title)).collect();
+    // Columns that may still hold nothing but numbers.
+    let is_open = |(_, role): &(usize, &Role)| matches!(role, Role::Open(_));
+    let mut numeric: Vec<usize> =
+        roles.iter().enumerate().filter(is_open).map(|(at, _)| at).collect();
+    let mut text = Vec::new();
+    for (_, line) in lines {
+        if numeric.is_empty() {
+            break;
         }
-        role => role,
-    });
-    settled.collect()
+        let row = fields(line, separator);
+        numeric.retain(|&at| {
+            let value = row.get(at).map_or("", |value| value);
+            let is_number = value.is_empty() || value.parse::<f64>().is_ok();
+            if !is_number {
+                text.push(at);
+            }
+            is_number
+        });
+    }
+    for at in numeric {
+        if let Some(role) = roles.get_mut(at)
+            && let Role::Open(name) = role
+        {
+            *role = Role::Metric(std::mem::take(name), Unit::Count, 1.0);
+        }
+    }
+    for at in text {
+        if let Some(role) = roles.get_mut(at)
+            && let Role::Open(name) = role
+        {
+            *role = Role::Parameter(std::mem::take(name));
+        }
+    }
+    roles
+}
+
+/// What is done with the fields of a column.
+enum Column {
+    /// A value of the parameter with this number.
+    Parameter(usize, ParameterKind),
+    Repetition,
+    Region,
+    MetricName,
+    MetricValue,
+    /// A value of the metric with this number, and what brings it to the metric's unit.
+    Metric(u16, f64),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ParameterKind {
+    Frequency,
+    Input,
+    Other,
+}
+
+/// Looks up once what all rows need.
+fn columns(roles: Vec<Role>, builder: &mut Builder) -> Vec<Column> {
+    let column = |role| match role {
+        Role::Parameter(name) => {
+            let kind = match name.as_str() {
+                parameter_names::FREQUENCY => ParameterKind::Frequency,
+                parameter_names::INPUT => ParameterKind::Input,
+                _ => ParameterKind::Other,
+            };
+            Column::Parameter(builder.parameter(&name), kind)
+        }
+        Role::Repetition => Column::Repetition,
+        Role::Region => Column::Region,
+        Role::MetricName => Column::MetricName,
+        Role::MetricValue => Column::MetricValue,
+        Role::Metric(name, unit, factor) => Column::Metric(builder.metric(&name, &unit), factor),
+        Role::Open(name) => Column::Metric(builder.metric(&name, &Unit::Count), 1.0),
+    };
+    roles.into_iter().map(column).collect()
 }
 
 struct Table {
     builder: Builder,
-    roles: Vec<Role>,
-    titles: Vec<String>,
+    columns: Vec<Column>,
     /// Repetitions seen, where no column numbers them.
     next: HashMap<(u32, u32, u16), u32>,
 }
 
 impl Table {
-    fn row(&mut self, line: u64, row: &[String], report: &mut Report<'_>) {
+    fn row(&mut self, line: u64, row: &[Cow<'_, str>], report: &mut Report<'_>) {
         let mut coordinate = Vec::new();
         let (mut repetition, mut region, mut metric_name) = (None, None, None);
-        for (role, text) in self.roles.iter().zip(row) {
-            match role {
-                Role::Parameter(name) => {
-                    let at = self.builder.parameter(name);
-                    let value = match number(text).filter(|_| name == parameter_names::FREQUENCY) {
+        for (column, text) in self.columns.iter().zip(row) {
+            let text: &str = text;
+            match *column {
+                Column::Parameter(at, kind) => coordinate.push(match kind {
+                    ParameterKind::Frequency => match number(text) {
                         Some(n) => self.builder.value(at, text, Some(crate::pascal::hertz(n))),
-                        None if name == parameter_names::INPUT => {
-                            self.builder.value(at, text, None)
-                        }
                         None => self.builder.value_of_text(at, text),
-                    };
-                    coordinate.push(value);
-                }
-                Role::Repetition => repetition = text.parse::<u32>().ok(),
-                Role::Region => region = Some(text.as_str()),
-                Role::MetricName => metric_name = Some(text.as_str()),
-                _ => {}
+                    },
+                    ParameterKind::Input => self.builder.value(at, text, None),
+                    ParameterKind::Other => self.builder.value_of_text(at, text),
+                }),
+                Column::Repetition => repetition = text.parse::<u32>().ok(),
+                Column::Region => region = Some(text),
+                Column::MetricName => metric_name = Some(text),
+                Column::MetricValue | Column::Metric(..) => {}
             }
         }
         let region = match region {
@@ -223,13 +287,13 @@ impl Table {
             }
         };
         let coordinate = self.builder.coordinate(coordinate);
-        for (at, text) in row.iter().enumerate() {
-            let (name, unit, factor) = match self.roles.get(at) {
-                Some(Role::Metric(name, unit, factor)) => (name.clone(), unit.clone(), *factor),
-                Some(Role::MetricValue) => {
+        for (column, text) in self.columns.iter().zip(row) {
+            let (metric, factor) = match *column {
+                Column::Metric(metric, factor) => (metric, factor),
+                Column::MetricValue => {
                     let name = metric_name.unwrap_or(metric_names::TIME);
                     let unit = if name == metric_names::TIME { Unit::Seconds } else { Unit::Count };
-                    (name.to_owned(), unit, 1.0)
+                    (self.builder.metric(name, &unit), 1.0)
                 }
                 _ => continue,
             };
@@ -242,7 +306,6 @@ impl Table {
                 });
                 continue;
             };
-            let metric = self.builder.metric(&name, &unit);
             let counted = self.next.entry((coordinate, region, metric)).or_insert(0);
             *counted += 1;
             let run = self.builder.run(coordinate, repetition.unwrap_or(*counted));

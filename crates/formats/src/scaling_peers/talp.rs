@@ -5,7 +5,6 @@
 
 use parallax_base::{Severity, Unit};
 
-use super::whole;
 use crate::FormatError;
 use crate::json::{JsonLimits, JsonReader, Value};
 use crate::measurements::{
@@ -42,8 +41,7 @@ pub(crate) fn read(
     options: &ReadOptions<'_>,
     report: &mut Report<'_>,
 ) -> Result<Measurements, FormatError> {
-    let bytes = whole(stream, options)?;
-    let mut reader = JsonReader::from_slice(&bytes, JsonLimits::default());
+    let mut reader = JsonReader::new(stream, JsonLimits::default());
     let root = reader.read_value().map_err(|fault| file_error(options.file, &fault))?;
     let mut builder = Builder::new(ScalingFormat::TalpJson, Nesting::Flat, options.limits);
     let program = builder.program();
