@@ -3,7 +3,7 @@
 //! What a call does to its thread is what the manuals of CUDA say ("API synchronization behavior" in
 //! the CUDA runtime API, "Synchronization behaviour" of the memory copies); HIP follows them.
 
-use parallax_model::ContextTree;
+use parallax_model::{ContextKind, ContextTree, Function};
 
 /// What a call of a GPU runtime or driver does to the thread that makes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,14 +95,41 @@ pub(crate) fn onlooking_contexts(tree: &ContextTree) -> Vec<bool> {
 
 /// By position in the tree, whether a stream in a context does nothing.
 pub(crate) fn idle_contexts(tree: &ContextTree) -> Vec<bool> {
-    let is_idle = |context| {
-        let function = tree.enclosing_function(context).and_then(|f| tree.function(f));
-        function.and_then(|f| tree.functions().get(f.idx())).is_some_and(|function| {
-            let group = function.group.as_deref().unwrap_or("");
-            IDLE_NAMES.contains(&&*function.name) || NO_WORK_GROUPS.contains(&group)
-        })
-    };
-    tree.iter().map(is_idle).collect()
+    by_enclosing_function(tree, |function| {
+        let group = function.group.as_deref().unwrap_or("");
+        IDLE_NAMES.contains(&&*function.name) || NO_WORK_GROUPS.contains(&group)
+    })
+}
+
+/// By position in the tree, whether a stream in a context copies or sets memory: what HPCToolkit,
+/// CUPTI and nvprof call it.
+pub(crate) fn copying_contexts(tree: &ContextTree) -> Vec<bool> {
+    const COPIES: [&str; 6] =
+        ["<gpu copy", "<gpu memset", "Memcpy", "Memset", "[CUDA memcpy", "[CUDA memset"];
+    by_enclosing_function(tree, |function| {
+        COPIES.iter().any(|prefix| function.name.starts_with(prefix))
+    })
+}
+
+/// By position in the tree, what holds for the function in whose code a context lies; `false`
+/// outside of functions.
+fn by_enclosing_function(tree: &ContextTree, holds: impl Fn(&Function) -> bool) -> Vec<bool> {
+    let of_function: Vec<bool> = tree.functions().iter().map(holds).collect();
+    let mut out = vec![false; tree.len()];
+    // Parents come before their children: a walk upwards from each context would take long in deep
+    // trees.
+    for context in tree.iter().skip(1) {
+        let own = match tree.kind(context) {
+            ContextKind::Function => {
+                tree.function(context).and_then(|f| of_function.get(f.idx()).copied())
+            }
+            _ => tree.parent(context).and_then(|above| out.get(above.idx()).copied()),
+        };
+        if let Some(slot) = out.get_mut(context.idx()) {
+            *slot = own.unwrap_or(false);
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ pub mod balance;
 pub mod clusters;
 pub mod comparison;
 pub mod correlation;
+pub mod devices;
 pub mod events;
 mod gpu;
 pub mod growth;

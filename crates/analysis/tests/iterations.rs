@@ -9,9 +9,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use events_support::{Do, trace};
+use parallax_analysis::events::Activities;
 use parallax_analysis::iterations::{
-    Cube, Finding, IterationState, Iterations, IterationsQuestion, LocationGroup, Statistics,
-    find_iterations,
+    Cube, Finding, IterationState, Iterations, IterationsQuestion, LocationGroup, MapOf,
+    Statistics, Units, find_iterations, map_of,
 };
 use parallax_base::{ContextIdx, Control, Folder, MemorySink, TimeWindow};
 use parallax_engine::Session;
@@ -36,10 +37,18 @@ fn ask_with(session: &Session, marker: Vec<ContextIdx>) -> Finding {
     find_iterations(session, &question, &Control::new()).unwrap()
 }
 
-fn found(session: &Session) -> (Iterations, Cube) {
+fn found(session: &Session) -> (Iterations, Statistics) {
     let finding = ask(session);
     let why = format!("{:?}", finding.groups);
     finding.iterations.unwrap_or_else(|| panic!("no iterations: {why}"))
+}
+
+fn units(session: &Session) -> Units {
+    Units::new(session.tree(), &Activities::new(session.tree()))
+}
+
+fn cube_of(session: &Session, iterations: &Iterations) -> Cube {
+    Cube::read(session, iterations, &units(session), &Control::new()).unwrap()
 }
 
 fn round(value: f64, digits: i32) -> f64 {
@@ -50,11 +59,12 @@ fn round(value: f64, digits: i32) -> f64 {
 #[test]
 fn the_table_of_gamess_comes_out_of_its_traces() {
     let session = open(&gamess().database());
-    let (iterations, cube) = found(&session);
+    let (iterations, statistics) = found(&session);
+    let cube = cube_of(&session, &iterations);
     assert_eq!(iterations.group, LocationGroup::GpuStreams);
-    assert_eq!((iterations.tracks.len(), iterations.len()), (8, 11));
+    assert_eq!(iterations.locations_name(), "GPU streams");
+    assert_eq!((iterations.streams.len(), iterations.len()), (8, 11));
     assert_eq!(iterations.count(IterationState::Whole), 11);
-    let statistics = Statistics::new(&iterations, &cube);
     let tree = session.tree();
     // Kernel, mean, max and saving of an iteration, total saving, balance ratio: Tables IV and V.
     let expected = [
@@ -86,6 +96,10 @@ fn the_table_of_gamess_comes_out_of_its_traces() {
         let times = cube.of_context(row.unwrap().context);
         let planted: Vec<u64> = phase.nanos.iter().flatten().copied().collect();
         assert_eq!(times, planted, "phase {number}");
+        let wanted = MapOf::Context(Some(row.unwrap().context));
+        let units = units(&session);
+        let map = map_of(&session, &iterations, &units, wanted, &Control::new()).unwrap();
+        assert_eq!(map, planted, "phase {number}");
     }
 }
 
@@ -117,10 +131,11 @@ fn iterations_of_any_length_are_known_by_their_order() {
         })
         .collect();
     let session = trace(&ranks);
-    let (iterations, cube) = found(&session);
+    let (iterations, _) = found(&session);
+    let cube = cube_of(&session, &iterations);
     let repetition = iterations.repetition.as_ref().unwrap();
     assert!(repetition.is_order && repetition.regular_share == 1.0, "{repetition:?}");
-    assert_eq!((iterations.len(), iterations.tracks.len()), (20, 2));
+    assert_eq!((iterations.len(), iterations.streams.len()), (20, 2));
     assert_eq!(session.tree().label(iterations.marker[0]), "setup");
     let inside: Vec<String> = cube.contexts.iter().map(|&c| session.tree().label(c)).collect();
     assert!(names.iter().all(|name| inside.contains(&(*name).to_owned())), "{inside:?}");
@@ -199,7 +214,7 @@ proptest! {
         let (found, _) = found(&open(&database));
         prop_assert_eq!(found.len(), iterations);
         prop_assert_eq!(found.count(IterationState::Whole), iterations);
-        prop_assert_eq!(found.tracks.len(), locations);
+        prop_assert_eq!(found.streams.len(), locations);
     }
 
     #[test]
@@ -217,8 +232,7 @@ proptest! {
         other.profiles.reverse();
         let describe = |database: &Database| {
             let session = open(database);
-            let (iterations, cube) = found(&session);
-            let statistics = Statistics::new(&iterations, &cube);
+            let (iterations, statistics) = found(&session);
             let rows: Vec<_> = statistics
                 .contexts
                 .iter()
@@ -270,10 +284,9 @@ fn a_sampled_program_has_its_times_from_samples() {
     let shares = |_, l: usize, _| 1.0 + l as f64 * 0.1;
     let plan = program(Recording::Samples(MS), 4, 20, 80 * MS, &[0.4, 0.3], &shares);
     let session = open(&plan.database());
-    let (iterations, cube) = found(&session);
+    let (iterations, statistics) = found(&session);
     assert_eq!(iterations.len(), 20);
     assert_eq!(iterations.interval_nanos, Some(MS));
-    let statistics = Statistics::new(&iterations, &cube);
     let row = statistics
         .contexts
         .iter()
@@ -292,7 +305,7 @@ fn real_programs_have_the_iterations_that_their_authors_gave_them() {
     let of = |path: &str| found(&open_path(&root.join("data").join(path))).0;
     // LULESH ran 100 time steps on 27 ranks; each rank shows each of them.
     let lulesh = of("hpctoolkit/hpcviewer/issue-233");
-    assert_eq!((lulesh.len(), lulesh.tracks.len(), lulesh.num_guessed), (100, 27, 0));
+    assert_eq!((lulesh.len(), lulesh.streams.len(), lulesh.num_guessed), (100, 27, 0));
     assert!(lulesh.is_aligned && lulesh.left_out.is_empty());
     assert!((0.079..0.081).contains(&(lulesh.period_nanos() / 1e9)));
     // Kripke iterates ten times by default.
@@ -320,9 +333,9 @@ fn real_traces_of_events_have_the_iterations_of_their_programs() {
     let Some(root) = corpus() else { return };
     // The solver makes 20 steps on 4 ranks, a checkpoint now and then; steps differ in length.
     let tau = found(&open_trace(&root, "reactor/tau-trace-p4", "tau.trc")).0;
-    assert_eq!((tau.len(), tau.tracks.len()), (20, 4));
+    assert_eq!((tau.len(), tau.streams.len()), (20, 4));
     let otf2 = found(&open_trace(&root, "reactor/otf2-p4", "traces.otf2")).0;
-    assert_eq!((otf2.len(), otf2.tracks.len()), (20, 4));
+    assert_eq!((otf2.len(), otf2.streams.len()), (20, 4));
     let reactor = open_path(&root.join("data/reactor/hpctoolkit/n1024-p8"));
     let samples = found(&reactor).0;
     assert!((39..=42).contains(&samples.len()), "{}", samples.len());

@@ -1,16 +1,19 @@
 //! Iterations found in traces: the answer of `iterations`.
 
+mod tables;
+
 use std::sync::{Arc, PoisonError};
 
-use parallax_analysis::events::Activity;
+use parallax_analysis::devices::Devices;
+use parallax_analysis::events::{Activities, Activity};
 use parallax_analysis::iterations::{
-    Cube, Finding, GroupFinding, IterationState, Iterations, IterationsQuestion, Repetition,
-    Statistics, find_iterations,
+    Finding, GroupFinding, IterationState, Iterations, IterationsQuestion, Repetition, Statistics,
+    Units, find_iterations, statistics,
 };
 use parallax_base::{ContextIdx, Control};
+use parallax_engine::Table;
 use parallax_engine::query::{Range, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
-use parallax_engine::{Column, Table};
 
 use crate::timeline::path;
 use crate::{Answer, Opened, ServiceError};
@@ -49,7 +52,8 @@ pub struct IterationsRequest {
 /// How the locations of one kind repeat, for people.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupEvidence {
-    /// Which locations: `GPU streams`, `first threads` or `other threads`.
+    /// Which locations: `GPU streams`, `GPUs` where some have several streams, `first threads` or
+    /// `other threads`.
     pub group: String,
     /// How many of them are active.
     pub num_locations: usize,
@@ -98,15 +102,16 @@ pub struct RepetitionEvidence {
 /// The iterations that were found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundIterations {
-    /// Which locations: `GPU streams`, `first threads` or `other threads`.
+    /// Which locations: `GPU streams`, `GPUs` where some have several streams, `first threads` or
+    /// `other threads`.
     pub group: String,
     /// What iterations begin with.
     pub marker: String,
     /// Whether a person named the marker.
     pub is_named: bool,
-    /// Names of the locations, in the order of the cube.
+    /// Names of the locations, in their order.
     pub locations: Vec<String>,
-    /// Their tracks, as rows of the timeline.
+    /// Their tracks, as rows of the timeline; of a GPU with several streams the first one.
     pub tracks: Vec<u32>,
     /// How many iterations there are.
     pub count: usize,
@@ -192,11 +197,13 @@ pub(crate) type Last = Option<(IterationsQuestion, Arc<Finding>)>;
 pub(crate) struct Found<'a> {
     opened: &'a Opened,
     iterations: &'a Iterations,
-    cube: &'a Cube,
-    pub(crate) statistics: Statistics,
+    pub(crate) statistics: &'a Statistics,
     pub(crate) locations: Vec<String>,
     start_nanos: u64,
 }
+
+/// Cells of the map of locations and iterations; of more the page could not tell any apart.
+const MOST_MAP_CELLS: usize = 4_000_000;
 
 impl Opened {
     /// The iterations of the program, and what each context costs in them. Definitions are those of
@@ -219,29 +226,49 @@ impl Opened {
         control: &Control,
     ) -> Result<Answer<IterationsAnswer>, ServiceError> {
         let (finding, mut notes) = self.find_iterations(request, control)?;
-        let found =
-            finding.iterations.as_ref().map(|(iterations, cube)| self.found(iterations, cube));
+        let found = finding.iterations.as_ref().map(|(iterations, of)| self.found(iterations, of));
         let groups = finding.groups.iter().map(|group| self.evidence(group)).collect();
         let summary = found.as_ref().map(|found| found.summary(&finding, &mut notes));
         let table = match &found {
-            Some(found) => found.table(request.by),
+            Some(found) => found.table(request, control, &mut notes)?,
             None => Table::new(Vec::new()),
         };
         Ok(Answer { value: IterationsAnswer { found: summary, groups, table }, notes })
     }
 
-    pub(crate) fn found<'a>(&'a self, iterations: &'a Iterations, cube: &'a Cube) -> Found<'a> {
+    pub(crate) fn found<'a>(
+        &'a self,
+        iterations: &'a Iterations,
+        statistics: &'a Statistics,
+    ) -> Found<'a> {
         let names = self.track_names();
-        let name = |track: &usize| names.get(*track).cloned().unwrap_or_default();
-        let start_nanos = self.session.traces().map_or(0, |store| store.span().start_nanos);
+        let x = self.session.experiment();
+        let devices = Devices::new(&x.locations);
+        let store = x.traces.as_deref();
+        let name = |tracks: &Vec<usize>| match tracks.as_slice() {
+            [track] => names.get(*track).cloned().unwrap_or_default(),
+            several => {
+                let all = store.map(|store| store.tracks()).unwrap_or_default();
+                let locations = several.iter().filter_map(|&track| all.get(track));
+                devices.label(&locations.map(|track| track.location).collect::<Vec<_>>())
+            }
+        };
         Found {
             opened: self,
             iterations,
-            cube,
-            statistics: Statistics::new(iterations, cube),
-            locations: iterations.tracks.iter().map(name).collect(),
-            start_nanos,
+            statistics,
+            locations: iterations.streams.iter().map(name).collect(),
+            start_nanos: store.map_or(0, |store| store.span().start_nanos),
         }
+    }
+
+    /// What time is counted to: all units, or those below the contexts that are asked for.
+    fn units(&self, request: &IterationsRequest, control: &Control) -> Result<Units, ServiceError> {
+        let tree = self.session.tree();
+        let units = Units::new(tree, &Activities::new(tree));
+        let Some(text) = &request.contexts else { return Ok(units) };
+        let (only, _) = resolve_contexts(&self.session, &parse_contexts(text)?, control)?;
+        Ok(units.below(tree, &only))
     }
 
     /// Finds the iterations, without those and without the contexts that are not asked for.
@@ -261,7 +288,7 @@ impl Opened {
             Ok(list)
         };
         let marker = contexts(&request.marker)?;
-        let only = contexts(&request.contexts)?;
+        contexts(&request.contexts)?;
         if request.marker.is_some() && marker.is_empty() {
             let none = Finding { iterations: None, groups: Vec::new(), window: selection.window };
             return Ok((none, notes));
@@ -269,13 +296,13 @@ impl Opened {
         let (tracks, window) = (selection.tracks, selection.window);
         let question = IterationsQuestion { tracks, window, marker };
         let mut finding = self.find_or_known(question, control)?;
-        if let Some((iterations, cube)) = &mut finding.iterations {
-            if request.contexts.is_some() {
-                let tree = session.tree();
-                let is_asked =
-                    |context: ContextIdx| only.iter().any(|&above| tree.is_within(context, above));
-                cube.cells.retain(|cell| is_asked(cell.context));
-            }
+        for group in &finding.groups {
+            let name = group.group.name_of(group.is_merged);
+            notes.extend(group.limits.iter().map(|limit| format!("{name}: {limit}")));
+        }
+        if let Some((iterations, of)) = &mut finding.iterations
+            && (request.contexts.is_some() || request.chosen.is_some())
+        {
             if let Some((first, last)) = request.chosen {
                 for (number, state) in (0..).zip(&mut iterations.states) {
                     if number < first || number > last {
@@ -285,6 +312,8 @@ impl Opened {
                     }
                 }
             }
+            let units = self.units(request, control)?;
+            *of = statistics(session, iterations, &units, control)?;
         }
         Ok((finding, notes))
     }
@@ -331,13 +360,23 @@ impl Opened {
             iterations: none(),
             cells: none(),
         };
-        if let Some((iterations, cube)) = &finding.iterations {
-            let found = self.found(iterations, cube);
+        if let Some((iterations, of)) = &finding.iterations {
+            let found = self.found(iterations, of);
             view.found = Some(found.summary(&finding, &mut notes));
             view.contexts = found.contexts();
             view.locations = found.by_location();
             view.iterations = found.by_iteration();
-            view.cells = found.heat(context);
+            let num_cells = iterations.len().saturating_mul(iterations.streams.len());
+            if num_cells <= MOST_MAP_CELLS {
+                view.cells = found.heat(request, context, control)?;
+            } else {
+                notes.push(format!(
+                    "no map of {} iterations on {} locations is drawn; choose locations or a window",
+                    iterations.len(),
+                    iterations.streams.len()
+                ));
+            }
+            found.rows_note(&mut notes);
         }
         Ok(Answer { value: view, notes })
     }
@@ -360,7 +399,7 @@ impl Opened {
             is_order: r.is_order,
         };
         GroupEvidence {
-            group: group.group.name().into(),
+            group: group.group.name_of(group.is_merged).into(),
             num_locations: group.num_tracks,
             best: group.best.as_ref().map(of),
             others: group.others.iter().map(of).collect(),
@@ -394,15 +433,20 @@ impl Found<'_> {
         let span = it.span();
         let seconds = |nanos: u64| nanos as f64 / 1e9;
         let after = |nanos: u64| seconds(nanos.saturating_sub(self.start_nanos));
-        let starts = (it.len() * it.tracks.len()).max(1);
+        let starts = (it.len() * it.streams.len()).max(1);
+        let first = |tracks: &Vec<usize>| tracks.first().copied().unwrap_or(usize::MAX);
         let window_nanos = finding.window.nanos().max(1);
-        let statistics = &self.statistics;
+        let statistics = self.statistics;
         let summary = FoundIterations {
-            group: it.group.name().into(),
+            group: it.locations_name().into(),
             marker: names.join(", "),
             is_named: it.repetition.is_none(),
             locations: self.locations.clone(),
-            tracks: it.tracks.iter().map(|&t| u32::try_from(t).unwrap_or(u32::MAX)).collect(),
+            tracks: it
+                .streams
+                .iter()
+                .map(|tracks| u32::try_from(first(tracks)).unwrap_or(u32::MAX))
+                .collect(),
             count: it.len(),
             num_whole: statistics.num_whole,
             num_warm_up: it.count(IterationState::WarmUp),
@@ -425,8 +469,8 @@ impl Found<'_> {
         let others = finding.groups.iter().filter(|group| group.group != it.group);
         for other in others.filter(|other| other.num_tracks > 0) {
             let (kind, verb) = match other.num_tracks {
-                1 => (other.group.name().trim_end_matches('s'), "is"),
-                _ => (other.group.name(), "are"),
+                1 => (other.group.name_of(other.is_merged).trim_end_matches('s'), "is"),
+                _ => (other.group.name_of(other.is_merged), "are"),
             };
             notes.push(format!(
                 "{} {kind} {verb} not in this; -p '{}' shows {}",
@@ -444,272 +488,32 @@ impl Found<'_> {
         summary
     }
 
-    pub(crate) fn table(&self, by: IterationsBy) -> Table {
-        match by {
+    fn table(
+        &self,
+        request: &IterationsRequest,
+        control: &Control,
+        notes: &mut Vec<String>,
+    ) -> Result<Table, ServiceError> {
+        Ok(match request.by {
             IterationsBy::Context => self.contexts(),
             IterationsBy::Location => self.by_location(),
-            IterationsBy::Iteration => self.by_iteration(),
-            IterationsBy::Cell => self.cells(),
+            IterationsBy::Iteration => {
+                self.rows_note(notes);
+                self.by_iteration()
+            }
+            IterationsBy::Cell => self.cells(request, control)?,
+        })
+    }
+
+    /// Says where rows stand for several iterations.
+    fn rows_note(&self, notes: &mut Vec<String>) {
+        let each = self.statistics.iterations.first().map_or(1, |row| row.num_iterations);
+        if each > 1 {
+            notes.push(format!(
+                "rows of iterations stand for {each} each, from the number in the first column on: \
+                 times are means over them"
+            ));
         }
-    }
-
-    fn location(&self, at: usize) -> &str {
-        self.locations.get(at).map_or("", String::as_str)
-    }
-
-    fn contexts(&self) -> Table {
-        let tree = self.opened.session.tree();
-        let rows = &self.statistics.contexts;
-        let of = |value: fn(&parallax_analysis::iterations::ContextStatistics) -> f64| -> Vec<f64> {
-            rows.iter().map(value).collect()
-        };
-        let percent = |value: Option<f64>| value.map(|value| value * 100.0);
-        Table::new(vec![
-            Column::strings("context", "The function.", rows.iter().map(|r| tree.label(r.context))),
-            Column::strings(
-                "does",
-                "`computing`, `communicating` (in MPI) or `waiting` for others.",
-                rows.iter().map(|r| does(r.activity)),
-            ),
-            Column::f64s(
-                "share_percent",
-                "%",
-                "Of the time in which locations are active in iterations.",
-                of(|r| r.share * 100.0),
-            ),
-            Column::f64s(
-                "mean_s",
-                "s",
-                "Mean over iterations of the mean over locations.",
-                of(|r| r.mean_seconds),
-            ),
-            Column::f64s(
-                "max_s",
-                "s",
-                "Mean over iterations of the largest of the locations.",
-                of(|r| r.max_seconds),
-            ),
-            Column::f64s(
-                "balance_ratio",
-                "",
-                "Mean over locations / the largest of them, over all iterations.",
-                of(|r| r.balance_ratio),
-            ),
-            Column::optional_f64s(
-                "across_percent",
-                "%",
-                "Coefficient of variation across locations.",
-                rows.iter().map(|r| percent(r.across_locations)).collect(),
-            ),
-            Column::optional_f64s(
-                "within_percent",
-                "%",
-                "Coefficient of variation within one location over iterations, on average.",
-                rows.iter().map(|r| percent(r.within_location)).collect(),
-            ),
-            Column::f64s(
-                "saving_s",
-                "s",
-                "max - mean: what an iteration would be shorter if it were balanced.",
-                of(|r| r.saving_seconds),
-            ),
-            Column::f64s(
-                "total_saving_s",
-                "s",
-                "The same over all iterations.",
-                of(|r| r.total_saving_seconds),
-            ),
-            Column::f64s(
-                "lasting_saving_s",
-                "s",
-                "What is left of it when differences that change between iterations even out.",
-                of(|r| r.lasting_saving_seconds),
-            ),
-            Column::strings(
-                "resolved",
-                "`no` when samples are too far apart to judge single iterations.",
-                rows.iter().map(|r| if r.is_resolved { "yes" } else { "no" }),
-            ),
-            Column::strings(
-                "slowest",
-                "The location with the largest mean.",
-                rows.iter().map(|r| self.location(r.slowest)),
-            ),
-            Column::strings(
-                "call_path",
-                "From the outermost caller.",
-                rows.iter().map(|r| path(tree, r.context)),
-            ),
-            Column::u32s(
-                "context_id",
-                "Id in the database.",
-                rows.iter().map(|r| tree.source_id(r.context)).collect(),
-            ),
-        ])
-    }
-
-    fn by_location(&self) -> Table {
-        let rows = &self.statistics.locations;
-        let of =
-            |value: fn(&parallax_analysis::iterations::LocationStatistics) -> f64| -> Vec<f64> {
-                rows.iter().map(value).collect()
-            };
-        Table::new(vec![
-            Column::strings("location", "Who.", rows.iter().map(|r| self.location(r.location))),
-            Column::f64s("length_s", "s", "Mean length of an iteration.", of(|r| r.length_seconds)),
-            Column::f64s(
-                "computing_s",
-                "s",
-                "Mean time of computing in an iteration.",
-                of(|r| r.computing_seconds),
-            ),
-            Column::f64s(
-                "communicating_s",
-                "s",
-                "Mean time in MPI, not waiting.",
-                of(|r| r.communicating_seconds),
-            ),
-            Column::f64s("waiting_s", "s", "Mean time of waiting.", of(|r| r.waiting_seconds)),
-            Column::optional_f64s(
-                "variation_percent",
-                "%",
-                "Coefficient of variation of computing over iterations.",
-                rows.iter().map(|r| r.variation.map(|v| v * 100.0)).collect(),
-            ),
-            Column::u64s(
-                "slowest_in",
-                "",
-                "In how many iterations nobody computes longer.",
-                rows.iter().map(|r| r.num_slowest as u64).collect(),
-            ),
-        ])
-    }
-
-    fn by_iteration(&self) -> Table {
-        let rows = &self.statistics.iterations;
-        type Row = parallax_analysis::iterations::IterationStatistics;
-        let of = |value: &dyn Fn(&Row) -> f64| -> Vec<f64> { rows.iter().map(value).collect() };
-        let after = |nanos: u64| nanos.saturating_sub(self.start_nanos) as f64 / 1e9;
-        let mean = |r: &Row| r.computing.as_ref().map_or(0.0, |d| d.mean);
-        let max = |r: &Row| r.computing.as_ref().map_or(0.0, |d| d.max);
-        let ratio = |r: &Row| r.computing.as_ref().and_then(|d| d.balance_ratio);
-        Table::new(vec![
-            Column::u64s(
-                "iteration",
-                "",
-                "Counted from 0.",
-                rows.iter().map(|r| r.iteration as u64).collect(),
-            ),
-            Column::strings(
-                "state",
-                "Only `whole` iterations count in statistics.",
-                rows.iter().map(|r| r.state.name()),
-            ),
-            Column::f64s(
-                "start_s",
-                "s",
-                "When the first location begins it, after the start of the trace.",
-                of(&|r| after(r.start_nanos)),
-            ),
-            Column::f64s("length_s", "s", "Mean over locations.", of(&|r| r.length_seconds)),
-            Column::f64s("mean_s", "s", "Computing: mean over locations.", of(&mean)),
-            Column::f64s("max_s", "s", "Computing: the largest of the locations.", of(&max)),
-            Column::optional_f64s(
-                "balance_ratio",
-                "",
-                "mean / max of computing.",
-                rows.iter().map(ratio).collect(),
-            ),
-            Column::optional_f64s(
-                "imbalance_percent",
-                "%",
-                "(max - mean) / max of computing.",
-                rows.iter().map(|r| ratio(r).map(|ratio| (1.0 - ratio) * 100.0)).collect(),
-            ),
-            Column::f64s(
-                "saving_s",
-                "s",
-                "If each context that computes were balanced on its own.",
-                of(&|r| r.saving_seconds),
-            ),
-            Column::f64s("waiting_s", "s", "Mean time of waiting.", of(&|r| r.waiting_seconds)),
-            Column::strings(
-                "slowest",
-                "The location that computes longest.",
-                rows.iter().map(|r| self.location(r.slowest)),
-            ),
-        ])
-    }
-
-    /// The time of one context, or of all that computes, on each location in each iteration.
-    fn heat(&self, context: Option<u32>) -> Table {
-        let tree = self.opened.session.tree();
-        let chosen = context.and_then(|id| tree.by_source_id(id));
-        let nanos = self.cube.sums(|cell| match (context, chosen) {
-            (None, _) => self.cube.activity(cell.context) == Activity::Computing,
-            (Some(_), chosen) => Some(cell.context) == chosen,
-        });
-        let num = self.cube.num_iterations.max(1);
-        let sum = |iteration: usize| nanos.iter().skip(iteration).step_by(num).sum::<u64>();
-        let means: Vec<f64> = (0..num)
-            .map(|iteration| sum(iteration) as f64 / self.cube.num_locations.max(1) as f64)
-            .collect();
-        let difference = |at: usize| {
-            let (time, mean) = (nanos.get(at).copied().unwrap_or(0), means.get(at % num));
-            (time as f64 - mean.copied().unwrap_or(0.0)) / 1e9
-        };
-        let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        Table::new(vec![
-            Column::u32s(
-                "location",
-                "Its place among the locations.",
-                (0..nanos.len()).map(|at| number(at / num)).collect(),
-            ),
-            Column::u32s(
-                "iteration",
-                "Counted from 0.",
-                (0..nanos.len()).map(|at| number(at % num)).collect(),
-            ),
-            Column::f64s("time_s", "s", "Time.", nanos.iter().map(|&n| n as f64 / 1e9).collect()),
-            Column::f64s(
-                "difference_s",
-                "s",
-                "Time - mean over the locations in that iteration.",
-                (0..nanos.len()).map(difference).collect(),
-            ),
-        ])
-    }
-
-    fn cells(&self) -> Table {
-        let tree = self.opened.session.tree();
-        let is_asked = |iteration: u32| {
-            self.iterations.states.get(iteration as usize) != Some(&IterationState::LeftOut)
-        };
-        let cells: Vec<_> = self.cube.cells.iter().filter(|c| is_asked(c.iteration)).collect();
-        Table::new(vec![
-            Column::u32s(
-                "iteration",
-                "Counted from 0.",
-                cells.iter().map(|c| c.iteration).collect(),
-            ),
-            Column::strings(
-                "location",
-                "Who.",
-                cells.iter().map(|c| self.location(c.location as usize)),
-            ),
-            Column::strings("context", "What.", cells.iter().map(|c| tree.label(c.context))),
-            Column::u32s(
-                "context_id",
-                "Id in the database.",
-                cells.iter().map(|c| tree.source_id(c.context)).collect(),
-            ),
-            Column::f64s(
-                "time_s",
-                "s",
-                "Time in it without what it calls; of MPI with what lies below.",
-                cells.iter().map(|c| c.nanos as f64 / 1e9).collect(),
-            ),
-        ])
     }
 }
 

@@ -3,11 +3,15 @@
 use parallax_base::{ContextIdx, Control, TimeWindow, threads};
 use parallax_engine::{EngineError, Session};
 
+use super::Location;
 use super::order::{beside, runs};
 use super::spacing::{
     Origin, Spacing, differences, joined, median, occurrences, spacing, without_specks,
 };
-use super::stretches::{Stretch, collect};
+use super::stretches::{Stretch, Wanted, collect};
+
+/// Starts that all locations show together are looked for on at most so many, spread evenly.
+const MOST_POOLED: usize = 256;
 
 /// A start of one track and a start of the reference are the same iteration when they are nearer
 /// than this part of the period.
@@ -17,9 +21,9 @@ const LEAST_NEAR: f64 = 0.7;
 
 /// The starts of iterations on the tracks that have them.
 pub(super) struct Boundaries {
-    /// Place of each track in the store, and its starts; all have equally many.
+    /// Place of each location in the list, and its starts; all have equally many.
     pub(super) tracks: Vec<(usize, Vec<u64>)>,
-    /// Tracks that do not follow the iterations.
+    /// Places of the locations that do not follow the iterations.
     pub(super) left_out: Vec<usize>,
     /// How many starts were taken from other iterations, because the marker was missing.
     pub(super) num_guessed: usize,
@@ -43,10 +47,10 @@ pub(super) struct Marker<'a> {
     pub(super) is_named: bool,
 }
 
-/// Finds the starts on all `tracks`.
+/// Finds the starts on all locations.
 pub(super) fn boundaries(
     session: &Session,
-    tracks: &[usize],
+    locations: &[Location],
     window: TimeWindow,
     marker: &Marker,
     control: &Control,
@@ -63,27 +67,33 @@ pub(super) fn boundaries(
             *slot = true;
         }
     }
-    control.begin(tracks.len() as u64);
-    let parts = threads::map(tracks.to_vec(), |track| {
-        let by_context = collect(session, track, window, &wanted, usize::MAX)?;
-        if marker.is_order {
-            let runs = runs(&by_context, &around, marker.origin);
-            let of_marker = runs.into_iter().filter(|run| marker.contexts.contains(&run.context));
-            control.advance(1)?;
-            return Ok((track, of_marker.map(|run| run.stretch).collect()));
-        }
-        let mut all: Vec<Stretch> = by_context.into_values().flatten().collect();
-        all.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
+    let wanted = Wanted::new(tree, &wanted);
+    let of_marker = |location: &Location| -> Result<Vec<Stretch>, EngineError> {
+        let found = collect(session, &location.tracks, window, &wanted, usize::MAX)?.by_context;
         control.advance(1)?;
-        Ok::<_, EngineError>((track, all))
-    });
-    let lists = parts.into_iter().collect::<Result<Vec<_>, _>>()?;
+        if marker.is_order {
+            let runs = runs(&found, &around, marker.origin).into_iter();
+            let of_marker = runs.filter(|run| marker.contexts.contains(&run.context));
+            return Ok(of_marker.map(|run| run.stretch).collect());
+        }
+        let mut lists: Vec<Vec<Stretch>> = found.into_values().collect();
+        if lists.len() == 1 {
+            return Ok(lists.pop().unwrap_or_default());
+        }
+        let mut all = lists.concat();
+        all.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
+        Ok(all)
+    };
+    let places: Vec<usize> = (0..locations.len()).collect();
+    control.begin(locations.len() as u64);
     if marker.origin == Origin::Pooled {
+        let lists = threads::map(places, |at| locations.get(at).map_or(Ok(Vec::new()), &of_marker));
+        let lists = lists.into_iter().collect::<Result<Vec<_>, _>>()?;
         return Ok(together(&lists, marker.gap_nanos));
     }
-    let mut found: Vec<(usize, Spacing)> = Vec::new();
-    let mut left_out = Vec::new();
-    for (track, list) in lists {
+    // Only starts are kept: of many locations, stretches would take much more memory.
+    let parts = threads::map(places, |at| {
+        let list = locations.get(at).map_or(Ok(Vec::new()), &of_marker)?;
         let own = if marker.is_order {
             as_they_are(list.iter().map(|run| run.start).collect())
         } else if marker.is_named {
@@ -91,9 +101,14 @@ pub(super) fn boundaries(
         } else {
             repeated(&list, marker.gap_nanos, marker.origin)
         };
-        match own {
-            Some(spacing) => found.push((track, spacing)),
-            None => left_out.push(track),
+        Ok::<_, EngineError>((at, own))
+    });
+    let mut found: Vec<(usize, Spacing)> = Vec::new();
+    let mut left_out = Vec::new();
+    for part in parts {
+        match part? {
+            (at, Some(spacing)) => found.push((at, spacing)),
+            (at, None) => left_out.push(at),
         }
     }
     Ok(align(found, left_out))
@@ -106,19 +121,20 @@ pub(super) fn pooled(lists: &[&[Stretch]]) -> Vec<Stretch> {
     joined(&all, 0)
 }
 
-/// Starts that all tracks show together; each track has its own ones where it shows them.
-fn together(lists: &[(usize, Vec<Stretch>)], gap_nanos: u64) -> Boundaries {
-    let stretches: Vec<&[Stretch]> = lists.iter().map(|(_, list)| list.as_slice()).collect();
+/// Starts that all locations show together; each has its own ones where it shows them.
+fn together(lists: &[Vec<Stretch>], gap_nanos: u64) -> Boundaries {
+    let step = lists.len().div_ceil(MOST_POOLED).max(1);
+    let stretches: Vec<&[Stretch]> = lists.iter().step_by(step).map(Vec::as_slice).collect();
     let mut out =
         Boundaries { tracks: Vec::new(), left_out: Vec::new(), num_guessed: 0, is_aligned: true };
     let Some(reference) = repeated(&pooled(&stretches), gap_nanos, Origin::Pooled) else {
         return out;
     };
-    for (track, list) in lists {
+    for (at, list) in lists.iter().enumerate() {
         let own: Vec<u64> = list.iter().map(|stretch| stretch.start).collect();
         let near = nearest(&reference.starts, &own, reference.period_nanos).0;
         out.num_guessed += near.iter().filter(|start| start.is_none()).count();
-        out.tracks.push((*track, filled(&reference.starts, &near)));
+        out.tracks.push((at, filled(&reference.starts, &near)));
     }
     out
 }
@@ -163,14 +179,16 @@ fn align(found: Vec<(usize, Spacing)>, mut left_out: Vec<usize>) -> Boundaries {
     let Some((reference, period)) = reference else {
         return Boundaries { tracks: Vec::new(), left_out, num_guessed: 0, is_aligned: false };
     };
-    let matched: Vec<(Vec<Option<u64>>, f64)> =
-        found.iter().map(|(_, s)| nearest(&reference, &s.starts, period)).collect();
-    let num_near = matched.iter().filter(|(_, share)| *share >= LEAST_NEAR).count();
+    // What is near is found twice and not kept: of many locations it takes much memory.
+    let shares: Vec<f64> =
+        found.iter().map(|(_, s)| nearest(&reference, &s.starts, period).1).collect();
+    let num_near = shares.iter().filter(|share| **share >= LEAST_NEAR).count();
     let is_aligned = num_near * 2 > found.len();
     let mut out =
         Boundaries { tracks: Vec::new(), left_out: Vec::new(), num_guessed: 0, is_aligned };
-    for ((track, spacing), (near, share)) in found.into_iter().zip(matched) {
+    for ((track, spacing), share) in found.into_iter().zip(shares) {
         if is_aligned && share >= LEAST_NEAR {
+            let near = nearest(&reference, &spacing.starts, period).0;
             let own = spacing.num_missed;
             let guessed = near.iter().filter(|start| start.is_none()).count();
             out.num_guessed += own + guessed;

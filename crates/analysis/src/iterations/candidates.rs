@@ -7,6 +7,7 @@ use parallax_base::{ContextIdx, threads};
 use parallax_model::ContextTree;
 
 use super::boundaries::{nearest, pooled};
+use super::chains::Chains;
 use super::detect::{LEAST_ITERATIONS, LEAST_SHARE, MOSTLY_SAME, POOLED, WHOLE};
 use super::order::{Shares, Words, beside, runs, words};
 use super::spacing::{
@@ -19,9 +20,15 @@ use super::stretches::{ByContext, Stretch};
 const LEAST_REGULAR: f64 = 0.5;
 /// All tracks together are in a marker for at most this part of the time, or it marks nothing.
 const MOST_OCCUPIED: f64 = 0.6;
-/// At most this many tracks are looked at for the order of contexts.
-const MOST_ORDER_TRACKS: usize = 8;
+/// At most this many locations are looked at for the order of contexts, spread evenly over those
+/// that are looked at to find the marker.
+const MOST_ORDER_LOCATIONS: usize = 8;
+/// So many stretches are put in order for each stretch there is, and
+const ORDERED_EACH: u64 = 32;
+/// so many more.
+const ORDERED: u64 = 64 << 20;
 
+#[derive(Clone)]
 pub(super) struct Candidate {
     pub(super) context: ContextIdx,
     pub(super) gap_nanos: u64,
@@ -82,27 +89,33 @@ impl Tried {
 
 /// The ways in which the stretches of one context may be iterations.
 pub(super) fn of_context(
-    tree: &ContextTree,
+    chains: &Chains,
     context: ContextIdx,
     tracks: &[ByContext],
     active_nanos: u64,
     origin: Origin,
 ) -> Tried {
-    let lists: Vec<(&ByContext, &[Stretch])> = tracks
+    let lists: Vec<(usize, &ByContext, &[Stretch])> = tracks
         .iter()
-        .filter_map(|track| track.get(&context).map(|list| (track, list.as_slice())))
+        .enumerate()
+        .filter_map(|(nth, track)| track.get(&context).map(|list| (nth, track, list.as_slice())))
         .collect();
-    let stretches: Vec<&[Stretch]> = lists.iter().map(|(_, list)| *list).collect();
+    let stretches: Vec<&[Stretch]> = lists.iter().map(|(_, _, list)| *list).collect();
     let mut out = Tried::default();
+    // Three distances are the fewest that are alike.
+    if stretches.iter().all(|list| list.len() < 3) {
+        return out;
+    }
     for mut gap_nanos in gap_levels(&stretches, origin) {
         let level_nanos = gap_nanos;
         let at_once = at_once(&stretches, gap_nanos, origin);
         let mut spacings: Vec<(Spacing, f64)> = Vec::new();
         let mut chances: Vec<f64> = Vec::new();
-        for (nth, (track, list)) in lists.iter().enumerate() {
+        for (nth, (place, track, list)) in lists.iter().enumerate() {
             let mut found = occurrences(list, level_nanos, origin);
             if origin == Origin::Exact {
-                let content = || content(tree, track, context, &found);
+                let parts = || chains.parts(*place, track, context);
+                let content = || content(&parts(), track, &found);
                 if let Some(together) = one_after_the_other(&found, at_once, content) {
                     found = together;
                     gap_nanos = gap_nanos.max(at_once);
@@ -159,23 +172,10 @@ pub(super) fn of_context(
     out
 }
 
-/// What most stretches of a context consist of: which of its children, or of what its only child
-/// calls where it has only one.
-fn content(
-    tree: &ContextTree,
-    track: &ByContext,
-    context: ContextIdx,
-    stretches: &[Stretch],
-) -> Content {
-    let below = |context| -> Vec<ContextIdx> {
-        tree.children(context).filter(|child| track.contains_key(child)).collect()
-    };
-    let mut parts = below(context);
-    while let [only] = parts.as_slice() {
-        parts = below(*only);
-    }
+/// What most stretches of a context consist of: which of the contexts that it may consist of.
+fn content(parts: &[ContextIdx], track: &ByContext, stretches: &[Stretch]) -> Content {
     let mut contents: Vec<Vec<ContextIdx>> = vec![Vec::new(); stretches.len()];
-    for part in parts {
+    for &part in parts {
         for inside in track.get(&part).into_iter().flatten() {
             let at = stretches.partition_point(|stretch| stretch.end <= inside.start);
             if let Some(content) = contents.get_mut(at).filter(|c| c.last() != Some(&part)) {
@@ -253,19 +253,44 @@ pub(super) fn of_order(
     inclusive: &[u64],
     active_nanos: u64,
     origin: Origin,
-) -> Tried {
+) -> (Tried, Option<String>) {
     let total = inclusive.first().copied().unwrap_or(0) as f64;
     let is_wanted = |context: &ContextIdx| wanted.get(context.idx()) == Some(&true);
     let takes_part = |context: ContextIdx| {
         let time = inclusive.get(context.idx()).copied().unwrap_or(0) as f64;
         is_wanted(&context) && time >= LEAST_SHARE * total
     };
-    let parents: Vec<ContextIdx> = tree
+    let mut parents: Vec<ContextIdx> = tree
         .iter()
         .filter(|&parent| tree.children(parent).filter(|&child| takes_part(child)).count() > 1)
         .collect();
-    let step = tracks.len().div_ceil(MOST_ORDER_TRACKS).max(1);
+    let step = tracks.len().div_ceil(MOST_ORDER_LOCATIONS).max(1);
     let looked_at: Vec<&ByContext> = tracks.iter().step_by(step).collect();
+    // Where calls are nested deeply, each level may be a loop, and all that lies around it is put
+    // in order: most time comes first.
+    let num_parents = parents.len();
+    let (work, all) = work_in_order(tree, &looked_at);
+    let most = ORDERED + ORDERED_EACH * all;
+    parents.sort_by_key(|parent| {
+        let time = inclusive.get(parent.idx()).copied().unwrap_or(0);
+        (std::cmp::Reverse(time), *parent)
+    });
+    let mut sum = 0_u64;
+    parents.retain(|parent| {
+        // Each of the children cuts them once.
+        let cuts = tree.children(*parent).filter(|&child| takes_part(child)).count() as u64;
+        let work = work.get(parent.idx()).copied().unwrap_or(0);
+        sum = sum.saturating_add(work.saturating_mul(cuts));
+        sum <= most
+    });
+    let limit = (parents.len() < num_parents).then(|| {
+        format!(
+            "the order of contexts was looked at below {} of {num_parents} contexts, those with \
+             most time",
+            parents.len()
+        )
+    });
+    parents.sort_unstable();
     let found = threads::map(parents, |parent| {
         let mut contexts = beside(tree, parent);
         contexts.retain(is_wanted);
@@ -293,7 +318,38 @@ pub(super) fn of_order(
     });
     let mut out = Tried::default();
     found.into_iter().for_each(|found| out.append(found));
-    out
+    (out, limit)
+}
+
+/// By position in the tree, how many stretches are put in order to see what comes below a context,
+/// plus the number of contexts; and how many stretches there are.
+fn work_in_order(tree: &ContextTree, tracks: &[&ByContext]) -> (Vec<u64>, u64) {
+    let mut own = vec![0_u64; tree.len()];
+    for (context, list) in tracks.iter().flat_map(|track| track.iter()) {
+        if let Some(slot) = own.get_mut(context.idx()) {
+            *slot += list.len() as u64;
+        }
+    }
+    let all = own.iter().sum();
+    let of = |list: &[u64], context: ContextIdx| list.get(context.idx()).copied().unwrap_or(0);
+    let mut below = vec![0_u64; tree.len()];
+    for context in tree.iter().skip(1) {
+        let stretches = of(&own, context) + 1;
+        if let Some(slot) = tree.parent(context).and_then(|above| below.get_mut(above.idx())) {
+            *slot += stretches;
+        }
+    }
+    let mut out = vec![0_u64; tree.len()];
+    for context in tree.iter() {
+        let beside = tree
+            .parent(context)
+            .map_or(0, |above| of(&out, above).saturating_sub(of(&own, context)));
+        let work = of(&below, context).saturating_add(beside);
+        if let Some(slot) = out.get_mut(context.idx()) {
+            *slot = work;
+        }
+    }
+    (out, all)
 }
 
 /// What the tracks that agree on the number of words say together.

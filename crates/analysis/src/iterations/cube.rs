@@ -4,16 +4,14 @@ use parallax_base::{ContextIdx, Control, LimitExceeded, TimeWindow, threads};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextKind, ContextTree, StoreError};
 
+use super::read::{COMPUTING, Reader};
 use super::spacing::median;
 use super::stretches::idle_contexts;
-use super::{IterationState, Iterations, PARTIAL, WARM_UP, length};
+use super::{IterationState, Iterations, WARM_UP};
 use crate::events::{Activities, Activity};
 
 /// At most so many cells are kept; 24 bytes each.
 pub const MOST_CELLS: u64 = 16_000_000;
-/// Up to so many records for each iteration, a track is read from one end to the other; above, each
-/// iteration is asked for from the sums of the store.
-const READ_THROUGH: u64 = 8192;
 
 /// The time of one unit, on one location, in one iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +61,25 @@ impl Units {
         Self { unit_of }
     }
 
+    /// Those below `contexts` only, `contexts` included.
+    #[must_use]
+    pub fn below(mut self, tree: &ContextTree, contexts: &[ContextIdx]) -> Self {
+        let mut is_asked = vec![false; tree.len()];
+        for &context in contexts {
+            let below = is_asked.get_mut(tree.subtree(context));
+            below.into_iter().flatten().for_each(|slot| *slot = true);
+        }
+        for unit in &mut self.unit_of {
+            *unit = unit.filter(|unit| is_asked.get(unit.idx()) == Some(&true));
+        }
+        self
+    }
+
+    /// Positions of units are below this.
+    pub(super) fn len(&self) -> usize {
+        self.unit_of.len()
+    }
+
     /// The unit of a context; `None` when nothing runs in it.
     #[must_use]
     pub fn of(&self, context: ContextIdx) -> Option<ContextIdx> {
@@ -86,6 +103,39 @@ pub struct Cube {
 }
 
 impl Cube {
+    /// Reads what all locations do in all iterations.
+    ///
+    /// # Errors
+    /// When the traces cannot be read, there are more than [`MOST_CELLS`] cells, or the question is
+    /// withdrawn.
+    pub fn read(
+        session: &Session,
+        iterations: &Iterations,
+        units: &Units,
+        control: &Control,
+    ) -> Result<Self, EngineError> {
+        let activities = Activities::new(session.tree());
+        let reader = Reader { session, units, activities: &activities };
+        let num_iterations = iterations.len();
+        let mut cells: Vec<Cell> = Vec::new();
+        reader.for_each_location(iterations, 0..num_iterations, control, &mut |at, own| {
+            let location = u32::try_from(at).unwrap_or(u32::MAX);
+            cells.extend(own.parts.iter().map(|part| Cell {
+                location,
+                iteration: part.iteration,
+                context: part.context,
+                nanos: part.nanos,
+            }));
+            within(cells.len() as u64)
+        })?;
+        let mut contexts: Vec<ContextIdx> = cells.iter().map(|cell| cell.context).collect();
+        contexts.sort_unstable();
+        contexts.dedup();
+        let activities = contexts.iter().map(|&context| activities.of(context)).collect();
+        let num_locations = iterations.streams.len();
+        Ok(Self { cells, contexts, activities, num_locations, num_iterations })
+    }
+
     /// Nanoseconds of a context: by location those of each iteration, location by location.
     #[must_use]
     pub fn of_context(&self, context: ContextIdx) -> Vec<u64> {
@@ -113,51 +163,94 @@ impl Cube {
     }
 }
 
-/// Fills in where the last iteration ends, which iterations count, and what was done in each.
-pub(super) fn fill(
-    session: &Session,
-    activities: &Activities,
-    mut iterations: Iterations,
-    window: TimeWindow,
-    control: &Control,
-) -> Result<(Iterations, Cube), EngineError> {
-    let units = Units::new(session.tree(), activities);
-    let num_iterations = iterations.len();
-    let regular = regular_units(session, &units, &iterations, window)?;
-    let limits = last_limits(&iterations, window);
-    let work: Vec<(usize, usize)> = iterations.tracks.iter().copied().enumerate().collect();
-    control.begin(work.len() as u64);
-    let iterations_ref = &iterations;
-    let parts = threads::map(work, |(at, track)| {
-        let mut bounds = iterations_ref.bounds.get(at).cloned().unwrap_or_default();
-        let limit = limits.get(at).copied().unwrap_or(window.end_nanos);
-        let end = last_end(session, &units, &regular, track, &bounds, limit)?;
-        bounds.push(end);
-        let location = u32::try_from(at).unwrap_or(u32::MAX);
-        let cells = of_track(session, &units, track, location, &bounds)?;
-        control.advance(1)?;
-        Ok::<_, EngineError>((bounds, cells))
-    });
-    let mut cells = Vec::new();
-    for (slot, part) in iterations.bounds.iter_mut().zip(parts) {
-        let (bounds, mut more) = part?;
-        *slot = bounds;
-        cells.append(&mut more);
-        let len = cells.len() as u64;
-        if len > MOST_CELLS {
-            let what = "times by context, location and iteration";
-            let limit = LimitExceeded { what, wanted: len, limit: MOST_CELLS };
-            return Err(StoreError::Limit(limit).into());
-        }
+/// Whether so many times by location and iteration are kept.
+fn within(wanted: u64) -> Result<(), EngineError> {
+    let what = "times by location and iteration";
+    if wanted > MOST_CELLS {
+        let limit = LimitExceeded { what, wanted, limit: MOST_CELLS };
+        return Err(StoreError::Limit(limit).into());
     }
-    let mut contexts: Vec<ContextIdx> = cells.iter().map(|cell| cell.context).collect();
-    contexts.sort_unstable();
-    contexts.dedup();
-    let activities = contexts.iter().map(|&context| activities.of(context)).collect();
-    let num_locations = iterations.tracks.len();
-    let cube = Cube { cells, contexts, activities, num_locations, num_iterations };
-    iterations.states = states(&iterations, &cube);
-    Ok((iterations, cube))
+    Ok(())
+}
+
+/// What the map of locations and iterations shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MapOf {
+    /// Time in which locations compute.
+    Computing,
+    /// Time in one of the units.
+    Context(Option<ContextIdx>),
+}
+
+/// Nanoseconds by location and iteration, location by location.
+///
+/// # Errors
+/// When the traces cannot be read, there are more than [`MOST_CELLS`], or the question is withdrawn.
+pub fn map_of(
+    session: &Session,
+    iterations: &Iterations,
+    units: &Units,
+    wanted: MapOf,
+    control: &Control,
+) -> Result<Vec<u64>, EngineError> {
+    let num = iterations.len();
+    within(num as u64 * iterations.streams.len() as u64)?;
+    let activities = Activities::new(session.tree());
+    let reader = Reader { session, units, activities: &activities };
+    let mut out: Vec<u64> = Vec::with_capacity(num * iterations.streams.len());
+    reader.for_each_location(iterations, 0..num, control, &mut |_, own| {
+        let from = out.len();
+        match wanted {
+            MapOf::Computing => out.extend(own.busy.iter().map(|busy| busy[COMPUTING])),
+            MapOf::Context(context) => {
+                out.resize(from + num, 0);
+                for part in own.parts.iter().filter(|part| Some(part.context) == context) {
+                    if let Some(slot) = out.get_mut(from + part.iteration as usize) {
+                        *slot += part.nanos;
+                    }
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(out)
+}
+
+/// Adds to the begins of iterations where the last one ends, and says which of them warm up.
+pub(super) fn finish(
+    session: &Session,
+    units: &Units,
+    iterations: &mut Iterations,
+    window: TimeWindow,
+) -> Result<(), EngineError> {
+    let regular = regular_units(session, units, iterations, window)?;
+    let limits = last_limits(iterations, window);
+    let work: Vec<usize> = (0..iterations.streams.len()).collect();
+    let found = &*iterations;
+    let ends = threads::map(work, |at| {
+        let tracks = found.streams.get(at).map(Vec::as_slice).unwrap_or_default();
+        let bounds = found.bounds.get(at).map(Vec::as_slice).unwrap_or_default();
+        let limit = limits.get(at).copied().unwrap_or(window.end_nanos);
+        last_end(session, units, &regular, tracks, bounds, limit)
+    });
+    for (bounds, end) in iterations.bounds.iter_mut().zip(ends) {
+        bounds.push(end?);
+    }
+    // A person who names the marker means every iteration.
+    let len = iterations.len();
+    if iterations.repetition.is_none() || len < 3 {
+        return Ok(());
+    }
+    let lengths: Vec<u64> = (0..len).map(|i| iterations.mean_nanos(i).round() as u64).collect();
+    let period = median(lengths.get(..len - 1).unwrap_or_default()).unwrap_or(0.0);
+    for (state, &length) in iterations.states.iter_mut().zip(&lengths).take(len - 1) {
+        let times = length as f64 / period.max(1.0);
+        if (1.0 / WARM_UP..=WARM_UP).contains(&times) {
+            break;
+        }
+        *state = IterationState::WarmUp;
+    }
+    Ok(())
 }
 
 /// Contexts that belong to the loop: those that are active in at least half of all iterations but
@@ -171,24 +264,26 @@ fn regular_units(
     let tree = session.tree();
     let mut seen: Vec<u32> = vec![0; tree.len()];
     // Few tracks say what the loop consists of.
-    let step = iterations.tracks.len().div_ceil(16).max(1);
-    let looked_at = iterations.tracks.iter().zip(&iterations.bounds).step_by(step);
+    let step = iterations.streams.len().div_ceil(16).max(1);
+    let looked_at = iterations.streams.iter().zip(&iterations.bounds).step_by(step);
     let between = iterations.len().saturating_sub(1);
     // More than this many iterations say nothing new.
     let every = between.div_ceil(64).max(1);
     let numbers: Vec<usize> = (0..between).step_by(every).collect();
     let mut by_iteration = vec![vec![false; tree.len()]; numbers.len()];
-    for (&track, bounds) in looked_at {
+    for (tracks, bounds) in looked_at {
         for (seen, &number) in by_iteration.iter_mut().zip(&numbers) {
             let ends = bounds.get(number).zip(bounds.get(number + 1));
             let Some((&start, &end)) = ends else { continue };
             let part = TimeWindow::new(start, end).intersect(window);
-            session.traces()?.sums(track, part, &mut |time| {
-                let context = tree.by_source_id(time.context).and_then(|c| units.of(c));
-                if let Some(slot) = context.and_then(|c| seen.get_mut(c.idx())) {
-                    *slot = true;
-                }
-            })?;
+            for &track in tracks {
+                session.traces()?.sums(track, part, &mut |time| {
+                    let context = tree.by_source_id(time.context).and_then(|c| units.of(c));
+                    if let Some(slot) = context.and_then(|c| seen.get_mut(c.idx())) {
+                        *slot = true;
+                    }
+                })?;
+            }
         }
     }
     for iteration in &by_iteration {
@@ -219,7 +314,7 @@ fn last_end(
     session: &Session,
     units: &Units,
     regular: &[bool],
-    track: usize,
+    tracks: &[usize],
     starts: &[u64],
     limit: u64,
 ) -> Result<u64, EngineError> {
@@ -231,102 +326,13 @@ fn last_end(
     let tree = session.tree();
     let mut end = start;
     let window = TimeWindow::new(start, limit);
-    session.traces()?.visit(track, window, &mut |interval| {
-        let unit = tree.by_source_id(interval.context).and_then(|context| units.of(context));
-        if unit.is_some_and(|unit| regular.get(unit.idx()) == Some(&true)) {
-            end = end.max(interval.end_nanos.min(limit));
-        }
-    })?;
-    Ok(end)
-}
-
-/// The cells of one track.
-fn of_track(
-    session: &Session,
-    units: &Units,
-    track: usize,
-    location: u32,
-    bounds: &[u64],
-) -> Result<Vec<Cell>, EngineError> {
-    let store = session.traces()?;
-    let tree = session.tree();
-    let num = bounds.len().saturating_sub(1).max(1) as u64;
-    let records = store.tracks().get(track).map_or(0, |track| track.num_samples);
-    let mut cells: Vec<Cell> = Vec::new();
-    let mut nanos: std::collections::BTreeMap<(u32, ContextIdx), u64> = Default::default();
-    if records / num <= READ_THROUGH {
-        let span = bounds.first().zip(bounds.last());
-        let span = span.map_or(TimeWindow::new(0, 0), |(a, b)| TimeWindow::new(*a, *b));
-        let mut at = 0;
-        store.visit(track, span, &mut |interval| {
-            let unit = tree.by_source_id(interval.context).and_then(|c| units.of(c));
-            let Some(unit) = unit else { return };
-            while bounds.get(at + 1).is_some_and(|&end| end <= interval.start_nanos) {
-                at += 1;
-            }
-            let active = TimeWindow::new(interval.start_nanos, interval.end_nanos);
-            for nth in at..bounds.len().saturating_sub(1) {
-                let (Some(&start), Some(&end)) = (bounds.get(nth), bounds.get(nth + 1)) else {
-                    break;
-                };
-                if start >= interval.end_nanos {
-                    break;
-                }
-                let inside = active.intersect(TimeWindow::new(start, end)).nanos();
-                if inside > 0 {
-                    let number = u32::try_from(nth).unwrap_or(u32::MAX);
-                    *nanos.entry((number, unit)).or_default() += inside;
-                }
+    for &track in tracks {
+        session.traces()?.visit(track, window, &mut |interval| {
+            let unit = tree.by_source_id(interval.context).and_then(|context| units.of(context));
+            if unit.is_some_and(|unit| regular.get(unit.idx()) == Some(&true)) {
+                end = end.max(interval.end_nanos.min(limit));
             }
         })?;
-    } else {
-        for (number, (&start, &end)) in (0..).zip(bounds.iter().zip(bounds.iter().skip(1))) {
-            store.sums(track, TimeWindow::new(start, end), &mut |time| {
-                let unit = tree.by_source_id(time.context).and_then(|c| units.of(c));
-                if let Some(unit) = unit.filter(|_| time.nanos > 0) {
-                    *nanos.entry((number, unit)).or_default() += time.nanos;
-                }
-            })?;
-        }
     }
-    cells.extend(nanos.into_iter().map(|((iteration, context), nanos)| Cell {
-        location,
-        iteration,
-        context,
-        nanos,
-    }));
-    Ok(cells)
-}
-
-/// Which iterations count.
-fn states(iterations: &Iterations, cube: &Cube) -> Vec<IterationState> {
-    let len = iterations.len();
-    let mut states = vec![IterationState::Whole; len];
-    // A person who names the marker means every iteration.
-    if iterations.repetition.is_none() || len < 3 {
-        return states;
-    }
-    let lengths: Vec<u64> = (0..len).map(|i| iterations.mean_nanos(i).round() as u64).collect();
-    let period = median(lengths.get(..len - 1).unwrap_or_default()).unwrap_or(0.0);
-    for (state, &length) in states.iter_mut().zip(&lengths).take(len - 1) {
-        let times = length as f64 / period.max(1.0);
-        if (1.0 / WARM_UP..=WARM_UP).contains(&times) {
-            break;
-        }
-        *state = IterationState::WarmUp;
-    }
-    let all = cube.sums(|_| true);
-    let active = |iteration: usize| {
-        let of = all.iter().skip(iteration).step_by(len);
-        of.sum::<u64>()
-    };
-    let usual: Vec<u64> = (0..len - 1).map(active).collect();
-    let usual = median(&usual).unwrap_or(0.0);
-    if let Some(last) = states.last_mut()
-        && (active(len - 1) as f64) < PARTIAL * usual
-    {
-        *last = IterationState::Partial;
-    }
-    debug_assert!(iterations.bounds.iter().all(|bounds| length(bounds, len) == 0));
-    states
+    Ok(end)
 }

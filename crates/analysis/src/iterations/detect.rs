@@ -5,26 +5,32 @@
 //! spacings cover, how regular these are, and how far locations agree; those with the same number
 //! of iterations support each other. See `docs/iterations.md` for the definitions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_base::{ContextIdx, Control, TimeWindow, threads};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextKind, ContextTree, Relation, TraceKind};
 
+use super::Location;
 use super::candidates::{Candidate, Tried, is_same, of_all, of_context, of_order};
+use super::chains::{Chains, Homes};
 use super::spacing::Origin;
-use super::stretches::{ByContext, collect};
+use super::stretches::{ByContext, Collected, Wanted, collect};
 
-/// At most this many tracks are looked at to find the marker; they are spread evenly.
-const MOST_TRACKS: usize = 48;
-/// At most this many samples or calls are read to find the marker, where that leaves one track.
-const MOST_RECORDS: u64 = 24_000_000;
+/// At most this many locations are looked at to find the marker: the busiest of each of as many
+/// parts of the list.
+const MOST_LOCATIONS: usize = 48;
+/// As many are looked at however long their traces are.
+const FEWEST_LOCATIONS: usize = 4;
+/// About so many samples or calls are read to find the marker. Of longer traces fewer locations are
+/// looked at, and then the middle part of the window only.
+const MOST_RECORDS: u64 = 8 << 20;
+/// So many stretches are kept to find the marker, 16 bytes each.
+const MOST_STRETCHES: usize = 16 << 20;
 /// Candidates take at least this share of the time.
 pub(super) const LEAST_SHARE: f64 = 0.005;
 /// Iterations may begin with a context that takes this share of the time.
 const LEAST_MARKER_SHARE: f64 = 0.0002;
-/// A context that a track enters more often is no candidate.
-const MOST_STRETCHES: usize = 1 << 16;
 /// At least so many iterations are asked for.
 pub(super) const LEAST_ITERATIONS: usize = 4;
 /// So many of the tracks agree.
@@ -124,34 +130,84 @@ pub(super) struct Detected {
     pub(super) others: Vec<Repetition>,
     /// Why there is none, in words for people.
     pub(super) why_not: Option<String>,
+    /// What was not looked at, in sentences for people.
+    pub(super) limits: Vec<String>,
 }
 
 const fn least_agreement(repetition: &Repetition) -> f64 {
     if repetition.is_pooled { LEAST_SEEN } else { LEAST_AGREEMENT }
 }
 
-/// The tracks that are looked at: evenly spread, and no more than can be read.
-fn looked_at(session: &Session, tracks: &[usize]) -> Result<Vec<usize>, EngineError> {
+/// Where the marker is looked for.
+struct LookedAt<'a> {
+    locations: Vec<&'a Location>,
+    window: TimeWindow,
+}
+
+/// The locations and the part of the window that are looked at: no more than can be read.
+fn looked_at<'a>(
+    session: &Session,
+    all: &'a [Location],
+    window: TimeWindow,
+) -> Result<LookedAt<'a>, EngineError> {
     let store = session.traces()?;
-    let len = |track: usize| store.tracks().get(track).map_or(0, |t| t.num_samples);
-    let all: u64 = tracks.iter().map(|&track| len(track)).sum();
-    let mean = (all / tracks.len().max(1) as u64).max(1);
-    let affordable = usize::try_from(MOST_RECORDS / mean).unwrap_or(usize::MAX).max(1);
-    let most = tracks.len().min(MOST_TRACKS).min(affordable);
-    Ok((0..most).filter_map(|i| tracks.get(i * tracks.len() / most.max(1)).copied()).collect())
+    let len = |track: &usize| store.tracks().get(*track).map_or(0, |t| t.num_samples);
+    let records = |location: &Location| location.tracks.iter().map(len).sum::<u64>();
+    // Windows have about their share of the records.
+    let share = window.nanos() as f64 / super::whole(store).nanos().max(1) as f64;
+    let inside = |records: u64| records as f64 * share;
+    let mean = inside(all.iter().map(records).sum::<u64>()) / all.len().max(1) as f64;
+    let affordable = (MOST_RECORDS as f64 / mean.max(1.0)) as usize;
+    let most = all.len().min(MOST_LOCATIONS).min(affordable.max(FEWEST_LOCATIONS)).max(1);
+    let busiest = |part: usize| {
+        let part = part * all.len() / most..(part + 1) * all.len() / most;
+        let part = all.get(part).unwrap_or_default();
+        // The first of several that are as busy.
+        part.iter().rev().max_by_key(|location| location.active_nanos)
+    };
+    let locations: Vec<&Location> = (0..most).filter_map(busiest).collect();
+    let wanted = inside(locations.iter().map(|location| records(location)).sum());
+    let mut part = window;
+    if wanted > MOST_RECORDS as f64 {
+        let nanos = (window.nanos() as f64 * MOST_RECORDS as f64 / wanted) as u64;
+        let start = window.start_nanos + (window.nanos() - nanos) / 2;
+        part = TimeWindow::new(start, start + nanos);
+    }
+    Ok(LookedAt { locations, window: part })
+}
+
+/// What was not looked at.
+fn limits(looked_at: &LookedAt, num_locations: usize, window: TimeWindow) -> Vec<String> {
+    let mut out = Vec::new();
+    let num = looked_at.locations.len();
+    if num < num_locations {
+        out.push(format!(
+            "what iterations begin with was found on {num} of the {num_locations} locations, the \
+             busiest of as many parts of the list"
+        ));
+    }
+    let share = looked_at.window.nanos() as f64 / window.nanos().max(1) as f64;
+    if share < 1.0 {
+        out.push(format!(
+            "what iterations begin with was found in {:.2} % of the window, because there are many \
+             records; the evidence is of that part",
+            share * 100.0
+        ));
+    }
+    out
 }
 
 /// Time by position in the tree, with what each context calls, over some tracks.
 pub(super) fn inclusive(
     session: &Session,
-    tracks: &[usize],
+    tracks: impl Iterator<Item = usize>,
     window: TimeWindow,
 ) -> Result<Vec<u64>, EngineError> {
     let store = session.traces()?;
     let tree = session.tree();
     let idle = super::stretches::idle_contexts(tree);
     let mut nanos = vec![0_u64; tree.len()];
-    for &track in tracks {
+    for track in tracks {
         store.sums(track, window, &mut |time| {
             let context = tree.by_source_id(time.context).map(ContextIdx::idx);
             let context = context.filter(|&at| idle.get(at) == Some(&false));
@@ -200,35 +256,59 @@ fn wanted(tree: &ContextTree, inclusive: &[u64], is_exact: bool) -> Vec<bool> {
     out
 }
 
-/// Finds how the tracks of one kind repeat inside of a window. `interval_nanos` says how far their
-/// samples are apart, `None` that times are exact.
+/// Finds how the locations of one kind repeat inside of a window. `interval_nanos` says how far
+/// their samples are apart, `None` that times are exact.
 pub(super) fn detect(
     session: &Session,
-    tracks: &[usize],
-    window: TimeWindow,
+    all: &[Location],
+    whole: TimeWindow,
     interval_nanos: Option<u64>,
     control: &Control,
 ) -> Result<Detected, EngineError> {
     let tree = session.tree();
-    let looked_at = looked_at(session, tracks)?;
-    let inclusive = inclusive(session, &looked_at, window)?;
-    let wanted = wanted(tree, &inclusive, interval_nanos.is_none());
-    control.begin(looked_at.len() as u64);
-    let parts = threads::map(looked_at.clone(), |track| {
-        let found = collect(session, track, window, &wanted, MOST_STRETCHES)?;
+    let mut looked_at = looked_at(session, all, whole)?;
+    let window = looked_at.window;
+    let tracks = looked_at.locations.iter().flat_map(|location| location.tracks.iter().copied());
+    let inclusive = inclusive(session, tracks, window)?;
+    let is_wanted = wanted(tree, &inclusive, interval_nanos.is_none());
+    let wanted = Wanted::new(tree, &is_wanted);
+    control.begin(looked_at.locations.len() as u64);
+    let most = MOST_STRETCHES / looked_at.locations.len().max(1);
+    let parts = threads::map(looked_at.locations.clone(), |location| {
+        let found = collect(session, &location.tracks, window, &wanted, most)?;
         control.advance(1)?;
         Ok::<_, EngineError>(found)
     });
-    let tracks = parts.into_iter().collect::<Result<Vec<ByContext>, _>>()?;
-    let all = || tracks.iter().flat_map(|track| track.values().flatten());
-    let first = all().map(|s| s.start).min().unwrap_or(0);
-    let last = all().map(|s| s.end).max().unwrap_or(0);
+    let parts = parts.into_iter().collect::<Result<Vec<Collected>, _>>()?;
+    // Where one location has too many stretches, the time from then on counts nowhere.
+    if let Some(until) = parts.iter().filter_map(|part| part.full_until).min() {
+        looked_at.window.end_nanos = until.max(window.start_nanos);
+    }
+    let end = looked_at.window.end_nanos;
+    let tracks: Vec<ByContext> = parts
+        .into_iter()
+        .map(|part| {
+            let mut by_context = part.by_context;
+            if end < window.end_nanos {
+                by_context.values_mut().for_each(|list| list.retain(|s| s.start < end));
+                by_context.retain(|_, list| !list.is_empty());
+            }
+            by_context
+        })
+        .collect();
+    let stretches = || tracks.iter().flat_map(|track| track.values().flatten());
+    let first = stretches().map(|s| s.start).min().unwrap_or(0);
+    let last = stretches().map(|s| s.end).max().unwrap_or(0);
     let active = last.saturating_sub(first);
-    let contexts: Vec<ContextIdx> =
-        tree.iter().filter(|context| wanted.get(context.idx()) == Some(&true)).collect();
+    let chains = Chains::new(tree, &tracks);
     let origin = if interval_nanos.is_some() { Origin::Samples } else { Origin::Exact };
-    let found = threads::map(contexts, |context| {
-        let mut found = of_context(tree, context, &tracks, active, origin);
+    let own: Vec<ContextIdx> = tree
+        .iter()
+        .filter(|context| is_wanted.get(context.idx()) == Some(&true))
+        .filter(|&context| chains.representative(context) == context)
+        .collect();
+    let found = threads::map(own, |context| {
+        let mut found = of_context(&chains, context, &tracks, active, origin);
         if interval_nanos.is_some() && tracks.len() > 1 {
             found.append(of_all(context, &tracks, active));
         }
@@ -236,7 +316,20 @@ pub(super) fn detect(
     });
     let mut tried = Tried::default();
     found.into_iter().for_each(|found| tried.append(found));
-    tried.append(of_order(tree, &tracks, &wanted, &inclusive, active, origin));
+    let mut ranges: BTreeMap<ContextIdx, std::ops::Range<usize>> = BTreeMap::new();
+    for (at, candidate) in tried.candidates.iter().enumerate() {
+        ranges.entry(candidate.context).or_insert(at..at).end = at + 1;
+    }
+    for (context, representative) in chains.represented() {
+        let like = ranges.get(&representative).cloned().unwrap_or_default();
+        let same = tried.candidates.get(like).unwrap_or_default().iter();
+        let more: Vec<Candidate> = same.map(|c| Candidate { context, ..c.clone() }).collect();
+        tried.candidates.extend(more);
+    }
+    let ordered = of_order(tree, &tracks, &is_wanted, &inclusive, active, origin);
+    let mut limits = limits(&looked_at, all.len(), whole);
+    limits.extend(ordered.1);
+    tried.append(ordered.0);
     let Tried { mut candidates, mut tries } = tried;
     // A context and the only one that it calls are one try.
     tries.sort_unstable();
@@ -255,13 +348,16 @@ pub(super) fn detect(
     let share = |c: &Candidate| inclusive.get(c.context.idx()).copied().unwrap_or(0) as f64 / total;
     let (main, small) = candidates.into_iter().partition(|c| share(c) >= LEAST_SHARE);
     let num_tries = tries.len().max(1);
-    let about = About { tree, inclusive: &inclusive, is_calls, interval_nanos, small, num_tries };
-    Ok(choose(&about, main))
+    let homes = Homes::new(tree);
+    let inclusive = &inclusive;
+    let about = About { tree, homes, inclusive, is_calls, interval_nanos, small, num_tries };
+    Ok(Detected { limits, ..choose(&about, main) })
 }
 
 /// What candidates are judged with.
 struct About<'a> {
     tree: &'a ContextTree,
+    homes: Homes,
     /// Time by position in the tree.
     inclusive: &'a [u64],
     is_calls: bool,
@@ -291,7 +387,7 @@ fn choose(about: &About, mut candidates: Vec<Candidate>) -> Detected {
         passes(about, r) && r.score() >= LEAST_SCORE * best.as_ref().map_or(0.0, Repetition::score)
     });
     all.truncate(4);
-    Detected { best, others: all, why_not }
+    Detected { best, others: all, why_not, limits: Vec::new() }
 }
 
 /// Candidates with the same number of iterations together, best first. `ordered` are those whose
@@ -342,33 +438,25 @@ fn best_of(about: &About, all: &[Repetition]) -> Option<usize> {
     let at = all.iter().position(|r| may_be_best(r) && r.score() >= LEAST_SCORE)?;
     let is_stream = about.interval_nanos.is_none() && !about.is_calls;
     let finer = if is_stream { FINER_KERNELS } else { FINER };
-    let at = in_the_same_loop(about.tree, all, at, finer, may_be_best);
-    Some(around(about.tree, all, at, may_be_best))
-}
-
-/// The innermost loop around a context, or what called it where there is none.
-fn home(tree: &ContextTree, context: ContextIdx) -> ContextIdx {
-    let is_loop = |c: &ContextIdx| tree.kind(*c) == ContextKind::Loop;
-    let around = tree.ancestors(context).find(is_loop);
-    let caller = || tree.parent(context).and_then(|above| tree.enclosing_function(above));
-    around.or_else(caller).unwrap_or(ContextTree::ROOT)
+    let at = in_the_same_loop(about, all, at, finer, may_be_best);
+    Some(around(about, all, at, may_be_best))
 }
 
 /// Every tenth iteration that does something more makes groups of ten, and these repeat, too. But
 /// what repeats oftener in the same loop, or in one around it, is the iteration.
 fn in_the_same_loop(
-    tree: &ContextTree,
+    about: &About,
     all: &[Repetition],
     at: usize,
     least: f64,
     passes: impl Fn(&Repetition) -> bool,
 ) -> usize {
     let Some(coarse) = all.get(at) else { return at };
-    let own = home(tree, coarse.marker);
+    let own = about.homes.of(coarse.marker);
     let is_finer = |r: &Repetition| {
         r.count as f64 >= FINER_TIMES * coarse.count as f64
             && r.score() >= least * coarse.score()
-            && tree.is_within(own, home(tree, r.marker))
+            && about.tree.is_within(own, about.homes.of(r.marker))
     };
     let mut finer = all.iter().enumerate().filter(|(_, r)| passes(r) && is_finer(r));
     finer.next().map_or(at, |(finer, _)| finer)
@@ -376,19 +464,19 @@ fn in_the_same_loop(
 
 /// What repeats in a loop around this one and explains nearly as much is the iteration.
 fn around(
-    tree: &ContextTree,
+    about: &About,
     all: &[Repetition],
     at: usize,
     passes: impl Fn(&Repetition) -> bool,
 ) -> usize {
     let Some(fine) = all.get(at) else { return at };
-    let own = home(tree, fine.marker);
+    let own = about.homes.of(fine.marker);
     let is_outer = |r: &Repetition| {
-        let outer = home(tree, r.marker);
+        let outer = about.homes.of(r.marker);
         1.5 * r.count as f64 <= fine.count as f64
             && r.score() >= OUTER * fine.score()
             && outer != own
-            && tree.is_within(own, outer)
+            && about.tree.is_within(own, outer)
     };
     let outer = all.iter().enumerate().filter(|(_, r)| passes(r) && is_outer(r));
     outer.min_by_key(|(_, r)| r.count).map_or(at, |(outer, _)| outer)
@@ -396,7 +484,7 @@ fn around(
 
 /// What the candidates with the same number of iterations say together.
 fn repetition(about: &About, family: &[&Candidate], ordered: &[&Candidate]) -> Option<Repetition> {
-    let About { tree, inclusive, .. } = *about;
+    let &About { tree, ref homes, inclusive, .. } = about;
     let leader = family.first()?;
     let strong: Vec<&&Candidate> =
         family.iter().filter(|c| c.score() >= 0.5 * leader.score()).collect();
@@ -409,8 +497,8 @@ fn repetition(about: &About, family: &[&Candidate], ordered: &[&Candidate]) -> O
     let (&count, _) = votes.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
     let good = || strong.iter().copied().copied().filter(|c| c.count == count);
     let best = good().map(Candidate::regularity).fold(0.0, f64::max);
-    let own = good().next().map_or(ContextTree::ROOT, |c| home(tree, c.context));
-    let small = about.small.iter().filter(|c| c.count == count && home(tree, c.context) == own);
+    let own = good().next().map_or(ContextTree::ROOT, |c| homes.of(c.context));
+    let small = about.small.iter().filter(|c| c.count == count && homes.of(c.context) == own);
     // Iterations begin with the first of the contexts that mark them well, and among equals with
     // the one nearest to the loop.
     let small = small.filter(|c| c.is_order == leader.is_order);
@@ -437,7 +525,7 @@ fn repetition(about: &About, family: &[&Candidate], ordered: &[&Candidate]) -> O
         explained += if is_whole { time } else { time / 2.0 };
     }
     if marker.is_pooled {
-        let around = inclusive.get(home(tree, marker.context).idx()).copied().unwrap_or(0);
+        let around = inclusive.get(homes.of(marker.context).idx()).copied().unwrap_or(0);
         explained = f64::max(explained, 0.5 * around as f64 / total);
     }
     let order = ordered.iter().filter(|c| is_same(c.count, count)).map(|c| c.chance);
@@ -477,6 +565,8 @@ fn named(
     strong: &[&&Candidate],
 ) -> ContextIdx {
     let time = |context: ContextIdx| inclusive.get(context.idx()).copied().unwrap_or(0);
+    let same: BTreeSet<ContextIdx> =
+        strong.iter().filter(|c| c.count == marker.count).map(|c| c.context).collect();
     let mut context = marker.context;
     loop {
         let is_kernel = tree.function_name(context) == Some("<gpu kernel>");
@@ -484,8 +574,7 @@ fn named(
             return context;
         }
         let below = tree.children(context).find(|&child| {
-            time(child) as f64 >= 0.95 * time(context) as f64
-                && strong.iter().any(|c| c.context == child && c.count == marker.count)
+            time(child) as f64 >= 0.95 * time(context) as f64 && same.contains(&child)
         });
         match below {
             Some(child) => context = child,

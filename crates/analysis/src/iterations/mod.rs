@@ -7,30 +7,30 @@
 
 mod boundaries;
 mod candidates;
+mod chains;
 mod cube;
 mod detect;
+mod groups;
+mod measure;
 mod order;
+mod read;
 mod spacing;
 mod statistics;
 mod stretches;
 
-use std::collections::BTreeMap;
-
 use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow};
 use parallax_engine::{EngineError, Session};
-use parallax_model::{ContextTree, IdentityKind, LocationCatalog, TraceKind, TraceStore};
+use parallax_model::{IdentityKind, LocationCatalog, TraceKind, TraceStore};
 
+use crate::devices::Devices;
 use crate::events::Activities;
-pub use cube::{Cell, Cube, MOST_CELLS, Units};
+pub use cube::{Cell, Cube, MOST_CELLS, MapOf, Units, map_of};
 pub use detect::Repetition;
+use groups::{Groups, Location};
+use read::Reader;
 use spacing::Origin;
 pub use statistics::{ContextStatistics, IterationStatistics, LocationStatistics, Statistics};
-pub(crate) use stretches::idle_contexts;
 
-/// A location takes part when it is active for at least this part of the busiest one of its kind.
-const LEAST_ACTIVE: f64 = 0.02;
-/// Streams of GPUs are looked at first when they are active for this part of the time of threads.
-const GPU_FIRST: f64 = 0.2;
 /// An iteration with less than this part of the usual activity is not a whole one.
 const PARTIAL: f64 = 0.5;
 /// Iterations at the beginning that differ from the period by more than this factor warm up.
@@ -55,6 +55,15 @@ impl LocationGroup {
             Self::GpuStreams => "GPU streams",
             Self::FirstThreads => "first threads",
             Self::OtherThreads => "other threads",
+        }
+    }
+
+    /// The same, where streams of a GPU are taken together.
+    #[must_use]
+    pub const fn name_of(self, is_merged: bool) -> &'static str {
+        match self {
+            Self::GpuStreams if is_merged => "GPUs",
+            _ => self.name(),
         }
     }
 
@@ -125,15 +134,18 @@ pub struct Iterations {
     pub marker: Vec<ContextIdx>,
     /// How it was found; `None` when a person named the marker.
     pub repetition: Option<Repetition>,
-    /// Places in the store of the tracks that have the iterations.
-    pub tracks: Vec<usize>,
+    /// The locations that have the iterations: places in the store of their tracks, several of a
+    /// GPU with several streams.
+    pub streams: Vec<Vec<usize>>,
     /// For each track where its iterations begin, and where the last one ends: one more than there
     /// are iterations.
     pub bounds: Vec<Vec<u64>>,
     /// For each iteration whether it counts.
     pub states: Vec<IterationState>,
-    /// Tracks of the group without these iterations.
-    pub left_out: Vec<usize>,
+    /// Tracks of the locations of the group without these iterations.
+    pub left_out: Vec<Vec<usize>>,
+    /// How many contexts have any time, at most.
+    num_units: usize,
     /// How many of the starts were not seen, and taken from the neighbours in time or place.
     pub num_guessed: usize,
     /// Whether iterations begin at about the same time on all tracks.
@@ -144,6 +156,12 @@ pub struct Iterations {
 }
 
 impl Iterations {
+    /// What the locations are, for people: GPUs where any has several streams.
+    #[must_use]
+    pub fn locations_name(&self) -> &'static str {
+        self.group.name_of(self.streams.iter().any(|tracks| tracks.len() > 1))
+    }
+
     /// How many there are, those that do not count included.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -196,21 +214,25 @@ fn length(bounds: &[u64], iteration: usize) -> u64 {
 pub struct GroupFinding {
     /// Which locations.
     pub group: LocationGroup,
-    /// How many of them were active.
+    /// How many of them were active; the streams of a GPU are one.
     pub num_tracks: usize,
+    /// Whether any of them is a GPU with several streams.
+    pub is_merged: bool,
     /// The way in which they repeat.
     pub best: Option<Repetition>,
     /// Other ways, best first.
     pub others: Vec<Repetition>,
     /// Why there is none, in words for people.
     pub why_not: Option<String>,
+    /// What was not looked at, and what cannot be told, in sentences for people.
+    pub limits: Vec<String>,
 }
 
 /// The answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// The iterations, and what each location did in them; `None` when there are no regular ones.
-    pub iterations: Option<(Iterations, Cube)>,
+    /// The iterations, and what they say; `None` when there are no regular ones.
+    pub iterations: Option<(Iterations, Statistics)>,
     /// By kind of location, the one that was taken first.
     pub groups: Vec<GroupFinding>,
     /// The window with its end at the last record of the trace, and what it is a share of.
@@ -223,11 +245,11 @@ fn whole(store: &dyn TraceStore) -> TimeWindow {
     TimeWindow::new(span.start_nanos, span.end_nanos.saturating_add(1))
 }
 
-/// Finds the iterations of a program and what each location did in each of them.
+/// Finds the iterations of a program and what they say about contexts and locations.
 ///
 /// # Errors
-/// When there are no traces, they cannot be read, the answer would be larger than [`MOST_CELLS`],
-/// or the question is withdrawn.
+/// When there are no traces, they cannot be read, the answer would take too much memory, or the
+/// question is withdrawn.
 pub fn find_iterations(
     session: &Session,
     question: &IterationsQuestion,
@@ -236,21 +258,36 @@ pub fn find_iterations(
     let store = session.traces()?;
     let window = question.window.intersect(whole(store));
     let activities = Activities::new(session.tree());
+    let units = Units::new(session.tree(), &activities);
     let mut finding = Finding { iterations: None, groups: Vec::new(), window };
-    for (group, tracks) in groups(session, &question.tracks, window)? {
+    let groups = Groups::new(session, &question.tracks, window, &units)?;
+    for group in groups.list {
         let mut found = GroupFinding {
-            group,
-            num_tracks: tracks.len(),
+            group: group.kind,
+            num_tracks: group.locations.len(),
+            is_merged: group.is_merged,
             best: None,
             others: Vec::new(),
             why_not: None,
+            limits: Vec::new(),
         };
-        let interval_nanos = sample_interval(session, group, &tracks, window)?;
+        if group.num_copying > 0 {
+            found.limits.push(format!(
+                "{} GPUs only copy, and are not compared with those that compute",
+                group.num_copying
+            ));
+        }
+        if group.kind == LocationGroup::GpuStreams {
+            found.limits.extend(Devices::new(&session.experiment().locations).note());
+        }
+        let interval_nanos = sample_interval(session, &group, window)?;
         if question.marker.is_empty() {
-            let detected = detect::detect(session, &tracks, window, interval_nanos, control)?;
+            let locations = &group.locations;
+            let detected = detect::detect(session, locations, window, interval_nanos, control)?;
             found.best = detected.best;
             found.others = detected.others;
             found.why_not = detected.why_not;
+            found.limits.extend(detected.limits);
         }
         let marker = match &found.best {
             Some(best) => vec![best.marker],
@@ -268,14 +305,21 @@ pub fn find_iterations(
                 is_order: found.best.as_ref().is_some_and(|best| best.is_order),
                 is_named: found.best.is_none(),
             };
-            let starts = boundaries::boundaries(session, &tracks, window, &marked, control)?;
+            let starts =
+                boundaries::boundaries(session, &group.locations, window, &marked, control)?;
             if starts.tracks.is_empty() {
                 found.why_not = Some("the marker is never active there".into());
             } else {
-                let repetition = found.best.clone();
-                let iterations = begin(group, marker, repetition, interval_nanos, starts);
-                finding.iterations =
-                    Some(cube::fill(session, &activities, iterations, window, control)?);
+                let mut iterations = Iterations {
+                    repetition: found.best.clone(),
+                    interval_nanos,
+                    num_units: groups.num_units,
+                    ..begin(group.kind, marker, &group.locations, starts)
+                };
+                cube::finish(session, &units, &mut iterations, window)?;
+                let reader = Reader { session, units: &units, activities: &activities };
+                let statistics = measure::measure(&reader, &mut iterations, true, control)?;
+                finding.iterations = Some((iterations, statistics));
             }
         }
         finding.groups.push(found);
@@ -283,26 +327,43 @@ pub fn find_iterations(
     Ok(finding)
 }
 
+/// What iterations say whose states were changed, or of some contexts only: those with units.
+///
+/// # Errors
+/// When the traces cannot be read, or the question is withdrawn.
+pub fn statistics(
+    session: &Session,
+    iterations: &Iterations,
+    units: &Units,
+    control: &Control,
+) -> Result<Statistics, EngineError> {
+    let activities = Activities::new(session.tree());
+    let reader = Reader { session, units, activities: &activities };
+    measure::measure(&reader, &mut iterations.clone(), false, control)
+}
+
 fn begin(
     group: LocationGroup,
     marker: Vec<ContextIdx>,
-    repetition: Option<Repetition>,
-    interval_nanos: Option<u64>,
+    locations: &[Location],
     starts: boundaries::Boundaries,
 ) -> Iterations {
     let len = starts.tracks.first().map_or(0, |(_, starts)| starts.len());
-    let (tracks, bounds) = starts.tracks.into_iter().unzip();
+    let tracks_of = |at: usize| locations.get(at).map(|own| own.tracks.clone()).unwrap_or_default();
+    let (streams, bounds) =
+        starts.tracks.into_iter().map(|(at, starts)| (tracks_of(at), starts)).unzip();
     Iterations {
         group,
         marker,
-        repetition,
-        tracks,
+        repetition: None,
+        streams,
         bounds,
         states: vec![IterationState::Whole; len],
-        left_out: starts.left_out,
+        left_out: starts.left_out.into_iter().map(tracks_of).collect(),
+        num_units: 0,
         num_guessed: starts.num_guessed,
         is_aligned: starts.is_aligned,
-        interval_nanos,
+        interval_nanos: None,
     }
 }
 
@@ -310,16 +371,16 @@ fn begin(
 /// times are exact.
 fn sample_interval(
     session: &Session,
-    group: LocationGroup,
-    tracks: &[usize],
+    group: &groups::Group,
     window: TimeWindow,
 ) -> Result<Option<u64>, EngineError> {
     let store = session.traces()?;
-    if store.kind() == TraceKind::Calls || group == LocationGroup::GpuStreams {
+    if store.kind() == TraceKind::Calls || group.kind == LocationGroup::GpuStreams {
         return Ok(None);
     }
     let mut intervals: Vec<u64> = Vec::new();
-    for &track in tracks.iter().step_by(tracks.len().div_ceil(16).max(1)) {
+    let step = group.locations.len().div_ceil(16).max(1);
+    for &track in group.locations.iter().step_by(step).flat_map(|location| &location.tracks) {
         store.visit(track, window, &mut |interval| {
             if interval.end_nanos > interval.start_nanos && intervals.len() < 1 << 20 {
                 intervals.push(interval.end_nanos - interval.start_nanos);
@@ -327,51 +388,4 @@ fn sample_interval(
         })?;
     }
     Ok(spacing::median(&intervals).map(|median| median.round() as u64))
-}
-
-/// The tracks by kind of location, without those that do hardly anything, the kind to look at first
-/// at the beginning.
-fn groups(
-    session: &Session,
-    tracks: &[usize],
-    window: TimeWindow,
-) -> Result<Vec<(LocationGroup, Vec<usize>)>, EngineError> {
-    let store = session.traces()?;
-    let tree = session.tree();
-    let idle = idle_contexts(tree);
-    let classes = crate::report::classes::Classes::new(tree);
-    let is_helper = |context: ContextIdx| {
-        classes.of_context.get(context.idx()) == Some(&crate::report::CostClass::HelperThreads)
-    };
-    let mut groups: BTreeMap<LocationGroup, Vec<(usize, u64)>> = BTreeMap::new();
-    for &track in tracks {
-        let Some(described) = store.tracks().get(track).filter(|t| t.num_samples > 1) else {
-            continue;
-        };
-        let mut active = 0;
-        store.sums(track, window, &mut |time| {
-            let context = tree.by_source_id(time.context).unwrap_or(ContextTree::ROOT);
-            if idle.get(context.idx()) == Some(&false) && !is_helper(context) {
-                active += time.nanos;
-            }
-        })?;
-        let group = LocationGroup::of(&session.experiment().locations, described.location);
-        groups.entry(group).or_default().push((track, active));
-    }
-    let mut out: Vec<(LocationGroup, Vec<usize>, f64)> = Vec::new();
-    for (group, mut list) in groups {
-        let most = list.iter().map(|(_, active)| *active).max().unwrap_or(0);
-        list.retain(|(_, active)| *active > 0 && *active as f64 >= LEAST_ACTIVE * most as f64);
-        let mean =
-            list.iter().map(|(_, active)| *active as f64).sum::<f64>() / list.len().max(1) as f64;
-        if !list.is_empty() {
-            out.push((group, list.into_iter().map(|(track, _)| track).collect(), mean));
-        }
-    }
-    let threads = out.iter().find(|(group, ..)| *group == LocationGroup::FirstThreads);
-    let least = threads.map_or(0.0, |(_, _, mean)| mean * GPU_FIRST);
-    out.sort_by_key(|(group, _, mean)| {
-        (*group == LocationGroup::GpuStreams && *mean < least, *group)
-    });
-    Ok(out.into_iter().map(|(group, tracks, _)| (group, tracks)).collect())
 }

@@ -13,8 +13,6 @@ use parallax_model::ContextTree;
 use super::spacing::{Origin, without_specks};
 use super::stretches::{ByContext, Stretch};
 
-/// More runs of one track are not looked at.
-const MOST_RUNS: usize = 1 << 16;
 /// A word has at least so many different contexts; of two, one always follows the other.
 const LEAST_SYMBOLS: usize = 3;
 
@@ -58,7 +56,6 @@ pub(super) fn runs(track: &ByContext, contexts: &[ContextIdx], origin: Origin) -
         }
         is_same
     });
-    all.truncate(MOST_RUNS);
     all
 }
 
@@ -88,8 +85,16 @@ pub(super) fn words(runs: &[Run], marker: ContextIdx, shares: &Shares) -> Option
     words.pop();
     let words = words.get(1..).filter(|words| words.len() > 1)?;
     let mut times: BTreeMap<Vec<ContextIdx>, usize> = BTreeMap::new();
+    let mut contexts: Vec<ContextIdx> = Vec::new();
     for word in words {
-        *times.entry(word.iter().map(|run| run.context).collect()).or_default() += 1;
+        contexts.clear();
+        contexts.extend(word.iter().map(|run| run.context));
+        match times.get_mut(&contexts) {
+            Some(times) => *times += 1,
+            None => {
+                times.insert(contexts.clone(), 1);
+            }
+        }
     }
     let (common, number) = times.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)))?;
     let mut distinct = common.clone();

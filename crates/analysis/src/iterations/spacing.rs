@@ -290,7 +290,20 @@ fn binomial_tail(trials: usize, hits: usize, probability: f64) -> f64 {
             + (trials - k) as f64 * libm::log1p(-probability);
         libm::exp(log)
     };
-    (hits..=trials).map(term).sum::<f64>().min(1.0)
+    // Below the mean there is nothing to be found out; above, each term is smaller than the one
+    // before.
+    if trials > 4096 && hits as f64 <= trials as f64 * probability {
+        return 1.0;
+    }
+    let mut sum = 0.0;
+    for k in hits..=trials {
+        let more = term(k);
+        sum += more;
+        if k as f64 > trials as f64 * probability + 1.0 && more <= sum * 1e-17 {
+            break;
+        }
+    }
+    sum.min(1.0)
 }
 
 #[cfg(test)]

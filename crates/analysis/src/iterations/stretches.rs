@@ -6,8 +6,6 @@ use parallax_base::{ContextIdx, TimeWindow};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextTree, Interval, TraceKind};
 
-use crate::gpu::IDLE_NAMES;
-
 /// From `start` until `end`, in nanoseconds on the trace's clock, a track was in a context or in
 /// something that it called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,112 +23,176 @@ impl Stretch {
 /// Stretches by context, each in order of time and without overlap.
 pub(super) type ByContext = BTreeMap<ContextIdx, Vec<Stretch>>;
 
-/// By position in the tree: whether a stream in that context does nothing.
-pub(crate) fn idle_contexts(tree: &ContextTree) -> Vec<bool> {
-    let is_idle = |context| {
-        tree.enclosing_function(context)
-            .and_then(|function| tree.function_name(function))
-            .is_some_and(|name| IDLE_NAMES.contains(&name))
-    };
-    tree.iter().map(|context| context == ContextTree::ROOT || is_idle(context)).collect()
+/// By position in the tree: whether a location in that context does nothing.
+pub(super) fn idle_contexts(tree: &ContextTree) -> Vec<bool> {
+    let mut out = crate::gpu::idle_contexts(tree);
+    out.iter_mut().take(1).for_each(|root| *root = true);
+    out
 }
 
-/// Collects the stretches of one track in the contexts that `is_wanted`, by position in the tree. A
-/// context of which there are more than `most` is left out.
+/// The contexts whose stretches are wanted, and for each other one which of them it lies in.
+pub(super) struct Wanted {
+    /// By position in the tree: itself where it is wanted, or else the nearest one above.
+    nearest: Vec<Option<ContextIdx>>,
+}
+
+impl Wanted {
+    /// `is_wanted` is by position in the tree.
+    pub(super) fn new(tree: &ContextTree, is_wanted: &[bool]) -> Self {
+        let mut nearest: Vec<Option<ContextIdx>> = vec![None; tree.len()];
+        for context in tree.iter().skip(1) {
+            let above = tree.parent(context).and_then(|above| *nearest.get(above.idx())?);
+            let is_own = is_wanted.get(context.idx()) == Some(&true);
+            if let Some(slot) = nearest.get_mut(context.idx()) {
+                *slot = if is_own { Some(context) } else { above };
+            }
+        }
+        Self { nearest }
+    }
+
+    /// The wanted context that a context lies in, itself included.
+    fn of(&self, context: ContextIdx) -> Option<ContextIdx> {
+        self.nearest.get(context.idx()).copied().flatten()
+    }
+}
+
+/// The stretches of one location.
+pub(super) struct Collected {
+    pub(super) by_context: ByContext,
+    /// There are more stretches than were asked for: those that begin later are not all here.
+    pub(super) full_until: Option<u64>,
+}
+
+/// Collects the stretches of the tracks of one location in the contexts that are `wanted`, `most` of
+/// them.
 ///
 /// Of samples, a stretch goes from the first sample below a context to the first one elsewhere. Of
-/// calls, each call is a stretch.
+/// calls, each call is a stretch. A GPU is in a context while any of its streams is.
 pub(super) fn collect(
+    session: &Session,
+    tracks: &[usize],
+    window: TimeWindow,
+    wanted: &Wanted,
+    most: usize,
+) -> Result<Collected, EngineError> {
+    let mut out = Collected { by_context: ByContext::new(), full_until: None };
+    let each = (most / tracks.len().max(1)).max(1);
+    for &track in tracks {
+        let own = of_track(session, track, window, wanted, each)?;
+        let until = [out.full_until, own.full_until].into_iter().flatten().min();
+        out.full_until = until;
+        for (context, mut list) in own.by_context {
+            out.by_context.entry(context).or_default().append(&mut list);
+        }
+    }
+    if tracks.len() > 1 {
+        for list in out.by_context.values_mut() {
+            list.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
+            *list = overlapping_joined(list);
+        }
+    }
+    Ok(out)
+}
+
+/// Puts stretches together that overlap; those that only touch stay apart.
+fn overlapping_joined(stretches: &[Stretch]) -> Vec<Stretch> {
+    let mut out: Vec<Stretch> = Vec::with_capacity(stretches.len());
+    for stretch in stretches {
+        match out.last_mut() {
+            Some(last) if stretch.start < last.end => last.end = last.end.max(stretch.end),
+            _ => out.push(*stretch),
+        }
+    }
+    out
+}
+
+fn of_track(
     session: &Session,
     track: usize,
     window: TimeWindow,
-    is_wanted: &[bool],
+    wanted: &Wanted,
     most: usize,
-) -> Result<ByContext, EngineError> {
+) -> Result<Collected, EngineError> {
     let store = session.traces()?;
     let tree = session.tree();
     let mut found = ByContext::new();
-    let mut too_many: Vec<ContextIdx> = Vec::new();
+    let (mut num, mut full_until) = (0_usize, None);
     let mut add = |context: ContextIdx, stretch: Stretch| {
-        if stretch.end <= stretch.start || is_wanted.get(context.idx()) != Some(&true) {
+        if stretch.end <= stretch.start {
             return;
         }
-        let list = found.entry(context).or_default();
-        if list.len() < most {
-            list.push(stretch);
-        } else if too_many.last() != Some(&context) {
-            too_many.push(context);
+        num += 1;
+        if num <= most {
+            found.entry(context).or_default().push(stretch);
+        } else {
+            full_until = Some(full_until.unwrap_or(u64::MAX).min(stretch.start));
         }
     };
     let span = window.intersect(super::whole(store));
     match store.kind() {
         TraceKind::Calls => store.visit_calls(track, span, &mut |call| {
-            if let Some(context) = tree.by_source_id(call.context) {
+            let context = tree.by_source_id(call.context);
+            if let Some(context) = context.filter(|&c| wanted.of(c) == Some(c)) {
                 let inside = TimeWindow::new(call.start_nanos, call.end_nanos).intersect(span);
                 add(context, Stretch { start: inside.start_nanos, end: inside.end_nanos });
             }
         })?,
         TraceKind::Samples => {
-            let mut open = Open::default();
-            store.visit(track, span, &mut |interval| {
-                open.advance(tree, interval, span, &mut add);
-            })?;
-            open.close(0, span, &mut add);
+            let mut open = Open { tree, wanted, span, path: Vec::new(), leaf: None, end: 0 };
+            store.visit(track, span, &mut |interval| open.advance(interval, &mut add))?;
+            open.close(None, &mut add);
         }
-    }
-    for context in too_many {
-        found.remove(&context);
     }
     for list in found.values_mut() {
         list.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
     }
-    Ok(found)
+    Ok(Collected { by_context: found, full_until })
 }
 
-/// The contexts that a track is in at a moment of a walk through its samples.
-#[derive(Default)]
-struct Open {
+/// The wanted contexts that a track is in at a moment of a walk through its samples.
+struct Open<'a> {
+    tree: &'a ContextTree,
+    wanted: &'a Wanted,
+    span: TimeWindow,
     /// From the outermost inwards, with the time from which on it is in each.
     path: Vec<(ContextIdx, u64)>,
     leaf: Option<ContextIdx>,
     end: u64,
 }
 
-impl Open {
-    fn advance(
-        &mut self,
-        tree: &ContextTree,
-        interval: Interval,
-        span: TimeWindow,
-        add: &mut impl FnMut(ContextIdx, Stretch),
-    ) {
+impl Open<'_> {
+    fn advance(&mut self, interval: Interval, add: &mut impl FnMut(ContextIdx, Stretch)) {
         let leaf = match interval.context {
             0 => None,
-            id => tree.by_source_id(id).filter(|&context| context != ContextTree::ROOT),
+            id => self.tree.by_source_id(id).and_then(|context| self.wanted.of(context)),
         };
         if interval.start_nanos > self.end {
-            self.close(0, span, add);
+            self.close(None, add);
             self.leaf = None;
         }
         if leaf != self.leaf {
-            let path = leaf.map(|leaf| tree.path(leaf)).unwrap_or_default();
-            let path = path.into_iter().filter(|&context| context != ContextTree::ROOT);
-            let path: Vec<ContextIdx> = path.collect();
-            let same = self.path.iter().zip(&path).take_while(|(open, new)| open.0 == **new);
-            let same = same.count();
             self.end = interval.start_nanos;
-            self.close(same, span, add);
-            let new = path.get(same..).unwrap_or_default();
-            self.path.extend(new.iter().map(|&context| (context, interval.start_nanos)));
+            self.close(leaf, add);
+            let above = self.path.last().map(|(context, _)| *context);
+            let from = self.path.len();
+            let mut next = leaf;
+            while let Some(context) = next.filter(|_| next != above) {
+                self.path.push((context, interval.start_nanos));
+                next = self.tree.parent(context).and_then(|parent| self.wanted.of(parent));
+            }
+            if let Some(new) = self.path.get_mut(from..) {
+                new.reverse();
+            }
             self.leaf = leaf;
         }
         self.end = interval.end_nanos;
     }
 
-    /// Ends what is deeper than `depth`.
-    fn close(&mut self, depth: usize, span: TimeWindow, add: &mut impl FnMut(ContextIdx, Stretch)) {
-        for (context, start) in self.path.drain(depth.min(self.path.len())..) {
-            let inside = TimeWindow::new(start, self.end).intersect(span);
+    /// Ends the contexts that `leaf` does not lie in.
+    fn close(&mut self, leaf: Option<ContextIdx>, add: &mut impl FnMut(ContextIdx, Stretch)) {
+        let is_in = |above| leaf.is_some_and(|leaf| self.tree.is_within(leaf, above));
+        while let Some((context, start)) = self.path.pop_if(|(context, _)| !is_in(*context)) {
+            let inside = TimeWindow::new(start, self.end).intersect(self.span);
             add(context, Stretch { start: inside.start_nanos, end: inside.end_nanos });
         }
     }

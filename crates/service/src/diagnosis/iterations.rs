@@ -49,13 +49,13 @@ pub(super) fn uneven_iterations(
         .into());
     }
     let (finding, _) = opened.find_iterations(&IterationsRequest::default(), control)?;
-    let Some((iterations, cube)) = &finding.iterations else { return Ok(Vec::new()) };
+    let Some((iterations, of)) = &finding.iterations else { return Ok(Vec::new()) };
     let run = finding.window.nanos() as f64 / 1e9;
-    if iterations.tracks.len() < 2 || run <= 0.0 {
+    if iterations.streams.len() < 2 || run <= 0.0 {
         return Ok(Vec::new());
     }
-    let found = opened.found(iterations, cube);
-    let statistics = &found.statistics;
+    let found = opened.found(iterations, of);
+    let statistics = of;
     let interval = iterations.interval_nanos.map(|nanos| nanos as f64 / 1e9);
     let is_worth = |saving: f64| saving / run * 100.0 >= MIN_SAVING_PERCENT;
     let mut told: Vec<Told<'_>> = (statistics.contexts.iter())
@@ -76,7 +76,9 @@ pub(super) fn uneven_iterations(
     let mut numbers = basis(iterations, run);
     let at_stake;
     if let Some((first, others)) = told.split_first() {
-        at_stake = told.iter().map(|told| told.saving).sum::<f64>();
+        // What streams of a GPU execute at the same time is not saved twice.
+        let together = told.iter().map(|told| told.saving).sum::<f64>() * statistics.overlap;
+        at_stake = together.max(first.saving);
         text.push_str(&format!(
             " Balancing {} would save up to {}; {} is slowest in it",
             names.of(first.row.context),
@@ -179,8 +181,8 @@ impl Names<'_> {
             amount(iterations.period_nanos() / 1e9, &Unit::Seconds),
             markers.join(" or "),
             (iterations.span().nanos() as f64 / 1e9 / run * 100.0).min(100.0),
-            iterations.tracks.len(),
-            iterations.group.name(),
+            iterations.streams.len(),
+            iterations.locations_name(),
         )
     }
 }
