@@ -126,5 +126,6 @@ fn pooled(
         members: members.list,
         rows,
         num_wrapped,
+        num_added: 0,
     })
 }

@@ -9,13 +9,15 @@ use parallax_model::{ContextTree, IdentityKind, LocationCatalog, Scope};
 
 use super::read::{SliceParts, visit_values};
 use super::{BalanceRequest, Grouping, MemberRule};
+use crate::devices::Devices;
 
 /// One of those that are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// What a person calls it: `rank 3 thread 0`, or `rank 3`, `node 0x2a803c80` for groups.
+    /// What a person calls it: `rank 3 thread 0`, `rank 3 gpucontext 1 (2 streams)`, or `rank 3`,
+    /// `node 0x2a803c80` for groups.
     pub label: String,
-    /// Its location; of a group, the first one.
+    /// Its location; of a group or of several streams, the first one.
     pub location: LocationIdx,
     /// What the locations of a group have in common.
     pub id: Option<u64>,
@@ -57,22 +59,44 @@ impl Members {
             num_ungrouped: 0,
         };
         match grouping {
-            Grouping::Location => {
-                for location in chosen {
-                    let member = Member {
-                        label: catalog.label(location),
-                        location,
-                        id: None,
-                        has_samples: catalog.num_values(location) > 0,
-                    };
-                    out.of_location[location.idx()] = number(out.list.len());
-                    out.list.push(member);
-                    out.locations.push(location);
-                }
-            }
+            Grouping::Location => out.each(catalog, chosen),
             Grouping::Identity(kind) => out.group(catalog, &chosen, kind),
         }
         out
+    }
+
+    /// Each location for itself, and the streams of a GPU together.
+    fn each(&mut self, catalog: &LocationCatalog, chosen: Vec<LocationIdx>) {
+        let devices = Devices::new(catalog);
+        let mut of_device = HashMap::new();
+        let mut streams: Vec<Vec<LocationIdx>> = Vec::new();
+        for location in chosen {
+            let has_samples = catalog.num_values(location) > 0;
+            let next = self.list.len();
+            let at = match devices.of(location) {
+                Some(device) => *of_device.entry(device).or_insert(next),
+                None => next,
+            };
+            match (self.list.get_mut(at), streams.get_mut(at)) {
+                (Some(member), Some(of)) => {
+                    member.has_samples |= has_samples;
+                    of.push(location);
+                }
+                _ => {
+                    let label = String::new();
+                    self.list.push(Member { label, location, id: None, has_samples });
+                    streams.push(vec![location]);
+                }
+            }
+            self.of_location[location.idx()] = number(at);
+            self.locations.push(location);
+        }
+        for (member, streams) in self.list.iter_mut().zip(&streams) {
+            member.label = match streams.as_slice() {
+                [location] => catalog.label(*location),
+                several => devices.label(several),
+            };
+        }
     }
 
     fn group(&mut self, catalog: &LocationCatalog, chosen: &[LocationIdx], kind: IdentityKind) {

@@ -9,12 +9,16 @@
 //! that never reached a function counts as 0, and the helper threads of MPI, which have an entry
 //! of their own, do not count among the ranks. Groups (ranks, nodes) count whenever they have any
 //! sample at all. [`MemberRule::StoredOnly`] counts stored values only, as hpcanalysis does.
+//!
+//! **GPUs.** The streams of a GPU are one member. Its times are those in which any of its streams is
+//! busy, as far as a trace says when that is, or else the sum over its streams; all else is a sum.
 
 mod distribution;
 mod functions;
 mod histogram;
 mod members;
 pub(crate) mod read;
+mod streams;
 mod table;
 
 use std::collections::HashMap;
@@ -30,6 +34,7 @@ pub use members::Member;
 
 use members::{Members, Presence};
 use read::{SliceParts, visit_values};
+use streams::Streams;
 
 /// Values at least this large are counters that ran below zero in one sample.
 pub(crate) const WRAPPED: f64 = parallax_engine::WRAPPED_COUNT;
@@ -40,7 +45,7 @@ const MAX_CELLS: usize = 4 << 20;
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Grouping {
-    /// Every location for itself.
+    /// Every location for itself; the streams of a GPU together.
     Location,
     /// The values of all locations with the same rank, node, ... are added up first. Locations
     /// without such an element are left out.
@@ -162,6 +167,9 @@ pub struct Balance {
     pub num_ungrouped: usize,
     /// Values that were left out because they are not finite, or counters that wrapped below zero.
     pub num_wrapped: u64,
+    /// GPUs the times of whose streams were added up, because no trace says when they overlap: they
+    /// may be more than the time of the GPU.
+    pub num_added: usize,
 }
 
 impl Balance {
@@ -267,6 +275,7 @@ fn compute(
     let parts = SliceParts { locations: &members.locations, metric: id };
     let subjects = plans.iter().flat_map(|plan| plan.subject.iter().copied());
     let presence = Presence::new(session, request, &members, subjects, control)?;
+    let streams = Streams::new(session, request, &members.locations);
     let width = members.list.len();
     let is_difference = request.scope == Scope::LexicalAware;
     let batch = (MAX_CELLS / width.max(1)).max(1);
@@ -283,11 +292,13 @@ fn compute(
             }
         }
         let contexts: Vec<ContextIdx> = uses.keys().copied().collect();
+        let factors = streams.factors(session, &request.scope, plans, control)?;
         visit_values(session, &parts, &contexts, control, |location, context, value| {
             if !value.is_finite() || value.abs() >= WRAPPED {
                 num_wrapped += 1;
             } else if let Some(member) = members.of(location) {
                 for &(row, weight) in uses.get(&context).into_iter().flatten() {
+                    let value = value * factors.of(location, row);
                     cells[row * width + member] += weight * value;
                     if is_difference {
                         sizes[row * width + member] += value.abs();
@@ -320,6 +331,7 @@ fn compute(
         members: members.list,
         rows,
         num_wrapped,
+        num_added: streams.num_added,
     })
 }
 
