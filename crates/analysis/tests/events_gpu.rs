@@ -84,6 +84,8 @@ impl Drawn {
                 bytes: 0,
                 send_nanos,
                 receive_nanos,
+                posted_nanos: u64::MAX,
+                completed_nanos: u64::MAX,
             };
             conversion.link(row).unwrap();
         }

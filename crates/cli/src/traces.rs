@@ -11,8 +11,8 @@ use anyhow::Context as _;
 use parallax_base::{Folder, Issues, MemorySink};
 use parallax_native::{DiskFolder, DiskSink, discard, remove_abandoned};
 use parallax_service::{
-    Alignment, Control, ConvertOptions, OpenLimits, Opened, TraceInput, WorkflowRequest,
-    convert as convert_trace, convert_workflow, open, recognise_trace,
+    ARCHIVE_VERSION, Alignment, Control, ConvertOptions, OpenLimits, Opened, TraceInput,
+    WorkflowRequest, convert as convert_trace, convert_workflow, open, recognise_trace,
 };
 
 use crate::room::{self, Needed};
@@ -240,6 +240,8 @@ fn cache_folder() -> Option<PathBuf> {
 /// Names the archive by what it is made of: a trace of which any file changes gets another one.
 fn cache_name(file: &Path, input: &TraceInput) -> String {
     let mut hasher = DefaultHasher::new();
+    // Older archives can be read, but say less.
+    ARCHIVE_VERSION.hash(&mut hasher);
     let place = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     place.hash(&mut hasher);
     let folder = place.parent().unwrap_or(Path::new("."));

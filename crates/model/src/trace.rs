@@ -223,6 +223,12 @@ pub struct Message {
     pub tag: i64,
     /// Size in bytes.
     pub bytes: u64,
+    /// When the receive was posted (`MPI_Irecv`); `None` for blocking receives, and where the
+    /// source does not say.
+    pub posted_nanos: Option<u64>,
+    /// When the request of a send that does not block (`MPI_Isend`) was complete; `None` for
+    /// blocking sends, and where the source does not say.
+    pub completed_nanos: Option<u64>,
     /// Whether the two sides disagree about the size.
     pub is_doubtful: bool,
 }
@@ -242,7 +248,7 @@ pub struct CollectivePart {
     pub track: u32,
     /// Operation, as OTF2 numbers them; 255 when unknown.
     pub operation: u8,
-    /// Communicator.
+    /// Communicator; all-ones for one that has this rank only.
     pub communicator: u32,
     /// Rank of the root.
     pub root: Option<u64>,

@@ -76,6 +76,7 @@ pub use over_time::{OverTimeAnswer, OverTimeBy, OverTimeRequest, OverTimeWhat};
 pub use parallax_analysis as analysis;
 pub use parallax_base::{Control, Issue, Issues, Limits as OpenLimits, Severity, TimeWindow, Unit};
 pub use parallax_engine::{CallsQuestion, Column, FlatBy, Table, TrackRange};
+pub use parallax_formats::archive::VERSION as ARCHIVE_VERSION;
 pub use parallax_import::convert::{
     Alignment, ConvertOptions, TraceInput, WorkflowInput, convert, convert_workflow,
     recognise as recognise_trace,

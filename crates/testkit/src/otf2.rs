@@ -359,18 +359,144 @@ pub fn generate(shape: &Shape) -> (BTreeMap<String, Vec<u8>>, Vec<Planted>) {
         files.insert(format!("traces/{rank}.def"), local.finish());
         planted.push(known);
     }
-    let (definitions, count) = definitions(shape, &planted);
+    let events: Vec<u64> = planted.iter().map(|known| 2 * (known.calls + known.messages)).collect();
+    let end = planted.iter().map(|known| known.last_ticks).max().unwrap_or(START_TICKS);
+    finish(shape, &mut files, &["main", "solve", "step"], &events, end);
+    (files, planted)
+}
+
+/// Adds what a trace has beside its events: definitions and the anchor.
+fn finish(
+    shape: &Shape,
+    files: &mut BTreeMap<String, Vec<u8>>,
+    regions: &[&str],
+    events: &[u64],
+    end_ticks: u64,
+) {
+    let (definitions, count) = definitions(shape, regions, events, end_ticks);
     files.insert("traces.def".into(), definitions.finish());
     let anchor = Anchor {
         order: shape.order,
         chunk_size: shape.chunk_size,
         substrate: 1,
         compression: 1,
-        locations: shape.locations.into(),
+        locations: events.len() as u64,
         definitions: count,
     };
     files.insert("traces.otf2".into(), anchor.bytes());
-    (files, planted)
+}
+
+/// The communicator of all ranks of a written program.
+pub const WORLD: u32 = 0;
+/// The communicator of each rank alone, one definition for all, as Score-P writes it.
+pub const ALONE: u32 = 1;
+
+/// What a rank of a written program does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Enters a region, by its name.
+    Enter(&'static str),
+    /// Leaves the region that it entered last.
+    Leave,
+    /// Sends bytes to a rank, and blocks.
+    Send(u32, u64),
+    /// Has received bytes from a rank, in a call that blocks.
+    Receive(u32, u64),
+    /// Starts to send bytes to a rank, with the number of a request.
+    Isend(u32, u64, u64),
+    /// What the request started to send is sent.
+    IsendComplete(u64),
+    /// Posts a receive, with the number of a request.
+    IrecvRequest(u64),
+    /// Has received bytes from a rank for a request.
+    Irecv(u32, u64, u64),
+    /// Gives up a request.
+    Cancel(u64),
+    /// Comes to a collective operation.
+    CollectiveBegin,
+    /// Goes on after one: its number, communicator and root.
+    CollectiveEnd(u8, u32, Option<u32>),
+}
+
+/// The files of a trace in which each rank does these steps, at these nanoseconds after
+/// [`START_TICKS`]. Messages have tag 0.
+#[must_use]
+pub fn write(shape: &Shape, ranks: &[Vec<(u64, Step)>]) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut regions: Vec<&str> = Vec::new();
+    let (mut events, mut end) = (Vec::new(), START_TICKS);
+    for (rank, steps) in ranks.iter().enumerate() {
+        let mut file = File::events(shape.order, shape.chunk_size);
+        let mut open = Vec::new();
+        for &(nanos, step) in steps {
+            let time = START_TICKS + nanos;
+            end = end.max(time);
+            let message = |peer, bytes| file.fields().c32(peer).c32(WORLD).c32(0).c64(bytes);
+            match step {
+                Step::Enter(name) => {
+                    let known = regions.iter().position(|region| *region == name);
+                    let region = known.unwrap_or(regions.len());
+                    if known.is_none() {
+                        regions.push(name);
+                    }
+                    open.push(region as u32);
+                    file.enter(time, region as u32);
+                }
+                Step::Leave => file.leave(time, open.pop().unwrap_or(0)),
+                Step::Send(peer, bytes) => file.event(time, 14, &message(peer, bytes)),
+                Step::Receive(peer, bytes) => file.event(time, 18, &message(peer, bytes)),
+                Step::Isend(peer, bytes, request) => {
+                    file.event(time, 15, &message(peer, bytes).c64(request));
+                }
+                Step::Irecv(peer, bytes, request) => {
+                    file.event(time, 19, &message(peer, bytes).c64(request));
+                }
+                Step::IsendComplete(request) => file.bare(time, 16, request),
+                Step::IrecvRequest(request) => file.bare(time, 17, request),
+                Step::Cancel(request) => file.bare(time, 21, request),
+                Step::CollectiveBegin => file.event(time, 22, &file.fields()),
+                Step::CollectiveEnd(operation, communicator, root) => {
+                    let fields = file.fields().u8(operation).c32(communicator);
+                    let fields = fields.c32(root.unwrap_or(u32::MAX)).c64(8).c64(8);
+                    file.event(time, 23, &fields);
+                }
+            }
+        }
+        events.push(file.event_count());
+        files.insert(format!("traces/{rank}.evt"), file.finish());
+        let local = File::definitions(shape.order, shape.chunk_size);
+        files.insert(format!("traces/{rank}.def"), local.finish());
+    }
+    finish(shape, &mut files, &regions, &events, end);
+    files
+}
+
+/// How long each rank of [`halo_exchange`] is in `MPI_Sendrecv` in all, in nanoseconds, and how
+/// long of that it waits.
+pub const HALO_NANOS: [(u64, u64); 2] = [(91_100_000, 90_000_000), (1_100_000, 0)];
+
+/// Two ranks that exchange with `MPI_Sendrecv` after each of 100 steps of 1 ms, of which rank 1
+/// computes 0.989 ms and rank 0 0.089 ms: rank 0 waits 0.9 ms in each, and the exchange takes
+/// 0.011 ms.
+#[must_use]
+pub fn halo_exchange() -> BTreeMap<String, Vec<u8>> {
+    let rank = |rank: u32, computes: u64| {
+        let mut steps = vec![(0, Step::Enter("main"))];
+        for step in 0..100 {
+            let begin = step * 1_000_000;
+            steps.extend([
+                (begin, Step::Enter("compute")),
+                (begin + computes, Step::Leave),
+                (begin + computes, Step::Enter("MPI_Sendrecv")),
+                (begin + computes, Step::Send(1 - rank, 8192)),
+                (begin + 1_000_000, Step::Receive(1 - rank, 8192)),
+                (begin + 1_000_000, Step::Leave),
+            ]);
+        }
+        steps.push((100_000_000, Step::Leave));
+        steps
+    };
+    write(&Shape::default(), &[rank(0, 89_000), rank(1, 989_000)])
 }
 
 /// How deep the regions of a generated trace are nested.
@@ -408,7 +534,7 @@ fn location(shape: &Shape, rank: u32) -> (File, Planted) {
     (file, known)
 }
 
-fn definitions(shape: &Shape, planted: &[Planted]) -> (File, u64) {
+fn definitions(shape: &Shape, regions: &[&str], events: &[u64], end_ticks: u64) -> (File, u64) {
     let mut file = File::definitions(shape.order, shape.chunk_size);
     let mut count = 0;
     let mut add = |kind, fields: Fields| {
@@ -416,27 +542,30 @@ fn definitions(shape: &Shape, planted: &[Planted]) -> (File, u64) {
         count += 1;
     };
     let f = || Fields::new(shape.order);
-    let end = planted.iter().map(|known| known.last_ticks).max().unwrap_or(START_TICKS);
-    add(5, f().c64(1_000_000_000).c64(START_TICKS).c64(end - START_TICKS).c64(u64::MAX));
-    let names = ["", "machine", "main", "solve", "step", "world", "rank"];
-    for (id, name) in (0..).zip(names) {
+    add(5, f().c64(1_000_000_000).c64(START_TICKS).c64(end_ticks - START_TICKS).c64(u64::MAX));
+    let names = ["", "machine", "world", "self", "rank"];
+    let first = names.len() as u32;
+    for (id, name) in (0..).zip(names.iter().chain(regions)) {
         add(10, f().c32(id).text(name));
     }
     add(12, f().c32(0).c32(1).c32(1).c32(u32::MAX));
-    for (rank, known) in (0..).zip(planted) {
-        let events = 2 * (known.calls + known.messages);
-        add(13, f().c32(rank).c32(6).u8(1).c32(0).c32(u32::MAX));
-        add(14, f().c64(rank.into()).c32(6).u8(1).c64(events).c32(rank));
+    for (rank, events) in (0..).zip(events) {
+        add(13, f().c32(rank).c32(4).u8(1).c32(0).c32(u32::MAX));
+        add(14, f().c64(rank.into()).c32(4).u8(1).c64(*events).c32(rank));
     }
-    for region in 0..DEPTH as u32 {
-        let fields = f().c32(region).c32(2 + region).c32(0).u8(0).c32(0).c32(0).c32(0);
-        add(15, fields.c32(2 + region).u8(1).u8(1).c32(0));
+    for (region, name) in (0..).zip(regions) {
+        let paradigm = if name.starts_with("MPI_") { 4 } else { 1 };
+        let fields = f().c32(region).c32(first + region).c32(0).u8(0).c32(0).c32(0).c32(0);
+        add(15, fields.c32(first + region).u8(1).u8(paradigm).c32(0));
     }
-    for (id, kind) in [(0, 4), (1, 5)] {
-        let head = f().c32(id).c32(0).u8(kind).c32(shape.locations);
-        let members = (0..shape.locations).fold(head, |fields, rank| fields.c64(rank.into()));
+    let locations = events.len() as u32;
+    for (id, kind, members) in [(0, 4, locations), (1, 5, locations), (2, 6, 0)] {
+        let head = f().c32(id).c32(0).u8(kind).c32(members);
+        let members = (0..members).fold(head, |fields, rank| fields.c64(rank.into()));
         add(18, members.u8(kind).u8(4).c32(0));
     }
-    add(22, f().c32(0).c32(5).c32(1).c32(u32::MAX).c32(0));
+    for (id, name, group) in [(WORLD, 2, 1), (ALONE, 3, 2)] {
+        add(22, f().c32(id).c32(name).c32(group).c32(u32::MAX).c32(0));
+    }
     (file, count)
 }

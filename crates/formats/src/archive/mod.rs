@@ -21,8 +21,11 @@ pub use writer::{ArchiveWriter, WriteError};
 
 use table::Layout;
 
-/// The version of the layout that is written and read.
+/// The version of the layout that is written.
 pub const VERSION: u32 = 3;
+
+/// The oldest version that is read. Its messages do not say when receives were posted.
+pub const OLDEST_VERSION: u32 = 2;
 
 /// The file that makes a folder an archive, and is written last.
 pub const MANIFEST: &str = "manifest.arrow";

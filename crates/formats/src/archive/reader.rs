@@ -8,11 +8,11 @@ use parallax_base::{Folder, Limits};
 
 use super::records::{
     CollectiveRow, ComponentRow, ContextRow, CounterRow, Fact, FunctionRow, IntervalRow, IssueRow,
-    MarkerRow, MessageRow, NONE_32, NodeRow, OpenRow, ProfileRow, Record, SpanRow, SumRow,
-    TrackRow, ValueRow,
+    MarkerRow, MessageRow, MessageRow2, NONE_32, NodeRow, OpenRow, ProfileRow, Record, SpanRow,
+    SumRow, TrackRow, ValueRow,
 };
 use super::table::{Batch, Layout, Table};
-use super::{MANIFEST, VERSION, keys};
+use super::{MANIFEST, OLDEST_VERSION, VERSION, keys};
 use crate::FormatError;
 
 /// An opened archive. Costs what its small tables cost; intervals, sums, messages and values are
@@ -44,6 +44,8 @@ pub struct Archive {
     profile: Table,
     profile_starts: OnceLock<Vec<(u32, usize)>>,
     messages: Table,
+    /// Whether messages say when receives were posted: since version 3.
+    has_requests: bool,
     collectives: Table,
     values: Table,
     markers: Table,
@@ -66,7 +68,7 @@ impl Archive {
         let facts: Vec<Fact> = all(&open(Fact::LAYOUT)?, limits)?;
         let facts: BTreeMap<_, _> = facts.into_iter().map(|f| (f.key, f.value)).collect();
         let version = facts.get(keys::VERSION).and_then(|text| text.parse::<u32>().ok());
-        if version != Some(VERSION) {
+        let Some(version) = version.filter(|v| (OLDEST_VERSION..=VERSION).contains(v)) else {
             return Err(FormatError::Unsupported {
                 file: MANIFEST.into(),
                 what: version.map_or("an archive without a version".into(), |version| {
@@ -74,7 +76,9 @@ impl Archive {
                 }),
                 hint: "convert the trace again with this program",
             });
-        }
+        };
+        let is_old = version < 3;
+        let messages = if is_old { MessageRow2::LAYOUT } else { MessageRow::LAYOUT };
         let opened: Vec<OpenRow> = all(&open(OpenRow::LAYOUT)?, limits)?;
         let mut archive = Self {
             facts,
@@ -92,7 +96,8 @@ impl Archive {
             sums: open(SumRow::LAYOUT)?,
             profile: open(ProfileRow::LAYOUT)?,
             profile_starts: OnceLock::new(),
-            messages: open(MessageRow::LAYOUT)?,
+            messages: open(messages)?,
+            has_requests: !is_old,
             collectives: open(CollectiveRow::LAYOUT)?,
             values: open(ValueRow::LAYOUT)?,
             markers: open(MarkerRow::LAYOUT)?,
@@ -229,8 +234,13 @@ impl Archive {
     ///
     /// # Errors
     /// When the batch is broken or the source fails.
-    pub fn messages(&self, index: usize) -> Result<Batch<'_>, FormatError> {
-        self.messages.batch(index)
+    pub fn messages(&self, index: usize) -> Result<Vec<MessageRow>, FormatError> {
+        let batch = self.messages.batch(index)?;
+        Ok(if self.has_requests {
+            MessageRow::rows(&batch)
+        } else {
+            MessageRow2::rows(&batch).into_iter().map(MessageRow::from).collect()
+        })
     }
 
     /// Batch `index` of the collective operations.

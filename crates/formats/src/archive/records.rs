@@ -282,6 +282,55 @@ record! {
         send_nanos: U64 u64,
         /// When it was received; the time of the send where no receive was found.
         receive_nanos: U64 u64,
+        /// When the receive was posted, where it does not block; all-ones for blocking receives,
+        /// where the source does not say, and for other links.
+        posted_nanos: U64 u64,
+        /// When the request of the send was complete, where it does not block; all-ones for
+        /// blocking sends, where the source does not say, and for other links.
+        completed_nanos: U64 u64,
+    }
+}
+
+record! {
+    /// [`MessageRow`] as version 2 of archives has it.
+    MessageRow2 in "messages.arrow" {
+        /// As in version 3, and so are all others.
+        kind: U8 u8,
+        /// Flags.
+        flags: U8 u8,
+        /// Sending track.
+        sender: U32 u32,
+        /// Receiving track.
+        receiver: U32 u32,
+        /// Communicator.
+        communicator: U32 u32,
+        /// Tag.
+        tag: I64 i64,
+        /// Size in bytes.
+        bytes: U64 u64,
+        /// When it was sent.
+        send_nanos: U64 u64,
+        /// When it was received.
+        receive_nanos: U64 u64,
+    }
+}
+
+impl From<MessageRow2> for MessageRow {
+    fn from(row: MessageRow2) -> Self {
+        let MessageRow2 { kind, flags, sender, receiver, communicator, tag, bytes, .. } = row;
+        Self {
+            kind,
+            flags,
+            sender,
+            receiver,
+            communicator,
+            tag,
+            bytes,
+            send_nanos: row.send_nanos,
+            receive_nanos: row.receive_nanos,
+            posted_nanos: NONE_64,
+            completed_nanos: NONE_64,
+        }
     }
 }
 
@@ -314,7 +363,7 @@ record! {
         track: U32 u32,
         /// Operation, as OTF2 numbers them: 0 barrier, 1 bcast, 2 gather, ... 255 unknown.
         operation: U8 u8,
-        /// Communicator.
+        /// Communicator; all-ones for one that has this rank only.
         communicator: U32 u32,
         /// Rank of the root; all-ones where there is none.
         root: U64 u64,

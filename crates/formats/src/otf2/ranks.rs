@@ -38,6 +38,16 @@ impl<'d> Ranks<'d> {
         self.member(if is_in_a { comm.group_b } else { comm.group_a }, rank, own)
     }
 
+    /// Whether `comm` has one rank, whoever calls: `MPI_COMM_SELF`, which all locations share as a
+    /// definition, and a group of one.
+    #[must_use]
+    pub fn is_self(&self, comm: CommId) -> bool {
+        let group = self.definitions.comms.get(comm).map(|comm| comm.group);
+        group.and_then(|group| self.definitions.groups.get(group)).is_some_and(|group| {
+            group.group_type == GroupType::COMM_SELF || group.members.len() == 1
+        })
+    }
+
     fn member(&self, group: GroupId, rank: u32, own: LocationId) -> Option<LocationId> {
         let group = self.definitions.groups.get(group)?;
         if group.group_type == GroupType::COMM_SELF {

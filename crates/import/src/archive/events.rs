@@ -39,7 +39,7 @@ impl Events {
             receives: row.receives,
             metrics: row.metrics,
             others: row.others,
-            declared: (row.declared != NONE_64).then_some(row.declared),
+            declared: some_64(row.declared),
         });
         let counters = archive
             .counters
@@ -72,6 +72,10 @@ fn some_32(value: u32) -> Option<u32> {
     (value != NONE_32).then_some(value)
 }
 
+fn some_64(value: u64) -> Option<u64> {
+    (value != NONE_64).then_some(value)
+}
+
 fn message(row: &MessageRow) -> Message {
     let has = |flag: u8| row.flags & flag != 0;
     Message {
@@ -87,6 +91,8 @@ fn message(row: &MessageRow) -> Message {
         communicator: row.communicator,
         tag: row.tag,
         bytes: row.bytes,
+        posted_nanos: some_64(row.posted_nanos),
+        completed_nanos: some_64(row.completed_nanos),
         is_doubtful: has(OTHER_SIZE),
     }
 }
@@ -106,7 +112,7 @@ impl EventStore for Events {
         visit: &mut dyn FnMut(Message),
     ) -> Result<(), StoreError> {
         for (index, _) in self.batches(0, window) {
-            for row in MessageRow::rows(&self.archive.messages(index).map_err(|e| failed(&e))?) {
+            for row in self.archive.messages(index).map_err(|e| failed(&e))? {
                 let from = row.send_nanos.min(row.receive_nanos);
                 let to = row.send_nanos.max(row.receive_nanos);
                 if from < window.end_nanos && to >= window.start_nanos {
@@ -137,7 +143,7 @@ impl EventStore for Events {
                         track: row.track,
                         operation: row.operation,
                         communicator: row.communicator,
-                        root: (row.root != NONE_64).then_some(row.root),
+                        root: some_64(row.root),
                         sent: row.sent,
                         received: row.received,
                         start_nanos: row.start_nanos,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use parallax_base::{Control, Issues, LimitExceeded, Limits, Place, Severity, Source, Stage};
-use parallax_formats::archive::{MessageRow, NONE_32, keys};
+use parallax_formats::archive::{MessageRow, NONE_32, NONE_64, keys};
 use parallax_formats::json_trace::{
     ArgValue, ChromeEvent, ChromeReader, EventId, NameId, Phase, TraceOptions, TrackId,
 };
@@ -549,6 +549,8 @@ impl Gathering {
                     bytes: 0,
                     send_nanos: start.unwrap_or(some).nanos,
                     receive_nanos: end.unwrap_or(some).nanos,
+                    posted_nanos: NONE_64,
+                    completed_nanos: NONE_64,
                 })
             };
             for end in &flow.ends {

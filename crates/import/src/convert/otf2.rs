@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Issues, Limits, Place, Severity, Stage, threads};
-use parallax_formats::archive::{FunctionRow, keys};
+use parallax_formats::archive::{FunctionRow, NONE_32, keys};
 use parallax_formats::otf2::{
     Archive, Base, ClockProperties, Definitions, Event, EventFile, EventReader, IoOperationMode,
     LocationGroupId, LocationId, LocationType, MetricId, Paradigm, Ranks, Record, RegionId,
@@ -182,21 +182,28 @@ fn apply(
     match record.event {
         Event::Enter { region } => builder.enter(nanos, tables.function(region)),
         Event::Leave { region } => builder.leave(nanos, Some(tables.function(region))),
-        Event::MpiSend { receiver, comm, tag, length_bytes }
-        | Event::MpiIsend { receiver, comm, tag, length_bytes, .. } => {
+        Event::MpiSend { receiver, comm, tag, length_bytes } => {
             builder.message(message(receiver, comm, tag, length_bytes, true));
         }
-        Event::MpiRecv { sender, comm, tag, length_bytes }
-        | Event::MpiIrecv { sender, comm, tag, length_bytes, .. } => {
+        Event::MpiIsend { receiver, comm, tag, length_bytes, request } => {
+            builder.post_send(message(receiver, comm, tag, length_bytes, true), request);
+        }
+        Event::MpiIsendComplete { request } => builder.complete_send(nanos, request),
+        Event::MpiIrecvRequest { request } => builder.post_receive(nanos, request),
+        Event::MpiRecv { sender, comm, tag, length_bytes } => {
             builder.message(message(sender, comm, tag, length_bytes, false));
         }
+        Event::MpiIrecv { sender, comm, tag, length_bytes, request } => {
+            builder.complete_receive(message(sender, comm, tag, length_bytes, false), request);
+        }
+        Event::MpiRequestCancelled { request } => builder.cancel_request(nanos, request),
         Event::MpiCollectiveBegin {} => builder.begin_collective(nanos),
         Event::MpiCollectiveEnd { op, comm, root, sent_bytes, received_bytes } => {
             builder.end_collective(Collective {
                 start_nanos: nanos,
                 end_nanos: nanos,
                 operation: op.0,
-                communicator: comm.0,
+                communicator: if tables.ranks.is_self(comm) { NONE_32 } else { comm.0 },
                 root: (root < u32::MAX - 1).then_some(u64::from(root)),
                 sent: sent_bytes,
                 received: received_bytes,

@@ -476,8 +476,8 @@ impl Conversion {
         let row = u32::try_from(number).unwrap_or(NONE_32);
         let Some(track) = self.tracks.get_mut(number) else { return Ok(()) };
         if let Some(&own) = self.peers.get(number) {
-            for endpoint in track.endpoints.drain(..) {
-                self.matcher.offer(own, endpoint, &mut self.issues)?;
+            for side in track.endpoints.drain(..) {
+                self.matcher.offer(own, side, &mut self.issues)?;
             }
         }
         for part in track.collectives.drain(..) {

@@ -5,9 +5,10 @@ use std::io;
 use std::sync::Arc;
 
 use parallax_base::{FolderSink, Issues, Place, Severity, Stage};
-use parallax_formats::archive::{MessageRow, NONE_32};
+use parallax_formats::archive::{MessageRow, NONE_32, NONE_64};
 
 use super::conversion::ConversionError;
+use super::requests::Side;
 use super::sorter::{Packer, Sorter, Unpacker};
 use super::track::{Endpoint, Peer};
 
@@ -51,15 +52,42 @@ enum Deferred {
 }
 
 /// What a waiting side takes, about: its numbers, and its part of a queue and a table.
-const WAITING_BYTES: usize = 48;
+const WAITING_BYTES: usize = 56;
 
-/// Key, side, number, time and size of a side.
-const SIDE_BYTES: usize = KEY_BYTES + 1 + 3 * 8;
+/// Key, side, number, and what is known of a side.
+const SIDE_BYTES: usize = KEY_BYTES + 1 + 8 + HALF_BYTES;
 const KEY_BYTES: usize = 3 * 4 + 8;
-/// Key, position among those of its key and side, side, time and size.
+const HALF_BYTES: usize = 3 * 8;
+/// Key, position among those of its key and side, side, and what is known of it.
 const PAIR_BYTES: usize = SIDE_BYTES;
+/// Key, side, when it was posted, number, and what is known of it.
+const JOINED_BYTES: usize = SIDE_BYTES + 8;
 /// All fields of a row, the time of sending first.
-const ROW_BYTES: usize = 4 * 8 + 3 * 4 + 2;
+const ROW_BYTES: usize = 6 * 8 + 3 * 4 + 2;
+
+/// What is known of a side beside its key.
+#[derive(Debug, Clone, Copy)]
+struct Half {
+    nanos: u64,
+    bytes: u64,
+    /// Of a receive when it was posted, of a send when it was complete; all-ones for none.
+    request_nanos: u64,
+}
+
+impl Half {
+    /// When it was posted, as far as that is known: sides are matched in this order.
+    fn posted_nanos(&self, is_send: bool) -> u64 {
+        if is_send { self.nanos } else { self.nanos.min(self.request_nanos) }
+    }
+
+    fn pack<const N: usize>(self, row: Packer<N>) -> [u8; N] {
+        row.u64(self.nanos).u64(self.bytes).u64(self.request_nanos).finish()
+    }
+
+    fn unpack(row: &mut Unpacker<'_>) -> Self {
+        Self { nanos: row.u64(), bytes: row.u64(), request_nanos: row.u64() }
+    }
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Key {
@@ -72,8 +100,8 @@ struct Key {
 /// Only one of the two is filled while tracks are read.
 #[derive(Debug, Default)]
 struct Waiting {
-    sends: VecDeque<(u64, u64)>,
-    receives: VecDeque<(u64, u64)>,
+    sends: VecDeque<Half>,
+    receives: VecDeque<Half>,
 }
 
 impl Waiting {
@@ -143,17 +171,13 @@ impl Matcher {
         track.unwrap_or(NONE_32)
     }
 
-    /// Takes one side of a message of `own`. Sides of one track come in order of time.
-    pub(super) fn offer(
-        &mut self,
-        own: Peer,
-        endpoint: Endpoint,
-        issues: &mut Issues,
-    ) -> io::Result<()> {
-        let Endpoint { nanos, partner, communicator, tag, bytes, is_send } = endpoint;
+    /// Takes one side of a message of `own`. Sides of one track come in the order in which they
+    /// were posted.
+    pub(super) fn offer(&mut self, own: Peer, side: Side, issues: &mut Issues) -> io::Result<()> {
+        let Endpoint { nanos, partner, communicator, tag, bytes, is_send } = side.endpoint;
         let (sender, receiver) = if is_send { (Some(own), partner) } else { (partner, Some(own)) };
         let key = Key { sender, receiver, communicator, tag };
-        let own = (nanos, bytes);
+        let own = Half { nanos, bytes, request_nanos: side.request_nanos.unwrap_or(NONE_64) };
         if partner.is_none() {
             self.alone(key, own, is_send, issues);
             return Ok(());
@@ -180,10 +204,10 @@ impl Matcher {
     }
 
     /// A side is matched at the end.
-    fn defer(&mut self, key: Key, (nanos, bytes): (u64, u64), is_send: bool) -> io::Result<()> {
-        let row = key.pack().u8(u8::from(!is_send)).u64(self.num_late).u64(nanos).u64(bytes);
+    fn defer(&mut self, key: Key, side: Half, is_send: bool) -> io::Result<()> {
+        let row = key.pack().u8(u8::from(!is_send)).u64(self.num_late);
         self.num_late += 1;
-        self.late.push(row.finish())
+        self.late.push(side.pack(row))
     }
 
     /// Defers the keys under which most waits.
@@ -220,14 +244,14 @@ impl Matcher {
         Ok(())
     }
 
-    /// Two sides belong together: time and size of each.
-    fn matched(&mut self, key: Key, send: (u64, u64), receive: (u64, u64), issues: &mut Issues) {
+    /// Two sides belong together.
+    fn matched(&mut self, key: Key, send: Half, receive: Half, issues: &mut Issues) {
         let (sender, receiver) = (self.track(key.sender), self.track(key.receiver));
         let mut flags = 0;
-        if receive.0 < send.0 {
+        if receive.nanos < send.nanos {
             flags |= BACKWARDS;
-            let by = send.0 - receive.0;
-            let place = Place::Time { nanos: receive.0 };
+            let by = send.nanos - receive.nanos;
+            let place = Place::Time { nanos: receive.nanos };
             issues.report(Severity::Warning, Stage::Import, "message-backwards", place, || {
                 format!(
                     "a message from track {sender} to track {receiver} is received {by} ns before \
@@ -235,18 +259,18 @@ impl Matcher {
                 )
             });
         }
-        if receive.1 != send.1 {
+        if receive.bytes != send.bytes {
             flags |= OTHER_SIZE;
-            let place = Place::Time { nanos: send.0 };
+            let place = Place::Time { nanos: send.nanos };
             issues.report(Severity::Warning, Stage::Import, "message-sizes", place, || {
                 format!(
                     "track {sender} sends {} bytes to track {receiver}, which receives {}: other \
                      messages may be matched wrongly too",
-                    send.1, receive.1
+                    send.bytes, receive.bytes
                 )
             });
         }
-        self.done.push(self.row(key, flags, send, receive.0));
+        self.done.push(self.row(key, flags, Some(send), Some(receive)));
     }
 
     /// Ends matching; `others` are peers that turned out to be others. What still waits then has no
@@ -293,8 +317,8 @@ impl Matcher {
             known.sends.append(&mut waiting.sends);
             known.receives.append(&mut waiting.receives);
             // Several peers may have turned out to be one.
-            known.sends.make_contiguous().sort_by_key(|side| side.0);
-            known.receives.make_contiguous().sort_by_key(|side| side.0);
+            known.sends.make_contiguous().sort_by_key(|side| side.posted_nanos(true));
+            known.receives.make_contiguous().sort_by_key(|side| side.posted_nanos(false));
         }
     }
 
@@ -310,40 +334,43 @@ impl Matcher {
         let part = self.memory_bytes / 8;
         let empty = Sorter::new(Arc::clone(&self.sink), "none", 0);
         let sides = std::mem::replace(&mut self.late, empty);
-        let mut joined = Sorter::<SIDE_BYTES>::new(Arc::clone(&self.sink), "joined", part);
+        let mut joined = Sorter::<JOINED_BYTES>::new(Arc::clone(&self.sink), "joined", part);
         let mut pairs = Sorter::<PAIR_BYTES>::new(Arc::clone(&self.sink), "pairs", part);
         let mut numbers = Numbers::default();
         let mut sides = sides.finish()?;
         while let Some(row) = sides.next()? {
-            let (key, side, number, nanos, bytes) = unpack_side(&row);
+            let mut row = Unpacker::new(&row);
+            let (key, side, number) = (Key::unpack(&mut row), row.u8(), row.u64());
+            let half = Half::unpack(&mut row);
             let other = key.joined(others);
             if other == key {
                 let number = numbers.next(key, side);
-                pairs.push(key.pack().u64(number).u8(side).u64(nanos).u64(bytes).finish())?;
+                pairs.push(half.pack(key.pack().u64(number).u8(side)))?;
             } else {
                 // Sides of several peers come together in order of time.
-                let row = other.pack().u8(side).u64(nanos).u64(number).u64(bytes);
-                joined.push(row.finish())?;
+                let posted = half.posted_nanos(side == 0);
+                joined.push(half.pack(other.pack().u8(side).u64(posted).u64(number)))?;
             }
         }
         drop(sides);
         let mut joined = joined.finish()?;
         let mut numbers = Numbers::default();
         while let Some(row) = joined.next()? {
-            let (key, side, nanos, _, bytes) = unpack_side(&row);
+            let mut row = Unpacker::new(&row);
+            let (key, side, _, _) = (Key::unpack(&mut row), row.u8(), row.u64(), row.u64());
             let number = numbers.next(key, side);
-            pairs.push(key.pack().u64(number).u8(side).u64(nanos).u64(bytes).finish())?;
+            pairs.push(Half::unpack(&mut row).pack(key.pack().u64(number).u8(side)))?;
         }
         drop(joined);
         let mut rows = Sorter::<ROW_BYTES>::new(Arc::clone(&self.sink), "messages", part);
         let mut pairs = pairs.finish()?;
-        let mut send: Option<(Key, u64, (u64, u64))> = None;
+        let mut send: Option<(Key, u64, Half)> = None;
         loop {
             let next = pairs.next()?;
             let side = next.as_ref().map(|row| {
                 let mut row = Unpacker::new(row);
                 let (key, number) = (Key::unpack(&mut row), row.u64());
-                (key, number, row.u8() == 0, (row.u64(), row.u64()))
+                (key, number, row.u8() == 0, Half::unpack(&mut row))
             });
             match (send.take(), side) {
                 (Some((key, number, send)), Some((other, n, false, receive)))
@@ -377,7 +404,7 @@ impl Matcher {
         Ok(())
     }
 
-    fn alone(&mut self, key: Key, side: (u64, u64), is_send: bool, issues: &mut Issues) {
+    fn alone(&mut self, key: Key, side: Half, is_send: bool, issues: &mut Issues) {
         let (flags, kind) = if is_send {
             (NO_RECEIVE, "send-without-receive")
         } else {
@@ -389,15 +416,19 @@ impl Matcher {
         } else {
             (Severity::Warning, "the trace has no other side for it")
         };
-        let place = Place::Time { nanos: side.0 };
+        let place = Place::Time { nanos: side.nanos };
         issues.report(severity, Stage::Import, kind, place, || {
             let (verb, track) = if is_send { ("sent", sender) } else { ("received", receiver) };
             format!("a message {verb} by track {track} is not matched: {why}")
         });
-        self.done.push(self.row(key, flags, side, side.0));
+        let (send, receive) = if is_send { (Some(side), None) } else { (None, Some(side)) };
+        self.done.push(self.row(key, flags, send, receive));
     }
 
-    fn row(&self, key: Key, flags: u8, send: (u64, u64), receive_nanos: u64) -> MessageRow {
+    /// The row of a message; a side that was not found has the time of the other one.
+    fn row(&self, key: Key, flags: u8, send: Option<Half>, receive: Option<Half>) -> MessageRow {
+        let nanos = |side: Option<Half>| side.map_or(0, |side| side.nanos);
+        let request = |side: Option<Half>| side.map_or(NONE_64, |side| side.request_nanos);
         MessageRow {
             kind: 0,
             flags,
@@ -405,9 +436,11 @@ impl Matcher {
             receiver: self.track(key.receiver),
             communicator: key.communicator,
             tag: key.tag,
-            bytes: send.1,
-            send_nanos: send.0,
-            receive_nanos,
+            bytes: send.or(receive).map_or(0, |side| side.bytes),
+            send_nanos: nanos(send.or(receive)),
+            receive_nanos: nanos(receive.or(send)),
+            posted_nanos: request(receive),
+            completed_nanos: request(send),
         }
     }
 }
@@ -429,16 +462,11 @@ impl Numbers {
     }
 }
 
-/// Key, side, and the three numbers of a row of sides.
-fn unpack_side(row: &[u8; SIDE_BYTES]) -> (Key, u8, u64, u64, u64) {
-    let mut row = Unpacker::new(row);
-    (Key::unpack(&mut row), row.u8(), row.u64(), row.u64(), row.u64())
-}
-
 fn pack_row(row: &MessageRow) -> [u8; ROW_BYTES] {
     let packer = Packer::new().u64(row.send_nanos).u64(row.receive_nanos);
     let packer = packer.u32(row.sender).u32(row.receiver).u32(row.communicator).i64(row.tag);
-    packer.u64(row.bytes).u8(row.kind).u8(row.flags).finish()
+    let packer = packer.u64(row.bytes).u8(row.kind).u8(row.flags);
+    packer.u64(row.posted_nanos).u64(row.completed_nanos).finish()
 }
 
 fn unpack_row(row: &[u8; ROW_BYTES]) -> MessageRow {
@@ -447,6 +475,7 @@ fn unpack_row(row: &[u8; ROW_BYTES]) -> MessageRow {
     let (sender, receiver, communicator) = (row.u32(), row.u32(), row.u32());
     let (tag, bytes) = (row.i64(), row.u64());
     let (kind, flags) = (row.u8(), row.u8());
+    let (posted_nanos, completed_nanos) = (row.u64(), row.u64());
     MessageRow {
         kind,
         flags,
@@ -457,6 +486,8 @@ fn unpack_row(row: &[u8; ROW_BYTES]) -> MessageRow {
         bytes,
         send_nanos,
         receive_nanos,
+        posted_nanos,
+        completed_nanos,
     }
 }
 
@@ -468,8 +499,11 @@ mod tests {
 
     use super::*;
 
-    fn side(nanos: u64, partner: Peer, tag: i64, bytes: u64, is_send: bool) -> Endpoint {
-        Endpoint { nanos, partner: Some(partner), communicator: 0, tag, bytes, is_send }
+    fn side(nanos: u64, partner: Peer, tag: i64, bytes: u64, is_send: bool) -> Side {
+        let partner = Some(partner);
+        let endpoint = Endpoint { nanos, partner, communicator: 0, tag, bytes, is_send };
+        // Some have requests.
+        Side { endpoint, request_nanos: (nanos % 3 == 0).then_some(nanos) }
     }
 
     /// A matcher that knows two tracks.

@@ -6,6 +6,7 @@ mod components;
 mod conversion;
 mod messages;
 mod pending;
+mod requests;
 mod rows;
 mod sorter;
 mod track;

@@ -12,6 +12,7 @@ use parallax_formats::archive::{
 use parallax_model::RecordCounts;
 
 use super::bins::{BinCollector, Bins, exponent_for};
+use super::requests::{Requests, Side};
 use super::transfers::FileOperation;
 
 /// Most contexts that a track tells apart.
@@ -50,7 +51,7 @@ pub struct Collective {
     pub end_nanos: u64,
     /// Operation, as OTF2 numbers them.
     pub operation: u8,
-    /// Communicator.
+    /// Communicator; all-ones for one that has this rank only.
     pub communicator: u32,
     /// Rank of the root.
     pub root: Option<u64>,
@@ -176,7 +177,8 @@ pub struct TrackBuilder {
     pub(super) nodes: Vec<Node>,
     /// Nodes over the one that is above all others, when the track is finished.
     pub(super) coarser: Vec<Node>,
-    pub(super) endpoints: Vec<Endpoint>,
+    requests: Requests,
+    pub(super) endpoints: Vec<Side>,
     pub(super) collectives: Vec<Collective>,
     pub(super) values: Vec<(u32, u64, f64)>,
     pub(super) markers: Vec<(u32, u64)>,
@@ -219,6 +221,7 @@ impl TrackBuilder {
             spent: vec![Spent::default()],
             nodes: Vec::new(),
             coarser: Vec::new(),
+            requests: Requests::default(),
             endpoints: Vec::new(),
             collectives: Vec::new(),
             values: Vec::new(),
@@ -267,15 +270,53 @@ impl TrackBuilder {
         &mut self.counts
     }
 
-    /// A message was sent or received.
+    /// A message was sent or received, by a call that blocks or of whose request nothing is known.
     pub fn message(&mut self, endpoint: Endpoint) {
+        let endpoint = self.take_side(endpoint);
+        self.requests.blocking(endpoint, &mut self.endpoints);
+    }
+
+    /// A receive was posted that does not block. Numbers of requests are those of the track.
+    pub fn post_receive(&mut self, nanos: u64, request: u64) {
+        self.counts.others += 1;
+        let nanos = self.advance(nanos);
+        self.requests.post_receive(nanos, request, &mut self.endpoints);
+    }
+
+    /// A message was received for which [`TrackBuilder::post_receive`] had asked.
+    pub fn complete_receive(&mut self, endpoint: Endpoint, request: u64) {
+        let endpoint = self.take_side(endpoint);
+        self.requests.complete_receive(endpoint, request, &mut self.endpoints);
+    }
+
+    /// A message was sent by a call that does not block.
+    pub fn post_send(&mut self, endpoint: Endpoint, request: u64) {
+        let endpoint = self.take_side(endpoint);
+        self.requests.post_send(endpoint, request, &mut self.endpoints);
+    }
+
+    /// The request of [`TrackBuilder::post_send`] was complete.
+    pub fn complete_send(&mut self, nanos: u64, request: u64) {
+        self.counts.others += 1;
+        let nanos = self.advance(nanos);
+        self.requests.complete_send(nanos, request, &mut self.endpoints);
+    }
+
+    /// A request was cancelled: there is no message.
+    pub fn cancel_request(&mut self, nanos: u64, request: u64) {
+        self.counts.others += 1;
+        self.advance(nanos);
+        self.requests.cancel(request, &mut self.endpoints);
+    }
+
+    /// Counts a side; gives it on the archive's clock.
+    fn take_side(&mut self, endpoint: Endpoint) -> Endpoint {
         if endpoint.is_send {
             self.counts.sends += 1;
         } else {
             self.counts.receives += 1;
         }
-        let nanos = self.advance(endpoint.nanos);
-        self.endpoints.push(Endpoint { nanos, ..endpoint });
+        Endpoint { nanos: self.advance(endpoint.nanos), ..endpoint }
     }
 
     /// The track came to a collective operation.
@@ -372,6 +413,7 @@ impl TrackBuilder {
 
     /// Ends the track: closes what is open and completes all nodes.
     pub(super) fn finish(&mut self) {
+        self.requests.finish(&mut self.endpoints);
         if !self.stack.is_empty() {
             let (depth, at) = (self.stack.len() + self.hidden.len(), self.now_nanos);
             self.report(Severity::Warning, "open-at-end", at, |label| {

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeMap;
 
-use parallax_formats::archive::MessageRow;
+use parallax_formats::archive::{MessageRow, NONE_64};
 
 /// Data was written to a file, or read from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +65,8 @@ impl Transfers {
                         bytes: operation.bytes,
                         send_nanos: written.nanos,
                         receive_nanos: operation.nanos,
+                        posted_nanos: NONE_64,
+                        completed_nanos: NONE_64,
                     });
                 }
             }
