@@ -69,7 +69,7 @@ impl Row {
         self.waits += 1;
         self.waiting_nanos += wait.nanos();
         self.longest_nanos = self.longest_nanos.max(wait.nanos());
-        self.in_calls_nanos += wait.call_end_nanos.saturating_sub(wait.start_nanos);
+        self.in_calls_nanos += wait.call_end_nanos.saturating_sub(wait.call_start_nanos);
     }
 }
 

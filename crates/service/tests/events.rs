@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
-use parallax_base::{Folder, MemorySink};
+use parallax_base::{Folder, MemoryFolder, MemorySink};
 use parallax_engine::Table;
 use parallax_native::DiskFolder;
+use parallax_service::analysis::events::{Selection, WaitChoice, waits as analysis_waits};
+use parallax_service::analysis::report::FindingKind;
 use parallax_service::{
     Control, ConvertOptions, CriticalPathAnswer, CriticalPathBy, CriticalPathRequest,
     IterationsRequest, MatrixRequest, MessagesRequest, OpenLimits, Opened, OverTimeAnswer,
@@ -17,6 +19,7 @@ use parallax_service::{
     WaitsRequest, convert, open, recognise_trace,
 };
 use parallax_testkit::needs::{self, Without};
+use parallax_testkit::otf2::{HALO_NANOS, halo_exchange};
 
 /// Training that is bound by its GPU.
 const GPU_BOUND: &str = "ns_resolution_trace_rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz";
@@ -71,6 +74,70 @@ fn over_time(opened: &Opened, what: OverTimeWhat, bins: usize) -> OverTimeAnswer
     let by = OverTimeBy::Function;
     let request = OverTimeRequest { profiles: None, window: None, what, bins, by };
     opened.over_time(&request, &Control::new()).unwrap().value
+}
+
+/// What `MPI_Sendrecv` waits is counted once: in the waits, of all time, and in the report.
+#[test]
+fn an_exchange_waits_for_one_reason() {
+    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("halo", halo_exchange()));
+    let input = recognise_trace(&folder, "traces.otf2").unwrap().unwrap();
+    let sink = MemorySink::new();
+    let options = ConvertOptions::default();
+    convert(&input, "halo", Arc::new(sink.clone()), &options, &Control::new()).unwrap();
+    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("halo"));
+    let opened = open(&folder, &OpenLimits::default()).unwrap();
+    let table = waits(&opened, None, WaitsBy::Track);
+    let [(in_calls, waiting), _] = HALO_NANOS;
+    assert_eq!(nanos(&floats(&table, "waiting_s")), waiting);
+    assert_eq!(nanos(&floats(&table, "in_calls_s")), in_calls);
+    assert_eq!(counts(&table, "waits"), [100]);
+    // Of the time of two ranks; MPI has 46.1 %.
+    assert_eq!(floats(&table, "share_percent"), [45.0]);
+    let late_receiver = waits(&opened, Some(WaitsKind::LateReceiver), WaitsBy::Track);
+    assert_eq!(late_receiver.num_rows(), 0);
+    let report = opened.diagnose(None, &Control::new()).unwrap().value;
+    let found: Vec<_> = report.findings.iter().filter(|f| f.kind == FindingKind::Waiting).collect();
+    assert_eq!(found.len(), 1);
+    assert!((found[0].percent - 45.0).abs() < 1e-9, "{}", found[0].text);
+    assert!(found[0].text.contains("up to 45.00 ms faster"), "{}", found[0].text);
+}
+
+/// TAU writes no requests: which receives were late for their senders is not known, and is told.
+#[test]
+fn traces_without_requests_say_so() {
+    for (name, folder) in
+        [("traces.otf2", "otf2/tau-minife-4"), ("lammps-event_list.json.gz", "codar")]
+    {
+        let Some(opened) = trace(folder, name) else { return };
+        let answer = opened.waits(&WaitsRequest::default(), &Control::new()).unwrap();
+        let is_told = answer.notes.iter().any(|note| note.contains("receive was posted"));
+        assert!(is_told, "{folder}: {:?}", answer.notes);
+    }
+}
+
+#[test]
+fn nobody_waits_longer_than_there_is_time() {
+    for (name, opened) in traces() {
+        let span = opened.session().traces().unwrap().span().nanos();
+        for waiting in floats(&waits(&opened, None, WaitsBy::Track), "share_percent") {
+            assert!(waiting <= 100.0, "{name}: {waiting} %");
+        }
+        let selection = Selection::all(opened.session()).unwrap();
+        let found =
+            analysis_waits(opened.session(), &selection, WaitChoice::ALL, &Control::new()).unwrap();
+        let mut list = found.list;
+        list.sort_by_key(|wait| (wait.track, wait.start_nanos));
+        for pair in list.windows(2) {
+            let is_apart =
+                pair[0].track != pair[1].track || pair[0].end_nanos <= pair[1].start_nanos;
+            assert!(is_apart, "{name}: {pair:?}");
+        }
+        for wait in &list {
+            assert!(wait.call_start_nanos <= wait.start_nanos, "{name}: {wait:?}");
+            assert!(wait.end_nanos <= wait.call_end_nanos, "{name}: {wait:?}");
+            assert!(wait.nanos() <= span, "{name}: {wait:?}");
+        }
+    }
 }
 
 #[test]

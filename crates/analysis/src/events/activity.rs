@@ -94,8 +94,10 @@ pub(super) enum Role {
     Send,
     /// Both.
     SendReceive,
-    /// Ends when operations are complete that were started before.
-    Completion,
+    /// Ends when all operations are complete that were started before.
+    CompleteAll,
+    /// Ends when at least one of them is complete.
+    CompleteAny,
     /// A blocking collective operation of which is known who waits for whom.
     Collective(Pattern),
     /// Any other.
@@ -109,14 +111,25 @@ impl Role {
             // Of a buffered send (MPI_Bsend) nobody waits for the receiver.
             "MPI_Send" | "MPI_Ssend" | "MPI_Rsend" => Self::Send,
             "MPI_Sendrecv" | "MPI_Sendrecv_replace" => Self::SendReceive,
-            "MPI_Wait" | "MPI_Waitall" | "MPI_Waitany" | "MPI_Waitsome" => Self::Completion,
+            "MPI_Wait" | "MPI_Waitall" => Self::CompleteAll,
+            "MPI_Waitany" | "MPI_Waitsome" => Self::CompleteAny,
             other => Pattern::of_routine(other).map_or(Self::Other, Self::Collective),
         }
     }
 
     /// Whether it waits for messages that it receives.
     pub(super) const fn receives(self) -> bool {
-        matches!(self, Self::Receive | Self::SendReceive | Self::Completion)
+        matches!(self, Self::Receive | Self::SendReceive) || self.completes()
+    }
+
+    /// Whether it waits for the receiver of what it sends.
+    pub(super) const fn sends(self) -> bool {
+        matches!(self, Self::Send | Self::SendReceive)
+    }
+
+    /// Whether it waits for what was started before.
+    pub(super) const fn completes(self) -> bool {
+        matches!(self, Self::CompleteAll | Self::CompleteAny)
     }
 }
 

@@ -1,13 +1,15 @@
 //! Waits at collective operations.
 //!
-//! **Which parts belong together.** Every process of a communicator calls its collective operations
-//! in the same order (MPI standard 4.1, section 6.14), so the n-th part of each track on a
-//! communicator is a part of the n-th operation. Where a source writes no records of collective
-//! operations (CODAR and Chrome JSON), they are *inferred* from calls: the n-th call of a routine
-//! on each track of a component is taken for one operation, if all tracks that call the routine
-//! call it equally often. That is wrong for programs that split communicators and use the parts
-//! alike, so inferred operations that a track leaves before the last one comes are left out, and
-//! answers say that they were inferred ([ADR 0016](../../../../docs/adr/0016-inferred-collectives.md)).
+//! **Which parts belong together** is told by records where the source writes them: see
+//! [`super::operations`]. Where it does not (CODAR and Chrome JSON, TAU), operations are *inferred*
+//! from calls: the n-th call of a routine on each track of a component is taken for one operation,
+//! if all tracks that call the routine call it equally often
+//! ([ADR 0016](../../../../docs/adr/0016-inferred-collectives.md)). That is wrong for programs that
+//! split communicators and use the parts alike, and answers say that they were inferred.
+//!
+//! **What is left out**, recorded or inferred: an operation that somebody leaves before everybody
+//! has come whom it has to wait for. Its clocks are wrong, or its parts do not belong together;
+//! what it says about the others is then worth nothing either. It is counted.
 //!
 //! **Who waits** (Scalasca's "Wait at Barrier", "Wait at N x N", "Late Broadcast", "Early Reduce",
 //! "Early Scan"): in barriers and all-to-all operations everybody, from the own enter to that of
@@ -24,7 +26,8 @@ use parallax_model::{ContextTree, IdentityKind, TraceStore};
 
 use super::activity::{Activities, Pattern, Role};
 use super::enclosing::{Moment, Side};
-use super::waits::{Wait, WaitKind, Waits, is_in, look_up};
+use super::operations::operations;
+use super::waits::{Wait, WaitKind, Waits, look_up};
 use super::{Selection, events};
 
 /// What a track does in one operation.
@@ -35,8 +38,6 @@ struct Part {
     /// The call is entered, and ends.
     start_nanos: u64,
     end_nanos: u64,
-    /// When the source says that the track went on; decides in which window it counts.
-    record_nanos: u64,
 }
 
 /// Adds the waits at collective operations to `out`.
@@ -65,8 +66,8 @@ fn recorded(
     control: &Control,
 ) -> Result<(), EngineError> {
     let mut parts = Vec::new();
+    // The order of parts is told by all of them, whatever the window.
     events(session)?.collectives(TimeWindow::ALL, &mut |part| parts.push(part))?;
-    parts.sort_by_key(|part| (part.communicator, part.track, part.start_nanos, part.end_nanos));
     let mut moments: Vec<Vec<Moment>> = vec![Vec::new(); session.traces()?.tracks().len()];
     for (number, part) in (0..).zip(&parts) {
         if let Some(list) = moments.get_mut(part.track as usize) {
@@ -74,27 +75,20 @@ fn recorded(
         }
     }
     let is_mpi = |context| activities.is_mpi(context);
-    let (calls, _) = look_up(session, &is_mpi, parts.len(), moments, control)?;
-    // (communicator, number of the operation, position of the part)
-    let mut order: Vec<(u32, u32, usize)> = Vec::with_capacity(parts.len());
-    let mut number = 0_u32;
-    for (at, part) in parts.iter().enumerate() {
-        let before = at.checked_sub(1).and_then(|before| parts.get(before));
-        let is_next = before.is_some_and(|before| {
-            (before.communicator, before.track) == (part.communicator, part.track)
-        });
-        number = if is_next { number.saturating_add(1) } else { 0 };
-        order.push((part.communicator, number, at));
-    }
-    order.sort_unstable();
+    let calls = look_up(session, &is_mpi, parts.len(), moments, control)?;
+    let operations = operations(session, &parts, control)?;
+    out.counts.collectives += operations.num_incomplete;
+    out.counts.incomplete_collectives += operations.num_incomplete;
+    let mut rest = operations.parts.as_slice();
     let mut of_operation = Vec::new();
-    for same in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+    for len in operations.lens {
         control.check().map_err(EngineError::from)?;
+        let (same, after) = rest.split_at_checked(len).unwrap_or((rest, &[]));
+        rest = after;
         of_operation.clear();
-        let (mut operation, mut root, mut is_one) = (None, None, true);
-        for &(_, _, at) in same {
+        let (mut operation, mut root) = (None, None);
+        for &at in same {
             let Some(part) = parts.get(at) else { continue };
-            is_one &= operation.is_none_or(|known| known == part.operation);
             operation = Some(part.operation);
             root = root.or(part.root);
             let call = calls.get(at).copied().flatten();
@@ -104,7 +98,6 @@ fn recorded(
                 context: is_whole.map_or(ContextTree::ROOT, |call| call.context),
                 start_nanos: is_whole.map_or(part.start_nanos, |call| call.start_nanos),
                 end_nanos: is_whole.map_or(part.end_nanos, |call| call.end_nanos),
-                record_nanos: part.end_nanos,
             });
         }
         let by_code = operation.and_then(Pattern::of_operation);
@@ -115,20 +108,13 @@ fn recorded(
                 _ => None,
             }
         };
-        if of_operation.len() < 2 {
-            continue;
-        }
         let Some(pattern) = by_code.or_else(by_call) else { continue };
         out.counts.collectives += 1;
         sort_by_rank(session, &mut of_operation);
         let root = root.and_then(|root| usize::try_from(root).ok());
-        if !is_one {
-            out.counts.unmatched_collectives += 1;
-        } else if let Some(found) = judge(pattern, &of_operation, root) {
-            out.counts.left_early += u64::from(found.is_left_early);
-            keep(found, selection, out);
-        } else {
-            out.counts.unmatched_collectives += 1;
+        match judge(pattern, &of_operation, root) {
+            Some(found) => keep(found, selection, out),
+            None => out.counts.without_root += 1,
         }
     }
     Ok(())
@@ -174,7 +160,6 @@ fn inferred(
                 context,
                 start_nanos: call.start_nanos,
                 end_nanos: call.end_nanos,
-                record_nanos: call.end_nanos,
             });
         })?;
         control.advance(1)?;
@@ -214,11 +199,7 @@ fn inferred(
             sort_by_rank(session, &mut parts);
             out.counts.collectives += 1;
             let Some(found) = judge(pattern, &parts, None) else { continue };
-            if found.is_left_early {
-                out.counts.left_early += 1;
-            } else {
-                keep(found, selection, out);
-            }
+            keep(found, selection, out);
         }
     }
     Ok(())
@@ -226,8 +207,8 @@ fn inferred(
 
 /// What one operation makes its tracks wait.
 struct Judged {
-    /// With the time that decides about the window.
-    waits: Vec<(Wait, u64)>,
+    waits: Vec<Wait>,
+    /// Whether somebody leaves before everybody has come whom it has to wait for.
     is_left_early: bool,
 }
 
@@ -239,16 +220,16 @@ fn judge(pattern: Pattern, parts: &[Part], root: Option<usize>) -> Option<Judged
         found.is_left_early |= part.end_nanos < for_whom.start_nanos;
         let end_nanos = for_whom.start_nanos.min(part.end_nanos);
         if end_nanos > part.start_nanos {
-            let wait = Wait {
+            found.waits.push(Wait {
                 kind,
                 track: part.track,
                 holdup: for_whom.track,
                 context: part.context,
                 start_nanos: part.start_nanos,
                 end_nanos,
+                call_start_nanos: part.start_nanos,
                 call_end_nanos: part.end_nanos,
-            };
-            found.waits.push((wait, part.record_nanos));
+            });
         }
     };
     // Of those that come at the same time, the first in order of rank.
@@ -288,9 +269,11 @@ fn judge(pattern: Pattern, parts: &[Part], root: Option<usize>) -> Option<Judged
     Some(found)
 }
 
+/// Takes the waits of the chosen tracks, unless the operation cannot be as it looks.
 fn keep(found: Judged, selection: &Selection, out: &mut Waits) {
-    let chosen = found.waits.into_iter().filter(|(wait, record_nanos)| {
-        selection.has(wait.track) && is_in(selection.window, *record_nanos)
-    });
-    out.list.extend(chosen.map(|(wait, _)| wait));
+    if found.is_left_early {
+        out.counts.left_early += 1;
+        return;
+    }
+    out.list.extend(found.waits.into_iter().filter(|wait| selection.has(wait.track)));
 }

@@ -8,8 +8,7 @@
 //! another path is longer.
 //!
 //! Waits are those of [`mod@super::waits`]. What these do not know (threads that wait for threads,
-//! streams that wait for streams, non-blocking receives that hold up their sender) counts as time of
-//! the track that waits.
+//! streams that wait for streams) counts as time of the track that waits.
 //!
 //! With GPUs, the path goes from the end of the work that a thread waits for to the stream, and from
 //! the first work after a late launch to the thread that launches it, at the enter of its call: what

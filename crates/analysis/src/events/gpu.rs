@@ -40,7 +40,7 @@ use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextTree, IdentityKind, LinkKind, TraceKind, TraceStore};
 
 use super::enclosing::{Moment, Side};
-use super::waits::{Wait, WaitChoice, WaitKind, Waits, is_in, look_up};
+use super::waits::{Wait, WaitKind, Waits, is_in, look_up};
 use super::{Selection, events};
 use crate::gpu::{RuntimeCall, idle_contexts, is_copy_to_pageable};
 use crate::idleness::groups::{Members, with_gpus};
@@ -88,7 +88,6 @@ struct Stream {
 pub(super) fn waits(
     session: &Session,
     selection: &Selection,
-    choice: WaitChoice,
     out: &mut Waits,
     control: &Control,
 ) -> Result<(), EngineError> {
@@ -131,16 +130,12 @@ pub(super) fn waits(
     let flows = flows(session, store, &stream_of)?;
     let mut streams = read_streams(session, streams, control)?;
     let targets = launches(session.tree(), &mut streams, &flows, &who);
-    if choice.late_launch {
-        late_launches(session, selection, &streams, &flows, out, control)?;
-    }
-    if choice.for_gpu {
-        for (members, own) in ranks.iter().zip(&rank_streams) {
-            let threads = members.threads.iter().filter_map(|&track| u32::try_from(track).ok());
-            let of_rank = Rank { streams: &streams, own, who: &who, targets: &targets };
-            let chosen = threads.filter(|&track| selection.has(track)).collect();
-            for_gpus(session, selection.window, &of_rank, chosen, out, control)?;
-        }
+    late_launches(session, selection, &streams, &flows, out, control)?;
+    for (members, own) in ranks.iter().zip(&rank_streams) {
+        let threads = members.threads.iter().filter_map(|&track| u32::try_from(track).ok());
+        let of_rank = Rank { streams: &streams, own, who: &who, targets: &targets };
+        let chosen = threads.filter(|&track| selection.has(track)).collect();
+        for_gpus(session, selection.window, &of_rank, chosen, out, control)?;
     }
     Ok(())
 }
@@ -324,7 +319,7 @@ fn late_launches(
     let tree = session.tree();
     let is_runtime =
         |context| tree.function_name(context).is_some_and(|name| RuntimeCall::of(name).is_some());
-    let (calls, _) = look_up(session, &is_runtime, gaps.len(), moments, control)?;
+    let calls = look_up(session, &is_runtime, gaps.len(), moments, control)?;
     for (gap, call) in gaps.iter().zip(calls) {
         let Gap { idle_nanos, work, flow } = gap;
         // A call that ends where the flow starts is the one before.
@@ -338,6 +333,7 @@ fn late_launches(
                 context: work.context,
                 start_nanos: *idle_nanos,
                 end_nanos: launched,
+                call_start_nanos: *idle_nanos,
                 call_end_nanos: work.end_nanos.max(launched),
             });
         }
@@ -432,6 +428,7 @@ fn for_gpus(
                     context,
                     start_nanos,
                     end_nanos,
+                    call_start_nanos: start_nanos,
                     call_end_nanos,
                 });
             }

@@ -12,6 +12,8 @@ mod enclosing;
 mod gpu;
 mod lateness;
 mod matrix;
+mod messages;
+mod operations;
 mod over_time;
 mod overlap;
 mod waits;

@@ -4,28 +4,27 @@
 //! hybrid MPI/OpenMP applications", 2003; "Performance properties", the documentation of
 //! Scalasca 2.6), with enter times of the calls of MPI:
 //!
-//! - **Late sender**: a receiving call is entered before the call that sends. It waits from its
-//!   enter to the enter of the sending call, and at most until it ends. The receiving call is the
-//!   one in which the receive is recorded: `MPI_Recv`, or the `MPI_Wait` that completes an
-//!   `MPI_Irecv`. A call that completes several messages waits once, for the one sent last.
-//! - **Late receiver**: a blocking send is entered before the blocking receive of its message, and
-//!   is still there when that is entered. It waits from its enter to that of the receive. Sends
-//!   that ended before were buffered, and wait for nobody. Non-blocking receives are not judged:
-//!   traces do not say which `MPI_Irecv` a message belongs to.
+//! - **Late senders** and **late receivers** of messages: see [`super::messages`].
 //! - Waits at **collective operations**: see [`super::collectives`].
 //! - Waits of GPU streams for **late launches**, and of threads **for GPUs**: see [`super::gpu`].
+//!
+//! **No time counts twice.** Waits of one track do not overlap: a call may have several reasons to
+//! wait, and calls may lie in each other, but a moment has one reason. Of several the one counts
+//! that began first, and of those that began together the kind that comes first in [`WaitKind`]:
+//! what a call waits beyond it counts for the next one. So an `MPI_Sendrecv` whose partner is late
+//! waits for a late sender, and not for a late receiver over the same time: that its receive
+//! waits is certain, while its send may have been buffered. So waiting in a call is at most the
+//! call, and that of a track at most its time.
 //!
 //! Where a message is received before it is sent, the clocks are wrong and nothing is known about
 //! waiting: it counts as none, and is counted apart.
 
 use parallax_base::{ContextIdx, Control, TimeWindow, threads};
 use parallax_engine::{EngineError, Session};
-use parallax_model::LinkKind;
 
-use super::activity::{Activities, Role};
-use super::collectives;
-use super::enclosing::{Around, Moment, Side, calls_around};
-use super::{Selection, events, gpu};
+use super::activity::Activities;
+use super::enclosing::{Around, Moment, calls_around};
+use super::{Selection, collectives, gpu, messages};
 
 /// Why a call waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -107,11 +106,13 @@ pub struct Wait {
     /// The waiting call; the root where it is not known. Of a late launch, the work that is
     /// launched.
     pub context: ContextIdx,
-    /// From when it waits: the call is entered; of a late launch, the stream has nothing more to
-    /// do. Nanoseconds on the trace's clock.
+    /// From when it waits: the call is entered, or a wait before in it ends; of a late launch, the
+    /// stream has nothing more to do. Nanoseconds on the trace's clock.
     pub start_nanos: u64,
     /// Until when: the other one comes, or the call ends; the launching call is entered.
     pub end_nanos: u64,
+    /// When the call is entered, not after `start_nanos`; of a late launch, `start_nanos`.
+    pub call_start_nanos: u64,
     /// When the call, or the work that is launched, ends; not before `end_nanos`.
     pub call_end_nanos: u64,
 }
@@ -134,13 +135,18 @@ pub struct WaitCounts {
     pub backwards: u64,
     /// Of these, those whose record of receiving lies in no call of MPI.
     pub unplaced: u64,
-    /// Collective operations with at least two tracks.
+    /// Of these, those of which it is not known when their receive was posted, although their
+    /// sender may have waited for that.
+    pub unposted: u64,
+    /// Collective operations with at least two ranks.
     pub collectives: u64,
-    /// Of these, those that a track leaves before everybody has come whom it has to wait for. Its
-    /// wait ends when its call does.
+    /// Of these, those that a rank leaves before everybody has come whom it has to wait for. They
+    /// count as no waiting.
     pub left_early: u64,
-    /// Sets of parts that do not belong together, or without a root where one is needed.
-    pub unmatched_collectives: u64,
+    /// Of these, those of which a rank has no record. They count as no waiting.
+    pub incomplete_collectives: u64,
+    /// Of these, those without a root where one is needed. They count as no waiting.
+    pub without_root: u64,
     /// Whether collective operations were put together from calls, because the trace has no
     /// records of them.
     pub is_inferred: bool,
@@ -185,6 +191,13 @@ impl WaitCounts {
                 self.unplaced, self.messages
             ));
         }
+        if self.unposted > 0 {
+            notes.push(format!(
+                "of {} of {} messages the trace does not say when their receive was posted; \
+                 whether their senders wait for it is not known",
+                self.unposted, self.messages
+            ));
+        }
         if self.is_inferred && self.collectives > 0 {
             notes.push(
                 "collective operations are inferred: the n-th call of a routine on each track \
@@ -201,16 +214,22 @@ impl WaitCounts {
         }
         if self.left_early > 0 {
             notes.push(format!(
-                "{} of {} collective operations are left before the last track comes: clocks \
-                 disagree, or their tracks do not belong together",
+                "{} of {} collective operations are left before the last rank comes: clocks \
+                 disagree, or their parts do not belong together; their waiting counts as 0",
                 self.left_early, self.collectives
             ));
         }
-        if self.unmatched_collectives > 0 {
+        if self.incomplete_collectives > 0 {
             notes.push(format!(
-                "{} collective operations are not judged: their parts name different operations \
-                 or no root",
-                self.unmatched_collectives
+                "{} of {} collective operations lack the record of a rank, and their waiting \
+                 counts as 0; the others are matched by operation, root and time",
+                self.incomplete_collectives, self.collectives
+            ));
+        }
+        if self.without_root > 0 {
+            notes.push(format!(
+                "{} of {} collective operations name no root; their waiting counts as 0",
+                self.without_root, self.collectives
             ));
         }
         if self.not_launched > 0 {
@@ -263,11 +282,28 @@ impl WaitChoice {
     };
 }
 
+impl WaitChoice {
+    /// Whether waits of a kind are looked for.
+    const fn has(self, kind: WaitKind) -> bool {
+        match kind {
+            WaitKind::LateSender => self.late_sender,
+            WaitKind::LateReceiver => self.late_receiver,
+            WaitKind::LateLaunch => self.late_launch,
+            WaitKind::ForGpu => self.for_gpu,
+            WaitKind::Barrier
+            | WaitKind::AllToAll
+            | WaitKind::LateBroadcast
+            | WaitKind::EarlyReduce
+            | WaitKind::EarlyScan => self.collective,
+        }
+    }
+}
+
 /// The calls of the selected tracks that wait.
 ///
-/// A message counts in the window in which it is received, a part of a collective operation and a
-/// synchronisation in that in which it ends, a launch in that in which its work starts, each with
-/// all of its waiting. So windows side by side have the waits of the whole.
+/// A call that waits counts in the window in which it ends, a launch in that in which its work
+/// starts, each with all of its waiting. So windows side by side have the waits of the whole, and
+/// so have the kinds.
 ///
 /// # Errors
 /// When there is no trace of events, it cannot be read, or the question is withdrawn.
@@ -279,133 +315,93 @@ pub fn waits(
 ) -> Result<Waits, EngineError> {
     let activities = Activities::new(session.tree());
     let mut out = Waits::default();
-    if choice.late_sender || choice.late_receiver {
-        of_messages(session, &activities, selection, choice, &mut out, control)?;
-    }
-    if choice.collective {
-        collectives::waits(session, &activities, selection, &mut out, control)?;
-    }
-    if choice.late_launch || choice.for_gpu {
-        gpu::waits(session, selection, choice, &mut out, control)?;
-    }
+    // All kinds are looked for, because they share the time: which one a moment counts for must
+    // not depend on what was asked.
+    let reach = reach(session, &activities, selection)?;
+    messages::waits(session, &activities, selection, reach, choice, &mut out, control)?;
+    collectives::waits(session, &activities, selection, &mut out, control)?;
+    gpu::waits(session, selection, &mut out, control)?;
+    separate(&mut out.list);
+    out.list.retain(|wait| {
+        let is_inside =
+            wait.kind == WaitKind::LateLaunch || is_in(selection.window, wait.call_end_nanos);
+        is_inside && choice.has(wait.kind)
+    });
+    out.counts.keep(choice);
     out.list.sort_by_key(|wait| (wait.kind, wait.track, wait.start_nanos, wait.holdup));
     Ok(out)
 }
 
-/// A message of which both sides are known.
-#[derive(Debug, Clone, Copy)]
-struct Pair {
-    sender: u32,
-    receiver: u32,
-    send_nanos: u64,
+impl WaitCounts {
+    /// Forgets what was not asked for.
+    fn keep(&mut self, choice: WaitChoice) {
+        if !choice.collective {
+            (self.collectives, self.left_early) = (0, 0);
+            (self.incomplete_collectives, self.without_root) = (0, 0);
+            self.is_inferred = false;
+            self.not_inferred.clear();
+        }
+        if !choice.late_launch {
+            (self.gpu_work, self.not_launched, self.launched_backwards) = (0, 0, 0);
+        }
+        if !choice.for_gpu {
+            self.synchronisations = 0;
+        }
+    }
 }
 
-fn of_messages(
+/// The window, from the enter of the first call of MPI that goes on when it begins: such a call may
+/// have records before the window, and end in it.
+fn reach(
     session: &Session,
     activities: &Activities,
     selection: &Selection,
-    choice: WaitChoice,
-    out: &mut Waits,
-    control: &Control,
-) -> Result<(), EngineError> {
-    let mut pairs: Vec<Pair> = Vec::new();
-    let mut moments: Vec<Vec<Moment>> = vec![Vec::new(); session.traces()?.tracks().len()];
-    let window = selection.window;
-    let counts = &mut out.counts;
-    events(session)?.messages(window, &mut |message| {
-        let sides = message.sender.zip(message.receiver);
-        let times = message.send_nanos.zip(message.receive_nanos);
-        let Some(((sender, receiver), (send_nanos, receive_nanos))) = sides.zip(times) else {
-            return;
-        };
-        let is_inside = window.start_nanos <= receive_nanos && receive_nanos < window.end_nanos;
-        let is_chosen = (choice.late_sender && selection.has(receiver))
-            || (choice.late_receiver && selection.has(sender));
-        if message.kind != LinkKind::Message || !is_inside || !is_chosen {
-            return;
-        }
-        counts.messages += 1;
-        if message.is_backwards() {
-            counts.backwards += 1;
-            return;
-        }
-        let number = u32::try_from(pairs.len()).unwrap_or(u32::MAX);
-        for (track, nanos, side) in
-            [(sender, send_nanos, Side::Begin), (receiver, receive_nanos, Side::End)]
-        {
-            if let Some(list) = moments.get_mut(track as usize) {
-                list.push(Moment { nanos, side, number });
-            }
-        }
-        pairs.push(Pair { sender, receiver, send_nanos });
-    })?;
-    let is_mpi = |context| activities.is_mpi(context);
-    let (sends, receives) = look_up(session, &is_mpi, pairs.len(), moments, control)?;
-    let mut list: Vec<Wait> = Vec::new();
-    for (pair, (send, receive)) in pairs.iter().zip(sends.iter().zip(&receives)) {
-        let Some(receive) = receive else {
-            counts.unplaced += 1;
-            continue;
-        };
-        let role = |call: &Around| {
-            activities.routine(call.context).map_or(Role::Other, |routine| routine.role)
-        };
-        let wait = |kind, call: &Around, until: u64| {
-            let is_late = kind == WaitKind::LateSender;
-            let (track, holdup) = match is_late {
-                true => (pair.receiver, pair.sender),
-                false => (pair.sender, pair.receiver),
-            };
-            Wait {
-                kind,
-                track,
-                holdup,
-                context: call.context,
-                start_nanos: call.start_nanos,
-                end_nanos: until.min(call.end_nanos),
-                call_end_nanos: call.end_nanos,
-            }
-        };
-        let sent = send.map_or(pair.send_nanos, |call| call.start_nanos);
-        if choice.late_sender && selection.has(pair.receiver) && role(receive).receives() {
-            list.push(wait(WaitKind::LateSender, receive, sent));
-        }
-        let Some(send) = send else { continue };
-        let is_blocking = matches!(role(send), Role::Send | Role::SendReceive)
-            && matches!(role(receive), Role::Receive | Role::SendReceive);
-        if choice.late_receiver
-            && selection.has(pair.sender)
-            && is_blocking
-            && receive.start_nanos < send.end_nanos
-        {
-            list.push(wait(WaitKind::LateReceiver, send, receive.start_nanos));
-        }
+) -> Result<TimeWindow, EngineError> {
+    let mut window = selection.window;
+    let store = session.traces()?;
+    let edge = window.start_nanos;
+    if edge <= store.span().start_nanos {
+        return Ok(window);
     }
-    list.retain(|wait| wait.nanos() > 0);
-    // A call waits once, for what comes last.
-    list.sort_by_key(|w| (w.kind, w.track, w.start_nanos, w.context, w.end_nanos, w.holdup));
-    list.dedup_by(|later, kept| {
-        let call = |w: &Wait| (w.kind, w.track, w.start_nanos, w.context);
-        let is_same = call(later) == call(kept);
-        if is_same {
-            *kept = *later;
-        }
-        is_same
+    for &track in &selection.tracks {
+        store.visit_calls(track, TimeWindow::new(edge, edge.saturating_add(1)), &mut |call| {
+            let context = session.tree().by_source_id(call.context);
+            if context.is_some_and(|context| activities.is_mpi(context)) {
+                window.start_nanos = window.start_nanos.min(call.start_nanos);
+            }
+        })?;
+    }
+    Ok(window)
+}
+
+/// Cuts waits of one track so that they do not overlap; what is left of none goes.
+fn separate(list: &mut Vec<Wait>) {
+    list.sort_by_key(|wait| {
+        (wait.track, wait.start_nanos, wait.call_start_nanos, wait.kind, wait.end_nanos)
     });
-    out.list.append(&mut list);
-    Ok(())
+    let mut until = (u32::MAX, 0);
+    list.retain_mut(|wait| {
+        if until.0 == wait.track {
+            wait.start_nanos = wait.start_nanos.max(until.1);
+        }
+        let is_left = wait.start_nanos < wait.end_nanos;
+        if is_left {
+            until = (wait.track, wait.end_nanos);
+        }
+        is_left
+    });
 }
 
 type Calls = Vec<Option<Around>>;
 
-/// The calls that `is_wanted` around all moments, by number: those of [`Side::Begin`] and those of [`Side::End`].
+/// The calls that `is_wanted` around all moments, by the numbers of these: `len` of them.
 pub(super) fn look_up(
     session: &Session,
     is_wanted: &(dyn Fn(ContextIdx) -> bool + Sync),
     len: usize,
     moments: Vec<Vec<Moment>>,
     control: &Control,
-) -> Result<(Calls, Calls), EngineError> {
+) -> Result<Calls, EngineError> {
     let work: Vec<(usize, Vec<Moment>)> =
         moments.into_iter().enumerate().filter(|(_, list)| !list.is_empty()).collect();
     control.begin(work.len() as u64);
@@ -414,20 +410,16 @@ pub(super) fn look_up(
         control.advance(1)?;
         Ok::<_, EngineError>((list, found))
     });
-    let (mut begins, mut ends): (Calls, Calls) = (vec![None; len], vec![None; len]);
+    let mut calls: Calls = vec![None; len];
     for part in parts {
         let (list, found) = part?;
         for (moment, call) in list.iter().zip(found) {
-            let side = match moment.side {
-                Side::Begin => &mut begins,
-                Side::End => &mut ends,
-            };
-            if let Some(slot) = side.get_mut(moment.number as usize) {
+            if let Some(slot) = calls.get_mut(moment.number as usize) {
                 *slot = call;
             }
         }
     }
-    Ok((begins, ends))
+    Ok(calls)
 }
 
 /// Whether `nanos` lies in `window`.

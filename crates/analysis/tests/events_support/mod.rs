@@ -20,6 +20,14 @@ pub(crate) enum Do {
     Send(u32),
     /// Has received a message from a rank.
     Receive(u32),
+    /// Starts to send a message to a rank, with the number of a request.
+    Isend(u32, u64),
+    /// What was sent with a request is sent.
+    Sent(u64),
+    /// Posts a receive, with the number of a request.
+    Post(u64),
+    /// Has received a message from a rank for a request.
+    Got(u32, u64),
     /// Comes to a collective operation.
     Come,
     /// Goes on after one: its number in OTF2, and its root.
@@ -45,21 +53,29 @@ pub(crate) fn trace_in_batches(ranks: &[Vec<(u64, Do)>], every: usize) -> Sessio
                 _ => 0,
             };
             let partner = match step {
-                Do::Send(partner) | Do::Receive(partner) => conversion.peer_of(partner),
+                Do::Send(partner)
+                | Do::Receive(partner)
+                | Do::Isend(partner, _)
+                | Do::Got(partner, _) => conversion.peer_of(partner),
                 _ => None,
             };
             let builder = conversion.builder(rank).unwrap();
+            let side = Endpoint {
+                nanos,
+                partner,
+                communicator: 0,
+                tag: 0,
+                bytes: 8,
+                is_send: matches!(step, Do::Send(_) | Do::Isend(..)),
+            };
             match step {
                 Do::Enter(_) => builder.enter(nanos, function),
                 Do::Leave => builder.leave(nanos, None),
-                Do::Send(_) | Do::Receive(_) => builder.message(Endpoint {
-                    nanos,
-                    partner,
-                    communicator: 0,
-                    tag: 0,
-                    bytes: 8,
-                    is_send: matches!(step, Do::Send(_)),
-                }),
+                Do::Send(_) | Do::Receive(_) => builder.message(side),
+                Do::Isend(_, request) => builder.post_send(side, request),
+                Do::Sent(request) => builder.complete_send(nanos, request),
+                Do::Post(request) => builder.post_receive(nanos, request),
+                Do::Got(_, request) => builder.complete_receive(side, request),
                 Do::Come => builder.begin_collective(nanos),
                 Do::Go(operation, root) => builder.end_collective(Collective {
                     start_nanos: nanos,
@@ -100,6 +116,13 @@ pub(crate) enum Phase {
     Compute(Vec<u64>),
     /// One rank sends, another one receives; the message may be buffered.
     Message { from: u32, to: u32, is_buffered: bool },
+    /// Every rank sends to the next one and receives from the one before, in one call.
+    Shift,
+    /// The same with requests: each rank computes for a time before it completes them.
+    ShiftLater(Vec<u64>),
+    /// One rank sends synchronously, another one posts its receive, computes for a time, and then
+    /// completes it.
+    Posted { from: u32, to: u32, computes: u64 },
     /// All ranks meet.
     Barrier,
 }
@@ -114,17 +137,19 @@ pub(crate) struct Run {
     pub(crate) late_senders: Vec<Planted>,
     pub(crate) late_receivers: Vec<Planted>,
     pub(crate) barriers: Vec<Planted>,
+    /// When ranks could not go on because of a message, whatever that is called: rank, from, to.
+    pub(crate) blocked: Vec<(u32, u64, u64)>,
     /// When each rank ends.
     pub(crate) ends: Vec<u64>,
 }
 
 /// Runs a program of `ranks` ranks: messages take 3 ns from the moment at which both sides are
-/// there, a barrier is left 2 ns after the last has come.
+/// there, a barrier is left 2 ns after the last has come. Requests are numbered by the phase.
 pub(crate) fn run(ranks: u32, phases: &[Phase], has_records: bool) -> Run {
     let mut out = Run::default();
     let mut now: Vec<u64> = vec![1000; ranks as usize];
     out.steps = now.iter().map(|&t| vec![(t, Do::Enter("main"))]).collect();
-    for phase in phases {
+    for (phase, request) in phases.iter().zip((0..).step_by(2)) {
         match phase {
             Phase::Compute(times) => {
                 for (rank, time) in times.iter().take(ranks as usize).enumerate() {
@@ -156,11 +181,80 @@ pub(crate) fn run(ranks: u32, phases: &[Phase], has_records: bool) -> Run {
                 ]);
                 if send > receive {
                     out.late_senders.push((to, from, receive, send));
+                    out.blocked.push((to, receive, send));
                 }
                 if receive > send && receive < sent {
                     out.late_receivers.push((from, to, send, receive));
+                    out.blocked.push((from, send, receive));
                 }
                 (now[from as usize], now[to as usize]) = (sent, received + 1);
+            }
+            Phase::Shift => {
+                let enters: Vec<u64> = now.iter().map(|now| now + 1).collect();
+                for (rank, steps) in out.steps.iter_mut().enumerate() {
+                    let (next, before) = neighbours(rank, ranks);
+                    let last = enters[next as usize].max(enters[before as usize]);
+                    let end = last.max(enters[rank]) + 3;
+                    steps.extend([
+                        (enters[rank], Do::Enter("MPI_Sendrecv")),
+                        (enters[rank], Do::Send(next)),
+                        (end, Do::Receive(before)),
+                        (end, Do::Leave),
+                    ]);
+                    out.blocked.push((rank as u32, enters[rank], last));
+                    now[rank] = end;
+                }
+            }
+            Phase::ShiftLater(computes) => {
+                let posts: Vec<u64> = now.iter().map(|now| now + 1).collect();
+                for (rank, steps) in out.steps.iter_mut().enumerate() {
+                    let (next, before) = neighbours(rank, ranks);
+                    let post = posts[rank];
+                    let enter = post + 8 + computes.get(rank).unwrap_or(&0);
+                    // Until the send of the one before, and the receive of the next one.
+                    let last = (posts[before as usize] + 4).max(posts[next as usize]);
+                    let end = last.max(enter) + 3;
+                    steps.extend([
+                        (post, Do::Enter("MPI_Irecv")),
+                        (post + 2, Do::Post(request)),
+                        (post + 3, Do::Leave),
+                        (post + 4, Do::Enter("MPI_Isend")),
+                        (post + 5, Do::Isend(next, request + 1)),
+                        (post + 6, Do::Leave),
+                        (enter, Do::Enter("MPI_Waitall")),
+                        (end, Do::Sent(request + 1)),
+                        (end, Do::Got(before, request)),
+                        (end, Do::Leave),
+                    ]);
+                    out.blocked.push((rank as u32, enter, last));
+                    now[rank] = end;
+                }
+            }
+            Phase::Posted { from, to, computes } => {
+                let (from, to) = (from % ranks, to % ranks);
+                if from == to {
+                    continue;
+                }
+                let (send, post) = (now[from as usize] + 1, now[to as usize] + 1);
+                let sent = send.max(post) + 3;
+                let wait = post + 3 + computes;
+                let received = wait.max(sent);
+                out.steps[from as usize].extend([
+                    (send, Do::Enter("MPI_Ssend")),
+                    (send, Do::Send(to)),
+                    (sent, Do::Leave),
+                ]);
+                out.steps[to as usize].extend([
+                    (post, Do::Enter("MPI_Irecv")),
+                    (post + 1, Do::Post(request)),
+                    (post + 2, Do::Leave),
+                    (wait, Do::Enter("MPI_Wait")),
+                    (received, Do::Got(from, request)),
+                    (received, Do::Leave),
+                ]);
+                out.blocked.push((from, send, post));
+                out.blocked.push((to, wait, send));
+                (now[from as usize], now[to as usize]) = (sent, received);
             }
             Phase::Barrier => {
                 let last = now.iter().max().unwrap() + 1;
@@ -185,7 +279,27 @@ pub(crate) fn run(ranks: u32, phases: &[Phase], has_records: bool) -> Run {
         steps.push((now + 5, Do::Leave));
     }
     out.ends = now.iter().map(|now| now + 5).collect();
+    out.blocked.retain(|(_, from, to)| from < to);
     out
+}
+
+/// Whom a rank sends to, and receives from, in a ring.
+fn neighbours(rank: usize, ranks: u32) -> (u32, u32) {
+    let rank = rank as u32;
+    ((rank + 1) % ranks, (rank + ranks - 1) % ranks)
+}
+
+/// Stretches of time by rank, those that touch put together.
+pub(crate) fn joined(mut list: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)> {
+    list.sort_unstable();
+    list.dedup_by(|next, kept| {
+        let is_joined = next.0 == kept.0 && next.1 <= kept.2;
+        if is_joined {
+            kept.2 = kept.2.max(next.2);
+        }
+        is_joined
+    });
+    list
 }
 
 /// Programs of some phases.
@@ -193,5 +307,19 @@ pub(crate) fn phases(ranks: u32) -> impl Strategy<Value = Vec<Phase>> {
     let compute = prop::collection::vec(0..60_u64, ranks as usize).prop_map(Phase::Compute);
     let message = (0..ranks, 0..ranks, any::<bool>())
         .prop_map(|(from, to, is_buffered)| Phase::Message { from, to, is_buffered });
-    prop::collection::vec(prop_oneof![3 => compute, 3 => message, 1 => Just(Phase::Barrier)], 0..40)
+    let later = prop::collection::vec(0..30_u64, ranks as usize).prop_map(Phase::ShiftLater);
+    let posted = (0..ranks, 0..ranks, 0..30_u64).prop_map(|(from, to, computes)| Phase::Posted {
+        from,
+        to,
+        computes,
+    });
+    let phase = prop_oneof![
+        4 => compute,
+        3 => message,
+        1 => Just(Phase::Shift),
+        1 => later,
+        2 => posted,
+        1 => Just(Phase::Barrier),
+    ];
+    prop::collection::vec(phase, 0..40)
 }
