@@ -3,7 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 
-
 use parallax_analysis::growth::{Model, ModelOptions, Point, Style, model};
 
 const SIZES: [f64; 9] = [1.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0];

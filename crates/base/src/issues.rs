@@ -5,7 +5,7 @@
 //! very many entries the later ones are put together: one for each kind, which says how many files
 //! it stands for. No fault is ever left out of the counts.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
@@ -133,7 +133,7 @@ struct Known {
     /// The entry of what belongs to no file.
     whole: Option<usize>,
     /// The entry of each file. Files of the rest all have the same.
-    by_file: HashMap<String, usize>,
+    by_file: BTreeMap<String, usize>,
     /// The entry of all files beyond [`Issues::MAX_LISTED`], and what was said about the first.
     rest: Option<(usize, String)>,
 }
@@ -142,7 +142,7 @@ struct Known {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Issues {
     list: Vec<Issue>,
-    known: HashMap<&'static str, Known>,
+    known: BTreeMap<&'static str, Known>,
 }
 
 /// Between the message about the first file and the number of further ones.

@@ -40,9 +40,10 @@ fn planted() -> tempfile::TempDir {
     for (run, noise) in [0.0, 0.05, -0.05].into_iter().enumerate() {
         let old = format!("main 1.0 1.0\n  solve {} {}\n  dot 3.0 2.9", 5.0 + noise, 5.0 - noise);
         let new = format!(
-            "main 1.0 1.0\n  solve {} {}\n  dot 3.0 2.9\n  check 0.2 0.2",
+            "main 1.0 1.0\n  solve {} {}\n  dot 3.0 2.9\n  check {} 0.2",
             5.6 + noise / 2.0,
-            5.6
+            5.6,
+            0.2 + noise / 20.0
         );
         write(folder.path(), &format!("old-{run}"), "CPUTIME (sec)", &old);
         write(folder.path(), &format!("new-{run}"), "CPUTIME (sec)", &new);

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use parallax_base::{Limits, MemorySource, Source};
 use parallax_service::Control;
+use parallax_service::analysis::scaling::ChangeLimits;
 use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ScalingContent, ScalingError, ScalingRequest, ScalingSource,
     compare_versions, open_ensemble, pop_table, scaling,
@@ -127,7 +128,7 @@ fn tables_of_very_many_cells_have_what_was_measured_and_say_so() {
     // What must have its gaps ends in an error that says what to do.
     let errors = [
         answer.cells_table().unwrap_err(),
-        compare_versions(&ensemble, &ensemble, &request, 0.02).unwrap_err(),
+        compare_versions(&ensemble, &ensemble, &request, ChangeLimits::default()).unwrap_err(),
     ];
     for error in errors {
         assert!(matches!(error, ScalingError::TooManyCells { .. }), "{error}");

@@ -235,7 +235,7 @@ export type CompareReply = {
    * What changes are judged by: which test, on how many runs, adjusted for how many looks, at
    * which level.
    */
-  evidence?: string;
+  evidence: string;
   /** The verdict in plain words. */
   sentences: Array<string>;
   /** What a person should know. */
@@ -510,7 +510,7 @@ export type DifferencesReply = {
   /** What tests stand on; null where noise cannot be told. */
   basis: string | null;
   /** The same in words: which test, on how much, adjusted for how many looks, at which level. */
-  evidence?: string;
+  evidence: string;
   /** What changed, in plain words, the most important first. */
   sentences: Array<string>;
   /** What a person should know. */

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use parallax_testkit::needs::{self, Without};
 use parallax_testkit::otf2::{Shape, generate};
 use serde_json::{Map, Value};
 
@@ -47,7 +48,7 @@ pub(crate) fn rows_of(answer: &Value) -> Vec<Map<String, Value>> {
 
 /// Says that a part of a test cannot be run here, and why.
 pub(crate) fn skip(why: &str) {
-    eprintln!("skipped: {why}");
+    needs::skip(Without::Part, why);
 }
 
 /// The files below a folder by their paths, in order, with what is in them.
