@@ -2,7 +2,7 @@
 // three iterations, step; each step calls add twice.
 import { tableFromArrays, type Table } from "@uwdata/flechette";
 import type { EngineClient } from "../src/engine-client/client.ts";
-import type { EntitiesAsk, RelatedAsk } from "../src/wire/protocol.ts";
+import type { EntitiesRequest, RelatedRequest } from "../src/wire/protocol.ts";
 
 export interface Row {
   readonly activation: number;
@@ -64,7 +64,7 @@ function groupsOf(caller: number): readonly Row[] {
   return [...groups.values()];
 }
 
-function relatedTo(ask: RelatedAsk, id: number): readonly Row[] {
+function relatedTo(ask: RelatedRequest, id: number): readonly Row[] {
   const self = PROGRAM.find((row) => row.activation === id);
   const members = ask.kind === "group" ? PROGRAM.filter((row) => row.kind === "call" && row.function === self?.function && row.caller === self?.caller) : PROGRAM.filter((row) => row.activation === id);
   switch (ask.relation) {
@@ -90,13 +90,13 @@ export function fakeClient(answer: (name: string, request: unknown) => { reply: 
     if (other !== undefined) return Promise.resolve(other);
     const reply = { left_out: 0, notes: [] };
     if (name === "entities") {
-      const { kind, ids } = request as unknown as EntitiesAsk;
+      const { kind, ids } = request as unknown as EntitiesRequest;
       if (kind === "thread") return { reply, tables: { rows: tableOf([{ thread: 0, name: "main thread", entry: 0, creator: null }], ["thread", "name", "entry", "creator"]) } };
       const rows = (ids ?? []).flatMap((id) => PROGRAM.filter((row) => row.activation === id));
       return { reply, tables: { rows: activations(rows) } };
     }
     if (name === "related") {
-      const related = request as unknown as RelatedAsk;
+      const related = request as unknown as RelatedRequest;
       const parts = (related.ids ?? []).map((id) => ({ id, rows: relatedTo(related, id) }));
       return { reply, tables: { rows: activations(parts.flatMap((part) => part.rows), parts.flatMap((part) => part.rows.map(() => part.id))) } };
     }

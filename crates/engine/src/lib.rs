@@ -17,7 +17,6 @@ mod groups;
 mod part;
 mod prune;
 mod session;
-mod table;
 mod timeline;
 mod views;
 
@@ -27,10 +26,10 @@ pub use costs::{Costs, DefaultMetric};
 pub use derived::{CostColumns, Measure};
 pub use error::EngineError;
 pub use groups::Groups;
+pub use parallax_protocol::{Column, Table};
 pub use part::Part;
 pub use prune::{FilterMode, PruneRules, TreeView};
 pub use session::{LocationChoice, Session, WRAPPED_COUNT};
-pub use table::{Column, Table};
 pub use timeline::{
     Bins, CallList, CallRow, CallsQuestion, ContextSums, DurationBin, FindQuestion, Found,
     MAX_TILE_CELLS, Tile, TileCell, TileQuestion, TrackRange, call_depths,

@@ -6,11 +6,11 @@
 //!
 //! Invariant: every number comes from `parallax_service`; nothing is computed here.
 
-mod activations;
 mod advise;
 mod clusters;
 mod comparison;
 mod correlations;
+mod dispatch;
 mod errors;
 mod events;
 mod items;
@@ -21,7 +21,6 @@ mod profile;
 mod response;
 mod scaling;
 mod timeline;
-mod user_events;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -40,6 +39,14 @@ struct Root {
     key: String,
     name: String,
     folder: Arc<dyn Folder>,
+}
+
+/// A request as it travels.
+#[derive(serde::Deserialize)]
+struct Message {
+    ask: String,
+    #[serde(default)]
+    with: serde_json::Map<String, serde_json::Value>,
 }
 
 /// An engine that answers requests, from any number of threads.
@@ -74,10 +81,15 @@ impl Host {
     /// # Errors
     /// Why there is no answer, in words for people.
     pub fn answer_json(&self, request: &str, control: &Control) -> Result<Response, ErrorReply> {
-        let request = serde_json::from_str(request).map_err(|error| {
+        let not_understood = |error: serde_json::Error| {
             ErrorReply::new("protocol", format!("the request is not understood: {error}"))
                 .with_hint("the page and the engine are of different versions; reload the page")
-        })?;
+        };
+        let Message { ask, with } = serde_json::from_str(request).map_err(not_understood)?;
+        if let Some(answered) = self.answer_question(&ask, with, control) {
+            return answered;
+        }
+        let request = serde_json::from_str(request).map_err(not_understood)?;
         self.answer(request, control)
     }
 
@@ -150,13 +162,6 @@ impl Host {
                 correlations::points(&*self.experiment(&ask.of.item)?, &ask, control)
             }
             Request::Advise(ask) => advise::advise(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Entities(ask) => activations::entities(&*self.experiment(&ask.item)?, &ask),
-            Request::Related(ask) => {
-                activations::related(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::Shared(ask) => activations::shared(&*self.experiment(&ask.item)?, &ask),
-            Request::Lanes(ask) => activations::lanes(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Lines(ask) => activations::lines(&*self.experiment(&ask.item)?, &ask, control),
             Request::Waits(ask) => events::waits(&*self.experiment(&ask.item)?, &ask, control),
             Request::CriticalPath(ask) => {
                 events::critical_path(&*self.experiment(&ask.item)?, &ask, control)
@@ -168,12 +173,6 @@ impl Host {
                 iterations::iterations(&*self.experiment(&ask.item)?, &ask, control)
             }
             Request::Stacks(ask) => timeline::stacks(&*self.experiment(&ask.item)?, &ask, control),
-            Request::UserEvents(ask) => {
-                user_events::user_events(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::UserEventLocations(ask) => {
-                user_events::locations(&*self.experiment(&ask.item)?, &ask, control)
-            }
             Request::Scaling(ask) => scaling::scaling(&*self.ensemble(&ask.item)?, &ask),
             Request::ScalingTable(ask) => scaling::table(&*self.ensemble(&ask.item)?, &ask),
             Request::Models(ask) => scaling::models(&*self.ensemble(&ask.item)?, &ask),

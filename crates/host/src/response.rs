@@ -3,6 +3,7 @@
 use parallax_service::Table;
 use parallax_wire::protocol::{Ask, ErrorReply};
 use parallax_wire::write_arrow_packed;
+use serde::Serialize;
 
 use crate::errors::wire_error;
 
@@ -49,6 +50,22 @@ impl Response {
         }
         out
     }
+}
+
+/// A reply with its tables.
+pub(crate) fn reply_with_tables<R: Serialize>(
+    reply: &R,
+    tables: &[(&'static str, Table)],
+) -> Result<Response, ErrorReply> {
+    let json = serde_json::to_string(reply)
+        .map_err(|error| ErrorReply::new("protocol", format!("the reply has no form: {error}")))?;
+    let mut response = Response { json, tables: Vec::new() };
+    for (name, table) in tables {
+        let mut bytes = Vec::new();
+        write_arrow_packed(table, &mut bytes).map_err(|error| wire_error(&error))?;
+        response.tables.push(NamedTable { name, bytes });
+    }
+    Ok(response)
 }
 
 /// A reply without tables. The request is there for its type: it tells which reply it has.

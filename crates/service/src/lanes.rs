@@ -1,39 +1,16 @@
 //! Calls of threads over time, one lane for each entry call: the answer of `lanes`.
 
 use parallax_base::{ActivationIdx, Control};
+use parallax_engine::EngineError;
 use parallax_engine::query::QueryError;
-use parallax_engine::{Column, EngineError, Table};
 use parallax_model::{ActivationKind, ActivationTree};
+use parallax_protocol::{Answer, LaneTable, LanesReply, LanesRequest, LanesTables};
 
 use crate::entities::{Run, by_function, calls_of, labels};
-use crate::{Opened, ServiceError};
+use crate::{Answers, Opened, ServiceError};
 
 /// Rows of an answer at most.
 const MOST_ROWS: usize = 1 << 20;
-
-/// Which lanes.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct LanesRequest {
-    /// The activation that each lane begins with.
-    pub tops: Vec<u32>,
-    /// Whether calls of one function by the same calls are put together.
-    pub is_merged: bool,
-    /// What takes less than this share of its lane's top is left out, in per cent.
-    pub below_percent: f64,
-    /// Whether executions of loops come as rows.
-    pub has_loops: bool,
-}
-
-/// Lanes.
-#[derive(Debug, Clone)]
-pub struct LanesAnswer {
-    /// Rows; see `LanesReply` of the protocol for the columns.
-    pub table: Table,
-    /// Calls that are left out because they are short, by lane.
-    pub left_out: Vec<u64>,
-    /// What a person should know.
-    pub notes: Vec<String>,
-}
 
 /// A bar.
 struct Bar {
@@ -53,20 +30,12 @@ struct Open {
     start_nanos: u64,
 }
 
-impl Opened {
-    /// Calls over time, one lane for each of some activations, without what is short.
-    ///
-    /// Calls one by one lie where they were executed. Calls put together lie one after the other
-    /// below what made them, longest first, and are as wide as their times together.
-    ///
-    /// # Errors
-    /// When single calls were not recorded, there is no activation of a number, or the question is
-    /// withdrawn.
-    pub fn lanes(
+impl Answers<LanesRequest> for Opened {
+    fn answer(
         &self,
         request: &LanesRequest,
         control: &Control,
-    ) -> Result<LanesAnswer, ServiceError> {
+    ) -> Result<Answer<LanesRequest>, ServiceError> {
         let run = Run { activations: self.activations()?, contexts: self.session().tree() };
         let tree = &run.activations.tree;
         let mut bars = Vec::new();
@@ -83,7 +52,7 @@ impl Opened {
             // A share above all would leave nothing, not even the top.
             let share = (request.below_percent / 100.0).clamp(0.0, 1.0);
             let least = (tree.nanos(top) as f64 * share).ceil() as u64;
-            let walk = Lane { run, lane, least, has_loops: request.has_loops };
+            let walk = Lane { run, lane, least, has_loops: request.loops };
             left_out.push(match request.is_merged {
                 true => walk.merged(top, &mut bars),
                 false => walk.traced(top, &mut bars),
@@ -95,7 +64,8 @@ impl Opened {
             notes.push(format!("{more} more calls do not fit into one answer: leave out more"));
             bars.truncate(MOST_ROWS);
         }
-        Ok(LanesAnswer { table: table(run, &bars), left_out, notes })
+        let rows = table(run, &bars);
+        Ok(Answer::new(LanesReply { left_out, notes }, LanesTables { rows }))
     }
 }
 
@@ -210,48 +180,29 @@ fn iterations(tree: &ActivationTree, execution: ActivationIdx) -> u64 {
     }
 }
 
-fn table(run: Run<'_>, bars: &[Bar]) -> Table {
+fn table(run: Run<'_>, bars: &[Bar]) -> LaneTable {
     let tree = &run.activations.tree;
-    let numbers = |of: &dyn Fn(&Bar) -> u32| -> Vec<u32> { bars.iter().map(of).collect() };
-    let counts = |of: &dyn Fn(&Bar) -> u64| -> Vec<u64> { bars.iter().map(of).collect() };
-    let names = labels(bars.iter().map(|bar| tree.context(bar.first).get()), |context| {
+    let kind = |bar: &Bar| match tree.kind(bar.first) {
+        ActivationKind::Call => "call",
+        ActivationKind::LoopExecution => "loop",
+        ActivationKind::Iteration => "iteration",
+    };
+    let name = labels(bars.iter().map(|bar| tree.context(bar.first).get()), |context| {
         run.contexts.label(parallax_base::ContextIdx::new(context))
     });
-    Table::new(vec![
-        Column::u32s("lane", "Place of the lane in the question.", numbers(&|bar| bar.lane)),
-        Column::u32s(
-            "activation",
-            "The call or execution; of calls put together the first.",
-            numbers(&|bar| bar.first.get()),
-        ),
-        Column::strings(
-            "kind",
-            "call, loop (an execution of it), or iteration.",
-            bars.iter().map(|bar| match tree.kind(bar.first) {
-                ActivationKind::Call => "call",
-                ActivationKind::LoopExecution => "loop",
-                ActivationKind::Iteration => "iteration",
-            }),
-        ),
-        names.column("name", "The function or loop."),
-        Column::u32s(
-            "context_id",
-            "Id of its call path in the database.",
-            numbers(&|bar| run.contexts.source_id(tree.context(bar.first))),
-        ),
-        Column::u32s(
-            "level",
-            "Calls around it in the lane; of a loop that of its call.",
-            numbers(&|bar| bar.level),
-        ),
-        Column::u64s(
-            "start_ns",
-            "ns",
-            "Start since that of the run, or of the lane where calls are put together.",
-            counts(&|bar| bar.start_nanos),
-        ),
-        Column::u64s("length_ns", "ns", "Time, with all below.", counts(&|bar| bar.nanos)),
-        Column::u64s("count", "", "Calls put together.", counts(&|bar| bar.count)),
-        Column::u64s("iterations", "", "Of an execution.", counts(&|bar| bar.iterations)),
-    ])
+    LaneTable {
+        lane: bars.iter().map(|bar| bar.lane).collect(),
+        activation: bars.iter().map(|bar| bar.first.get()).collect(),
+        kind: bars.iter().map(kind).collect(),
+        name,
+        context_id: bars
+            .iter()
+            .map(|bar| run.contexts.source_id(tree.context(bar.first)))
+            .collect(),
+        level: bars.iter().map(|bar| bar.level).collect(),
+        start_ns: bars.iter().map(|bar| bar.start_nanos).collect(),
+        length_ns: bars.iter().map(|bar| bar.nanos).collect(),
+        count: bars.iter().map(|bar| bar.count).collect(),
+        iterations: bars.iter().map(|bar| bar.iterations).collect(),
+    }
 }

@@ -7,6 +7,7 @@
 mod activations;
 mod advise;
 mod analyses;
+mod answers;
 mod beside;
 mod clusters;
 mod comparison;
@@ -49,6 +50,7 @@ use beside::SourcesBeside;
 pub use activations::{ActivationCounts, ReferencesRequest};
 pub use advise::{AdviseAnswer, AdviseBy, AdviseRequest, TasksAnswer};
 pub use analyses::{BalanceAnswer, BalanceBy, BalanceRequest};
+pub use answers::Answers;
 pub use clusters::{ClusterAnswer, ClusterMethod, ClusterRequest};
 pub use comparison::{
     ComparedVersion, ComparisonOrder, ComparisonOutcome, ComparisonRequest, GateOutcome,
@@ -59,9 +61,6 @@ pub use critical_path::{CriticalPathAnswer, CriticalPathBy, CriticalPathRequest}
 pub use diagnosis::regression;
 pub use discover::{Found, discover};
 pub use distribution::{CostScope, DistributionAnswer, DistributionRequest};
-pub use entities::{
-    EntitiesAnswer, EntitiesRequest, EntityKind, RelatedRequest, Relation, SharedRequest,
-};
 pub use error::ServiceError;
 pub use gate::Gate;
 pub use info::{ComponentInfo, Info, MetricInfo};
@@ -69,13 +68,12 @@ pub use iterations::{
     FoundIterations, GroupEvidence, IterationsAnswer, IterationsBy, IterationsRequest,
     IterationsView, RepetitionEvidence, parse_iterations,
 };
-pub use lanes::{LanesAnswer, LanesRequest};
 pub use matrix::{MatrixAnswer, MatrixRequest};
 pub use options::{CostChoice, CostsChoice, PruneChoice};
 pub use over_time::{OverTimeAnswer, OverTimeBy, OverTimeRequest, OverTimeWhat};
 pub use parallax_analysis as analysis;
 pub use parallax_base::{Control, Issue, Issues, Limits as OpenLimits, Severity, TimeWindow, Unit};
-pub use parallax_engine::{CallsQuestion, Column, FlatBy, Table, TrackRange};
+pub use parallax_engine::{CallsQuestion, FlatBy, TrackRange};
 pub use parallax_formats::archive::VERSION as ARCHIVE_VERSION;
 pub use parallax_import::convert::{
     Alignment, ConvertOptions, TraceInput, WorkflowInput, convert, convert_workflow,
@@ -84,6 +82,7 @@ pub use parallax_import::convert::{
 pub use parallax_import::events::{ComponentPlan, ConversionError};
 pub use parallax_import::{holds_experiment, is_experiment_file};
 pub use parallax_model::TraceKind;
+pub use parallax_protocol::{Column, Table};
 pub use query::{Answer, QueryRequest, TraceRequest};
 pub use source::{SourceAnswer, SourceFileInfo, SourceRequest};
 pub use stacks::{StacksAnswer, StacksBy, StacksRequest};
@@ -94,7 +93,6 @@ pub use timeline::{
 };
 pub use topology::{HostSource, TopologyAnswer, TopologyNode, TopologyRequest, UnitRow};
 pub use tree_table::{NO_PARENT, TreeTableAnswer, TreeTableRequest};
-pub use user_events::{UserEventLocationsRequest, UserEventsAnswer, UserEventsRequest};
 pub use views::{
     CallersRequest, CostHeader, FlatAnswer, FlatRequest, MOST_CALLERS, TreeAnswer, TreeRequest,
     TreeRow,

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use parallax_base::{ActivationIdx, ContextIdx, Control, ReferenceIdx};
-use parallax_engine::{Column, EngineError, Table};
+use parallax_engine::EngineError;
 use parallax_model::{ActivationKind, Site};
+use parallax_protocol::{Answer, LineRow, LinesRequest, LinesTables, NotesReply};
 
 use crate::entities::{function_of, name};
 use crate::source::find_file;
-use crate::{Answer, Opened, ServiceError};
+use crate::{Answers, Opened, ServiceError};
 
 /// What happens on a line, in the order in which it is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,18 +46,16 @@ struct Times {
     context: Option<ContextIdx>,
 }
 
-impl Opened {
-    /// Definitions, calls, loops, and accesses on the lines of a source file, by line. Columns:
-    /// `line`, `what`, `name`, `times`, `context_id`, `reference`.
-    ///
-    /// # Errors
-    /// When single calls were not recorded, no context lies in such a file, or the question is
-    /// withdrawn.
-    pub fn lines(&self, path: &str, control: &Control) -> Result<Answer<Table>, ServiceError> {
+impl Answers<LinesRequest> for Opened {
+    fn answer(
+        &self,
+        request: &LinesRequest,
+        control: &Control,
+    ) -> Result<Answer<LinesRequest>, ServiceError> {
         let activations = self.activations()?;
         let contexts = self.session().tree();
         let run = crate::entities::Run { activations, contexts };
-        let path = find_file(contexts, path)?;
+        let path = find_file(contexts, &request.path)?;
         let tree = &activations.tree;
         let is_here: Vec<bool> = contexts.files().iter().map(|file| *file.path == *path).collect();
         let in_file = |file: Option<parallax_base::FileIdx>| {
@@ -124,43 +123,20 @@ impl Opened {
             site(reference.allocated, What::Allocation);
             site(reference.freed, What::Release);
         }
-        let rows: Vec<(Key, Times)> = found.into_iter().collect();
-        let is_reference = |what: What| what >= What::Read;
-        let names = rows.iter().map(|((_, what, of), times)| match what {
-            What::Definition | What::Call => (contexts.functions().get(*of as usize))
-                .map_or_else(|| "<unknown function>".to_owned(), |one| one.name.to_string()),
-            What::Loop => times.context.map_or_else(String::new, |context| contexts.label(context)),
-            _ => name(activations.reference(ReferenceIdx::new(*of))),
-        });
-        let value = Table::new(vec![
-            Column::u32s("line", "The line.", rows.iter().map(|((line, ..), _)| *line).collect()),
-            Column::strings(
-                "what",
-                "definition, call, loop, read, write, allocation, release.",
-                rows.iter().map(|((_, what, _), _)| what.name()),
-            ),
-            Column::strings("name", "The function, loop, variable or allocation.", names),
-            Column::u64s(
-                "times",
-                "",
-                "Calls, executions, or activations that read or write.",
-                rows.iter().map(|(_, times)| times.times).collect(),
-            ),
-            Column::optional_u64s(
-                "context_id",
-                "",
-                "Id of the call path where it happens first.",
-                rows.iter().map(|(_, times)| {
-                    times.context.map(|context| u64::from(contexts.source_id(context)))
-                }),
-            ),
-            Column::optional_u64s(
-                "reference",
-                "",
-                "Number of the variable or allocation.",
-                rows.iter().map(|((_, what, of), _)| is_reference(*what).then_some(u64::from(*of))),
-            ),
-        ]);
-        Ok(Answer { value, notes: Vec::new() })
+        let row = |((line, what, of), Times { times, context }): (Key, Times)| LineRow {
+            line,
+            what: what.name(),
+            name: match what {
+                What::Definition | What::Call => (contexts.functions().get(of as usize))
+                    .map_or_else(|| "<unknown function>".to_owned(), |one| one.name.to_string()),
+                What::Loop => context.map_or_else(String::new, |context| contexts.label(context)),
+                _ => name(activations.reference(ReferenceIdx::new(of))),
+            },
+            times,
+            context_id: context.map(|context| u64::from(contexts.source_id(context))),
+            reference: (what >= What::Read).then_some(u64::from(of)),
+        };
+        let rows = found.into_iter().map(row).collect();
+        Ok(Answer::new(NotesReply::default(), LinesTables { rows }))
     }
 }

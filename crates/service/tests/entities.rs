@@ -1,4 +1,4 @@
-//! Single calls, groups, references, threads, lanes and lines, asked for by number.
+//! Call instances, groups, references, threads, lanes and lines, asked for by number.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
 
@@ -10,13 +10,32 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Int32Type, UInt32Type, UInt64Type};
 use parallax_base::{ActivationIdx, Control, Folder, Limits, MemoryFolder, MemorySource};
 use parallax_model::ActivationKind;
-use parallax_service::{
-    EntitiesAnswer, EntitiesRequest, EntityKind, LanesRequest, Opened, RelatedRequest, Relation,
-    SharedRequest, SourceRequest, Table, open_file, open_file_in,
+use parallax_protocol::{
+    AnswerTable, EntitiesRequest, EntityKind, LanesRequest, LinesRequest, Question, RelatedRequest,
+    Relation, SharedRequest, Table, TypedTable as _,
 };
+use parallax_service::{Answers, Opened, ServiceError, SourceRequest, open_file, open_file_in};
 use parallax_testkit::parceive::Program;
 
-const ALL: usize = usize::MAX;
+type Answer<Q> = parallax_protocol::Answer<Q>;
+
+fn ask<Q: Question>(opened: &Opened, request: &Q) -> Answer<Q>
+where
+    Opened: Answers<Q>,
+{
+    opened.answer(request, &Control::default()).unwrap()
+}
+
+fn refused<Q: Question>(opened: &Opened, request: &Q) -> ServiceError
+where
+    Opened: Answers<Q>,
+{
+    opened.answer(request, &Control::default()).err().expect("no answer")
+}
+
+fn table_of(table: impl AnswerTable) -> Table {
+    table.into_answer_table("")
+}
 
 fn opened(program: Program) -> Opened {
     open_file(&MemorySource::shared(program.bytes()), "rounds.db", &Limits::default()).unwrap()
@@ -59,7 +78,8 @@ fn texts(table: &Table, name: &str) -> Vec<String> {
 }
 
 fn all(opened: &Opened, kind: EntityKind) -> Table {
-    opened.entities(&EntitiesRequest { kind, ids: None, limit: ALL }).unwrap().table
+    let request = EntitiesRequest { kind, ..EntitiesRequest::default() };
+    table_of(ask(opened, &request).tables.rows)
 }
 
 fn related_up_to(
@@ -67,15 +87,14 @@ fn related_up_to(
     kind: EntityKind,
     ids: &[u32],
     relation: Relation,
-    limit: usize,
-) -> EntitiesAnswer {
-    let request =
-        RelatedRequest { kind, ids: ids.to_vec(), relation, longer_than_nanos: None, limit };
-    opened.related(&request, &Control::default()).unwrap()
+    limit: Option<u32>,
+) -> Answer<RelatedRequest> {
+    let request = RelatedRequest { kind, ids: ids.to_vec(), relation, longer_than_ns: None, limit };
+    ask(opened, &request)
 }
 
 fn related(opened: &Opened, kind: EntityKind, ids: &[u32], relation: Relation) -> Table {
-    related_up_to(opened, kind, ids, relation, ALL).table
+    table_of(related_up_to(opened, kind, ids, relation, None).tables.rows)
 }
 
 /// The entry call of the main thread.
@@ -223,16 +242,17 @@ fn what_is_read_and_written_adds_up_from_every_side() {
     assert_eq!(numbers(&references, "allocated_by")[shared], Some(u64::from(main_of(&opened))));
     assert_eq!(numbers(&references, "allocated_line")[shared], Some(6));
     let rounds = related(&opened, EntityKind::Activation, &[main_of(&opened)], Relation::Calls);
-    let ask = |is_inclusive| SharedRequest {
+    let request = |is_inclusive| SharedRequest {
         activations: ids(&rounds, "activation"),
         is_inclusive,
         ..SharedRequest::default()
     };
-    let found = opened.shared(&ask(true)).unwrap();
-    assert_eq!(texts(&found.value.table, "name"), ["shared"]);
-    let found = opened.shared(&ask(false)).unwrap();
-    assert_eq!(found.value.table.num_rows(), 0);
-    assert!(found.notes[0].contains("share no variable"), "{:?}", found.notes);
+    let found = ask(&opened, &request(true));
+    assert_eq!(found.tables.rows.name, ["shared"]);
+    let found = ask(&opened, &request(false));
+    assert!(found.tables.rows.name.is_empty());
+    let notes = found.reply.notes;
+    assert!(notes[0].contains("share no variable"), "{notes:?}");
 }
 
 #[test]
@@ -252,8 +272,8 @@ fn shared_references_are_the_intersection() {
                 groups: Vec::new(),
                 is_inclusive: true,
             };
-            let found = opened.shared(&request).unwrap().value.table;
-            let found: BTreeSet<u32> = ids(&found, "reference").into_iter().collect();
+            let found: BTreeSet<u32> =
+                ask(&opened, &request).tables.rows.reference.into_iter().collect();
             let expected: BTreeSet<u32> =
                 uses(first).intersection(&uses(second)).copied().collect();
             assert_eq!(found, expected, "{first} and {second}");
@@ -293,8 +313,8 @@ fn a_group_at_the_root_is_not_that_of_a_nested_call() {
     let opened = opened(Program::default());
     let entries = ids(&all(&opened, EntityKind::Thread), "entry");
     let request =
-        EntitiesRequest { kind: EntityKind::Group, ids: Some(entries.clone()), limit: ALL };
-    let groups = opened.entities(&request).unwrap().table;
+        EntitiesRequest { kind: EntityKind::Group, ids: Some(entries.clone()), limit: None };
+    let groups = table_of(ask(&opened, &request).tables.rows);
     assert_eq!(ids(&groups, "activation"), entries);
     assert_eq!(known(&groups, "count"), [1, 1, 1]);
     // All groups: one of each function by each call that makes calls, and the entry calls.
@@ -308,11 +328,13 @@ fn limits_leave_out_and_say_so() {
     let opened = opened(Program::default());
     let main = main_of(&opened);
     let whole = related(&opened, EntityKind::Activation, &[main], Relation::Within).num_rows();
-    let part = related_up_to(&opened, EntityKind::Activation, &[main], Relation::Within, 10);
-    assert_eq!((part.table.num_rows(), part.left_out), (10, whole as u64 - 10));
-    let request = EntitiesRequest { kind: EntityKind::Activation, ids: None, limit: 7 };
-    let some = opened.entities(&request).unwrap();
-    assert_eq!(some.table.num_rows() as u64 + some.left_out, opened_len(&opened));
+    let part = related_up_to(&opened, EntityKind::Activation, &[main], Relation::Within, Some(10));
+    assert_eq!(part.reply.left_out, whole as u64 - 10);
+    assert_eq!(table_of(part.tables.rows).num_rows(), 10);
+    let request = EntitiesRequest { kind: EntityKind::Activation, ids: None, limit: Some(7) };
+    let some = ask(&opened, &request);
+    let left_out = some.reply.left_out;
+    assert_eq!(table_of(some.tables.rows).num_rows() as u64 + left_out, opened_len(&opened));
 
     // Strictly longer, as Parceive asks.
     let lengths =
@@ -323,10 +345,10 @@ fn limits_leave_out_and_say_so() {
             kind: EntityKind::Activation,
             ids: vec![main],
             relation: Relation::Calls,
-            longer_than_nanos: Some(limit),
-            limit: ALL,
+            longer_than_ns: Some(limit),
+            limit: None,
         };
-        opened.related(&request, &Control::default()).unwrap().table.num_rows()
+        table_of(ask(&opened, &request).tables.rows).num_rows()
     };
     assert_eq!(longer(longest), 0);
     assert_eq!(longer(longest - 1), lengths.iter().filter(|&&one| one == longest).count());
@@ -339,21 +361,21 @@ fn opened_len(opened: &Opened) -> u64 {
 #[test]
 fn what_is_not_there_is_said() {
     let opened = opened(Program::default());
-    let wrong = EntitiesRequest { kind: EntityKind::Thread, ids: Some(vec![0, 9]), limit: ALL };
-    let error = opened.entities(&wrong).unwrap_err();
+    let wrong = EntitiesRequest { kind: EntityKind::Thread, ids: Some(vec![0, 9]), limit: None };
+    let error = refused(&opened, &wrong);
     assert!(error.is_misuse());
     assert!(error.to_string().contains("there is no thread 9"), "{error}");
     let request = RelatedRequest {
         kind: EntityKind::Thread,
         ids: vec![0],
         relation: Relation::Iterations,
-        longer_than_nanos: None,
-        limit: ALL,
+        longer_than_ns: None,
+        limit: None,
     };
-    let error = opened.related(&request, &Control::default()).unwrap_err();
+    let error = refused(&opened, &request);
     assert!(error.to_string().contains("a thread has no iterations"), "{error}");
     let lanes = LanesRequest { tops: vec![1 << 30], ..LanesRequest::default() };
-    let error = opened.lanes(&lanes, &Control::default()).unwrap_err();
+    let error = refused(&opened, &lanes);
     assert!(error.to_string().contains("there is no activation"), "{error}");
 }
 
@@ -362,21 +384,23 @@ fn lanes_hold_every_call_where_it_was() {
     let program = Program::default();
     let (opened, counts) = (opened(program), program.counts());
     let tops = ids(&all(&opened, EntityKind::Thread), "entry");
-    let ask = |is_merged, below_percent, has_loops| {
-        let request = LanesRequest { tops: tops.clone(), is_merged, below_percent, has_loops };
-        opened.lanes(&request, &Control::default()).unwrap()
+    let lanes = |is_merged, below_percent, loops| {
+        ask(&opened, &LanesRequest { tops: tops.clone(), is_merged, below_percent, loops })
     };
-    let traced = ask(false, 0.0, false).table;
+    let rows = |is_merged, below_percent, loops| {
+        lanes(is_merged, below_percent, loops).tables.rows.into_table()
+    };
+    let traced = rows(false, 0.0, false);
     assert_eq!(traced.num_rows() as u64, counts.calls);
     assert_eq!(known(&traced, "level").iter().max(), Some(&u64::from(program.depth)));
-    let with_loops = ask(false, 0.0, true).table;
+    let with_loops = rows(false, 0.0, true);
     assert_eq!(with_loops.num_rows() as u64, counts.calls + counts.executions);
     // Each call lies within the one on the level above it that came last, in time too.
-    let rows = (ids(&traced, "lane").into_iter())
+    let bars = (ids(&traced, "lane").into_iter())
         .zip(known(&traced, "level"))
         .zip(known(&traced, "start_ns").into_iter().zip(known(&traced, "length_ns")));
     let mut open: Vec<(u32, u64, u64)> = Vec::new();
-    for ((lane, level), (start, length)) in rows {
+    for ((lane, level), (start, length)) in bars {
         open.truncate(usize::try_from(level).unwrap());
         if let Some(&(above, from, to)) = open.last() {
             assert_eq!(above, lane);
@@ -385,21 +409,21 @@ fn lanes_hold_every_call_where_it_was() {
         open.push((lane, start, start + length));
     }
 
-    // Put together: a chain of groups, each with all calls of its level.
-    let merged = ask(true, 0.0, false).table;
+    // Aggregated: a chain of groups, each with all calls of its level.
+    let merged = rows(true, 0.0, false);
     assert_eq!(merged.num_rows(), 3 * (1 + program.depth as usize));
     assert_eq!(known(&merged, "count").iter().sum::<u64>(), counts.calls);
     assert_eq!(known(&merged, "start_ns")[..2], [0, 0]);
 
     // What is short is left out and counted; nothing but the top is as long as the top.
-    let long = ask(false, 100.0, false);
-    assert_eq!(long.table.num_rows(), 3);
-    assert_eq!(long.left_out, [4, 4, 4]);
+    let long = lanes(false, 100.0, false);
+    assert_eq!(long.reply.left_out, [4, 4, 4]);
+    assert_eq!(long.tables.rows.lane.len(), 3);
     let mut last = usize::MAX;
     for percent in [0.0, 1.0, 5.0, 20.0, 50.0] {
-        let rows = ask(false, percent, false).table.num_rows();
-        assert!(rows <= last);
-        last = rows;
+        let count = rows(false, percent, false).num_rows();
+        assert!(count <= last);
+        last = count;
     }
 }
 
@@ -418,7 +442,7 @@ fn merged_lanes_lie_longest_first_and_inside_what_made_them() {
     let opened = open_file(&MemorySource::shared(bytes), "x.db", &Limits::default()).unwrap();
     let tops = vec![main_of(&opened)];
     let request = LanesRequest { tops, is_merged: true, ..LanesRequest::default() };
-    let table = opened.lanes(&request, &Control::default()).unwrap().table;
+    let table = ask(&opened, &request).tables.rows.into_table();
     let names = texts(&table, "name");
     assert_eq!(names.first().map(String::as_str), Some("main"));
     assert_eq!(names[1..].iter().filter(|name| *name == "descend").count(), 5);
@@ -427,7 +451,7 @@ fn merged_lanes_lie_longest_first_and_inside_what_made_them() {
     assert_eq!(starts[names.len() - 1], starts[1] + lengths[1]);
     assert_eq!(known(&table, "count")[..2], [1, 2]);
     let traced = LanesRequest { is_merged: false, ..request };
-    let table = opened.lanes(&traced, &Control::default()).unwrap().table;
+    let table = ask(&opened, &traced).tables.rows.into_table();
     assert_eq!(texts(&table, "name")[1], "short", "by time it is the first");
 }
 
@@ -435,7 +459,8 @@ fn merged_lanes_lie_longest_first_and_inside_what_made_them() {
 fn lines_say_what_happens_on_them() {
     let program = Program::default();
     let opened = opened(program);
-    let lines = opened.lines("rounds.c", &Control::default()).unwrap().value;
+    let path = |path: &str| LinesRequest { path: path.to_owned() };
+    let lines = ask(&opened, &path("rounds.c")).tables.rows.into_table();
     let rows: Vec<(u64, String, String, u64)> = (known(&lines, "line").into_iter())
         .zip(texts(&lines, "what"))
         .zip(texts(&lines, "name").into_iter().zip(known(&lines, "times")))
@@ -454,7 +479,7 @@ fn lines_say_what_happens_on_them() {
     // Nine inner iterations of each of 12 rounds read the shared allocation.
     assert!(has(22, "read", "shared", 108), "{rows:?}");
     assert!(rows.is_sorted_by_key(|row| row.0));
-    let error = opened.lines("other.c", &Control::default()).unwrap_err();
+    let error = refused(&opened, &path("other.c"));
     assert!(error.to_string().contains("other.c"), "{error}");
 }
 

@@ -7,44 +7,9 @@ use arrow_array::{
     UInt32Array, UInt64Array,
 };
 use arrow_schema::DataType;
-use parallax_service::{Column, Table};
+use parallax_protocol::{Column, ColumnType, Table};
 
 use crate::WireError;
-
-/// The type of a column's values, as other programs see it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ColumnType {
-    /// True or false.
-    Bool,
-    /// Whole numbers of 16 bits, not negative.
-    U16,
-    /// Whole numbers of 32 bits, not negative.
-    U32,
-    /// Whole numbers of 64 bits, not negative.
-    U64,
-    /// Whole numbers of 64 bits.
-    I64,
-    /// IEEE 754 doubles.
-    F64,
-    /// UTF-8 text.
-    String,
-}
-
-impl ColumnType {
-    /// The name in the header of a JSON table.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Bool => "bool",
-            Self::U16 => "u16",
-            Self::U32 => "u32",
-            Self::U64 => "u64",
-            Self::I64 => "i64",
-            Self::F64 => "f64",
-            Self::String => "string",
-        }
-    }
-}
 
 /// One value.
 #[derive(Debug, Clone, Copy, PartialEq)]

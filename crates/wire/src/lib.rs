@@ -27,12 +27,12 @@ mod replies;
 mod report;
 mod top;
 
-pub use cells::{Cell, Cells, ColumnType};
+pub use cells::{Cell, Cells};
 pub use columnar::{write_arrow, write_arrow_packed};
 pub use csv::write_csv;
 pub use error::WireError;
 pub use json::{write_json, write_jsonl};
-pub use parallax_service::{Column, Table};
+pub use parallax_protocol::{Column, ColumnType, Table};
 #[cfg(feature = "parquet")]
 pub use parquet::write_parquet;
 pub use replies::{

@@ -23,6 +23,12 @@ struct Crate {
 const CRATES: &[Crate] = &[
     // L0
     Crate { name: "parallax-base", folder: "crates/base", is_for_browser: true, uses: &[] },
+    Crate {
+        name: "parallax-protocol",
+        folder: "crates/protocol",
+        is_for_browser: true,
+        uses: &[],
+    },
     // L1
     Crate {
         name: "parallax-formats",
@@ -47,7 +53,7 @@ const CRATES: &[Crate] = &[
         name: "parallax-engine",
         folder: "crates/engine",
         is_for_browser: true,
-        uses: &["parallax-base", "parallax-model"],
+        uses: &["parallax-base", "parallax-protocol", "parallax-model"],
     },
     // L3
     Crate {
@@ -63,6 +69,7 @@ const CRATES: &[Crate] = &[
         is_for_browser: true,
         uses: &[
             "parallax-base",
+            "parallax-protocol",
             "parallax-formats",
             "parallax-model",
             "parallax-import",
@@ -74,13 +81,13 @@ const CRATES: &[Crate] = &[
         name: "parallax-wire",
         folder: "crates/wire",
         is_for_browser: true,
-        uses: &["parallax-base", "parallax-service"],
+        uses: &["parallax-base", "parallax-protocol", "parallax-service"],
     },
     Crate {
         name: "parallax-host",
         folder: "crates/host",
         is_for_browser: true,
-        uses: &["parallax-base", "parallax-service", "parallax-wire"],
+        uses: &["parallax-base", "parallax-protocol", "parallax-service", "parallax-wire"],
     },
     // L5
     Crate {
@@ -120,6 +127,7 @@ const CRATES: &[Crate] = &[
         uses: &[
             "parallax-base",
             "parallax-native",
+            "parallax-protocol",
             "parallax-server",
             "parallax-service",
             "parallax-wire",

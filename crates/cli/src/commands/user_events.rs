@@ -1,7 +1,10 @@
 //! `user-events`: values that programs report one at a time, such as sizes of messages.
 
 use clap::{Args, ValueEnum};
-use parallax_service::{Answer, Column, Table, UserEventLocationsRequest, UserEventsRequest};
+use parallax_protocol::{
+    Column, Table, TypedTable as _, UserEventLocationsRequest, UserEventsRequest,
+};
+use parallax_service::Answers as _;
 use parallax_wire::{Cell, Cells};
 
 use super::Context;
@@ -60,15 +63,17 @@ pub(super) fn user_events(context: &Context, arguments: UserEventsArgs) -> anyho
             }),
         };
         let request = UserEventLocationsRequest { event, context_id, profiles };
-        let Answer { value, notes: more } =
-            opened.user_event_locations(&request, &context.control)?;
-        notes.extend(more);
-        value
+        let answer = opened.answer(&request, &context.control)?;
+        notes.extend(answer.reply.notes);
+        answer.tables.locations.into_table()
     } else {
         let request = UserEventsRequest { event, profiles };
-        let Answer { value, notes: more } = opened.user_events(&request, &context.control)?;
-        notes.extend(more);
-        if by == By::Event { value.events } else { value.contexts }
+        let answer = opened.answer(&request, &context.control)?;
+        notes.extend(answer.reply.notes);
+        match by {
+            By::Event => answer.tables.events.into_table(),
+            _ => answer.tables.contexts.into_table(),
+        }
     };
     let (title, shown): (_, &[&str]) = match by {
         By::Event => ("User events, most frequent first", &["event", "count", "locations"]),

@@ -10,11 +10,15 @@ mod references;
 mod relations;
 
 use parallax_base::{ActivationIdx, Control, ReferenceIdx};
+use parallax_engine::EngineError;
 use parallax_engine::query::QueryError;
-use parallax_engine::{Column, EngineError, Table};
 use parallax_model::{Activations, ContextTree};
+use parallax_protocol::{
+    Answer, EntitiesReply, EntitiesRequest, EntitiesTables, EntityKind, EntityTable,
+    RelatedRequest, RelatedTables, SharedRequest, SharedTables,
+};
 
-use crate::{Answer, Opened, ServiceError};
+use crate::{Answers, Opened, ServiceError};
 
 pub(crate) use nodes::{by_function, calls_of, function_of, labels};
 pub(crate) use references::name;
@@ -22,144 +26,11 @@ pub(crate) use references::name;
 use nodes::{Node, group_of};
 use references::{Used, uses_of};
 
-/// What an entity is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntityKind {
-    /// A call, an execution of a loop, or an iteration, by its position.
-    Activation,
-    /// All calls of one function by one call, in its loops or not, by the position of the first.
-    Group,
-    /// A variable or an allocation.
-    Reference,
-    /// A thread.
-    Thread,
-    /// A function.
-    Function,
-    /// A source file.
-    File,
-    /// A stretch of a thread with a name.
-    Tag,
-}
+/// Rows of one answer at most, whatever a request asks for.
+const MOST_ROWS: u32 = 1 << 20;
 
-impl EntityKind {
-    /// The word for it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Activation => "activation",
-            Self::Group => "group",
-            Self::Reference => "reference",
-            Self::Thread => "thread",
-            Self::Function => "function",
-            Self::File => "file",
-            Self::Tag => "tag",
-        }
-    }
-}
-
-/// What is asked for about entities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
-    /// The activation around it.
-    Parent,
-    /// The call around it.
-    Caller,
-    /// All activations around it, innermost first.
-    Ancestors,
-    /// Activations directly inside it.
-    Children,
-    /// Calls that it makes.
-    Calls,
-    /// Calls that it makes, by function.
-    Groups,
-    /// Loops directly in it.
-    Executions,
-    /// Iterations of an execution.
-    Iterations,
-    /// Everything below it.
-    Within,
-    /// What it reads and writes itself.
-    References,
-    /// What it and everything below it read and write.
-    ReferencesWithin,
-    /// Who reads and writes it.
-    Touchers,
-    /// Its thread, or the threads that it started.
-    Threads,
-    /// Its function, or the functions in it.
-    Functions,
-    /// What is marked in it.
-    Tags,
-}
-
-impl Relation {
-    /// The word for it, as the protocol has it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Parent => "parent",
-            Self::Caller => "caller",
-            Self::Ancestors => "ancestors",
-            Self::Children => "children",
-            Self::Calls => "calls",
-            Self::Groups => "groups",
-            Self::Executions => "executions",
-            Self::Iterations => "iterations",
-            Self::Within => "within",
-            Self::References => "references",
-            Self::ReferencesWithin => "references_within",
-            Self::Touchers => "touchers",
-            Self::Threads => "threads",
-            Self::Functions => "functions",
-            Self::Tags => "tags",
-        }
-    }
-}
-
-/// Entities by number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntitiesRequest {
-    /// What they are.
-    pub kind: EntityKind,
-    /// Which ones; `None` for all.
-    pub ids: Option<Vec<u32>>,
-    /// Rows at most.
-    pub limit: usize,
-}
-
-/// What belongs to entities.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RelatedRequest {
-    /// What they are.
-    pub kind: EntityKind,
-    /// Which ones.
-    pub ids: Vec<u32>,
-    /// What is asked for about each of them.
-    pub relation: Relation,
-    /// Of calls, children and everything within: only what takes longer, in nanoseconds.
-    pub longer_than_nanos: Option<u64>,
-    /// Rows at most.
-    pub limit: usize,
-}
-
-/// What several activations and groups read or write, all of them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SharedRequest {
-    /// Activations.
-    pub activations: Vec<u32>,
-    /// Groups.
-    pub groups: Vec<u32>,
-    /// Whether what is below them counts, too.
-    pub is_inclusive: bool,
-}
-
-/// Entities.
-#[derive(Debug, Clone)]
-pub struct EntitiesAnswer {
-    /// One row for each; see `EntitiesReply` of the protocol for the columns by kind.
-    pub table: Table,
-    /// Rows that the limit left out.
-    pub left_out: u64,
+fn limit(asked: Option<u32>) -> usize {
+    asked.unwrap_or(MOST_ROWS).min(MOST_ROWS) as usize
 }
 
 /// A run with the tables that its entities are numbered by.
@@ -192,18 +63,13 @@ impl<T> Rows<T> {
         }
     }
 
-    /// The answer: `columns` of the rows, after the column `of` where rows belong to something.
-    pub(super) fn answer(
-        self,
-        is_related: bool,
-        columns: impl FnOnce(&[T]) -> Vec<Column>,
-    ) -> EntitiesAnswer {
-        let mut all = columns(&self.list);
-        if is_related {
-            let doc = "The entity of the question that the row belongs to.";
-            all.insert(0, Column::u32s("of", doc, self.of));
-        }
-        EntitiesAnswer { table: Table::new(all), left_out: self.left_out }
+    /// The entities of the request, where rows belong to them.
+    pub(super) fn of(&self, is_related: bool) -> Option<Vec<u32>> {
+        is_related.then(|| self.of.clone())
+    }
+
+    pub(super) fn reply(&self) -> EntitiesReply {
+        EntitiesReply { left_out: self.left_out, notes: Vec::new() }
     }
 }
 
@@ -211,12 +77,14 @@ impl Opened {
     fn run(&self) -> Result<Run<'_>, ServiceError> {
         Ok(Run { activations: self.activations()?, contexts: self.session().tree() })
     }
+}
 
-    /// Entities by number, in the order of the numbers.
-    ///
-    /// # Errors
-    /// When single calls were not recorded, or there is no entity of a number.
-    pub fn entities(&self, request: &EntitiesRequest) -> Result<EntitiesAnswer, ServiceError> {
+impl Answers<EntitiesRequest> for Opened {
+    fn answer(
+        &self,
+        request: &EntitiesRequest,
+        _: &Control,
+    ) -> Result<Answer<EntitiesRequest>, ServiceError> {
         let run = self.run()?;
         let count = run.count(request.kind);
         let ids = match &request.ids {
@@ -228,15 +96,16 @@ impl Opened {
             None if request.kind == EntityKind::Group => run.all_groups(),
             None => (0..u32::try_from(count).unwrap_or(u32::MAX)).collect(),
         };
-        let limit = request.limit;
-        Ok(match request.kind {
+        let limit = limit(request.limit);
+        let (reply, rows) = match request.kind {
             EntityKind::Activation => {
-                let node = |id| Node::one(ActivationIdx::new(id));
-                run.nodes_answer(rows(&ids, limit, node), false)
+                let rows = rows(&ids, limit, |id| Node::one(ActivationIdx::new(id)));
+                (rows.reply(), EntityTable::Activations(run.node_table(&rows, false)))
             }
             EntityKind::Group => {
                 let node = |id| Node::group(group_of(run, ActivationIdx::new(id)));
-                run.nodes_answer(rows(&ids, limit, node), false)
+                let rows = rows(&ids, limit, node);
+                (rows.reply(), EntityTable::Activations(run.node_table(&rows, false)))
             }
             EntityKind::Reference => {
                 let totals = run.reference_totals();
@@ -244,33 +113,37 @@ impl Opened {
                     reference: ReferenceIdx::new(id),
                     used: totals.get(id as usize).copied().unwrap_or_default(),
                 };
-                run.references_answer(rows(&ids, limit, used), false)
+                let rows = rows(&ids, limit, used);
+                (rows.reply(), EntityTable::References(run.reference_table(&rows, false)))
             }
-            kind => run.catalog(kind, &rows(&ids, limit, |id| id), self.session(), false),
-        })
+            kind => {
+                let rows = rows(&ids, limit, |id| id);
+                (rows.reply(), run.catalog(kind, &rows, self.session(), false))
+            }
+        };
+        Ok(Answer::new(reply, EntitiesTables { rows }))
     }
+}
 
-    /// What belongs to entities, in the order of the question.
-    ///
-    /// # Errors
-    /// When single calls were not recorded, there is no entity of a number, entities of the kind do
-    /// not have the relation, or the question is withdrawn.
-    pub fn related(
+impl Answers<RelatedRequest> for Opened {
+    fn answer(
         &self,
         request: &RelatedRequest,
         control: &Control,
-    ) -> Result<EntitiesAnswer, ServiceError> {
+    ) -> Result<Answer<RelatedRequest>, ServiceError> {
         let run = self.run()?;
         run.check(request.kind, &request.ids)?;
-        relations::related(run, self.session(), request, control)
+        let (reply, rows) = relations::related(run, self.session(), request, control)?;
+        Ok(Answer::new(reply, RelatedTables { rows }))
     }
+}
 
-    /// The variables and allocations that all of some activations and groups read or write, most
-    /// accesses by them first.
-    ///
-    /// # Errors
-    /// When single calls were not recorded, or there is no entity of a number.
-    pub fn shared(&self, request: &SharedRequest) -> Result<Answer<EntitiesAnswer>, ServiceError> {
+impl Answers<SharedRequest> for Opened {
+    fn answer(
+        &self,
+        request: &SharedRequest,
+        _: &Control,
+    ) -> Result<Answer<SharedRequest>, ServiceError> {
         let run = self.run()?;
         run.check(EntityKind::Activation, &request.activations)?;
         run.check(EntityKind::Group, &request.groups)?;
@@ -299,7 +172,8 @@ impl Opened {
         }
         let mut rows = Rows::new(usize::MAX);
         list.into_iter().for_each(|row| rows.push(0, row));
-        Ok(Answer { value: run.references_answer(rows, false), notes })
+        let reply = EntitiesReply { notes, ..rows.reply() };
+        Ok(Answer::new(reply, SharedTables { rows: run.reference_table(&rows, false) }))
     }
 }
 
@@ -334,7 +208,7 @@ impl Run<'_> {
             0 => "there is none".to_owned(),
             count => format!("they go from 0 to {}", count - 1),
         };
-        let text = format!("{} {wrong}", kind.name());
+        let text = format!("{kind} {wrong}");
         let error = QueryError::unknown_name(&text, &text, format!("there is no {text}"));
         Err(EngineError::from(error.with_hint(known)).into())
     }

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use parallax_base::{ActivationIdx, FunctionIdx};
-use parallax_engine::Column;
 use parallax_model::{ActivationKind, ActivationTree};
+use parallax_protocol::{ActivationTable, Repeated};
 
 use super::references::Use;
-use super::{EntitiesAnswer, Rows, Run};
+use super::{Rows, Run};
 
 /// What rows can be; [`Node::kind`] numbers them.
 const KINDS: [&str; 4] = ["call", "loop", "iteration", "group"];
@@ -173,12 +173,9 @@ impl Run<'_> {
         first
     }
 
-    /// Activations and groups as an answer.
-    pub(super) fn nodes_answer(self, rows: Rows<Node>, is_related: bool) -> EntitiesAnswer {
-        rows.answer(is_related, |list| self.node_columns(list))
-    }
-
-    fn node_columns(self, list: &[Node]) -> Vec<Column> {
+    /// Activations and groups as a table.
+    pub(super) fn node_table(self, rows: &Rows<Node>, is_related: bool) -> ActivationTable {
+        let list = rows.list.as_slice();
         let Self { activations, contexts } = self;
         let tree = &activations.tree;
         let origin = tree.span().start_nanos;
@@ -234,172 +231,66 @@ impl Run<'_> {
         };
         let touches_within =
             |&member: &ActivationIdx| !activations.touches.range_within(tree, member).is_empty();
-        let mut columns = vec![
-            Column::u32s(
-                "activation",
-                "Position in depth-first order; of a group that of its first call.",
-                number(&|node| node.first().get()),
-            ),
-            Column::repeated_strings(
-                "kind",
-                "call, loop (an execution of it), iteration, or group.",
-                list.iter().map(|node| node.kind(tree)).collect(),
-                &KINDS.map(str::to_owned),
-            ),
-            names.column("name", "The function or loop."),
-            Column::u32s(
-                "context_id",
-                "Id of its call path in the database.",
-                number(&|node| contexts.source_id(tree.context(node.first()))),
-            ),
-            Column::optional_u64s(
-                "function",
-                "",
-                "The function whose code it is.",
-                optional(&|node| function_of(self, node.first()).map(|one| u64::from(one.get()))),
-            ),
-            Column::optional_u64s(
-                "parent",
-                "",
-                "The activation around it.",
-                optional(&|node| id(tree.parent(node.first()))),
-            ),
-            Column::optional_u64s(
-                "caller",
-                "",
-                "The call around it.",
-                optional(&|node| id(caller(tree, node.first()))),
-            ),
-            Column::u32s("thread", "Its thread.", number(&|node| tree.thread(node.first()).get())),
-            Column::u32s(
-                "depth",
-                "Activations around it.",
-                depths(tree, list.iter().map(|node| node.first())),
-            ),
-            Column::u64s(
-                "start_ns",
-                "ns",
-                "Start since that of the run.",
-                list.iter()
-                    .map(|n| tree.time(n.first()).start_nanos.saturating_sub(origin))
-                    .collect(),
-            ),
-            Column::u64s(
-                "end_ns",
-                "ns",
-                "End since the start of the run; of a group that of its last call.",
-                list.iter()
-                    .map(|node| {
-                        let ends = node.members.iter().map(|&one| tree.time(one).end_nanos);
-                        ends.max().unwrap_or(origin).saturating_sub(origin)
-                    })
-                    .collect(),
-            ),
-            Column::u64s("length_ns", "ns", "Time, with all below.", sum(&|one| tree.nanos(one))),
-            Column::u64s(
-                "count",
-                "",
-                "Calls of the group.",
-                list.iter().map(|node| node.members.len() as u64).collect(),
-            ),
-        ];
-        columns.extend([
-            Column::u32s("number", "Of an iteration.", number(&|node| tree.number(node.first()))),
-            Column::optional_u64s(
-                "line",
-                "",
-                "Line of the call in its caller.",
-                optional(&|node| line(tree.line(node.first()))),
-            ),
-            Column::u64s(
-                "children",
-                "",
-                "Activations directly inside.",
-                sum(&|one| tree.children(one).count() as u64),
-            ),
-            Column::u64s("groups", "", "Functions called.", list.iter().map(functions).collect()),
-            Column::u64s(
-                "executions",
-                "",
-                "Executions of loops directly inside.",
-                sum(&count(ActivationKind::LoopExecution)),
-            ),
-            Column::u64s(
-                "iterations",
-                "",
-                "Iterations directly inside.",
-                sum(&count(ActivationKind::Iteration)),
-            ),
-            Column::u32s(
-                "is_in_loop",
-                "1 when a loop of its caller is around it.",
-                number(&is_in_loop),
-            ),
-            Column::u32s(
-                "is_estimated",
-                "1 when a time is not the source's.",
-                number(&|n| u32::from(n.members.iter().any(|&one| tree.is_estimated(one)))),
-            ),
-            Column::u64s(
-                "touched",
-                "",
-                "References that it reads or writes, without what it calls.",
-                touched,
-            ),
-            Column::u32s(
-                "is_touching_within",
-                "1 when it or what it calls reads or writes references.",
-                number(&|node| u32::from(node.members.iter().any(touches_within))),
-            ),
-            Column::u64s(
-                "source_id",
-                "",
-                "Number in the database, by kind.",
-                list.iter().map(|node| tree.source_id(node.first())).collect(),
-            ),
-        ]);
-        if list.iter().any(|node| node.used.is_some()) {
-            let used = |of: &dyn Fn(Use) -> u64| -> Vec<u64> {
-                list.iter().map(|node| node.used.map_or(0, of)).collect()
-            };
-            let at = |of: &dyn Fn(Use) -> u32| -> Vec<Option<u64>> {
-                list.iter().map(|node| node.used.and_then(|used| line(of(used)))).collect()
-            };
-            columns.extend([
-                Column::u64s("reads", "", "How often it reads it.", used(&|used| used.reads)),
-                Column::u64s("writes", "", "How often it writes it.", used(&|used| used.writes)),
-                Column::optional_u64s(
-                    "read_line",
-                    "",
-                    "Line of the first read.",
-                    at(&|used| used.read_line),
-                ),
-                Column::optional_u64s(
-                    "write_line",
-                    "",
-                    "Line of the first write.",
-                    at(&|used| used.write_line),
-                ),
-            ]);
+        let used = list.iter().any(|node| node.used.is_some());
+        let accesses = |of: fn(Use) -> u64| -> Option<Vec<u64>> {
+            used.then(|| list.iter().map(|node| node.used.map_or(0, of)).collect())
+        };
+        let access_line = |of: fn(Use) -> u32| -> Option<Vec<Option<u64>>> {
+            let line = |node: &Node| node.used.and_then(|used| line(of(used)));
+            used.then(|| list.iter().map(line).collect())
+        };
+        ActivationTable {
+            of: rows.of(is_related),
+            activation: number(&|node| node.first().get()),
+            kind: Repeated {
+                rows: list.iter().map(|node| node.kind(tree)).collect(),
+                texts: KINDS.map(str::to_owned).to_vec(),
+            },
+            name: names,
+            context_id: number(&|node| contexts.source_id(tree.context(node.first()))),
+            function: optional(&|node| {
+                function_of(self, node.first()).map(|one| u64::from(one.get()))
+            }),
+            parent: optional(&|node| id(tree.parent(node.first()))),
+            caller: optional(&|node| id(caller(tree, node.first()))),
+            thread: number(&|node| tree.thread(node.first()).get()),
+            depth: depths(tree, list.iter().map(Node::first)),
+            start_ns: list
+                .iter()
+                .map(|node| tree.time(node.first()).start_nanos.saturating_sub(origin))
+                .collect(),
+            end_ns: list
+                .iter()
+                .map(|node| {
+                    let ends = node.members.iter().map(|&one| tree.time(one).end_nanos);
+                    ends.max().unwrap_or(origin).saturating_sub(origin)
+                })
+                .collect(),
+            length_ns: sum(&|one| tree.nanos(one)),
+            count: list.iter().map(|node| node.members.len() as u64).collect(),
+            number: number(&|node| tree.number(node.first())),
+            line: optional(&|node| line(tree.line(node.first()))),
+            children: sum(&|one| tree.children(one).count() as u64),
+            groups: list.iter().map(functions).collect(),
+            executions: sum(&count(ActivationKind::LoopExecution)),
+            iterations: sum(&count(ActivationKind::Iteration)),
+            is_in_loop: number(&is_in_loop),
+            is_estimated: number(&|node| {
+                u32::from(node.members.iter().any(|&one| tree.is_estimated(one)))
+            }),
+            touched,
+            is_touching_within: number(&|node| u32::from(node.members.iter().any(touches_within))),
+            source_id: list.iter().map(|node| tree.source_id(node.first())).collect(),
+            reads: accesses(|used| used.reads),
+            writes: accesses(|used| used.writes),
+            read_line: access_line(|used| used.read_line),
+            write_line: access_line(|used| used.write_line),
         }
-        columns
     }
 }
 
-/// Names that repeat, each once.
-pub(crate) struct Labels {
-    rows: Vec<i32>,
-    texts: Vec<String>,
-}
-
-impl Labels {
-    pub(crate) fn column(self, name: &str, doc: &'static str) -> Column {
-        Column::repeated_strings(name, doc, self.rows, &self.texts)
-    }
-}
-
-/// The name of each row by what it is a name of.
-pub(crate) fn labels(keys: impl Iterator<Item = u32>, name: impl Fn(u32) -> String) -> Labels {
+/// The name of each row by what it is a name of; names that repeat are there once.
+pub(crate) fn labels(keys: impl Iterator<Item = u32>, name: impl Fn(u32) -> String) -> Repeated {
     let mut texts: Vec<String> = Vec::new();
     let mut places: HashMap<u32, i32> = HashMap::new();
     let rows = keys
@@ -410,5 +301,5 @@ pub(crate) fn labels(keys: impl Iterator<Item = u32>, name: impl Fn(u32) -> Stri
             })
         })
         .collect();
-    Labels { rows, texts }
+    Repeated { rows, texts }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use parallax_base::{ActivationIdx, ReferenceIdx};
-use parallax_engine::Column;
 use parallax_model::{Reference, Site, Touch};
+use parallax_protocol::ReferenceTable;
 
 use super::nodes::own_parts;
-use super::{EntitiesAnswer, Rows, Run};
+use super::{Rows, Run};
 
 /// What something does with one reference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -85,12 +85,9 @@ impl Run<'_> {
         totals
     }
 
-    /// References as an answer.
-    pub(super) fn references_answer(self, rows: Rows<Used>, is_related: bool) -> EntitiesAnswer {
-        rows.answer(is_related, |list| self.reference_columns(list, is_related))
-    }
-
-    fn reference_columns(self, list: &[Used], is_related: bool) -> Vec<Column> {
+    /// References as a table.
+    pub(super) fn reference_table(self, rows: &Rows<Used>, is_related: bool) -> ReferenceTable {
+        let list = rows.list.as_slice();
         let of = |row: &Used| self.activations.reference(row.reference);
         let counts = |number: fn(&Use) -> u64| -> Vec<u64> {
             list.iter().map(|row| number(&row.used)).collect()
@@ -103,81 +100,29 @@ impl Run<'_> {
         let at = |site: fn(&Reference) -> Option<Site>| -> Vec<Option<u64>> {
             list.iter().map(|row| site(of(row)).and_then(|site| known(site.line))).collect()
         };
-        let mut columns = vec![
-            Column::u32s(
-                "reference",
-                "Number of the variable or allocation.",
-                list.iter().map(|row| row.reference.get()).collect(),
-            ),
-            Column::strings("name", "Its name.", list.iter().map(|row| name(of(row)))),
-            Column::strings(
-                "storage",
-                "Where it lies: stack, heap, static, global.",
-                list.iter().map(|row| of(row).storage.name()),
-            ),
-            Column::optional_u64s(
-                "size_bytes",
-                "bytes",
-                "Its size.",
-                list.iter().map(|row| of(row).size_bytes),
-            ),
-            Column::u64s("reads", "", "How often it is read.", counts(|used| used.reads)),
-            Column::u64s("writes", "", "How often it is written.", counts(|used| used.writes)),
-            Column::optional_u64s(
-                "allocated_by",
-                "",
-                "The activation that allocates it; null for variables.",
-                by(|reference| reference.allocated),
-            ),
-            Column::optional_u64s(
-                "freed_by",
-                "",
-                "The activation that frees it.",
-                by(|reference| reference.freed),
-            ),
-            Column::optional_u64s(
-                "allocated_line",
-                "",
-                "Line of the allocation.",
-                at(|reference| reference.allocated),
-            ),
-            Column::optional_u64s(
-                "freed_line",
-                "",
-                "Line of the release.",
-                at(|reference| reference.freed),
-            ),
-            Column::u64s(
-                "source_id",
-                "",
-                "Number in the database.",
-                list.iter().map(|row| of(row).source_id).collect(),
-            ),
-        ];
-        if is_related {
-            let line = |line: fn(&Use) -> u32| -> Vec<Option<u64>> {
-                list.iter().map(|row| known(line(&row.used))).collect()
-            };
-            columns.extend([
-                Column::optional_u64s(
-                    "read_line",
-                    "",
-                    "Line of the first read.",
-                    line(|used| used.read_line),
-                ),
-                Column::optional_u64s(
-                    "write_line",
-                    "",
-                    "Line of the first write.",
-                    line(|used| used.write_line),
-                ),
-            ]);
+        let access_line = |line: fn(&Use) -> u32| -> Option<Vec<Option<u64>>> {
+            is_related.then(|| list.iter().map(|row| known(line(&row.used))).collect())
+        };
+        ReferenceTable {
+            of: rows.of(is_related),
+            reference: list.iter().map(|row| row.reference.get()).collect(),
+            name: list.iter().map(|row| name(of(row))).collect(),
+            storage: list.iter().map(|row| of(row).storage.name()).collect(),
+            size_bytes: list.iter().map(|row| of(row).size_bytes).collect(),
+            reads: counts(|used| used.reads),
+            writes: counts(|used| used.writes),
+            allocated_by: by(|reference| reference.allocated),
+            freed_by: by(|reference| reference.freed),
+            allocated_line: at(|reference| reference.allocated),
+            freed_line: at(|reference| reference.freed),
+            source_id: list.iter().map(|row| of(row).source_id).collect(),
+            read_line: access_line(|used| used.read_line),
+            write_line: access_line(|used| used.write_line),
         }
-        columns
     }
 }
 
-/// What a person calls a reference: with its member where that is known.
+/// The display name of a reference: with its member where that is known.
 pub(crate) fn name(reference: &Reference) -> String {
     match &reference.member {
         Some(member) => format!("{}.{member}", reference.name),

@@ -6,18 +6,22 @@ use parallax_base::{ActivationIdx, Control, FileIdx, ReferenceIdx, ThreadIdx};
 use parallax_engine::query::QueryError;
 use parallax_engine::{EngineError, Session};
 use parallax_model::ActivationKind;
+use parallax_protocol::{EntitiesReply, EntityKind, EntityTable, RelatedRequest, Relation};
 
 use super::nodes::{Node, by_function, caller, calls_of, function_of, group_of};
 use super::references::{Use, Used, uses_of};
-use super::{EntitiesAnswer, EntityKind, RelatedRequest, Relation, Rows, Run};
+use super::{Rows, Run, limit};
 use crate::ServiceError;
+
+/// Related entities, and how many are left out.
+type Found = Result<(EntitiesReply, EntityTable), ServiceError>;
 
 pub(super) fn related(
     run: Run<'_>,
     session: &Session,
     request: &RelatedRequest,
     control: &Control,
-) -> Result<EntitiesAnswer, ServiceError> {
+) -> Found {
     use EntityKind as Kind;
     let question = Question { run, request, control };
     match (request.kind, request.relation) {
@@ -73,7 +77,7 @@ pub(super) fn related(
                 by_function(run, [call]).into_iter().for_each(|group| out(Node::group(group)));
             }
         }),
-        (Kind::Activation, relation) if relation.is_of_activations() => {
+        (Kind::Activation, relation) if is_of_activations(relation) => {
             question.activations(|id, out| question.inside(id, out))
         }
         (Kind::Group, Relation::Calls) => question.activations(|id, out| {
@@ -87,27 +91,25 @@ pub(super) fn related(
     }
 }
 
-impl Relation {
-    /// Whether [`Question::inside`] knows what it is of one activation.
-    const fn is_of_activations(self) -> bool {
-        matches!(
-            self,
-            Self::Parent
-                | Self::Caller
-                | Self::Ancestors
-                | Self::Children
-                | Self::Calls
-                | Self::Executions
-                | Self::Iterations
-                | Self::Within
-        )
-    }
+/// Whether [`Question::inside`] knows what a relation is of one activation.
+const fn is_of_activations(relation: Relation) -> bool {
+    matches!(
+        relation,
+        Relation::Parent
+            | Relation::Caller
+            | Relation::Ancestors
+            | Relation::Children
+            | Relation::Calls
+            | Relation::Executions
+            | Relation::Iterations
+            | Relation::Within
+    )
 }
 
 fn unknown(kind: EntityKind, relation: Relation) -> ServiceError {
-    let (kind, relation) = (kind.name(), relation.name());
+    let relation = relation.to_string();
     let message = format!("a {kind} has no {relation}");
-    let error = QueryError::unknown_name(relation, relation, message);
+    let error = QueryError::unknown_name(&relation, &relation, message);
     EngineError::from(error.with_hint("the protocol lists the relations of each kind")).into()
 }
 
@@ -132,7 +134,7 @@ impl Question<'_> {
         &self,
         mut find: impl FnMut(ActivationIdx, &mut dyn FnMut(T)),
     ) -> Result<Rows<T>, ServiceError> {
-        let mut rows = Rows::new(self.request.limit);
+        let mut rows = Rows::new(limit(self.request.limit));
         self.control.begin(self.request.ids.len() as u64);
         for &id in &self.request.ids {
             self.control.advance(1).map_err(EngineError::from)?;
@@ -141,17 +143,13 @@ impl Question<'_> {
         Ok(rows)
     }
 
-    fn nodes(
-        &self,
-        find: impl FnMut(ActivationIdx, &mut dyn FnMut(Node)),
-    ) -> Result<EntitiesAnswer, ServiceError> {
-        Ok(self.run.nodes_answer(self.rows(find)?, true))
+    fn nodes(&self, find: impl FnMut(ActivationIdx, &mut dyn FnMut(Node))) -> Found {
+        let rows = self.rows(find)?;
+        let table = self.run.node_table(&rows, true);
+        Ok((rows.reply(), EntityTable::Activations(table)))
     }
 
-    fn activations(
-        &self,
-        find: impl Fn(ActivationIdx, Take<'_>),
-    ) -> Result<EntitiesAnswer, ServiceError> {
+    fn activations(&self, find: impl Fn(ActivationIdx, Take<'_>)) -> Found {
         self.nodes(|id, out| find(id, &mut |activation| out(Node::one(activation))))
     }
 
@@ -159,7 +157,7 @@ impl Question<'_> {
     fn inside(&self, of: ActivationIdx, out: Take<'_>) {
         let tree = &self.run.activations.tree;
         let is_long = |one: ActivationIdx| {
-            self.request.longer_than_nanos.is_none_or(|limit| tree.nanos(one) > limit)
+            self.request.longer_than_ns.is_none_or(|limit| tree.nanos(one) > limit)
         };
         let is = |kind| move |&one: &ActivationIdx| tree.kind(one) == kind;
         match self.request.relation {
@@ -187,7 +185,7 @@ impl Question<'_> {
         }
     }
 
-    fn references(&self, is_inclusive: bool) -> Result<EntitiesAnswer, ServiceError> {
+    fn references(&self, is_inclusive: bool) -> Found {
         let rows = self.rows(|id, out| {
             let members = match self.request.kind {
                 EntityKind::Group => group_of(self.run, id),
@@ -196,7 +194,8 @@ impl Question<'_> {
             let uses = uses_of(self.run, &members, is_inclusive);
             uses.into_iter().for_each(|(reference, used)| out(Used { reference, used }));
         })?;
-        Ok(self.run.references_answer(rows, true))
+        let table = self.run.reference_table(&rows, true);
+        Ok((rows.reply(), EntityTable::References(table)))
     }
 
     fn catalog(
@@ -204,14 +203,14 @@ impl Question<'_> {
         kind: EntityKind,
         session: &Session,
         find: impl Fn(u32) -> Vec<u32>,
-    ) -> Result<EntitiesAnswer, ServiceError> {
+    ) -> Found {
         let rows = self.rows(|id, out| find(id.get()).into_iter().for_each(out))?;
-        Ok(self.run.catalog(kind, &rows, session, true))
+        Ok((rows.reply(), self.run.catalog(kind, &rows, session, true)))
     }
 
     /// Who reads and writes references: one pass over all that is recorded, however many are asked
     /// about.
-    fn touchers(&self) -> Result<EntitiesAnswer, ServiceError> {
+    fn touchers(&self) -> Found {
         let activations = self.run.activations;
         let mut found: HashMap<ReferenceIdx, Vec<(ActivationIdx, Use)>> =
             self.request.ids.iter().map(|&id| (ReferenceIdx::new(id), Vec::new())).collect();
@@ -220,7 +219,7 @@ impl Question<'_> {
             self.control.advance(1).map_err(EngineError::from)?;
             for touch in activations.touches.of(activation) {
                 let Some(list) = found.get_mut(&touch.reference) else { continue };
-                // Several stretches between synchronisations of one activation are one use.
+                // Several segments between synchronisations of one activation are one use.
                 match list.last_mut().filter(|(last, _)| *last == activation) {
                     Some((_, used)) => used.add(&touch.into()),
                     None => list.push((activation, touch.into())),
@@ -233,11 +232,12 @@ impl Question<'_> {
                 out(Node::user(activation, used));
             }
         })?;
-        Ok(self.run.nodes_answer(rows, true))
+        let table = self.run.node_table(&rows, true);
+        Ok((rows.reply(), EntityTable::Activations(table)))
     }
 
     /// Entry calls of threads, or all calls of functions.
-    fn calls_in_run(&self) -> Result<EntitiesAnswer, ServiceError> {
+    fn calls_in_run(&self) -> Found {
         let tree = &self.run.activations.tree;
         let mut found: HashMap<u32, Vec<ActivationIdx>> =
             self.request.ids.iter().map(|&id| (id, Vec::new())).collect();
@@ -254,7 +254,7 @@ impl Question<'_> {
                 add(function_of(self.run, call).map(parallax_base::FunctionIdx::get), call);
             });
         }
-        let limit = self.request.longer_than_nanos;
+        let limit = self.request.longer_than_ns;
         self.activations(|id, out| {
             let list = found.get(&id.get()).into_iter().flatten().copied();
             list.filter(|&call| limit.is_none_or(|limit| tree.nanos(call) > limit)).for_each(out);

@@ -106,14 +106,6 @@ impl From<CostHeader> for CostReply {
     }
 }
 
-/// The reply of a question whose answer is a table.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct TableOnlyReply {
-    /// What a person should know.
-    pub notes: Vec<String>,
-}
-
 /// A stretch of time, in nanoseconds since the first record of the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

@@ -6,7 +6,6 @@
 //!
 //! Fields that a request leaves out have the value that the command line has by default.
 
-mod activations;
 mod advise;
 mod clusters;
 mod common;
@@ -19,21 +18,14 @@ mod open;
 mod profile;
 mod scaling;
 mod timeline;
-#[cfg(feature = "typescript")]
-pub mod typescript;
-mod user_events;
 
 use serde::{Deserialize, Serialize};
 
-pub use activations::{
-    EntitiesAsk, EntitiesReply, EntityKindAsk, LanesAsk, LanesReply, LinesAsk, LinesReply,
-    RelatedAsk, RelationAsk, SharedAsk,
-};
 pub use advise::{AdviseAsk, AdviseReply, TasksReply};
 pub use clusters::{
     ClustersAsk, ClustersReply, RackReply, RackRowReply, TextFileAsk, TopologyAsk, TopologyReply,
 };
-pub use common::{CostAsk, CostReply, CostsAsk, PruneAsk, TableOnlyReply, WindowAsk};
+pub use common::{CostAsk, CostReply, CostsAsk, PruneAsk, WindowAsk};
 pub use comparison::{DifferencesAsk, DifferencesReply};
 pub use correlations::{
     CorrelationPointsAsk, CorrelationPointsReply, CorrelationsAsk, CorrelationsReply,
@@ -47,6 +39,7 @@ pub use open::{
     CloseAsk, CloseReply, CombineAsk, EnsembleAsk, HelloAsk, HelloReply, InfoAsk, IssuesAsk,
     IssuesReply, ItemKind, ItemReply, OpenAsk, OpenReply, RootReply,
 };
+pub use parallax_protocol::NotesReply as TableOnlyReply;
 pub use profile::{
     BalanceAsk, BalanceReply, CallersAsk, DistributionAsk, DistributionReply, FlatAsk, FlatReply,
     HistogramReply, IdlenessAsk, MetricsAsk, MetricsReply, QueryAsk, ReportAsk, SourceAsk,
@@ -65,7 +58,6 @@ pub use timeline::{
     MarkersReply, MessagesAsk, PathAtAsk, PathAtReply, StacksAsk, StacksReply, StatsAsk, TileAsk,
     TileReply, TimelineAsk, TimelineByAsk, TimelineReply, TrackRangeAsk, TracksAsk, tracks_choice,
 };
-pub use user_events::{UserEventLocationsAsk, UserEventsAsk};
 
 /// The version of the protocol; both sides name it in `hello`.
 pub const PROTOCOL_VERSION: u32 = 3;
@@ -88,8 +80,10 @@ macro_rules! protocol {
 
         $(impl Ask for $ask { type Reply = $reply; })*
 
+        /// Adds these requests to the types of the page.
         #[cfg(feature = "typescript")]
-        pub(crate) fn describe(pages: &mut typescript::Pages) {
+        pub fn describe(pages: &mut parallax_protocol::typescript::Pages) {
+            pages.add::<ErrorReply>();
             $(pages.request::<$ask, $reply>(stringify!($variant), &[$(stringify!($doc)),*]);)*
         }
     };
@@ -164,16 +158,6 @@ protocol! {
     Markers(MarkersAsk) => MarkersReply,
     /// What could run in parallel; table `rows`.
     Advise(AdviseAsk) => AdviseReply,
-    /// Single calls, references and threads; table `rows`.
-    Entities(EntitiesAsk) => EntitiesReply,
-    /// What belongs to single calls, references and threads; table `rows`.
-    Related(RelatedAsk) => EntitiesReply,
-    /// What several calls read or write, all of them; table `rows`.
-    Shared(SharedAsk) => EntitiesReply,
-    /// Calls of threads over time; table `rows`.
-    Lanes(LanesAsk) => LanesReply,
-    /// What happens on the lines of a source file; table `rows`.
-    Lines(LinesAsk) => LinesReply,
     /// Who waits for whom, and for how long; table `rows`.
     Waits(WaitsAsk) => TableOnlyReply,
     /// What the run time consists of, if nobody's waiting is counted; table `rows`.
@@ -184,10 +168,6 @@ protocol! {
     Iterations(IterationsAsk) => IterationsReply,
     /// What each location spends on what; tables `locations` and `stack`.
     Stacks(StacksAsk) => StacksReply,
-    /// User events over locations; tables `events` and `contexts`.
-    UserEvents(UserEventsAsk) => TableOnlyReply,
-    /// User events at each location; table `locations`.
-    UserEventLocations(UserEventLocationsAsk) => TableOnlyReply,
     /// Regions, verdict and maps of an ensemble; tables `cells` and `losses`.
     Scaling(ScalingAsk) => ScalingReply,
     /// Another table of an ensemble; table `rows`.

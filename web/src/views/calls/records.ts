@@ -1,12 +1,8 @@
 import type { Table } from "@uwdata/flechette";
-import type { EntityKindAsk, RelationAsk } from "../../wire/protocol.ts";
+import type { EntityKind, Relation } from "../../wire/protocol.ts";
 import { numberColumn, textAt, textColumn, type TextColumn } from "../profile/columns.ts";
 
-/** What an entity is. */
-export type EntityKind = EntityKindAsk;
-
-/** What is asked for about an entity. */
-export type Relation = RelationAsk;
+export type { EntityKind, Relation };
 
 /**
  * A table of entities. Columns are read when somebody asks for them first: of a hundred thousand calls

@@ -4,7 +4,7 @@ import type { Table } from "@uwdata/flechette";
 import type { AskOptions, EngineClient } from "../../state/engine.ts";
 import { extentOf, lane, unionOf, type Lane, type LaneRows } from "../../widgets/lanes/lane-layout.ts";
 import type { TimeRange } from "../../widgets/timeline/axis.ts";
-import type { LanesAsk } from "../../wire/protocol.ts";
+import type { Protocol } from "../../wire/protocol.ts";
 import { rowsOf } from "../profile/ask.svelte.ts";
 import { numberColumn, textAt, textColumn, wholeColumn, type TextColumn } from "../profile/columns.ts";
 import type { Zoom } from "./states.ts";
@@ -49,7 +49,7 @@ export interface LanesWish {
 
 /** One question, and which lanes (by their place among the threads) its tops belong to. */
 export interface LanesQuestion {
-  readonly ask: LanesAsk;
+  readonly ask: Protocol["lanes"]["request"];
   readonly owners: readonly number[];
 }
 

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::types::Int32Type;
 use arrow_array::{
-    Array, ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, RecordBatchOptions,
-    StringArray, UInt16Array, UInt32Array, UInt64Array,
+    Array, ArrayRef, Float64Array, RecordBatch, RecordBatchOptions, StringArray, UInt16Array,
+    UInt32Array, UInt64Array,
 };
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::{Field, Schema};
+
+use crate::values::dictionary;
 
 /// One column: what it is called, what it counts, what it means, and its values.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct Column {
     pub name: String,
     /// Unit symbol (`s`, `ns`, `B`, `%`); empty for counts, ratios and names.
     pub unit: String,
+    /// Display name; empty where it is derived from the name.
+    pub head: &'static str,
     /// One sentence about the meaning.
     pub doc: &'static str,
     /// The values.
@@ -27,7 +30,7 @@ pub struct Column {
 impl Column {
     /// A column of any Arrow array.
     pub fn new(name: impl Into<String>, unit: &str, doc: &'static str, values: ArrayRef) -> Self {
-        Self { name: name.into(), unit: unit.to_owned(), doc, values }
+        Self { name: name.into(), unit: unit.to_owned(), head: "", doc, values }
     }
 
     /// Numbers that are always there.
@@ -103,18 +106,7 @@ impl Column {
         rows: Vec<i32>,
         texts: &[String],
     ) -> Self {
-        let known = i32::try_from(texts.len()).unwrap_or(i32::MAX);
-        let keys = if rows.iter().all(|&row| (0..known).contains(&row)) {
-            Int32Array::new(ScalarBuffer::from(rows), None)
-        } else {
-            rows.into_iter().map(|row| (0..known).contains(&row).then_some(row)).collect()
-        };
-        let texts = StringArray::from_iter_values(texts);
-        // Keys were checked above, so the array is valid by construction.
-        let values: ArrayRef = match DictionaryArray::<Int32Type>::try_new(keys, Arc::new(texts)) {
-            Ok(array) => Arc::new(array),
-            Err(_) => Arc::new(StringArray::from(Vec::<Option<&str>>::new())),
-        };
+        let values = dictionary(rows, texts);
         Self::new(name, "", doc, values)
     }
 }
@@ -150,14 +142,17 @@ impl Table {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// The same as an Arrow record batch. Units and meanings become metadata of the fields, under
-    /// `unit` and `doc`. Values are shared, not copied.
+    /// The same as an Arrow record batch. Units, display names and meanings become metadata of the
+    /// fields, under `unit`, `head` and `doc`. Values are shared, not copied.
     #[must_use]
     pub fn to_record_batch(&self) -> RecordBatch {
         let field = |column: &Column| {
             let mut metadata = HashMap::new();
             if !column.unit.is_empty() {
                 metadata.insert("unit".to_owned(), column.unit.clone());
+            }
+            if !column.head.is_empty() {
+                metadata.insert("head".to_owned(), column.head.to_owned());
             }
             metadata.insert("doc".to_owned(), column.doc.to_owned());
             let is_nullable = column.values.null_count() > 0;

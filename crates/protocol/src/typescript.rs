@@ -1,4 +1,5 @@
-//! The protocol as TypeScript: one module with every type and the map from requests to replies.
+//! The questions as TypeScript: one module with every type, and for each question its request,
+//! reply and the columns of its tables.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -6,11 +7,13 @@ use std::fmt::Write as _;
 
 use ts_rs::{Config, TS, TypeVisitor};
 
-use super::{ErrorReply, PROTOCOL_VERSION};
+#[allow(clippy::wildcard_imports, reason = "the list of questions names their requests")]
+use crate::questions::*;
+use crate::{Question, for_each_question};
 
-/// The whole module, as it is kept in the repository.
+/// The whole module, as it is kept in the repository. `more` adds what is not defined by this crate.
 #[must_use]
-pub fn typescript() -> String {
+pub fn typescript(version: u32, more: impl FnOnce(&mut Pages)) -> String {
     let mut pages = Pages {
         // Counts of contexts and bytes stay far below 2^53.
         config: Config::new().with_large_int("number"),
@@ -18,19 +21,19 @@ pub fn typescript() -> String {
         types: BTreeMap::new(),
         requests: String::new(),
     };
-    super::describe(&mut pages);
-    pages.add::<ErrorReply>();
+    more(&mut pages);
+    pages.questions();
     let mut out = String::from(
-        "// Generated from crates/wire by `cargo xtask web`. Do not edit.\n\n\
+        "// Generated from crates/protocol by `cargo xtask web`. Do not edit.\n\n\
          /** The version of the protocol that these types describe. */\n",
     );
-    let _ = writeln!(out, "export const PROTOCOL_VERSION = {PROTOCOL_VERSION};\n");
+    let _ = writeln!(out, "export const PROTOCOL_VERSION = {version};\n");
     for text in pages.types.values() {
         let _ = writeln!(out, "{text}\n");
     }
     let _ = writeln!(
         out,
-        "/** Every request, with what it takes and what it answers. */\n\
+        "/** Every question, with what it takes and what it is answered with. */\n\
          export interface Protocol {{\n{}}}\n\n\
          /** A request as it travels. */\n\
          export interface Request {{\n  ask: keyof Protocol;\n  \
@@ -51,7 +54,7 @@ pub struct Pages {
 
 impl Pages {
     /// Adds a request and everything that it mentions.
-    pub(crate) fn request<A: TS + 'static, R: TS + 'static>(&mut self, name: &str, docs: &[&str]) {
+    pub fn request<A: TS + 'static, R: TS + 'static>(&mut self, name: &str, docs: &[&str]) {
         self.add::<A>();
         self.add::<R>();
         for doc in docs {
@@ -65,7 +68,56 @@ impl Pages {
         let _ = writeln!(self.requests, "  {name}: {{ request: {ask}; reply: {reply} }};");
     }
 
-    fn add<T: TS + 'static + ?Sized>(&mut self) {
+    /// Adds a question of this crate.
+    fn question<Q: Question>(&mut self)
+    where
+        Q::Reply: TS + 'static,
+    {
+        self.add::<Q::Reply>();
+        let schema = Q::SCHEMA;
+        let mut text =
+            format!("/** {} */\nexport type {} = {{\n", schema.doc.trim(), schema.request);
+        for field in schema.fields {
+            let kind = (field.typescript)(self);
+            let optional = if field.is_required { "" } else { "?" };
+            let _ = writeln!(text, "  /** {} */", field.doc.trim());
+            let _ = writeln!(text, "  {}{optional}: {kind};", field.name);
+        }
+        text.push_str("};");
+        self.types.insert(schema.request.to_owned(), text);
+        let subject: Vec<String> =
+            schema.subject.iter().map(|(name, _)| format!("{name}: string")).collect();
+        let mut tables = String::new();
+        for (name, table) in schema.tables {
+            let columns = table.iter().flat_map(|form| form.schema.columns);
+            let mut names: Vec<String> = Vec::new();
+            for column in columns.filter(|column| !column.is_family) {
+                let name = format!("\"{}\"", column.name);
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            let _ = write!(tables, " {name}: {};", names.join(" | "));
+        }
+        let _ = writeln!(
+            self.requests,
+            "  /** {} */\n  {}: {{ request: {} & {{ {} }}; reply: {}; tables: {{{tables} }} }};",
+            schema.doc.trim(),
+            schema.name,
+            schema.request,
+            subject.join("; "),
+            Q::Reply::name(&self.config),
+        );
+    }
+
+    /// The name of a type in TypeScript; its declaration is added.
+    pub fn named<T: TS + 'static + ?Sized>(&mut self) -> String {
+        self.add::<T>();
+        T::name(&self.config)
+    }
+
+    /// Adds a type and everything that it mentions.
+    pub fn add<T: TS + 'static + ?Sized>(&mut self) {
         if self.seen.contains(&TypeId::of::<T>()) {
             return;
         }
@@ -80,6 +132,19 @@ impl Pages {
         T::visit_dependencies(self);
     }
 }
+
+/// One call for each question.
+macro_rules! questions {
+    ($($request:ident,)*) => {
+        impl Pages {
+            fn questions(&mut self) {
+                $(self.question::<$request>();)*
+            }
+        }
+    };
+}
+
+for_each_question!(questions);
 
 impl TypeVisitor for Pages {
     fn visit<T: TS + 'static + ?Sized>(&mut self) {
