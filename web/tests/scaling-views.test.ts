@@ -234,7 +234,7 @@ describe("tables", () => {
 
 describe("comparison", () => {
   const reply: CompareReply = {
-    titles: ["v1", "v2"], inputs: ["x"], cores: [1, 2], only_old: [], only_new: [], sentences: [], notes: [],
+    titles: ["v1", "v2"], inputs: ["x"], cores: [1, 2], only_old: [], only_new: [], sentences: [], evidence: "", notes: [],
     regions: [{ id: "0", parent: null, display_name: "whole program", path: "", range: 0.2 }],
   };
   const cells = tableFromArrays({ time_ratio: [0.5, 1.01], change: ["faster", "within noise"], p_adjusted: [0.01, 0.4], efficiency: [0, -0.2] });
@@ -250,7 +250,7 @@ describe("comparison", () => {
     expect(data.counts(0)).toEqual({ faster: 1, slower: 0, cells: 2 });
     expect([changeMark(data.change(0, 0, 0)), changeMark(data.change(0, 0, 1)), changeMark("not judged")]).toEqual(["▼ ", "", "? "]);
     expect(changeReason("not judged", Number.NaN, [1, 1])).toBe("Not judged: 1 against 1 runs, and of a single run the spread is unknown.");
-    expect(changeReason("slower", 0.01, [3, 3])).toBe("Counts as slower: 3 against 3 runs, p = 0.01 adjusted for all that was looked at.");
+    expect(changeReason("slower", 0.01, [3, 3])).toBe("Counts as slower: 3 against 3 runs, p = 0.010 adjusted for all that was looked at.");
     expect([ratioWords(0.75), ratioWords(1.25), ratioWords(1)]).toEqual(["takes 25.0\u202f% less time", "takes 25.0\u202f% more time", "the same"]);
   });
 });

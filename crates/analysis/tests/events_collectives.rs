@@ -46,13 +46,16 @@ const BARRIER: u8 = 0;
 const BROADCAST: u8 = 1;
 const ALL_REDUCE: u8 = 11;
 
+/// What one rank does, with the time of each step.
+type Steps = Vec<(u64, Do)>;
+
 /// What `ranks` ranks record of a program, and whom each of them waits for in each operation.
 /// `lost` are records that are not there: rank and number of the operation.
 fn run(
     ranks: usize,
     program: &[Operation],
     lost: &[(usize, usize)],
-) -> (Vec<Vec<(u64, Do)>>, Vec<Vec<Planted>>) {
+) -> (Vec<Steps>, Vec<Vec<Planted>>) {
     let mut steps = vec![vec![(0, Enter("main"))]; ranks];
     let mut now = vec![10_u64; ranks];
     let mut planted = Vec::new();
@@ -192,8 +195,10 @@ struct Part {
     communicator: u32,
 }
 
-/// A trace of tracks with these identities (application, rank, thread) and barriers.
-fn barriers(tracks: &[((u64, u64, u64), &[Part])]) -> Session {
+/// Application, rank and thread of a track, and its barriers.
+type Track<'p> = ((u64, u64, u64), &'p [Part]);
+
+fn barriers(tracks: &[Track<'_>]) -> Session {
     let sink = MemorySink::new();
     let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
     let barrier = conversion.function("MPI_Barrier", "MPI");

@@ -248,7 +248,7 @@ impl Opened {
         let name = |tracks: &Vec<usize>| match tracks.as_slice() {
             [track] => names.get(*track).cloned().unwrap_or_default(),
             several => {
-                let all = store.map(|store| store.tracks()).unwrap_or_default();
+                let all = store.map(parallax_model::TraceStore::tracks).unwrap_or_default();
                 let locations = several.iter().filter_map(|&track| all.get(track));
                 devices.label(&locations.map(|track| track.location).collect::<Vec<_>>())
             }

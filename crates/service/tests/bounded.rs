@@ -95,7 +95,11 @@ fn maps_take_memory_for_what_was_measured() {
             let (answer, peak) = measured(|| {
                 let ensemble = open(name, text);
                 let answer = scaling(&ensemble, &ScalingRequest::default()).unwrap();
-                (answer.table(), answer.dispersion_table(), answer.laws_table());
+                std::hint::black_box((
+                    answer.table(),
+                    answer.dispersion_table(),
+                    answer.laws_table(),
+                ));
                 answer
             });
             let (inputs, cores) = (answer.inputs.len(), answer.cores.len());

@@ -1,4 +1,4 @@
-// Generated from crates/wire by `cargo xtask web`. Do not edit.
+// Generated from crates/protocol by `cargo xtask web`. Do not edit.
 
 /** The version of the protocol that these types describe. */
 export const PROTOCOL_VERSION = 3;
@@ -576,52 +576,26 @@ export type EnsembleAsk = {
   region_time?: string | null;
 };
 
-/** Entities by their numbers. */
-export type EntitiesAsk = {
-  /** An experiment with activations. */
-  item: string;
-  /** What they are. */
-  kind?: EntityKindAsk;
-  /** Which ones; null for all. */
-  ids?: Array<number> | null;
-  /** Rows at most; null for as many as an answer has at most. */
-  limit?: number | null;
-};
-
-/**
- * Entities; table `rows`. Of related ones, `of` comes first: the number of the entity that the row
- * belongs to; rows are in the order of the question.
- * - activations and groups: `activation` (of a group its first call), `kind` (`call`, `loop`,
- * `iteration`, `group`), `name`, `context_id`, `function` (number, of a loop or iteration that
- * of its function), `parent`, `caller` (activations; null for entry calls), `thread`, `depth`
- * (0 for entry calls), `start_ns` (since the run's first), `end_ns` (of a group that of its
- * last call), `length_ns` (of a group: of all its calls together), `count` (calls of a group,
- * else 1), `number` (of an iteration), `line` (of the call; null when unknown), `children`
- * (directly inside), `groups` (functions that a call or iteration calls, in its loops or not),
- * `executions` (of loops directly inside), `iterations` (of an execution), `is_in_loop`,
- * `is_estimated` (its times), `touched` (references that it reads or writes itself, in loops
- * too), `is_touching_within` (whether it or anything below does), `source_id`. Related to
- * references they have `reads` and `writes`, `read_line` and `write_line` (null when unknown).
- * - references: `reference`, `name`, `storage`, `size_bytes` (null when unknown), `reads`, `writes`
- * (of the whole run, or of the entity), `allocated_by`, `freed_by` (activations; null for
- * variables), `allocated_line`, `freed_line` (null when unknown), `source_id`. Related to
- * activations they have `read_line`, `write_line`.
- * - threads: `thread`, `name`, `entry` (activation), `creator` (thread), `created_by` (activation),
- * `created_line`, `start_ns`, `length_ns`, `calls`, `source_id`; null where there is none.
- * - functions: `function`, `name`, `file` (number), `path`, `line` (of the definition), `calls`,
- * `time_ns` (recursive calls count once).
- * - files: `file`, `path`, `functions`.
- * - tags: `tag`, `name`, `what`, `thread`, `start_ns`, `length_ns`, `counter`.
- */
+/** The reply to questions about entities. */
 export type EntitiesReply = {
-  /** Rows that the limit left out. */
+  /** Rows beyond the limit. */
   left_out: number;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
 };
 
+/** Call instances, references, threads and other entities, in the order of their numbers. */
+export type EntitiesRequest = {
+  /** What they are. */
+  kind: EntityKind;
+  /** Their numbers; null for all. */
+  ids?: Array<number> | null;
+  /** Maximum number of rows; null for as many as an answer may have. */
+  limit?: number | null;
+};
+
 /** What an entity is. Its number is a row of the experiment: the same as long as the bytes are. */
-export type EntityKindAsk = "activation" | "group" | "reference" | "thread" | "function" | "file" | "tag";
+export type EntityKind = "activation" | "group" | "reference" | "thread" | "function" | "file" | "tag";
 
 /** Why there is no answer, and what to do. */
 export type ErrorReply = {
@@ -996,57 +970,30 @@ export type KindReply = {
   count: number;
 };
 
-/** Lanes of calls over time, one for each entry. */
-export type LanesAsk = {
-  /** An experiment with activations. */
-  item: string;
-  /** The call that each lane begins with: entry calls of threads, or what somebody zoomed into. */
+/** The reply to `lanes`. */
+export type LanesReply = {
+  /** Number of calls that are left out because they are short, by lane. */
+  left_out: Array<number>;
+  /** Remarks. */
+  notes: Array<string>;
+};
+
+/** Calls over time, one lane for each of several activations, without short calls. Call instances lie where they were executed. Aggregated calls lie one after the other below their caller, longest first, as wide as the sum of their times. */
+export type LanesRequest = {
+  /** The activation that each lane begins with: entry calls of threads, or what the user zoomed into. */
   tops: Array<number>;
-  /**
-   * Calls of one function by the same calls put together (profiling), rather than one by one in
-   * order of time (tracing).
-   */
+  /** Aggregate calls of one function by the same calls (profiling), rather than show call instances in order of time (tracing). */
   is_merged?: boolean;
-  /**
-   * What takes less than this share of its lane's top is left out with all below it, in per
-   * cent.
-   */
+  /** Calls that take less than this percentage of the top of their lane are left out with everything below them. */
   below_percent?: number;
-  /** Whether executions of loops come as rows, too, which is of use where calls are not merged. */
+  /** Whether executions of loops are rows, too; for call instances. */
   loops?: boolean;
 };
 
-/**
- * Lanes; table `rows`, in depth-first order, lane after lane: `lane` (place in `tops`),
- * `activation` (of merged calls the first), `kind` (`call`, `loop`), `name`, `context_id`, `level`
- * (0 for the top; loops are on the level of the call that they are in), `start_ns` (of calls one
- * by one since the run's first; of merged ones since the beginning of the lane, siblings longest
- * first), `length_ns`, `count` (calls put together), `iterations` (of an execution).
- */
-export type LanesReply = {
-  /** Calls that are left out because they are short, without those below them, by lane. */
-  left_out: Array<number>;
-  /** What a person should know. */
-  notes: Array<string>;
-};
-
-/** What happens on the lines of a source file. */
-export type LinesAsk = {
-  /** An experiment with activations. */
-  item: string;
-  /** The file, as the experiment names it. */
+/** Definitions, calls, loops and accesses on the lines of a source file. */
+export type LinesRequest = {
+  /** The file, as the experiment names it, or the end of its path where that is unique. */
   path: string;
-};
-
-/**
- * What happens on lines; table `rows`, by line: `line`, `what` (`definition` of a function, `call`,
- * `loop`, `read`, `write`, `allocation`, `release`), `name` (of the function or reference), `times`
- * (how many calls, executions, or activations that read or write), `context_id` (where first),
- * `reference` (null but for reads, writes, allocations and releases).
- */
-export type LinesReply = {
-  /** What a person should know. */
-  notes: Array<string>;
 };
 
 /** How many messages were sent when. */
@@ -1214,6 +1161,12 @@ export type ModelsReply = {
   /** The models, in the order of the tree. */
   models: Array<ModelReply>;
   /** What a person should know. */
+  notes: Array<string>;
+};
+
+/** The reply of a question whose answer is its tables. */
+export type NotesReply = {
+  /** Remarks, such as that nothing matched and why. */
   notes: Array<string>;
 };
 
@@ -1385,27 +1338,22 @@ export type RegionReply = {
   range_relative: number | null;
 };
 
-/** What belongs to entities. */
-export type RelatedAsk = {
-  /** An experiment with activations. */
-  item: string;
+/** What belongs to entities, in the order of the request. */
+export type RelatedRequest = {
   /** What they are. */
-  kind?: EntityKindAsk;
-  /** Which ones. */
-  ids?: Array<number>;
+  kind: EntityKind;
+  /** Their numbers. */
+  ids: Array<number>;
   /** What is asked for about each of them. */
-  relation: RelationAsk;
-  /**
-   * Of `within`, `calls` and `children`: only what takes longer than this; null for all. It is
-   * compared strictly, as Parceive does.
-   */
+  relation: Relation;
+  /** Of `within`, `calls` and `children`: only what takes longer, in nanoseconds; null for all. The comparison is strict, as in Parceive. */
   longer_than_ns?: number | null;
-  /** Rows at most; null for as many as an answer has at most. */
+  /** Maximum number of rows; null for as many as an answer may have. */
   limit?: number | null;
 };
 
 /** What is asked for about entities. */
-export type RelationAsk = "parent" | "caller" | "ancestors" | "children" | "calls" | "groups" | "executions" | "iterations" | "within" | "references" | "references_within" | "touchers" | "threads" | "functions" | "tags";
+export type Relation = "parent" | "caller" | "ancestors" | "children" | "calls" | "groups" | "executions" | "iterations" | "within" | "references" | "references_within" | "touchers" | "threads" | "functions" | "tags";
 
 /** Why something is taken for iterations. */
 export type RepetitionReply = {
@@ -1543,18 +1491,13 @@ export type ScalingTableAsk = {
   table: string;
 };
 
-/**
- * Variables and allocations that all of several entities read or write; table `rows`, as of
- * references, with `reads` and `writes` of all of them together.
- */
-export type SharedAsk = {
-  /** An experiment with activations. */
-  item: string;
+/** Variables and allocations that all of several activations and groups read or write, most accesses first. */
+export type SharedRequest = {
   /** Activations. */
   activations?: Array<number>;
   /** Groups. */
   groups?: Array<number>;
-  /** Whether what is below them counts, too. */
+  /** Whether accesses of what they call count, too. */
   is_inclusive?: boolean;
 };
 
@@ -1696,12 +1639,6 @@ export type StatsAsk = {
   from_ns?: number | null;
   /** Where it ends; null for the end. */
   to_ns?: number | null;
-};
-
-/** The reply of a question whose answer is a table. */
-export type TableOnlyReply = {
-  /** What a person should know. */
-  notes: Array<string>;
 };
 
 /** A table inside a larger reply: `{"columns":[{"name","type","unit"}],"rows":[[...]]}`. */
@@ -1885,32 +1822,19 @@ export type TreeTableReply = {
   costs: Array<CostReply>;
 };
 
-/**
- * User events at each location; table `locations`, one row for each event and location, those where
- * it did not happen too: `event`, `location`, `label`, one column for each identity kind that there
- * is, `unit`, `count`, `sum`, `mean`, `min`, `max`, `std_dev`.
- */
-export type UserEventLocationsAsk = {
-  /** An experiment with user events. */
-  item: string;
+/** User events at each location. */
+export type UserEventLocationsRequest = {
   /** Name of an event, or a glob; null for all. */
   event?: string | null;
-  /** Only what happened in this context, by its id in the database; null for everywhere. */
+  /** Only what occurred in this context, by its id in the database; null for everywhere. */
   context_id?: number | null;
   /** A profile expression; null for all locations. */
   profiles?: string | null;
 };
 
-/**
- * User events over locations; table `events`: `event`, `unit`, `count`, `sum`, `mean`, `min`, `max`,
- * `std_dev`, `locations`, `contexts`; table `contexts`, for each event the contexts that it happened
- * in: `event`, `context_id` (null for no known context), `name`, `path`, `unit`, `count`, `sum`,
- * `mean`, `min`, `max`, `std_dev`, `locations`.
- */
-export type UserEventsAsk = {
-  /** An experiment with user events. */
-  item: string;
-  /** Name of an event, or a glob; null for all. */
+/** User events over all locations, as a whole and by context. */
+export type UserEventsRequest = {
+  /** Name of an event, or a glob such as `Message size*`; null for all. */
   event?: string | null;
   /** A profile expression; null for all locations. */
   profiles?: string | null;
@@ -1957,7 +1881,7 @@ export type WaitsAsk = {
   to_ns?: number | null;
 };
 
-/** Every request, with what it takes and what it answers. */
+/** Every question, with what it takes and what it is answered with. */
 export interface Protocol {
   /** Who is there, and what can be opened without being sent. */
   hello: { request: HelloAsk; reply: HelloReply };
@@ -1999,11 +1923,11 @@ r" A source file with the costs of its lines; tables `lines` and `contexts`. */
   /** Two columns of `correlations` at each location; table `points`. */
   correlation_points: { request: CorrelationPointsAsk; reply: CorrelationPointsReply };
   /** When threads and GPUs had nothing to do; table `rows`. */
-  idleness: { request: IdlenessAsk; reply: TableOnlyReply };
+  idleness: { request: IdlenessAsk; reply: NotesReply };
   /** Values as stored; table `rows`. */
-  query: { request: QueryAsk; reply: TableOnlyReply };
+  query: { request: QueryAsk; reply: NotesReply };
   /** Samples; table `rows`. */
-  trace: { request: TraceAsk; reply: TableOnlyReply };
+  trace: { request: TraceAsk; reply: NotesReply };
   /** doc =
 r" What there is to see in a trace; tables `tracks`, `functions`, `groups` and `contexts`. */
   timeline: { request: TimelineAsk; reply: TimelineReply };
@@ -2018,9 +1942,9 @@ r" What there is to see in a trace; tables `tracks`, `functions`, `groups` and `
   /** Messages or flows over time; table `bins`. */
   link_bins: { request: LinkBinsAsk; reply: LinkBinsReply };
   /** Time and calls in a stretch of time; table `rows`. */
-  stats: { request: StatsAsk; reply: TableOnlyReply };
+  stats: { request: StatsAsk; reply: NotesReply };
   /** Messages or flows put together; table `rows`. */
-  messages: { request: MessagesAsk; reply: TableOnlyReply };
+  messages: { request: MessagesAsk; reply: NotesReply };
   /** Calls by name and duration; tables `rows` and `histogram`. */
   find: { request: FindAsk; reply: FindReply };
   /** A counter over time; table `values`. */
@@ -2029,18 +1953,8 @@ r" What there is to see in a trace; tables `tracks`, `functions`, `groups` and `
   markers: { request: MarkersAsk; reply: MarkersReply };
   /** What could run in parallel; table `rows`. */
   advise: { request: AdviseAsk; reply: AdviseReply };
-  /** Single calls, references and threads; table `rows`. */
-  entities: { request: EntitiesAsk; reply: EntitiesReply };
-  /** What belongs to single calls, references and threads; table `rows`. */
-  related: { request: RelatedAsk; reply: EntitiesReply };
-  /** What several calls read or write, all of them; table `rows`. */
-  shared: { request: SharedAsk; reply: EntitiesReply };
-  /** Calls of threads over time; table `rows`. */
-  lanes: { request: LanesAsk; reply: LanesReply };
-  /** What happens on the lines of a source file; table `rows`. */
-  lines: { request: LinesAsk; reply: LinesReply };
   /** Who waits for whom, and for how long; table `rows`. */
-  waits: { request: WaitsAsk; reply: TableOnlyReply };
+  waits: { request: WaitsAsk; reply: NotesReply };
   /** doc =
 r" What the run time consists of, if nobody's waiting is counted; table `rows`. */
   critical_path: { request: CriticalPathAsk; reply: CriticalPathReply };
@@ -2051,21 +1965,31 @@ r" Repeated phases and how even they are; tables `contexts`, `locations`, `itera
   iterations: { request: IterationsAsk; reply: IterationsReply };
   /** What each location spends on what; tables `locations` and `stack`. */
   stacks: { request: StacksAsk; reply: StacksReply };
-  /** User events over locations; tables `events` and `contexts`. */
-  user_events: { request: UserEventsAsk; reply: TableOnlyReply };
-  /** User events at each location; table `locations`. */
-  user_event_locations: { request: UserEventLocationsAsk; reply: TableOnlyReply };
   /** doc =
 r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   scaling: { request: ScalingAsk; reply: ScalingReply };
   /** Another table of an ensemble; table `rows`. */
-  scaling_table: { request: ScalingTableAsk; reply: TableOnlyReply };
+  scaling_table: { request: ScalingTableAsk; reply: NotesReply };
   /** Growth models of the regions of an ensemble. */
   models: { request: ModelsAsk; reply: ModelsReply };
   /** Two ensembles as versions of one program; table `cells`. */
   compare: { request: CompareAsk; reply: CompareReply };
   /** What changed from one experiment to another; table `rows`. */
   differences: { request: DifferencesAsk; reply: DifferencesReply };
+  /** User events over all locations, as a whole and by context. */
+  user_events: { request: UserEventsRequest & { item: string }; reply: NotesReply; tables: { events: "event" | "unit" | "count" | "sum" | "mean" | "min" | "max" | "std_dev" | "locations" | "contexts"; contexts: "event" | "context_id" | "name" | "path" | "unit" | "count" | "sum" | "mean" | "min" | "max" | "std_dev" | "locations"; } };
+  /** User events at each location. */
+  user_event_locations: { request: UserEventLocationsRequest & { item: string }; reply: NotesReply; tables: { locations: "event" | "location" | "label" | "unit" | "count" | "sum" | "mean" | "min" | "max" | "std_dev"; } };
+  /** Call instances, references, threads and other entities, in the order of their numbers. */
+  entities: { request: EntitiesRequest & { item: string }; reply: EntitiesReply; tables: { rows: "of" | "activation" | "kind" | "name" | "context_id" | "function" | "parent" | "caller" | "thread" | "depth" | "start_ns" | "end_ns" | "length_ns" | "count" | "number" | "line" | "children" | "groups" | "executions" | "iterations" | "is_in_loop" | "is_estimated" | "touched" | "is_touching_within" | "source_id" | "reads" | "writes" | "read_line" | "write_line" | "reference" | "storage" | "size_bytes" | "allocated_by" | "freed_by" | "allocated_line" | "freed_line" | "entry" | "creator" | "created_by" | "created_line" | "calls" | "file" | "path" | "time_ns" | "functions" | "tag" | "what" | "counter"; } };
+  /** What belongs to entities, in the order of the request. */
+  related: { request: RelatedRequest & { item: string }; reply: EntitiesReply; tables: { rows: "of" | "activation" | "kind" | "name" | "context_id" | "function" | "parent" | "caller" | "thread" | "depth" | "start_ns" | "end_ns" | "length_ns" | "count" | "number" | "line" | "children" | "groups" | "executions" | "iterations" | "is_in_loop" | "is_estimated" | "touched" | "is_touching_within" | "source_id" | "reads" | "writes" | "read_line" | "write_line" | "reference" | "storage" | "size_bytes" | "allocated_by" | "freed_by" | "allocated_line" | "freed_line" | "entry" | "creator" | "created_by" | "created_line" | "calls" | "file" | "path" | "time_ns" | "functions" | "tag" | "what" | "counter"; } };
+  /** Variables and allocations that all of several activations and groups read or write, most accesses first. */
+  shared: { request: SharedRequest & { item: string }; reply: EntitiesReply; tables: { rows: "of" | "reference" | "name" | "storage" | "size_bytes" | "reads" | "writes" | "allocated_by" | "freed_by" | "allocated_line" | "freed_line" | "source_id" | "read_line" | "write_line"; } };
+  /** Calls over time, one lane for each of several activations, without short calls. Call instances lie where they were executed. Aggregated calls lie one after the other below their caller, longest first, as wide as the sum of their times. */
+  lanes: { request: LanesRequest & { item: string }; reply: LanesReply; tables: { rows: "lane" | "activation" | "kind" | "name" | "context_id" | "level" | "start_ns" | "length_ns" | "count" | "iterations"; } };
+  /** Definitions, calls, loops and accesses on the lines of a source file. */
+  lines: { request: LinesRequest & { item: string }; reply: NotesReply; tables: { rows: "line" | "what" | "name" | "times" | "context_id" | "reference"; } };
 }
 
 /** A request as it travels. */

@@ -23,12 +23,7 @@ struct Crate {
 const CRATES: &[Crate] = &[
     // L0
     Crate { name: "parallax-base", folder: "crates/base", is_for_browser: true, uses: &[] },
-    Crate {
-        name: "parallax-protocol",
-        folder: "crates/protocol",
-        is_for_browser: true,
-        uses: &[],
-    },
+    Crate { name: "parallax-protocol", folder: "crates/protocol", is_for_browser: true, uses: &[] },
     // L1
     Crate {
         name: "parallax-formats",

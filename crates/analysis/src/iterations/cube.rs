@@ -16,7 +16,7 @@ pub const MOST_CELLS: u64 = 16_000_000;
 /// The time of one unit, on one location, in one iteration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
-    /// Place of the track in [`Iterations::tracks`].
+    /// Place of the location in [`Iterations::streams`].
     pub location: u32,
     /// Number of the iteration, from 0.
     pub iteration: u32,

@@ -52,14 +52,14 @@ pub struct ContextStatistics {
     /// location that does little of it is what an imbalance consists of. Always where times are
     /// exact.
     pub is_resolved: bool,
-    /// The location with the largest mean: its place in [`Iterations::tracks`].
+    /// The location with the largest mean: its place in [`super::Iterations::streams`].
     pub slowest: usize,
 }
 
 /// What one location does in an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LocationStatistics {
-    /// Its place in [`Iterations::tracks`].
+    /// Its place in [`super::Iterations::streams`].
     pub location: usize,
     /// Mean length of its iterations, in seconds.
     pub length_seconds: f64,

@@ -352,8 +352,8 @@ mod tests {
         let deep = "1.".repeat(1_000_000) + "1";
         let list = ["1", "1.1.1", "1.2", &deep].map(|path| region(path, RegionKind::Marked, None));
         let (sorted, _) = arrange(list.to_vec(), Nesting::Path("."));
-        let at = sorted.iter().position(|region| region.path == deep).unwrap();
-        let parent = sorted[at].parent.unwrap() as usize;
-        assert_eq!(sorted[parent].path, "1.1.1");
+        let own = sorted.iter().find(|region| region.path == deep).unwrap();
+        let parent = sorted.get(own.parent.unwrap() as usize).unwrap();
+        assert_eq!(parent.path, "1.1.1");
     }
 }

@@ -503,7 +503,7 @@ mod tests {
         let partner = Some(partner);
         let endpoint = Endpoint { nanos, partner, communicator: 0, tag, bytes, is_send };
         // Some have requests.
-        Side { endpoint, request_nanos: (nanos % 3 == 0).then_some(nanos) }
+        Side { endpoint, request_nanos: nanos.is_multiple_of(3).then_some(nanos) }
     }
 
     /// A matcher that knows two tracks.
