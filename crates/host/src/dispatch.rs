@@ -46,7 +46,7 @@ macro_rules! dispatch {
             pub(crate) fn answer_question(
                 &self,
                 name: &str,
-                fields: Map<String, Value>,
+                fields: &Map<String, Value>,
                 control: &Control,
             ) -> Option<Result<Response, ErrorReply>> {
                 $(if name == <parallax_protocol::$request as Question>::SCHEMA.name {
@@ -61,14 +61,14 @@ macro_rules! dispatch {
 for_each_question!(dispatch);
 
 impl Host {
-    fn ask<Q>(&self, fields: Map<String, Value>, control: &Control) -> Result<Response, ErrorReply>
+    fn ask<Q>(&self, fields: &Map<String, Value>, control: &Control) -> Result<Response, ErrorReply>
     where
         Q: Question,
         Q::Subject: Resolve,
         <Q::Subject as Resolve>::Target: Answers<Q>,
     {
-        let (subject, request) =
-            Q::parse(fields).map_err(|error| ErrorReply::new("misuse", error.to_string()))?;
+        let (subject, request) = Q::parse(fields.clone())
+            .map_err(|error| ErrorReply::new("misuse", error.to_string()))?;
         let target = subject.resolve(self)?;
         let answer = target.answer(&request, control).map_err(|error| service_error(&error))?;
         let tables = answer.tables.into_named(&answer.unit);

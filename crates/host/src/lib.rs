@@ -28,6 +28,7 @@ use parallax_base::{Control, Folder, Limits};
 use parallax_wire::protocol::{
     CloseReply, ErrorReply, HelloReply, IssuesReply, PROTOCOL_VERSION, Request, RootReply,
 };
+use serde_json::Value;
 
 use crate::items::{Item, Items};
 use crate::response::plain;
@@ -39,14 +40,6 @@ struct Root {
     key: String,
     name: String,
     folder: Arc<dyn Folder>,
-}
-
-/// A request as it travels.
-#[derive(serde::Deserialize)]
-struct Message {
-    ask: String,
-    #[serde(default)]
-    with: serde_json::Map<String, serde_json::Value>,
 }
 
 /// An engine that answers requests, from any number of threads.
@@ -81,15 +74,17 @@ impl Host {
     /// # Errors
     /// Why there is no answer, in words for people.
     pub fn answer_json(&self, request: &str, control: &Control) -> Result<Response, ErrorReply> {
-        let not_understood = |error: serde_json::Error| {
+        let not_understood = |error: &dyn std::fmt::Display| {
             ErrorReply::new("protocol", format!("the request is not understood: {error}"))
                 .with_hint("the page and the engine are of different versions; reload the page")
         };
-        let Message { ask, with } = serde_json::from_str(request).map_err(not_understood)?;
-        if let Some(answered) = self.answer_question(&ask, with, control) {
+        let message: Value = serde_json::from_str(request).map_err(|e| not_understood(&e))?;
+        if let (Some(name), Some(with)) = (message["ask"].as_str(), message["with"].as_object())
+            && let Some(answered) = self.answer_question(name, with, control)
+        {
             return answered;
         }
-        let request = serde_json::from_str(request).map_err(not_understood)?;
+        let request = serde_json::from_value(message).map_err(|e| not_understood(&e))?;
         self.answer(request, control)
     }
 

@@ -2,8 +2,7 @@
 
 use parallax_service::Table;
 use parallax_wire::protocol::{Ask, ErrorReply};
-use parallax_wire::write_arrow_packed;
-use serde::Serialize;
+use parallax_wire::{Serialize, write_arrow_packed};
 
 use crate::errors::wire_error;
 
@@ -70,9 +69,7 @@ pub(crate) fn reply_with_tables<R: Serialize>(
 
 /// A reply without tables. The request is there for its type: it tells which reply it has.
 pub(crate) fn plain<A: Ask>(_ask: &A, reply: &A::Reply) -> Result<Response, ErrorReply> {
-    let json = serde_json::to_string(reply)
-        .map_err(|error| ErrorReply::new("protocol", format!("the reply has no form: {error}")))?;
-    Ok(Response { json, tables: Vec::new() })
+    reply_with_tables(reply, &[])
 }
 
 /// A reply with tables.

@@ -9,7 +9,7 @@ pub struct ChoiceValue {
     pub doc: &'static str,
 }
 
-/// One of several names; [`choice!`](crate::choice!) defines them.
+/// One of several names; `choice!` defines them.
 pub trait Choice: Copy + Default + 'static {
     /// All of them, in the order of documents and help.
     const ALL: &'static [Self];

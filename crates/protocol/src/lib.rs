@@ -1,11 +1,11 @@
 //! Every question that can be asked, defined once.
 //!
-//! A question is a request, a reply and tables ([`question!`]); a table is a list of columns with
-//! type, unit and meaning ([`table!`]). Everything else is derived from these definitions: how
+//! A question is a request, a reply and tables (`question!`); a table is a list of columns with
+//! type, unit and meaning (`table!`). Everything else is derived from these definitions: how
 //! requests are read and checked, the dispatch of the worker and of the server, the types of the
 //! page, the values of command line options, and the reference of questions in the documents.
 //!
-//! The service fills the row or column structs that [`table!`] makes, so an answer with a missing
+//! The service fills the row or column structs that `table!` makes, so an answer with a missing
 //! or mistyped column does not compile.
 
 mod choice;

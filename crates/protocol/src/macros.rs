@@ -26,17 +26,14 @@ macro_rules! choice {
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
         #[derive(serde::Serialize, serde::Deserialize)]
         #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-        #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
         pub enum $name {
             $(#[doc = $first_doc])*
             #[default]
             #[serde(rename = $first_value)]
-            #[cfg_attr(feature = "clap", value(name = $first_value))]
             $first,
             $(
                 $(#[doc = $other_doc])*
                 #[serde(rename = $other_value)]
-                #[cfg_attr(feature = "clap", value(name = $other_value))]
                 $other,
             )*
         }
@@ -175,6 +172,7 @@ macro_rules! one_of {
     ) => {
         $(#[doc = $doc])*
         #[derive(Debug, Clone)]
+        #[allow(clippy::large_enum_variant, reason = "an answer has one, and it holds columns")]
         pub enum $name {
             $(#[doc = $when] $form($table),)*
         }

@@ -86,7 +86,7 @@ impl TableSet for () {
     }
 }
 
-/// A question; it is implemented by its request. [`question!`](crate::question!) defines them.
+/// A question; it is implemented by its request. `question!` defines them.
 pub trait Question: Clone + Default + Serialize + DeserializeOwned {
     /// What it is asked of.
     type Subject: Subject;

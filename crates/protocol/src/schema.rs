@@ -137,7 +137,7 @@ impl<T: TypedTable> AnswerTable for T {
     }
 }
 
-/// A table whose columns are known to the compiler; [`table!`](crate::table!) defines them.
+/// A table whose columns are known to the compiler; `table!` defines them.
 pub trait TypedTable {
     /// What its columns are.
     const SCHEMA: TableSchema;

@@ -1,4 +1,4 @@
-//! The only serialisable types: tables and replies as JSON, JSON Lines, CSV, Arrow IPC and Parquet.
+//! Serialisable types beside `protocol`: tables and replies as JSON, JSON Lines, CSV, Arrow IPC and Parquet.
 //!
 //! Every answer is a [`Table`], and every writer here carries the same columns in the same order
 //! with the same values. Writers stream: memory is bounded by a block of rows, never by the table.

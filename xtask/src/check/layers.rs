@@ -163,7 +163,11 @@ const FOR_TESTS: &[&str] = &["parallax-import", "parallax-native", "parallax-tes
 
 /// Foreign crates that only some of ours may use, and why.
 const RESERVED: &[(&str, &[&str], &str)] = &[
-    ("serde", &["parallax-wire"], "only `wire` is serialisable"),
+    (
+        "serde",
+        &["parallax-protocol", "parallax-wire"],
+        "only `protocol` and `wire` are serialisable",
+    ),
     ("memmap2", &["parallax-native"], "only `native` maps files"),
     ("rayon", &["parallax-base", "parallax-testkit"], "threads come through the seam in `base`"),
     (
