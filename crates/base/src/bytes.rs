@@ -221,7 +221,7 @@ impl<S: ByteSource> ByteSource for BlockCache<S> {
         while done < buffer.len() {
             let at = offset + done as u64;
             let block = self.block(at / self.block)?;
-            let within = (at % self.block) as usize;
+            let within = crate::casts::saturated_usize(at % self.block);
             let here = block.get(within..).unwrap_or_default();
             let Some(rest) = buffer.get_mut(done..) else { break };
             let take = here.len().min(rest.len());

@@ -4,7 +4,10 @@
 //! Invariants: nothing here opens a file, reads a clock or knows a format or the model, and
 //! everything compiles for `wasm32-unknown-unknown`.
 
+#![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
+
 mod bytes;
+pub mod casts;
 mod control;
 mod folder;
 mod ids;

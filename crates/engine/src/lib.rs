@@ -3,6 +3,8 @@
 //!
 //! Invariants: no file, no clock, no format. A number has one definition here, whoever asks.
 
+#![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
+
 pub mod query;
 pub mod resolve;
 pub mod scopes;

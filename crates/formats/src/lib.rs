@@ -4,6 +4,7 @@
 //! [`parallax_base::ByteSource`] only; every offset and count of a file is checked before it is
 //! used; faults that leave something readable go to [`parallax_base::Issues`].
 
+#![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
 #![warn(clippy::indexing_slicing)]
 
 pub mod archive;

@@ -4,6 +4,8 @@
 //! only hints) and return an experiment whose values are still where they were, where the format
 //! allows that.
 
+#![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
+
 mod activations;
 pub mod archive;
 mod callgrind;

@@ -4,6 +4,8 @@
 //! as large as the metadata is in memory, in columns; everything that is as large as the data
 //! (values, samples) stays behind [`ProfileStore`] and [`TraceStore`] and is read by slices.
 
+#![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
+
 pub mod ensemble;
 
 mod activation;

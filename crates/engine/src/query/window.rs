@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use parallax_base::casts::saturated_u64;
+
 use super::cursor::Cursor;
 use super::error::{QueryError, QueryErrorKind};
 use super::predicate::{Unit, parse_unit, signed};
@@ -46,7 +48,7 @@ impl TimeWindow {
             TimePoint::Percent(percent) => {
                 let duration = trace_end.saturating_sub(trace_start) as f64;
                 // A cast of a float saturates.
-                trace_start.saturating_add((duration * (percent / 100.0)).round() as u64)
+                trace_start.saturating_add(saturated_u64((duration * (percent / 100.0)).round()))
             }
         };
         (resolve(self.start, trace_start), resolve(self.end, trace_end))
@@ -164,7 +166,7 @@ fn parse_point(cursor: &mut Cursor<'_>) -> Result<TimePoint, QueryError> {
         Ok(whole) => whole.checked_mul(nanos_each),
         Err(_) => {
             let nanos = (value * nanos_each as f64).round();
-            (nanos < u64::MAX as f64).then_some(nanos as u64)
+            (nanos < u64::MAX as f64).then_some(saturated_u64(nanos))
         }
     };
     let Some(nanos) = nanos else {

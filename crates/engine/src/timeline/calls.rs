@@ -1,5 +1,6 @@
 //! Calls one by one, of traces of calls and of samples.
 
+use parallax_base::casts::saturated_u64;
 use parallax_base::{ContextIdx, Control, TimeWindow, threads};
 use parallax_model::{ContextTree, TraceKind, TraceStore};
 
@@ -143,8 +144,7 @@ impl Session {
                 let all = store.tracks().get(track).map_or(0, |track| track.num_samples);
                 let span = store.span();
                 let share = span.intersect(window).nanos() as f64 / span.nanos().max(1) as f64;
-                // A cast of a float saturates.
-                about += (all as f64 * share.min(1.0)) as u64;
+                about += saturated_u64(all as f64 * share.min(1.0));
             }
         }
         Ok(about)

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use parallax_base::casts::saturated_u32;
 use parallax_base::{Limits, Severity};
 
 use super::{Repetitions, builder, call_path, coordinate, metric};
@@ -332,7 +333,7 @@ impl Input<'_> {
             minimum: number("minimum").unwrap_or(mean),
             maximum: number("maximum").unwrap_or(mean),
             deviation: number("std").unwrap_or(0.0),
-            repetitions: number("repetitions").unwrap_or(1.0) as u32,
+            repetitions: saturated_u32(number("repetitions").unwrap_or(1.0)),
         });
     }
 

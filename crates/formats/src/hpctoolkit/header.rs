@@ -2,7 +2,7 @@
 
 use parallax_base::{ByteSource, Issues, Place, Severity, Stage, read_range};
 
-use super::layout::{FOOTER_SIZE, MAGIC, MAJOR, header, section_pair};
+use super::layout::{FOOTER_BYTES, FOOTER_SIZE, MAGIC, MAJOR, header, section_pair};
 use super::record::Record;
 use crate::FormatError;
 
@@ -212,7 +212,7 @@ fn check_footer(
 ) -> Result<(), FormatError> {
     let file = kind.file_name();
     let len = source.len();
-    let mut found = [0; FOOTER_SIZE as usize];
+    let mut found = [0; FOOTER_BYTES];
     if len >= FOOTER_SIZE {
         let at = len - FOOTER_SIZE;
         source.read_at(at, &mut found).map_err(|e| FormatError::read(file, e))?;

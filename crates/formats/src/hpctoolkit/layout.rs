@@ -2,7 +2,8 @@
 //! `FORMAT.md` explains them, and a test compares the two.
 
 pub(super) const MAGIC: &[u8; 10] = b"HPCTOOLKIT";
-pub(super) const FOOTER_SIZE: u64 = 8;
+pub(super) const FOOTER_SIZE: u64 = FOOTER_BYTES as u64;
+pub(super) const FOOTER_BYTES: usize = 8;
 pub(super) const MAJOR: u8 = 4;
 
 /// The fields of a record by offset, and its size: the smallest stride under which it still has

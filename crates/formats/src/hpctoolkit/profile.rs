@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use parallax_base::casts::saturated_usize;
 use parallax_base::{Issues, Limits, Place, Severity, Source, Stage, read_range};
 
 use super::header::{FileKind, Header};
@@ -147,8 +148,8 @@ impl ProfileDb {
             let both = read_range(&*self.source, info.values, len).map_err(fail)?;
             let mut values = both.into_owned();
             // Both lengths are at most that of what was read, which fits in memory.
-            let indices = values.split_off((info.indices - info.values) as usize);
-            values.truncate(values_len as usize);
+            let indices = values.split_off(saturated_usize(info.indices - info.values));
+            values.truncate(saturated_usize(values_len));
             return Ok(ProfileBlock { values: values.into(), indices: indices.into() });
         }
         Ok(ProfileBlock {

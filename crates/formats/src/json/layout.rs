@@ -7,6 +7,8 @@
 //! the first eight digits are compared as well. A row that does not fit is read in the general
 //! way, so what is accepted and what it means never depends on the layout.
 
+use parallax_base::casts::low_u64;
+
 use super::number::{self, Fixed};
 use super::row::Row;
 
@@ -81,7 +83,7 @@ impl Block {
 #[inline(always)]
 fn words(bytes: [u8; BLOCK]) -> [u64; 2] {
     let all = u128::from_le_bytes(bytes);
-    [all as u64, (all >> 64) as u64]
+    [low_u64(all), low_u64(all >> 64)]
 }
 
 /// What the rows of a list have in common.

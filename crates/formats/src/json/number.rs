@@ -1,5 +1,7 @@
 //! Numbers of JSON: eight digits at a time, exact.
 
+use parallax_base::casts::saturated_u64;
+
 /// A number as the file wrote it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
@@ -24,7 +26,9 @@ impl Number {
     pub fn as_u64(self) -> Option<u64> {
         match self {
             Self::Integer(n) => u64::try_from(n).ok(),
-            Self::Float(x) if x >= 0.0 && x < 2f64.powi(53) && x.fract() == 0.0 => Some(x as u64),
+            Self::Float(x) if x >= 0.0 && x < 2f64.powi(53) && x.fract() == 0.0 => {
+                Some(saturated_u64(x))
+            }
             Self::Float(_) => None,
         }
     }

@@ -1,5 +1,6 @@
 //! Chimbuko's events: rows of twelve or thirteen numbers.
 
+use parallax_base::casts::position_u32;
 use parallax_base::{ByteSource, Issues, Severity};
 
 use super::TraceOptions;
@@ -67,7 +68,7 @@ impl Columns {
             }
             let value = scan::value(bytes, at)?;
             if let Some(field) = self.fields.get_mut(self.len) {
-                let (start, stop) = (value.start as u32, value.stop as u32);
+                let (start, stop) = (position_u32(value.start), position_u32(value.stop));
                 *field = Field { start, stop, kind: value.kind };
             }
             self.len += 1;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use parallax_base::casts::{low_u32, low_u64, position_u32};
+
 /// The number of a name in a [`NameTable`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameId(u32);
@@ -122,7 +124,7 @@ impl NameTable {
             Ok(id) => return (id, kept),
             Err(slot) => slot,
         };
-        let number = self.ends.len() as u32;
+        let number = position_u32(self.ends.len());
         self.text.push_str(name);
         self.ends.push((self.text.len(), hash));
         if let Some(slot) = self.slots.get_mut(slot) {
@@ -143,7 +145,7 @@ impl NameTable {
                 slot = (slot + 1) & (len - 1);
             }
             if let Some(slot) = slots.get_mut(slot) {
-                *slot = number as u32 + 1;
+                *slot = position_u32(number).saturating_add(1);
             }
         }
         self.slots = slots;
@@ -167,7 +169,7 @@ fn hash(bytes: &[u8]) -> u32 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let fold = |state: u64, word: u64| {
         let product = u128::from(state ^ word) * u128::from(FACTOR);
-        (product as u64) ^ (product >> 64) as u64
+        low_u64(product) ^ low_u64(product >> 64)
     };
     let mut state = fold(FACTOR, bytes.len() as u64);
     for word in bytes.as_chunks::<8>().0 {
@@ -183,7 +185,7 @@ fn hash(bytes: &[u8]) -> u32 {
         bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))
     };
     state = fold(state, last);
-    (state ^ state >> 32) as u32
+    low_u32(state ^ state >> 32)
 }
 
 fn lossy(raw: &[u8]) -> (Cow<'_, str>, bool) {

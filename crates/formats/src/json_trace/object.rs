@@ -6,6 +6,8 @@
 //! looked for. An object that fits no shape is read name by name and becomes a shape. Both ways
 //! find the same fields, because what lies between the values is the same bytes.
 
+use parallax_base::casts::position_u32;
+
 use super::names::unescape;
 use super::scan::{self, Kind, Stop, load, space};
 
@@ -50,7 +52,8 @@ impl<const N: usize> Fields<N> {
     fn set(&mut self, name: usize, value: scan::Value) {
         self.is_empty = false;
         if let Some(field) = self.fields.get_mut(name) {
-            *field = Field { start: value.start as u32, stop: value.stop as u32, kind: value.kind };
+            let (start, stop) = (position_u32(value.start), position_u32(value.stop));
+            *field = Field { start, stop, kind: value.kind };
             self.present |= 1 << name;
         }
     }

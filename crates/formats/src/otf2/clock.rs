@@ -1,5 +1,7 @@
 //! Time: correcting a location's ticks, and turning ticks into nanoseconds.
 
+use parallax_base::casts::{low_u64, saturated_i64};
+
 use super::records::ClockProperties;
 
 /// One measurement of how far a location's clock was from the trace's.
@@ -65,7 +67,7 @@ impl ClockCorrection {
         let Some(segment) = self.segments.get(after.saturating_sub(1)) else { return ticks };
         let since = ticks.wrapping_sub(segment.begin).cast_signed();
         let drift = (segment.slope * since as f64).round_ties_even();
-        ticks.saturating_add_signed(segment.offset.saturating_add(drift as i64))
+        ticks.saturating_add_signed(segment.offset.saturating_add(saturated_i64(drift)))
     }
 }
 
@@ -94,7 +96,8 @@ impl ClockProperties {
         // Faster than the general way, and it fits for clocks of up to 18 GHz.
         let below = match rest.checked_mul(NANOS) {
             Some(scaled) => scaled / rate,
-            None => (u128::from(rest) * u128::from(NANOS) / u128::from(rate)) as u64,
+            // Less than a second, for what is left is less than the rate.
+            None => low_u64(u128::from(rest) * u128::from(NANOS) / u128::from(rate)),
         };
         seconds.checked_mul(NANOS).and_then(|nanos| nanos.checked_add(below)).unwrap_or(u64::MAX)
     }

@@ -1,5 +1,7 @@
 //! Checked access to the fields of one record, in the order in which the file stores them.
 
+use parallax_base::casts::low_u32;
+
 use super::ids::{Id32, IoParadigmId, Kind, LocationId};
 use super::local::Mappings;
 use super::value::Value;
@@ -119,7 +121,7 @@ impl<'a> Fields<'a> {
 
     #[inline]
     pub(super) fn c32(&mut self) -> Option<u32> {
-        self.compressed(4).map(|n| n as u32)
+        self.compressed(4).map(low_u32)
     }
 
     #[inline]

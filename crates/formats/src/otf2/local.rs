@@ -1,5 +1,7 @@
 //! Definitions of one location: how it numbers things, and how its clock runs.
 
+use parallax_base::casts::low_u32;
+
 use super::clock::{ClockCorrection, ClockOffset};
 use super::fields::Fields;
 use super::ids::Kind;
@@ -65,7 +67,7 @@ impl Mappings {
         match self.tables.get(kind as usize) {
             Some(Some(table)) if local != u32::MAX => {
                 // TAU writes pointers for regions that it does not define; libotf2 cuts them, too.
-                table.global(u64::from(local)) as u32
+                low_u32(table.global(u64::from(local)))
             }
             _ => local,
         }

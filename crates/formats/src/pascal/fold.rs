@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use parallax_base::casts::{low_u32, saturated_u64};
+
 use super::config::TupleFields;
 use super::intervals::Intervals;
 use crate::json::Row;
@@ -78,7 +80,7 @@ impl Fold {
         // A cast to an integer saturates, which takes WebAssembly longer than all the rest here.
         // A small whole number is the lower end of its sum with 2^52.
         let raised = thread + TWO_TO_52;
-        let at = (raised.to_bits() & u64::from(u32::MAX)) as usize;
+        let at = low_u32(raised.to_bits()) as usize;
         if thread < USUAL_THREADS as f64
             && raised - TWO_TO_52 == thread
             && let (Some(slot), Some(seen)) = (self.threads.get_mut(at), self.seen.get_mut(at))
@@ -93,8 +95,7 @@ impl Fold {
     /// Adds to a thread whose id is none that the Analyzer gives.
     #[cold]
     fn add_to_unusual(&mut self, seconds: f64, thread: f64) {
-        // A float to integer cast saturates, so any number is safe here.
-        let id = thread as u64;
+        let id = saturated_u64(thread);
         let at = usize::try_from(id).unwrap_or(usize::MAX);
         if let (Some(slot), Some(seen)) = (self.threads.get_mut(at), self.seen.get_mut(at)) {
             *slot += seconds;

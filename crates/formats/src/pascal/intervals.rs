@@ -1,5 +1,7 @@
 //! The union of many intervals, in bounded memory.
 
+use parallax_base::casts::saturated_u32;
+
 /// Collects intervals and gives the length of their union.
 ///
 /// Entries come nearly in order of time, so most belong at the end of a sorted list or a few
@@ -146,7 +148,7 @@ impl Intervals {
             return;
         }
         // Rises with the start, so that buckets are in order; the cast saturates.
-        let bucket = |start: f64| ((start - low) * scale) as u32 as usize;
+        let bucket = |start: f64| saturated_u32((start - low) * scale) as usize;
         self.places.clear();
         self.places.resize(buckets + 1, 0);
         for &(start, _) in &self.list {

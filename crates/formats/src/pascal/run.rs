@@ -1,5 +1,6 @@
 //! One run: its fields are folded as they pass.
 
+use parallax_base::casts::saturated_u32;
 use parallax_base::{Severity, Unit};
 
 use super::config::{Config, TupleFields};
@@ -590,7 +591,7 @@ fn region_of(
 }
 
 fn source_place(row: &Row, fields: &TupleFields) -> (Option<String>, Option<(u32, u32)>) {
-    let line = |at: Option<usize>| row.number(at?).map(|n| n as u32);
+    let line = |at: Option<usize>| row.number(at?).map(saturated_u32);
     let file = fields.file.and_then(|at| row.text(at)).map(str::to_owned);
     (file, line(fields.first_line).zip(line(fields.last_line)))
 }

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use parallax_base::casts::saturated_usize;
 use parallax_base::{Issues, Place, ReadError, Severity, Stage};
 
 use super::pages::Pages;
@@ -210,7 +211,7 @@ impl<'d> Scan<'d> {
 
 /// Page 1 begins with the header of the database.
 fn header_start(number: u32) -> usize {
-    if number == 1 { HEADER_LEN as usize } else { 0 }
+    if number == 1 { saturated_usize(HEADER_LEN) } else { 0 }
 }
 
 fn half(bytes: &[u8], at: usize) -> Option<u16> {

@@ -1,5 +1,7 @@
 //! Rows: a header of types, then the values.
 
+use parallax_base::casts::saturated_i64;
+
 use super::Encoding;
 
 /// One value of a row.
@@ -148,7 +150,7 @@ impl<'r> Row<'r> {
         match self.get(column) {
             Value::Integer(value) => Some(value),
             // Whole numbers above 2^63 come as this.
-            Value::Real(value) if value.fract() == 0.0 => Some(value as i64),
+            Value::Real(value) if value.fract() == 0.0 => Some(saturated_i64(value)),
             Value::Text(text) => self.encoding.decode(text).trim().parse().ok(),
             Value::Null | Value::Real(_) | Value::Blob(_) => None,
         }

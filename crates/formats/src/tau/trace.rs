@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use parallax_base::casts::{low_u8, low_u16, low_u32};
 use parallax_base::{Issues, Place, Severity, Source, Stage, read_range};
 
 use super::ThreadId;
@@ -106,12 +107,12 @@ impl Message {
     #[must_use]
     pub const fn from_parameter(parameter: i64) -> Self {
         let p = parameter.cast_unsigned();
-        let (low, high) = (p as u32, (p >> 32) as u32);
+        let (low, high) = (low_u32(p), low_u32(p >> 32));
         Self {
             len_bytes: (low & 0xffff) | ((high & 0x3ff) << 16),
-            tag: ((low >> 16) as u8 as u16) | (((high >> 16) as u8 as u16) << 8),
-            other_node: ((low >> 24) as u16) | (((high >> 24) as u16) << 8),
-            communicator: ((high >> 10) & 0x3f) as u8,
+            tag: low_u16((low >> 16) & 0xff) | (low_u16((high >> 16) & 0xff) << 8),
+            other_node: low_u16(low >> 24) | (low_u16(high >> 24) << 8),
+            communicator: low_u8((high >> 10) & 0x3f),
         }
     }
 }
@@ -175,7 +176,9 @@ impl Record {
             (Some(DefinitionKind::Trigger), value) => TraceEvent::Value { event, value },
             (Some(DefinitionKind::Send), p) => TraceEvent::Send(Message::from_parameter(p)),
             (Some(DefinitionKind::Receive), p) => TraceEvent::Receive(Message::from_parameter(p)),
-            (Some(DefinitionKind::WallClock), p) => TraceEvent::WallClock { seconds: p as u32 },
+            (Some(DefinitionKind::WallClock), p) => {
+                TraceEvent::WallClock { seconds: u32::try_from(p).unwrap_or(u32::MAX) }
+            }
             (Some(DefinitionKind::Init | DefinitionKind::Other), _) => TraceEvent::Tracer { event },
             (Some(DefinitionKind::EntryExit) | None, _) => TraceEvent::Unknown { event },
         }

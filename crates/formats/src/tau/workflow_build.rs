@@ -1,6 +1,8 @@
 //! The profile of a workflow from its parts: what `tau_prof2json.py` makes of a description of the
 //! workflow and the folders of profiles of its components.
 
+use parallax_base::casts::saturated_u64;
+
 use super::records::{Facts, Profiles, Thread, fact};
 use super::workflow::{Component, CounterRow, Workflow, WorkflowTimerRow};
 use crate::json::{Number, Value};
@@ -102,7 +104,7 @@ impl Span {
             rows.map(|row| thread.value(row, 0, metrics).1).fold(0.0, f64::max)
         });
         let local_time = first_fact(profiles, "Local Time").unwrap_or_default();
-        Self { start, end: start.saturating_add(longest as u64), local_time }
+        Self { start, end: start.saturating_add(saturated_u64(longest)), local_time }
     }
 
     fn append_to(&self, fields: &mut Vec<(String, Value)>) {

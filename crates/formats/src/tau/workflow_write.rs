@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use parallax_base::casts::saturated_i64;
+
 use super::workflow::{Component, CounterRow, Workflow, WorkflowTimerRow};
 use crate::json::{Number, Value};
 
@@ -58,7 +60,11 @@ fn write_rows(
 /// Whole numbers as such: the profiles have most values so.
 fn number(value: f64) -> Value {
     let is_whole = value.fract() == 0.0 && value.abs() < 9e15;
-    Value::Number(if is_whole { Number::Integer(value as i64) } else { Number::Float(value) })
+    Value::Number(if is_whole {
+        Number::Integer(saturated_i64(value))
+    } else {
+        Number::Float(value)
+    })
 }
 
 fn row<const N: usize>(fields: [(&str, Value); N]) -> Value {

@@ -11,6 +11,7 @@ mod traces;
 
 use std::sync::Arc;
 
+use parallax_base::casts::saturated_u64;
 use parallax_base::{ActivationIdx, Issues, Limits, Place, Severity, Stage};
 use parallax_formats::FormatError;
 use parallax_model::{
@@ -92,7 +93,7 @@ pub(crate) fn entries(tree: &ActivationTree, num_threads: usize) -> Vec<Option<A
 pub(crate) fn nanos(clock: &Clock, ticks: u64) -> u64 {
     let since = ticks.saturating_sub(clock.origin_ticks) as f64;
     // Saturates for times that damaged files claim.
-    (since * 1e9 / clock.ticks_per_second).round() as u64
+    saturated_u64((since * 1e9 / clock.ticks_per_second).round())
 }
 
 /// Everything of a run but its threads.

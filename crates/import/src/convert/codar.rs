@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use parallax_base::casts::saturated_u64;
 use parallax_base::{Control, Folder, Issues, Place, Severity, Source, Stage, read_range};
 use parallax_formats::archive::keys;
 use parallax_formats::json_trace::{
@@ -132,7 +133,7 @@ pub(super) fn convert(
                     builder.counts_mut().metrics += 1;
                     builder.value(time, counter, value);
                     if let Some(&(file, is_write)) = names.files.get(&counter) {
-                        let bytes = value.max(0.0) as u64;
+                        let bytes = saturated_u64(value);
                         builder.file(FileOperation { nanos: time, file, bytes, is_write });
                     }
                 }

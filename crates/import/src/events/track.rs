@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use parallax_base::casts::saturated_usize;
 use parallax_base::{Issues, Limits, Place, Severity, Stage};
 use parallax_formats::archive::{
     BATCH_INTERVALS, BINS, COARSER_BY, COARSER_FROM, COARSER_NODES, FANOUT, SMALL_INTERVALS,
@@ -682,7 +683,7 @@ impl TrackBuilder {
             open_starts: self.stack.iter().map(|open| open.start_nanos).collect(),
         };
         // A node above may have more bins than this one has edges.
-        let most = if is_only { edges } else { BINS as usize };
+        let most = if is_only { edges } else { saturated_usize(BINS) };
         let exponent = exponent_for(from_nanos, to_nanos, most);
         self.collector.begin(from_nanos, exponent, self.contexts.len());
         let (mut at, mut context) = (from_nanos, self.from_context);

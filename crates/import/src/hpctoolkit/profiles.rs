@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use parallax_base::casts::saturated_u64;
 use parallax_base::{Control, Issues, Limits, LocationIdx, Place, Severity, Stage};
 use parallax_formats::FormatError;
 use parallax_formats::hpctoolkit::{CctDb, ContextInfo, ProfileDb};
@@ -263,7 +264,7 @@ impl ProfileStore for Profiles {
             }
             _ => 1.0,
         };
-        let scanned = (values as f64 * 12.0 * share) as u64;
+        let scanned = saturated_u64(values as f64 * 12.0 * share);
         let searched = metrics * request.locations.len() as u64 * 20 * PROBE_BYTES;
         let context_bytes = infos.len() as u64 * 64 + metrics * 10 + scanned.min(searched);
         let plan = if context_bytes < bytes { Plan::ContextMajor } else { Plan::LocationMajor };

@@ -4,6 +4,7 @@ mod merge;
 mod references;
 mod run;
 
+use parallax_base::casts::saturated_i64;
 use parallax_base::{ActivationIdx, Issues, Limits, Severity, Source};
 use parallax_formats::FormatError;
 use parallax_formats::measured::{Recording, is_recording};
@@ -115,7 +116,7 @@ fn clock(recording: &Recording, tree: &ActivationTree, report: &mut Reporter<'_>
     let ticks_per_second = if is_assumed { 1e9 } else { rate };
     let origin_ticks = tree.span().start_nanos;
     let since = origin_ticks as f64 - recording.anchor_ticks as f64;
-    let since = (since * 1e9 / ticks_per_second).round() as i64;
+    let since = saturated_i64((since * 1e9 / ticks_per_second).round());
     let wall_origin_nanos = recording.anchor_nanos.checked_add(since);
     Clock { ticks_per_second, is_assumed, origin_ticks, wall_origin_nanos }
 }

@@ -9,6 +9,7 @@
 //! the thread does, to within some tens of microseconds; again the median over the threads counts.
 
 use parallax_base::Severity;
+use parallax_base::casts::saturated_i64;
 use parallax_model::{ActivationTree, Clock};
 
 use super::threads::Threads;
@@ -49,7 +50,7 @@ pub(super) fn of(threads: &Threads, tree: &ActivationTree, report: &mut Reporter
             Some(end as f64 - nanos(&clock, last) as f64)
         })
         .collect();
-    clock.wall_origin_nanos = median(&mut origins).map(|nanos| nanos as i64);
+    clock.wall_origin_nanos = median(&mut origins).map(saturated_i64);
     clock
 }
 
