@@ -3,7 +3,7 @@
 /// Defines a choice: an enum whose names are the same in requests, on the command line and in
 /// documents. The first one is the default.
 ///
-/// ```ignore
+/// ```text
 /// choice! {
 ///     /// What rows are.
 ///     pub enum StatsBy {

@@ -12,6 +12,7 @@ use parallax_model::ensemble::{Ensemble, Region, RegionKind, metric_names};
 
 use super::axes::{Axes, AxisChoice, RunChoice};
 use super::causes::{Cause, NO_SPEEDUP, Spreads};
+use super::error::listed;
 use super::{Remedy, ScalingError};
 
 /// What is asked about an ensemble.
@@ -212,9 +213,7 @@ pub fn scaling(
 
 /// The metric that counts as time.
 pub(super) fn chosen_metric(ensemble: &Ensemble, asked: Option<&str>) -> Result<u16, ScalingError> {
-    let known = || {
-        ensemble.metrics().iter().map(|metric| metric.name.clone()).collect::<Vec<_>>().join(", ")
-    };
+    let known = || listed(ensemble.metrics().iter().map(|metric| &*metric.name));
     if let Some(name) = asked {
         return ensemble.metric(name).ok_or_else(|| ScalingError::Unknown {
             what: "metric",

@@ -12,6 +12,7 @@ use parallax_model::{
 };
 
 use super::answer::is_mpi;
+use super::error::listed;
 use super::pop::{USEFUL_MAX, USEFUL_MEAN};
 use super::{Remedy, ScalingError};
 
@@ -95,7 +96,7 @@ pub(super) fn add_database(
     let (metric, described) = found.ok_or_else(|| ScalingError::Unknown {
         what: "metric",
         name: chosen.name.clone(),
-        known: catalog.iter().map(|(_, m)| m.name.to_string()).collect::<Vec<_>>().join(", "),
+        known: listed(catalog.iter().map(|(_, metric)| &*metric.name)),
     })?;
     let (name, unit, scale) = match &described.unit {
         Unit::Seconds => (metric_names::TIME.to_owned(), Unit::Seconds, 1.0),

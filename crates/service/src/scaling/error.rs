@@ -135,6 +135,20 @@ impl ScalingError {
     }
 }
 
+/// Names in one error at most: a table may have any number of columns.
+const MOST_NAMED: usize = 20;
+
+/// Names to choose from, as an error lists them.
+pub(super) fn listed<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
+    let mut names = names.into_iter();
+    let mut out = names.by_ref().take(MOST_NAMED).collect::<Vec<_>>().join(", ");
+    let more = names.count();
+    if more > 0 {
+        out.push_str(&format!(" and {more} more"));
+    }
+    out
+}
+
 impl From<EngineError> for ScalingError {
     fn from(error: EngineError) -> Self {
         Self::Service(error.into())
@@ -156,5 +170,18 @@ impl From<GridError> for ScalingError {
 impl From<ProgramError> for ScalingError {
     fn from(error: ProgramError) -> Self {
         Self::Inconsistent { what: error.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listed;
+
+    #[test]
+    fn an_error_names_some_of_very_many_columns() {
+        assert_eq!(listed(["a", "b"]), "a, b");
+        let names: Vec<String> = (0..200_000).map(|column| format!("c{column}")).collect();
+        let text = listed(names.iter().map(String::as_str));
+        assert!(text.starts_with("c0, c1, ") && text.ends_with(" and 199980 more"), "{text}");
     }
 }

@@ -8,6 +8,7 @@ use parallax_model::ensemble::{Ensemble, Region, metric_names};
 use regex::Regex;
 
 use super::answer::display_name;
+use super::error::listed;
 use super::{Remedy, ScalingError};
 use crate::{Answer, Column, Table};
 
@@ -131,8 +132,8 @@ fn numbers(
 }
 
 fn unknown_parameter(ensemble: &Ensemble, name: &str) -> ScalingError {
-    let known: Vec<&str> = ensemble.parameters().iter().map(|p| p.name.as_str()).collect();
-    ScalingError::Unknown { what: "parameter", name: name.to_owned(), known: known.join(", ") }
+    let known = listed(ensemble.parameters().iter().map(|parameter| parameter.name.as_str()));
+    ScalingError::Unknown { what: "parameter", name: name.to_owned(), known }
 }
 
 /// Finds a growth model for every region, metric and group.

@@ -5,6 +5,7 @@ use parallax_model::IdentityKind;
 use parallax_model::ensemble::{ParameterValue, parameter_names};
 use regex::Regex;
 
+use super::error::listed;
 use super::{Remedy, ScalingError};
 
 /// A parameter and where its value comes from: `cores=ranks`, `input=path:n(\d+)`.
@@ -322,7 +323,7 @@ pub(super) fn is_resource(name: &str) -> bool {
 /// The parameter that counts cores: the one asked for, else one of the usual names.
 pub(super) fn cores_parameter(names: &[&str], asked: Option<&str>) -> Result<usize, ScalingError> {
     let find = |wanted: &str| names.iter().position(|name| *name == wanted);
-    let known = || names.join(", ");
+    let known = || listed(names.iter().copied());
     if let Some(asked) = asked {
         return find(asked).ok_or_else(|| ScalingError::Unknown {
             what: "parameter",
