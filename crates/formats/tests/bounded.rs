@@ -2,58 +2,18 @@
 //! in an error that says so.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests stop at the first surprise")]
-#![allow(unsafe_code, reason = "an allocator that counts cannot be written without it")]
 
+mod peak;
 mod scaling;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write as _;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use parallax_base::{Issues, Limits, MemorySource};
 use parallax_formats::FormatError;
 use parallax_formats::measurements::{Measurements, ReadOptions, read};
 use parallax_formats::tau::read_packed;
+use peak::{measured, turn};
 use scaling::{gzip, has_issue, read_text};
-
-struct Counting;
-
-static USED: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged; only sums are kept beside it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let used = USED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(used, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        USED.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Memory is counted for the whole process, so tests take turns.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What `run` gives, and how many bytes were in use at most, over what was in use before.
-fn measured<T>(run: impl FnOnce() -> T) -> (T, usize) {
-    let before = USED.load(Ordering::Relaxed);
-    PEAK.store(before, Ordering::Relaxed);
-    let out = run();
-    (out, PEAK.load(Ordering::Relaxed).saturating_sub(before))
-}
 
 const MIB: usize = 1 << 20;
 

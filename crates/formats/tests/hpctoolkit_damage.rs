@@ -2,13 +2,9 @@
 //! never more memory than the file can justify.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may stop")]
-#![allow(unsafe_code, reason = "an allocator that counts cannot be written without it")]
 
 mod hpctoolkit;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+mod peak;
 
 use hpctoolkit::{Bytes, copying, fixtures, lending};
 use parallax_base::{Issues, Source};
@@ -18,44 +14,7 @@ use parallax_testkit::hpctoolkit::{
     ContextKind, Database, Id, LexicalType, Metric, Point, Profile, Relation, Sample, Statistic,
     WriteOptions, kind,
 };
-
-struct Counting;
-
-static USED: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged; only sums are kept beside it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let used = USED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(used, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        USED.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Memory is counted for the whole process, so tests that look at it take turns.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What `run` gives, and how many bytes were in use at most, over what was in use before.
-fn measured<T>(run: impl FnOnce() -> T) -> (T, usize) {
-    let before = USED.load(Ordering::Relaxed);
-    PEAK.store(before, Ordering::Relaxed);
-    let out = run();
-    (out, PEAK.load(Ordering::Relaxed).saturating_sub(before))
-}
+use peak::{measured, turn};
 
 /// Two metrics, a loop, an inlined call, an instruction, three profiles (one empty), two traces.
 fn small() -> Database {

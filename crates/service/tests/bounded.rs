@@ -2,12 +2,12 @@
 //! measured, not inputs times cores.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops where it cannot go on")]
-#![allow(unsafe_code, reason = "an allocator that counts cannot be written without it")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+#[path = "../../formats/tests/peak/mod.rs"]
+mod peak;
+
 use std::fmt::Write as _;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use parallax_base::{Limits, MemorySource, Source};
 use parallax_service::Control;
@@ -16,44 +16,7 @@ use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ScalingContent, ScalingError, ScalingRequest, ScalingSource,
     compare_versions, open_ensemble, pop_table, scaling,
 };
-
-struct Counting;
-
-static USED: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged; only sums are kept beside it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let used = USED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(used, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        USED.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `dealloc`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-/// Memory is counted for the whole process, so tests take turns.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What `run` gives, and how many bytes were in use at most, over what was in use before.
-fn measured<T>(run: impl FnOnce() -> T) -> (T, usize) {
-    let before = USED.load(Ordering::Relaxed);
-    PEAK.store(before, Ordering::Relaxed);
-    let out = run();
-    (out, PEAK.load(Ordering::Relaxed).saturating_sub(before))
-}
+use peak::{measured, turn};
 
 fn open(name: &str, text: String) -> Ensemble {
     let source: Source = Arc::new(MemorySource::new(text.into_bytes()));
