@@ -67,3 +67,24 @@ test("the palette finds commands, runs them and gives the keyboard back", async 
   await page.keyboard.press("F6");
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("BODY");
 });
+
+test("a dialog that is gone from the screen takes no keys", async ({ page }) => {
+  await page.goto("");
+  await expect(page.getByText("A solver on 1 to 16 cores")).toBeVisible();
+  await page.keyboard.press("?");
+  await expect(page.getByRole("dialog")).toContainText("Ctrl");
+  // Both in one task: nothing of the browser's comes between them.
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).evaluate((button: HTMLElement) => {
+    button.click();
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true, cancelable: true }));
+  });
+  await expect(page.getByRole("dialog", { name: "Find a command" })).toBeVisible();
+  for (let round = 0; round < 5; round += 1) {
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    await expect(page.getByRole("dialog")).toContainText("Ctrl");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+K");
+    await expect(page.getByRole("dialog", { name: "Find a command" })).toBeVisible();
+  }
+});
