@@ -11,6 +11,7 @@ mod gpu;
 pub mod growth;
 pub mod idleness;
 pub mod iterations;
+pub mod math;
 mod mpi;
 pub mod report;
 pub mod scaling;

@@ -5,15 +5,15 @@
 
 mod report_support;
 
-use parallax_analysis::comparison::stats::{
-    Basis, benjamini_hochberg, paired, paired_ratio, pearson, ranks, spearman, t_quantile_95,
-    t_two_sided, welch,
-};
 use parallax_analysis::comparison::{
     Comparison, ComparisonOptions, Execution, Matching, Over, Presence, Version, compare,
     location_costs,
 };
 use parallax_analysis::correlation::{ColumnKind, CorrelationOrder, LocationColumn, correlate};
+use parallax_analysis::math::{
+    Basis, benjamini_hochberg, paired, paired_ratio, pearson, ranks, spearman, t_quantile_95,
+    t_two_sided, welch,
+};
 use parallax_base::{Control, MetricIdx, Unit};
 use parallax_engine::{LocationChoice, Session};
 use parallax_testkit::drawn::draw;

@@ -4,8 +4,8 @@
 //! `E = n^2 / (p (n^2/p + k)) = n^2 / (n^2 + k 2^k)`.
 
 use parallax_analysis::scaling::{
-    Grid, MapOptions, Maps, Superlinear, difference_range, fit_amdahl, ideal_variation,
-    interpolate, maps, weak_diagonal,
+    Grid, MapOptions, Maps, Superlinear, difference_range, fit_amdahl, interpolate, maps,
+    weak_diagonal,
 };
 
 const STEPS: u32 = 13;
@@ -94,7 +94,6 @@ fn drawing_helpers_follow_the_viewers() {
     let found = program();
     let m = difference_range(&[&found.scalability_abs, &found.strong_abs, &found.weak_abs]);
     same(m, Some(1.0 - efficiency(0, 12)), (0, 12));
-    same(ideal_variation(&found.efficiency).get(3, 5), Some(1.0 - efficiency(3, 5)), (3, 5));
     let fine = interpolate(&found.efficiency, 4);
     assert_eq!((fine.num_inputs(), fine.num_cores()), (49, 49));
     same(fine.get(8, 20), Some(efficiency(2, 5)), (2, 5));

@@ -1,10 +1,10 @@
 //! Experiments beside each other: the answer of `compare`.
 
-use parallax_analysis::comparison::stats::adjust;
 use parallax_analysis::comparison::{
     Basis, Comparison, ComparisonOptions, ContextDelta, Delta, Execution, Version, VersionPair,
     amount, compare,
 };
+use parallax_analysis::math::adjust;
 use parallax_base::{ContextIdx, Control, Issues, MetricIdx, Unit};
 use parallax_engine::query::{QueryError, is_formula, parse_formula, parse_metrics};
 use parallax_engine::resolve::{resolve_contexts, resolve_formula, resolve_metric};

@@ -1,6 +1,6 @@
 //! [`Distribution`]: how one cost is spread over locations.
 
-use crate::scaling::numeric::{count, sum};
+use crate::math::numeric::{count, sum};
 
 /// Positions of the percentiles of a [`Distribution`], in per cent.
 pub const PERCENTILES: [f64; 5] = [5.0, 25.0, 50.0, 75.0, 95.0];

@@ -1,6 +1,6 @@
 //! [`Histogram`]: how many values are how large.
 
-use crate::scaling::numeric::count;
+use crate::math::numeric::count;
 
 /// Bins at most, whatever rule or wish.
 pub const MAX_BINS: usize = 1024;

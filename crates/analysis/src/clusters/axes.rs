@@ -1,7 +1,7 @@
 //! Principal axes: the directions in which points differ most (Pearson, 1901; Hotelling, 1933).
 
 use super::points::Points;
-use crate::scaling::numeric::count;
+use crate::math::numeric::count;
 
 /// Principal axes of points around their mean.
 #[derive(Debug, Clone)]

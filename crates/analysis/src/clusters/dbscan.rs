@@ -12,7 +12,7 @@ use parallax_base::{Control, threads};
 use parallax_engine::EngineError;
 
 use super::points::{Points, squared_distance};
-use crate::scaling::numeric::count;
+use crate::math::numeric::count;
 
 /// Axes that DBSCAN looks at: distances in more directions say less and less (Beyer, Goldstein,
 /// Ramakrishnan and Shaft, 1999), and the grid grows with each.
@@ -340,8 +340,8 @@ fn number(of: &mut [u32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::choice::Random;
     use super::*;
+    use crate::math::Random;
 
     /// DBSCAN by its definition, all pairs.
     fn plain(points: &Points, eps: f64, min_points: usize) -> Vec<u32> {

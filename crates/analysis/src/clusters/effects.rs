@@ -1,7 +1,7 @@
 //! Which feature separates the groups, and by how much.
 
 use super::Features;
-use crate::scaling::numeric::{count, sum};
+use crate::math::numeric::{count, sum};
 
 /// One feature in one group. In the unit of the feature.
 #[derive(Debug, Clone, Copy, PartialEq)]

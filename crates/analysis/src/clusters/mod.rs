@@ -19,12 +19,11 @@ mod stability;
 use parallax_base::Control;
 use parallax_engine::EngineError;
 
-use crate::scaling::numeric::count;
+use crate::math::numeric::count;
 use axes::Axes;
 use points::{Points, standardise};
 
 pub use choice::KScore;
-pub(crate) use choice::Random;
 pub use dbscan::{EpsChoice, EpsStep};
 pub use effects::{Effect, GroupStats};
 pub use points::Scaling;

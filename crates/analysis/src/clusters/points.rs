@@ -1,7 +1,7 @@
 //! [`Points`]: members as points of standardised features, in an order of their own.
 
 use super::Features;
-use crate::scaling::numeric::{count, sum};
+use crate::math::numeric::{count, sum};
 
 /// How one feature was put on the common scale.
 #[derive(Debug, Clone, PartialEq)]

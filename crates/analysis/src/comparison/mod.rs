@@ -7,27 +7,26 @@
 //!   locations ([`Over`]), then the mean over the executions of the version. **Own** cost is what
 //!   is left without the rows below, so that own costs add up to the cost of the whole program,
 //!   and own differences to the whole difference.
-//! - **Significance**: [`stats`]. Executions are what versions are compared by; with one execution
+//! - **Significance**: [`crate::math`]. Executions are what versions are compared by; with one execution
 //!   of each, locations take their place, and say less.
 //!
 //! What each number means is in `docs/comparison.md`.
 
 mod call_paths;
-mod correlations;
 mod merge;
 mod read;
-pub mod stats;
 mod words;
 
 use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, Unit};
 use parallax_engine::{EngineError, LocationChoice, Measure, Session};
 use parallax_model::ensemble::RegionKind;
 
+use crate::math;
+pub use crate::math::{Basis, Test};
 pub use call_paths::{
     ContextDetail, LibraryFrames, PathNode, PathTree, common_name, function_name, is_flat,
     normal_name,
 };
-pub use stats::{Basis, Test};
 pub use words::amount;
 
 use merge::{Merged, merge};
@@ -382,7 +381,7 @@ pub fn compare(
     }
     let rows = pairs.iter_mut().flat_map(|pair: &mut VersionPair| &mut pair.rows);
     let tests = rows.flat_map(|row| [&mut row.inclusive, &mut row.own]);
-    let num_tested = stats::adjust(tests.filter_map(|delta| delta.test.as_mut()));
+    let num_tested = math::adjust(tests.filter_map(|delta| delta.test.as_mut()));
     if has_repetitions && pairs.iter().any(|pair| pair.basis.is_none()) {
         notes.push(
             "one version was executed once and another several times: noise cannot be told; \
@@ -499,7 +498,7 @@ struct PairContext<'a> {
 impl PairContext<'_> {
     /// The test of the values of executions.
     fn repeated(&self, old: &[f64], new: &[f64]) -> Option<Test> {
-        let test = stats::welch(old, new, Basis::Repetitions)?;
+        let test = math::welch(old, new, Basis::Repetitions)?;
         Some(if self.is_time { test.of_rounded() } else { test })
     }
 
@@ -646,7 +645,7 @@ impl<'a> Pairing<'a> {
                         after.push(*new);
                     }
                 }
-                let test = stats::paired_ratio(&before, &after, Basis::PairedLocations)?;
+                let test = math::paired_ratio(&before, &after, Basis::PairedLocations)?;
                 let part = before.len() as f64 / old.len().max(1) as f64 * self.scale;
                 let (low, high) = test.interval;
                 Some(Test { interval: (low * part, high * part), ..test })
@@ -657,7 +656,7 @@ impl<'a> Pairing<'a> {
                     let part = there.len() as f64 / values.len().max(1) as f64 * self.scale;
                     there.iter().map(|value| value * part).collect()
                 };
-                stats::welch(&part(old), &part(new), Basis::Locations)
+                math::welch(&part(old), &part(new), Basis::Locations)
             }
         }
     }

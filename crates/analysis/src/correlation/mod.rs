@@ -9,7 +9,7 @@
 use parallax_base::Control;
 use parallax_engine::{Column, EngineError, Table};
 
-use crate::comparison::stats::{Correlation, CorrelationTests, Sample, benjamini_hochberg};
+use crate::math::{Correlation, CorrelationTests, Sample, benjamini_hochberg};
 
 /// What a column is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

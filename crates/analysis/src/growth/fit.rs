@@ -4,7 +4,7 @@ use super::function::{Factor, Function, Sum, Term, basis};
 use super::left_out::of_others;
 use super::model::{Criterion, Model, ModelOptions, ModelWarning, Quality, Validation};
 use super::space::Shape;
-use crate::scaling::numeric::{Cutoff, count, least_squares, mean};
+use crate::math::numeric::{Cutoff, count, least_squares, mean};
 
 /// A constant below this part of the smallest value is rounding while a point is left out.
 const CONSTANT_LEFT_OUT: f64 = 0.0005;
@@ -244,7 +244,7 @@ fn cleaned(constant: f64, smallest: f64, limit: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::growth::basic;
-    use crate::scaling::numeric::work;
+    use crate::math::numeric::work;
 
     #[test]
     fn a_search_over_twice_the_points_looks_at_no_more_than_thrice_as_many() {

@@ -9,8 +9,8 @@
 //! computing the sample variance", 1983): nothing is subtracted, and the cost is linear.
 
 #[cfg(test)]
-use crate::scaling::numeric::work;
-use crate::scaling::numeric::{Cutoff, count};
+use crate::math::numeric::work;
+use crate::math::numeric::{Cutoff, count};
 
 /// Moments of some points `(x, y)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,7 +78,7 @@ impl Moments {
     }
 
     /// Constant and coefficient of the least-squares fit of minimum norm, as
-    /// [`least_squares`](crate::scaling::numeric::least_squares) has them with
+    /// [`least_squares`](crate::math::numeric::least_squares) has them with
     /// [`Cutoff::Dimension`]. `None` of nothing and where a number is not finite.
     pub(super) fn fit(&self) -> Option<(f64, f64)> {
         if self.len == 0 {
@@ -142,7 +142,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::scaling::numeric::least_squares;
+    use crate::math::numeric::least_squares;
 
     /// What a fit of all points but one says at that point, by fitting again.
     fn fitted_again(xs: &[f64], ys: &[f64], left_out: usize) -> Option<(f64, f64)> {

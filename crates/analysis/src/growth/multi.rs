@@ -10,7 +10,7 @@ use super::fit::{Errors, Line, adjusted_r2, better, constant, constant_of, large
 use super::function::{Factor, Function, Sum, Term};
 use super::model::{Measured, Model, ModelOptions, ModelWarning, Modeler, PointSelection, Quality};
 use super::{basic, refining};
-use crate::scaling::numeric::{Cutoff, least_squares, mean, sum};
+use crate::math::numeric::{Cutoff, least_squares, mean, sum};
 
 pub(super) fn search(points: &[Measured], parameters: usize, options: &ModelOptions) -> Model {
     let mut warnings: Vec<ModelWarning> = Vec::new();

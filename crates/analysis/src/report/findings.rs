@@ -19,7 +19,7 @@ use super::words::{
 };
 use super::{Facts, Report};
 use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, balance_of_sum};
-use crate::scaling::numeric::count;
+use crate::math::numeric::count;
 
 /// Less than this share of the cost of the program does not bound it, in per cent.
 const MIN_PERCENT: f64 = 5.0;

@@ -3,7 +3,7 @@
 use parallax_base::Unit;
 
 use crate::balance::{Balance, Grouping};
-use crate::scaling::numeric::count;
+use crate::math::numeric::count;
 
 /// What a metric is called in a sentence.
 pub(super) fn metric_words(name: &str) -> String {

@@ -1,8 +1,8 @@
 //! Load imbalance between threads, its spread over configurations, and shares of the parent.
 
 use super::map::Map;
-use super::numeric::mean;
-use super::stats::Measure;
+use crate::math::Measure;
+use crate::math::numeric::mean;
 
 /// How the disparity of thread times is expressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,13 +1,13 @@
 //! Two versions of a program: the same maps of differences, and which of them are more than noise.
 //!
-//! What counts as more than noise is the rule of all comparisons ([`stats`]): Welch's test of the
+//! What counts as more than noise is the rule of all comparisons ([`math`]): Welch's test of the
 //! repetitions, with probabilities adjusted for every configuration and region that was looked at.
 //! Where a version has a single run nothing is judged, because its spread is not known.
 
 use super::grid::Grid;
 use super::map::Map;
 use super::maps::{MapOptions, Maps, maps};
-use crate::comparison::stats::{self, Basis, Test};
+use crate::math::{self, Basis, Test};
 
 /// When a difference counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -171,7 +171,7 @@ pub fn judge<'c>(
 ) -> usize {
     let mut comparisons: Vec<&mut Comparison> = comparisons.collect();
     let changes = comparisons.iter_mut().flat_map(|comparison| &mut comparison.changes);
-    let num_tested = stats::adjust(changes.flatten().filter_map(|change| change.test.as_mut()));
+    let num_tested = math::adjust(changes.flatten().filter_map(|change| change.test.as_mut()));
     for comparison in comparisons {
         let (ratio, width) = (&comparison.time_ratio, comparison.old.cores.len().max(1));
         for (at, change) in comparison.changes.iter_mut().enumerate() {
@@ -184,7 +184,7 @@ pub fn judge<'c>(
 }
 
 fn change(old: &[f64], new: &[f64]) -> Change {
-    let test = stats::welch(old, new, Basis::Repetitions).map(Test::of_rounded);
+    let test = math::welch(old, new, Basis::Repetitions).map(Test::of_rounded);
     Change { kind: ChangeKind::NotJudged, runs: (old.len(), new.len()), test }
 }
 

@@ -93,37 +93,3 @@ fn steps(maps: &Maps) -> Vec<(usize, usize)> {
     steps.dedup();
     steps
 }
-
-/// One configuration of the main diagonal.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DiagonalCell {
-    /// Position of the input.
-    pub input: usize,
-    /// Core count.
-    pub cores: u32,
-    /// Time in seconds.
-    pub time: Option<f64>,
-    /// `T(w_0,p_0) / T(w_k,p_k)`: 1 when growing the problem with the machine costs no time.
-    pub weak_efficiency: Option<f64>,
-}
-
-/// The main diagonal as a table: input k on the k-th core count, with the classical weak
-/// efficiency against the first cell. It means something only where [`weak_diagonal`] finds no
-/// mismatch.
-#[must_use]
-pub fn weak_table(maps: &Maps) -> Vec<DiagonalCell> {
-    let first = maps.time.get(0, 0);
-    maps.cores
-        .iter()
-        .take(maps.inputs.len())
-        .enumerate()
-        .map(|(at, &cores)| {
-            let time = maps.time.get(at, at);
-            let weak_efficiency = match (first, time) {
-                (Some(first), Some(time)) if time > 0.0 => Some(first / time),
-                _ => None,
-            };
-            DiagonalCell { input: at, cores, time, weak_efficiency }
-        })
-        .collect()
-}

@@ -4,7 +4,7 @@
 //! many cores weigh as much as the long time of one. Each law is linear in its parameters, which
 //! must not be negative; the best of the few sub-models is found exactly, without iteration.
 
-use super::numeric::{Cutoff, count, least_squares, sum};
+use crate::math::numeric::{Cutoff, count, least_squares, sum};
 
 /// Amdahl's law `T(p) = T1 (f + (1 - f) / p)` (Amdahl 1967).
 #[derive(Debug, Clone, Copy, PartialEq)]

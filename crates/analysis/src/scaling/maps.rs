@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::grid::Grid;
 use super::map::{Map, Pattern};
-use super::stats::Measure;
+use crate::math::Measure;
 
 /// How the maps are computed. The default is that of the PaScal Viewer of 2025.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,11 +6,10 @@
 //!
 //! 1. [`Grid`]: the repetition times of one region over inputs x cores.
 //! 2. [`maps()`]: speedup, efficiency and the six scalability maps ([`Maps`]).
-//! 3. [`RegionTimeFold`]: how the entries of a region become one time.
-//! 4. [`dispersion`], [`imbalance`], [`region_energy`], [`pop_efficiencies`]: what stands beside
+//! 3. [`dispersion`], [`imbalance`], [`energy_validity`], [`pop_efficiencies`]: what is shown with
 //!    the maps.
-//! 5. [`fit_amdahl`], [`fit_usl`], [`fit_gustafson`]: the laws.
-//! 6. [`verdicts`]: which region loses how many core-seconds, and what that means.
+//! 4. [`fit_amdahl`], [`fit_usl`], [`fit_gustafson`]: the laws.
+//! 5. [`verdicts`]: which region loses how many core-seconds, and what that means.
 //!
 //! Formulas and their sources are collected in `docs/scaling-formulas.md`. A value that is not
 //! defined (a missing run, a missing baseline, a time of zero) is `None`, never a number.
@@ -20,28 +19,20 @@ mod compare;
 mod diagonal;
 mod energy;
 mod grid;
-mod intervals;
 mod laws;
 mod map;
 mod maps;
 mod normal;
-pub(crate) mod numeric;
 mod pop;
-mod stats;
 mod verdict;
 mod words;
 
+pub use crate::math::{Dispersion, Measure, dispersion, outliers};
 pub use balance::{ImbalanceRule, Spread, imbalance, share_of_parent, spread};
 pub use compare::{Change, ChangeKind, ChangeLimits, CompareOptions, Comparison, compare, judge};
-pub use diagonal::{DiagonalCell, DiagonalStep, WeakDiagonal, weak_diagonal, weak_table};
-pub use energy::{
-    EnergyError, EnergyGates, EnergyOptions, EnergyValidity, PowerSample, energy_delay_product,
-    energy_from_deltas, energy_from_mean_power, energy_validity, region_energy,
-};
+pub use diagonal::{DiagonalStep, WeakDiagonal, weak_diagonal};
+pub use energy::{EnergyGates, EnergyValidity, energy_delay_product, energy_validity};
 pub use grid::{Grid, GridBuilder, GridError};
-pub use intervals::{
-    Entry, Interval, RegionTime, RegionTimeFold, RegionTimes, gaps, self_time, union, union_length,
-};
 pub use laws::{
     AmdahlFit, GustafsonFit, UslFit, fit_amdahl, fit_gustafson, fit_usl, serial_fraction,
 };
@@ -49,12 +40,8 @@ pub use map::Map;
 pub use maps::{
     Baseline, BaselinePolicy, EfficiencyRule, MapOptions, Maps, Row, Superlinear, maps,
 };
-pub use normal::{difference_range, ideal_variation, interpolate, normalise_over_cores};
-pub use pop::{
-    OpenMpEfficiencies, OpenMpTimes, PopEfficiencies, PopError, PopIdeal, PopScaling, PopTimes,
-    openmp_efficiencies, pop_efficiencies,
-};
-pub use stats::{Dispersion, Measure, dispersion, outliers};
+pub use normal::{difference_range, interpolate};
+pub use pop::{PopEfficiencies, PopError, PopIdeal, PopScaling, PopTimes, pop_efficiencies};
 pub use verdict::{
     InputTrend, Loss, Program, ProgramError, Region, StrongEnd, Trend, Verdict, VerdictOptions,
     losses, ranked_losses, verdicts,

@@ -1,11 +1,11 @@
-//! The efficiencies of the POP methodology, from useful time, time in MPI and OpenMP idleness.
+//! The efficiencies of the POP methodology, from useful time and time in MPI.
 //!
 //! Source: POP CoE, "POP standard metrics for parallel performance analysis"; the definitions are
 //! those of BSC's `basicanalysis` and of TALP (DLB), see `docs/scaling-formulas.md`. All values
 //! are fractions: 1 is ideal.
 
-use super::numeric::{count, mean, sum};
-use super::stats::Measure;
+use crate::math::Measure;
+use crate::math::numeric::{count, mean, sum};
 
 /// How the problem changes between two executions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,53 +189,4 @@ impl Totals {
         let total = sum(&times.useful);
         Ok(Self { processes: count(times.useful.len()), mean, max, total })
     }
-}
-
-/// Idle times of OpenMP threads in one region as TALP reports them, summed over threads.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OpenMpTimes {
-    /// Wall time times number of threads.
-    pub total: f64,
-    /// Idle because one thread runs serial code.
-    pub serialisation: f64,
-    /// Idle at the end of parallel regions because others have more work.
-    pub load_imbalance: f64,
-    /// Spent on scheduling.
-    pub scheduling: f64,
-}
-
-/// The OpenMP branch of the POP tree.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct OpenMpEfficiencies {
-    /// Product of the three below: `(T - I) / T`, with `I` all idleness.
-    pub parallel: f64,
-    /// `(T - Iser) / T`.
-    pub serialisation: f64,
-    /// `(T - Iser - Ilb) / (T - Iser)`.
-    pub load_balance: f64,
-    /// `(T - I) / (T - Iser - Ilb)`.
-    pub scheduling: f64,
-}
-
-/// OpenMP efficiencies after TALP (DLB). `None` when a time is negative or not finite, or nothing
-/// is left to divide by.
-#[must_use]
-pub fn openmp_efficiencies(times: OpenMpTimes) -> Option<OpenMpEfficiencies> {
-    let OpenMpTimes { total, serialisation, load_imbalance, scheduling } = times;
-    let all = [total, serialisation, load_imbalance, scheduling];
-    let without_serial = total - serialisation;
-    let without_imbalance = without_serial - load_imbalance;
-    let useful = without_imbalance - scheduling;
-    if all.iter().any(|time| !time.is_finite() || *time < 0.0)
-        || without_imbalance <= 0.0
-        || useful < 0.0
-    {
-        return None;
-    }
-    Some(OpenMpEfficiencies {
-        parallel: useful / total,
-        serialisation: without_serial / total,
-        load_balance: without_imbalance / without_serial,
-        scheduling: useful / without_imbalance,
-    })
 }

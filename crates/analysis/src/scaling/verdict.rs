@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::diagonal::{DiagonalStep, weak_diagonal};
 use super::map::Map;
 use super::maps::Maps;
-use super::numeric::{mean, sum};
 use super::words;
+use crate::math::numeric::{mean, sum};
 
 /// One region of a program with its maps.
 #[derive(Debug, Clone, PartialEq)]

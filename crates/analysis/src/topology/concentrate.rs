@@ -19,7 +19,7 @@ use parallax_engine::EngineError;
 
 use super::place::{Level, by_number};
 use super::{Located, Place};
-use crate::clusters::Random;
+use crate::math::Random;
 
 /// Random choices that the real one is compared with.
 pub const PERMUTATIONS: usize = 9_999;

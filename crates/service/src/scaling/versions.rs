@@ -1,6 +1,6 @@
 //! Two versions of a program: what became faster or slower, and whether that is more than noise.
 
-use parallax_analysis::comparison::stats::Test;
+use parallax_analysis::math::Test;
 use parallax_analysis::scaling::{
     Change, ChangeKind, ChangeLimits, CompareOptions, Comparison, Map, compare as compare_grids,
     difference_range, judge,

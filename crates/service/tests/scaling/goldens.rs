@@ -3,11 +3,11 @@
 
 use std::path::PathBuf;
 
-use parallax_service::analysis::scaling::{EfficiencyRule, Map, MapOptions, Maps};
+use parallax_service::analysis::scaling::{BaselinePolicy, EfficiencyRule, Map, MapOptions, Maps};
 use parallax_service::scaling::{EnsembleOptions, RegionTime, ScalingRequest, scaling};
 use serde_json::Value;
 
-use crate::support::{corpus, file, open};
+use crate::support::{corpus, file, open, text};
 
 fn golden(corpus: &std::path::Path) -> Vec<Value> {
     let bytes = std::fs::read(corpus.join("goldens/pascal.json")).unwrap();
@@ -133,4 +133,38 @@ fn viewer_2018_files_agree_to_1e12_by_both_rules() {
         }
     }
     assert_eq!(regions, 8, "all regions of both files were compared");
+}
+
+/// A file without runs on one core shows times and no map; with another baseline it is marked.
+#[test]
+fn a_file_without_one_core_keeps_its_times() {
+    let Some(corpus) = corpus() else { return };
+    let golden = &golden(&corpus)[0];
+    let name = golden["file"].as_str().unwrap();
+    let bytes = std::fs::read(corpus.join("data").join(name)).unwrap();
+    let mut whole: Value = serde_json::from_slice(&bytes).unwrap();
+    let keys = strings(&whole["config"]["data_descriptor"]["keys"]);
+    let cores = keys.iter().position(|key| key == "cores").unwrap();
+    let runs = whole["data"].as_object_mut().unwrap();
+    let before = runs.len();
+    runs.retain(|key, _| key.split(';').nth(cores) != Some("1"));
+    assert!(runs.len() < before && !runs.is_empty());
+    let (ensemble, _) =
+        open(&[text(name, &whole.to_string())], &EnsembleOptions::default()).unwrap();
+
+    let answer = scaling(&ensemble, &ScalingRequest::default()).unwrap();
+    let found = answer.maps(0).unwrap();
+    assert_eq!(found.inputs_without_baseline(), [0, 1, 2, 3]);
+    assert!(found.efficiency.is_undefined() && found.weak_abs.is_undefined());
+    assert_eq!(found.time.iter().count(), found.inputs.len() * found.cores.len());
+
+    let maps = MapOptions { baseline: BaselinePolicy::Smallest, ..MapOptions::default() };
+    let answer = scaling(&ensemble, &ScalingRequest { maps, ..ScalingRequest::default() }).unwrap();
+    let found = answer.maps(0).unwrap();
+    assert!(found.has_parallel_baseline() && found.inputs_without_baseline().is_empty());
+    // Relative to two cores, twice the golden ratio of efficiencies.
+    let golden = &golden["whole_program"]["efficiency"];
+    let expected = golden[2][7].as_f64().unwrap() / golden[2][1].as_f64().unwrap();
+    assert!((found.efficiency.get(2, 6).unwrap() - expected).abs() < 1e-12);
+    assert_eq!(found.efficiency.get(2, 0), Some(1.0));
 }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::stats::{is_constant, moments, t_two_sided};
+use super::significance::{is_constant, moments, t_two_sided};
 
 /// A correlation of two columns.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,10 +5,6 @@
 //! effect size; Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate" (1995); the
 //! incomplete beta function by the continued fraction DLMF 8.17.22.
 
-pub use super::correlations::{
-    Correlation, CorrelationTests, MOST_EXACT, Sample, pearson, ranks, spearman,
-};
-
 /// What the difference of two samples stands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {

@@ -1,6 +1,7 @@
 //! Statistics over the repetitions of one configuration.
 
 use super::numeric::{count, mean, sum};
+use super::significance::t_quantile_95;
 
 /// Which statistic of the repetitions stands for a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -77,8 +78,7 @@ pub struct Dispersion {
 
 /// Dispersion of the repetitions; `None` of nothing or when a value is not finite.
 ///
-/// Source: textbook sample statistics; Student's t quantiles by the expansion of Fisher and
-/// Cornish (1960) above 30 degrees of freedom and by their tabulated values up to 30.
+/// Source: textbook sample statistics.
 #[must_use]
 pub fn dispersion(values: &[f64]) -> Option<Dispersion> {
     if values.iter().any(|value| !value.is_finite()) {
@@ -92,8 +92,9 @@ pub fn dispersion(values: &[f64]) -> Option<Dispersion> {
             sorted.iter().map(|value| (value - mean) * (value - mean)).collect();
         (sum(&squares) / count(sorted.len() - 1)).sqrt()
     });
-    let half_width = std_dev
-        .map(|deviation| student_t_95(sorted.len() - 1) * deviation / count(sorted.len()).sqrt());
+    let half_width = std_dev.map(|deviation| {
+        t_quantile_95(count(sorted.len() - 1)) * deviation / count(sorted.len()).sqrt()
+    });
     Some(Dispersion {
         count: sorted.len(),
         min: *sorted.first()?,
@@ -110,22 +111,6 @@ pub fn dispersion(values: &[f64]) -> Option<Dispersion> {
 fn median_abs_deviation(values: &[f64], median: f64) -> Option<f64> {
     let deviations: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
     Measure::Median.of(&deviations)
-}
-
-/// Two-sided 95 % quantile of Student's t.
-fn student_t_95(degrees: usize) -> f64 {
-    const TABLE: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
-        2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
-        2.052, 2.048, 2.045, 2.042,
-    ];
-    if let Some(&value) = degrees.checked_sub(1).and_then(|at| TABLE.get(at)) {
-        return value;
-    }
-    let n = count(degrees.max(1));
-    let z = 1.959_963_984_540_054;
-    let z3 = z * z * z;
-    z + (z3 + z) / (4.0 * n) + (5.0 * z3 * z * z + 16.0 * z3 + 3.0 * z) / (96.0 * n * n)
 }
 
 /// Positions of the repetitions that do not belong to the others.
