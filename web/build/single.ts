@@ -21,7 +21,7 @@ export function engineFromPage(): Plugin {
   return {
     name: "parallax-engine-from-page",
     enforce: "pre",
-    resolveId: (id) => (/\/pkg\/parallax_wasm_bg\.wasm\?url$/.test(id) ? "\0engine-from-page" : undefined),
+    resolveId: (id) => (id.endsWith("/pkg/parallax_wasm_bg.wasm?url") ? "\0engine-from-page" : undefined),
     load: (id) => (id === "\0engine-from-page" ? ENGINE : undefined),
   };
 }

@@ -13,10 +13,10 @@ describe("a pen that writes SVG", () => {
     const line = (pen: VectorPen): void => {
       pen.beginPath();
       pen.moveTo(1, 2);
-      pen.lineTo(3.14159, 4);
+      pen.lineTo(5.14159, 4);
       pen.stroke();
     };
-    expect(drawn(line)).toContain('<path d="M1 2L3.14 4" fill="none" stroke="#000"/>');
+    expect(drawn(line)).toContain('<path d="M1 2L5.14 4" fill="none" stroke="#000"/>');
     const look = drawn((pen) => {
       Object.assign(pen, { strokeStyle: "red", lineWidth: 2, lineCap: "round", globalAlpha: 0.5 });
       pen.setLineDash([4, 2]);
