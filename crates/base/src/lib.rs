@@ -10,9 +10,11 @@ mod bytes;
 pub mod casts;
 mod control;
 mod folder;
+mod hash;
 mod ids;
 mod issues;
 mod limits;
+mod markup;
 mod sink;
 mod strings;
 pub mod threads;
@@ -22,12 +24,14 @@ mod window;
 pub use bytes::{BlockCache, ByteSource, MemorySource, ReadError, Source, end_inside, read_range};
 pub use control::{Cancelled, Control, ProgressSink};
 pub use folder::{Folder, FolderEntry, ListedFile, ListedFolder, MemoryFolder, SubFolder};
+pub use hash::StableHash;
 pub use ids::{
     ActivationIdx, ContextIdx, FileIdx, FunctionIdx, LocationIdx, MetricIdx, ModuleIdx,
     ReferenceIdx, ThreadIdx,
 };
 pub use issues::{Issue, Issues, KindTotal, Place, Severity, Stage, interned_kind};
 pub use limits::{LimitExceeded, Limits};
+pub use markup::escaped_markup;
 pub use sink::{FolderSink, MemorySink};
 pub use strings::{StringId, StringTable};
 pub use units::Unit;

@@ -12,6 +12,7 @@ use hyper::header::{
     IF_NONE_MATCH, VARY,
 };
 use hyper::{Response, StatusCode};
+use parallax_base::StableHash;
 
 use crate::reply::{Body, text, whole};
 
@@ -161,12 +162,9 @@ fn unpack(packed: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A name for the content: FNV-1a over the compressed bytes, and their number.
+/// A name for the content: a hash of the compressed bytes, and their number.
 fn etag(packed: &[u8]) -> HeaderValue {
-    let hash = packed.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    let name = format!("W/\"{hash:016x}-{:x}\"", packed.len());
+    let name = format!("W/\"{:016x}-{:x}\"", StableHash::of(packed).bits(), packed.len());
     HeaderValue::try_from(name).unwrap_or_else(|_| HeaderValue::from_static("W/\"0\""))
 }
 

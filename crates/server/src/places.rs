@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use parallax_base::Folder;
+use parallax_base::{Folder, StableHash};
 use parallax_native::DiskFolder;
 use parallax_service::scaling::holds_measurements;
 
@@ -134,12 +134,9 @@ fn prefix(one: &Looked, num_parts: usize) -> String {
     if kept.is_empty() { String::new() } else { format!("{kept}/") }
 }
 
-/// A short name that is the same whenever the path is (FNV-1a).
+/// A short name that is the same whenever the path is.
 fn key(text: &str) -> String {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("{hash:016x}")
+    format!("{:016x}", StableHash::of(text.as_bytes()).bits())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use base64::write::EncoderWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use parallax_base::ByteSource;
+use parallax_base::{ByteSource, escaped_markup};
 
 use crate::pages::report_page;
 use crate::{Selection, ServerError};
@@ -43,7 +43,7 @@ impl Report {
     /// # Errors
     /// When the page has no place for data.
     pub fn of_page(page: &str, title: &str) -> Result<Self, ServerError> {
-        let escaped = escape(title);
+        let escaped = escaped_markup(title);
         let page = page.replacen(UNTITLED, &format!("<title>{escaped} – Parallax</title>"), 1);
         // Scripts may talk about the mark; the last one is the mark itself.
         let (before, after) = page.rsplit_once(DATA).ok_or(ServerError::NoPage)?;
@@ -65,9 +65,9 @@ impl Report {
     /// When a file cannot be read any more, or `out` takes no more.
     pub fn write(&self, selection: &Selection, out: &mut dyn Write) -> Result<(), ServerError> {
         out.write_all(self.halves.0.as_bytes())?;
-        let root = escape(&self.title);
+        let root = escaped_markup(&self.title);
         for (path, source) in selection.files() {
-            let name = escape(path);
+            let name = escaped_markup(path);
             writeln!(
                 out,
                 "<script type=\"application/x-parallax-file\" data-root=\"{root}\" data-path=\"{name}\">"
@@ -97,21 +97,6 @@ fn pack(source: &dyn ByteSource, path: &str, out: &mut dyn Write) -> Result<(), 
     }
     let mut encoder = packer.finish()?;
     encoder.finish().map(drop).map_err(io::Error::into)
-}
-
-/// Text for HTML, between tags or quotation marks.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

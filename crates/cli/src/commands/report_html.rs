@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
+use parallax_base::escaped_markup;
 use parallax_service::analysis::report::Report;
 use parallax_wire::ReportReply;
 
-use crate::scaling::escaped;
 use crate::text::{Style, quantity};
 
 /// Functions that are listed at most.
@@ -29,17 +29,17 @@ pub(super) fn page(
     beside: Option<(&str, &[String])>,
     style: &Style,
 ) -> String {
-    let title = escaped(&report.title);
+    let title = escaped_markup(&report.title);
     let unit = report.unit.to_string();
-    let amount = |value: f64| escaped(&quantity(value, &unit, style));
+    let amount = |value: f64| escaped_markup(&quantity(value, &unit, style));
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
          <title>Report on {title}</title><style>{STYLE}</style></head>\n<body><main>\
          <h1>Report on {title}</h1>\n<p class=\"soft\">{} ({}); {} in all; {} of {} locations have \
          values</p>\n<h2>What is wrong first</h2>\n",
-        escaped(&report.metric_name),
-        escaped(&report.reason),
+        escaped_markup(&report.metric_name),
+        escaped_markup(&report.reason),
         amount(report.program_total),
         report.num_sampled,
         report.num_locations,
@@ -55,22 +55,22 @@ pub(super) fn page(
             "<li><p>{}</p><div class=\"bar\" role=\"img\" aria-label=\"{width:.1} % at stake\">\
              <i style=\"width:{width:.1}%\"></i></div><p class=\"soft\">{width:.1} % at stake; more: \
              <code>{}</code></p></li>",
-            escaped(&finding.text),
-            escaped(&finding.next)
+            escaped_markup(&finding.text),
+            escaped_markup(&finding.next)
         );
     }
     out.push_str("</ol>\n");
     if !reply.notes.is_empty() {
         out.push_str("<h2>Notes</h2>\n<ul>");
         for note in &reply.notes {
-            let _ = write!(out, "<li>{}</li>", escaped(note));
+            let _ = write!(out, "<li>{}</li>", escaped_markup(note));
         }
         out.push_str("</ul>\n");
     }
     if let Some((other, sentences)) = beside {
-        let _ = write!(out, "<h2>Beside {}</h2>\n<ul>", escaped(other));
+        let _ = write!(out, "<h2>Beside {}</h2>\n<ul>", escaped_markup(other));
         for sentence in sentences {
-            let _ = write!(out, "<li>{}</li>", escaped(sentence));
+            let _ = write!(out, "<li>{}</li>", escaped_markup(sentence));
         }
         out.push_str("</ul>\n");
     }
@@ -103,6 +103,6 @@ fn row(out: &mut String, name: &str, cost: &str, share: &str) {
     let _ = write!(
         out,
         "<tr><td>{}</td><td class=\"number\">{cost}</td><td class=\"number\">{share}</td></tr>",
-        escaped(name)
+        escaped_markup(name)
     );
 }

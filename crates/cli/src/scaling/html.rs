@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use parallax_base::escaped_markup;
 use parallax_service::Severity;
 use parallax_service::scaling::ScalingAnswer;
 
 use super::args::Mode;
 use super::heat::heat_maps;
-use super::svg::{self, escaped};
+use super::svg;
 
 /// Regions with maps at most; the others are in the table.
 const MAX_REGIONS: usize = 60;
@@ -28,13 +29,13 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem .8rem}dt{color:v
 
 /// The whole page.
 pub(super) fn page(answer: &ScalingAnswer, mode: Mode, is_smooth: bool) -> String {
-    let title = escaped(&answer.title);
+    let title = escaped_markup(&answer.title);
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
          <title>Scaling of {title}</title><style>{STYLE}</style></head>\n<body>\
          <h1>Scaling of {title}</h1><p class=\"soft\">{}</p>\n",
-        escaped(&answer.source)
+        escaped_markup(&answer.source)
     );
     verdict(answer, &mut out);
     legend(answer, &mut out);
@@ -54,7 +55,7 @@ pub(super) fn page(answer: &ScalingAnswer, mode: Mode, is_smooth: bool) -> Strin
 fn verdict(answer: &ScalingAnswer, out: &mut String) {
     out.push_str("<ul class=\"verdict\">");
     for sentence in answer.verdict() {
-        let _ = write!(out, "<li>{}</li>", escaped(sentence));
+        let _ = write!(out, "<li>{}</li>", escaped_markup(sentence));
     }
     out.push_str("</ul>\n");
 }
@@ -62,7 +63,7 @@ fn verdict(answer: &ScalingAnswer, out: &mut String) {
 fn legend(answer: &ScalingAnswer, out: &mut String) {
     out.push_str("<dl>");
     for (at, input) in answer.inputs.iter().enumerate().filter(|(_, input)| !input.is_empty()) {
-        let _ = write!(out, "<dt>i{}</dt><dd><code>{}</code></dd>", at + 1, escaped(input));
+        let _ = write!(out, "<dt>i{}</dt><dd><code>{}</code></dd>", at + 1, escaped_markup(input));
     }
     out.push_str("</dl>\n");
 }
@@ -99,12 +100,12 @@ fn losses(answer: &ScalingAnswer, out: &mut String) {
             "<tr><td><code>{}</code></td><td title=\"{}\">{}</td>\
              <td class=\"number\" title=\"{}\">{:.4}</td><td class=\"number\">{share}</td>\
              <td>{}</td></tr>",
-            escaped(&region.region.id),
-            escaped(&region.region.path),
-            escaped(if name.is_empty() { &region.region.path } else { &name }),
+            escaped_markup(&region.region.id),
+            escaped_markup(&region.region.path),
+            escaped_markup(if name.is_empty() { &region.region.path } else { &name }),
             loss.own,
             loss.own,
-            region.cause.as_ref().map(|cause| escaped(&cause.words())).unwrap_or_default()
+            region.cause.as_ref().map(|cause| escaped_markup(&cause.words())).unwrap_or_default()
         );
     }
     out.push_str("</table></div>\n");
@@ -144,12 +145,12 @@ fn regions(answer: &ScalingAnswer, mode: Mode, is_smooth: bool, out: &mut String
              <span class=\"soft\">{share}</span></summary><p class=\"soft\">{}</p>\
              <ul class=\"verdict\">",
             region.depth.saturating_sub(1).min(20),
-            escaped(&region.region.id),
-            escaped(&name),
-            escaped(&region.region.path),
+            escaped_markup(&region.region.id),
+            escaped_markup(&name),
+            escaped_markup(&region.region.path),
         );
         for sentence in &region.verdict.sentences {
-            let _ = write!(out, "<li>{}</li>", escaped(sentence));
+            let _ = write!(out, "<li>{}</li>", escaped_markup(sentence));
         }
         out.push_str("</ul>");
         maps(answer, at, mode, is_smooth, out);
@@ -171,7 +172,7 @@ fn remarks(answer: &ScalingAnswer, out: &mut String) {
     }
     out.push_str("<h2>Notes and issues</h2><ul>");
     for note in &answer.notes {
-        let _ = write!(out, "<li>{}</li>", escaped(note));
+        let _ = write!(out, "<li>{}</li>", escaped_markup(note));
     }
     for issue in answer.issues.list() {
         let word = match issue.severity {
@@ -182,8 +183,8 @@ fn remarks(answer: &ScalingAnswer, out: &mut String) {
         let _ = write!(
             out,
             "<li><b>{word}</b> {}: {} <span class=\"soft\">({} times)</span></li>",
-            escaped(&issue.place.to_string()),
-            escaped(&issue.message),
+            escaped_markup(&issue.place.to_string()),
+            escaped_markup(&issue.message),
             issue.count
         );
     }

@@ -21,7 +21,6 @@ pub(crate) use args::{
 };
 pub(crate) use growth::run as model;
 pub(crate) use sources::is_ensemble;
-pub(crate) use svg::escaped;
 pub(crate) use text::bullet;
 pub(crate) use versions::{compare, merge};
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use parallax_base::escaped_markup;
 use parallax_service::analysis::scaling::interpolate;
 use parallax_service::scaling::ScalingAnswer;
 
@@ -14,23 +15,6 @@ const LEFT: usize = 56;
 const TOP: usize = 46;
 /// Steps between neighbours in smooth maps, as in the PaScal viewers.
 const STEPS: usize = 4;
-
-/// `text` for the inside of an element or attribute.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            // Control characters are not allowed in XML, whatever their encoding.
-            c if c.is_control() && c != '\n' => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
-}
 
 /// The title of a map with its unit.
 fn title(map: &HeatMap) -> String {
@@ -53,7 +37,7 @@ pub(super) fn map(map: &HeatMap, is_smooth: bool) -> String {
     let is_smooth = is_smooth && map.inputs.len().saturating_mul(map.cores.len()) <= MOST_SMOOTH;
     let (width, height) = size(map);
     let mut out = String::new();
-    let title = escaped(&title(map));
+    let title = escaped_markup(&title(map));
     let _ = write!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -71,7 +55,7 @@ pub(super) fn map(map: &HeatMap, is_smooth: bool) -> String {
             "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">i{}<title>{}</title></text>",
             TOP - 8,
             at + 1,
-            escaped(input)
+            escaped_markup(input)
         );
     }
     for (at, cores) in map.cores.iter().enumerate() {
@@ -97,10 +81,10 @@ pub(super) fn map(map: &HeatMap, is_smooth: bool) -> String {
                 x + CELL_WIDTH / 2,
                 y + CELL_HEIGHT / 2 + 4,
                 map.scale.short(value),
-                escaped(&map.title),
+                escaped_markup(&map.title),
                 map.scale.exact(value),
                 input + 1,
-                escaped(label),
+                escaped_markup(label),
             );
         }
     }
@@ -176,7 +160,7 @@ pub(super) fn document(answer: &ScalingAnswer, mode: Mode, is_smooth: bool) -> S
         let _ = write!(
             body,
             "<text x=\"8\" y=\"{y}\" font-size=\"15\" font-weight=\"700\">{}</text>",
-            escaped(head.trim_end())
+            escaped_markup(head.trim_end())
         );
         y += 12;
         let (mut x, mut tallest) = (8, 0);
@@ -192,7 +176,8 @@ pub(super) fn document(answer: &ScalingAnswer, mode: Mode, is_smooth: bool) -> S
     }
     for (at, input) in answer.inputs.iter().enumerate() {
         y += 18;
-        let _ = write!(body, "<text x=\"8\" y=\"{y}\">i{}: {}</text>", at + 1, escaped(input));
+        let _ =
+            write!(body, "<text x=\"8\" y=\"{y}\">i{}: {}</text>", at + 1, escaped_markup(input));
     }
     let (width, height) = (width.max(320), y + 16);
     format!(

@@ -3,6 +3,8 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
+use parallax_base::StableHash;
+
 use super::{Region, RegionKind};
 
 /// How regions nest.
@@ -130,8 +132,11 @@ fn by_path(regions: &mut [Region], separator: &str) -> Vec<Option<u32>> {
         let known = (0..).zip(regions.iter());
         let known = known.filter(|(_, region)| region.kind != RegionKind::WholeProgram);
         // Of equal paths the last counts.
-        let by_path: HashMap<u64, (&str, u32)> =
-            known.map(|(i, region)| (hash(&region.path), (region.path.as_str(), i))).collect();
+        let by_path: HashMap<u64, (&str, u32)> = known
+            .map(|(i, region)| {
+                (StableHash::of(region.path.as_bytes()).bits(), (region.path.as_str(), i))
+            })
+            .collect();
         for (region, parent) in regions.iter().zip(&mut parents) {
             if region.kind == RegionKind::WholeProgram {
                 continue;
@@ -160,27 +165,18 @@ fn by_path(regions: &mut [Region], separator: &str) -> Vec<Option<u32>> {
 /// by hashes that are made on one way over the path, because it may be very deep.
 fn nearest(path: &str, separator: &str, by_path: &HashMap<u64, (&str, u32)>) -> Option<u32> {
     let mut found = Vec::new();
-    let (mut state, mut done) = (HASH_START, 0);
+    let (mut state, mut done) = (StableHash::default(), 0);
     for (at, _) in path.match_indices(separator) {
-        state = path.as_bytes().get(done..at).unwrap_or_default().iter().fold(state, hash_step);
+        state = state.with(path.as_bytes().get(done..at).unwrap_or_default());
         done = at;
-        if let Some(&(known, region)) = by_path.get(&state).filter(|(known, _)| known.len() == at) {
+        if let Some(&(known, region)) =
+            by_path.get(&state.bits()).filter(|(known, _)| known.len() == at)
+        {
             found.push((known, region));
         }
     }
     let is_front = |(known, _): &&(&str, u32)| path.starts_with(known);
     found.iter().rev().find(is_front).map(|&(_, region)| region)
-}
-
-/// FNV-1a, 64 bits: <http://www.isthe.com/chongo/tech/comp/fnv/>.
-const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
-
-fn hash_step(state: u64, byte: &u8) -> u64 {
-    (state ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-}
-
-fn hash(path: &str) -> u64 {
-    path.bytes().fold(HASH_START, |state, byte| hash_step(state, &byte))
 }
 
 /// For each region with lines the shortest longer range of its file that holds it, the first of

@@ -1,6 +1,10 @@
 //! Lines with separators and quotes.
+//!
+//! A line is a record: a quote that is never closed spoils its own line and no other.
 
 use std::borrow::Cow;
+
+use csv_core::ReadFieldResult;
 
 /// The separator of a header line: the most frequent of `,`, `;`, tab and `|` outside quotes.
 pub(super) fn separator(header: &str) -> Option<char> {
@@ -18,23 +22,40 @@ pub(super) fn fields(line: &str, separator: char) -> Vec<Cow<'_, str>> {
 }
 
 fn quoted_fields(line: &str, separator: char) -> Vec<String> {
-    let (mut all, mut field, mut quoted) = (Vec::new(), String::new(), false);
-    let mut chars = line.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' if quoted && chars.peek() == Some(&'"') => {
-                chars.next();
-                field.push('"');
+    // All separators that are tried are ASCII.
+    let delimiter = u8::try_from(separator).unwrap_or(b',');
+    let mut reader = csv_core::ReaderBuilder::new().delimiter(delimiter).build();
+    let mut rest = line.as_bytes();
+    let (mut all, mut field) = (Vec::new(), vec![0; line.len()]);
+    let mut filled = 0;
+    loop {
+        if filled == 0 {
+            // People put blanks before quotes, which the standard takes for a field without quotes.
+            while let [first, others @ ..] = rest
+                && first.is_ascii_whitespace()
+                && *first != delimiter
+            {
+                rest = others;
             }
-            '"' if quoted || field.trim().is_empty() => quoted = !quoted,
-            c if c == separator && !quoted => {
-                all.push(std::mem::take(&mut field).trim().to_owned());
+        }
+        let room = field.get_mut(filled..).unwrap_or_default();
+        let (result, read, written) = reader.read_field(rest, room);
+        rest = rest.get(read..).unwrap_or_default();
+        filled += written;
+        match result {
+            // The next call has no input, which ends the line.
+            ReadFieldResult::InputEmpty => {}
+            ReadFieldResult::Field { record_end } => {
+                let text = field.get(..filled).unwrap_or_default();
+                all.push(String::from_utf8_lossy(text).trim().to_owned());
+                filled = 0;
+                if record_end {
+                    return all;
+                }
             }
-            c => field.push(c),
+            ReadFieldResult::OutputFull | ReadFieldResult::End => return all,
         }
     }
-    all.push(field.trim().to_owned());
-    all
 }
 
 /// The column names of a header line; `None` when it does not look like one.
@@ -54,6 +75,9 @@ mod tests {
     fn quotes_protect_separators() {
         let line = r#"cores,"a, b" , "say ""hi""", x "#;
         assert_eq!(fields(line, ','), ["cores", "a, b", "say \"hi\"", "x"]);
+        assert_eq!(fields("a\t\"b\tc\"\t", '\t'), ["a", "b\tc", ""]);
+        assert_eq!(fields(r#""never closed, x"#, ','), ["never closed, x"]);
+        assert_eq!(fields(r#""ä", "#, ','), ["ä", ""]);
         assert_eq!(separator("a;b;c,d"), Some(';'));
         assert_eq!(split_header("18,394752"), None);
         assert_eq!(split_header("p, time [s]").unwrap(), ["p", "time [s]"]);
