@@ -20,7 +20,10 @@ use crate::comparison::ComparisonOutcome;
 use crate::{Answer, Opened, ServiceError, TopologyRequest};
 
 /// Findings of one analysis; none where it has nothing to say about the experiment.
-type Producer = fn(&Opened, &Report, &Control) -> Result<Vec<Finding>, ServiceError>;
+type Producer = fn(&Opened, &Report, &Control) -> Result<Findings, ServiceError>;
+
+/// Findings, and notes on what is not among them.
+type Findings = Answer<Vec<Finding>>;
 
 /// All analyses that are asked, with their commands.
 const PRODUCERS: [(&str, Producer); 4] = [
@@ -65,10 +68,13 @@ impl Opened {
         control: &Control,
     ) -> Result<Answer<Report>, ServiceError> {
         let mut report = self.report(metric, control)?;
-        let mut notes = Vec::new();
+        let mut notes = std::mem::take(&mut report.limits);
         for (command, producer) in PRODUCERS {
             match producer(self, &report, control) {
-                Ok(found) => report.findings.extend(found),
+                Ok(found) => {
+                    report.findings.extend(found.value);
+                    notes.extend(found.notes);
+                }
                 Err(error) if error.is_cancelled() => return Err(error),
                 Err(error) => notes.push(format!("{command} has no findings: {error}")),
             }
@@ -107,6 +113,12 @@ const MAX_TOLD: usize = 3;
 /// Those with a smaller share are not told, in per cent.
 const MIN_TOLD_PERCENT: f64 = 5.0;
 
+/// What follows the first [`MAX_TOLD`] of `all` in a list; `None` where these are all.
+fn more_with_a_share(all: usize) -> Option<String> {
+    let more = all.checked_sub(MAX_TOLD).filter(|more| *more > 0)?;
+    Some(format!("{more} more with at least {MIN_TOLD_PERCENT} % each"))
+}
+
 /// A call and who makes it: `cudaMallocManaged called from initMC`.
 fn call_name(tree: &ContextTree, context: ContextIdx) -> String {
     let short = |context| short_name(&tree.label(context));
@@ -117,9 +129,9 @@ fn call_name(tree: &ContextTree, context: ContextIdx) -> String {
     }
 }
 
-fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Finding>, ServiceError> {
+fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, ServiceError> {
     if !opened.session.experiment().locations.has(IdentityKind::GpuStream) {
-        return Ok(Vec::new());
+        return Ok(Findings::default());
     }
     let answer = opened.idleness(None, SourceChoice::Best, control)?;
     let mut idle: Vec<(f64, f64, f64, String)> = Vec::new();
@@ -136,10 +148,10 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Findi
     idle.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.3.cmp(&b.3)));
     let whole: f64 = idle.iter().map(|row| row.2).sum();
     let sum: f64 = idle.iter().map(|row| row.1).sum();
-    let Some((worst, _, _, who)) = idle.first() else { return Ok(Vec::new()) };
+    let Some((worst, _, _, who)) = idle.first() else { return Ok(Findings::default()) };
     let percent = sum / whole * 100.0;
     if percent < MIN_GPU_IDLE_PERCENT {
-        return Ok(Vec::new());
+        return Ok(Findings::default());
     }
     let mut text = format!(
         "GPUs have nothing to do for {percent:.1} % of their time, {who} most ({worst:.1} %). \
@@ -155,14 +167,14 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Findi
     let told = |percent: &f64| *percent >= MIN_TOLD_PERCENT;
     let tree = opened.session.tree();
     let mut meanwhile: Vec<String> = Vec::new();
-    for row in blame.calls.iter().take(MAX_TOLD) {
-        let share = of_idle(row.exclusive_nanos);
-        if told(&share) {
-            let name = call_name(tree, row.context);
-            numbers.push(evidence(&format!("idle during {name}"), share, "%"));
-            meanwhile.push(format!("{name} ({share:.1} %)"));
-        }
+    let calls = blame.calls.iter().map(|row| (row.context, of_idle(row.exclusive_nanos)));
+    let calls: Vec<(ContextIdx, f64)> = calls.filter(|(_, share)| told(share)).collect();
+    for &(context, share) in calls.iter().take(MAX_TOLD) {
+        let name = call_name(tree, context);
+        numbers.push(evidence(&format!("idle during {name}"), share, "%"));
+        meanwhile.push(format!("{name} ({share:.1} %)"));
     }
+    meanwhile.extend(more_with_a_share(calls.len()));
     let nobody = of_idle(blame.nobody_nanos());
     match (meanwhile.is_empty(), told(&nobody)) {
         (false, true) => text.push_str(&format!(
@@ -177,9 +189,10 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Findi
         }
         (true, false) => {}
     }
-    let work: Vec<String> = gpu_work(&opened.session, control)?
+    let mut all_work = gpu_work(&opened.session, control)?;
+    all_work.retain(|work| told(&work.percent));
+    let mut work: Vec<String> = all_work
         .iter()
-        .filter(|work| told(&work.percent))
         .take(MAX_TOLD)
         .map(|work| match work.balance_ratio {
             Some(ratio) => format!(
@@ -191,10 +204,11 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Findi
             None => format!("{} ({:.1} %)", work.name, work.percent),
         })
         .collect();
+    work.extend(more_with_a_share(all_work.len()));
     if !work.is_empty() {
         text.push_str(&format!(" GPU time goes to {}.", work.join(", ")));
     }
-    Ok(vec![Finding {
+    let found = vec![Finding {
         kind: FindingKind::IdleGpu,
         text,
         percent,
@@ -204,7 +218,8 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Findi
             command: if blame.calls.is_empty() { "idleness" } else { "idleness --blame" },
             contexts: None,
         },
-    }])
+    }];
+    Ok(Answer { value: found, notes: Vec::new() })
 }
 
 /// Why, in words that follow `wait in MPI_Recv`.
@@ -217,9 +232,9 @@ const fn reason(kind: WaitKind) -> &'static str {
     }
 }
 
-fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Finding>, ServiceError> {
+fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, ServiceError> {
     if !opened.has_calls() {
-        return Ok(Vec::new());
+        return Ok(Findings::default());
     }
     let mut notes = Vec::new();
     let selection = opened.selection(None, None, &mut notes)?;
@@ -295,24 +310,32 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Vec<Finding
         });
     }
     out.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.text.cmp(&b.text)));
+    let notes = match out.len().saturating_sub(MAX_WAITS) {
+        0 => Vec::new(),
+        more => vec![format!(
+            "wait states: the {MAX_WAITS} with the most waiting time are findings; {more} more \
+             take at least {MIN_WAIT_PERCENT} % of the time of all locations each, see `parallax \
+             waits`"
+        )],
+    };
     out.truncate(MAX_WAITS);
-    Ok(out)
+    Ok(Answer { value: out, notes })
 }
 
 fn on_critical_path(
     opened: &Opened,
     _: &Report,
     control: &Control,
-) -> Result<Vec<Finding>, ServiceError> {
+) -> Result<Findings, ServiceError> {
     if !opened.has_calls() {
-        return Ok(Vec::new());
+        return Ok(Findings::default());
     }
     let mut notes = Vec::new();
     let selection = opened.selection(None, None, &mut notes)?;
     let found = critical_path(&opened.session, &selection, control)?;
     let tree = opened.session.tree();
     if found.num_waits == 0 || found.whole_nanos == 0 {
-        return Ok(Vec::new());
+        return Ok(Findings::default());
     }
     let mut by_name: BTreeMap<String, (u64, BTreeMap<u32, u64>, ContextIdx)> = BTreeMap::new();
     for part in &found.parts {
@@ -327,10 +350,10 @@ fn on_critical_path(
         *tracks.entry(part.track).or_insert(0) += part.nanos;
     }
     let first = by_name.iter().max_by(|a, b| a.1.0.cmp(&b.1.0).then(b.0.cmp(a.0)));
-    let Some((function, (nanos, tracks, _))) = first else { return Ok(Vec::new()) };
+    let Some((function, (nanos, tracks, _))) = first else { return Ok(Findings::default()) };
     let percent = *nanos as f64 / found.whole_nanos as f64 * 100.0;
     if percent < MIN_PATH_PERCENT {
-        return Ok(Vec::new());
+        return Ok(Findings::default());
     }
     let names = opened.track_names();
     let slowest = tracks
@@ -345,7 +368,7 @@ fn on_critical_path(
         amount(seconds(found.whole_nanos), &Unit::Seconds),
         amount(seconds(*nanos) / 2.0, &Unit::Seconds)
     );
-    Ok(vec![Finding {
+    let found = vec![Finding {
         kind: FindingKind::CriticalPath,
         text,
         percent,
@@ -355,7 +378,8 @@ fn on_critical_path(
         ],
         context: None,
         next: NextStep { command: "critical-path", contexts: None },
-    }])
+    }];
+    Ok(Answer { value: found, notes: Vec::new() })
 }
 
 /// What became worse from another execution to this one, as a finding; `None` where nothing did,

@@ -9,7 +9,7 @@ use crate::options::{locations, window};
 use crate::{CostChoice, Opened, PruneChoice, ServiceError};
 
 /// An answer with what a person should know about it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Answer<T> {
     /// The answer.
     pub value: T,

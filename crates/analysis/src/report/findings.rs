@@ -162,12 +162,22 @@ impl Facts<'_> {
     pub(super) fn findings(
         &self,
         report: &Report,
+        limits: &mut Vec<String>,
         control: &Control,
     ) -> Result<Vec<Finding>, EngineError> {
         let mut out = Vec::new();
-        let mut uneven = self.uneven(report, control)?;
-        out.extend(self.mpi(report, &mut uneven, control)?);
+        let mut uneven = self.uneven(report, limits, control)?;
+        out.extend(self.mpi(report, &mut uneven, limits, control)?);
         out.extend(uneven.iter().take(MAX_UNEVEN).map(|uneven| self.imbalance(report, uneven)));
+        let others = uneven.iter().skip(MAX_UNEVEN);
+        match others.filter(|uneven| is_certain(uneven.percent, report.num_samples)).count() {
+            0 => {}
+            more => limits.push(format!(
+                "load imbalance: the {MAX_UNEVEN} functions with the highest potential savings \
+                 are findings; {more} more would save at least {MIN_SAVING_PERCENT} % each, see \
+                 `parallax balance`"
+            )),
+        }
         out.extend(self.openmp(report));
         for (kind, major, command) in [
             (FindingKind::Io, "I/O", "callers"),
@@ -210,6 +220,7 @@ impl Facts<'_> {
     fn uneven<'r>(
         &self,
         report: &'r Report,
+        limits: &mut Vec<String>,
         control: &Control,
     ) -> Result<Vec<Uneven<'r>>, EngineError> {
         let Some(balance) = &report.balance else { return Ok(Vec::new()) };
@@ -255,6 +266,14 @@ impl Facts<'_> {
         // A function with several contexts (its outlined parallel loop among them) is told once.
         let mut told = BTreeSet::new();
         out.retain(|uneven| told.insert(uneven.name.clone()));
+        match out.len().saturating_sub(MAX_CHECKED) {
+            0 => {}
+            more => limits.push(format!(
+                "load imbalance: the {MAX_CHECKED} functions with the highest potential savings \
+                 were examined; {more} more that would save at least {MIN_SAVING_PERCENT} % each \
+                 were not"
+            )),
+        }
         out.truncate(MAX_CHECKED);
         let mut kept = Vec::new();
         for uneven in out {
@@ -439,15 +458,20 @@ impl Facts<'_> {
         report: &Report,
         uneven: &mut Vec<Uneven<'_>>,
         control: &Control,
+        limits: &mut Vec<String>,
     ) -> Result<Option<Finding>, EngineError> {
         let is_mpi = |class: CostClass| matches!(class, CostClass::Mpi(_));
         let percent = self.percent(self.class_costs.of(is_mpi));
         let group = self.group(report, FindingKind::Mpi, "MPI", percent, "balance", is_mpi);
         let (Some(mut finding), Some(balance)) = (group, &report.balance) else { return Ok(None) };
         // Of all that is uneven, what comes first and makes others wait.
+        if uneven.is_empty() {
+            return Ok(Some(finding));
+        }
+        let mpi = self.mpi_of_members(balance, limits, control)?;
         for at in 0..uneven.len() {
             let Some(slow) = uneven.get(at) else { break };
-            if let Some((text, evidence)) = self.wait_for(report, balance, slow, control)? {
+            if let Some((text, evidence)) = self.wait_for(report, balance, slow, &mpi, control)? {
                 let end = finding.text.trim_end_matches('.').to_owned();
                 finding.text = format!("{end}: {text}.");
                 finding.evidence.extend(evidence);
@@ -460,15 +484,13 @@ impl Facts<'_> {
         Ok(Some(finding))
     }
 
-    /// "ranks 0 to 5 wait for rank 7, which spends 2.1 times the mean in react": when members
-    /// spend the less in MPI the more they spend in `slow`.
-    fn wait_for(
+    /// What each member spends in MPI.
+    fn mpi_of_members(
         &self,
-        report: &Report,
         balance: &Balance,
-        slow: &Uneven<'_>,
+        limits: &mut Vec<String>,
         control: &Control,
-    ) -> Result<Option<(String, Vec<Evidence>)>, EngineError> {
+    ) -> Result<Vec<f64>, EngineError> {
         let mut outermost: Vec<ContextIdx> = self
             .classes
             .boundaries
@@ -482,14 +504,34 @@ impl Facts<'_> {
             cost(b).total_cmp(&cost(a)).then(a.cmp(&b))
         });
         outermost.truncate(MAX_WAIT_CONTEXTS);
+        match outermost.len().saturating_sub(MAX_WAIT_CONTEXTS) {
+            0 => {}
+            more => limits.push(format!(
+                "wait states: the {MAX_WAIT_CONTEXTS} call paths of MPI with the highest \
+                 inclusive {} were added up to find who waits for whom; {more} more were not",
+                self.costs.name
+            )),
+        }
         let work = self.values(balance, vec![slow.row.context], control)?;
-        let mpi = self.values(balance, outermost, control)?;
-        let Some(r) = correlation(&work, &mpi).filter(|r| *r <= WAITS) else { return Ok(None) };
+        self.values(balance, outermost, control)
+    }
+
+    /// "ranks 0 to 5 wait for rank 7, which spends 2.1 times the mean in react": when members
+    /// spend the less in `mpi` the more they spend in `slow`.
+    fn wait_for(
+        &self,
+        report: &Report,
+        balance: &Balance,
+        slow: &Uneven<'_>,
+        mpi: &[f64],
+        control: &Control,
+    ) -> Result<Option<(String, Vec<Evidence>)>, EngineError> {
+        let Some(r) = correlation(&work, mpi).filter(|r| *r <= WAITS) else { return Ok(None) };
         let Some(slowest) = slow.row.slowest.first() else { return Ok(None) };
         let least = mpi.get(slowest.member).copied().unwrap_or(0.0);
         let d = &slow.row.distribution;
         let waiting: Vec<usize> = (0..)
-            .zip(&mpi)
+            .zip(mpi)
             .filter(|(_, spent)| **spent - least >= d.saving * 0.25)
             .map(|(member, _)| member)
             .collect();

@@ -173,6 +173,9 @@ pub struct Report {
     pub metrics: Vec<MetricTotal>,
     /// What bounds the program, the most important first.
     pub findings: Vec<Finding>,
+    /// What was not examined or is not listed, and how much of it, and what the balance rests on;
+    /// one sentence each.
+    pub limits: Vec<String>,
 }
 
 impl Report {
@@ -205,6 +208,7 @@ impl Report {
             balance: None,
             metrics: Vec::new(),
             findings: Vec::new(),
+            limits: Vec::new(),
         }
     }
 }
@@ -286,8 +290,10 @@ pub fn report(
         })
         .collect();
     let facts = Facts { session, options, metric, classes, class_costs, costs };
-    out.balance = facts.balance(control)?;
-    out.findings = facts.findings(&out, control)?;
+    let mut limits = Vec::new();
+    out.balance = facts.balance(&mut limits, control)?;
+    out.findings = facts.findings(&out, &mut limits, control)?;
+    out.limits = limits;
     Ok(out)
 }
 
@@ -330,7 +336,11 @@ const LEAST_SECONDS: f64 = 1e-5;
 
 impl Facts<'_> {
     /// The balance of what costs most, over ranks or else over locations.
-    fn balance(&self, control: &Control) -> Result<Option<Balance>, EngineError> {
+    fn balance(
+        &self,
+        limits: &mut Vec<String>,
+        control: &Control,
+    ) -> Result<Option<Balance>, EngineError> {
         let tree = self.session.tree();
         let view = PruneRules { mpi_internals: true, ..PruneRules::default() }.apply(tree, None);
         let least = self.costs.total * self.options.min_percent / 100.0;
@@ -345,6 +355,7 @@ impl Facts<'_> {
             let cost = |context| self.costs.inclusive_of(context);
             cost(b).total_cmp(&cost(a)).then(a.cmp(&b))
         });
+        let num_left_out = contexts.len().saturating_sub(MAX_BALANCED);
         contexts.truncate(MAX_BALANCED);
         let metric = self.session.experiment().metrics.get(self.metric);
         if contexts.is_empty() || metric.id_in(&Scope::Inclusive).is_none() {
@@ -356,6 +367,13 @@ impl Facts<'_> {
         };
         let answer = balance(self.session, &request, control)?;
         let is_comparison = answer.rows.iter().any(|row| row.distribution.num_members > 1);
+        if is_comparison && num_left_out > 0 {
+            limits.push(format!(
+                "load imbalance: the {MAX_BALANCED} functions and loops with the highest \
+                 inclusive {} were examined; {num_left_out} more with at least {} % were not",
+                self.costs.name, self.options.min_percent
+            ));
+        }
         Ok(is_comparison.then_some(answer))
     }
 }

@@ -8,7 +8,7 @@ use parallax_base::{ContextIdx, Control};
 use parallax_engine::query::normalised_name;
 use parallax_model::{ContextKind, ContextTree, IdentityKind};
 
-use super::evidence;
+use super::{Findings, evidence};
 use crate::clusters::{counted, figure};
 use crate::{
     Answer, BalanceBy, ClusterAnswer, ClusterRequest, Opened, ServiceError, TopologyAnswer,
@@ -71,7 +71,7 @@ pub(super) fn unlike_ranks(
     metric: Option<&str>,
     place: &TopologyRequest,
     control: &Control,
-) -> Result<Answer<Vec<Finding>>, ServiceError> {
+) -> Result<Findings, ServiceError> {
     let none = |notes| Ok(Answer { value: Vec::new(), notes });
     let locations = &opened.session.experiment().locations;
     if report.metric.is_none() || report.num_ranks < MIN_RANKS {
@@ -362,7 +362,11 @@ impl<'a> Groups<'a> {
             _ => format!("{first} to {last}"),
         };
         let named: Vec<String> = ranges.iter().take(RANGES).map(range).collect();
-        let more = if ranges.len() > RANGES { " and others" } else { "" };
+        let left_out = ranges.get(RANGES..).unwrap_or_default();
+        let more = match left_out.iter().map(|(first, last)| last - first + 1).sum() {
+            0 => String::new(),
+            n => format!(" and {}", counted(n, "more rank")),
+        };
         format!(" The slow ones are ranks {}{more}.", named.join(", "))
     }
 }

@@ -9,10 +9,10 @@ use parallax_engine::EngineError;
 use parallax_engine::query::normalised_name;
 use parallax_model::ContextKind;
 
-use super::evidence;
+use super::{Findings, evidence};
 use crate::clusters::counted;
 use crate::iterations::IterationsRequest;
-use crate::{Opened, ServiceError};
+use crate::{Answer, Opened, ServiceError};
 
 /// Traces with more samples or calls are not read for a report: it would take much longer than
 /// everything else in it.
@@ -38,8 +38,10 @@ pub(super) fn uneven_iterations(
     opened: &Opened,
     _: &Report,
     control: &Control,
-) -> Result<Vec<Finding>, ServiceError> {
-    let Some(traces) = opened.session.experiment().traces.as_ref() else { return Ok(Vec::new()) };
+) -> Result<Findings, ServiceError> {
+    let Some(traces) = opened.session.experiment().traces.as_ref() else {
+        return Ok(Findings::default());
+    };
     let samples: u64 = traces.tracks().iter().map(|track| track.num_samples).sum();
     if samples > MOST_SAMPLES {
         return Err(EngineError::Missing {
@@ -49,10 +51,10 @@ pub(super) fn uneven_iterations(
         .into());
     }
     let (finding, _) = opened.find_iterations(&IterationsRequest::default(), control)?;
-    let Some((iterations, of)) = &finding.iterations else { return Ok(Vec::new()) };
+    let Some((iterations, of)) = &finding.iterations else { return Ok(Findings::default()) };
     let run = finding.window.nanos() as f64 / 1e9;
     if iterations.streams.len() < 2 || run <= 0.0 {
-        return Ok(Vec::new());
+        return Ok(Findings::default());
     }
     let found = opened.found(iterations, of);
     let statistics = of;
@@ -64,6 +66,7 @@ pub(super) fn uneven_iterations(
         .filter(|told| is_worth(told.saving))
         .collect();
     told.sort_by(|a, b| b.saving.total_cmp(&a.saving).then(a.row.context.cmp(&b.row.context)));
+    let more = told.len().saturating_sub(MAX_TOLD);
     told.truncate(MAX_TOLD);
 
     let percent = |saving: f64| (saving / run * 100.0).min(100.0);
@@ -89,6 +92,12 @@ pub(super) fn uneven_iterations(
             let name = names.of(other.row.context);
             text.push_str(&format!("; balancing {name} up to {}", share(other.saving)));
         }
+        if more > 0 {
+            text.push_str(&format!(
+                "; {} at least {MIN_SAVING_PERCENT} % each",
+                counted(more as u64, "more context")
+            ));
+        }
         text.push('.');
         for told in &told {
             let what = format!("saving by balancing {}", names.of(told.row.context));
@@ -98,11 +107,11 @@ pub(super) fn uneven_iterations(
     } else {
         let busiest = (statistics.locations.iter())
             .max_by(|a, b| a.computing_seconds.total_cmp(&b.computing_seconds));
-        let Some(busiest) = busiest else { return Ok(Vec::new()) };
+        let Some(busiest) = busiest else { return Ok(Findings::default()) };
         at_stake = statistics.lasting_saving_seconds;
         let longest = busiest.computing_seconds * statistics.num_whole as f64;
         if !is_worth(at_stake) || at_stake <= noise(longest, interval) {
-            return Ok(Vec::new());
+            return Ok(Findings::default());
         }
         text.push_str(&format!(
             " No function stands out, but {} computes longest: with as much computing on each \
@@ -112,14 +121,15 @@ pub(super) fn uneven_iterations(
         ));
         numbers.push(evidence("saving by equal computing", at_stake, "s"));
     }
-    Ok(vec![Finding {
+    let found = vec![Finding {
         kind: FindingKind::Iterations,
         text,
         percent: percent(at_stake),
         evidence: numbers,
         context: told.first().map(|told| told.row.context),
         next: NextStep { command: "iterations", contexts: None },
-    }])
+    }];
+    Ok(Answer { value: found, notes: Vec::new() })
 }
 
 /// What balancing saves for certain, in seconds over all iterations. Times of samples are uncertain
