@@ -164,13 +164,7 @@ impl Opened {
                 balance.num_wrapped
             ));
         }
-        if balance.num_added > 0 {
-            notes.push(format!(
-                "the times of the streams of {} GPUs are added up, because no trace says when they \
-                 overlap: they may be more than the time of the GPU",
-                balance.num_added
-            ));
-        }
+        notes.extend(balance.added_note());
         let total = session.total_over(metric, &chosen, control)?;
         Ok(Answer { value: BalanceAnswer { balance, reason, total }, notes })
     }

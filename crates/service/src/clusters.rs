@@ -197,6 +197,7 @@ fn remarks(measured: &MeasuredFeatures, member: &str, is_named: bool, notes: &mu
             measured.num_wrapped
         ));
     }
+    notes.extend(measured.added_note());
     if measured.num_even > 0 {
         let n = counted(measured.num_even as u64, if is_named { "context" } else { "function" });
         notes.push(format!(

@@ -173,10 +173,26 @@ pub struct Balance {
 }
 
 impl Balance {
+    /// A note on [`Balance::num_added`]; `None` where it is 0.
+    #[must_use]
+    pub fn added_note(&self) -> Option<String> {
+        added_note(self.num_added)
+    }
+
     /// The labels of the slowest members of a row, from the slowest.
     pub fn slowest_labels<'a>(&'a self, row: &'a BalanceRow) -> impl Iterator<Item = &'a str> {
         row.slowest.iter().filter_map(|slow| self.members.get(slow.member)).map(|m| &*m.label)
     }
+}
+
+/// What [`Balance::num_added`] means, as a note; `None` of 0. `cluster` and `report` say the same.
+pub(crate) fn added_note(num_added: usize) -> Option<String> {
+    (num_added > 0).then(|| {
+        format!(
+            "the times of the streams of {num_added} GPUs are added up, because no trace says when \
+             they overlap: they may be more than the time of the GPU"
+        )
+    })
 }
 
 /// One row to be: a weighted sum of contexts.

@@ -47,7 +47,8 @@ impl Streams {
         }
         let store = x.traces.as_deref().map(TraceStore::tracks).unwrap_or_default();
         let mut tracks: HashMap<LocationIdx, Vec<usize>> = HashMap::new();
-        for (track, described) in store.iter().enumerate() {
+        // A track without samples does not say when its stream was busy.
+        for (track, described) in store.iter().enumerate().filter(|(_, t)| t.num_samples > 0) {
             tracks.entry(described.location).or_default().push(track);
         }
         for of in streams.into_values().filter(|of| of.len() > 1) {

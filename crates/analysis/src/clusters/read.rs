@@ -8,7 +8,7 @@ use parallax_engine::{EngineError, LocationChoice, Session};
 use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
 
 use super::{Feature, Features};
-use crate::balance::{Balance, BalanceRequest, Grouping, balance};
+use crate::balance::{Balance, BalanceRequest, Grouping, added_note, balance};
 
 /// Part of the largest saving by perfect balance below which a context says too little: on the
 /// common scale its noise would count as much as what matters.
@@ -66,6 +66,16 @@ pub struct MeasuredFeatures {
     pub num_absent: usize,
     /// Values that are no numbers.
     pub num_wrapped: u64,
+    /// As [`Balance::num_added`]; of several metrics the largest.
+    pub num_added: usize,
+}
+
+impl MeasuredFeatures {
+    /// A note on [`MeasuredFeatures::num_added`]; `None` where it is 0.
+    #[must_use]
+    pub fn added_note(&self) -> Option<String> {
+        added_note(self.num_added)
+    }
 }
 
 /// Those of `contexts` below which none of the others lies.
@@ -110,6 +120,7 @@ pub fn measure_features(
         num_ungrouped: 0,
         num_absent: 0,
         num_wrapped: 0,
+        num_added: 0,
     };
     let mut columns: Vec<(ContextIdx, Feature)> = Vec::new();
     let mut counted: BTreeSet<usize> = BTreeSet::new();
@@ -143,6 +154,7 @@ pub fn measure_features(
         found.rows.retain(|row| row.distribution.saving >= least);
         out.num_ungrouped = out.num_ungrouped.max(found.num_ungrouped);
         out.num_wrapped += found.num_wrapped;
+        out.num_added = out.num_added.max(found.num_added);
         counted.extend(found.rows.iter().flat_map(|row| row.slowest.iter().map(|s| s.member)));
         let named =
             |context: ContextIdx| format!("{} · {}", short_label(tree, context), found.metric);

@@ -374,6 +374,9 @@ impl Facts<'_> {
                 self.costs.name, self.options.min_percent
             ));
         }
+        if is_comparison {
+            limits.extend(answer.added_note());
+        }
         Ok(is_comparison.then_some(answer))
     }
 }
