@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use parallax_base::{Folder, Source};
+use parallax_base::{Folder, ReadError, Source};
 use parallax_native::{DiskFolder, MappedFile};
 use parallax_service::{
     Control, OpenLimits, Opened, discover, is_experiment_file, open, open_file,
@@ -34,7 +34,10 @@ pub(crate) fn database(path: &Path, control: &Control) -> anyhow::Result<Opened>
         parallax_native::locate(path).with_context(|| format!("cannot open {}", path.display()))?;
     let folder: Arc<dyn Folder> = Arc::new(folder);
     open(&folder, &OpenLimits::default()).map_err(|error| {
-        let inside = databases_in(path);
+        let inside = match databases_in(path) {
+            Ok(inside) => inside,
+            Err(cause) => return anyhow::Error::new(cause).context(error.to_string()),
+        };
         if inside.is_empty() {
             return error.into();
         }
@@ -43,13 +46,13 @@ pub(crate) fn database(path: &Path, control: &Control) -> anyhow::Result<Opened>
 }
 
 /// The databases below a folder that is none itself, as a person can type them.
-fn databases_in(path: &Path) -> String {
+fn databases_in(path: &Path) -> Result<String, ReadError> {
     const SHOWN: usize = 5;
     if !path.is_dir() {
-        return String::new();
+        return Ok(String::new());
     }
     let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(path));
-    let found = discover(&folder).map(|found| found.databases).unwrap_or_default();
+    let found = discover(&folder)?.databases;
     let mut found: Vec<String> =
         found.iter().map(|source| path.join(&source.name).display().to_string()).collect();
     let more = found.len().saturating_sub(SHOWN);
@@ -57,7 +60,7 @@ fn databases_in(path: &Path) -> String {
     if more > 0 {
         found.push(format!("{more} more"));
     }
-    found.join(", ")
+    Ok(found.join(", "))
 }
 
 /// A control that shows a progress bar on the error stream once the question runs longer than

@@ -55,6 +55,16 @@ impl Together {
     }
 }
 
+/// Says which of the folders cannot be listed.
+fn of_part(error: ReadError, name: &str) -> ReadError {
+    match error {
+        ReadError::Storage { offset, cause } => {
+            ReadError::Storage { offset, cause: format!("{name}: {cause}") }
+        }
+        other => other,
+    }
+}
+
 impl Folder for Together {
     fn name(&self) -> &str {
         &self.name
@@ -68,8 +78,8 @@ impl Folder for Together {
     fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
         let mut out = Vec::new();
         for (prefix, folder) in &self.parts {
-            // A folder that has gone hides its own files only.
-            let entries = folder.walk().unwrap_or_default();
+            // Without its files the others would be another measurement, with other answers.
+            let entries = folder.walk().map_err(|error| of_part(error, folder.name()))?;
             out.extend(entries.into_iter().map(|entry| FolderEntry {
                 path: format!("{prefix}{}", entry.path),
                 len: entry.len,
@@ -94,6 +104,7 @@ impl Folder for Together {
 #[cfg(test)]
 mod tests {
     use parallax_base::MemoryFolder;
+    use parallax_native::DiskFolder;
 
     use super::*;
 
@@ -112,5 +123,27 @@ mod tests {
         assert_eq!(second.as_slice(), Some("two".as_bytes()));
         assert!(both.open("meta.db").unwrap().is_none());
         assert!(both.open("p3/meta.db").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_listed_is_an_error_that_names_it() {
+        let dir = tempfile::tempdir().unwrap();
+        for run in ["p1", "p2"] {
+            std::fs::create_dir(dir.path().join(run)).unwrap();
+            std::fs::write(dir.path().join(run).join("meta.db"), run).unwrap();
+        }
+        let part = |run: &str, most: usize| -> (String, Arc<dyn Folder>) {
+            let folder = DiskFolder::new(&dir.path().join(run)).with_max_files(most);
+            (format!("{run}/"), Arc::new(folder))
+        };
+        let both = Together::new("runs".into(), vec![part("p1", 9), part("p2", 9)]);
+        assert_eq!(both.walk().unwrap().len(), 2);
+        let few = Together::new("runs".into(), vec![part("p1", 9), part("p2", 0)]);
+        let error = few.walk().unwrap_err().to_string();
+        assert!(error.contains("more than 0 files lie in and below") && error.contains("p2"));
+        std::fs::remove_dir_all(dir.path().join("p2")).unwrap();
+        let error = both.walk().unwrap_err().to_string();
+        assert!(error.contains("p2: No such file"), "{error}");
+        assert!(both.entries().is_err());
     }
 }

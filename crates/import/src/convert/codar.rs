@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use parallax_base::casts::saturated_u64;
-use parallax_base::{Control, Folder, Issues, Place, Severity, Source, Stage, read_range};
+use parallax_base::{
+    Control, Folder, FolderEntry, Issues, Place, ReadError, Severity, Source, Stage, read_range,
+};
+use parallax_formats::FormatError;
 use parallax_formats::archive::keys;
 use parallax_formats::json_trace::{
     ChimbukoReader, ChimbukoRow, CodarKind, CodarReader, EventCodes, NameId, RowKind, TraceOptions,
@@ -197,8 +200,9 @@ pub(super) fn convert_rows(
     conversion.fact(keys::FORMAT, "Chimbuko event rows");
     let mut issues = Issues::new();
     let options = TraceOptions::new(file);
-    let names = names_beside(folder, file, &mut issues);
-    let codes = codes(source, folder, file, &names, &mut issues)?;
+    let beside = beside(folder, file).map_err(|cause| FormatError::read(file, cause))?;
+    let names = names_beside(folder, file, &beside, &mut issues);
+    let codes = codes(source, folder, (file, beside), &names, &mut issues)?;
     let mut reader = ChimbukoReader::open(&**source, &options)?;
     let mut tracks = Tracks::default();
     let mut functions: HashMap<i64, u32> = HashMap::new();
@@ -282,16 +286,30 @@ fn endpoint(row: &ChimbukoRow, nanos: u64, partner: Option<Peer>, is_send: bool)
 }
 
 /// The JSON files in the folder of `file`, itself left out.
-pub(super) fn beside<'f>(
-    folder: &'f dyn Folder,
-    file: &'f str,
-) -> impl Iterator<Item = String> + 'f {
+///
+/// # Errors
+/// When the folder cannot be listed.
+pub(super) fn beside(folder: &dyn Folder, file: &str) -> Result<Vec<FolderEntry>, ReadError> {
     let place = file.rfind('/').map_or("", |at| file.get(..=at).unwrap_or_default());
-    let entries = folder.walk().unwrap_or_default();
-    entries.into_iter().map(|entry| entry.path).filter(move |path| {
-        let own = path.strip_prefix(place);
-        path != file && own.is_some_and(|own| !own.contains('/') && own.ends_with(".json"))
-    })
+    let mut entries = folder.walk()?;
+    entries.retain(|entry| {
+        let own = entry.path.strip_prefix(place);
+        entry.path != file && own.is_some_and(|own| !own.contains('/') && own.ends_with(".json"))
+    });
+    Ok(entries)
+}
+
+/// Files of `beside` that may declare the meaning of codes, the likeliest first: short ones whose
+/// name speaks of types, then from the shortest to the longest.
+fn by_likelihood(mut beside: Vec<FolderEntry>) -> Vec<FolderEntry> {
+    beside.retain(|entry| entry.len <= CODES_BYTES);
+    // Some call the file event_types.json, others et.json.
+    let is_named = |entry: &FolderEntry| {
+        let name = entry.path.rsplit('/').next().unwrap_or_default();
+        name == "et.json" || name.contains("type")
+    };
+    beside.sort_by_cached_key(|entry| (!is_named(entry), entry.len, entry.path.clone()));
+    beside
 }
 
 fn small_file(folder: &dyn Folder, path: &str, most_bytes: u64) -> Option<Vec<u8>> {
@@ -301,9 +319,14 @@ fn small_file(folder: &dyn Folder, path: &str, most_bytes: u64) -> Option<Vec<u8
 }
 
 /// Names of functions by number, from a file beside the rows that is a list of names.
-fn names_beside(folder: &dyn Folder, file: &str, issues: &mut Issues) -> Vec<String> {
-    for path in beside(folder, file).filter(|path| path.contains("function")) {
-        let names = small_file(folder, &path, NAMES_BYTES).and_then(|text| function_names(&text));
+fn names_beside(
+    folder: &dyn Folder,
+    file: &str,
+    beside: &[FolderEntry],
+    issues: &mut Issues,
+) -> Vec<String> {
+    for FolderEntry { path, .. } in beside.iter().filter(|entry| entry.path.contains("function")) {
+        let names = small_file(folder, path, NAMES_BYTES).and_then(|text| function_names(&text));
         if let Some(names) = names {
             let place = Place::File { file: path.clone() };
             issues.report(Severity::Note, Stage::Import, "names-beside", place, || {
@@ -323,17 +346,27 @@ fn names_beside(folder: &dyn Folder, file: &str, issues: &mut Issues) -> Vec<Str
 fn codes(
     source: &Source,
     folder: &dyn Folder,
-    file: &str,
+    (file, beside): (&str, Vec<FolderEntry>),
     names: &[String],
     issues: &mut Issues,
 ) -> Result<EventCodes, ConversionError> {
-    // Some call the file event_types.json, others et.json.
-    for path in beside(folder, file).take(MOST_BESIDE) {
+    let candidates = by_likelihood(beside);
+    for FolderEntry { path, .. } in candidates.iter().take(MOST_BESIDE) {
         let declared =
-            small_file(folder, &path, CODES_BYTES).and_then(|text| EventCodes::declared(&text));
+            small_file(folder, path, CODES_BYTES).and_then(|text| EventCodes::declared(&text));
         if let Some(codes) = declared {
             return Ok(codes);
         }
+    }
+    let num_unread = candidates.len().saturating_sub(MOST_BESIDE);
+    if num_unread > 0 {
+        let place = Place::File { file: file.to_owned() };
+        issues.report(Severity::Warning, Stage::Import, "codes-unread", place, || {
+            format!(
+                "{MOST_BESIDE} short JSON files beside the rows were read, and none declares event \
+                 types; {num_unread} more were not read: call the one that does event_types.json"
+            )
+        });
     }
     let rows = ChimbukoReader::first_rows(&**source, &TraceOptions::new(file), GUESS_ROWS)?;
     let place = Place::File { file: file.to_owned() };

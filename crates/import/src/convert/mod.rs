@@ -68,7 +68,9 @@ impl TraceInput {
         match self {
             Self::Otf2(_, path) | Self::Json(_, _, path) => path.clone(),
             Self::Tau(folder, path) => {
-                let first = tau::files(&**folder, path).into_iter().next();
+                // A folder that cannot be listed is an error when the trace is read.
+                let first =
+                    tau::files(&**folder, path).ok().and_then(|parts| parts.into_iter().next());
                 first.map_or_else(|| path.clone(), |part| part.records)
             }
         }
@@ -108,13 +110,14 @@ impl TraceInput {
                 entries.retain(|e| e.path.strip_prefix(base).is_some_and(is_own));
             }
             Self::Tau(..) => {
-                let parts = tau::files(&**folder, path).into_iter();
+                let parts = tau::files(&**folder, path)?.into_iter();
                 let parts: HashSet<String> =
                     parts.flat_map(|part| [part.records, part.definitions]).collect();
                 entries.retain(|e| parts.contains(&e.path));
             }
             Self::Json(JsonTraceFormat::Chimbuko, ..) => {
-                let beside: HashSet<String> = codar::beside(&**folder, path).collect();
+                let beside = codar::beside(&**folder, path)?.into_iter().map(|entry| entry.path);
+                let beside: HashSet<String> = beside.collect();
                 entries.retain(|e| e.path == *path || beside.contains(&e.path));
             }
             Self::Json(..) => entries.retain(|e| e.path == *path),

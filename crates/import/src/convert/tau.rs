@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parallax_base::{Control, Folder, Issues, Limits, Place, Severity, Source, Stage};
+use parallax_base::{Control, Folder, Issues, Limits, Place, ReadError, Severity, Source, Stage};
 use parallax_formats::FormatError;
 use parallax_formats::archive::keys;
 use parallax_formats::tau::{DefinitionKind, Definitions, Message, Trace, TraceEvent};
@@ -25,18 +25,21 @@ pub(super) struct Part {
 
 /// The files of the trace that `path` belongs to: itself where it is merged, the files of all
 /// threads (`tautrace.NODE.CONTEXT.THREAD.trc`) where it is one of them.
-pub(super) fn files(folder: &dyn Folder, path: &str) -> Vec<Part> {
+///
+/// # Errors
+/// When the folder cannot be listed.
+pub(super) fn files(folder: &dyn Folder, path: &str) -> Result<Vec<Part>, ReadError> {
     let place = place_of(path);
     if !path.strip_prefix(place).is_some_and(|name| name.starts_with("tautrace.")) {
-        return part_of(path).into_iter().collect();
+        return Ok(part_of(path).into_iter().collect());
     }
-    let entries = folder.walk().unwrap_or_default();
+    let entries = folder.walk()?;
     let is_sibling = |own: &str| {
         own.strip_prefix(place)
             .is_some_and(|name| name.starts_with("tautrace.") && !name.contains('/'))
     };
     let siblings = entries.iter().map(|entry| entry.path.as_str());
-    siblings.filter(|own| is_sibling(own)).filter_map(part_of).collect()
+    Ok(siblings.filter(|own| is_sibling(own)).filter_map(part_of).collect())
 }
 
 /// The folder of a file, with the slash at its end.
@@ -72,7 +75,7 @@ pub(super) fn convert(
     control: &Control,
 ) -> Result<(), ConversionError> {
     conversion.fact(keys::FORMAT, "TAU trace");
-    let parts = files(folder, path);
+    let parts = files(folder, path).map_err(|cause| FormatError::read(path, cause))?;
     let mut tracks = Tracks::default();
     let mut issues = Issues::new();
     let open = |file: &str| {
