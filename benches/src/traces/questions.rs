@@ -63,8 +63,8 @@ pub(super) fn run() -> Result<()> {
         let start = Instant::now();
         let sums = session.context_sums(&LocationChoice::All, window, &Control::new())?;
         let millis = start.elapsed().as_secs_f64() * 1e3;
-        let expected = window.nanos() * u64::from(archive::TRACKS);
-        if sums.nanos.iter().sum::<u64>() > expected {
+        let expected = u128::from(window.nanos()) * u128::from(archive::TRACKS);
+        if sums.nanos.iter().sum::<u128>() > expected {
             bail!("more time than there is in {window:?}");
         }
         Ok(millis)

@@ -117,7 +117,7 @@ proptest! {
         let profile = time_profile(&session, &selection, &bins, &keys, &control).unwrap();
         let all = session.context_sums(&LocationChoice::All, TimeWindow::ALL, &control).unwrap();
         for (context, cells) in profile.chunks(bins.len).enumerate().skip(1) {
-            prop_assert_eq!(cells.iter().sum::<u64>(), all.nanos[context]);
+            prop_assert_eq!(cells.iter().sum::<u128>(), all.nanos[context]);
         }
     }
 }

@@ -30,14 +30,14 @@ fn ask(session: &Session) -> GpuBlame {
 fn by_name(
     session: &Session,
     rows: &[parallax_analysis::idleness::ContextBlame],
-) -> Vec<(String, u64, u64)> {
+) -> Vec<(String, u128, u128)> {
     let tree = session.tree();
     rows.iter()
         .map(|row| (tree.label(row.context), row.exclusive_nanos, row.inclusive_nanos))
         .collect()
 }
 
-fn owned(rows: &[(&str, u64, u64)]) -> Vec<(String, u64, u64)> {
+fn owned(rows: &[(&str, u128, u128)]) -> Vec<(String, u128, u128)> {
     rows.iter().map(|&(name, a, b)| (name.to_owned(), a, b)).collect()
 }
 
@@ -243,12 +243,12 @@ fn agrees_with_idleness(session: &Session) -> Result<(), TestCaseError> {
     }
     prop_assert_eq!(traced.len(), blame.ranks.len());
     for rows in [&blame.contexts, &blame.calls] {
-        let sum: u64 = rows.iter().map(|row| row.exclusive_nanos).sum();
+        let sum: u128 = rows.iter().map(|row| row.exclusive_nanos).sum();
         prop_assert_eq!(sum + blame.nobody_nanos(), blame.idle_nanos());
         prop_assert!(rows.is_sorted_by(|a, b| a.exclusive_nanos >= b.exclusive_nanos));
         prop_assert!(rows.iter().all(|row| row.inclusive_nanos >= row.exclusive_nanos));
         for row in rows.iter().filter(|_| std::ptr::eq(rows, &blame.contexts)) {
-            let below: u64 = rows
+            let below: u128 = rows
                 .iter()
                 .filter(|other| session.tree().is_within(other.context, row.context))
                 .map(|other| other.exclusive_nanos)
@@ -275,7 +275,7 @@ proptest! {
 }
 
 /// What a thread did while a stream was idle, for one of each: interval by interval.
-fn of_one_thread(session: &Session) -> BTreeMap<u32, u64> {
+fn of_one_thread(session: &Session) -> BTreeMap<u32, u128> {
     let store = session.traces().unwrap();
     let locations = &session.experiment().locations;
     let (mut busy, mut ran) = (Vec::new(), Vec::new());
@@ -291,7 +291,7 @@ fn of_one_thread(session: &Session) -> BTreeMap<u32, u64> {
         let taken = busy
             .iter()
             .map(|b| window.intersect(TimeWindow::new(b.start_nanos, b.end_nanos)).nanos());
-        let idle = window.nanos() - taken.sum::<u64>();
+        let idle = u128::from(window.nanos() - taken.sum::<u64>());
         let context = session.tree().by_source_id(interval.context).unwrap();
         let function = session.tree().enclosing_function(context).unwrap_or(context);
         *out.entry(function.get()).or_default() += idle;

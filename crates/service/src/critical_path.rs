@@ -146,7 +146,7 @@ impl Opened {
         ])
     }
 
-    fn on_path(&self, by: CriticalPathBy, found: &CriticalPath, all: &[u64]) -> Table {
+    fn on_path(&self, by: CriticalPathBy, found: &CriticalPath, all: &[u128]) -> Table {
         let tree = self.session.tree();
         let names = self.track_names();
         let whole = found.whole_nanos;
@@ -196,7 +196,7 @@ impl Opened {
             let is_between = part.context == ContextTree::ROOT && is_stream(part.track);
             if is_between { between } else { number(part.context) }
         });
-        let mut total = vec![0_u64; labels.len()];
+        let mut total = vec![0_u128; labels.len()];
         for (context, &nanos) in tree.iter().zip(all).skip(1) {
             if let Some(sum) = total.get_mut(number(context)) {
                 *sum += nanos;
@@ -218,7 +218,7 @@ impl Opened {
         let doc = "Time in it on all locations in the window, on the path or not.";
         let totals = rows.iter().map(|row| (first(row.0), total.get(row.0).copied()));
         let totals = totals.map(|(context, nanos)| {
-            (context != ContextTree::ROOT).then(|| seconds(nanos.unwrap_or(0)))
+            (context != ContextTree::ROOT).then(|| nanos.unwrap_or(0) as f64 / 1e9)
         });
         columns.push(Column::optional_f64s("all_locations_s", "s", doc, totals.collect()));
         if by == CriticalPathBy::Context {

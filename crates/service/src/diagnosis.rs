@@ -163,7 +163,7 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Findings,
         Some(_) => opened.gpu_blame(control)?.value,
         None => GpuBlame::default(),
     };
-    let of_idle = |nanos: u64| nanos as f64 / blame.idle_nanos().max(1) as f64 * 100.0;
+    let of_idle = |nanos: u128| nanos as f64 / blame.idle_nanos().max(1) as f64 * 100.0;
     let told = |percent: &f64| *percent >= MIN_TOLD_PERCENT;
     let tree = opened.session.tree();
     let mut meanwhile: Vec<String> = Vec::new();
@@ -247,7 +247,7 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
     let names = opened.track_names();
     let name = |track: u32| names.get(track as usize).cloned().unwrap_or_default();
     // By kind and routine: time, waits, time by who waits, and by who is waited for.
-    type Sum = (u64, u64, BTreeMap<u32, u64>, BTreeMap<u32, u64>);
+    type Sum = (u128, u64, BTreeMap<u32, u128>, BTreeMap<u32, u128>);
     let mut sums: BTreeMap<(WaitKind, String), Sum> = BTreeMap::new();
     for wait in &found.list {
         // Which kernel comes late says little: what the thread did before its launch does.
@@ -256,22 +256,22 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
             _ => tree.label(wait.context),
         };
         let sum = sums.entry((wait.kind, routine)).or_default();
-        sum.0 += wait.nanos();
+        sum.0 += u128::from(wait.nanos());
         sum.1 += 1;
-        *sum.2.entry(wait.track).or_insert(0) += wait.nanos();
-        *sum.3.entry(wait.holdup).or_insert(0) += wait.nanos();
+        *sum.2.entry(wait.track).or_insert(0) += u128::from(wait.nanos());
+        *sum.3.entry(wait.holdup).or_insert(0) += u128::from(wait.nanos());
     }
-    let most = |of: &BTreeMap<u32, u64>| {
+    let most = |of: &BTreeMap<u32, u128>| {
         of.iter().max_by_key(|&(track, nanos)| (*nanos, u32::MAX - track)).map(|(t, n)| (*t, *n))
     };
     let mut out: Vec<Finding> = Vec::new();
     for ((kind, routine), (nanos, count, waiters, holdups)) in &sums {
-        let time = seconds(*nanos);
+        let time = *nanos as f64 / 1e9;
         let percent = if whole > 0.0 { time / whole * 100.0 } else { 0.0 };
         if percent < MIN_WAIT_PERCENT {
             continue;
         }
-        let told = |of: &BTreeMap<u32, u64>| {
+        let told = |of: &BTreeMap<u32, u128>| {
             most(of).map_or_else(String::new, |(track, own)| {
                 format!("{} ({:.0} %)", name(track), own as f64 / (*nanos).max(1) as f64 * 100.0)
             })

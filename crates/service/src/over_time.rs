@@ -1,5 +1,6 @@
 //! How a trace changes over time: the answer of `over-time`.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use parallax_analysis::events::{
@@ -154,17 +155,17 @@ impl Opened {
     ) -> Result<Parts, ServiceError> {
         let (names, key_of) = self.names_of_contexts(by);
         let sums = time_profile(&self.session, selection, bins, &key_of, control)?;
-        let mut rows: Vec<Series<u64>> = names
+        let mut rows: Vec<Series<u128>> = names
             .into_iter()
             .zip(sums.chunks(bins.len.max(1)))
             .map(|(name, cells)| Series { name, cells: cells.to_vec() })
             .collect();
-        let total = |row: &Series<u64>| row.cells.iter().sum::<u64>();
+        let total = |row: &Series<u128>| row.cells.iter().sum::<u128>();
         rows.retain(|row| total(row) > 0);
-        rows.sort_by_key(|row| u64::MAX - total(row));
-        let of_bin = |nth: usize| rows.iter().filter_map(|r| r.cells.get(nth)).sum::<u64>();
-        let busy: Vec<u64> = (0..bins.len).map(of_bin).collect();
-        let all: u64 = busy.iter().sum();
+        rows.sort_by_key(|row| Reverse(total(row)));
+        let of_bin = |nth: usize| rows.iter().filter_map(|r| r.cells.get(nth)).sum::<u128>();
+        let busy: Vec<u128> = (0..bins.len).map(of_bin).collect();
+        let all: u128 = busy.iter().sum();
         let mut long = Long::default();
         for nth in 0..bins.len {
             for row in &rows {
@@ -183,7 +184,7 @@ impl Opened {
         columns.push(Column::f64s("exclusive_s", "s", doc, exclusive));
         let doc = "Of the time in which anything ran in the bin.";
         columns.push(Column::f64s("share_percent", "%", doc, shares));
-        let totals: Vec<u64> = rows.iter().map(total).collect();
+        let totals: Vec<u128> = rows.iter().map(total).collect();
         let shares = totals.iter().map(|&nanos| percent(nanos, all)).collect();
         let totals = Table::new(vec![
             Column::strings("name", "What ran.", rows.iter().map(|row| &row.name)),
@@ -265,7 +266,7 @@ impl Opened {
                 found.num_uneven
             ));
         }
-        found.rows.sort_by_key(|row| (u64::MAX - row.whole.sum_nanos, row.key));
+        found.rows.sort_by_key(|row| (Reverse(row.whole.sum_nanos), row.key));
         let name = |key: u32| names.get(key as usize).map_or("", String::as_str);
         let mut long = Long::default();
         let mut calls = Vec::new();
@@ -456,10 +457,11 @@ fn overlap_columns(under_way: Vec<f64>, computing: Vec<f64>, share: Vec<f64>) ->
     [under_way, computing, Column::f64s("overlap_percent", "%", doc, share)]
 }
 
-fn seconds(nanos: u64) -> f64 {
-    nanos as f64 / 1e9
+fn seconds(nanos: impl Into<u128>) -> f64 {
+    nanos.into() as f64 / 1e9
 }
 
-fn percent(part: u64, whole: u64) -> f64 {
+fn percent(part: impl Into<u128>, whole: impl Into<u128>) -> f64 {
+    let (part, whole): (u128, u128) = (part.into(), whole.into());
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 }
 }

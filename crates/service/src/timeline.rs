@@ -5,6 +5,7 @@ mod links;
 mod names;
 mod picture;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use parallax_base::{ContextIdx, Control, TimeWindow};
@@ -138,23 +139,25 @@ impl Opened {
         let exclusive = by_group(&groups, &view, &sums.nanos, |_| true);
         let calls = by_group(&groups, &view, &sums.calls, |_| true);
         let inclusive = by_group(&groups, &view, &inclusive, |row| groups.is_outermost(row));
-        let busy: u64 = sums.nanos.iter().skip(1).sum();
+        let busy: u128 = sums.nanos.iter().skip(1).sum();
         let mut order: Vec<usize> = (0..groups.len())
             .filter(|&row| {
-                let has = |column: &[u64]| column.get(row).is_some_and(|&value| value > 0);
-                has(&exclusive) || has(&calls) || has(&inclusive)
+                let has = |column: &[u128]| column.get(row).is_some_and(|&value| value > 0);
+                let is_called = calls.get(row).is_some_and(|&calls| calls > 0);
+                has(&exclusive) || is_called || has(&inclusive)
             })
             .collect();
         order.sort_by_key(|&row| {
-            let at = |column: &[u64]| column.get(row).copied().unwrap_or(0);
-            (u64::MAX - at(&exclusive), u64::MAX - at(&inclusive), row)
+            let at = |column: &[u128]| Reverse(column.get(row).copied().unwrap_or(0));
+            (at(&exclusive), at(&inclusive), row)
         });
-        let pick = |column: &[u64]| -> Vec<u64> {
+        let pick = |column: &[u128]| -> Vec<u128> {
             order.iter().map(|&row| column.get(row).copied().unwrap_or(0)).collect()
         };
-        let seconds = |nanos: Vec<u64>| nanos.into_iter().map(|n| n as f64 / 1e9).collect();
+        let seconds = |nanos: Vec<u128>| nanos.into_iter().map(|n| n as f64 / 1e9).collect();
         let exclusive = pick(&exclusive);
-        let share = |&nanos: &u64| if busy == 0 { 0.0 } else { nanos as f64 / busy as f64 * 100.0 };
+        let share =
+            |&nanos: &u128| if busy == 0 { 0.0 } else { nanos as f64 / busy as f64 * 100.0 };
         let shares = exclusive.iter().map(share).collect();
         let group_names: Vec<String> =
             order.iter().map(|&row| group_of(groups.context(row))).collect();
@@ -166,7 +169,8 @@ impl Opened {
         }
         if session.traces()?.kind() == TraceKind::Calls {
             let doc = "How often it was entered in the window.";
-            columns.push(Column::u64s("calls", "", doc, pick(&calls)));
+            let calls = order.iter().map(|&row| calls.get(row).copied().unwrap_or(0));
+            columns.push(Column::u64s("calls", "", doc, calls.collect()));
         }
         let doc = "Time in it and in nothing below.";
         columns.push(Column::f64s("exclusive_s", "s", doc, seconds(exclusive)));
@@ -327,16 +331,16 @@ fn all_tracks(
 }
 
 /// Adds a column by context up by group, over the rows that `counts` picks.
-fn by_group(
+fn by_group<T: Copy + Default + std::ops::AddAssign>(
     groups: &Groups,
     view: &TreeView,
-    column: &[u64],
+    column: &[T],
     counts: impl Fn(usize) -> bool,
-) -> Vec<u64> {
-    let mut sums = vec![0; groups.len()];
+) -> Vec<T> {
+    let mut sums = vec![T::default(); groups.len()];
     for (row, &context) in view.contexts().iter().enumerate().filter(|(row, _)| counts(*row)) {
         let sum = groups.of_row(row).and_then(|group| sums.get_mut(group));
-        if let Some((sum, value)) = sum.zip(column.get(context.idx())) {
+        if let Some((sum, &value)) = sum.zip(column.get(context.idx())) {
             *sum += value;
         }
     }

@@ -1,5 +1,6 @@
 //! Who waits for whom: the answer of `waits`.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use parallax_analysis::events::{Selection, Wait, WaitChoice, WaitKind, waits};
@@ -59,17 +60,18 @@ type Key = (WaitKind, Option<ContextIdx>, Option<u32>, Option<u32>);
 #[derive(Default)]
 struct Row {
     waits: u64,
-    waiting_nanos: u64,
+    waiting_nanos: u128,
     longest_nanos: u64,
-    in_calls_nanos: u64,
+    in_calls_nanos: u128,
 }
 
 impl Row {
     fn add(&mut self, wait: &Wait) {
         self.waits += 1;
-        self.waiting_nanos += wait.nanos();
+        self.waiting_nanos += u128::from(wait.nanos());
         self.longest_nanos = self.longest_nanos.max(wait.nanos());
-        self.in_calls_nanos += wait.call_end_nanos.saturating_sub(wait.call_start_nanos);
+        let in_call = wait.call_end_nanos.saturating_sub(wait.call_start_nanos);
+        self.in_calls_nanos += u128::from(in_call);
     }
 }
 
@@ -159,7 +161,7 @@ impl Opened {
             rows.entry(key).or_default().add(wait);
         }
         let mut rows: Vec<(Key, Row)> = rows.into_iter().collect();
-        rows.sort_by_key(|(key, row)| (u64::MAX - row.waiting_nanos, *key));
+        rows.sort_by_key(|(key, row)| (Reverse(row.waiting_nanos), *key));
         let store = session.traces()?;
         let has_calls =
             |track: &&usize| store.tracks().get(**track).is_some_and(|t| t.num_samples > 0);
@@ -201,7 +203,7 @@ impl Opened {
             let named = rows.iter().map(|(key, _)| track(key.3));
             columns.push(Column::strings("waits_for", "For whom.", named));
         }
-        let seconds = |of: fn(&Row) -> u64| -> Vec<f64> {
+        let seconds = |of: fn(&Row) -> u128| -> Vec<f64> {
             rows.iter().map(|(_, row)| of(row) as f64 / 1e9).collect()
         };
         let share = |(_, row): &(Key, Row)| match whole_nanos {
@@ -216,7 +218,7 @@ impl Opened {
         let doc = "Waiting, of the time of all chosen tracks in the window.";
         columns.push(Column::f64s("share_percent", "%", doc, rows.iter().map(share).collect()));
         let doc = "The longest of them.";
-        columns.push(Column::f64s("longest_s", "s", doc, seconds(|row| row.longest_nanos)));
+        columns.push(Column::f64s("longest_s", "s", doc, seconds(|row| row.longest_nanos.into())));
         let doc = "Time in the calls that wait, waiting or not, and in GPU work launched late.";
         columns.push(Column::f64s("in_calls_s", "s", doc, seconds(|row| row.in_calls_nanos)));
         Table::new(columns)

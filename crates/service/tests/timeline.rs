@@ -60,13 +60,14 @@ fn windows_side_by_side_have_the_time_and_the_calls_of_the_whole() {
         let window = TimeWindow::new(pair[0], pair[1]);
         let sums =
             opened.session().context_sums(&LocationChoice::All, window, &Control::new()).unwrap();
-        time += sums.nanos.iter().skip(1).sum::<u64>();
+        time += sums.nanos.iter().skip(1).sum::<u128>();
         calls += sums.calls.iter().sum::<u64>();
     }
     assert_eq!(calls, 6_132);
-    assert_eq!(time, nanos(&floats(&whole, "exclusive_s")));
+    assert_eq!(time, u128::from(nanos(&floats(&whole, "exclusive_s"))));
     for by in [StatsBy::Group, StatsBy::Context] {
-        assert_eq!(nanos(&floats(&stats(&opened, by, None), "exclusive_s")), time, "{by:?}");
+        let same = nanos(&floats(&stats(&opened, by, None), "exclusive_s"));
+        assert_eq!(u128::from(same), time, "{by:?}");
     }
 }
 
@@ -96,7 +97,8 @@ fn pictures_have_the_time_of_the_statistics_at_any_width() {
     for exponent in [9, 13, 20, 27, 40] {
         let tile = tile(&[0..1, 1..2], exponent, &keys).unwrap();
         assert_eq!(tile.cells.len(), 2 * tile.bins.len);
-        assert_eq!(tile.cells.iter().map(|cell| cell.busy_nanos).sum::<u64>(), busy, "{exponent}");
+        let of_tile: u128 = tile.cells.iter().map(|cell| cell.busy_nanos).sum();
+        assert_eq!(of_tile, u128::from(busy), "{exponent}");
         assert_eq!(tile.cells.iter().map(|cell| cell.calls).sum::<u64>(), 171_310, "{exponent}");
         assert_eq!(tile.cells.iter().map(|cell| cell.depth).max(), Some(4), "{exponent}");
         for cell in &tile.cells {
@@ -221,7 +223,7 @@ fn statistics_of_samples_are_of_the_functions_that_the_timeline_shows() {
     for function in names.functions.iter().filter(|function| function.exclusive_nanos > 0) {
         let row = rows.iter().position(|name| name == Some(&function.name));
         let seconds = row.and_then(|row| exclusive.get(row)).copied().unwrap_or(0.0);
-        assert_eq!(nanos(&[seconds]), function.exclusive_nanos, "{}", function.name);
+        assert_eq!(u128::from(nanos(&[seconds])), function.exclusive_nanos, "{}", function.name);
         found += 1;
     }
     assert!(found > 5, "{found} functions");

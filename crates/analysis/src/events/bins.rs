@@ -98,10 +98,10 @@ pub fn time_profile(
     bins: &Bins,
     key_of: &[Option<u32>],
     control: &Control,
-) -> Result<Vec<u64>, EngineError> {
+) -> Result<Vec<u128>, EngineError> {
     let store = session.traces()?;
     let len = num_keys(key_of) * bins.len;
-    let parts = in_parallel(store, &selection.tracks, control, |track, sum: &mut Vec<u64>| {
+    let parts = in_parallel(store, &selection.tracks, control, |track, sum: &mut Vec<u128>| {
         sum.resize(len, 0);
         add(session, store, track, bins, key_of, sum)
     })?;
@@ -146,7 +146,7 @@ pub(super) fn add(
     track: usize,
     bins: &Bins,
     key_of: &[Option<u32>],
-    sum: &mut [u64],
+    sum: &mut [u128],
 ) -> Result<(), EngineError> {
     let tree = session.tree();
     store.bins(track, bins.window(), bins.exponent, &mut |times| {
@@ -156,7 +156,7 @@ pub(super) fn add(
             let Some(context) = tree.by_source_id(time.context) else { continue };
             let Some(Some(key)) = key_of.get(context.idx()) else { continue };
             if let Some(sum) = sum.get_mut(*key as usize * bins.len + nth) {
-                *sum += time.nanos;
+                *sum += u128::from(time.nanos);
             }
         }
     })?;

@@ -26,7 +26,7 @@ pub struct Late {
     /// How many calls.
     pub calls: u64,
     /// Their lateness added up, in nanoseconds.
-    pub sum_nanos: u64,
+    pub sum_nanos: u128,
     /// The largest.
     pub max_nanos: u64,
 }
@@ -115,7 +115,7 @@ pub fn lateness(
                 return;
             }
             let nanos = start.saturating_sub(first);
-            let late = Late { calls: 1, sum_nanos: nanos, max_nanos: nanos };
+            let late = Late { calls: 1, sum_nanos: nanos.into(), max_nanos: nanos };
             let (whole, cells) = own
                 .entry(key)
                 .or_insert_with(|| (Late::default(), vec![Late::default(); bins.len]));
@@ -129,7 +129,7 @@ pub fn lateness(
         out.push((track, own));
         Ok(())
     })?;
-    let mut rows: HashMap<u32, (LatenessRow, u64)> = HashMap::new();
+    let mut rows: HashMap<u32, (LatenessRow, u128)> = HashMap::new();
     for (track, own) in parts.into_iter().flatten() {
         for (key, (whole, cells)) in own {
             let (row, most) = rows.entry(key).or_insert_with(|| {

@@ -18,31 +18,31 @@ use crate::balance::Distribution;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TrackTimes {
     /// Of the trace's span, what the window or bin has.
-    pub whole_nanos: u64,
+    pub whole_nanos: u128,
     /// In functions that neither wait nor belong to MPI.
-    pub computing_nanos: u64,
+    pub computing_nanos: u128,
     /// In MPI, not waiting.
-    pub communicating_nanos: u64,
+    pub communicating_nanos: u128,
     /// In functions that wait.
-    pub waiting_nanos: u64,
+    pub waiting_nanos: u128,
 }
 
 impl TrackTimes {
     /// In no function: before the first call, between calls of the outermost functions, and after
     /// the last one.
     #[must_use]
-    pub const fn outside_nanos(&self) -> u64 {
+    pub const fn outside_nanos(&self) -> u128 {
         let busy = self.computing_nanos + self.communicating_nanos + self.waiting_nanos;
         self.whole_nanos.saturating_sub(busy)
     }
 
     /// Waiting or in no function.
     #[must_use]
-    pub const fn idle_nanos(&self) -> u64 {
+    pub const fn idle_nanos(&self) -> u128 {
         self.waiting_nanos + self.outside_nanos()
     }
 
-    fn add(&mut self, activity: Activity, nanos: u64) {
+    fn add(&mut self, activity: Activity, nanos: u128) {
         match activity {
             Activity::Computing => self.computing_nanos += nanos,
             Activity::Communicating => self.communicating_nanos += nanos,
@@ -80,10 +80,10 @@ pub fn track_times(
     let window = selection.window.intersect(store.span());
     // What lasts no time in the window is not asked for, so its last moment need not be inside.
     let parts = in_parallel(store, &selection.tracks, control, |track, out: &mut Vec<_>| {
-        let mut times = TrackTimes { whole_nanos: window.nanos(), ..TrackTimes::default() };
+        let mut times = TrackTimes { whole_nanos: window.nanos().into(), ..TrackTimes::default() };
         store.sums(track, window, &mut |time| {
             if let Some(context) = tree.by_source_id(time.context) {
-                times.add(activities.of(context), time.nanos);
+                times.add(activities.of(context), time.nanos.into());
             }
         })?;
         out.push(times);
@@ -110,7 +110,7 @@ pub fn track_times_by_bin(
         let mut sums = vec![0; Activity::COUNT * bins.len];
         add(session, store, track, bins, &keys, &mut sums)?;
         let of_bin = |nth: usize| {
-            let whole_nanos = bins.inside(nth).nanos();
+            let whole_nanos = bins.inside(nth).nanos().into();
             let mut times = TrackTimes { whole_nanos, ..TrackTimes::default() };
             for activity in all {
                 let at = activity.index() as usize * bins.len + nth;
@@ -152,7 +152,7 @@ pub fn imbalance_over_time(
     let selection = Selection { tracks, window: selection.window };
     let times = track_times_by_bin(session, &selection, bins, control)?;
     let balance = |nth: usize| {
-        let nanos: Vec<u64> = times
+        let nanos: Vec<u128> = times
             .iter()
             .map(|bins| bins.get(nth).map_or(0, |times| times.computing_nanos))
             .collect();

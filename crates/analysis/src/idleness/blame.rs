@@ -60,9 +60,9 @@ pub struct ContextBlame {
     /// A function; another context only where no function is known.
     pub context: ContextIdx,
     /// While it was active itself: without what it calls.
-    pub exclusive_nanos: u64,
+    pub exclusive_nanos: u128,
     /// While it, or anything below it, was active.
-    pub inclusive_nanos: u64,
+    pub inclusive_nanos: u128,
 }
 
 /// Who keeps GPUs idle.
@@ -81,14 +81,14 @@ pub struct GpuBlame {
 impl GpuBlame {
     /// Time in which no stream of a rank was active, over all ranks, in nanoseconds.
     #[must_use]
-    pub fn idle_nanos(&self) -> u64 {
-        self.ranks.iter().fold(0, |sum, rank| sum.saturating_add(rank.idle_nanos))
+    pub fn idle_nanos(&self) -> u128 {
+        self.ranks.iter().map(|rank| u128::from(rank.idle_nanos)).sum()
     }
 
     /// The part of it in which no thread of the rank was active either.
     #[must_use]
-    pub fn nobody_nanos(&self) -> u64 {
-        self.ranks.iter().fold(0, |sum, rank| sum.saturating_add(rank.nobody_nanos))
+    pub fn nobody_nanos(&self) -> u128 {
+        self.ranks.iter().map(|rank| u128::from(rank.nobody_nanos)).sum()
     }
 
     /// A line per call with blame and one for nobody, without a context; the largest first. `path` gives the text of a call path.
@@ -101,7 +101,7 @@ impl GpuBlame {
             let at = rows.partition_point(|row| row.1 >= nobody);
             rows.insert(at, (None, nobody, nobody));
         }
-        let seconds = |nanos: u64| nanos as f64 / 1e9;
+        let seconds = |nanos: u128| nanos as f64 / 1e9;
         let id = |context| u64::from(tree.source_id(context));
         let text = |context: Option<_>| context.map_or_else(|| NOBODY.to_owned(), &path);
         Table::new(vec![
@@ -185,14 +185,14 @@ pub fn gpu_blame(session: &Session, control: &Control) -> Result<GpuBlame, Engin
     control.begin(ranks.len() as u64);
     let weight = |at: usize| ranks.get(at).map_or(0, |(_, of)| of.num_samples(store));
     let parts = threads::map(threads::ranges(ranks.len(), weight), |range| {
-        let mut nanos = vec![0_u64; tree.len()];
+        let mut nanos = vec![0_u128; tree.len()];
         let mut rows = Vec::new();
         for (group, members) in ranks.get(range).unwrap_or_default() {
             let swept = question.sweep(members, control)?;
             control.advance(1)?;
             let mut by_call: BTreeMap<ContextIdx, u64> = BTreeMap::new();
             for (context, part) in swept.parts {
-                add(&mut nanos[context.idx()], part);
+                nanos[context.idx()] += u128::from(part);
                 *by_call.entry(calls.of_context[context.idx()]).or_default() += part;
             }
             let Some(span_nanos) = swept.span_nanos else { continue };
@@ -208,13 +208,13 @@ pub fn gpu_blame(session: &Session, control: &Control) -> Result<GpuBlame, Engin
         }
         Ok::<_, EngineError>((rows, nanos))
     });
-    let mut exclusive = vec![0_u64; tree.len()];
+    let mut exclusive = vec![0_u128; tree.len()];
     let mut rows = Vec::new();
     for part in parts {
         let (more, nanos) = part?;
         rows.extend(more);
         for (sum, nanos) in exclusive.iter_mut().zip(nanos) {
-            add(sum, nanos);
+            *sum += nanos;
         }
     }
     Ok(GpuBlame {
@@ -263,16 +263,11 @@ impl Calls {
     }
 }
 
-/// Broken traces may have times that are too far apart to be added up.
-fn add(sum: &mut u64, nanos: u64) {
-    *sum = sum.saturating_add(nanos);
-}
-
 /// Adds up what moves to the same context.
-fn moved(nanos: &[u64], to: &[ContextIdx]) -> Vec<u64> {
-    let mut out = vec![0_u64; nanos.len()];
+fn moved(nanos: &[u128], to: &[ContextIdx]) -> Vec<u128> {
+    let mut out = vec![0_u128; nanos.len()];
     for (nanos, to) in nanos.iter().zip(to) {
-        add(&mut out[to.idx()], *nanos);
+        out[to.idx()] += *nanos;
     }
     out
 }
@@ -280,13 +275,13 @@ fn moved(nanos: &[u64], to: &[ContextIdx]) -> Vec<u64> {
 /// Contexts with blame, the largest first. What is `around` a context comes before it.
 fn ranked(
     tree: &ContextTree,
-    exclusive: &[u64],
+    exclusive: &[u128],
     around: impl Fn(ContextIdx) -> ContextIdx,
 ) -> Vec<ContextBlame> {
     let mut inclusive = exclusive.to_vec();
     for context in tree.iter().skip(1).rev() {
         let nanos = inclusive[context.idx()];
-        add(&mut inclusive[around(context).idx()], nanos);
+        inclusive[around(context).idx()] += nanos;
     }
     let mut rows: Vec<ContextBlame> = tree
         .iter()

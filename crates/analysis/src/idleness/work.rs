@@ -72,13 +72,13 @@ fn traced(session: &Session, control: &Control) -> Result<ByContext, EngineError
     let Some(store) = session.experiment().traces.as_deref() else { return Ok(out) };
     let is_idle = gpu::idle_contexts(tree);
     for (group, members) in groups::with_gpus(session, store)? {
-        let mut nanos: BTreeMap<ContextIdx, u64> = BTreeMap::new();
+        let mut nanos: BTreeMap<ContextIdx, u128> = BTreeMap::new();
         for track in members.streams {
             control.check()?;
             store.sums(track, TimeWindow::ALL, &mut |time| {
                 let known = tree.by_source_id(time.context).filter(|_| time.context != 0);
                 if let Some(context) = known.filter(|context| !is_idle[context.idx()]) {
-                    *nanos.entry(context).or_default() += time.nanos;
+                    *nanos.entry(context).or_default() += u128::from(time.nanos);
                 }
             })?;
         }

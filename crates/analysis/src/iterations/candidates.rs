@@ -250,7 +250,7 @@ pub(super) fn of_order(
     tree: &ContextTree,
     tracks: &[ByContext],
     wanted: &[bool],
-    inclusive: &[u64],
+    inclusive: &[u128],
     active_nanos: u64,
     origin: Origin,
 ) -> (Tried, Option<String>) {

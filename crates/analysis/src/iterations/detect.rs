@@ -202,17 +202,17 @@ pub(super) fn inclusive(
     session: &Session,
     tracks: impl Iterator<Item = usize>,
     window: TimeWindow,
-) -> Result<Vec<u64>, EngineError> {
+) -> Result<Vec<u128>, EngineError> {
     let store = session.traces()?;
     let tree = session.tree();
     let idle = super::stretches::idle_contexts(tree);
-    let mut nanos = vec![0_u64; tree.len()];
+    let mut nanos = vec![0_u128; tree.len()];
     for track in tracks {
         store.sums(track, window, &mut |time| {
             let context = tree.by_source_id(time.context).map(ContextIdx::idx);
             let context = context.filter(|&at| idle.get(at) == Some(&false));
             if let Some(slot) = context.and_then(|at| nanos.get_mut(at)) {
-                *slot += time.nanos;
+                *slot += u128::from(time.nanos);
             }
         })?;
     }
@@ -221,7 +221,7 @@ pub(super) fn inclusive(
 }
 
 /// Turns time in contexts alone into time in them and in what they call.
-pub(super) fn add_up(tree: &ContextTree, nanos: &mut [u64]) {
+pub(super) fn add_up(tree: &ContextTree, nanos: &mut [u128]) {
     // Parents lie before their children.
     for context in tree.iter().rev() {
         let own = nanos.get(context.idx()).copied().unwrap_or(0);
@@ -233,7 +233,7 @@ pub(super) fn add_up(tree: &ContextTree, nanos: &mut [u64]) {
 }
 
 /// Contexts that may mark iterations: those with some time that are not inside of MPI.
-fn wanted(tree: &ContextTree, inclusive: &[u64], is_exact: bool) -> Vec<bool> {
+fn wanted(tree: &ContextTree, inclusive: &[u128], is_exact: bool) -> Vec<bool> {
     let total = inclusive.first().copied().unwrap_or(0) as f64;
     let is_mpi: Vec<bool> =
         tree.functions().iter().map(|f| crate::mpi_routine(&f.name).is_some()).collect();
@@ -359,7 +359,7 @@ struct About<'a> {
     tree: &'a ContextTree,
     homes: Homes,
     /// Time by position in the tree.
-    inclusive: &'a [u64],
+    inclusive: &'a [u128],
     is_calls: bool,
     interval_nanos: Option<u64>,
     /// Contexts with too little time to say that there are iterations; these may begin with one.
@@ -560,7 +560,7 @@ fn is_mpi(tree: &ContextTree, context: ContextIdx) -> bool {
 /// the first that is a function, and of kernels the innermost.
 fn named(
     tree: &ContextTree,
-    inclusive: &[u64],
+    inclusive: &[u128],
     marker: &Candidate,
     strong: &[&&Candidate],
 ) -> ContextIdx {

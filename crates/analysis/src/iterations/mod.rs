@@ -183,7 +183,8 @@ impl Iterations {
     /// Length of an iteration in nanoseconds: mean over the tracks.
     #[must_use]
     pub fn mean_nanos(&self, iteration: usize) -> f64 {
-        let nanos: u64 = self.bounds.iter().map(|bounds| length(bounds, iteration)).sum();
+        let each = self.bounds.iter().map(|bounds| u128::from(length(bounds, iteration)));
+        let nanos: u128 = each.sum();
         nanos as f64 / self.bounds.len().max(1) as f64
     }
 

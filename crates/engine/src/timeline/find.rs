@@ -36,7 +36,7 @@ pub struct DurationBin {
     /// How many calls.
     pub calls: u64,
     /// What they take together, in nanoseconds.
-    pub nanos: u64,
+    pub nanos: u128,
 }
 
 /// What was found.
@@ -45,7 +45,7 @@ pub struct Found {
     /// How many were found.
     pub calls: u64,
     /// What they take together, in nanoseconds.
-    pub nanos: u64,
+    pub nanos: u128,
     /// The first of them, in the order that was asked for.
     pub rows: Vec<CallRow>,
     /// All calls of the contexts, whatever they take, from the shortest; bins without calls are
@@ -59,9 +59,9 @@ const BINS: usize = 65;
 /// What one thread found.
 struct Part {
     calls: u64,
-    nanos: u64,
+    nanos: u128,
     best: BinaryHeap<(Reverse<(u64, u64)>, Ranked)>,
-    bins: [(u64, u64); BINS],
+    bins: [(u64, u128); BINS],
 }
 
 /// A row that is ordered by its track and start, so that equal durations come in a fixed order.
@@ -128,16 +128,16 @@ impl Session {
             Ok(part)
         });
         let mut found = Found::default();
-        let mut bins = [(0_u64, 0_u64); BINS];
+        let mut bins = [(0_u64, 0_u128); BINS];
         let mut rows: Vec<(Reverse<(u64, u64)>, Ranked)> = Vec::new();
         for part in parts {
             let part: Part = part.map_err(|error: EngineError| error)?;
             found.calls += part.calls;
-            found.nanos = found.nanos.saturating_add(part.nanos);
+            found.nanos += part.nanos;
             rows.extend(part.best);
             for (sum, more) in bins.iter_mut().zip(part.bins) {
                 sum.0 += more.0;
-                sum.1 = sum.1.saturating_add(more.1);
+                sum.1 += more.1;
             }
         }
         rows.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
@@ -161,13 +161,13 @@ impl Part {
         let bin = nanos.checked_ilog2().map_or(0, |power| power as usize + 1);
         if let Some((calls, sum)) = self.bins.get_mut(bin) {
             *calls += 1;
-            *sum = sum.saturating_add(nanos);
+            *sum += u128::from(nanos);
         }
         if nanos < question.min_nanos || nanos > question.max_nanos {
             return;
         }
         self.calls += 1;
-        self.nanos = self.nanos.saturating_add(nanos);
+        self.nanos += u128::from(nanos);
         // What comes first has the greatest rank, so that it is the smallest reversed.
         let rank = if question.is_longest_first {
             (nanos, u64::MAX - row.start_nanos)

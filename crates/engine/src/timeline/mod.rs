@@ -58,7 +58,8 @@ pub struct ContextSums {
     pub calls: Vec<u64>,
     /// Nanoseconds during which each was the active one. The root has the time in which nothing
     /// ran between the first and the last call of a track.
-    pub nanos: Vec<u64>,
+    /// Over 100,000 tracks of 51 hours this is more than 64 bits.
+    pub nanos: Vec<u128>,
 }
 
 impl ContextSums {
@@ -102,7 +103,7 @@ impl Session {
                 store.sums(track, window, &mut |time| {
                     let Some(context) = tree.by_source_id(time.context) else { return };
                     if let Some(nanos) = sums.nanos.get_mut(context.idx()) {
-                        *nanos += time.nanos;
+                        *nanos += u128::from(time.nanos);
                     }
                     if let Some(calls) = sums.calls.get_mut(context.idx()) {
                         *calls += time.calls;

@@ -91,9 +91,9 @@ pub struct TileCell {
     /// it asks for ran.
     pub dominant: Option<u32>,
     /// Time of it.
-    pub dominant_nanos: u64,
+    pub dominant_nanos: u128,
     /// Time in which anything that the question asks for ran.
-    pub busy_nanos: u64,
+    pub busy_nanos: u128,
     /// How often contexts were entered.
     pub calls: u64,
     /// Depth of the deepest context that was active or entered; 0 where none was.
@@ -102,7 +102,7 @@ pub struct TileCell {
 
 impl TileCell {
     /// Makes `key` the dominant one if it has more time; of equal times the smaller number wins.
-    fn offer(&mut self, key: u32, nanos: u64) {
+    fn offer(&mut self, key: u32, nanos: u128) {
         let is_more = self.dominant.is_none_or(|known| {
             nanos > self.dominant_nanos || (nanos == self.dominant_nanos && key < known)
         });
@@ -252,13 +252,13 @@ impl Painter<'_> {
         // Time by key and bin of all tracks; only keys that are there have a line.
         let mut line_of = vec![NO_LINE; self.num_keys];
         let mut lines: Vec<(u32, Vec<u64>)> = Vec::new();
-        let mut rest: BTreeMap<(u32, usize), u64> = BTreeMap::new();
+        let mut rest: BTreeMap<(u32, usize), u128> = BTreeMap::new();
         let len = row.len();
         for track in tracks {
             self.view.visit(track, row, &mut |_, at, key, nanos| {
                 let Some(line) = line_of.get_mut(key as usize) else { return };
                 if *line == NO_LINE && lines.len() >= MOST_LINES {
-                    *rest.entry((key, at)).or_insert(0) += nanos;
+                    *rest.entry((key, at)).or_insert(0) += u128::from(nanos);
                     return;
                 }
                 if *line == NO_LINE {
@@ -266,14 +266,19 @@ impl Painter<'_> {
                     lines.push((key, vec![0; len]));
                 }
                 if let Some(sum) = lines.get_mut(*line).and_then(|(_, line)| line.get_mut(at)) {
-                    *sum += nanos;
+                    // What 64 bits cannot hold is kept beside the line.
+                    let (more, is_over) = sum.overflowing_add(nanos);
+                    *sum = more;
+                    if is_over {
+                        *rest.entry((key, at)).or_insert(0) += 1 << u64::BITS;
+                    }
                 }
             })?;
             control.advance(1)?;
         }
         for (key, line) in lines {
-            for (cell, nanos) in row.iter_mut().zip(line) {
-                cell.offer(key, nanos);
+            for (at, (cell, nanos)) in row.iter_mut().zip(line).enumerate() {
+                cell.offer(key, u128::from(nanos) + rest.remove(&(key, at)).unwrap_or(0));
             }
         }
         for ((key, at), nanos) in rest {
@@ -299,7 +304,7 @@ impl View<'_> {
                 let Ok(at) = usize::try_from(bin.wrapping_sub(first)) else { continue };
                 let Some((key, depth)) = self.shown.get(time.context) else { continue };
                 let Some(cell) = row.get_mut(at).filter(|_| key != NO_KEY) else { continue };
-                cell.busy_nanos += time.nanos;
+                cell.busy_nanos += u128::from(time.nanos);
                 cell.calls += time.calls;
                 cell.depth = cell.depth.max(depth);
                 dominant(row, at, key, time.nanos);
@@ -311,7 +316,7 @@ impl View<'_> {
 
 /// Time by key in one bin; reused from bin to bin.
 struct KeySums {
-    nanos: Vec<u64>,
+    nanos: Vec<u128>,
     touched: Vec<u32>,
 }
 
@@ -325,7 +330,7 @@ impl KeySums {
         if *sum == 0 {
             self.touched.push(key);
         }
-        *sum += nanos;
+        *sum += u128::from(nanos);
     }
 
     /// Decides the cell and begins the next bin.

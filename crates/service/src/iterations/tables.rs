@@ -215,7 +215,9 @@ impl Found<'_> {
         let nanos = map_of(session, self.iterations, &units, wanted, control)?;
         let num = self.iterations.len().max(1);
         let num_locations = self.iterations.streams.len().max(1);
-        let sum = |iteration: usize| nanos.iter().skip(iteration).step_by(num).sum::<u64>();
+        let sum = |iteration: usize| -> u128 {
+            nanos.iter().skip(iteration).step_by(num).map(|&nanos| u128::from(nanos)).sum()
+        };
         let means: Vec<f64> =
             (0..num).map(|iteration| sum(iteration) as f64 / num_locations as f64).collect();
         let difference = |at: usize| {

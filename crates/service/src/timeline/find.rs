@@ -144,8 +144,14 @@ impl Opened {
                 bins.iter().map(|bin| bin.nanos as f64).collect(),
             ),
         ]);
-        let value =
-            FindAnswer { total: found.calls, total_nanos: found.nanos, rows: table, histogram };
+        let total_nanos = u64::try_from(found.nanos).unwrap_or_else(|_| {
+            notes.push(format!(
+                "the calls take {} ns together; the total is cut at 2^64 - 1 ns",
+                found.nanos
+            ));
+            u64::MAX
+        });
+        let value = FindAnswer { total: found.calls, total_nanos, rows: table, histogram };
         Ok(Answer { value, notes })
     }
 }

@@ -27,7 +27,7 @@ pub struct TimelineKey {
     /// Of a function, the number of its group.
     pub group: u32,
     /// Time in it and in nothing below over the whole trace, in nanoseconds.
-    pub exclusive_nanos: u64,
+    pub exclusive_nanos: u128,
     /// How often it was entered.
     pub calls: u64,
 }
@@ -138,9 +138,8 @@ impl Opened {
             }
             let Some(key) = functions.get_mut(function as usize) else { continue };
             if let Some(sums) = &sums {
-                let at = |column: &[u64]| column.get(context.idx()).copied().unwrap_or(0);
-                key.exclusive_nanos += at(&sums.nanos);
-                key.calls += at(&sums.calls);
+                key.exclusive_nanos += sums.nanos.get(context.idx()).copied().unwrap_or(0);
+                key.calls += sums.calls.get(context.idx()).copied().unwrap_or(0);
             }
         }
         for function in &functions {

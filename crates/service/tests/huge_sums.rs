@@ -1,0 +1,193 @@
+//! Times over many locations that 64 bits of nanoseconds cannot hold (584 years, such as 100,000
+//! locations that run for 51 hours) are right to the digit, and what is cut is said.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use parallax_base::{Folder, MemorySink, TimeWindow};
+use parallax_engine::{LocationChoice, Table, TileQuestion, call_depths};
+use parallax_import::events::{Conversion, TrackIdentity};
+use parallax_model::IdentityKind;
+use parallax_service::analysis::idleness::gpu_blame;
+use parallax_service::analysis::report::FindingKind;
+use parallax_service::{
+    Control, CriticalPathBy, CriticalPathRequest, FindRequest, IterationsRequest, OpenLimits,
+    Opened, OverTimeBy, OverTimeRequest, OverTimeWhat, StatsBy, StatsRequest, WaitsBy,
+    WaitsRequest, open,
+};
+
+const RANKS: u64 = 16;
+/// Nanoseconds of the part of each rank in which it works; 16 of them are more than 2^64.
+const WORK: u64 = (1 << 61) + 12_345;
+/// Of the part in which all but the last rank wait.
+const WAIT: u64 = (1 << 60) + 77;
+
+fn opened(tracks: &[(Vec<(IdentityKind, u64)>, Vec<(u64, u64, &str)>)]) -> Opened {
+    let sink = MemorySink::new();
+    let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
+    for (identity, calls) in tracks {
+        let identity = identity.clone();
+        let track = conversion.track(TrackIdentity { identity, ..TrackIdentity::default() });
+        for (start, end, name) in calls {
+            let group = if name.starts_with("MPI_") { "MPI" } else { "USER" };
+            let function = conversion.function(name, group);
+            let builder = conversion.builder(track).unwrap();
+            builder.enter(*start, function);
+            builder.leave(*end, None);
+        }
+    }
+    conversion.finish().unwrap();
+    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("memory"));
+    open(&folder, &OpenLimits::default()).unwrap()
+}
+
+/// Ranks that work for as long, and then wait for the last one, which works for longer.
+fn waiting_ranks() -> Opened {
+    let end = 1000 + WORK + WAIT;
+    let tracks: Vec<_> = (0..RANKS)
+        .map(|rank| {
+            let enter = if rank + 1 == RANKS { end } else { 1000 + WORK };
+            let identity = vec![(IdentityKind::Rank, rank), (IdentityKind::Thread, 0)];
+            (identity, vec![(1000, enter, "work"), (enter, end + 10, "MPI_Barrier")])
+        })
+        .collect();
+    opened(&tracks)
+}
+
+/// In `work`, on all ranks together.
+const WORKED: u128 = WORK as u128 * RANKS as u128 + WAIT as u128;
+/// In `MPI_Barrier`.
+const IN_MPI: u128 = WAIT as u128 * (RANKS as u128 - 1) + 10 * RANKS as u128;
+
+fn floats(table: &Table, name: &str) -> Vec<f64> {
+    let batch = table.to_record_batch();
+    batch.column_by_name(name).unwrap().as_primitive::<Float64Type>().values().to_vec()
+}
+
+/// Seconds, as a table has them.
+fn seconds(nanos: u128) -> f64 {
+    nanos as f64 / 1e9
+}
+
+fn near(found: f64, expected: f64) {
+    assert!((found / expected - 1.0).abs() < 1e-12, "{found} is not {expected}");
+}
+
+#[test]
+fn sums_by_context_and_pictures_are_exact() {
+    assert!(WORKED > u128::from(u64::MAX));
+    let opened = waiting_ranks();
+    let session = opened.session();
+    let tree = session.tree();
+    let all = LocationChoice::All;
+    let sums = session.context_sums(&all, TimeWindow::ALL, &Control::new()).unwrap();
+    let of = |name: &str| -> u128 {
+        let named = tree.iter().filter(|&context| tree.label(context) == name);
+        named.map(|context| sums.nanos[context.idx()]).sum()
+    };
+    assert_eq!((of("work"), of("MPI_Barrier")), (WORKED, IN_MPI));
+    // The picture with all ranks in one row, in few bins.
+    let keys: Vec<Option<u32>> =
+        tree.iter().map(|context| tree.function(context).map(|f| f.get())).collect();
+    let depths = call_depths(tree);
+    let question = TileQuestion {
+        rows: &[0..16],
+        window: TimeWindow::ALL,
+        exponent: 62,
+        key_of: &keys,
+        depth_of: &depths,
+    };
+    let tile = session.tile(&question, &Control::new()).unwrap();
+    assert_eq!(tile.cells.iter().map(|cell| cell.busy_nanos).sum::<u128>(), WORKED + IN_MPI);
+    assert_eq!(tile.cells[0].dominant_nanos, WORKED);
+    let names = opened.timeline_names(&Control::new()).unwrap();
+    assert_eq!(
+        (names.functions[0].name.as_str(), names.functions[0].exclusive_nanos),
+        ("work", WORKED)
+    );
+}
+
+#[test]
+fn answers_of_all_analyses_hold_such_sums() {
+    let opened = waiting_ranks();
+    let control = Control::new();
+    let request = StatsRequest { by: StatsBy::Function, ..StatsRequest::default() };
+    let stats = opened.stats(&request, &control).unwrap().value;
+    assert_eq!(floats(&stats, "exclusive_s"), [seconds(WORKED), seconds(IN_MPI)]);
+    near(floats(&stats, "share_percent")[0], WORKED as f64 / (WORKED + IN_MPI) as f64 * 100.0);
+
+    let waited = u128::from(WAIT) * (u128::from(RANKS) - 1);
+    for by in [WaitsBy::Function, WaitsBy::Context] {
+        let request = WaitsRequest { by, ..WaitsRequest::default() };
+        let waits = opened.waits(&request, &control).unwrap().value;
+        near(floats(&waits, "waiting_s")[0], seconds(waited));
+        near(floats(&waits, "in_calls_s")[0], seconds(waited + 10 * (u128::from(RANKS) - 1)));
+    }
+    for what in [OverTimeWhat::Profile, OverTimeWhat::Idle, OverTimeWhat::Lateness] {
+        let request = OverTimeRequest {
+            profiles: None,
+            window: None,
+            what,
+            bins: 2,
+            by: OverTimeBy::Function,
+        };
+        let found = opened.over_time(&request, &control).unwrap().value;
+        if what == OverTimeWhat::Profile {
+            assert_eq!(floats(&found.totals, "exclusive_s"), [seconds(WORKED), seconds(IN_MPI)]);
+        }
+    }
+    let request =
+        CriticalPathRequest { by: CriticalPathBy::Function, ..CriticalPathRequest::default() };
+    let path = opened.critical_path(&request, &control).unwrap().value;
+    near(floats(&path.table, "all_locations_s")[0], seconds(WORKED));
+
+    let report = opened.diagnose(None, &control).unwrap().value;
+    near(report.program_total, seconds(WORKED + IN_MPI));
+    let found = report.findings.iter().find(|f| f.kind == FindingKind::Waiting).unwrap();
+    near(found.evidence[0].value, seconds(waited));
+    opened.iterations(&IterationsRequest::default(), &control).unwrap();
+}
+
+#[test]
+fn totals_of_found_calls_say_where_they_are_cut() {
+    let opened = waiting_ranks();
+    let find = |max_nanos| {
+        let request = FindRequest { max_nanos, ..FindRequest::default() };
+        opened.find(&request, &Control::new()).unwrap()
+    };
+    let all = find(None);
+    assert_eq!(all.value.total_nanos, u64::MAX);
+    let note = format!("the calls take {} ns together", WORKED + IN_MPI);
+    assert!(all.notes.iter().any(|said| said.starts_with(&note)), "{:?}", all.notes);
+    near(floats(&all.value.histogram, "total_ns").iter().sum(), (WORKED + IN_MPI) as f64);
+    let short = find(Some(10));
+    assert_eq!((short.value.total_nanos, short.notes.len()), (10, 0), "{:?}", short.notes);
+}
+
+#[test]
+fn idle_time_of_gpus_is_blamed_to_the_digit() {
+    const SPAN: u64 = 1 << 62;
+    let tracks: Vec<_> = (0..RANKS)
+        .flat_map(|rank| {
+            let of = |kind, nth| vec![(IdentityKind::Rank, rank), (kind, nth)];
+            [
+                (of(IdentityKind::Thread, 0), vec![(0, SPAN, "prepare")]),
+                (
+                    of(IdentityKind::GpuStream, 1),
+                    vec![(0, 100, "kernel"), (SPAN - 7, SPAN, "kernel")],
+                ),
+            ]
+        })
+        .collect();
+    let opened = opened(&tracks);
+    let blame = gpu_blame(opened.session(), &Control::new()).unwrap();
+    let idle = u128::from(SPAN - 107) * u128::from(RANKS);
+    assert!(idle > u128::from(u64::MAX));
+    assert_eq!((blame.idle_nanos(), blame.nobody_nanos()), (idle, 0));
+    assert_eq!(blame.calls.len(), 1);
+    assert_eq!((blame.calls[0].exclusive_nanos, blame.calls[0].inclusive_nanos), (idle, idle));
+    opened.diagnose(None, &Control::new()).unwrap();
+}
