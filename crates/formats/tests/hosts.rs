@@ -101,6 +101,21 @@ fn other_files_are_refused_with_what_they_are() {
     assert!(read(b"a\n\xff", "f").unwrap_err().to_string().starts_with("f, line 2: this is not"));
 }
 
+/// A few bytes that multiply to many names are refused, with the line and the list.
+#[test]
+fn lists_that_multiply_are_refused_over_the_whole_file() {
+    let lists = |names: u32| -> String {
+        (0..5).map(|nth| format!("SwitchName=s{nth} Nodes=n{nth}x[0-9][1-{names}]\n")).collect()
+    };
+    let found = read(lists(10_000).as_bytes(), "f").unwrap();
+    assert_eq!(found.hosts.len(), 500_000);
+    let text = lists(15_000);
+    assert!(text.len() < 185, "{}", text.len());
+    let error = read(text.as_bytes(), "f").unwrap_err().to_string();
+    assert!(error.starts_with("f, line 4: with \"n3x[0-9][1-15000]\""), "{error}");
+    assert!(error.contains("more than 524288 names"), "{error}");
+}
+
 #[test]
 fn systems_are_described_in_a_few_lines() {
     let text = "name = mine\nnode = r{rack}-c{chassis}  # as on the labels\nracks-per-group = 4\n";

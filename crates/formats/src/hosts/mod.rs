@@ -15,7 +15,7 @@ mod table;
 
 use std::net::Ipv4Addr;
 
-pub use hostlist::expand;
+pub use hostlist::{MAX_LISTED, expand};
 pub use system::{MAX_PARTS, NamePart, SystemText, read_system};
 
 /// What a host table may be at most: beyond any machine, and small in memory.

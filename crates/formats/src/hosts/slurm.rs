@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{HostError, HostFile, HostFormat, HostRecord, expand, lines, push};
+use super::hostlist::{Room, expand_within};
+use super::{HostError, HostFile, HostFormat, HostRecord, lines, push};
 
 #[derive(Default)]
 struct Entry {
@@ -15,6 +16,7 @@ struct Entry {
 
 pub(super) fn read(text: &str, file: &str) -> Result<HostFile, HostError> {
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
+    let mut room = Room::default();
     for (line, content) in lines(text).filter(|(_, content)| !content.is_empty()) {
         let mut entry = Entry { line, ..Entry::default() };
         let mut name = None;
@@ -23,7 +25,7 @@ pub(super) fn read(text: &str, file: &str) -> Result<HostFile, HostError> {
             let (key, value) = word
                 .split_once('=')
                 .ok_or_else(|| wrong(format!("expected Name=value, found {word:?}")))?;
-            let listed = || expand(value).map_err(wrong);
+            let mut listed = || expand_within(value, &mut room).map_err(wrong);
             match key.to_ascii_lowercase().as_str() {
                 "switchname" => name = Some(value.to_owned()),
                 "blockname" => {
