@@ -181,9 +181,10 @@ test("two clicks look closer, a drag takes a reference elsewhere, a click on it 
   await press(page, circle);
   await press(page, shown(page).nth(2));
   for (let deep = 0; deep < 3; deep += 1) {
+    const before = await counted(page, "nodes");
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("Enter");
-    await page.waitForTimeout(300);
+    await expect.poll(() => counted(page, "nodes")).toBeGreaterThan(before);
   }
   await expect.poll(() => counted(page, "links")).toBeGreaterThan(links);
   expect(Math.round((await placeOf(circle)).x)).toBeGreaterThan(0);
