@@ -255,6 +255,20 @@ impl ContextTreeBuilder {
     }
 }
 
+#[cfg(debug_assertions)]
+static STEPS_UP: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+/// How often this process asked any tree for a parent. Tests of deep trees compare it for two
+/// depths, because what walks up from every context is quadratic in the depth. Builds without debug
+/// assertions do not count; `None` there.
+#[must_use]
+pub fn steps_up() -> Option<u64> {
+    #[cfg(debug_assertions)]
+    return Some(STEPS_UP.load(std::sync::atomic::Ordering::Relaxed));
+    #[cfg(not(debug_assertions))]
+    None
+}
+
 impl ContextTree {
     /// The root: the whole execution.
     pub const ROOT: ContextIdx = ContextIdx::new(0);
@@ -308,6 +322,8 @@ impl ContextTree {
     /// The parent; `None` for the root.
     #[must_use]
     pub fn parent(&self, context: ContextIdx) -> Option<ContextIdx> {
+        #[cfg(debug_assertions)]
+        STEPS_UP.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let parent = self.parent[context.idx()];
         (parent != NONE).then(|| ContextIdx::new(parent))
     }

@@ -23,6 +23,7 @@ pub use activation::{
 };
 pub use context::{
     ContextKind, ContextTree, ContextTreeBuilder, Function, Module, Node, Relation, SourceFile,
+    steps_up,
 };
 pub use experiment::{Experiment, Metadata};
 pub use location::{IdentityKind, LocationCatalog, LocationCatalogBuilder};

@@ -151,6 +151,8 @@ pub(super) struct Presence {
     /// Members that have samples at all.
     sampled: Vec<bool>,
     rule: MemberRule,
+    /// The children of the root, in order.
+    entries: Vec<ContextIdx>,
 }
 
 impl Presence {
@@ -163,8 +165,9 @@ impl Presence {
         control: &Control,
     ) -> Result<Self, EngineError> {
         let sampled: Vec<bool> = members.list.iter().map(|member| member.has_samples).collect();
-        let mut out = Self { by_entry: None, sampled, rule: request.members };
         let tree = session.tree();
+        let entries = tree.children(ContextTree::ROOT).collect();
+        let mut out = Self { by_entry: None, sampled, rule: request.members, entries };
         let metric = session.experiment().metrics.get(request.metric);
         let (MemberRule::Ran, Grouping::Location, Some(id)) =
             (request.members, request.grouping, metric.id_in(&Scope::Inclusive))
@@ -172,7 +175,7 @@ impl Presence {
             return Ok(out);
         };
         let mut entries: Vec<ContextIdx> =
-            contexts.filter_map(|context| entry_of(tree, context)).collect();
+            contexts.filter_map(|context| out.entry_of(context)).collect();
         entries.sort_unstable();
         entries.dedup();
         let mut by_entry: HashMap<ContextIdx, Vec<bool>> =
@@ -191,14 +194,14 @@ impl Presence {
     }
 
     /// Whether `member` counts in a row over `contexts` when it spent nothing there.
-    pub(super) fn counts(&self, tree: &ContextTree, contexts: &[ContextIdx]) -> Vec<bool> {
+    pub(super) fn counts(&self, contexts: &[ContextIdx]) -> Vec<bool> {
         match (self.rule, &self.by_entry) {
             (MemberRule::StoredOnly, _) => vec![false; self.sampled.len()],
             (MemberRule::Ran, None) => self.sampled.clone(),
             (MemberRule::Ran, Some(by_entry)) => {
                 let mut entries = BTreeSet::new();
                 for &context in contexts {
-                    match entry_of(tree, context) {
+                    match self.entry_of(context) {
                         Some(entry) => entries.insert(entry),
                         None => return self.sampled.clone(),
                     };
@@ -213,12 +216,10 @@ impl Presence {
             }
         }
     }
-}
-
-/// The outermost context that holds `context`: a child of the root. `None` for the root itself.
-fn entry_of(tree: &ContextTree, context: ContextIdx) -> Option<ContextIdx> {
-    std::iter::once(context)
-        .chain(tree.ancestors(context))
-        .take_while(|&above| above != ContextTree::ROOT)
-        .last()
+    /// The outermost context that holds `context`: a child of the root. `None` for the root itself.
+    fn entry_of(&self, context: ContextIdx) -> Option<ContextIdx> {
+        // Contexts are in depth-first order, so each lies below the last entry before it.
+        let at = self.entries.partition_point(|&entry| entry <= context);
+        self.entries.get(at.checked_sub(1)?).copied()
+    }
 }

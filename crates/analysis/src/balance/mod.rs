@@ -285,7 +285,6 @@ fn compute(
     control: &Control,
 ) -> Result<Balance, EngineError> {
     let x = session.experiment();
-    let tree = session.tree();
     let id = value_id(session, request)?;
     let members = Members::new(&x.locations, &request.locations, request.grouping);
     let parts = SliceParts { locations: &members.locations, metric: id };
@@ -331,7 +330,7 @@ fn compute(
         rows.extend(
             threads::map(work, |row| {
                 let values = cells.get(row * width..(row + 1) * width).unwrap_or_default();
-                finish(tree, request, &plans[row], values, &presence)
+                finish(request, &plans[row], values, &presence)
             })
             .into_iter()
             .flatten(),
@@ -358,7 +357,6 @@ fn sort(rows: &mut [BalanceRow]) {
 
 /// The row of `values`, one per member; `None` when nobody has any.
 fn finish(
-    tree: &ContextTree,
     request: &BalanceRequest,
     plan: &RowPlan,
     values: &[f64],
@@ -367,7 +365,7 @@ fn finish(
     if values.iter().all(|value| *value == 0.0) {
         return None;
     }
-    let counts = presence.counts(tree, &plan.subject);
+    let counts = presence.counts(&plan.subject);
     let present: Vec<Slow> = (0..)
         .zip(values.iter().zip(&counts))
         .filter(|(_, (value, counts))| **counts || **value != 0.0)

@@ -169,18 +169,46 @@ pub(super) fn without_helpers(tree: &ContextTree, classes: &Classes, costs: &Cos
     }
 }
 
-/// The nearest function of the program around a boundary that is not a mere wrapper of the same
-/// name (`hypre_MPI_Waitall` around `MPI_Waitall`); `None` right below an entry.
-pub(super) fn caller(
-    tree: &ContextTree,
-    classes: &Classes,
-    boundary: &Boundary,
-) -> Option<ContextIdx> {
-    tree.ancestors(boundary.context).find(|&above| {
-        tree.kind(above) == ContextKind::Function
-            && classes.of_context.get(above.idx()) == Some(&CostClass::Application)
-            && !tree.function_name(above).is_some_and(|name| name.contains(&boundary.name))
-    })
+/// Who calls the functions by which classes begin.
+pub(super) struct Callers<'a> {
+    tree: &'a ContextTree,
+    classes: &'a Classes,
+    /// By context and name of a boundary below it, the caller at the context or above. Without it,
+    /// many boundaries below a deep chain would each walk up the whole chain.
+    known: HashMap<(ContextIdx, &'a str), Option<ContextIdx>>,
+}
+
+impl<'a> Callers<'a> {
+    pub(super) fn new(tree: &'a ContextTree, classes: &'a Classes) -> Self {
+        Self { tree, classes, known: HashMap::new() }
+    }
+
+    /// The nearest function of the program around a boundary that is not a mere wrapper of the same
+    /// name (`hypre_MPI_Waitall` around `MPI_Waitall`); `None` right below an entry.
+    pub(super) fn of(&mut self, boundary: &'a Boundary) -> Option<ContextIdx> {
+        let name = boundary.name.as_str();
+        let mut found = None;
+        let mut walked = Vec::new();
+        for above in self.tree.ancestors(boundary.context) {
+            if let Some(known) = self.known.get(&(above, name)) {
+                found = *known;
+                break;
+            }
+            walked.push(above);
+            if self.is_caller(above, name) {
+                found = Some(above);
+                break;
+            }
+        }
+        self.known.extend(walked.into_iter().map(|above| ((above, name), found)));
+        found
+    }
+
+    fn is_caller(&self, context: ContextIdx, name: &str) -> bool {
+        self.tree.kind(context) == ContextKind::Function
+            && self.classes.of_context.get(context.idx()) == Some(&CostClass::Application)
+            && !self.tree.function_name(context).is_some_and(|own| own.contains(name))
+    }
 }
 
 /// Locations whose values are looked at to see what one sample adds.

@@ -13,7 +13,7 @@ use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextKind, ContextTree};
 
 use super::classes::CostClass;
-use super::costs::caller;
+use super::costs::Callers;
 use super::words::{
     amount, correlation, function_expression, members_words, metric_words, percents, sentence,
 };
@@ -389,9 +389,10 @@ impl Facts<'_> {
     fn top_caller(&self, is_in: impl Fn(CostClass, &str) -> bool) -> Option<(String, f64)> {
         let tree = self.tree();
         let mut by_name: BTreeMap<String, f64> = BTreeMap::new();
+        let mut callers = Callers::new(tree, &self.classes);
         for (boundary, own) in self.classes.boundaries.iter().zip(&self.class_costs.own) {
             if is_in(boundary.inside, &boundary.name)
-                && let Some(caller) = caller(tree, &self.classes, boundary)
+                && let Some(caller) = callers.of(boundary)
             {
                 let name = normalised_name(&tree.label(caller)).into_owned();
                 *by_name.entry(name).or_default() += own;
@@ -457,18 +458,18 @@ impl Facts<'_> {
         &self,
         report: &Report,
         uneven: &mut Vec<Uneven<'_>>,
-        control: &Control,
         limits: &mut Vec<String>,
+        control: &Control,
     ) -> Result<Option<Finding>, EngineError> {
         let is_mpi = |class: CostClass| matches!(class, CostClass::Mpi(_));
         let percent = self.percent(self.class_costs.of(is_mpi));
         let group = self.group(report, FindingKind::Mpi, "MPI", percent, "balance", is_mpi);
         let (Some(mut finding), Some(balance)) = (group, &report.balance) else { return Ok(None) };
-        // Of all that is uneven, what comes first and makes others wait.
         if uneven.is_empty() {
             return Ok(Some(finding));
         }
         let mpi = self.mpi_of_members(balance, limits, control)?;
+        // Of all that is uneven, what comes first and makes others wait.
         for at in 0..uneven.len() {
             let Some(slow) = uneven.get(at) else { break };
             if let Some((text, evidence)) = self.wait_for(report, balance, slow, &mpi, control)? {
@@ -503,7 +504,6 @@ impl Facts<'_> {
             let cost = |context| self.costs.inclusive_of(context);
             cost(b).total_cmp(&cost(a)).then(a.cmp(&b))
         });
-        outermost.truncate(MAX_WAIT_CONTEXTS);
         match outermost.len().saturating_sub(MAX_WAIT_CONTEXTS) {
             0 => {}
             more => limits.push(format!(
@@ -512,7 +512,7 @@ impl Facts<'_> {
                 self.costs.name
             )),
         }
-        let work = self.values(balance, vec![slow.row.context], control)?;
+        outermost.truncate(MAX_WAIT_CONTEXTS);
         self.values(balance, outermost, control)
     }
 
@@ -526,6 +526,7 @@ impl Facts<'_> {
         mpi: &[f64],
         control: &Control,
     ) -> Result<Option<(String, Vec<Evidence>)>, EngineError> {
+        let work = self.values(balance, vec![slow.row.context], control)?;
         let Some(r) = correlation(&work, mpi).filter(|r| *r <= WAITS) else { return Ok(None) };
         let Some(slowest) = slow.row.slowest.first() else { return Ok(None) };
         let least = mpi.get(slowest.member).copied().unwrap_or(0.0);

@@ -3,19 +3,21 @@
 #![allow(unsafe_code, reason = "an allocator that counts cannot be written without it")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 struct Counting;
 
 static USED: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
+static ALLOCATED: AtomicU64 = AtomicU64::new(0);
 
 // SAFETY: every call goes to the system's allocator unchanged; only sums are kept beside it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let used = USED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         PEAK.fetch_max(used, Ordering::Relaxed);
+        ALLOCATED.fetch_add(layout.size() as u64, Ordering::Relaxed);
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
@@ -36,7 +38,14 @@ pub(crate) fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How many bytes the process has asked for so far, whether they are in use or not.
+#[allow(dead_code, reason = "each test uses its own part")]
+pub(crate) fn allocated() -> u64 {
+    ALLOCATED.load(Ordering::Relaxed)
+}
+
 /// What `run` gives, and how many bytes were in use at most, over what was in use before.
+#[allow(dead_code, reason = "each test uses its own part")]
 pub(crate) fn measured<T>(run: impl FnOnce() -> T) -> (T, usize) {
     let before = USED.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
