@@ -261,10 +261,7 @@ pub(super) fn context_major(
         control.advance(group.locations.len() as u64)?;
         Ok(match count {
             Count::Dense(_) => group.gather(&spans, piece),
-            Count::Sparse(counts) => {
-                group.scatter(&spans, &counts, &mut piece);
-                true
-            }
+            Count::Sparse(counts) => group.scatter(&spans, &counts, &mut piece),
         })
     });
     let are_filled: Vec<bool> = filled.into_iter().collect::<Result<_, StoreError>>()?;
@@ -365,21 +362,31 @@ impl<'a> Group<'a> {
     }
 
     /// Fills span after span: each value goes where the next one of its location belongs.
-    fn scatter(&self, spans: &[Span<'_>], counts: &[u32], piece: &mut Piece<'_>) {
-        let mut next = Vec::with_capacity(counts.len());
+    /// False when there are not as many values as were counted, because the file changes while it
+    /// is read.
+    fn scatter(&self, spans: &[Span<'_>], counts: &[u32], piece: &mut Piece<'_>) -> bool {
+        // For each location, where its next value goes, and where those of the next one begin.
+        let mut places = Vec::with_capacity(counts.len());
         let mut sum = 0_usize;
         for (&count, location) in counts.iter().zip(self.locations) {
-            next.push(sum);
-            piece.location[sum..sum + count as usize].fill(location.get());
-            sum += count as usize;
+            let end = sum + count as usize;
+            piece.location[sum..end].fill(location.get());
+            places.push((sum, end));
+            sum = end;
         }
+        let mut has_room = true;
         self.visit(spans, |span, slot, value| {
-            let at = next[slot];
-            next[slot] = at + 1;
-            piece.context[at] = span.context;
-            piece.metric[at] = span.metric;
-            piece.value[at] = value;
+            match places.get_mut(slot) {
+                Some((next, end)) if *next < *end => {
+                    piece.context[*next] = span.context;
+                    piece.metric[*next] = span.metric;
+                    piece.value[*next] = value;
+                    *next += 1;
+                }
+                _ => has_room = false,
+            };
         });
+        has_room && places.iter().all(|(next, end)| next == end)
     }
 
     /// Calls `visit` with each value of the group: its span, the position of its location in the
@@ -431,4 +438,32 @@ pub(super) fn merge(summary: SliceColumns, others: SliceColumns) -> SliceColumns
     splice(&mut out.metric, at, summary.metric);
     splice(&mut out.value, at, summary.value);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file may be written again, or shortened, between counting and filling.
+    #[test]
+    fn values_that_are_not_those_that_were_counted_are_not_an_answer() {
+        let value = |profile: u32| {
+            [&profile.to_le_bytes()[..], &f64::from(profile).to_le_bytes()[..]].concat()
+        };
+        let raw: Vec<u8> = [3, 5, 9].into_iter().flat_map(value).collect();
+        let spans = [Span { context: 7, metric: 1, raw: raw.into() }];
+        let locations = [3, 5, 9].map(LocationIdx::new);
+        let group = Group::new(&locations);
+        let filled = |counts: &[u32]| {
+            let rows = counts.iter().sum::<u32>() as usize;
+            let mut columns = allocate(&[rows], &Limits::default()).unwrap();
+            let mut piece = pieces(&mut columns, &[rows]).remove(0);
+            let is_filled = group.scatter(&spans, counts, &mut piece);
+            (is_filled, columns.location, columns.value)
+        };
+        assert_eq!(filled(&[1, 1, 1]), (true, vec![3, 5, 9], vec![3.0, 5.0, 9.0]));
+        for counts in [[0, 0, 0], [1, 1, 0], [0, 1, 1], [2, 1, 1], [1, 1, 2]] {
+            assert!(!filled(&counts).0, "{counts:?}");
+        }
+    }
 }
