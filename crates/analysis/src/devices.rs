@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use parallax_base::{LocationIdx, TimeWindow};
 use parallax_model::{IdentityKind, Interval, LocationCatalog, StoreError, TraceStore};
 
-use crate::idleness::is_gpu;
+use crate::taxonomy::is_gpu;
 
 /// What tells GPUs from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,15 +7,14 @@ pub mod comparison;
 pub mod correlation;
 pub mod devices;
 pub mod events;
-mod gpu;
 pub mod growth;
 pub mod idleness;
 pub mod iterations;
 pub mod math;
-mod mpi;
 pub mod report;
 pub mod scaling;
+pub mod taxonomy;
 pub mod topology;
 pub mod user_events;
 
-pub use mpi::{MpiClass, mpi_routine};
+pub use taxonomy::{MpiClass, mpi_routine};

@@ -7,7 +7,8 @@ use parallax_analysis::balance::{
 use parallax_analysis::idleness::{
     GpuBlame, Idleness, IdlenessOptions, SourceChoice, gpu_blame, idleness, short_name,
 };
-use parallax_analysis::report::{Report, ReportOptions, helper_contexts, report};
+use parallax_analysis::report::{Report, ReportOptions, report};
+use parallax_analysis::taxonomy::helper_contexts;
 use parallax_base::{ContextIdx, Control, MetricIdx};
 use parallax_engine::query::{parse_contexts, parse_metrics};
 use parallax_engine::resolve::{resolve_contexts, resolve_metric};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use parallax_analysis::events::{CriticalPath, OnPath, critical_path};
-use parallax_analysis::idleness::is_gpu;
+use parallax_analysis::taxonomy::is_gpu;
 use parallax_base::{ContextIdx, Control};
 use parallax_engine::{Column, LocationChoice, Table};
 use parallax_model::{ContextTree, TraceStore};

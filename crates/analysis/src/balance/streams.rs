@@ -13,7 +13,7 @@ use parallax_model::{ContextTree, Scope, TraceStore};
 
 use super::{BalanceRequest, RowPlan};
 use crate::devices::{Devices, visit_in_order};
-use crate::gpu::idle_contexts;
+use crate::taxonomy::gpu::idle_contexts;
 
 /// GPUs of which several streams are compared.
 pub(super) struct Streams {

@@ -10,7 +10,7 @@ use parallax_model::{
 
 use super::merge::{Merged, RowMap};
 use super::{Execution, Matching, Over, TestedRows, is_flat};
-use crate::report::helper_contexts;
+use crate::taxonomy::helper_contexts;
 
 /// The cost of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -3,10 +3,10 @@
 use parallax_base::ContextIdx;
 use parallax_model::ContextTree;
 
-use crate::gpu::RuntimeCall;
-use crate::mpi::{MpiClass, mpi_routine};
-use crate::report::classes::Classes;
-use crate::report::{CostClass, GpuOperation};
+use crate::taxonomy::classes::Classes;
+use crate::taxonomy::gpu::RuntimeCall;
+use crate::taxonomy::{CostClass, GpuOperation};
+use crate::taxonomy::{MpiClass, mpi_routine};
 
 /// What a track does at a moment.
 ///

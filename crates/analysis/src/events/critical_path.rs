@@ -30,8 +30,8 @@ use parallax_model::{ContextTree, TraceStore};
 
 use super::Selection;
 use super::waits::{Wait, WaitChoice, WaitCounts, WaitKind, waits};
-use crate::gpu::{idle_contexts, onlooking_contexts};
-use crate::idleness::is_gpu;
+use crate::taxonomy::gpu::{idle_contexts, onlooking_contexts};
+use crate::taxonomy::is_gpu;
 
 /// A stretch of the path on one track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

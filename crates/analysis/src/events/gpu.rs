@@ -42,9 +42,9 @@ use parallax_model::{ContextTree, IdentityKind, LinkKind, TraceKind, TraceStore}
 use super::enclosing::{Moment, Side};
 use super::waits::{Wait, WaitKind, Waits, is_in, look_up};
 use super::{Selection, events};
-use crate::gpu::{RuntimeCall, idle_contexts, is_copy_to_pageable};
 use crate::idleness::groups::{Members, with_gpus};
-use crate::idleness::is_gpu;
+use crate::taxonomy::gpu::{RuntimeCall, idle_contexts, is_copy_to_pageable};
+use crate::taxonomy::is_gpu;
 
 /// A kernel, copy or fill on a stream.
 #[derive(Debug, Clone, Copy)]

@@ -25,9 +25,9 @@ use parallax_model::{ContextKind, ContextTree, TraceStore};
 
 use super::groups::{self, Members};
 use super::{Group, percent};
-use crate::gpu::{idle_contexts, is_runtime};
-use crate::report::CostClass;
-use crate::report::classes::Classes;
+use crate::taxonomy::CostClass;
+use crate::taxonomy::classes::Classes;
+use crate::taxonomy::gpu::{idle_contexts, is_runtime};
 
 #[cfg(test)]
 mod tests;

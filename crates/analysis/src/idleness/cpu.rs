@@ -6,13 +6,12 @@ use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, Unit, threads}
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextTree, Scope};
 
-use super::{
-    CpuIdleness, CpuRow, CpuSource, CpuTimes, IdlenessOptions, SourceChoice, is_gpu, time_metric,
-};
+use super::{CpuIdleness, CpuRow, CpuSource, CpuTimes, IdlenessOptions, SourceChoice, time_metric};
 use crate::balance::WRAPPED;
 use crate::balance::read::{SliceParts, visit_values};
-use crate::report::classes::Classes;
-use crate::report::{CostClass, GpuOperation};
+use crate::taxonomy::classes::Classes;
+use crate::taxonomy::is_gpu;
+use crate::taxonomy::{CostClass, GpuOperation};
 
 pub(super) fn cpu_rows(
     session: &Session,

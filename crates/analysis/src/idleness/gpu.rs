@@ -8,7 +8,7 @@ use parallax_model::{ContextTree, Scope, TraceStore};
 
 use super::{GpuProfiled, GpuRow, GpuTraced, Group, IdlenessOptions, groups, time_metric};
 use crate::balance::read::{SliceParts, visit_values};
-use crate::gpu::idle_contexts;
+use crate::taxonomy::gpu::idle_contexts;
 
 pub(super) fn gpu_rows(
     session: &Session,

@@ -6,7 +6,8 @@ use parallax_base::TimeWindow;
 use parallax_engine::{EngineError, Session};
 use parallax_model::{LinkKind, TraceStore};
 
-use super::{Group, is_gpu};
+use super::Group;
+use crate::taxonomy::is_gpu;
 
 /// The tracks of a rank that has GPUs, by their number in the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -25,7 +25,7 @@ use parallax_base::{Control, LocationIdx, MetricIdx, Unit};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{IdentityKind, LocationCatalog};
 
-use crate::report::classes::Classes;
+use crate::taxonomy::classes::Classes;
 
 pub use blame::{ContextBlame, GpuBlame, NOBODY, RankBlame, gpu_blame};
 pub use groups::short_name;
@@ -247,14 +247,6 @@ pub fn idleness(
 /// A part of a whole in per cent; 0 of nothing.
 fn percent(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole * 100.0 } else { 0.0 }
-}
-
-/// Whether a location is a stream, context or device of a GPU.
-#[must_use]
-pub fn is_gpu(locations: &LocationCatalog, location: LocationIdx) -> bool {
-    [IdentityKind::GpuStream, IdentityKind::GpuContext, IdentityKind::GpuDevice]
-        .iter()
-        .any(|&kind| locations.identity(location, kind).is_some())
 }
 
 /// The metric of time that answers from profiles use; `None` when none measures threads.

@@ -10,9 +10,9 @@ use super::groups::short_name;
 use super::{Group, groups, percent};
 use crate::balance::WRAPPED;
 use crate::balance::read::{SliceParts, visit_values};
-use crate::gpu;
-use crate::report::classes::Classes;
-use crate::report::{CostClass, GpuOperation};
+use crate::taxonomy::classes::Classes;
+use crate::taxonomy::gpu;
+use crate::taxonomy::{CostClass, GpuOperation};
 
 /// A kernel, or copies and other operations that one function starts.
 #[derive(Debug, Clone, PartialEq)]

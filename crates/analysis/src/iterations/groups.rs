@@ -10,9 +10,9 @@ use super::LocationGroup;
 use super::cube::Units;
 use super::stretches::idle_contexts;
 use crate::devices::Devices;
-use crate::gpu::copying_contexts;
-use crate::report::CostClass;
-use crate::report::classes::Classes;
+use crate::taxonomy::CostClass;
+use crate::taxonomy::classes::Classes;
+use crate::taxonomy::gpu::copying_contexts;
 
 /// A location takes part when it is active for at least this part of the busiest one of its kind.
 const LEAST_ACTIVE: f64 = 0.02;

@@ -78,7 +78,7 @@ impl LocationGroup {
     }
 
     fn of(locations: &LocationCatalog, location: LocationIdx) -> Self {
-        if crate::idleness::is_gpu(locations, location) {
+        if crate::taxonomy::is_gpu(locations, location) {
             return Self::GpuStreams;
         }
         match locations.identity(location, IdentityKind::Thread) {

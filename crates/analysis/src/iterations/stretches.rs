@@ -25,7 +25,7 @@ pub(super) type ByContext = BTreeMap<ContextIdx, Vec<Stretch>>;
 
 /// By position in the tree: whether a location in that context does nothing.
 pub(super) fn idle_contexts(tree: &ContextTree) -> Vec<bool> {
-    let mut out = crate::gpu::idle_contexts(tree);
+    let mut out = crate::taxonomy::gpu::idle_contexts(tree);
     out.iter_mut().take(1).for_each(|root| *root = true);
     out
 }

@@ -9,8 +9,8 @@ use parallax_model::{
     ContextChoice, ContextKind, ContextTree, Metric, MetricChoice, Plan, Scope, SliceRequest,
 };
 
-use super::classes::{Boundary, Classes, CostClass};
 use super::{Category, Routine};
+use crate::taxonomy::classes::{Boundary, Classes, CostClass};
 
 /// Smaller than this part of the whole is rounding.
 const ROUNDING: f64 = 1e-9;

@@ -12,7 +12,6 @@ use parallax_engine::query::normalised_name;
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextKind, ContextTree};
 
-use super::classes::CostClass;
 use super::costs::Callers;
 use super::words::{
     amount, correlation, function_expression, members_words, metric_words, percents, sentence,
@@ -20,6 +19,7 @@ use super::words::{
 use super::{Facts, Report};
 use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, balance_of_sum};
 use crate::math::numeric::count;
+use crate::taxonomy::classes::CostClass;
 
 /// Less than this share of the cost of the program does not bound it, in per cent.
 const MIN_PERCENT: f64 = 5.0;

@@ -12,8 +12,7 @@
 //! - I/O, memory allocation, locks and sleeping are classes too.
 //! - It works without a time metric, without MPI, without GPU, and without any values.
 
-pub(crate) mod classes;
-mod costs;
+pub(crate) mod costs;
 mod findings;
 mod table;
 mod words;
@@ -22,14 +21,14 @@ use parallax_base::{ContextIdx, Control, MetricIdx, Unit};
 use parallax_engine::{
     Costs, EngineError, FlatBy, FlatRow, LocationChoice, PruneRules, Session, TopDown, flat,
 };
-use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
+use parallax_model::{ContextKind, IdentityKind, Scope};
 
-pub use classes::{CostClass, GpuOperation, Purposes};
+pub use crate::taxonomy::{CostClass, GpuOperation, Purposes};
 pub use findings::{Evidence, Finding, FindingKind, NextStep, rank_findings};
 
 use crate::balance::{Balance, BalanceRequest, Grouping, balance};
-use crate::idleness::is_gpu;
-use classes::Classes;
+use crate::taxonomy::classes::Classes;
+use crate::taxonomy::is_gpu;
 use costs::{ClassCosts, estimated_samples, percent, without_helpers};
 
 /// Contexts whose balance is looked at, at most: the most expensive ones.
@@ -211,14 +210,6 @@ impl Report {
             limits: Vec::new(),
         }
     }
-}
-
-/// For each context of the tree, by position, whether it is code of helper threads: those that MPI
-/// or the measurement started to wait for events.
-#[must_use]
-pub fn helper_contexts(tree: &ContextTree) -> Vec<bool> {
-    let classes = Classes::new(tree);
-    classes.of_context.iter().map(|class| *class == CostClass::HelperThreads).collect()
 }
 
 /// What findings are made from.

@@ -6,7 +6,7 @@ use parallax_base::ContextIdx;
 use parallax_engine::query::normalised_name;
 use parallax_model::{ContextKind, ContextTree, Function};
 
-use crate::mpi::{MpiClass, mpi_routine};
+use crate::taxonomy::{MpiClass, mpi_routine};
 
 /// Operations of GPUs, by the placeholders that stand for them in call paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

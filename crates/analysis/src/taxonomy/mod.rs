@@ -1,0 +1,31 @@
+//! What code and locations are: the purpose of functions by their names, the routines of MPI by
+//! class, the runtimes of GPUs, the threads that helpers run on. One classification, for all
+//! analyses.
+
+pub(crate) mod classes;
+pub(crate) mod gpu;
+mod mpi;
+
+use parallax_base::LocationIdx;
+use parallax_model::{ContextTree, IdentityKind, LocationCatalog};
+
+pub use classes::{CostClass, GpuOperation, Purposes};
+pub use mpi::{MpiClass, mpi_routine};
+
+pub(crate) use classes::Classes;
+
+/// Whether a location is a stream, context or device of a GPU.
+#[must_use]
+pub fn is_gpu(locations: &LocationCatalog, location: LocationIdx) -> bool {
+    [IdentityKind::GpuStream, IdentityKind::GpuContext, IdentityKind::GpuDevice]
+        .iter()
+        .any(|&kind| locations.identity(location, kind).is_some())
+}
+
+/// For each context of the tree, by position, whether it is code of helper threads: those that MPI
+/// or the measurement started to wait for events.
+#[must_use]
+pub fn helper_contexts(tree: &ContextTree) -> Vec<bool> {
+    let classes = Classes::new(tree);
+    classes.of_context.iter().map(|class| *class == CostClass::HelperThreads).collect()
+}
