@@ -40,7 +40,7 @@ fn rows(others: usize, codes: &str) -> Arc<dyn Folder> {
 
 fn kinds(experiment: &Experiment) -> Vec<(String, String)> {
     let issues = experiment.issues.list().iter();
-    issues.map(|issue| (issue.kind.to_string(), issue.message.to_string())).collect()
+    issues.map(|issue| (issue.kind.to_string(), issue.message.clone())).collect()
 }
 
 #[test]

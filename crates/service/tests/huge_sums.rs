@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use parallax_base::{Folder, MemorySink, TimeWindow};
+use parallax_base::{Folder, FunctionIdx, MemorySink, TimeWindow};
 use parallax_engine::{LocationChoice, Table, TileQuestion, call_depths};
 use parallax_import::events::{Conversion, TrackIdentity};
 use parallax_model::IdentityKind;
@@ -25,7 +25,10 @@ const WORK: u64 = (1 << 61) + 12_345;
 /// Of the part in which all but the last rank wait.
 const WAIT: u64 = (1 << 60) + 77;
 
-fn opened(tracks: &[(Vec<(IdentityKind, u64)>, Vec<(u64, u64, &str)>)]) -> Opened {
+/// Identity of a track, and from when to when it is in which function.
+type Planned<'a> = (Vec<(IdentityKind, u64)>, Vec<(u64, u64, &'a str)>);
+
+fn opened(tracks: &[Planned]) -> Opened {
     let sink = MemorySink::new();
     let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
     for (identity, calls) in tracks {
@@ -89,12 +92,12 @@ fn sums_by_context_and_pictures_are_exact() {
         named.map(|context| sums.nanos[context.idx()]).sum()
     };
     assert_eq!((of("work"), of("MPI_Barrier")), (WORKED, IN_MPI));
-    // The picture with all ranks in one row, in few bins.
+    // A picture with eight ranks in a row, each of which has more than 2^64, in a single bin.
     let keys: Vec<Option<u32>> =
-        tree.iter().map(|context| tree.function(context).map(|f| f.get())).collect();
+        tree.iter().map(|context| tree.function(context).map(FunctionIdx::get)).collect();
     let depths = call_depths(tree);
     let question = TileQuestion {
-        rows: &[0..16],
+        rows: &[0..8, 8..16],
         window: TimeWindow::ALL,
         exponent: 62,
         key_of: &keys,
@@ -102,7 +105,7 @@ fn sums_by_context_and_pictures_are_exact() {
     };
     let tile = session.tile(&question, &Control::new()).unwrap();
     assert_eq!(tile.cells.iter().map(|cell| cell.busy_nanos).sum::<u128>(), WORKED + IN_MPI);
-    assert_eq!(tile.cells[0].dominant_nanos, WORKED);
+    assert_eq!(tile.cells.iter().map(|cell| cell.dominant_nanos).sum::<u128>(), WORKED);
     let names = opened.timeline_names(&Control::new()).unwrap();
     assert_eq!(
         (names.functions[0].name.as_str(), names.functions[0].exclusive_nanos),

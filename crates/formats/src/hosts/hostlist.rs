@@ -8,8 +8,8 @@ const MAX_LISTED_BYTES: usize = 32 << 20;
 /// Bytes of a name at most (HOST_NAME_MAX of POSIX).
 const MAX_NAME: usize = 255;
 
-/// What the host lists of one file may still have. Ranges multiply, so a few bytes may stand for any
-/// number of names: it is counted before a name is made.
+/// What the host lists of one file may still have. Ranges multiply, so a few bytes may stand for
+/// any number of names: it is counted before a name is made.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Room {
     names: usize,
@@ -137,7 +137,7 @@ fn expand_one(part: &str, room: &mut Room, out: &mut Vec<String>) -> Result<(), 
             all.collect()
         })
         .collect();
-    // The numbers of the last brackets change from name to name, those of the first ones least often.
+    // The numbers of the last brackets change from name to name, those of the first ones least.
     let mut each = total;
     let mut choices: Vec<(&str, &[String], usize)> = Vec::new();
     for (bracket, numbers) in brackets.iter().zip(&numbers) {
