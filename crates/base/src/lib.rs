@@ -8,6 +8,7 @@
 
 mod bytes;
 pub mod casts;
+mod chosen;
 mod control;
 mod folder;
 mod hash;
@@ -22,6 +23,7 @@ mod units;
 mod window;
 
 pub use bytes::{BlockCache, ByteSource, MemorySource, ReadError, Source, end_inside, read_range};
+pub use chosen::ChosenFiles;
 pub use control::{Cancelled, Control, ProgressSink};
 pub use folder::{Folder, FolderEntry, ListedFile, ListedFolder, MemoryFolder, SubFolder};
 pub use hash::StableHash;

@@ -44,6 +44,14 @@ pub enum FormatError {
         /// What was expected and what was found.
         what: String,
     },
+    /// Another file, without which this one cannot be read, is not there.
+    #[error("{file} needs {missing}, which is missing; open the whole folder that they belong to")]
+    Incomplete {
+        /// Which file.
+        file: String,
+        /// The file that is missing.
+        missing: String,
+    },
     /// The file would need more memory than allowed.
     #[error("{file}: {cause}")]
     Limit {
@@ -59,6 +67,12 @@ impl FormatError {
     #[must_use]
     pub fn read(file: &str, cause: ReadError) -> Self {
         Self::Read { file: file.to_owned(), cause }
+    }
+
+    /// A [`FormatError::Incomplete`] of `file`.
+    #[must_use]
+    pub fn missing(file: &str, missing: &str) -> Self {
+        Self::Incomplete { file: file.to_owned(), missing: missing.to_owned() }
     }
 
     /// A [`FormatError::Malformed`] of `file`.

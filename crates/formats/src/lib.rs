@@ -12,6 +12,7 @@ pub mod callgrind;
 pub mod compressed;
 mod error;
 pub mod extrap;
+pub mod foreign;
 pub mod hosts;
 pub mod hpctoolkit;
 pub mod json;

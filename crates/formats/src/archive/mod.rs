@@ -30,6 +30,14 @@ pub const OLDEST_VERSION: u32 = 2;
 /// The file that makes a folder an archive, and is written last.
 pub const MANIFEST: &str = "manifest.arrow";
 
+/// Whether `bytes`, the first ones of a file, are those of a manifest: an Arrow file with the key
+/// that says which version the archive is of.
+#[must_use]
+pub fn is_manifest(bytes: &[u8]) -> bool {
+    let key = keys::VERSION.as_bytes();
+    bytes.starts_with(b"ARROW1") && bytes.windows(key.len()).any(|window| window == key)
+}
+
 /// Most bins of a node.
 pub const BINS: u64 = 512;
 

@@ -62,7 +62,7 @@ impl Archive {
             let source = folder
                 .open(layout.file)
                 .map_err(|cause| FormatError::read(layout.file, cause))?
-                .ok_or_else(|| FormatError::malformed(layout.file, 0, "the file is missing"))?;
+                .ok_or_else(|| FormatError::missing(MANIFEST, layout.file))?;
             Table::open(layout, source, limits)
         };
         let facts: Vec<Fact> = all(&open(Fact::LAYOUT)?, limits)?;

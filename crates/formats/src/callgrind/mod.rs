@@ -8,5 +8,5 @@ mod names;
 mod read;
 mod records;
 
-pub use read::{is_callgrind, read_callgrind};
+pub use read::{command, is_callgrind, read_callgrind};
 pub use records::{CallRow, CallgrindProfile, CostRow, EventName, FunctionName, Part, Spot};

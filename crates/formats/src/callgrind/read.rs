@@ -52,6 +52,15 @@ pub fn is_callgrind(source: &dyn ByteSource) -> bool {
     false
 }
 
+/// The command line that the head of a profile names; `None` where it names none.
+#[must_use]
+pub fn command(source: &dyn ByteSource) -> Option<String> {
+    let head = read_range(source, 0, source.len().min(HEAD_BYTES)).ok()?;
+    let text = String::from_utf8_lossy(&head);
+    let command = text.lines().find_map(|line| line.trim().strip_prefix("cmd:"))?;
+    Some(command.trim().to_owned())
+}
+
 /// Reads a profile of Callgrind or Cachegrind.
 ///
 /// # Errors

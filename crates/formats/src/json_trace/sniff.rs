@@ -19,7 +19,7 @@ pub enum JsonTraceFormat {
 impl JsonTraceFormat {
     /// What a person calls it.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Chrome => "Chrome trace events",
             Self::Codar => "CODAR event JSON",

@@ -42,8 +42,7 @@ impl Archive {
         let base = path.strip_suffix(".otf2").unwrap_or(path).to_owned();
         let file = format!("{base}.def");
         let Some(source) = open(&**folder, &file)? else {
-            let what = format!("the file {file} with the definitions of the trace is missing");
-            return Err(FormatError::malformed(path, 0, what));
+            return Err(FormatError::missing(path, &file));
         };
         let definitions = read_global(&source, &file, &anchor, &limits, issues)?;
         Ok(Self { folder: Arc::clone(folder), base, anchor, definitions, limits })

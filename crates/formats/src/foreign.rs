@@ -1,0 +1,103 @@
+//! Formats of other tools that are recognised by their first bytes, so that they can be named, and
+//! are not read.
+
+use parallax_base::{Issues, Limits, Source};
+
+use crate::sqlite::{self, Database};
+
+/// Length of a name, and where the mark is, in the header of a member of a tar archive (POSIX ustar).
+const TAR_NAME: usize = 100;
+const TAR_MARK: std::ops::Range<usize> = 257..262;
+
+/// Whether `text`, the first bytes of a file, is of a CUBE file: CUBE 4 is a tar archive with the
+/// members `anchor.xml`, `remapping.spec` and `N.data` or `N.index`, CUBE 3 an XML document.
+#[must_use]
+pub fn is_cube(text: &[u8]) -> bool {
+    if text.get(TAR_MARK) == Some(b"ustar") {
+        let name = text.get(..TAR_NAME).unwrap_or_default();
+        let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+        let is_number = |digits: &[u8]| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+        let parts = [&b".data"[..], b".index"];
+        return matches!(name, b"anchor.xml" | b"remapping.spec")
+            || parts.iter().any(|end| name.strip_suffix(*end).is_some_and(is_number));
+    }
+    let head = text.get(..512).unwrap_or(text);
+    head.starts_with(b"<?xml") && has(head, b"<cube ") || head.starts_with(b"<cube ")
+}
+
+/// Whether `text` is of a Caliper file: records of `.cali`, or JSON of `cali-query -q 'format
+/// json-split'`.
+#[must_use]
+pub fn is_caliper(text: &[u8]) -> bool {
+    if text.starts_with(b"__rec=") {
+        return true;
+    }
+    let head = text.get(..4096).unwrap_or(text);
+    head.first() == Some(&b'{')
+        && [&b"\"data\""[..], b"\"columns\"", b"\"column_metadata\"", b"\"nodes\""]
+            .iter()
+            .filter(|name| has(text, name))
+            .count()
+            >= 3
+        && has(text, b"\"column_metadata\"")
+}
+
+/// Whether a file is a database that `nsys export --type sqlite` wrote.
+#[must_use]
+pub fn is_nsight_sqlite(source: &Source) -> bool {
+    if !sqlite::is_sqlite(&**source) {
+        return false;
+    }
+    let database =
+        Database::open(Source::clone(source), "", &Limits::default(), &mut Issues::new());
+    database.is_ok_and(|database| {
+        let has = |name: &str| database.table(name).is_some();
+        has("StringIds") && (has("TARGET_INFO_GPU") || has("TARGET_INFO_SESSION_START_TIME"))
+    })
+}
+
+/// Whether `head` is of `perf.data` (`PERFFILE`, `PERFILE2`).
+#[must_use]
+pub fn is_perf_data(head: &[u8]) -> bool {
+    head.starts_with(b"PERFILE2") || head.starts_with(b"PERFFILE") || head.starts_with(b"2ELIFREP")
+}
+
+/// Whether `head` is of `gmon.out`.
+#[must_use]
+pub fn is_gmon(head: &[u8]) -> bool {
+    head.starts_with(b"gmon\x01\0\0\0") || head.starts_with(b"gmon\0\0\0\x01")
+}
+
+fn has(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tar_archive_is_a_cube_file_by_the_name_of_its_first_member() {
+        let tar = |name: &[u8]| {
+            let mut bytes = vec![0; 512];
+            bytes[..name.len()].copy_from_slice(name);
+            bytes[TAR_MARK].copy_from_slice(b"ustar");
+            bytes
+        };
+        for name in [&b"anchor.xml"[..], b"remapping.spec", b"12.data", b"0.index"] {
+            assert!(is_cube(&tar(name)));
+        }
+        for name in [&b"main.c"[..], b".data", b"x1.data", b""] {
+            assert!(!is_cube(&tar(name)));
+        }
+        assert!(is_cube(b"<?xml version=\"1.0\"?>\n<cube version=\"3.0\">"));
+        assert!(!is_cube(b"<?xml version=\"1.0\"?><svg>") && !is_cube(b""));
+    }
+
+    #[test]
+    fn records_of_caliper_are_not_a_table() {
+        assert!(is_caliper(b"__rec=node,id=12,attr=10,data=64,parent=3\n"));
+        assert!(is_caliper(br#"{"data": [[1]], "columns": ["a"], "column_metadata": [{}]}"#));
+        assert!(!is_caliper(br#"{"data": {}, "columns": []}"#) && !is_caliper(b""));
+    }
+}
