@@ -11,20 +11,25 @@ use crate::text::ColourChoice;
 
 /// Performance analysis of parallel programs.
 ///
-/// Opens what measurement tools wrote (HPCToolkit databases) without loading it, and answers
-/// questions about it: what is slow, where, on which ranks, and what waits for whom.
+/// Opens what measurement tools wrote without loading it as a whole, and answers questions about it:
+/// what is slow, where, on which ranks, and what waits for whom.
 #[derive(Debug, Parser)]
 #[command(name = "parallax", version, max_term_width = 100, propagate_version = true)]
-#[command(
-    after_help = "Exit codes: 0 answered; 1 the data cannot be read or answer the question; \
-                        2 the question is wrong (arguments, expressions, unknown names); 3 a condition \
-                        of `compare --fail-if` holds."
-)]
+#[command(after_help = EXIT_CODES, after_long_help = formats_and_exit_codes())]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 answered; 1 the data cannot be read or answer the question; \
+                          2 the question is wrong (arguments, expressions, unknown names); \
+                          3 a condition of `compare --fail-if` holds.";
+
+/// What follows the list of commands in the long help.
+fn formats_and_exit_codes() -> String {
+    format!("Formats:\n{}\n{EXIT_CODES}", parallax_service::formats_summary())
 }
 
 /// How answers are shown.
@@ -290,8 +295,8 @@ pub(crate) enum Command {
 /// What `open` serves, and how.
 #[derive(Debug, Args)]
 pub(crate) struct OpenArgs {
-    /// Databases, files of measurements, or folders of either. Several are also offered together,
-    /// as the runs of an ensemble.
+    /// Profiles, traces, recordings, files of measurements, or folders of them. Several are also
+    /// offered together, as the runs of an ensemble.
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     /// Port to listen on; without it any that is free.
@@ -419,7 +424,7 @@ Ranges include their end: rank(0-9) is ten ranks. The language: docs/query-langu
 /// The database.
 #[derive(Debug, Args)]
 pub(crate) struct Database {
-    /// Folder of an HPCToolkit database (with meta.db and profile.db), or a file in it.
+    /// A profile, trace or recording: a file, or the folder of one (`parallax --help` lists the formats).
     #[arg(value_name = "DATABASE")]
     pub(crate) path: PathBuf,
 }

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use parallax_base::{Folder, ReadError, Source};
-use parallax_native::{DiskFolder, MappedFile};
+use parallax_base::Folder;
+use parallax_native::DiskFolder;
 use parallax_service::{
-    Control, OpenLimits, Opened, discover, is_experiment_file, open, open_file,
+    Control, DataContent, DataSet, ImportError, OpenLimits, Opened, experiment_at, open, open_data,
+    recognise_file,
 };
 
 use crate::{room, traces};
@@ -17,50 +18,61 @@ use crate::{room, traces};
 /// How long a question may run before its progress is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Opens the database at `path`: a folder, or a file of it.
+/// Opens the experiment at `path`: a folder, or a file of it.
 pub(crate) fn database(path: &Path, control: &Control) -> anyhow::Result<Opened> {
-    let shown = path.display().to_string();
-    if path.is_file() {
-        let file = MappedFile::open(path).with_context(|| format!("cannot open {shown}"))?;
-        let source: Source = Arc::new(file);
-        if is_experiment_file(&source) {
-            return Ok(open_file(&source, &shown, &OpenLimits::default())?);
+    let data = data_at(path)?;
+    match &data.content {
+        DataContent::Trace(input) => {
+            let archive = traces::archive_of(input, &data.name, control)?;
+            Ok(open(&archive, &OpenLimits::default())?)
         }
+        _ => Ok(open_data(&data, &OpenLimits::default())?),
     }
-    if let Some(opened) = traces::open_trace(path, control)? {
-        return Ok(opened);
-    }
-    let folder =
-        parallax_native::locate(path).with_context(|| format!("cannot open {}", path.display()))?;
-    let folder: Arc<dyn Folder> = Arc::new(folder);
-    open(&folder, &OpenLimits::default()).map_err(|error| {
-        let inside = match databases_in(path) {
-            Ok(inside) => inside,
-            Err(cause) => return anyhow::Error::new(cause).context(error.to_string()),
-        };
-        if inside.is_empty() {
-            return error.into();
-        }
-        anyhow::anyhow!("{shown} holds several databases; name one of {inside}")
-    })
 }
 
-/// The databases below a folder that is none itself, as a person can type them.
-fn databases_in(path: &Path) -> Result<String, ReadError> {
-    const SHOWN: usize = 5;
-    if !path.is_dir() {
-        return Ok(String::new());
+/// What a person means by `path`: the only experiment of a folder, or what a file is a part of.
+/// Names are paths that a person can type.
+pub(crate) fn data_at(path: &Path) -> anyhow::Result<DataSet> {
+    let shown = path.display().to_string();
+    let metadata = std::fs::metadata(path).with_context(|| format!("cannot open {shown}"))?;
+    if metadata.is_dir() {
+        let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(path));
+        let mut data = experiment_at(&folder)?;
+        if let DataContent::Trace(input) = &data.content {
+            return data_at(&path.join(input.path()));
+        }
+        if !matches!(&data.content, DataContent::Folder { place, .. } if place.is_empty()) {
+            data.name = path.join(&data.name).display().to_string();
+        }
+        return Ok(data);
     }
-    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(path));
-    let found = discover(&folder)?.databases;
-    let mut found: Vec<String> =
-        found.iter().map(|source| path.join(&source.name).display().to_string()).collect();
-    let more = found.len().saturating_sub(SHOWN);
-    found.truncate(SHOWN);
-    if more > 0 {
-        found.push(format!("{more} more"));
+    let (folder, name) = around(path)?;
+    let mut data = recognise_file(&folder, &name).map_err(|error| named(error, &shown))?;
+    if !matches!(data.content, DataContent::Folder { .. }) {
+        data.name = shown;
     }
-    Ok(found.join(", "))
+    Ok(data)
+}
+
+/// The folder of a file, and the name of the file in it.
+pub(crate) fn around(path: &Path) -> anyhow::Result<(Arc<dyn Folder>, String)> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.with_context(|| format!("{} has no name in UTF-8", path.display()))?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = DiskFolder::new(parent.unwrap_or(Path::new(".")));
+    Ok((Arc::new(folder), name.to_owned()))
+}
+
+/// An error about a file, by the path that was typed.
+fn named(error: ImportError, shown: &str) -> ImportError {
+    let origin = shown.to_owned();
+    match error {
+        ImportError::NotRecognised { found, hint, .. } => {
+            ImportError::NotRecognised { origin, found, hint }
+        }
+        ImportError::Folder { cause, .. } => ImportError::Folder { origin, cause },
+        other => other,
+    }
 }
 
 /// A control that shows a progress bar on the error stream once the question runs longer than

@@ -11,10 +11,11 @@ use anyhow::Context as _;
 use parallax_base::{Folder, Issues, MemorySink};
 use parallax_native::{DiskFolder, DiskSink, discard, remove_abandoned};
 use parallax_service::{
-    ARCHIVE_VERSION, Alignment, Control, ConvertOptions, OpenLimits, Opened, TraceInput,
-    WorkflowRequest, convert as convert_trace, convert_workflow, open, recognise_trace,
+    ARCHIVE_VERSION, Alignment, Control, ConvertOptions, DataContent, FORMATS, OpenLimits, Reader,
+    TraceInput, WorkflowRequest, convert as convert_trace, convert_workflow, open,
 };
 
+use crate::open::data_at;
 use crate::room::{self, Needed};
 
 /// Files up to this size are converted in memory each time: that is faster than it can be noticed.
@@ -32,65 +33,64 @@ fn small_bytes(file: &Path) -> u64 {
     if read.is_ok() && is_compressed { SMALL_COMPRESSED_BYTES } else { SMALL_BYTES }
 }
 
-/// The trace that a person means by `path`: a file, or a folder with one OTF2 anchor.
-fn recognise(path: &Path) -> anyhow::Result<Option<(TraceInput, PathBuf)>> {
-    let file = if path.is_dir() {
-        let mut anchors = std::fs::read_dir(path)?
-            .filter_map(Result::ok)
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "otf2"));
-        match (anchors.next(), anchors.next()) {
-            (Some(only), None) => only,
-            _ => return Ok(None),
-        }
-    } else {
-        path.to_owned()
-    };
-    let Some(name) = file.file_name().and_then(|name| name.to_str()) else { return Ok(None) };
+/// The trace that a person means by `path`, and its file.
+fn trace_at(path: &Path) -> anyhow::Result<(TraceInput, PathBuf)> {
+    let data = data_at(path)?;
+    match data.content {
+        DataContent::Trace(input) => Ok((input, PathBuf::from(data.name))),
+        _ => anyhow::bail!(
+            "{} is {}, not a trace that can be converted: {}",
+            path.display(),
+            data.format.name,
+            trace_formats()
+        ),
+    }
+}
+
+/// The formats of traces that are converted.
+fn trace_formats() -> String {
+    let traces = FORMATS.iter().filter(|format| matches!(format.reader, Reader::Trace(_)));
+    traces.map(|format| format.name).collect::<Vec<_>>().join(", ")
+}
+
+/// A trace in one file that is read once from front to back need not stay in memory.
+fn streamed(input: &TraceInput, file: &Path) -> TraceInput {
+    if !input.is_stream() {
+        return input.clone();
+    }
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new("."));
-    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(parent));
-    let found = recognise_trace(&folder, name)
-        .with_context(|| format!("cannot open {}", path.display()))?;
-    let found = found.map(|input| match input {
-        // Read once from front to back: nothing of it has to stay.
-        TraceInput::Json(format, _, name) => {
-            TraceInput::Json(format, Arc::new(DiskFolder::streamed(parent)), name)
-        }
-        other => other,
-    });
-    Ok(found.map(|input| (input, file)))
+    let folder = DiskFolder::streamed(parent.unwrap_or(Path::new(".")));
+    input.clone().within(Arc::new(folder))
 }
 
-/// Whether there is a trace at `path` that would be converted.
-pub(crate) fn is_trace(path: &Path) -> bool {
-    recognise(path).is_ok_and(|found| found.is_some())
-}
-
-/// Opens the trace at `path`; `None` when it is none.
-pub(crate) fn open_trace(path: &Path, control: &Control) -> anyhow::Result<Option<Opened>> {
-    let Some((input, file)) = recognise(path)? else { return Ok(None) };
+/// The trace in a file called `name` as an archive: in memory, or in the cache.
+pub(crate) fn archive_of(
+    input: &TraceInput,
+    name: &str,
+    control: &Control,
+) -> anyhow::Result<Arc<dyn Folder>> {
+    let file = PathBuf::from(name);
+    let input = streamed(input, &file);
     let title = title(&file);
     let (options, limits) = (ConvertOptions::default(), OpenLimits::default());
     let cached = cache_folder().map(|cache| cache.join(cache_name(&file, &input)));
     let size = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
     // An anchor is small whatever the trace is.
-    let is_small = size <= small_bytes(&file) && !matches!(input, TraceInput::Otf2(..));
+    let is_small = size <= small_bytes(&file) && !input.is_anchor();
     if let Some(archive) = cached.filter(|_| !is_small) {
         archive.parent().map(remove_abandoned);
         let kept: Arc<dyn Folder> = Arc::new(DiskFolder::new(&archive));
         // What another version of this program left, or somebody damaged, is made anew.
-        if let Ok(opened) = open(&kept, &limits) {
-            return Ok(Some(opened));
+        if open(&kept, &limits).is_ok() {
+            return Ok(kept);
         }
         if into_cache(&input, &title, &archive, &options, control)? {
-            return Ok(Some(open(&kept, &limits)?));
+            return Ok(kept);
         }
     }
     let sink = MemorySink::new();
     convert_trace(&input, &title, Arc::new(sink.clone()), &options, control)?;
-    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder(file.display().to_string()));
-    Ok(Some(open(&folder, &limits)?))
+    Ok(Arc::new(sink.into_folder(file.display().to_string())))
 }
 
 /// Converts into the cache; `false` where nothing can be written there.
@@ -143,13 +143,8 @@ pub(crate) fn convert(
     let mut traces = Vec::new();
     let mut files = Vec::new();
     for input in inputs {
-        let Some((trace, file)) = recognise(&input.path)? else {
-            anyhow::bail!(
-                "{} is no trace that can be converted; name an OTF2 anchor (.otf2), a TAU trace \
-                 (tau.trc), Chrome or Kineto JSON, CODAR event JSON or Chimbuko rows",
-                input.path.display()
-            );
-        };
+        let (trace, file) = trace_at(&input.path)?;
+        let trace = streamed(&trace, &file);
         traces.push(trace);
         files.push(file);
     }

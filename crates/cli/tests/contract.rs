@@ -104,9 +104,9 @@ fn errors_say_what_where_and_what_to_do() {
     let message = error(&["query", "n256-p1", "-p", "rnak(0)"]);
     assert!(message.contains("^^^^"), "{message}");
     let message = error(&["info", "n256-p1/src"]);
-    assert!(message.contains("meta.db and profile.db"), "{message}");
+    assert!(message.contains("Parallax reads data of HPCToolkit, TAU"), "{message}");
     let message = error(&["info", "."]);
-    assert!(message.contains("name one of ./hybrid-n1024-p2x2"), "{message}");
+    assert!(message.contains("name one of them: ./hybrid-n1024-p2x2"), "{message}");
     let message = error(&["info", "no-such-folder"]);
     assert!(message.contains("no-such-folder"), "{message}");
 }

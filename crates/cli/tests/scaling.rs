@@ -250,3 +250,17 @@ fn tables_beside_the_maps_come_in_every_format_or_say_why_not() {
     let at = names.iter().position(|column| column["name"] == "parallel").unwrap();
     assert_eq!(answer["rows"][1][at].as_f64(), Some(0.8), "{answer}");
 }
+
+#[test]
+fn a_run_of_another_program_is_left_out_with_the_reason() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
+    let runs = ["reactor/n256-p1", "callgrind", "reactor/n256-p2"];
+    let output = parallax(&["scaling", runs[0], runs[1], runs[2]], &fixtures);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("callgrind is left out: a run of orbit, not of reactor"), "{said}");
+    let unrelated = parallax(&["scaling", runs[0], runs[1]], &fixtures);
+    let said = String::from_utf8_lossy(&unrelated.stderr).into_owned();
+    assert_eq!(unrelated.status.code(), Some(2), "{said}");
+    assert!(said.contains("no two of these are runs of one program"), "{said}");
+}

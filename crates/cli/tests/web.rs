@@ -134,14 +134,14 @@ fn a_token_file_keeps_the_address() {
 fn what_cannot_be_served_is_said_at_once() {
     let cases = [
         (&["open", "no-such-folder"][..], 1, "cannot open no-such-folder"),
-        (&["open", "n256-p1/src"], 1, "holds nothing that Parallax knows"),
+        (&["open", "n256-p1/src"], 1, "nothing to open in n256-p1/src"),
         (&["open"], 2, "PATH"),
         (&["open", "n256-p1", "--port", "99999"], 2, "port"),
         (&["open", "n256-p1", "--bind", "192.0.2.1"], 1, "cannot listen on 192.0.2.1"),
         (&["export", "n256-p1"], 2, "--html"),
         (&["export", "n256-p1", "--html", "x.html", "--max-size", "many"], 2, "200MB"),
         (&["export", "no-such-folder", "--html", "x.html"], 1, "no-such-folder"),
-        (&["export", "n256-p1/src", "--html", "x.html"], 1, "holds nothing"),
+        (&["export", "n256-p1/src", "--html", "x.html"], 1, "nothing to open"),
     ];
     for (arguments, code, text) in cases {
         let output = output(arguments);
@@ -202,4 +202,58 @@ fn a_report_has_the_data_or_the_build_says_what_it_lacks() {
     let lean = output(&["export", "n1024-p8", "--html", html, "--no-trace"]);
     assert!(lean.status.success(), "{}", message(&lean));
     assert!(!std::fs::read_to_string(&path).unwrap().contains("data-path=\"trace.db\""));
+}
+
+/// A small trace of Chrome, and the OTF2 fixture.
+fn traces(folder: &Path) -> [String; 3] {
+    let chrome = folder.join("step.json");
+    let text = r#"{"traceEvents": [
+        {"ph": "X", "name": "step", "pid": 1, "tid": 1, "ts": 10, "dur": 100}]}"#;
+    std::fs::write(&chrome, text).unwrap();
+    let otf2 = fixtures().join("../otf2/all-records");
+    [chrome, otf2.join("traces.otf2"), otf2].map(|path| path.to_str().unwrap().to_owned())
+}
+
+#[test]
+fn raw_traces_are_served_and_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    for trace in traces(folder.path()) {
+        let served = Served::start(&[&trace]);
+        let roots = served.line["roots"].as_array().unwrap();
+        let open = format!(r#"{{"ask":"open","with":{{"root":{}}}}}"#, roots[0]["key"]);
+        let (status, bytes) = served.ask(served.token(), &open);
+        assert_eq!(status, 200, "{trace}");
+        assert!(has(&bytes, r#""has_trace":true"#), "{trace}");
+        let page = folder.path().join("page.html");
+        let output = output(&["export", &trace, "--html", page.to_str().unwrap()]);
+        // A build without the page says so; what it does not say is that there is nothing.
+        let message = message(&output);
+        assert!(!message.contains("nothing to open"), "{trace}: {message}");
+        if output.status.success() {
+            let page = std::fs::read_to_string(&page).unwrap();
+            let file = Path::new(&trace).file_name().unwrap().to_str().unwrap();
+            let file = if file == "all-records" { "traces.otf2" } else { file };
+            assert!(page.contains(&format!("data-path=\"{file}\"")), "{trace}");
+            assert_eq!(page.contains("data-path=\"traces/"), file == "traces.otf2", "{trace}");
+        }
+    }
+}
+
+#[test]
+fn a_file_of_no_known_format_is_the_only_one_that_its_error_names() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in [("notes.txt", "hello"), ("other.txt", "hello"), ("empty.json", "")] {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let cases = [("notes.txt", "notes.txt is of no known format"), ("empty.json", "is empty")];
+    for command in ["info", "scaling", "open"] {
+        for (name, text) in cases {
+            let path = folder.path().join(name);
+            let output = output(&[command, path.to_str().unwrap()]);
+            let message = message(&output);
+            assert_eq!(output.status.code(), Some(1), "{command} {name}: {message}");
+            assert!(message.contains(text), "{command} {name}: {message}");
+            assert!(!message.contains("other.txt"), "{command} {name}: {message}");
+        }
+    }
 }

@@ -5,10 +5,14 @@ use std::sync::{Arc, PoisonError};
 use parallax_base::{Control, Folder, MemorySink};
 use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ParameterRule, RegionTime, ScalingContent, ScalingSource,
-    assemble_measurements, open_ensemble,
+    assemble_measurements, measure_one_program, open_ensemble, open_ensembles,
 };
-use parallax_service::{ConvertOptions, Found, TraceInput, convert, discover, open, open_file_in};
-use parallax_wire::protocol::{CombineAsk, EnsembleAsk, ErrorReply, ItemReply, OpenAsk, OpenReply};
+use parallax_service::{
+    ConvertOptions, DataContent, TraceInput, convert, discover, open, open_file_in,
+};
+use parallax_wire::protocol::{
+    CombineAsk, EnsembleAsk, ErrorReply, ExcludedReply, ItemReply, OpenAsk, OpenReply,
+};
 
 use crate::Host;
 use crate::errors::{conversion_error, read_error, scaling_error, service_error};
@@ -17,28 +21,34 @@ use crate::items::{Content, Item};
 /// Longest trace that is converted in memory, where nothing can be kept on a disk.
 const MAX_CONVERTED_BYTES: u64 = 1 << 30;
 
-/// Paths named in a message at most.
-const MAX_NAMED: usize = 5;
-
 impl Host {
     pub(crate) fn open(&self, ask: &OpenAsk, control: &Control) -> Result<OpenReply, ErrorReply> {
         let (name, folder) = self.root(&ask.root)?;
         let found = discover(&folder).map_err(|error| read_error(&error, &name))?;
-        if found.databases.is_empty() && found.measurements.is_empty() && found.traces.is_empty() {
-            return Err(nothing(&name, &found));
+        if found.data.is_empty() {
+            return Err(ErrorReply::new("open", found.nothing(&name).to_string()));
         }
-        let notes: Vec<String> = found.note().into_iter().collect();
-        let mut reply = OpenReply { items: Vec::new(), notes, errors: Vec::new() };
-        let mut databases = found.databases;
-        for (path, trace) in &found.traces {
-            match self.convert(path, trace, control) {
-                Ok(archive) => databases.push(archive),
-                Err(error) if error.kind == "cancelled" => return Err(error),
-                Err(error) => reply.errors.push(error),
+        let mut reply = empty();
+        reply.notes.extend(found.note());
+        reply.excluded.extend(found.not_used.iter().map(|file| ExcludedReply {
+            path: file.path.clone(),
+            reason: file.reason.to_string(),
+        }));
+        let (mut databases, mut measurements) = (Vec::new(), Vec::new());
+        for data in &found.data {
+            match (&data.content, ScalingSource::of(data)) {
+                (DataContent::Trace(trace), _) => match self.convert(&data.name, trace, control) {
+                    Ok(archive) => databases.push(archive),
+                    Err(error) if error.kind == "cancelled" => return Err(error),
+                    Err(error) => reply.errors.push(error),
+                },
+                (_, Some(source)) if data.is_experiment() => databases.push(source),
+                (_, Some(source)) => measurements.push(source),
+                (_, None) => {}
             }
         }
         self.open_databases(&folder, &databases, &ask.ensemble, control, &mut reply)?;
-        self.open_files(&found.measurements, ask, control, &mut reply)?;
+        self.open_files(&measurements, ask, control, &mut reply)?;
         match (reply.items.is_empty(), reply.errors.first()) {
             (true, Some(first)) => Err(first.clone()),
             _ => Ok(reply),
@@ -57,7 +67,7 @@ impl Host {
             sources.extend(item.sources.iter().cloned());
             size += item.size_bytes;
         }
-        let mut reply = OpenReply { items: Vec::new(), notes: Vec::new(), errors: Vec::new() };
+        let mut reply = empty();
         let made = ensemble(&sources, &ask.ensemble, control, &mut reply)?;
         self.keep_ensemble(made, &sources, ask.items.clone(), size, &mut reply);
         Ok(reply)
@@ -96,7 +106,6 @@ impl Host {
     ) -> Result<(), ErrorReply> {
         let mut experiments = Vec::new();
         let mut opened_sources = Vec::new();
-        let mut size = 0;
         for source in sources {
             let opened = match &source.content {
                 ScalingContent::Folder(folder) => open(folder, &self.limits),
@@ -105,7 +114,6 @@ impl Host {
             match opened {
                 Ok(opened) => {
                     let bytes = source_length(source);
-                    size += bytes;
                     let (key, item) = self.keep(Item {
                         name: source.name.clone(),
                         size_bytes: bytes,
@@ -120,14 +128,33 @@ impl Host {
             }
         }
         if opened_sources.len() > 1 {
-            match ensemble(&opened_sources, ask, control, reply) {
+            match open_ensembles(&opened_sources, &options(ask)?, control) {
                 Ok(made) => {
-                    let members = experiments.iter().map(|item| item.item.clone()).collect();
-                    self.keep_ensemble(made, &opened_sources, members, size, reply);
+                    for (ensemble, members) in made.ensembles {
+                        let own = |&at: &usize| {
+                            Some((opened_sources.get(at)?.clone(), experiments.get(at)?))
+                        };
+                        let (sources, items): (Vec<ScalingSource>, Vec<&ItemReply>) =
+                            members.iter().filter_map(own).unzip();
+                        let keys = items.iter().map(|item| item.item.clone()).collect();
+                        let size = items.iter().map(|item| item.size_bytes).sum();
+                        reply.notes.extend(ensemble.notes);
+                        self.keep_ensemble(ensemble.value, &sources, keys, size, reply);
+                    }
+                    // Experiments that have nothing in common are no ensemble with gaps.
+                    let has_ensemble = !reply.items.is_empty();
+                    for (at, reason) in made.left_out.into_iter().filter(|_| has_ensemble) {
+                        if let Some(source) = opened_sources.get(at) {
+                            let reason = format!("is not in the ensemble: {reason}");
+                            reply
+                                .excluded
+                                .push(ExcludedReply { path: source.name.clone(), reason });
+                        }
+                    }
                 }
-                Err(error) if error.kind == "cancelled" => return Err(error),
+                Err(error) if error.is_cancelled() => return Err(scaling_error(&error)),
                 // The runs are there all the same; why they do not belong together is said.
-                Err(error) => reply.errors.push(error),
+                Err(error) => reply.errors.push(scaling_error(&error)),
             }
         }
         reply.items.append(&mut experiments);
@@ -158,18 +185,20 @@ impl Host {
                 Err(error) => reply.errors.push(error),
             }
         }
-        let are_runs = opened.len() > 1 && opened.iter().all(|(_, e)| e.coordinates().len() == 1);
-        if are_runs {
+        for group in runs_of_one_program(opened) {
+            let are_single = group.iter().all(|(_, made)| made.coordinates().len() == 1);
+            if !are_single || group.len() == 1 {
+                for (source, made) in group {
+                    let size = source_length(source);
+                    self.keep_ensemble(made, std::slice::from_ref(source), Vec::new(), size, reply);
+                }
+                continue;
+            }
             let sources: Vec<ScalingSource> =
-                opened.iter().map(|(source, _)| (*source).clone()).collect();
+                group.into_iter().map(|(source, _)| source.clone()).collect();
             let made = ensemble(&sources, ask, control, reply)?;
             let size = sources.iter().map(source_length).sum();
             self.keep_ensemble(made, &sources, Vec::new(), size, reply);
-            return Ok(());
-        }
-        for (source, made) in opened {
-            let size = source_length(source);
-            self.keep_ensemble(made, std::slice::from_ref(source), Vec::new(), size, reply);
         }
         Ok(())
     }
@@ -195,6 +224,23 @@ impl Host {
         });
         reply.items.push(item_reply(&key, &item));
     }
+}
+
+/// Files of measurements by program, in the order of the first file of each.
+fn runs_of_one_program(
+    opened: Vec<(&ScalingSource, Ensemble)>,
+) -> Vec<Vec<(&ScalingSource, Ensemble)>> {
+    let mut groups: Vec<Vec<(&ScalingSource, Ensemble)>> = Vec::new();
+    for (source, made) in opened {
+        let is_of = |group: &&mut Vec<(&ScalingSource, Ensemble)>| {
+            group.first().is_some_and(|(_, first)| measure_one_program(first, &made))
+        };
+        match groups.iter_mut().find(is_of) {
+            Some(group) => group.push((source, made)),
+            None => groups.push(vec![(source, made)]),
+        }
+    }
+    groups
 }
 
 fn ensemble(
@@ -277,23 +323,6 @@ fn source_length(source: &ScalingSource) -> u64 {
     }
 }
 
-/// Why there is nothing to open, and what a person can do about it.
-fn nothing(name: &str, found: &Found) -> ErrorReply {
-    let mut named: Vec<&str> = found.others.iter().take(MAX_NAMED).map(String::as_str).collect();
-    let more = found.others.len().saturating_sub(named.len());
-    let more = format!("and {more} more");
-    if found.others.len() > named.len() {
-        named.push(&more);
-    }
-    let message = match found.others.as_slice() {
-        [] => format!("{name} is empty"),
-        [one] => format!("{one} is of no known format"),
-        _ => format!("{name} holds nothing of a known format: {}", named.join(", ")),
-    };
-    ErrorReply::new("open", message).with_hint(
-        "open the folder of an HPCToolkit database (with meta.db and profile.db inside), several \
-         of them, profiles of TAU (profile.0.0.0, .ppk), a trace (OTF2, Chrome, Kineto, CODAR), a \
-         recording of single calls (Parceive, .plxm), or a file of PaScal, SPERF, Extra-P or TALP \
-         measurements",
-    )
+fn empty() -> OpenReply {
+    OpenReply { items: Vec::new(), notes: Vec::new(), errors: Vec::new(), excluded: Vec::new() }
 }

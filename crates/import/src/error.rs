@@ -15,7 +15,25 @@ pub enum ImportError {
         /// What is there instead.
         found: String,
         /// What to do.
-        hint: &'static str,
+        hint: String,
+    },
+    /// There are several experiments where one is asked for.
+    #[error("{origin} holds {count} experiments; name one of them: {names}")]
+    Several {
+        /// What was opened.
+        origin: String,
+        /// How many there are.
+        count: usize,
+        /// The first of them by name.
+        names: String,
+    },
+    /// What is there must be opened in another way.
+    #[error("cannot open {origin} as a profile: {what}")]
+    OtherKind {
+        /// What was opened.
+        origin: String,
+        /// What it is, and how it is opened.
+        what: &'static str,
     },
     /// A required file is broken or of an unsupported version.
     #[error("cannot open {origin}: {cause}")]

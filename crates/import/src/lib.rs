@@ -1,8 +1,8 @@
 //! The registry of formats and the adapters to the model: the only place that knows both.
 //!
-//! [`open`] looks at a folder and [`open_file`] at a file, find out what it is by content (names are
-//! only hints) and return an experiment whose values are still where they were, where the format
-//! allows that.
+//! [`FORMATS`] has a row for each format. [`find`] looks through a folder, [`open`] opens the one
+//! experiment in a folder and [`open_file`] that in a file: what a file is, its bytes say (names are
+//! only hints). Values stay where they are, where the format allows that.
 
 #![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
 
@@ -21,5 +21,8 @@ pub mod scaling;
 mod tau;
 
 pub use error::ImportError;
-pub use parallax_formats::archive::MANIFEST as ARCHIVE_MANIFEST;
-pub use registry::{holds_experiment, is_experiment_file, open, open_file, profile_folder};
+pub use registry::{
+    DataContent, DataSet, Extent, FORMATS, FileReader, FolderReader, Format, Found, Kind, NotUsed,
+    Probe, Reader, Reason, experiment_at, families, find, is_experiment_file, markdown, open,
+    open_file, recognise_file, summary, traces_markdown, typescript,
+};

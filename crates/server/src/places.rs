@@ -3,9 +3,9 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use parallax_base::{Folder, StableHash};
+use parallax_base::{ChosenFiles, Folder, StableHash};
 use parallax_native::DiskFolder;
-use parallax_service::scaling::holds_measurements;
+use parallax_service::{DataContent, recognise_file};
 
 use crate::ServerError;
 use crate::folders::{FileAlone, Together};
@@ -33,8 +33,8 @@ struct Looked {
 /// What `paths` offer: each path is a place. Several are also offered together, first, as if they
 /// lay in one folder: runs of one program become an ensemble.
 ///
-/// A folder is everything in and below it. A file is itself alone; a file that is part of a
-/// database is the folder of the database.
+/// A folder is everything in and below it. A file is itself alone; the file of a trace comes with the
+/// other files of that trace, and one of a database is the folder of the database.
 ///
 /// # Errors
 /// When a path leads nowhere.
@@ -83,12 +83,20 @@ fn look(path: &Path) -> std::io::Result<Looked> {
     let file_name = name(path);
     let alone = FileAlone::new(path, file_name.clone());
     // What cannot be read says so here, and not when it is opened in the page.
-    let source = alone.open(&file_name).map_err(std::io::Error::other)?;
-    let is_measurements = source.is_some_and(|source| holds_measurements(&*source, &file_name));
+    alone.open(&file_name).map_err(std::io::Error::other)?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or_else(|| Path::new("."));
-    if !is_measurements && parent.join("meta.db").is_file() {
-        return look(parent);
+    let folder: Arc<dyn Folder> = Arc::new(DiskFolder::streamed(parent));
+    match recognise_file(&folder, &file_name).map(|data| data.content) {
+        Ok(DataContent::Folder { .. }) => return look(parent),
+        Ok(DataContent::Trace(input)) => {
+            let files = input.files().map_err(std::io::Error::other)?;
+            if files.len() > 1 {
+                let folder = Arc::new(ChosenFiles::new(&folder, file_name.clone(), files));
+                return Ok(Looked { name: file_name, canonical, is_file: true, folder });
+            }
+        }
+        _ => {}
     }
     Ok(Looked { name: file_name, canonical, is_file: true, folder: Arc::new(alone) })
 }
@@ -150,7 +158,8 @@ mod tests {
         for file in files {
             let path = folder.path().join(file);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "x").unwrap();
+            let is_meta = file.ends_with("meta.db");
+            std::fs::write(path, if is_meta { "HPCTOOLKITmeta\x04\0" } else { "x" }).unwrap();
         }
         folder
     }
@@ -174,8 +183,7 @@ mod tests {
     #[test]
     fn a_file_of_a_database_is_its_database() {
         let folder = make(&["db/meta.db", "db/profile.db"]);
-        let places =
-            places(&[folder.path().join("db/profile.db"), folder.path().join("db")]).unwrap();
+        let places = places(&[folder.path().join("db/meta.db"), folder.path().join("db")]).unwrap();
         assert_eq!(places.len(), 1, "both are the same database");
         assert_eq!(places[0].name, "db");
         assert_eq!(walked(&places[0]), ["meta.db", "profile.db"]);

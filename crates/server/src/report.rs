@@ -141,13 +141,13 @@ mod tests {
     fn a_report_has_every_byte_of_the_database_and_nothing_else() {
         let large: Vec<u8> = (0..BLOCK * 2 + 7).map(|n| (n % 251) as u8).collect();
         let files: [(&str, &[u8]); 4] = [
-            ("db/meta.db", b"m"),
+            ("db/meta.db", b"HPCTOOLKITmeta"),
             ("db/src/a&b.c", b"int"),
             ("db/trace.db", &large),
             ("junk", b"x"),
         ];
         let page = written(&place(&files), true, "A <b> & \"c\"");
-        assert_eq!(unpacked(&page, "db/meta.db"), b"m");
+        assert_eq!(unpacked(&page, "db/meta.db"), b"HPCTOOLKITmeta");
         assert_eq!(unpacked(&page, "db/src/a&amp;b.c"), b"int");
         assert_eq!(unpacked(&page, "db/trace.db"), large);
         assert!(!page.contains("junk"));
@@ -159,9 +159,9 @@ mod tests {
 
     #[test]
     fn traces_stay_out_when_they_are_not_wanted() {
-        let files: [(&str, &[u8]); 2] = [("meta.db", b"m"), ("trace.db", b"t")];
+        let files: [(&str, &[u8]); 2] = [("meta.db", b"HPCTOOLKITmeta"), ("trace.db", b"t")];
         let page = written(&place(&files), false, "run");
-        assert_eq!(unpacked(&page, "meta.db"), b"m");
+        assert_eq!(unpacked(&page, "meta.db"), b"HPCTOOLKITmeta");
         assert!(!page.contains("trace.db"));
     }
 

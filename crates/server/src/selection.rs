@@ -1,25 +1,23 @@
 //! [`Selection`]: the files of a place that a report needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use parallax_base::{FolderEntry, Source};
-use parallax_service::discover;
-use parallax_service::scaling::{ScalingContent, ScalingSource};
+use parallax_base::Source;
+use parallax_service::{Kind, discover};
 
 use crate::{Place, ServerError};
-
-/// The file of a database that has its traces.
-const TRACES: &str = "trace.db";
 
 /// The files of a place that can be opened, and what belongs to them.
 pub struct Selection {
     name: String,
     files: BTreeMap<String, Source>,
+    /// Those of them that have traces only.
+    traces: BTreeSet<String>,
 }
 
 impl Selection {
-    /// Chooses databases, with all their files, and files of measurements; other files stay out, and
-    /// so do traces unless `has_traces`.
+    /// Chooses what can be opened, with all files of each; other files stay out, and so do traces
+    /// unless `has_traces`.
     ///
     /// # Errors
     /// When the place cannot be looked through.
@@ -29,27 +27,21 @@ impl Selection {
             move |cause| ServerError::Read { file, cause }
         };
         let found = discover(&place.folder).map_err(failed(&place.name))?;
-        let all = place.folder.walk().map_err(failed(&place.name))?;
         let mut files = BTreeMap::new();
-        for ScalingSource { name, content } in found.databases.into_iter().chain(found.measurements)
-        {
-            match content {
-                ScalingContent::File(source) => {
-                    files.insert(name, source);
-                }
-                ScalingContent::Folder(folder) => {
-                    let prefix = prefix(&name, &all);
-                    for FolderEntry { path, .. } in folder.walk().map_err(failed(&name))? {
-                        if !has_traces && path.rsplit('/').next() == Some(TRACES) {
-                            continue;
-                        }
-                        let opened = folder.open(&path).map_err(failed(&path))?;
-                        files.extend(opened.map(|source| (format!("{prefix}{path}"), source)));
+        let mut traces = BTreeSet::new();
+        for data in found.data {
+            for (path, source) in data.files().map_err(failed(&data.name))? {
+                let name = path.rsplit('/').next().unwrap_or(&path);
+                if data.format.kind == Kind::Trace || data.format.trace_files.contains(&name) {
+                    if !has_traces {
+                        continue;
                     }
+                    traces.insert(path.clone());
                 }
+                files.insert(path, source);
             }
         }
-        Ok(Self { name: place.name.clone(), files })
+        Ok(Self { name: place.name.clone(), files, traces })
     }
 
     /// What a person calls it.
@@ -73,8 +65,8 @@ impl Selection {
     /// Length of the traces in it, in bytes.
     #[must_use]
     pub fn trace_bytes(&self) -> u64 {
-        let traces = self.files.iter().filter(|(path, _)| path.rsplit('/').next() == Some(TRACES));
-        traces.map(|(_, source)| source.len()).sum()
+        let traces = self.traces.iter().filter_map(|path| self.files.get(path));
+        traces.map(|source| source.len()).sum()
     }
 
     /// The longest files with their lengths in bytes, the longest first, `at_most` of them.
@@ -91,11 +83,4 @@ impl Selection {
     pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &Source)> {
         self.files.iter().map(|(path, source)| (path.as_str(), source))
     }
-}
-
-/// Where a database lies in its place: nowhere below it when the place is the database, which then
-/// has the name of the place.
-fn prefix(name: &str, all: &[FolderEntry]) -> String {
-    let prefix = format!("{name}/");
-    if all.iter().any(|entry| entry.path.starts_with(&prefix)) { prefix } else { String::new() }
 }

@@ -14,7 +14,6 @@ mod comparison;
 mod correlation;
 mod critical_path;
 mod diagnosis;
-mod discover;
 mod distribution;
 mod entities;
 mod error;
@@ -59,7 +58,6 @@ pub use comparison::{
 pub use correlation::{CorrelationPoints, CorrelationRequest};
 pub use critical_path::{CriticalPathAnswer, CriticalPathBy, CriticalPathRequest};
 pub use diagnosis::regression;
-pub use discover::{Found, discover};
 pub use distribution::{CostScope, DistributionAnswer, DistributionRequest};
 pub use error::ServiceError;
 pub use gate::Gate;
@@ -80,7 +78,10 @@ pub use parallax_import::convert::{
     recognise as recognise_trace,
 };
 pub use parallax_import::events::{ComponentPlan, ConversionError};
-pub use parallax_import::{holds_experiment, is_experiment_file};
+pub use parallax_import::{
+    DataContent, DataSet, FORMATS, Format, Found, ImportError, Kind, NotUsed, Reader, Reason,
+    families, find as discover, is_experiment_file, recognise_file, summary as formats_summary,
+};
 pub use parallax_model::TraceKind;
 pub use parallax_protocol::{Column, Table};
 pub use query::{Answer, QueryRequest, TraceRequest};
@@ -125,6 +126,22 @@ pub fn open_file_in(
         experiment.sources = Some(Arc::new(SourcesBeside { own, around }));
     }
     Ok(Opened::new(experiment, limits))
+}
+
+/// The one experiment in `folder`: the folder itself, or the only one in and below it.
+///
+/// # Errors
+/// When there is none, there are several, or the folder cannot be listed.
+pub fn experiment_at(folder: &Arc<dyn Folder>) -> Result<DataSet, ServiceError> {
+    Ok(parallax_import::experiment_at(folder)?)
+}
+
+/// Opens what was found.
+///
+/// # Errors
+/// When it is broken, a trace that must be converted first, or measurements.
+pub fn open_data(data: &DataSet, limits: &Limits) -> Result<Opened, ServiceError> {
+    Ok(Opened::new(data.open(limits)?, limits))
 }
 
 /// An open experiment that answers questions.

@@ -73,7 +73,7 @@ impl WorkflowRequest {
         }
         if let Some((name, _)) = read.iter().find(|(_, profiles)| profiles.threads.is_empty()) {
             let found = "no profiles of TAU".to_owned();
-            let hint = "name folders with profile.0.0.0, or packed profiles (.ppk)";
+            let hint = "name folders with profile.0.0.0, or packed profiles (.ppk)".to_owned();
             let origin = (*name).to_owned();
             return Err(ImportError::NotRecognised { origin, found, hint }.into());
         }

@@ -617,6 +617,14 @@ export type EvidenceReply = {
   unit: string;
 };
 
+/** A file or experiment that is excluded. */
+export type ExcludedReply = {
+  /** Its path. */
+  path: string;
+  /** Why, as a clause that goes on from the path. */
+  reason: string;
+};
+
 /** A file that was read. */
 export type FileReply = {
   /** Name, relative to what was opened. */
@@ -1186,6 +1194,8 @@ export type OpenReply = {
   notes: Array<string>;
   /** What could not be opened, one each. */
   errors: Array<ErrorReply>;
+  /** Files and experiments that are excluded, and why. */
+  excluded: Array<ExcludedReply>;
 };
 
 /** How a trace changes over time. */

@@ -2,10 +2,11 @@
 
 use std::io;
 
+use anyhow::Context as _;
 use parallax_server::{Report, Selection, ServerError, places};
+use parallax_service::discover;
 
 use super::Context;
-use super::serve::nothing;
 use crate::args::ExportArgs;
 use crate::output::{Format, Output};
 use crate::room::size;
@@ -19,7 +20,11 @@ pub(super) fn export(context: &Context, arguments: &ExportArgs) -> anyhow::Resul
     let Some(place) = places.first() else { return Ok(()) };
     let selection = Selection::of(place, !arguments.no_trace)?;
     if selection.is_empty() {
-        anyhow::bail!("{}", nothing(place.folder.name()));
+        let found = discover(&place.folder).with_context(|| place.folder.name().to_owned())?;
+        if found.data.is_empty() {
+            return Err(found.nothing(place.folder.name()).into());
+        }
+        anyhow::bail!("{} holds nothing but traces, which --no-trace leaves out", place.name);
     }
     let most = arguments.max_size.0;
     if selection.bytes() > most {

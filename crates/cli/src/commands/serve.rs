@@ -86,25 +86,20 @@ fn check(context: &Context, places: &[Place]) -> anyhow::Result<()> {
             let name = place.folder.name();
             Notice::new(Level::Warning, format!("{name}: {note}")).print(&context.stderr);
         }
-        if found.databases.is_empty() && found.measurements.is_empty() {
-            empty.push(place.folder.name());
+        if found.data.is_empty() {
+            empty.push(found.nothing(place.folder.name()));
         }
     }
     if empty.len() == places.len() {
-        anyhow::bail!("{}", nothing(&empty.join(", ")));
+        // Several paths come together first, and then each on its own.
+        let all: Vec<String> =
+            empty.iter().skip(usize::from(empty.len() > 1)).map(ToString::to_string).collect();
+        anyhow::bail!("{}", all.join("\n"));
     }
-    for name in empty {
-        Notice::new(Level::Warning, nothing(name)).print(&context.stderr);
+    for error in empty {
+        Notice::new(Level::Warning, error.to_string()).print(&context.stderr);
     }
     Ok(())
-}
-
-/// Why there is nothing to show at a path.
-pub(super) fn nothing(name: &str) -> String {
-    format!(
-        "{name} holds nothing that Parallax knows; name the folder of an HPCToolkit database (with \
-         meta.db and profile.db inside), a folder of several, or a file of measurements"
-    )
 }
 
 /// The token in a file; a new one, which is written there for the owner only, when there is none.

@@ -8,13 +8,16 @@ use parallax_base::{Folder, Source};
 use parallax_native::{DiskFolder, StreamedFile};
 use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ParameterRule, ParameterTable, ScalingContent, ScalingSource,
-    holds_measurements, open_ensemble,
+    open_ensemble,
 };
-use parallax_service::{
-    Answer, Control, OpenLimits, discover, holds_experiment, is_experiment_file,
-};
+use parallax_service::{Answer, Control, DataContent, DataSet, OpenLimits, Reason, discover};
 
 use super::args::EnsembleArgs;
+use crate::open::data_at;
+use crate::traces::archive_of;
+
+/// Files that are not used, of which a note says why, at most.
+const MOST_TOLD: usize = 5;
 
 /// Opens `paths` as one ensemble.
 pub(crate) fn ensemble(
@@ -22,9 +25,9 @@ pub(crate) fn ensemble(
     args: &EnsembleArgs,
     control: &Control,
 ) -> anyhow::Result<Answer<Ensemble>> {
-    let mut sources = Vec::new();
+    let (mut sources, mut notes) = (Vec::new(), Vec::new());
     for path in paths {
-        sources.append(&mut sources_at(path)?);
+        sources.append(&mut sources_at(path, control, &mut notes)?);
     }
     let parameters =
         args.param.iter().map(|text| ParameterRule::parse(text)).collect::<Result<_, _>>()?;
@@ -43,19 +46,16 @@ pub(crate) fn ensemble(
         region_time: args.region_time.policy(),
         limits: OpenLimits::default(),
     };
-    Ok(open_ensemble(&sources, &options, control)?)
+    let mut made = open_ensemble(&sources, &options, control)?;
+    notes.append(&mut made.notes);
+    Ok(Answer { value: made.value, notes })
 }
 
-/// Whether `path` is measurements of several runs: a file of them, or a folder that is no
-/// experiment itself.
+/// Whether `path` is measurements of several runs: a file of them, or a folder that is no single
+/// experiment.
 pub(crate) fn is_ensemble(path: &Path) -> bool {
-    if path.is_dir() {
-        return !is_database(path) && !crate::traces::is_trace(path);
-    }
-    let Ok(file) = file(path) else { return false };
-    !is_experiment_file(&file)
-        && !crate::traces::is_trace(path)
-        && holds_measurements(&*file, &path.display().to_string())
+    let found = data_at(path);
+    if path.is_dir() { found.is_err() } else { found.is_ok_and(|data| !data.is_experiment()) }
 }
 
 /// The file at `path`.
@@ -65,71 +65,66 @@ pub(crate) fn file(path: &Path) -> anyhow::Result<Source> {
     Ok(Arc::new(file))
 }
 
-fn sources_at(path: &Path) -> anyhow::Result<Vec<ScalingSource>> {
+/// What is at `path`: a file or an experiment, or the experiments of a folder, or else its files of
+/// measurements.
+fn sources_at(
+    path: &Path,
+    control: &Control,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<Vec<ScalingSource>> {
     let metadata =
         std::fs::metadata(path).with_context(|| format!("cannot open {}", path.display()))?;
     if !metadata.is_dir() {
-        let file = file(path)?;
-        if is_experiment_file(&file) {
-            return Ok(vec![measurements(path, file)]);
-        }
-        if !holds_measurements(&*file, &path.display().to_string())
-            && let Some(folder) = path.parent().filter(|folder| is_database(folder))
-        {
-            return Ok(vec![database(folder)]);
-        }
-        return Ok(vec![measurements(path, file)]);
+        return Ok(vec![source(&data_at(path)?, control)?]);
     }
-    if is_database(path) {
-        return Ok(vec![database(path)]);
-    }
-    // A folder of databases, or of files of measurements.
-    let mut inside: Vec<PathBuf> = std::fs::read_dir(path)
-        .with_context(|| format!("cannot look into {}", path.display()))?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect();
-    inside.sort();
-    let databases: Vec<ScalingSource> =
-        inside.iter().filter(|inner| is_database(inner)).map(|inner| database(inner)).collect();
-    if !databases.is_empty() {
-        return Ok(databases);
-    }
-    let mut files = Vec::new();
-    for inner in inside.iter().filter(|inner| inner.is_file()) {
-        let file = file(inner)?;
-        if is_experiment_file(&file) || holds_measurements(&*file, &inner.display().to_string()) {
-            files.push(measurements(inner, file));
-        }
-    }
-    if files.is_empty() {
-        // Writers of several runs often put the profiles of each into a folder of its own.
-        let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(path));
-        let below = discover(&folder).map(|found| found.databases).unwrap_or_default();
-        files = below
-            .into_iter()
-            .map(|source| ScalingSource {
-                name: path.join(&source.name).display().to_string(),
-                ..source
-            })
-            .collect();
-    }
-    if files.is_empty() {
-        // Opening it as a database says best what is missing.
-        return Ok(vec![database(path)]);
-    }
-    Ok(files)
-}
-
-/// Whether a folder has the file that every database has, or profiles.
-fn is_database(path: &Path) -> bool {
-    path.join("meta.db").is_file() || path.is_dir() && holds_experiment(&DiskFolder::new(path))
-}
-
-fn measurements(path: &Path, file: Source) -> ScalingSource {
-    ScalingSource { name: path.display().to_string(), content: ScalingContent::File(file) }
-}
-
-fn database(path: &Path) -> ScalingSource {
     let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(path));
-    ScalingSource { name: path.display().to_string(), content: ScalingContent::Folder(folder) }
+    if let Ok(only) = data_at(path) {
+        return Ok(vec![source(&only, control)?]);
+    }
+    let found =
+        discover(&folder).with_context(|| format!("cannot look into {}", path.display()))?;
+    if found.data.is_empty() {
+        return Err(found.nothing(&path.display().to_string()).into());
+    }
+    let told = found.not_used.iter().filter(|file| file.reason != Reason::Unknown);
+    let told = told.map(|file| format!("{} {}", path.join(&file.path).display(), file.reason));
+    notes.extend(told.take(MOST_TOLD));
+    notes.extend(found.note());
+    let is_trace = |data: &DataSet| matches!(data.content, DataContent::Trace(_));
+    let has_other = found.experiments().any(|data| !is_trace(data));
+    let has_experiment = found.experiments().next().is_some();
+    let mut sources = Vec::new();
+    for data in &found.data {
+        // Profiles are read rather than traces of the same runs.
+        if data.is_experiment() == has_experiment && !(has_other && is_trace(data)) {
+            let name = match &data.content {
+                DataContent::Folder { place, .. } if place.is_empty() => data.name.clone(),
+                _ => path.join(&data.name).display().to_string(),
+            };
+            sources.push(source(&DataSet { name, ..data.clone() }, control)?);
+        }
+    }
+    Ok(sources)
+}
+
+/// Data under the path that a person can type, as a source.
+fn source(data: &DataSet, control: &Control) -> anyhow::Result<ScalingSource> {
+    let name = data.name.clone();
+    let content = match &data.content {
+        DataContent::Folder { folder, .. } => ScalingContent::Folder(Arc::clone(folder)),
+        DataContent::Trace(_) => {
+            // Its paths are relative to the folder of its file.
+            let data = data_at(Path::new(&name))?;
+            let DataContent::Trace(input) = &data.content else {
+                anyhow::bail!("{name} is no trace any more")
+            };
+            ScalingContent::Folder(archive_of(input, &name, control)?)
+        }
+        // Measurements are read once, from front to back.
+        DataContent::File(_) if !data.is_experiment() => {
+            ScalingContent::File(file(Path::new(&name))?)
+        }
+        DataContent::File(file) => ScalingContent::File(Arc::clone(file)),
+    };
+    Ok(ScalingSource { name, content })
 }

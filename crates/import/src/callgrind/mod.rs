@@ -14,41 +14,34 @@ mod table;
 
 use std::sync::Arc;
 
-use parallax_base::{Folder, Issues, Limits, Source};
+use parallax_base::{Folder, Issues, Limits, ReadError, Source};
 use parallax_formats::FormatError;
-use parallax_formats::callgrind::{CallgrindProfile, is_callgrind, read_callgrind};
+use parallax_formats::callgrind::{CallgrindProfile, command, is_callgrind, read_callgrind};
 use parallax_model::{Experiment, Metadata, ProfileStore};
 
 use crate::ImportError;
 use crate::memory_store::MemoryStore;
 
-/// What the names of files begin with that one run of several processes or threads leaves behind.
-const PREFIXES: [&str; 2] = ["callgrind.out", "cachegrind.out"];
-
 /// What one context costs in memory, about.
 const NODE_BYTES: u64 = 256;
 
-/// Whether a file is a profile.
-pub(crate) fn is_file(source: &Source) -> bool {
-    is_callgrind(&**source)
+/// The command line of the program that a profile is of, from its head; empty where it does not say
+/// so, `None` when the file is no profile.
+pub(crate) fn command_of(source: &Source) -> Option<String> {
+    is_callgrind(&**source).then(|| command(&**source).unwrap_or_default())
 }
 
-/// Whether a folder has profiles, by the names of its files.
-pub(crate) fn is_folder(folder: &dyn Folder) -> bool {
-    !profiles_in(folder).is_empty()
-}
-
-/// The profiles of a folder, by name.
-fn profiles_in(folder: &dyn Folder) -> Vec<String> {
-    let entries = folder.entries().unwrap_or_default();
-    let is_profile = |path: &str| PREFIXES.iter().any(|prefix| path.starts_with(prefix));
-    let mut paths: Vec<String> = entries
-        .into_iter()
-        .filter(|entry| is_profile(&entry.path) && entry.len > 0)
-        .map(|entry| entry.path)
-        .collect();
-    paths.sort_by_key(|path| (path.len(), path.clone()));
-    paths
+/// The profiles of a folder, those with short names first: ranks and threads are numbers at the end.
+fn profiles_in(folder: &dyn Folder) -> Result<Vec<(String, Source)>, ReadError> {
+    let mut entries = folder.entries()?;
+    entries.sort_by_key(|entry| (entry.path.len(), entry.path.clone()));
+    let mut profiles = Vec::new();
+    for entry in entries {
+        let source = folder.open(&entry.path)?;
+        let profile = source.filter(|source| is_callgrind(&**source));
+        profiles.extend(profile.map(|source| (entry.path, source)));
+    }
+    Ok(profiles)
 }
 
 /// Opens all profiles of a folder as one experiment: the threads and processes of one run.
@@ -59,29 +52,18 @@ pub(crate) fn open_folder(
     let origin = folder.name().to_owned();
     let mut issues = Issues::new();
     let mut read = Vec::new();
-    for path in profiles_in(&**folder) {
-        let fail = |cause| ImportError::Folder { origin: format!("{origin}/{path}"), cause };
-        let Some(source) = folder.open(&path).map_err(fail)? else { continue };
-        if !is_callgrind(&*source) {
-            continue;
-        }
+    let fail = |cause| ImportError::Folder { origin: origin.clone(), cause };
+    for (path, source) in profiles_in(&**folder).map_err(fail)? {
         let profile = read_callgrind(&*source, &path, limits, &mut issues)
             .map_err(|cause| ImportError::Format { origin: origin.clone(), cause })?;
         read.push(profile);
-    }
-    if read.is_empty() {
-        return Err(ImportError::NotRecognised {
-            origin,
-            found: "files that are named as profiles of Callgrind, but are none".to_owned(),
-            hint: "run the program with valgrind --tool=callgrind",
-        });
     }
     let mut experiment = experiment(&read, &origin, limits, issues)?;
     experiment.sources = Some(Arc::clone(folder));
     Ok(experiment)
 }
 
-/// Opens a file that [`is_file`] knows.
+/// Opens one profile.
 pub(crate) fn open_file(
     source: &Source,
     name: &str,

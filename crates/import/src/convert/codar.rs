@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use parallax_base::casts::saturated_u64;
 use parallax_base::{
-    Control, Folder, FolderEntry, Issues, Place, ReadError, Severity, Source, Stage, read_range,
+    Control, Folder, FolderEntry, Issues, Place, Severity, Source, Stage, read_range,
 };
 use parallax_formats::FormatError;
 use parallax_formats::archive::keys;
@@ -200,7 +200,8 @@ pub(super) fn convert_rows(
     conversion.fact(keys::FORMAT, "Chimbuko event rows");
     let mut issues = Issues::new();
     let options = TraceOptions::new(file);
-    let beside = beside(folder, file).map_err(|cause| FormatError::read(file, cause))?;
+    let listing = folder.walk().map_err(|cause| FormatError::read(file, cause))?;
+    let beside: Vec<FolderEntry> = beside(&listing, file).cloned().collect();
     let names = names_beside(folder, file, &beside, &mut issues);
     let codes = codes(source, folder, (file, beside), &names, &mut issues)?;
     let mut reader = ChimbukoReader::open(&**source, &options)?;
@@ -285,18 +286,16 @@ fn endpoint(row: &ChimbukoRow, nanos: u64, partner: Option<Peer>, is_send: bool)
     }
 }
 
-/// The JSON files in the folder of `file`, itself left out.
-///
-/// # Errors
-/// When the folder cannot be listed.
-pub(super) fn beside(folder: &dyn Folder, file: &str) -> Result<Vec<FolderEntry>, ReadError> {
+/// The JSON files of `listing` in the folder of `file`, itself left out.
+pub(super) fn beside<'f>(
+    listing: &'f [FolderEntry],
+    file: &'f str,
+) -> impl Iterator<Item = &'f FolderEntry> + 'f {
     let place = file.rfind('/').map_or("", |at| file.get(..=at).unwrap_or_default());
-    let mut entries = folder.walk()?;
-    entries.retain(|entry| {
+    listing.iter().filter(move |entry| {
         let own = entry.path.strip_prefix(place);
         entry.path != file && own.is_some_and(|own| !own.contains('/') && own.ends_with(".json"))
-    });
-    Ok(entries)
+    })
 }
 
 /// Files of `beside` that may declare the meaning of codes, the likeliest first: short ones whose
@@ -328,7 +327,7 @@ fn names_beside(
     for FolderEntry { path, .. } in beside.iter().filter(|entry| entry.path.contains("function")) {
         let names = small_file(folder, path, NAMES_BYTES).and_then(|text| function_names(&text));
         if let Some(names) = names {
-            let place = Place::File { file: path.clone() };
+            let place = Place::File { file: path.to_owned() };
             issues.report(Severity::Note, Stage::Import, "names-beside", place, || {
                 format!("the names of functions are those of {path}")
             });

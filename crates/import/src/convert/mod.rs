@@ -6,7 +6,7 @@ mod codar;
 mod lanes;
 mod otf2;
 mod progress;
-mod tau;
+pub(crate) mod tau;
 mod tracks;
 mod workflow;
 
@@ -14,14 +14,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use parallax_base::{Control, Folder, FolderEntry, FolderSink, Issues, Limits, ReadError, Source};
+use parallax_formats::FormatError;
 use parallax_formats::archive::keys;
-use parallax_formats::json_trace::{self, JsonTraceFormat};
-use parallax_formats::{FormatError, compressed};
+use parallax_formats::json_trace::JsonTraceFormat;
 
 pub use align::Alignment;
 pub use workflow::{WorkflowInput, convert_workflow};
 
 use crate::events::{Conversion, ConversionError};
+use crate::registry::{self, Probe, Reader};
 
 /// How a trace is converted.
 #[derive(Debug, Clone, Copy)]
@@ -38,42 +39,71 @@ impl Default for ConvertOptions {
     }
 }
 
+/// How one format of traces is converted: part of its row in the table of formats.
+pub struct TraceReader {
+    /// Display name of the format.
+    pub(crate) name: &'static str,
+    /// Whether the file that stands for the trace is an index of others, which have the events.
+    pub(crate) is_anchor: bool,
+    /// Whether the only file is read once from front to back.
+    pub(crate) is_stream: bool,
+    /// The files of the trace at a path among those of a folder, the one that stands for it first.
+    pub(crate) files: fn(&[FolderEntry], &str) -> Vec<String>,
+    /// Feeds all events of the trace at a path.
+    pub(crate) convert: ConvertFn,
+}
+
+type ConvertFn =
+    fn(&Arc<dyn Folder>, &str, &Limits, &mut Conversion, &Control) -> Result<(), ConversionError>;
+
 /// A trace that can be converted.
 #[derive(Clone)]
-pub enum TraceInput {
-    /// OTF2: the folder, and the path of the anchor in it.
-    Otf2(Arc<dyn Folder>, String),
-    /// JSON: its kind, the folder, and the path of the file in it.
-    Json(JsonTraceFormat, Arc<dyn Folder>, String),
-    /// TAU's own records: the folder, and the path of a file of them in it.
-    Tau(Arc<dyn Folder>, String),
+pub struct TraceInput {
+    reader: &'static TraceReader,
+    folder: Arc<dyn Folder>,
+    path: String,
 }
 
 impl TraceInput {
-    /// What people call its format.
+    /// The trace at `path` in `folder`, of the format of `reader`.
+    pub(crate) fn new(reader: &'static TraceReader, folder: &Arc<dyn Folder>, path: &str) -> Self {
+        Self { reader, folder: Arc::clone(folder), path: path.to_owned() }
+    }
+
+    /// Display name of its format.
     #[must_use]
     pub fn format(&self) -> &'static str {
-        match self {
-            Self::Otf2(..) => "OTF2",
-            Self::Json(format, ..) => format.name(),
-            Self::Tau(..) => "TAU trace",
-        }
+        self.reader.name
     }
-}
 
-impl TraceInput {
-    /// The file that stands for the trace where several do: that of the first thread.
+    /// Whether the file that was named is an index: its size says nothing about the trace.
     #[must_use]
-    pub fn file(&self) -> String {
-        match self {
-            Self::Otf2(_, path) | Self::Json(_, _, path) => path.clone(),
-            Self::Tau(folder, path) => {
-                // A folder that cannot be listed is an error when the trace is read.
-                let first =
-                    tau::files(&**folder, path).ok().and_then(|parts| parts.into_iter().next());
-                first.map_or_else(|| path.clone(), |part| part.records)
-            }
-        }
+    pub fn is_anchor(&self) -> bool {
+        self.reader.is_anchor
+    }
+
+    /// Whether it is one file that is read once from front to back.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        self.reader.is_stream
+    }
+
+    /// The same trace, read through another view of its folder.
+    #[must_use]
+    pub fn within(self, folder: Arc<dyn Folder>) -> Self {
+        Self { folder, ..self }
+    }
+
+    /// The path of its file in its folder.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The folder that its paths are relative to.
+    #[must_use]
+    pub fn folder(&self) -> &Arc<dyn Folder> {
+        &self.folder
     }
 
     /// Length of all its files, in bytes.
@@ -81,10 +111,12 @@ impl TraceInput {
     /// # Errors
     /// When the storage fails.
     pub fn size_bytes(&self) -> Result<u64, ReadError> {
-        if let Self::Json(_, folder, path) = self {
-            return Ok(folder.open(path)?.map_or(0, |source| source.len()));
+        if self.reader.is_stream {
+            return Ok(self.folder.open(&self.path)?.map_or(0, |source| source.len()));
         }
-        Ok(self.entries()?.iter().map(|entry| entry.len).sum())
+        let listing = self.folder.walk()?;
+        let own: HashSet<String> = (self.reader.files)(&listing, &self.path).into_iter().collect();
+        Ok(listing.iter().filter(|entry| own.contains(&entry.path)).map(|entry| entry.len).sum())
     }
 
     /// The paths of all files that the archive is made of, in order; for rows of Chimbuko also those
@@ -93,37 +125,94 @@ impl TraceInput {
     /// # Errors
     /// When the folder cannot be listed.
     pub fn files(&self) -> Result<Vec<String>, ReadError> {
-        let mut files: Vec<String> = self.entries()?.into_iter().map(|entry| entry.path).collect();
+        let mut files = self.files_among(&self.folder.walk()?);
         files.sort_unstable();
         Ok(files)
     }
 
-    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        let (Self::Otf2(folder, path) | Self::Json(_, folder, path) | Self::Tau(folder, path)) =
-            self;
-        let mut entries = folder.walk()?;
-        match self {
-            Self::Otf2(..) => {
-                let base = path.strip_suffix(".otf2").unwrap_or(path);
-                // The definitions, and the folder of locations.
-                let is_own = |rest: &str| matches!(rest, ".otf2" | ".def") || rest.starts_with('/');
-                entries.retain(|e| e.path.strip_prefix(base).is_some_and(is_own));
-            }
-            Self::Tau(..) => {
-                let parts = tau::files(&**folder, path)?.into_iter();
-                let parts: HashSet<String> =
-                    parts.flat_map(|part| [part.records, part.definitions]).collect();
-                entries.retain(|e| parts.contains(&e.path));
-            }
-            Self::Json(JsonTraceFormat::Chimbuko, ..) => {
-                let beside = codar::beside(&**folder, path)?.into_iter().map(|entry| entry.path);
-                let beside: HashSet<String> = beside.collect();
-                entries.retain(|e| e.path == *path || beside.contains(&e.path));
-            }
-            Self::Json(..) => entries.retain(|e| e.path == *path),
-        }
-        Ok(entries)
+    /// Its files among those of `listing`, the one that stands for the trace first.
+    pub(crate) fn files_among(&self, listing: &[FolderEntry]) -> Vec<String> {
+        (self.reader.files)(listing, &self.path)
     }
+}
+
+/// OTF2: an anchor, the definitions, and a folder with two files for each location.
+pub(crate) static OTF2: TraceReader = TraceReader {
+    name: "OTF2",
+    is_anchor: true,
+    is_stream: false,
+    files: |listing, path| {
+        let base = path.strip_suffix(".otf2").unwrap_or(path);
+        // The definitions, and the folder of locations.
+        let is_own = |rest: &str| rest == ".def" || rest.starts_with('/');
+        let own = listing.iter().map(|entry| &entry.path);
+        let own = own.filter(|path| path.strip_prefix(base).is_some_and(is_own)).cloned();
+        std::iter::once(path.to_owned()).chain(own).collect()
+    },
+    convert: otf2::convert,
+};
+
+/// TAU's own records, each file with one of definitions.
+pub(crate) static TAU: TraceReader = TraceReader {
+    name: "TAU trace",
+    is_anchor: false,
+    is_stream: false,
+    files: |listing, path| {
+        let parts = tau::files(listing, path).into_iter();
+        let mut all: Vec<String> = Vec::new();
+        for file in parts.flat_map(|part| [part.records, part.definitions]) {
+            // One file of definitions may be of several threads.
+            if !all.contains(&file) {
+                all.push(file);
+            }
+        }
+        all
+    },
+    convert: tau::convert,
+};
+
+/// Chrome's trace events, Kineto's included.
+pub(crate) static CHROME: TraceReader = TraceReader {
+    convert: |folder, path, limits, conversion, control| {
+        chrome::convert(&required(folder, path)?, path, limits, conversion, control)
+    },
+    ..stream(JsonTraceFormat::Chrome)
+};
+
+/// CODAR's event JSON.
+pub(crate) static CODAR: TraceReader = TraceReader {
+    convert: |folder, path, _, conversion, control| {
+        codar::convert(&required(folder, path)?, path, conversion, control)
+    },
+    ..stream(JsonTraceFormat::Codar)
+};
+
+/// Chimbuko's rows, with names in files beside them.
+pub(crate) static CHIMBUKO: TraceReader = TraceReader {
+    files: |listing, path| {
+        let beside = codar::beside(listing, path).map(|entry| entry.path.clone());
+        std::iter::once(path.to_owned()).chain(beside).collect()
+    },
+    convert: |folder, path, _, conversion, control| {
+        codar::convert_rows(&required(folder, path)?, &**folder, path, conversion, control)
+    },
+    ..stream(JsonTraceFormat::Chimbuko)
+};
+
+/// A trace in one file; what the converter is comes from the row.
+const fn stream(format: JsonTraceFormat) -> TraceReader {
+    TraceReader {
+        name: format.name(),
+        is_anchor: false,
+        is_stream: true,
+        files: |_, path| vec![path.to_owned()],
+        convert: |_, _, _, _, _| Ok(()),
+    }
+}
+
+fn required(folder: &Arc<dyn Folder>, path: &str) -> Result<Source, FormatError> {
+    let found = folder.open(path).map_err(|cause| FormatError::read(path, cause))?;
+    found.ok_or_else(|| FormatError::malformed(path, 0, "there is no such file"))
 }
 
 /// Finds out whether the file at `path` in `folder` is a trace that can be converted.
@@ -131,31 +220,12 @@ impl TraceInput {
 /// # Errors
 /// When the file cannot be read.
 pub fn recognise(folder: &Arc<dyn Folder>, path: &str) -> Result<Option<TraceInput>, ReadError> {
-    let Some(source) = folder.open(path)? else { return Ok(None) };
-    let prefix = prefix(&source)?;
-    if parallax_formats::otf2::sniff(&prefix) {
-        return Ok(Some(TraceInput::Otf2(Arc::clone(folder), path.to_owned())));
-    }
-    if tau::is_trace(&**folder, &source, path) {
-        return Ok(Some(TraceInput::Tau(Arc::clone(folder), path.to_owned())));
-    }
-    let json = json_trace::sniff(&prefix);
-    Ok(json.map(|format| TraceInput::Json(format, Arc::clone(folder), path.to_owned())))
-}
-
-/// The first bytes of a file, decompressed.
-fn prefix(source: &Source) -> Result<Vec<u8>, ReadError> {
-    let mut stream = compressed::open(&**source)?;
-    let mut out = Vec::new();
-    while out.len() < json_trace::SNIFF_BYTES {
-        let mut buffer = vec![0; json_trace::SNIFF_BYTES - out.len()];
-        let read = stream.read(&mut buffer)?;
-        if read == 0 {
-            break;
-        }
-        out.extend(buffer.into_iter().take(read));
-    }
-    Ok(out)
+    let Some(probe) = Probe::of(folder, path)? else { return Ok(None) };
+    let found = registry::FORMATS.iter().find_map(|format| match format.reader {
+        Reader::Trace(reader) => (format.recognise)(&probe).map(|_| reader),
+        _ => None,
+    });
+    Ok(found.map(|reader| TraceInput::new(reader, folder, path)))
 }
 
 /// Converts a trace into an archive in `sink`; returns what was repaired on the way.
@@ -183,22 +253,5 @@ fn read(
     limits: &Limits,
     control: &Control,
 ) -> Result<(), ConversionError> {
-    match input {
-        TraceInput::Otf2(folder, path) => otf2::convert(folder, path, limits, conversion, control),
-        TraceInput::Tau(folder, path) => tau::convert(&**folder, path, limits, conversion, control),
-        TraceInput::Json(format, folder, path) => {
-            let missing = || FormatError::malformed(path, 0, "there is no such file");
-            let source = folder
-                .open(path)
-                .map_err(|cause| FormatError::read(path, cause))?
-                .ok_or_else(missing)?;
-            match format {
-                JsonTraceFormat::Codar => codar::convert(&source, path, conversion, control),
-                JsonTraceFormat::Chimbuko => {
-                    codar::convert_rows(&source, &**folder, path, conversion, control)
-                }
-                _ => chrome::convert(&source, path, limits, conversion, control),
-            }
-        }
-    }
+    (input.reader.convert)(&input.folder, &input.path, limits, conversion, control)
 }

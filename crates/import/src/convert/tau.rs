@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parallax_base::{Control, Folder, Issues, Limits, Place, ReadError, Severity, Source, Stage};
+use parallax_base::{Control, Folder, FolderEntry, Issues, Limits, Place, Severity, Source, Stage};
 use parallax_formats::FormatError;
 use parallax_formats::archive::keys;
 use parallax_formats::tau::{DefinitionKind, Definitions, Message, Trace, TraceEvent};
@@ -25,21 +25,17 @@ pub(super) struct Part {
 
 /// The files of the trace that `path` belongs to: itself where it is merged, the files of all
 /// threads (`tautrace.NODE.CONTEXT.THREAD.trc`) where it is one of them.
-///
-/// # Errors
-/// When the folder cannot be listed.
-pub(super) fn files(folder: &dyn Folder, path: &str) -> Result<Vec<Part>, ReadError> {
+pub(super) fn files(listing: &[FolderEntry], path: &str) -> Vec<Part> {
     let place = place_of(path);
     if !path.strip_prefix(place).is_some_and(|name| name.starts_with("tautrace.")) {
-        return Ok(part_of(path).into_iter().collect());
+        return part_of(path).into_iter().collect();
     }
-    let entries = folder.walk()?;
     let is_sibling = |own: &str| {
         own.strip_prefix(place)
             .is_some_and(|name| name.starts_with("tautrace.") && !name.contains('/'))
     };
-    let siblings = entries.iter().map(|entry| entry.path.as_str());
-    Ok(siblings.filter(|own| is_sibling(own)).filter_map(part_of).collect())
+    let siblings = listing.iter().map(|entry| entry.path.as_str());
+    siblings.filter(|own| is_sibling(own)).filter_map(part_of).collect()
 }
 
 /// The folder of a file, with the slash at its end.
@@ -59,7 +55,7 @@ fn part_of(path: &str) -> Option<Part> {
 }
 
 /// Whether `path` is a trace of TAU with the file that says what its records mean.
-pub(super) fn is_trace(folder: &dyn Folder, source: &Source, path: &str) -> bool {
+pub(crate) fn is_trace(folder: &dyn Folder, source: &Source, path: &str) -> bool {
     // The first record is all that tells, and little: the name must fit too.
     let has_definitions = part_of(path)
         .is_some_and(|part| folder.open(&part.definitions).is_ok_and(|found| found.is_some()));
@@ -68,19 +64,20 @@ pub(super) fn is_trace(folder: &dyn Folder, source: &Source, path: &str) -> bool
 
 /// Converts the trace that `path` belongs to.
 pub(super) fn convert(
-    folder: &dyn Folder,
+    folder: &Arc<dyn Folder>,
     path: &str,
     limits: &Limits,
     conversion: &mut Conversion,
     control: &Control,
 ) -> Result<(), ConversionError> {
     conversion.fact(keys::FORMAT, "TAU trace");
-    let parts = files(folder, path).map_err(|cause| FormatError::read(path, cause))?;
+    let listing = folder.walk().map_err(|cause| FormatError::read(path, cause))?;
+    let parts = files(&listing, path);
     let mut tracks = Tracks::default();
     let mut issues = Issues::new();
     let open = |file: &str| {
         let found = folder.open(file).map_err(|cause| FormatError::read(file, cause))?;
-        found.ok_or_else(|| FormatError::malformed(file, 0, "the file is missing"))
+        found.ok_or_else(|| FormatError::missing(path, file))
     };
     for part in &parts {
         let source = open(&part.definitions)?;

@@ -7,33 +7,33 @@ mod traces;
 
 use std::sync::Arc;
 
-use parallax_base::{Folder, Issues, Limits, Place, Severity, Source, Stage};
+use parallax_base::{
+    Folder, FolderEntry, Issues, Limits, Place, Severity, Source, Stage, read_range,
+};
 use parallax_formats::FormatError;
-use parallax_formats::hpctoolkit::{CctDb, FileKind, MetaDb, ProfileDb, TraceDb};
+use parallax_formats::hpctoolkit::{
+    CctDb, FileKind, MetaDb, ProfileDb, Recognised, TraceDb, recognise,
+};
 use parallax_model::{Experiment, Metadata, ProfileStore, TraceStore};
 
 use crate::ImportError;
 
 /// The files of a database that were found in a folder.
 #[derive(Default)]
-pub(crate) struct Files {
+struct Files {
     found: [Option<Source>; 4],
 }
 
 impl Files {
     /// Takes `source` unless there is one of its kind already.
-    pub(crate) fn offer(&mut self, kind: FileKind, source: Source) {
+    fn offer(&mut self, kind: FileKind, source: Source) {
         if let Some(slot) = self.found.get_mut(kind as usize) {
             slot.get_or_insert(source);
         }
     }
 
-    pub(crate) fn is_complete(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.found.iter().all(Option::is_some)
-    }
-
-    pub(crate) fn has_any(&self) -> bool {
-        self.found.iter().any(Option::is_some)
     }
 
     fn take(&mut self, kind: FileKind) -> Option<Source> {
@@ -41,9 +41,43 @@ impl Files {
     }
 }
 
+/// Opens the database in `folder`, whose files are found by their bytes: those with the names that
+/// writers use come first, so that a stray file cannot take their place.
+pub(crate) fn open_folder(
+    folder: &Arc<dyn Folder>,
+    limits: &Limits,
+) -> Result<Experiment, ImportError> {
+    let fail = |cause| ImportError::Folder { origin: folder.name().to_owned(), cause };
+    let mut files = Files::default();
+    let entries = folder.entries().map_err(fail)?;
+    let is_usual = |e: &&FolderEntry| FileKind::ALL.iter().any(|k| k.file_name() == e.path);
+    let by_likelihood =
+        entries.iter().filter(is_usual).chain(entries.iter().filter(|e| !is_usual(e)));
+    for entry in by_likelihood.take(MAX_FILES) {
+        if files.is_complete() {
+            break;
+        }
+        let Some(source) = folder.open(&entry.path).map_err(fail)? else { continue };
+        let head = read_range(&*source, 0, source.len().min(HEAD_BYTES)).map_err(|cause| {
+            ImportError::Folder { origin: format!("{}/{}", folder.name(), entry.path), cause }
+        })?;
+        if let Recognised::V4(kind) = recognise(&head) {
+            drop(head);
+            files.offer(kind, source);
+        }
+    }
+    open(folder, files, limits)
+}
+
+/// Files that are looked at; a folder with more is not a database.
+const MAX_FILES: usize = 10_000;
+
+/// Bytes that say what a file is.
+const HEAD_BYTES: u64 = 32;
+
 /// Opens a database. `meta.db` and `profile.db` are required; without `cct.db` everything is
 /// answered from `profile.db`, without `trace.db` there are no traces.
-pub(crate) fn open(
+fn open(
     folder: &Arc<dyn Folder>,
     mut files: Files,
     limits: &Limits,
@@ -51,14 +85,19 @@ pub(crate) fn open(
     let origin = folder.name().to_owned();
     let fail = |cause| ImportError::Format { origin: origin.clone(), cause };
     let mut issues = Issues::new();
+    let lacks = |kind: FileKind| {
+        let name = kind.file_name();
+        match folder.open(name).ok().flatten().map(|source| source.len()) {
+            None => format!("no {name}"),
+            Some(0) => format!("its {name} is empty"),
+            Some(_) => format!("its {name} is of another format"),
+        }
+    };
     let mut required = |kind: FileKind| {
         files.take(kind).ok_or_else(|| ImportError::NotRecognised {
             origin: origin.clone(),
-            found: format!(
-                "the folder has files of an HPCToolkit database but no {}",
-                kind.file_name()
-            ),
-            hint: "copy the whole database folder, not single files of it",
+            found: format!("the folder has files of an HPCToolkit database but {}", lacks(kind)),
+            hint: "copy the whole database folder, not single files of it".to_owned(),
         })
     };
     let meta_source = required(FileKind::Meta)?;

@@ -15,17 +15,11 @@ use std::sync::Arc;
 use parallax_base::{Folder, Issues, Limits, Source};
 use parallax_formats::FormatError;
 use parallax_formats::tau::{
-    Facts, METRIC_FOLDER, Profiles, Workflow, fact, find_profiles, is_packed, is_workflow,
-    read_folder, read_packed, thread_of_name,
+    Facts, METRIC_FOLDER, Profiles, Workflow, fact, read_folder, read_packed, thread_of_name,
 };
 use parallax_model::{Experiment, Metadata, ProfileStore};
 
 use crate::ImportError;
-
-/// Whether a folder has profiles of TAU, by the names of its files and of its folders of metrics.
-pub(crate) fn is_folder(folder: &dyn Folder) -> bool {
-    find_profiles(folder).is_ok_and(|files| !files.is_empty())
-}
 
 /// The folder of an experiment, for the path of one of its profiles.
 pub(crate) fn folder_of(path: &str) -> Option<&str> {
@@ -33,11 +27,6 @@ pub(crate) fn folder_of(path: &str) -> Option<&str> {
     thread_of_name(name)?;
     let (above, metric) = folder.rsplit_once('/').unwrap_or(("", folder));
     Some(if metric.starts_with(METRIC_FOLDER) { above } else { folder })
-}
-
-/// Whether a file is a packed profile or the profile of a workflow.
-pub(crate) fn is_file(source: &Source) -> bool {
-    is_packed(&**source) || is_workflow(&**source)
 }
 
 /// One set of profiles that becomes a part of an experiment.
@@ -63,19 +52,27 @@ pub(crate) fn open_folder(
     Ok(experiment)
 }
 
-/// Opens a file that [`is_file`] knows.
-pub(crate) fn open_file(
+/// Opens the profile of a workflow.
+pub(crate) fn open_workflow(
     source: &Source,
     name: &str,
     limits: &Limits,
 ) -> Result<Experiment, ImportError> {
     let mut issues = Issues::new();
     let fail = |cause: FormatError| ImportError::Format { origin: name.to_owned(), cause };
-    if is_workflow(&**source) {
-        let read = Workflow::read(&**source, name, limits, &mut issues).map_err(fail)?;
-        let metadata = workflow::metadata(&read, name);
-        return experiment(workflow::groups(read), metadata, limits, issues, name);
-    }
+    let read = Workflow::read(&**source, name, limits, &mut issues).map_err(fail)?;
+    let metadata = workflow::metadata(&read, name);
+    experiment(workflow::groups(read), metadata, limits, issues, name)
+}
+
+/// Opens a packed profile.
+pub(crate) fn open_packed(
+    source: &Source,
+    name: &str,
+    limits: &Limits,
+) -> Result<Experiment, ImportError> {
+    let mut issues = Issues::new();
+    let fail = |cause: FormatError| ImportError::Format { origin: name.to_owned(), cause };
     let profiles = read_packed(&**source, name, limits, &mut issues).map_err(fail)?;
     let metadata = metadata(&profiles, "TAU packed profile", name);
     experiment(vec![Group { component: None, profiles }], metadata, limits, issues, name)

@@ -37,6 +37,12 @@ pub enum ScalingError {
         /// One of the databases.
         folder: String,
     },
+    /// No two of the experiments are runs of one program with one metric.
+    #[error("no two of these are runs of one program with the same metric: {what}")]
+    Unrelated {
+        /// Each with its program and metric.
+        what: String,
+    },
     /// A rule for a parameter cannot be understood.
     #[error("cannot understand the parameter {text:?}: {what}")]
     Rule {
@@ -115,6 +121,7 @@ impl ScalingError {
             Self::Service(error) => error.is_misuse(),
             Self::NoSources
             | Self::MixedSources { .. }
+            | Self::Unrelated { .. }
             | Self::Rule { .. }
             | Self::NoValue { .. }
             | Self::Unknown { .. } => true,

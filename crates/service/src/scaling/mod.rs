@@ -22,6 +22,7 @@ mod parameters;
 mod pop;
 mod remarks;
 mod remedy;
+mod runs;
 mod tables;
 mod versions;
 
@@ -34,12 +35,13 @@ pub use error::ScalingError;
 pub use merge::{MergeError, Merged, merge_pascal};
 pub use model::{ModelAnswer, ModelRequest, NumberRule, RegionModel, models};
 pub use open::{
-    EnsembleOptions, ScalingContent, ScalingSource, assemble_measurements, measurement_part_end,
-    open_ensemble, read_measurement_part,
+    EnsembleOptions, Ensembles, ScalingContent, ScalingSource, assemble_measurements,
+    measurement_part_end, open_ensemble, open_ensembles, read_measurement_part,
 };
 pub use parallax_import::scaling::{RegionTime, holds_measurements};
 pub use parallax_model::ensemble::{Ensemble, Region, RegionKind};
 pub use parameters::{ParameterRule, ParameterSource, ParameterTable};
 pub use pop::pop_table;
 pub use remedy::Remedy;
+pub use runs::measure_one_program;
 pub use versions::{ComparedRegion, ComparisonAnswer, compare_versions};

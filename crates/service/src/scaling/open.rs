@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parallax_base::{Control, Folder, Limits, Source};
 use parallax_engine::Session;
 use parallax_import::scaling::{self as import, MeasurementOptions, RegionTime, open_measurements};
-use parallax_import::{ImportError, is_experiment_file};
+use parallax_import::{DataContent, DataSet, ImportError, is_experiment_file};
 use parallax_model::ensemble::{
     Ensemble, EnsembleBuilder, Ids, ParameterValue, ValueOrder, parameter_names,
 };
@@ -14,8 +14,10 @@ use parallax_model::{Experiment, Metadata};
 
 use parallax_analysis::comparison::is_flat;
 
-use super::contexts::{ContextOptions, add_database, choose_metric};
+use super::contexts::{ChosenMetric, ContextOptions, add_database, choose_metric};
+use super::error::listed;
 use super::parameters::{ParameterRule, ParameterTable, labelled, told_cores, told_input};
+use super::runs::{RunGroup, group_runs, left_out};
 use super::{Remedy, ScalingError};
 use crate::Answer;
 
@@ -45,6 +47,17 @@ impl ScalingSource {
             ScalingContent::File(file) => is_experiment_file(file),
             ScalingContent::Folder(_) => true,
         }
+    }
+
+    /// What was found, as a source; `None` for a trace, which must be converted first.
+    #[must_use]
+    pub fn of(data: &DataSet) -> Option<Self> {
+        let content = match &data.content {
+            DataContent::File(file) => ScalingContent::File(Arc::clone(file)),
+            DataContent::Folder { folder, .. } => ScalingContent::Folder(Arc::clone(folder)),
+            DataContent::Trace(_) => return None,
+        };
+        Some(Self { name: data.name.clone(), content })
     }
 
     /// Opens the experiment.
@@ -110,10 +123,46 @@ impl EnsembleOptions {
     }
 }
 
-/// Opens files of measurements, or databases, as one ensemble.
+/// The ensembles that several experiments make.
+pub struct Ensembles {
+    /// Each with the positions of its sources, the largest first.
+    pub ensembles: Vec<(Answer<Ensemble>, Vec<usize>)>,
+    /// Sources that are in none, with the reason: they are of another program, or lack the metric.
+    pub left_out: Vec<(usize, String)>,
+}
+
+/// Opens experiments as ensembles: runs of one program with the same metric make one. What is
+/// unlike all others is left out, and the reason is given.
 ///
 /// # Errors
-/// When there is nothing to open, something cannot be opened, or a parameter has no value.
+/// When something cannot be opened, or a parameter has no value.
+pub fn open_ensembles(
+    sources: &[ScalingSource],
+    options: &EnsembleOptions,
+    control: &Control,
+) -> Result<Ensembles, ScalingError> {
+    let sources: Vec<&ScalingSource> = sources.iter().collect();
+    let sessions = open_sessions(&sources, options)?;
+    let groups = group_runs(&sessions, &options.contexts, control)?;
+    let is_used = |group: &RunGroup| group.metric.is_some() && group.members.len() > 1;
+    let left_out = left_out(&sessions, &groups, is_used).into_iter().collect();
+    let mut ensembles = Vec::new();
+    let mut sessions: Vec<Option<(&str, Session)>> = sessions.into_iter().map(Some).collect();
+    for group in groups.into_iter().filter(|group| is_used(group)) {
+        let members = group.members.iter();
+        let own = members.filter_map(|&at| sessions.get_mut(at).and_then(Option::take));
+        let own: Vec<(&str, Session)> = own.collect();
+        ensembles.push((assemble_databases(&own, group.metric, options, control)?, group.members));
+    }
+    Ok(Ensembles { ensembles, left_out })
+}
+
+/// Opens files of measurements, or databases, as one ensemble. Of databases it has the runs of the
+/// program and with the metric that most of them have; notes say which are left out.
+///
+/// # Errors
+/// When there is nothing to open, something cannot be opened, no two databases are runs of one
+/// program with one metric, or a parameter has no value.
 pub fn open_ensemble(
     sources: &[ScalingSource],
     options: &EnsembleOptions,
@@ -230,19 +279,61 @@ fn open_databases(
     options: &EnsembleOptions,
     control: &Control,
 ) -> Result<Answer<Ensemble>, ScalingError> {
-    let mut notes = Vec::new();
-    let mut sessions: Vec<(&str, Session)> = Vec::new();
-    for source in sources {
-        sessions.push((&source.name, Session::new(source.experiment(&options.limits)?)));
+    let sessions = open_sessions(sources, options)?;
+    let groups = group_runs(&sessions, &options.contexts, control)?;
+    let is_used = |group: &RunGroup| groups.first().is_some_and(|main| std::ptr::eq(main, group));
+    let left_out = left_out(&sessions, &groups, is_used);
+    let Some(main) = groups.first() else { return Err(ScalingError::NoSources) };
+    if main.members.len() < 2 && sessions.len() > 1 {
+        let named = groups.iter().flat_map(|group| {
+            let metric = group.metric.as_ref().map_or("another metric", |m| m.name.as_str());
+            let names = group.members.iter().filter_map(|&at| sessions.get(at));
+            names.map(move |(name, _)| format!("{name} (program {}, {metric})", group.program))
+        });
+        let named: Vec<String> = named.collect();
+        return Err(ScalingError::Unrelated { what: listed(named.iter().map(String::as_str)) });
     }
+    let mut notes: Vec<String> = left_out
+        .iter()
+        .filter_map(|(&at, reason)| Some(format!("{} is left out: {reason}", sessions.get(at)?.0)))
+        .collect();
+    let (metric, members) = (main.metric.clone(), main.members.clone());
+    let own = sessions.into_iter().enumerate().filter(|(at, _)| members.contains(at));
+    let own: Vec<(&str, Session)> = own.map(|(_, session)| session).collect();
+    let mut made = assemble_databases(&own, metric, options, control)?;
+    notes.append(&mut made.notes);
+    Ok(Answer { value: made.value, notes })
+}
+
+fn open_sessions<'s>(
+    sources: &[&'s ScalingSource],
+    options: &EnsembleOptions,
+) -> Result<Vec<(&'s str, Session)>, ScalingError> {
+    let open = |source: &&'s ScalingSource| {
+        Ok((source.name.as_str(), Session::new(source.experiment(&options.limits)?)))
+    };
+    sources.iter().map(open).collect()
+}
+
+/// Runs of one program as one ensemble, of the metric that all have.
+fn assemble_databases(
+    sessions: &[(&str, Session)],
+    metric: Option<ChosenMetric>,
+    options: &EnsembleOptions,
+    control: &Control,
+) -> Result<Answer<Ensemble>, ScalingError> {
+    let mut notes = Vec::new();
     let mut extras: Vec<Extra> = sessions
         .iter()
         .map(|(name, session)| options.extra(name, &session.experiment().metadata, Some(session)))
         .collect::<Result<_, _>>()?;
-    tell_parameters(&sessions, options, &mut extras, &mut notes);
+    tell_parameters(sessions, options, &mut extras, &mut notes);
 
     let Some((first_name, first)) = sessions.first() else { return Err(ScalingError::NoSources) };
-    let chosen = choose_metric(first, &options.contexts, control)?;
+    let chosen = match metric {
+        Some(metric) => metric,
+        None => choose_metric(first, &options.contexts, control)?,
+    };
     notes.push(format!("times are {} ({})", chosen.name, chosen.reason));
     if sessions.iter().any(|(_, session)| is_flat(session.tree())) {
         notes.push("call paths were not measured: times of functions are exclusive".to_owned());

@@ -36,8 +36,8 @@ pub use iterations::{
     IterationsAsk, IterationsFoundReply, IterationsGroupReply, IterationsReply, RepetitionReply,
 };
 pub use open::{
-    CloseAsk, CloseReply, CombineAsk, EnsembleAsk, HelloAsk, HelloReply, InfoAsk, IssuesAsk,
-    IssuesReply, ItemKind, ItemReply, OpenAsk, OpenReply, RootReply,
+    CloseAsk, CloseReply, CombineAsk, EnsembleAsk, ExcludedReply, HelloAsk, HelloReply, InfoAsk,
+    IssuesAsk, IssuesReply, ItemKind, ItemReply, OpenAsk, OpenReply, RootReply,
 };
 pub use parallax_protocol::NotesReply as TableOnlyReply;
 pub use profile::{

@@ -151,6 +151,19 @@ pub struct OpenReply {
     pub notes: Vec<String>,
     /// What could not be opened, one each.
     pub errors: Vec<ErrorReply>,
+    /// Files and experiments that are excluded, and why.
+    #[serde(default)]
+    pub excluded: Vec<ExcludedReply>,
+}
+
+/// A file or experiment that is excluded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ExcludedReply {
+    /// Its path.
+    pub path: String,
+    /// Why, as a clause that goes on from the path.
+    pub reason: String,
 }
 
 /// Make one ensemble.
