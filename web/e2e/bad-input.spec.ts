@@ -31,7 +31,22 @@ test("a picture is of no known format, and the message says what is", async ({ p
   writeFileSync(file, Buffer.from(PICTURE, "base64"));
   await drop(page, file);
   await expect(message(page, "picture.png could not be opened")).toBeVisible();
-  await expect(message(page, /open the folder of an HPCToolkit database/)).toBeVisible();
+  await expect(message(page, /Parallax reads data of HPCToolkit, TAU/)).toBeVisible();
+  await staysUsable(page);
+});
+
+test("a file of no known format beside a good one is named, and an empty one is called empty", async ({ page }, info) => {
+  const [notes, empty] = [info.outputPath("notes.txt"), info.outputPath("empty.json")];
+  writeFileSync(notes, "hello");
+  writeFileSync(empty, "");
+  await drop(page, join(FIXTURES, "pascal/solver-v1.json"), notes, empty);
+  await seesMaps(page);
+  await expect(message(page, /empty\.json is empty\. notes\.txt is of no known format\./)).toBeVisible();
+});
+
+test("the anchor of a trace alone asks for the whole folder", async ({ page }) => {
+  await drop(page, join(FIXTURES, "otf2/all-records/traces.otf2"));
+  await expect(message(page, /needs .*\.def, which is missing; open the whole folder/)).toBeVisible();
   await staysUsable(page);
 });
 

@@ -6,10 +6,10 @@ import type { Picked } from "../src/state/pick.ts";
 import { Preferences } from "../src/state/preferences.svelte.ts";
 import { Session } from "../src/state/session.svelte.ts";
 import { Store } from "../src/state/store.svelte.ts";
-import type { ItemReply, Protocol } from "../src/wire/protocol.ts";
+import type { ExcludedReply, ItemReply, Protocol } from "../src/wire/protocol.ts";
 
 /** What the engine of a test finds in a root, by the root's name. */
-type Contents = Record<string, { items?: string[]; errors?: { kind: string; message: string; hint: string | null }[]; fails?: EngineError }>;
+type Contents = Record<string, { items?: string[]; errors?: { kind: string; message: string; hint: string | null }[]; excluded?: ExcludedReply[]; fails?: EngineError }>;
 
 class FakeEngine {
   readonly asked: { name: string; request: unknown }[] = [];
@@ -44,7 +44,7 @@ class FakeEngine {
           this.#next += 1;
           return { item: `e${String(this.#next)}`, kind: "experiment", title: "amg", name: path, format: "HPCToolkit 4.0", size_bytes: 10, issues: 0, members: [], has_trace: false, has_activations: false, has_user_events: false };
         });
-        return Promise.resolve({ reply: { items, notes: [], errors: found?.errors ?? [] } as unknown as Protocol[K]["reply"], tables: {} });
+        return Promise.resolve({ reply: { items, notes: [], errors: found?.errors ?? [], excluded: found?.excluded ?? [] } as unknown as Protocol[K]["reply"], tables: {} });
       },
     };
   }
@@ -89,6 +89,21 @@ describe("opening files", () => {
     await session.openFiles(picked("runs"));
     expect(session.items).toHaveLength(1);
     expect(notices.list).toMatchObject([{ tone: "warning", text: "runs/b is cut off" }]);
+  });
+
+  it("of which one is no data names it, a warning only where it was dropped itself", async () => {
+    const unknown = "is of no known format";
+    const { session, notices } = setUp({
+      several: { items: ["a"], excluded: [{ path: "notes.txt", reason: unknown }] },
+      runs: { items: ["runs/a"], excluded: [{ path: "runs/notes.txt", reason: unknown }, { path: "runs/b", reason: "is empty" }] },
+      folder: { items: ["folder/a"], excluded: [{ path: "folder/notes.txt", reason: unknown }] },
+    });
+    for (const name of ["several", "runs", "folder"]) await session.openFiles(picked(name));
+    expect(notices.list).toMatchObject([
+      { tone: "warning", title: "notes.txt was excluded", text: "notes.txt is of no known format." },
+      { tone: "warning", title: "2 parts of runs were excluded", text: "runs/notes.txt is of no known format. runs/b is empty." },
+      { tone: "info", title: "folder/notes.txt was excluded" },
+    ]);
   });
 
   it("without anything known in them says so", async () => {

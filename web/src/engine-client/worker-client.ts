@@ -1,4 +1,5 @@
 import { tableFromIPC } from "@uwdata/flechette";
+import { FILES_OF_FOLDERS } from "../wire/formats.ts";
 import type { Protocol, RootReply } from "../wire/protocol.ts";
 import {
   type Answer,
@@ -13,9 +14,6 @@ import { Channel, type Message, type Outcome } from "./channel.ts";
 import { embeddedRoots } from "./embedded.ts";
 import { Turns } from "./turns.ts";
 import { type LargeFile, largeFile, type PartsRead } from "./read-ahead.ts";
-
-/** Files of a database that are looked for when nobody lists what is behind an address. */
-const DATABASE_FILES = ["meta.db", "profile.db", "cct.db", "trace.db"];
 
 /** Files from this size on are read by two workers. */
 const SHARED_BYTES = 48 * 2 ** 20;
@@ -111,7 +109,7 @@ export class WorkerClient implements EngineClient {
   addUrl(name: string, url: string, files?: string[]): Promise<RootReply> {
     const address = new URL(url, document.baseURI).href;
     const isFile = /\.[a-z0-9]+$/i.test(new URL(address).pathname);
-    const paths = files ?? (isFile ? [""] : DATABASE_FILES);
+    const paths = files ?? (isFile ? [""] : [...FILES_OF_FOLDERS]);
     return this.#root({ type: "add-url", key: this.#key(), name, url: address, files: paths });
   }
 

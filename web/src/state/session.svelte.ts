@@ -3,6 +3,7 @@ import type { SourceOrigin, SourceState } from "./app-state.ts";
 import { DEFAULT_ENSEMBLE, EngineError, type EngineClient, type RootInfo } from "./engine.ts";
 import { withKeys, type Item } from "./item.ts";
 import { errorText, isCancelled, type Notices } from "./notices.svelte.ts";
+import type { ExcludedReply } from "../wire/protocol.ts";
 import type { Picked } from "./pick.ts";
 import type { Preferences } from "./preferences.svelte.ts";
 import { loadSamples, samplesUrl, type Sample } from "./samples.ts";
@@ -11,6 +12,12 @@ import { recall, remember } from "./stored.ts";
 
 /** Between two attempts to open everything again after the engine stopped. */
 const RECOVER_MILLIS = 30_000;
+
+/** Files and experiments that one notice says are left out. */
+const MOST_EXCLUDED = 4;
+
+/** The engine's reason for a file that is no data at all. */
+const UNKNOWN_FORMAT = "is of no known format";
 
 /** How long views may take to have their first answer before they are shown without it. */
 const PREPARE_MILLIS = 80;
@@ -234,6 +241,7 @@ export class Session {
         return false;
       }
       const items = withKeys(source.id, reply.items);
+      this.#tellExcluded(source, reply.excluded);
       await this.#prepared(client, items);
       this.#take(source, items, root);
       return true;
@@ -247,6 +255,19 @@ export class Session {
       const at = this.#opening.indexOf(source.name);
       this.#opening = this.#opening.filter((_, index) => index !== at);
     }
+  }
+
+  /** Says which files and experiments are not shown, and why. */
+  #tellExcluded(source: SourceState, all: readonly ExcludedReply[]): void {
+    const [first] = all;
+    if (first === undefined) return;
+    const title = all.length === 1 ? `${first.path} was excluded` : `${String(all.length)} parts of ${source.name} were excluded`;
+    const shown = all.slice(0, MOST_EXCLUDED).map(({ path, reason }) => `${path} ${reason}.`);
+    if (all.length > shown.length) shown.push(`And ${String(all.length - shown.length)} more.`);
+    // Other files of a folder are to be expected; a file that was dropped itself is not.
+    const isExpected = ({ path, reason }: ExcludedReply): boolean =>
+      reason === UNKNOWN_FORMAT && (source.origin.kind !== "local" || path.includes("/"));
+    this.#notices.add(all.every(isExpected) ? "info" : "warning", title, shown.join(" "));
   }
 
   /** Lets views ask before they are made: with the answer at hand they draw once. */
