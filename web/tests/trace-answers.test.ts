@@ -1,18 +1,31 @@
-import { tableFromArrays } from "@uwdata/flechette";
+import { tableFromArrays, type Table } from "@uwdata/flechette";
 import { expect, test } from "vitest";
 import { answerColumns, answerOrder, seriesOf } from "../src/views/trace-views/answers.ts";
 
-const WAITS = tableFromArrays({
+/** A table whose fields say what the engine's schema says. */
+function described(columns: Record<string, readonly unknown[]>, said: Record<string, Record<string, string>>): Table {
+  const table = tableFromArrays(columns as Record<string, unknown[]>);
+  for (const field of table.schema.fields) (field as { metadata: Map<string, string> | null }).metadata = new Map(Object.entries(said[field.name] ?? {}));
+  return table;
+}
+
+const WAITS = described({
   kind: ["late sender", "collective", "late sender"],
   function: ["MPI_Recv()", "MPI_Barrier()", "MPI_Wait()"],
   context_id: [7, 8, 9],
   waiting_s: [0.25, 1.5, Number.NaN],
   share_percent: [2.5, 15, 0],
+}, {
+  kind: { head: "Kind", doc: "Why." },
+  function: { head: "Function" },
+  waiting_s: { head: "Waiting", unit: "s" },
+  share_percent: { head: "Share", unit: "%" },
 });
 
 test("answers have heads with units, and no ids", () => {
   const columns = answerColumns(WAITS);
   expect(columns.map((one) => one.head.title)).toEqual(["Kind", "Function", "Waiting (s)", "Share (%)"]);
+  expect(columns.map((one) => one.head.help)).toEqual(["Why.", "", "", ""]);
   expect(columns.map((one) => one.most)).toEqual([0, 0, 1.5, 100]);
 });
 

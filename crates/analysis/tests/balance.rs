@@ -165,15 +165,6 @@ fn values_of_wrapped_counters_are_left_out_and_counted() {
     assert_eq!(answer.rows[0].distribution.max, 3.0);
 }
 
-#[test]
-fn the_table_has_a_line_per_row() {
-    let session = open(&draw("CPUTIME (sec)", DRAWING));
-    let table = ask(&session, &BalanceRequest::new(TIME, functions(&session))).to_table(&session);
-    assert_eq!(table.num_rows(), 4);
-    let column = table.column("saving").unwrap();
-    assert_eq!((&*column.unit, table.column("variance").unwrap().unit.as_str()), ("s", "s²"));
-}
-
 fn generated(options: &GenerateOptions) -> (Session, Planted, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let planted = generate(folder.path(), options, |_, _, _| {}).unwrap();
@@ -359,7 +350,6 @@ fn every_real_database_has_a_balance_of_finite_numbers() {
             assert!(all.iter().chain(optional.iter().flatten()).all(|x| x.is_finite()), "{row:?}");
             assert!(d.balance_ratio.is_some_and(|r| r > 0.0 && r <= 1.0), "{path:?} {row:?}");
         }
-        assert_eq!(answer.to_table(&session).num_rows(), answer.rows.len());
         let some = BalanceRequest {
             locations: LocationChoice::Some(
                 session.experiment().locations.iter().take(3).collect(),

@@ -2,9 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use parallax_service::{BalanceBy, CostChoice, FlatBy, PruneChoice};
+use clap::{Args, Parser, Subcommand};
+use parallax_protocol::{
+    BalanceBy, BalanceRequest, CostChoice, FindRequest, FlatBy, IdlenessSource, MessagesBy,
+    PruneChoice, StatsBy, TracePart,
+};
 
+use crate::choice::names;
 use crate::commands::ConvertArgs;
 use crate::output::Format;
 use crate::text::ColourChoice;
@@ -119,8 +123,8 @@ pub(crate) enum Command {
         #[arg(long, value_name = "CONTEXTS")]
         from: Option<String>,
         /// What to group by.
-        #[arg(long, value_enum, default_value = "function")]
-        by: By,
+        #[arg(long, value_parser = names::<FlatBy>(), default_value_t)]
+        by: FlatBy,
         #[command(flatten)]
         cost: CostArgs,
         #[command(flatten)]
@@ -162,7 +166,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         part: PartArgs,
         /// What the rows are.
-        #[arg(long, value_enum, default_value = "function")]
+        #[arg(long, value_parser = names::<StatsBy>(), default_value_t)]
         by: StatsBy,
     },
     /// Messages of a trace: who sends how much to whom, and how long it takes.
@@ -173,7 +177,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         part: PartArgs,
         /// What the rows are.
-        #[arg(long, value_enum, default_value = "pair")]
+        #[arg(long, value_parser = names::<MessagesBy>(), default_value_t)]
         by: MessagesBy,
         /// Flows (causes and effects, such as starting a kernel and the kernel) instead.
         #[arg(long)]
@@ -202,8 +206,8 @@ pub(crate) enum Command {
         #[arg(long, conflicts_with = "first")]
         histogram: bool,
         /// Calls at most; a note says how many there are.
-        #[arg(long, value_name = "N", default_value_t = 1_000)]
-        limit: usize,
+        #[arg(long, value_name = "N", default_value_t = FindRequest::default().max_rows)]
+        limit: u32,
     },
     /// Who reads and writes which variable or allocation; of several contexts, what they share.
     References(crate::commands::ReferencesArgs),
@@ -262,8 +266,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         database: Database,
         /// Where the times of threads come from.
-        #[arg(long, value_enum, default_value = "best")]
-        source: Source,
+        #[arg(long, value_parser = names::<IdlenessSource>(), default_value_t)]
+        source: IdlenessSource,
         /// The metric of time for answers from profiles.
         #[arg(long, short, value_name = "METRIC")]
         metric: Option<String>,
@@ -378,14 +382,14 @@ pub(crate) struct BalanceArgs {
     #[arg(long, short)]
     pub(crate) exclusive: bool,
     /// Compare sums over the locations of one rank or node instead of single profiles.
-    #[arg(long, value_enum, default_value = "profile")]
-    pub(crate) per: Per,
+    #[arg(long, value_parser = names::<BalanceBy>(), default_value_t)]
+    pub(crate) per: BalanceBy,
     /// Compare single contexts instead of functions.
     #[arg(long)]
     pub(crate) by_context: bool,
     /// Number of slowest locations to name.
-    #[arg(long, default_value_t = 3)]
-    pub(crate) slowest: usize,
+    #[arg(long, default_value_t = BalanceRequest::default().slowest)]
+    pub(crate) slowest: u32,
     /// Only locations with a stored value count, not those that spent no time there.
     #[arg(long)]
     pub(crate) stored_only: bool,
@@ -406,8 +410,8 @@ pub(crate) struct DistributionArgs {
     #[arg(long, short)]
     pub(crate) exclusive: bool,
     /// Compare sums over the locations of one rank or node instead of single profiles.
-    #[arg(long, value_enum, default_value = "profile")]
-    pub(crate) per: Per,
+    #[arg(long, value_parser = names::<BalanceBy>(), default_value_t)]
+    pub(crate) per: BalanceBy,
     #[command(flatten)]
     pub(crate) cost: MetricArgs,
 }
@@ -442,85 +446,12 @@ pub(crate) struct PartArgs {
     pub(crate) window: Option<String>,
 }
 
-/// What a flat profile groups by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
-    /// Functions.
-    Function,
-    /// Source files.
-    File,
-    /// Executables and libraries.
-    Module,
-    /// Loops.
-    Loop,
-    /// Source lines.
-    Line,
-}
-
-impl By {
-    /// The title of a view that groups so.
-    pub(crate) const fn title(self) -> &'static str {
-        match self {
-            Self::Function => "Functions",
-            Self::File => "Source files",
-            Self::Module => "Modules",
-            Self::Loop => "Loops",
-            Self::Line => "Source lines",
-        }
+impl PartArgs {
+    /// The database, and the part as requests have it.
+    pub(crate) fn parted(self) -> (Database, TracePart) {
+        let Self { database, profiles, window } = self;
+        (database, TracePart { profiles, window, ..TracePart::default() })
     }
-
-    /// What a group is called.
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Function => "function",
-            Self::File => "file",
-            Self::Module => "module",
-            Self::Loop => "loop",
-            Self::Line => "line",
-        }
-    }
-
-    pub(crate) const fn choice(self) -> FlatBy {
-        match self {
-            Self::Function => FlatBy::Function,
-            Self::File => FlatBy::File,
-            Self::Module => FlatBy::Module,
-            Self::Loop => FlatBy::Loop,
-            Self::Line => FlatBy::Line,
-        }
-    }
-}
-
-/// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Per {
-    /// Single profiles: threads and GPU streams.
-    Profile,
-    /// Ranks: their threads added up.
-    Rank,
-    /// Nodes: their ranks added up.
-    Node,
-}
-
-impl Per {
-    pub(crate) const fn choice(self) -> BalanceBy {
-        match self {
-            Self::Profile => BalanceBy::Profile,
-            Self::Rank => BalanceBy::Rank,
-            Self::Node => BalanceBy::Node,
-        }
-    }
-}
-
-/// Where the times of threads come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Source {
-    /// Traces where there are any, else profiles.
-    Best,
-    /// Traces: exact times, not running included.
-    Trace,
-    /// Profiles: sampled times.
-    Profile,
 }
 
 /// Which metric, over which locations.
@@ -623,34 +554,6 @@ impl PruneArgs {
             cut: self.cut,
         }
     }
-}
-
-/// Rows of `stats`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum StatsBy {
-    /// Functions.
-    Function,
-    /// Groups of functions, such as MPI.
-    Group,
-    /// Call paths.
-    Context,
-}
-
-/// Rows of `messages`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum MessagesBy {
-    /// Pairs of sender and receiver.
-    Pair,
-    /// Single messages.
-    Message,
-    /// Sizes, in powers of two.
-    Size,
-    /// Tags.
-    Tag,
-    /// Pairs of components of a workflow, with what goes through files.
-    Component,
-    /// Files through which data goes from one component to another.
-    File,
 }
 
 /// A duration with its unit, in nanoseconds.

@@ -5,6 +5,7 @@
 
 mod args;
 mod browser;
+mod choice;
 mod commands;
 mod open;
 mod output;

@@ -5,9 +5,10 @@ use parallax_model::{
     ContextChoice, ContextTree, Formula, MetricInstance, Plan, Scope, SliceColumns, SliceRequest,
     Statistic,
 };
+use parallax_protocol::{Repeated, SampleTable, ValueTable};
 
 use crate::resolve::{ProfileSet, ResolvedMetrics};
-use crate::{Column, EngineError, LocationChoice, Session, Table};
+use crate::{EngineError, LocationChoice, Session};
 
 /// Whether tables of ids also carry readable names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,34 +40,23 @@ pub fn slice_request(
     }
 }
 
-/// A slice as a table: `profile_id`, `context_id`, `metric_id`, `value` and, where wanted,
-/// `location`, `context`, `metric`.
+/// A slice as a table, with names where wanted, and the unit of all values where they have the
+/// same.
 #[must_use]
-pub fn slice_table(session: &Session, slice: SliceColumns, names: Names) -> Table {
+pub fn slice_table(session: &Session, slice: SliceColumns, names: Names) -> (ValueTable, String) {
     let SliceColumns { location, context, metric, value } = slice;
     let unit = common_unit(session, &location, &metric);
-    let readable = match names {
-        Names::Raw => Vec::new(),
-        Names::Readable => {
-            vec![
-                location_names(session, &location),
-                context_names(session.tree(), &context, None),
-                metric_names(session, &location, &metric),
-            ]
-        }
+    let is_readable = names == Names::Readable;
+    let table = ValueTable {
+        location: is_readable.then(|| location_names(session, &location)),
+        context: is_readable.then(|| context_names(session.tree(), &context, None)),
+        metric: is_readable.then(|| metric_names(session, &location, &metric)),
+        profile_id: location,
+        context_id: context,
+        metric_id: metric,
+        value,
     };
-    let mut columns = vec![
-        Column::u32s("profile_id", "Profile number in the database; 0 is the summary.", location),
-        Column::u32s("context_id", "Context id in the database; 0 is the whole run.", context),
-        Column::u16s(
-            "metric_id",
-            "Metric id in the database: of a statistic in the summary, of a scope elsewhere.",
-            metric,
-        ),
-        Column::f64s("value", &unit, "The value, in the unit of its metric.", value),
-    ];
-    columns.extend(readable);
-    Table::new(columns)
+    (table, unit)
 }
 
 /// The unit of all values, where they have the same; empty where they differ.
@@ -98,7 +88,7 @@ fn common_unit(session: &Session, rows: &[u32], ids: &[u16]) -> String {
     unit.unwrap_or_default()
 }
 
-fn location_names(session: &Session, rows: &[u32]) -> Column {
+fn location_names(session: &Session, rows: &[u32]) -> Repeated {
     let catalog = &session.experiment().locations;
     let (mut texts, mut keys, mut last) = (Vec::new(), Vec::with_capacity(rows.len()), None);
     // Rows come in order of location.
@@ -109,14 +99,14 @@ fn location_names(session: &Session, rows: &[u32]) -> Column {
         }
         keys.push(key(texts.len() - 1));
     }
-    Column::repeated_strings("location", "Where it was measured.", keys, &texts)
+    Repeated { rows: keys, texts }
 }
 
 /// What a trace calls the time between samples of context 0.
 const NOT_RUNNING: &str = "<not running>";
 
 /// `root_name` replaces the name of context 0 where it means something else than the root.
-fn context_names(tree: &ContextTree, ids: &[u32], root_name: Option<&str>) -> Column {
+fn context_names(tree: &ContextTree, ids: &[u32], root_name: Option<&str>) -> Repeated {
     let (mut texts, mut keys) = (Vec::new(), Vec::with_capacity(ids.len()));
     let mut known: Vec<i32> = vec![-1; tree.len()];
     for &id in ids {
@@ -134,11 +124,11 @@ fn context_names(tree: &ContextTree, ids: &[u32], root_name: Option<&str>) -> Co
         }
         keys.push(*slot);
     }
-    Column::repeated_strings("context", "What the context is called.", keys, &texts)
+    Repeated { rows: keys, texts }
 }
 
 /// `CPUTIME (i)` of a location, `CPUTIME:sum (i)` of the summary.
-fn metric_names(session: &Session, rows: &[u32], ids: &[u16]) -> Column {
+fn metric_names(session: &Session, rows: &[u32], ids: &[u16]) -> Repeated {
     let experiment = session.experiment();
     let letter = |scope: &Scope| {
         scope.letter().map_or_else(|| scope.source_name().to_owned(), |c| c.to_string())
@@ -167,17 +157,14 @@ fn metric_names(session: &Session, rows: &[u32], ids: &[u16]) -> Column {
         }
         keys.push(*slot);
     }
-    Column::repeated_strings("metric", "Metric and scope; statistic in the summary.", keys, &texts)
+    Repeated { rows: keys, texts }
 }
 
 fn key(n: usize) -> i32 {
     i32::try_from(n).unwrap_or(-1)
 }
 
-/// The samples of the chosen locations within a window as a table: `profile_id`, `context_id`,
-/// `start_ns`, `end_ns` and, where wanted, `location`, `context`. One row for each sample, by
-/// location and time; the last sample of a location ends when it starts, because nobody knows how
-/// long it held.
+/// The samples of the chosen locations within a window as a table, with names where wanted.
 ///
 /// # Errors
 /// When there are no traces, they cannot be read, or the question is withdrawn.
@@ -187,7 +174,7 @@ pub fn trace_table(
     window: TimeWindow,
     names: Names,
     control: &Control,
-) -> Result<Table, EngineError> {
+) -> Result<SampleTable, EngineError> {
     let store = session.traces()?;
     let mut tracks = session.chosen_tracks(store, locations);
     tracks.sort_by_key(|&track| store.tracks().get(track).map(|track| track.location));
@@ -227,21 +214,16 @@ pub fn trace_table(
         Ok(())
     });
     filled.into_iter().collect::<Result<(), _>>()?;
-    let readable = match names {
-        Names::Raw => Vec::new(),
-        Names::Readable => {
-            let names = context_names(session.tree(), &context, Some(NOT_RUNNING));
-            vec![location_names(session, &location), names]
-        }
-    };
-    let mut columns = vec![
-        Column::u32s("profile_id", "Profile number in the database.", location),
-        Column::u32s("context_id", "Context id in the database; 0 while nothing ran.", context),
-        Column::u64s("start_ns", "ns", "Time of the sample, since the Unix epoch.", start),
-        Column::u64s("end_ns", "ns", "Time of the next sample of the same location.", end),
-    ];
-    columns.extend(readable);
-    Ok(Table::new(columns))
+    let is_readable = names == Names::Readable;
+    let context_names = || context_names(session.tree(), &context, Some(NOT_RUNNING));
+    Ok(SampleTable {
+        location: is_readable.then(|| location_names(session, &location)),
+        context: is_readable.then(context_names),
+        profile_id: location,
+        context_id: context,
+        start_ns: start,
+        end_ns: end,
+    })
 }
 
 /// Consecutive parts of `column` with the given lengths.

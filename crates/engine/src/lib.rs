@@ -28,7 +28,7 @@ pub use costs::{Costs, DefaultMetric};
 pub use derived::{CostColumns, Measure};
 pub use error::EngineError;
 pub use groups::Groups;
-pub use parallax_protocol::{Column, Table};
+pub use parallax_protocol::{Column, FlatBy, Table};
 pub use part::Part;
 pub use prune::{FilterMode, PruneRules, TreeView};
 pub use session::{LocationChoice, Session, WRAPPED_COUNT};
@@ -36,4 +36,4 @@ pub use timeline::{
     Bins, CallList, CallRow, CallsQuestion, ContextSums, DurationBin, FindQuestion, Found,
     MAX_TILE_CELLS, Tile, TileCell, TileQuestion, TrackRange, call_depths,
 };
-pub use views::{FlatBy, FlatRow, TopDown, flat, row_costs};
+pub use views::{FlatRow, TopDown, flat, row_costs};

@@ -2,6 +2,7 @@
 
 use parallax_base::ContextIdx;
 use parallax_model::{ContextKind, ContextTree};
+use parallax_protocol::FlatBy;
 
 use crate::derived::descending;
 use crate::{CostColumns, Groups, Measure, Part, TreeView};
@@ -72,22 +73,6 @@ impl TopDown {
         }
         path
     }
-}
-
-/// What a flat view groups by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum FlatBy {
-    /// Functions, by name.
-    #[default]
-    Function,
-    /// Source files that functions are defined in.
-    File,
-    /// Executables and libraries that functions are in.
-    Module,
-    /// Loops, by file and line.
-    Loop,
-    /// Source lines.
-    Line,
 }
 
 /// One group of a flat view.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use parallax_base::Control;
 use parallax_protocol::{
-    Ensemble, Experiment, Question, Subject, TableSet as _, for_each_question,
+    Ensemble, Experiment, ExperimentPair, Question, Subject, TableSet as _, for_each_question,
 };
-use parallax_service::{Answers, Opened, scaling};
+use parallax_service::{Answers, Opened, OpenedPair, scaling};
 use parallax_wire::protocol::ErrorReply;
 use serde_json::{Map, Value};
 
@@ -27,6 +27,15 @@ impl Resolve for Experiment {
 
     fn resolve(&self, host: &Host) -> Result<Arc<Opened>, ErrorReply> {
         host.experiment(&self.item)
+    }
+}
+
+impl Resolve for ExperimentPair {
+    type Target = OpenedPair;
+
+    fn resolve(&self, host: &Host) -> Result<Arc<OpenedPair>, ErrorReply> {
+        let (old, new) = (host.experiment(&self.old)?, host.experiment(&self.new)?);
+        Ok(Arc::new(OpenedPair { old, new }))
     }
 }
 

@@ -6,21 +6,15 @@
 //!
 //! Invariant: every number comes from `parallax_service`; nothing is computed here.
 
-mod advise;
 mod clusters;
-mod comparison;
-mod correlations;
 mod dispatch;
 mod errors;
-mod events;
 mod items;
-mod iterations;
 mod open;
 mod parts;
 mod profile;
 mod response;
 mod scaling;
-mod timeline;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -108,75 +102,18 @@ impl Host {
             }
             Request::Info(ask) => profile::info(&*self.experiment(&ask.item)?, &ask, control),
             Request::Metrics(ask) => profile::metrics(&*self.experiment(&ask.item)?, &ask, control),
-            Request::TreeTable(ask) => {
-                profile::tree_table(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::Callers(ask) => profile::callers(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Flat(ask) => profile::flat(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Distribution(ask) => {
-                profile::distribution(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::SourceFiles(ask) => profile::source_files(&*self.experiment(&ask.item)?, &ask),
-            Request::Source(ask) => profile::source(&*self.experiment(&ask.item)?, &ask, control),
             Request::Report(ask) => profile::report(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Balance(ask) => profile::balance(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Idleness(ask) => {
-                profile::idleness(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::Query(ask) => profile::query(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Trace(ask) => profile::trace(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Timeline(ask) => {
-                timeline::timeline(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::Tile(ask) => timeline::tile(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Calls(ask) => timeline::calls(&*self.experiment(&ask.item)?, &ask, control),
-            Request::PathAt(ask) => timeline::path_at(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Links(ask) => timeline::links(&*self.experiment(&ask.item)?, &ask, control),
-            Request::LinkBins(ask) => {
-                timeline::link_bins(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::Stats(ask) => timeline::stats(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Messages(ask) => {
-                timeline::messages(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::Find(ask) => timeline::find(&*self.experiment(&ask.item)?, &ask, control),
-            Request::CounterBins(ask) => {
-                timeline::counter_bins(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::Markers(ask) => timeline::markers(&*self.experiment(&ask.item)?, &ask),
             Request::Clusters(ask) => {
                 clusters::clusters(&*self.experiment(&ask.item)?, &ask, control)
             }
             Request::Topology(ask) => {
                 clusters::topology(&*self.experiment(&ask.groups.item)?, &ask, control)
             }
-            Request::Correlations(ask) => {
-                correlations::correlations(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::CorrelationPoints(ask) => {
-                correlations::points(&*self.experiment(&ask.of.item)?, &ask, control)
-            }
-            Request::Advise(ask) => advise::advise(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Waits(ask) => events::waits(&*self.experiment(&ask.item)?, &ask, control),
-            Request::CriticalPath(ask) => {
-                events::critical_path(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::OverTime(ask) => {
-                events::over_time(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::Iterations(ask) => {
-                iterations::iterations(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::Stacks(ask) => timeline::stacks(&*self.experiment(&ask.item)?, &ask, control),
             Request::Scaling(ask) => scaling::scaling(&*self.ensemble(&ask.item)?, &ask),
             Request::ScalingTable(ask) => scaling::table(&*self.ensemble(&ask.item)?, &ask),
             Request::Models(ask) => scaling::models(&*self.ensemble(&ask.item)?, &ask),
             Request::Compare(ask) => {
                 scaling::compare(&*self.ensemble(&ask.old)?, &*self.ensemble(&ask.new)?, &ask)
-            }
-            Request::Differences(ask) => {
-                let (old, new) = (self.experiment(&ask.old)?, self.experiment(&ask.new)?);
-                comparison::differences(&old, &new, &ask, control)
             }
         }
     }

@@ -21,13 +21,13 @@ mod values;
 
 pub use choice::{Choice, ChoiceValue};
 pub use question::{
-    Answer, Ensemble, Experiment, FieldSchema, Question, QuestionSchema, RequestError, Subject,
-    TableSet,
+    Answer, Ensemble, Experiment, ExperimentPair, FieldGroup, FieldSchema, Question,
+    QuestionSchema, RequestError, Subject, TableSet,
 };
 pub use questions::*;
 pub use reference::reference;
 pub use schema::{
-    AnswerTable, ColumnSchema, ColumnType, TableForm, TableSchema, TypedTable, UnitOf,
+    AnswerTable, ColumnSchema, ColumnType, TableForm, TableSchema, TypedTable, UnitOf, bare,
 };
 pub use table::{Column, Table};
 pub use values::{ColumnValues, Defined, Family, Repeated, Values};

@@ -1,4 +1,4 @@
-//! The three macros that definitions are written with.
+//! The macros that definitions are written with.
 
 /// Defines a choice: an enum whose names are the same in requests, on the command line and in
 /// documents. The first one is the default.
@@ -66,7 +66,8 @@ macro_rules! choice {
 /// Defines a table: its columns with type, unit, display name and meaning.
 ///
 /// A unit is `["ns"]` for a fixed symbol, `[of unit]` for the symbol in the column `unit` of the
-/// same row, or `[metric]` for that of the metric which the answer is about. A display name behind
+/// same row, or `[metric]` for that of the metric which the answer is about, or
+/// `[metric squared]` for its square. A display name behind
 /// `=>` replaces the one that is derived from the name of the column.
 ///
 /// With `pub struct Row => Table`, a struct for one row and a struct of columns are defined, and
@@ -133,7 +134,7 @@ macro_rules! table {
             const SCHEMA: $crate::TableSchema = $crate::TableSchema {
                 doc: concat!($($doc),*),
                 columns: &[$($crate::ColumnSchema {
-                    name: stringify!($column),
+                    name: $crate::bare(stringify!($column)),
                     values: <$values as $crate::ColumnValues>::TYPE,
                     unit: table!(@unit $($($unit)*)?),
                     is_nullable: <$values as $crate::ColumnValues>::IS_NULLABLE,
@@ -158,6 +159,7 @@ macro_rules! table {
     (@unit $unit:literal) => { $crate::UnitOf::Fixed($unit) };
     (@unit of $column:ident) => { $crate::UnitOf::Column(stringify!($column)) };
     (@unit metric) => { $crate::UnitOf::Metric };
+    (@unit metric squared) => { $crate::UnitOf::MetricSquared };
 }
 
 /// Defines a table that has one of several forms, depending on what is asked about.
@@ -192,15 +194,57 @@ macro_rules! one_of {
     };
 }
 
+/// Defines fields that several requests share: each lists them with `..name: Type`, and they stand
+/// beside its own. As the type of one field they are an object of its own.
+///
+/// A field has the default of its type, or the one behind `=`.
+macro_rules! fields {
+    (
+        $(#[doc = $doc:literal])*
+        pub struct $name:ident {
+            $(
+                $(#[doc = $field_doc:literal])*
+                $field:ident : $kind:ty $(= $default:expr)?,
+            )*
+        }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+        #[serde(default)]
+        pub struct $name {
+            $(
+                $(#[doc = $field_doc])*
+                #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+                pub $field: $kind,
+            )*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: question!(@default $($default)?),)* }
+            }
+        }
+
+        impl $crate::FieldGroup for $name {
+            const FIELDS: &'static [$crate::FieldSchema] = &[
+                $(question!(@schema $($field_doc)*, $field, $kind),)*
+            ];
+        }
+    };
+}
+
 /// Defines a question: its name, what it is asked of, its request, its reply and its tables.
 ///
 /// A field has the default of its type, or the one behind `=`; `[required]` means that a request
-/// without it is refused, and a range in brackets bounds a number.
+/// without it is refused, and a range in brackets bounds a number. `..name: Type` stands for the
+/// fields of `Type`, which `fields!` defines.
 macro_rules! question {
     (
         $(#[doc = $doc:literal])*
         $name:literal of $subject:ty,
         request $(#[doc = $request_doc:literal])* $request:ident {
+            $(..$group:ident : $group_kind:ty,)*
             $(
                 $(#[doc = $field_doc:literal])*
                 $field:ident : $kind:ty $([$($rule:tt)*])? $(= $default:expr)?,
@@ -213,14 +257,27 @@ macro_rules! question {
     ) => {
         $(#[doc = $doc])*
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
         #[serde(default)]
         pub struct $request {
-            $($(#[doc = $field_doc])* pub $field: $kind,)*
+            $(
+                $(#[doc = $field_doc])*
+                #[cfg_attr(feature = "typescript", ts(optional, as = "Option<_>"))]
+                pub $field: $kind,
+            )*
+            $(
+                #[doc = concat!("See [`", stringify!($group_kind), "`].")]
+                #[serde(flatten)]
+                pub $group: $group_kind,
+            )*
         }
 
         impl Default for $request {
             fn default() -> Self {
-                Self { $($field: question!(@default $($default)?),)* }
+                Self {
+                    $($field: question!(@default $($default)?),)*
+                    $($group: Default::default(),)*
+                }
             }
         }
 
@@ -255,14 +312,10 @@ macro_rules! question {
                 request: stringify!($request),
                 doc: concat!($($doc),*),
                 subject: <$subject as $crate::Subject>::FIELDS,
-                fields: &[$($crate::FieldSchema {
-                    name: stringify!($field),
-                    doc: concat!($($field_doc),*),
-                    is_required: question!(@required $($($rule)*)?),
-                    #[cfg(feature = "typescript")]
-                    typescript: |pages| pages.named::<$kind>(),
-                    rust: stringify!($kind),
-                }),*],
+                fields: &[$(
+                    question!(@schema $($field_doc)*, $field, $kind $(, $($rule)*)?),
+                )*],
+                groups: &[$(<$group_kind as $crate::FieldGroup>::FIELDS),*],
                 defaults: || serde_json::to_value(Self::default()).unwrap_or_default(),
                 tables: <Self::Tables as $crate::TableSet>::FORMS,
             };
@@ -271,6 +324,16 @@ macro_rules! question {
                 $(question!(@check $name, self, $field $(, $($rule)*)?);)*
                 Ok(())
             }
+        }
+    };
+    (@schema $($doc:literal)*, $field:ident, $kind:ty $(, $($rule:tt)*)?) => {
+        $crate::FieldSchema {
+            name: stringify!($field),
+            doc: concat!($($doc),*),
+            is_required: question!(@required $($($rule)*)?),
+            #[cfg(feature = "typescript")]
+            typescript: |pages| pages.named::<$kind>(),
+            rust: stringify!($kind),
         }
     };
     (@default) => { Default::default() };
@@ -294,4 +357,4 @@ macro_rules! question {
     };
 }
 
-pub(crate) use {choice, one_of, question, table};
+pub(crate) use {choice, fields, one_of, question, table};

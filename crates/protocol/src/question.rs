@@ -32,12 +32,27 @@ pub struct QuestionSchema {
     pub doc: &'static str,
     /// What it is asked of: the fields of a request beside its own.
     pub subject: &'static [(&'static str, &'static str)],
-    /// The fields of its request.
+    /// The fields of its request that are its own.
     pub fields: &'static [FieldSchema],
+    /// Those that other requests have as well.
+    pub groups: &'static [&'static [FieldSchema]],
     /// The request without any field that has a default.
     pub defaults: fn() -> Value,
     /// The tables of its answer, by name.
     pub tables: &'static [(&'static str, &'static [TableForm])],
+}
+
+impl QuestionSchema {
+    /// All fields of its request, but not what it is asked of.
+    pub fn all_fields(&self) -> impl Iterator<Item = &'static FieldSchema> + use<> {
+        self.fields.iter().chain(self.groups.iter().copied().flatten())
+    }
+}
+
+/// Fields that several requests share; `fields!` defines them.
+pub trait FieldGroup {
+    /// The fields.
+    const FIELDS: &'static [FieldSchema];
 }
 
 /// What a question is asked of: the fields of a request that name it.
@@ -56,6 +71,22 @@ pub struct Experiment {
 impl Subject for Experiment {
     const FIELDS: &'static [(&'static str, &'static str)] =
         &[("item", "Key of an open experiment.")];
+}
+
+/// Two open experiments.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExperimentPair {
+    /// Key of the old version.
+    pub old: String,
+    /// Key of the new version.
+    pub new: String,
+}
+
+impl Subject for ExperimentPair {
+    const FIELDS: &'static [(&'static str, &'static str)] = &[
+        ("old", "The old version: key of an open experiment."),
+        ("new", "The new version: key of an open experiment."),
+    ];
 }
 
 /// One open ensemble.
@@ -104,12 +135,12 @@ pub trait Question: Clone + Default + Serialize + DeserializeOwned {
     fn parse(fields: Map<String, Value>) -> Result<(Self::Subject, Self), RequestError> {
         let (mut own, mut subject) = (Map::new(), Map::new());
         for (name, value) in fields {
-            if Self::SCHEMA.fields.iter().any(|field| field.name == name) {
+            if Self::SCHEMA.all_fields().any(|field| field.name == name) {
                 own.insert(name, value);
             } else if Self::Subject::FIELDS.iter().any(|(field, _)| *field == name) {
                 subject.insert(name, value);
             } else {
-                let known = Self::SCHEMA.fields.iter().map(|field| field.name);
+                let known = Self::SCHEMA.all_fields().map(|field| field.name);
                 let known = Self::Subject::FIELDS.iter().map(|(field, _)| *field).chain(known);
                 return Err(RequestError::UnknownField {
                     question: Self::SCHEMA.name,

@@ -42,7 +42,7 @@ fn question(out: &mut String, schema: &QuestionSchema) {
         let _ = writeln!(out, "| `{name}` | text | required | {} |", doc.trim());
     }
     let defaults = (schema.defaults)();
-    for field in schema.fields {
+    for field in schema.all_fields() {
         let default = match defaults.get(field.name) {
             _ if field.is_required => "required".to_owned(),
             None | Some(serde_json::Value::Null) => "null".to_owned(),
@@ -68,6 +68,7 @@ fn table(out: &mut String, name: &str, form: &TableForm) {
             UnitOf::Fixed(symbol) => symbol.to_owned(),
             UnitOf::Column(of) => format!("that in `{of}`"),
             UnitOf::Metric => "that of the metric".to_owned(),
+            UnitOf::MetricSquared => "the square of that of the metric".to_owned(),
         };
         let optional = match (column.is_optional, column.is_nullable) {
             (true, _) => ", in some answers",

@@ -52,6 +52,8 @@ pub enum UnitOf {
     Column(&'static str),
     /// That of the metric which the answer is about.
     Metric,
+    /// The square of that.
+    MetricSquared,
 }
 
 /// A column: what it is called, what it holds and what it means.
@@ -83,14 +85,28 @@ impl ColumnSchema {
     /// The display name: the name in words, without its unit, beginning with a capital.
     #[must_use]
     pub fn title(&self) -> String {
-        if !self.head.is_empty() {
-            return self.head.to_owned();
-        }
-        let stem = UNIT_ENDINGS.iter().find_map(|end| self.name.strip_suffix(end));
-        let words = stem.unwrap_or(self.name).replace('_', " ");
-        let mut letters = words.chars();
-        letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+        if self.head.is_empty() { title(self.name) } else { self.head.to_owned() }
     }
+}
+
+/// The name of a column whose field is a keyword of Rust: without `r#`.
+#[must_use]
+pub const fn bare(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        [b'r', b'#', rest @ ..] => match std::str::from_utf8(rest) {
+            Ok(rest) => rest,
+            Err(_) => name,
+        },
+        _ => name,
+    }
+}
+
+/// The display name of a column that has no other: its name in words, without its unit.
+pub(crate) fn title(name: &str) -> String {
+    let stem = UNIT_ENDINGS.iter().find_map(|end| name.strip_suffix(end));
+    let words = stem.unwrap_or(name).replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The columns of a table, in the order a person reads them.

@@ -10,6 +10,7 @@ use arrow_array::{
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::{Field, Schema};
 
+use crate::schema::title;
 use crate::values::dictionary;
 
 /// One column: what it is called, what it counts, what it means, and its values.
@@ -151,9 +152,11 @@ impl Table {
             if !column.unit.is_empty() {
                 metadata.insert("unit".to_owned(), column.unit.clone());
             }
-            if !column.head.is_empty() {
-                metadata.insert("head".to_owned(), column.head.to_owned());
-            }
+            let head = match column.head {
+                "" => title(&column.name),
+                head => head.to_owned(),
+            };
+            metadata.insert("head".to_owned(), head);
             metadata.insert("doc".to_owned(), column.doc.to_owned());
             let is_nullable = column.values.null_count() > 0;
             Field::new(&column.name, column.values.data_type().clone(), is_nullable)

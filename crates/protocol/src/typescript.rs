@@ -77,7 +77,7 @@ impl Pages {
         let schema = Q::SCHEMA;
         let mut text =
             format!("/** {} */\nexport type {} = {{\n", schema.doc.trim(), schema.request);
-        for field in schema.fields {
+        for field in schema.all_fields() {
             let kind = (field.typescript)(self);
             let optional = if field.is_required { "" } else { "?" };
             let _ = writeln!(text, "  /** {} */", field.doc.trim());
@@ -127,9 +127,12 @@ impl Pages {
             let name = T::name(&self.config);
             let docs = T::docs().unwrap_or_default();
             let text = format!("{docs}export {}", T::decl(&self.config));
-            self.types.insert(name.clone(), laid_out(&text, name.ends_with("Ask")));
+            // A question that was added before knows which of its fields are required.
+            let text = laid_out(&text, name.ends_with("Ask"));
+            self.types.entry(name).or_insert(text);
         }
         T::visit_dependencies(self);
+        T::visit_generics(self);
     }
 }
 
@@ -153,19 +156,7 @@ impl TypeVisitor for Pages {
 }
 
 /// Fields of requests that have no default.
-const REQUIRED: [&str; 11] = [
-    "item",
-    "items",
-    "root",
-    "path",
-    "table",
-    "old",
-    "new",
-    "parameter",
-    "values",
-    "relation",
-    "tops",
-];
+const REQUIRED: [&str; 8] = ["item", "items", "root", "table", "old", "new", "parameter", "values"];
 
 /// A declaration with one field a line and short comments; what a request may leave out is
 /// optional.

@@ -43,9 +43,11 @@ impl<V: Values> ColumnValues for V {
     const IS_FAMILY: bool = false;
 
     fn add_to(self, schema: &ColumnSchema, unit: &str, columns: &mut Vec<Column>) {
+        let squared = if unit.is_empty() { String::new() } else { format!("{unit}²") };
         let unit = match schema.unit {
             UnitOf::Fixed(symbol) => symbol,
             UnitOf::Metric => unit,
+            UnitOf::MetricSquared => &squared,
             UnitOf::Column(_) => "",
         };
         let doc = schema.doc.trim();

@@ -1,11 +1,12 @@
 //! The named analyses by expressions: the answers of `balance`, `report` and `idleness`.
 
 use parallax_analysis::balance::{
-    Balance, BalanceRequest as Question, Grouping, MemberRule, Pooling, balance,
+    Balance, BalanceRequest as Question, BalanceRow, Grouping, MemberRule, Pooling, balance,
     balance_by_function,
 };
 use parallax_analysis::idleness::{
-    GpuBlame, Idleness, IdlenessOptions, SourceChoice, gpu_blame, idleness, short_name,
+    ContextBlame, CpuIdleness, CpuRow, GpuBlame, GpuRow, Idleness, IdlenessOptions, NOBODY,
+    SourceChoice, gpu_blame, idleness, short_name,
 };
 use parallax_analysis::report::{Report, ReportOptions, report};
 use parallax_analysis::taxonomy::helper_contexts;
@@ -14,48 +15,20 @@ use parallax_engine::query::{parse_contexts, parse_metrics};
 use parallax_engine::resolve::{resolve_contexts, resolve_metric};
 use parallax_engine::{LocationChoice, PruneRules};
 use parallax_model::{ContextKind, IdentityKind, Scope};
+use parallax_protocol::{
+    self as protocol, BalanceBy, BalanceReply, BalanceRequest, BalanceTable, BalanceTableRow,
+    BalanceTables, GpuBlameRow, GpuBlameTable, GpuIdlenessRow, GpuIdlenessTable, IdlenessRequest,
+    IdlenessSource, IdlenessTable, IdlenessTables, NotesReply, ThreadIdlenessRow,
+    ThreadIdlenessTable,
+};
 
 use crate::options::locations;
 use crate::timeline::path_names;
-use crate::{Answer, Opened, ServiceError};
+use crate::{Answer, Answers, Opened, ServiceError};
 
 /// Functions that cost less than this share of the total, in per cent, are not compared unless a
 /// person names them.
 const WORTH_COMPARING: f64 = 1.0;
-
-/// What is compared.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum BalanceBy {
-    /// Single profiles.
-    #[default]
-    Profile,
-    /// Ranks: their threads added up.
-    Rank,
-    /// Nodes: their ranks added up.
-    Node,
-}
-
-/// How evenly contexts cost.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BalanceRequest {
-    /// A metric expression; `None` for the metric that says most about time.
-    pub metric: Option<String>,
-    /// A profile expression; `None` for all locations.
-    pub profiles: Option<String>,
-    /// A context expression; `None` for the functions that cost at least 1 %, without what lies
-    /// below calls of MPI and without helper threads.
-    pub contexts: Option<String>,
-    /// Compare costs without what contexts call.
-    pub is_exclusive: bool,
-    /// What is compared.
-    pub by: BalanceBy,
-    /// Compare single contexts, not functions wherever they are called from.
-    pub by_context: bool,
-    /// Only locations with a stored value count.
-    pub stored_only: bool,
-    /// How many of the slowest to name.
-    pub num_slowest: usize,
-}
 
 /// How evenly contexts cost, with how the metric was chosen.
 #[derive(Debug, Clone, PartialEq)]
@@ -144,7 +117,7 @@ impl Opened {
                 BalanceBy::Node => Grouping::Identity(IdentityKind::Node),
             },
             members: if request.stored_only { MemberRule::StoredOnly } else { MemberRule::Ran },
-            num_slowest: request.num_slowest,
+            num_slowest: request.slowest as usize,
             ..Question::new(metric, contexts)
         };
         let balance = if request.by_context || !only_functions {
@@ -201,7 +174,7 @@ impl Opened {
     }
 
     /// What the threads of each rank did while its GPUs had nothing to do: needs traces.
-    /// [`GpuBlame::calls_table`] makes a table of it.
+    /// [`Opened::blame_table`] makes a table of it.
     ///
     /// # Errors
     /// When there are no traces, they cannot be read, or the question is withdrawn.
@@ -226,6 +199,156 @@ impl Opened {
             ));
         }
         Ok(Answer { value: blame, notes })
+    }
+}
+
+impl Answers<BalanceRequest> for Opened {
+    fn answer(
+        &self,
+        request: &BalanceRequest,
+        control: &Control,
+    ) -> Result<protocol::Answer<BalanceRequest>, ServiceError> {
+        let Answer { value: found, notes } = self.balance(request, control)?;
+        let reply = BalanceReply { reason: found.reason, total: found.total, notes };
+        let rows = self.balance_table(&found.balance);
+        let unit = found.balance.unit.to_string();
+        Ok(protocol::Answer { unit, ..protocol::Answer::new(reply, BalanceTables { rows }) })
+    }
+}
+
+impl Answers<IdlenessRequest> for Opened {
+    fn answer(
+        &self,
+        request: &IdlenessRequest,
+        control: &Control,
+    ) -> Result<protocol::Answer<IdlenessRequest>, ServiceError> {
+        if request.blame {
+            let Answer { value: blame, notes } = self.gpu_blame(control)?;
+            let rows = IdlenessTable::Blame(self.blame_table(&blame));
+            return Ok(protocol::Answer::new(NotesReply { notes }, IdlenessTables { rows }));
+        }
+        let source = match request.source {
+            IdlenessSource::Best => SourceChoice::Best,
+            IdlenessSource::Trace => SourceChoice::Trace,
+            IdlenessSource::Profile => SourceChoice::Profile,
+        };
+        let found = self.idleness(request.metric.as_deref(), source, control)?;
+        let (rows, unit) = match &found.cpu {
+            Some(cpu) => (IdlenessTable::Threads(thread_table(cpu)), cpu.unit.to_string()),
+            None => (IdlenessTable::Gpus(gpu_table(&found)), String::new()),
+        };
+        let notes = found.notes;
+        let answer = protocol::Answer::new(NotesReply { notes }, IdlenessTables { rows });
+        Ok(protocol::Answer { unit, ..answer })
+    }
+}
+
+/// Threads, helper threads included.
+#[must_use]
+pub fn thread_table(cpu: &CpuIdleness) -> ThreadIdlenessTable {
+    let row = |row: &CpuRow| {
+        let times = &row.times;
+        ThreadIdlenessRow {
+            profile_id: row.location.get(),
+            location: row.label.to_string(),
+            whole: times.whole,
+            working: times.working(),
+            idle: times.idle(),
+            idle_percent: times.percent(times.idle()),
+            not_running: times.not_running,
+            openmp_idle: times.openmp_idle,
+            openmp_wait: times.openmp_wait,
+            mpi: times.mpi,
+            other_wait: times.other_wait,
+            kind: if row.is_helper { "helper" } else { "thread" },
+        }
+    };
+    cpu.rows.iter().map(row).collect()
+}
+
+/// GPUs by rank or node.
+#[must_use]
+pub fn gpu_table(found: &Idleness) -> GpuIdlenessTable {
+    let seconds = |nanos: u64| nanos as f64 / 1e9;
+    let row = |row: &GpuRow| GpuIdlenessRow {
+        group: row.group.label(),
+        streams: row.traced.map_or(0, |traced| traced.num_streams as u64),
+        trace_span: row.traced.map(|traced| seconds(traced.span_nanos)),
+        trace_active: row.traced.map(|traced| seconds(traced.active_nanos)),
+        trace_idle: row.traced.map(|traced| seconds(traced.idle_nanos())),
+        trace_idle_percent: (row.traced.filter(|traced| traced.span_nanos > 0))
+            .map(|t| t.idle_nanos() as f64 / t.span_nanos as f64 * 100.0),
+        thread_time: row.profiled.map(|profiled| profiled.thread_seconds),
+        operation_time: row.profiled.map(|profiled| profiled.operation_seconds),
+        profile_idle: row.profiled.map(|profiled| profiled.idle_seconds()),
+    };
+    found.gpu.iter().map(row).collect()
+}
+
+impl Opened {
+    /// The rows of a balance, in their order.
+    #[must_use]
+    pub fn balance_table(&self, balance: &Balance) -> BalanceTable {
+        let tree = self.session.tree();
+        let row = |row: &BalanceRow| {
+            let labels: Vec<String> =
+                tree.path(row.context).into_iter().map(|context| tree.label(context)).collect();
+            let spread = &row.distribution;
+            let [p5, p25, p50, p75, p95] = spread.percentiles;
+            let bins: Vec<String> = spread.histogram.iter().map(ToString::to_string).collect();
+            BalanceTableRow {
+                context_id: tree.source_id(row.context),
+                name: row.name.clone(),
+                path: labels.join(" > "),
+                contexts: row.num_contexts as u64,
+                members: spread.num_members as u64,
+                with_value: spread.num_values as u64,
+                saving: spread.saving,
+                wasted: spread.wasted,
+                balance_ratio: spread.balance_ratio,
+                imbalance: spread.imbalance,
+                sum: spread.sum,
+                mean: spread.mean,
+                min: spread.min,
+                p5,
+                p25,
+                p50,
+                p75,
+                p95,
+                max: spread.max,
+                variance: spread.variance,
+                std_dev: spread.std_dev,
+                variation: spread.variation,
+                slowest: balance.slowest_labels(row).collect::<Vec<_>>().join(", "),
+                histogram: bins.join(" "),
+            }
+        };
+        balance.rows.iter().map(row).collect()
+    }
+
+    /// What threads did while GPUs had nothing to do, with one row for nobody; the largest first.
+    #[must_use]
+    pub fn blame_table(&self, blame: &GpuBlame) -> GpuBlameTable {
+        let tree = self.session.tree();
+        let (idle, nobody) = (blame.idle_nanos(), blame.nobody_nanos());
+        let row = |r: &ContextBlame| (Some(r.context), r.exclusive_nanos, r.inclusive_nanos);
+        let mut rows: Vec<_> = blame.calls.iter().map(row).collect();
+        if nobody > 0 {
+            let at = rows.partition_point(|row| row.1 >= nobody);
+            rows.insert(at, (None, nobody, nobody));
+        }
+        let share = |nanos: u128| match idle {
+            0 => 0.0,
+            idle => nanos as f64 / idle as f64 * 100.0,
+        };
+        let row = |(context, exclusive, inclusive): (Option<ContextIdx>, u128, u128)| GpuBlameRow {
+            idle_percent: share(exclusive),
+            idle: exclusive as f64 / 1e9,
+            idle_with_calls: inclusive as f64 / 1e9,
+            context_id: context.map(|context| u64::from(tree.source_id(context))),
+            call_path: context.map_or_else(|| NOBODY.to_owned(), |c| self.call_path(c)),
+        };
+        rows.into_iter().map(row).collect()
     }
 
     /// The functions that lead to a context, outermost first: `main > initMC > cudaMallocManaged`.

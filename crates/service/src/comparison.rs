@@ -1,8 +1,10 @@
 //! Experiments beside each other: the answer of `compare`.
 
+use std::sync::Arc;
+
 use parallax_analysis::comparison::{
-    Basis, Comparison, ComparisonOptions, ContextDelta, Delta, Execution, Version, VersionPair,
-    amount, compare,
+    Basis, Comparison, ComparisonOptions, ContextDelta, Delta, Execution, Matching, Over, Version,
+    VersionPair, amount, compare,
 };
 use parallax_analysis::math::adjust;
 use parallax_base::{ContextIdx, Control, Issues, MetricIdx, Unit};
@@ -10,10 +12,14 @@ use parallax_engine::query::{QueryError, is_formula, parse_formula, parse_metric
 use parallax_engine::resolve::{resolve_contexts, resolve_formula, resolve_metric};
 use parallax_engine::{EngineError, LocationChoice, Measure, Session};
 use parallax_model::ContextTree;
+use parallax_protocol::{
+    self as protocol, DifferenceTable, DifferencesBy, DifferencesOver, DifferencesReply,
+    DifferencesRequest, DifferencesTables, Table, TypedTable as _,
+};
 
 use crate::gate::Gate;
 use crate::options::locations;
-use crate::{Answer, Column, Opened, ServiceError, Table};
+use crate::{Answer, Answers, Opened, ServiceError};
 
 /// What is compared, and how.
 #[derive(Debug, Clone, Default)]
@@ -192,6 +198,9 @@ pub fn compare_experiments(
     let gates = outcomes(&comparison, &request.gates);
     Ok(Answer { value: ComparisonOutcome { comparison, gates, issues }, notes })
 }
+
+/// Costs with the rows below, or without.
+type Side = fn(&ContextDelta) -> &Delta;
 
 type Chosen = (Measure, Vec<MetricIdx>, LocationChoice, f64);
 
@@ -429,46 +438,34 @@ impl ComparisonOutcome {
             }
         }
         let mut table = self.columns(&rows);
-        let doc = "What p stands on: repetitions, paired locations or locations; null where nothing \
-                   was tested.";
-        let basis = rows.iter().map(|(pair, ..)| pair.basis.map(Basis::name));
-        table.columns.push(Column::optional_strings("basis", doc, basis));
-        let doc = "Differences that were tested at once, which p_adjusted is adjusted for.";
-        let looks = vec![self.comparison.num_tested as u64; rows.len()];
-        table.columns.push(Column::u64s("tested", "", doc, looks));
-        table
+        table.basis = Some(rows.iter().map(|(pair, ..)| pair.basis.map(Basis::name)).collect());
+        table.tested = Some(vec![self.comparison.num_tested as u64; rows.len()]);
+        table.into_table_in(&self.comparison.unit.to_string())
     }
 
     /// The rows of one pair of versions in the order of the tree, the whole program first, with
     /// its place in it: what a picture of the tree needs.
     #[must_use]
-    pub fn tree_table(&self, pair: usize) -> Table {
-        let Some(pair) = self.comparison.pairs.get(pair) else { return Table::new(Vec::new()) };
+    pub fn tree_table(&self, pair: usize) -> DifferenceTable {
+        let Some(pair) = self.comparison.pairs.get(pair) else { return DifferenceTable::default() };
         let rows: Vec<(&VersionPair, usize, ContextDelta)> =
             pair.rows.iter().enumerate().map(|(at, row)| (pair, at, *row)).collect();
-        let mut table = self.columns(&rows);
         let contexts = &self.comparison.contexts;
-        let unit = self.comparison.unit.to_string();
         let number = |at: Option<usize>| at.and_then(|at| u32::try_from(at).ok());
         let parent = contexts.iter().map(|context| number(context.parent).unwrap_or(u32::MAX));
-        let doc = "Row around this one; the largest number for the whole program.";
-        table.columns.push(Column::u32s("parent", doc, parent.collect()));
-        let doc = "Number of rows around this one.";
-        table.columns.push(Column::u32s("depth", doc, contexts.iter().map(|c| c.depth).collect()));
-        let doc = "Own costs of the new version from here down: a width that children fit into.";
-        let new = self.widths(pair, |own| own.new);
-        table.columns.push(Column::f64s("width_new", &unit, doc, new));
-        let doc = "The same with the larger of the old and the new own cost.";
-        let either = self.widths(pair, |own| own.old.max(own.new));
-        table.columns.push(Column::f64s("width_either", &unit, doc, either));
-        for (name, version) in [("old_context_id", 0), ("new_context_id", pair.new)] {
-            let doc = "A context of the version; null where it has none.";
-            let ids = contexts
-                .iter()
-                .map(|context| context.contexts.get(version).copied().flatten().map(u64::from));
-            table.columns.push(Column::optional_u64s(name, "", doc, ids));
+        let ids = |version: usize| {
+            let ids = contexts.iter().map(|c| c.contexts.get(version).copied().flatten());
+            Some(ids.map(|id| id.map(u64::from)).collect())
+        };
+        DifferenceTable {
+            parent: Some(parent.collect()),
+            depth: Some(contexts.iter().map(|context| context.depth).collect()),
+            width_new: Some(self.widths(pair, |own| own.new)),
+            width_either: Some(self.widths(pair, |own| own.old.max(own.new))),
+            old_context_id: ids(0),
+            new_context_id: ids(pair.new),
+            ..self.columns(&rows)
         }
-        table
     }
 
     /// For each row the sum of a part of its own cost and of those below.
@@ -484,63 +481,15 @@ impl ComparisonOutcome {
         out
     }
 
-    fn columns(&self, rows: &[(&VersionPair, usize, ContextDelta)]) -> Table {
+    fn columns(&self, rows: &[(&VersionPair, usize, ContextDelta)]) -> DifferenceTable {
         let comparison = &self.comparison;
-        let unit = comparison.unit.to_string();
         let context = |at: usize| comparison.contexts.get(at);
-        let mut columns = Vec::new();
-        if comparison.pairs.len() > 1 {
-            let doc = "The version that is compared with the first.";
-            let name = |pair: &VersionPair| comparison.versions.get(pair.new).map(|v| &*v.name);
-            let names = rows.iter().map(|(pair, ..)| name(pair).unwrap_or_default());
-            columns.push(Column::strings("version", doc, names));
-        }
-        let name = rows.iter().map(|(_, at, _)| context(*at).map_or("", |c| &*c.name));
-        columns.push(Column::strings("name", "What the context is called.", name));
-        let doc = "The names from the outermost context down to it.";
-        let path = rows.iter().map(|(_, at, _)| {
-            context(*at).map_or_else(String::new, |context| context.path.join(" > "))
-        });
-        columns.push(Column::strings("context", doc, path));
-        let doc = "What it is: function, loop, ...";
-        let kind = rows.iter().map(|(_, at, _)| context(*at).map_or("", |c| c.kind.name()));
-        columns.push(Column::strings("kind", doc, kind));
-        let doc = "Where it exists: both versions, old or new.";
-        columns.push(Column::strings("in", doc, rows.iter().map(|(.., row)| row.presence.name())));
-        type Of = fn(&ContextDelta) -> &Delta;
-        let sides: [(&str, Of); 2] = [("", |row| &row.inclusive), ("own_", |row| &row.own)];
-        for (before, of) in sides {
-            let column = |name: &str, unit: &str, doc, value: fn(&Delta) -> f64| {
-                let values = rows.iter().map(|(.., row)| value(of(row))).collect();
-                Column::f64s(format!("{before}{name}"), unit, doc, values)
-            };
-            let optional = |name: &str, unit: &str, doc, value: fn(&Delta) -> Option<f64>| {
-                let values = rows.iter().map(|(.., row)| value(of(row))).collect();
-                Column::optional_f64s(format!("{before}{name}"), unit, doc, values)
-            };
-            columns.extend([
-                column("old", &unit, "Cost in the old version.", |d| d.old),
-                column("new", &unit, "Cost in the new version.", |d| d.new),
-                column("difference", &unit, "New minus old.", Delta::difference),
-                optional("change_percent", "%", "The difference of the old cost.", Delta::percent),
-                optional("ratio", "", "New over old.", Delta::ratio),
-                optional("share_percent", "%", "Of the whole program's difference.", |d| d.share),
-                optional("low", &unit, "95 % interval of the difference, lower end.", |d| {
-                    Some(d.test?.interval.0)
-                }),
-                optional("high", &unit, "95 % interval of the difference, upper end.", |d| {
-                    Some(d.test?.interval.1)
-                }),
-                optional("p", "", "Probability of such a difference by chance.", |d| {
-                    Some(d.test?.p)
-                }),
-                optional("p_adjusted", "", "The same for many contexts at once.", |d| {
-                    Some(d.test?.adjusted_p)
-                }),
-                optional("effect", "", "The difference in standard deviations.", |d| {
-                    d.test?.effect
-                }),
-            ]);
+        let version = |pair: &VersionPair| {
+            comparison.versions.get(pair.new).map(|version| version.name.clone())
+        };
+        let path = |at: usize| context(at).map(|context| context.path.join(" > "));
+        let sides: [Side; 2] = [|row| &row.inclusive, |row| &row.own];
+        let [all, own] = sides.map(|of| {
             let verdict = |row: &ContextDelta| {
                 let delta = of(row);
                 Some(match delta.is_significant(comparison.level)? {
@@ -549,11 +498,49 @@ impl ComparisonOutcome {
                     true => "less",
                 })
             };
-            let doc = "more, less, or within what chance makes; null where it was not tested.";
-            let verdicts = rows.iter().map(|(.., row)| verdict(row));
-            columns.push(Column::optional_strings(format!("{before}verdict"), doc, verdicts));
+            let numbers = |value: fn(&Delta) -> f64| -> Vec<f64> {
+                rows.iter().map(|(.., row)| value(of(row))).collect()
+            };
+            let optional = |value: fn(&Delta) -> Option<f64>| -> Vec<Option<f64>> {
+                rows.iter().map(|(.., row)| value(of(row))).collect()
+            };
+            DifferenceTable {
+                old: numbers(|d| d.old),
+                new: numbers(|d| d.new),
+                difference: numbers(Delta::difference),
+                change_percent: optional(Delta::percent),
+                ratio: optional(Delta::ratio),
+                share_percent: optional(|d| d.share),
+                low: optional(|d| Some(d.test?.interval.0)),
+                high: optional(|d| Some(d.test?.interval.1)),
+                p: optional(|d| Some(d.test?.p)),
+                p_adjusted: optional(|d| Some(d.test?.adjusted_p)),
+                effect: optional(|d| d.test?.effect),
+                verdict: rows.iter().map(|(.., row)| verdict(row)).collect(),
+                ..DifferenceTable::default()
+            }
+        });
+        DifferenceTable {
+            version: (comparison.pairs.len() > 1)
+                .then(|| rows.iter().map(|(pair, ..)| version(pair).unwrap_or_default()).collect()),
+            name: rows.iter().map(|row| context(row.1).map_or("", |c| &c.name).into()).collect(),
+            context: rows.iter().map(|row| path(row.1).unwrap_or_default()).collect(),
+            kind: rows.iter().map(|row| context(row.1).map_or("", |c| c.kind.name())).collect(),
+            r#in: rows.iter().map(|(.., row)| row.presence.name()).collect(),
+            own_old: own.old,
+            own_new: own.new,
+            own_difference: own.difference,
+            own_change_percent: own.change_percent,
+            own_ratio: own.ratio,
+            own_share_percent: own.share_percent,
+            own_low: own.low,
+            own_high: own.high,
+            own_p: own.p,
+            own_p_adjusted: own.p_adjusted,
+            own_effect: own.effect,
+            own_verdict: own.verdict,
+            ..all
         }
-        Table::new(columns)
     }
 
     /// Folded stacks of two versions, as `difffolded.pl` writes them: one line for each context
@@ -584,5 +571,69 @@ impl ComparisonOutcome {
     #[must_use]
     pub fn is_failed(&self) -> bool {
         self.gates.iter().any(|gate| gate.is_failed)
+    }
+}
+
+/// Two experiments that are asked what changed from one to the other.
+pub struct OpenedPair {
+    /// The old version.
+    pub old: Arc<Opened>,
+    /// The new version.
+    pub new: Arc<Opened>,
+}
+
+impl Answers<DifferencesRequest> for OpenedPair {
+    fn answer(
+        &self,
+        request: &DifferencesRequest,
+        control: &Control,
+    ) -> Result<protocol::Answer<DifferencesRequest>, ServiceError> {
+        let version = |name: &str, opened| ComparedVersion {
+            name: name.to_owned(),
+            experiments: vec![opened],
+        };
+        let versions =
+            [version("the old version", &*self.old), version("the new version", &*self.new)];
+        let options = ComparisonOptions {
+            matching: request.by.map(|by| match by {
+                DifferencesBy::Context => Matching::CallPath,
+                DifferencesBy::Function => Matching::Function,
+            }),
+            over: request.over.map(|over| match over {
+                DifferencesOver::Sum => Over::Sum,
+                DifferencesOver::Mean => Over::Mean,
+                DifferencesOver::Max => Over::Max,
+            }),
+            ..ComparisonOptions::default()
+        };
+        let comparison = ComparisonRequest {
+            metric: request.metric.clone(),
+            profiles: request.profiles.clone(),
+            options,
+            gates: Vec::new(),
+        };
+        let Answer { value, notes } = compare_experiments(&versions, &comparison, control)?;
+        let comparison = &value.comparison;
+        let pair = comparison.pairs.first();
+        let unit = comparison.unit.to_string();
+        let reply = DifferencesReply {
+            metric: comparison.metric.clone(),
+            unit: unit.clone(),
+            by: match comparison.matching {
+                Matching::CallPath => DifferencesBy::Context,
+                Matching::Function => DifferencesBy::Function,
+            },
+            over: match comparison.over {
+                Over::Sum => DifferencesOver::Sum,
+                Over::Mean => DifferencesOver::Mean,
+                Over::Max => DifferencesOver::Max,
+            },
+            basis: pair.and_then(|pair| pair.basis).map(Basis::name),
+            evidence: pair.map(|pair| comparison.evidence(pair)).unwrap_or_default(),
+            sentences: pair.map(|pair| comparison.sentences(pair)).unwrap_or_default(),
+            notes,
+        };
+        let tables = DifferencesTables { rows: value.tree_table(0) };
+        Ok(protocol::Answer { unit, ..protocol::Answer::new(reply, tables) })
     }
 }

@@ -4,68 +4,22 @@ use parallax_analysis::comparison::{
     Execution, MOST_LOCATION_CELLS, Matching, Version, location_costs,
 };
 use parallax_analysis::correlation::{
-    ColumnKind, CorrelationOrder, Correlations, LocationColumn, correlate,
+    ColumnKind, CorrelatedPair, CorrelationOrder as Order, Correlations, LocationColumn, correlate,
 };
 use parallax_base::{Control, LocationIdx};
 use parallax_engine::query::{
     NameMatch, QueryError, is_formula, near_names, parse_formula, parse_metrics,
 };
 use parallax_engine::resolve::{resolve_formula, resolve_metrics};
-use parallax_engine::{Column, Table};
 use parallax_model::Scope;
+use parallax_protocol::{
+    Answer, CorrelatedPairRow, CorrelationBy, CorrelationOrder, CorrelationPointRow,
+    CorrelationPointsReply, CorrelationPointsRequest, CorrelationPointsTables, CorrelationsReply,
+    CorrelationsRequest, CorrelationsTables,
+};
 
 use crate::options::locations;
-use crate::{Answer, Opened, ServiceError};
-
-/// Which columns are correlated.
-#[derive(Debug, Clone)]
-pub struct CorrelationRequest {
-    /// Metric expressions, or formulas after `=`; none for the metric that says most about time.
-    pub metrics: Vec<String>,
-    /// A profile expression; `None` for all locations.
-    pub profiles: Option<String>,
-    /// One column of each pair has such a name: a metric (its whole cost), a kind of identity, or
-    /// a function; globs. None for all.
-    pub with: Vec<String>,
-    /// Costs of contexts by call path instead of functions.
-    pub by_context: bool,
-    /// Contexts whose own cost is below this share of the whole are left out, in per cent.
-    pub min_percent: f64,
-    /// By what pairs are ranked.
-    pub order: CorrelationOrder,
-    /// Pairs at most.
-    pub top: usize,
-    /// Numbers that are read at most, two for each context and location; `None` for
-    /// [`MOST_LOCATION_CELLS`].
-    pub most_cells: Option<usize>,
-}
-
-impl Default for CorrelationRequest {
-    /// The default metric, functions from 1 % on, the 20 strongest pairs.
-    fn default() -> Self {
-        Self {
-            metrics: Vec::new(),
-            profiles: None,
-            with: Vec::new(),
-            by_context: false,
-            min_percent: 1.0,
-            order: CorrelationOrder::default(),
-            top: 20,
-            most_cells: None,
-        }
-    }
-}
-
-/// Two columns of [`Opened::correlate`] beside each other, as a scatter plot needs them.
-#[derive(Debug, Clone)]
-pub struct CorrelationPoints {
-    /// Unit symbol of the first column; empty for counts and numbers of identity.
-    pub first_unit: String,
-    /// Unit symbol of the second column.
-    pub second_unit: String,
-    /// One row for each location with both numbers: `location`, `label`, `first`, `second`.
-    pub points: Table,
-}
+use crate::{Answer as Noted, Answers, Opened, ServiceError};
 
 /// What is correlated: columns over the same locations.
 struct Gathered {
@@ -81,40 +35,66 @@ struct Gathered {
 const MAX_CONTEXTS: usize = 200;
 
 impl Opened {
-    /// Which own costs of functions, whole costs and identities rise and fall together over
-    /// locations.
+    /// The strongest pairs, of at most `most_cells` numbers, two for each context and location;
+    /// `None` for [`MOST_LOCATION_CELLS`].
     ///
     /// # Errors
     /// When an expression is wrong, a name of `with` is no column, or values cannot be read.
     pub fn correlate(
         &self,
-        request: &CorrelationRequest,
+        request: &CorrelationsRequest,
+        most_cells: Option<usize>,
         control: &Control,
-    ) -> Result<Answer<Correlations>, ServiceError> {
-        let Gathered { columns, mut notes, .. } = self.location_columns(request, control)?;
+    ) -> Result<Noted<Correlations>, ServiceError> {
+        let Gathered { columns, mut notes, .. } =
+            self.location_columns(request, most_cells, control)?;
         let is_wanted = wanted(&request.with, &columns)?;
-        let found = correlate(columns, is_wanted, request.order, request.top, control)?;
+        let order = match request.order {
+            CorrelationOrder::Significance => Order::Significance,
+            CorrelationOrder::Pearson => Order::Pearson,
+            CorrelationOrder::Spearman => Order::Spearman,
+        };
+        let found = correlate(columns, is_wanted, order, request.top as usize, control)?;
         if found.num_tested > 0 {
             notes.push(format!(
                 "{} pairs were looked at; probabilities are adjusted for all of them",
                 found.num_tested
             ));
         }
-        Ok(Answer { value: found, notes })
+        Ok(Noted { value: found, notes })
     }
+}
 
-    /// The numbers of two columns at each location; columns are named as
-    /// [`LocationColumn::name`] does.
-    ///
-    /// # Errors
-    /// As [`Opened::correlate`], and when there is no such column.
-    pub fn correlation_points(
+impl Answers<CorrelationsRequest> for Opened {
+    fn answer(
         &self,
-        request: &CorrelationRequest,
-        names: [&str; 2],
+        request: &CorrelationsRequest,
         control: &Control,
-    ) -> Result<CorrelationPoints, ServiceError> {
-        let gathered = self.location_columns(request, control)?;
+    ) -> Result<Answer<CorrelationsRequest>, ServiceError> {
+        let Noted { value: found, notes } = self.correlate(request, None, control)?;
+        let name = |at: usize| found.columns.get(at).map(LocationColumn::name).unwrap_or_default();
+        let row = |pair: &CorrelatedPair| CorrelatedPairRow {
+            first: name(pair.a),
+            second: name(pair.b),
+            locations: pair.pearson.count as u64,
+            pearson: pair.pearson.coefficient,
+            pearson_p: pair.pearson_adjusted,
+            spearman: pair.spearman.coefficient,
+            spearman_p: pair.spearman_adjusted,
+        };
+        let pairs = found.pairs.iter().map(row).collect();
+        let reply = CorrelationsReply { tested: found.num_tested as u64, notes };
+        Ok(Answer::new(reply, CorrelationsTables { pairs }))
+    }
+}
+
+impl Answers<CorrelationPointsRequest> for Opened {
+    fn answer(
+        &self,
+        request: &CorrelationPointsRequest,
+        control: &Control,
+    ) -> Result<Answer<CorrelationPointsRequest>, ServiceError> {
+        let gathered = self.location_columns(&request.of, None, control)?;
         let column = |name: &str| {
             let columns = gathered.columns.iter().zip(&gathered.units);
             columns.clone().find(|(column, _)| column.name() == name).ok_or_else(|| {
@@ -125,39 +105,33 @@ impl Opened {
                     .with_hint(format!("did you mean {near}?"))
             })
         };
-        let [first, second] = names;
-        let ((x, first_unit), (y, second_unit)) = (column(first)?, column(second)?);
+        let ((x, first_unit), (y, second_unit)) =
+            (column(&request.first)?, column(&request.second)?);
         let catalog = &self.session.experiment().locations;
         let both = gathered.ids.iter().zip(x.values.iter().zip(&y.values));
-        let rows: Vec<(u32, f64, f64)> = both
+        let points = both
             .filter(|(_, (x, y))| x.is_finite() && y.is_finite())
-            .map(|(&id, (&x, &y))| (id, x, y))
+            .map(|(&id, (&first, &second))| CorrelationPointRow {
+                location: id,
+                label: catalog.label(LocationIdx::new(id)),
+                first,
+                second,
+            })
             .collect();
-        let points = Table::new(vec![
-            Column::u32s("location", "Id of the location.", rows.iter().map(|row| row.0).collect()),
-            Column::strings(
-                "label",
-                "What the location is called.",
-                rows.iter().map(|row| catalog.label(LocationIdx::new(row.0))),
-            ),
-            Column::f64s("first", first_unit, "The first column.", {
-                rows.iter().map(|row| row.1).collect()
-            }),
-            Column::f64s("second", second_unit, "The second column.", {
-                rows.iter().map(|row| row.2).collect()
-            }),
-        ]);
-        Ok(CorrelationPoints {
+        let reply = CorrelationPointsReply {
             first_unit: first_unit.clone(),
             second_unit: second_unit.clone(),
-            points,
-        })
+        };
+        Ok(Answer::new(reply, CorrelationPointsTables { points }))
     }
+}
 
+impl Opened {
     /// The columns that `request` is about.
     fn location_columns(
         &self,
-        request: &CorrelationRequest,
+        request: &CorrelationsRequest,
+        most_cells: Option<usize>,
         control: &Control,
     ) -> Result<Gathered, ServiceError> {
         let session = &self.session;
@@ -187,7 +161,10 @@ impl Opened {
             let costs = session.costs(default.metric, &places, control)?;
             measures.push((costs.into(), vec![default.metric]));
         }
-        let matching = if request.by_context { Matching::CallPath } else { Matching::Function };
+        let matching = match request.by {
+            CorrelationBy::Context => Matching::CallPath,
+            CorrelationBy::Function => Matching::Function,
+        };
         let mut all: Vec<(Vec<u32>, ColumnKind, String, Vec<f64>)> = Vec::new();
         for (measure, metrics) in measures {
             let metric = measure.name.clone();
@@ -201,7 +178,7 @@ impl Opened {
                 watched: Vec::new(),
             };
             let version = Version { name: String::new(), executions: vec![execution] };
-            let most = request.most_cells.unwrap_or(MOST_LOCATION_CELLS);
+            let most = most_cells.unwrap_or(MOST_LOCATION_CELLS);
             let costs = location_costs(&version, matching, request.min_percent, most, control)?;
             let ids: Vec<u32> = costs.member_ids.iter().map(|id| id.get()).collect();
             let whole = ColumnKind::Whole { metric: metric.clone() };
@@ -209,7 +186,7 @@ impl Opened {
             let kept = costs.rows.len().min(MAX_CONTEXTS);
             let more = costs.rows.len() - kept + costs.left_out;
             if more > 0 {
-                let (what, why) = match (request.by_context, costs.left_out) {
+                let (what, why) = match (request.by == CorrelationBy::Context, costs.left_out) {
                     (true, 0) => ("contexts", "pairs grow with their square"),
                     (false, 0) => ("functions", "pairs grow with their square"),
                     (true, _) => ("contexts", "more would not fit in memory"),

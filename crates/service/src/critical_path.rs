@@ -2,73 +2,28 @@
 
 use std::collections::HashMap;
 
-use parallax_analysis::events::{CriticalPath, OnPath, critical_path};
+use parallax_analysis::events::{CriticalPath, OnPath, Segment, WaitKind, critical_path};
 use parallax_analysis::taxonomy::is_gpu;
 use parallax_base::{ContextIdx, Control};
-use parallax_engine::{Column, LocationChoice, Table};
+use parallax_engine::LocationChoice;
 use parallax_model::{ContextTree, TraceStore};
+use parallax_protocol::{
+    Answer, CriticalPathBy, CriticalPathReply, CriticalPathRequest, CriticalPathTable,
+    CriticalPathTables, OnPathTable, PathSegmentRow, PathSegmentTable,
+};
 
 use crate::timeline::path;
-use crate::{Answer, Opened, ServiceError};
+use crate::{Answers, Opened, ServiceError};
 
-/// What the rows of a critical path are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum CriticalPathBy {
-    /// Functions.
-    #[default]
-    Function,
-    /// Groups of functions, such as `MPI`.
-    Group,
-    /// Call paths.
-    Context,
-    /// Locations.
-    Track,
-}
-
-/// Which part of the critical path, and how it is put together.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CriticalPathRequest {
-    /// A profile expression for the locations that the path runs through; `None` for all. The path
-    /// is that of the whole trace.
-    pub profiles: Option<String>,
-    /// A time window that is cut out of the path; `None` for everything.
-    pub window: Option<String>,
-    /// What the rows are.
-    pub by: CriticalPathBy,
-    /// One row for each stretch of the path instead, in order of time.
-    pub segments: bool,
-}
-
-/// The answer, and how long the path is.
-#[derive(Debug, Clone)]
-pub struct CriticalPathAnswer {
-    /// The rows.
-    pub table: Table,
-    /// How long the path is in the window, on all locations, in seconds.
-    pub length_seconds: f64,
-    /// In how many stretches of one location each.
-    pub num_segments: usize,
-    /// Through how many locations.
-    pub num_locations: usize,
-}
-
-impl Opened {
-    /// What the run time consists of, if nobody's waiting is counted; the longest first.
-    /// Definition: [`parallax_analysis::events::critical_path`]. Columns: `function`, `group`,
-    /// `context` with `context_id`, or `location`; `on_path_s`, `share_percent` (of the path), and
-    /// except for locations `all_locations_s`. Of segments: `start_s`, `length_s`, `location`,
-    /// `context`, `context_percent`, `releases`.
-    ///
-    /// # Errors
-    /// When there is no trace of events, an expression is wrong, or the question is withdrawn.
-    pub fn critical_path(
+/// Definition: [`parallax_analysis::events::critical_path`].
+impl Answers<CriticalPathRequest> for Opened {
+    fn answer(
         &self,
         request: &CriticalPathRequest,
         control: &Control,
-    ) -> Result<Answer<CriticalPathAnswer>, ServiceError> {
+    ) -> Result<Answer<CriticalPathRequest>, ServiceError> {
         let mut notes = Vec::new();
-        let (profiles, window) = (request.profiles.as_deref(), request.window.as_deref());
-        let selection = self.selection(profiles, window, &mut notes)?;
+        let selection = self.selected(&request.part, &mut notes)?;
         self.needs_calls()?;
         let found = critical_path(&self.session, &selection, control)?;
         notes.extend(found.counts.notes());
@@ -79,25 +34,27 @@ impl Opened {
                     .into(),
             );
         }
-        let table = if request.segments {
-            self.segments(&found)
+        let rows = if request.segments {
+            CriticalPathTable::Segments(self.segments(&found))
         } else {
             let sums =
                 self.session.context_sums(&LocationChoice::All, selection.window, control)?;
-            self.on_path(request.by, &found, &sums.nanos)
+            CriticalPathTable::Sums(self.on_path(request.by, &found, &sums.nanos))
         };
         let mut locations: Vec<u32> = found.segments.iter().map(|s| s.track).collect();
         locations.sort_unstable();
         locations.dedup();
-        let value = CriticalPathAnswer {
-            table,
-            length_seconds: seconds(found.whole_nanos),
-            num_segments: found.segments.len(),
-            num_locations: locations.len(),
+        let reply = CriticalPathReply {
+            length_s: seconds(found.whole_nanos),
+            segments: found.segments.len() as u64,
+            locations: locations.len() as u64,
+            notes,
         };
-        Ok(Answer { value, notes })
+        Ok(Answer::new(reply, CriticalPathTables { rows }))
     }
+}
 
+impl Opened {
     /// Which tracks are streams of GPUs.
     fn streams(&self) -> impl Fn(u32) -> bool + '_ {
         let experiment = self.session.experiment();
@@ -108,62 +65,42 @@ impl Opened {
         }
     }
 
-    fn segments(&self, found: &CriticalPath) -> Table {
+    fn segments(&self, found: &CriticalPath) -> PathSegmentTable {
         let tree = self.session.tree();
         let names = self.track_names();
         let traces = self.session.experiment().traces.as_deref();
         let zero = traces.map(TraceStore::span).map_or(0, |span| span.start_nanos);
         let is_stream = self.streams();
-        let rows = &found.segments;
-        let start = rows.iter().map(|s| seconds(s.start_nanos.saturating_sub(zero)));
-        let doc = "When the path comes to the location, after the start of the trace.";
-        let start = Column::f64s("start_s", "s", doc, start.collect());
-        let length = rows.iter().map(|s| seconds(s.nanos())).collect();
-        let doc = "How long it stays; the next row begins then.";
-        let length = Column::f64s("length_s", "s", doc, length);
-        let location = rows.iter().map(|s| names.get(s.track as usize).map_or("", |n| n));
-        let share = rows.iter().map(|s| percent(s.context_nanos, s.nanos()));
-        let releases =
-            rows.iter().map(|s| s.releases.map(parallax_analysis::events::WaitKind::name));
-        Table::new(vec![
-            start,
-            length,
-            Column::strings("location", "Where the path is.", location),
-            Column::strings(
-                "context",
-                "The call path that takes most of it.",
-                rows.iter().map(|s| match s.context {
-                    ContextTree::ROOT if is_stream(s.track) => BETWEEN_WORK.to_owned(),
-                    context => name_of(tree, context),
-                }),
-            ),
-            Column::f64s("context_percent", "%", "How much of it.", share.collect()),
-            Column::optional_strings(
-                "releases",
-                "Why the location of the next row had waited for this one; nothing at the end.",
-                releases,
-            ),
-        ])
+        let row = |segment: &Segment| PathSegmentRow {
+            start_s: seconds(segment.start_nanos.saturating_sub(zero)),
+            length_s: seconds(segment.nanos()),
+            location: names.get(segment.track as usize).cloned().unwrap_or_default(),
+            context: match segment.context {
+                ContextTree::ROOT if is_stream(segment.track) => BETWEEN_WORK.to_owned(),
+                context => name_of(tree, context),
+            },
+            context_percent: percent(segment.context_nanos, segment.nanos()),
+            releases: segment.releases.map(WaitKind::name),
+        };
+        found.segments.iter().map(row).collect()
     }
 
-    fn on_path(&self, by: CriticalPathBy, found: &CriticalPath, all: &[u128]) -> Table {
+    fn on_path(&self, by: CriticalPathBy, found: &CriticalPath, all: &[u128]) -> OnPathTable {
         let tree = self.session.tree();
         let names = self.track_names();
-        let whole = found.whole_nanos;
-        let doc = "Time on the path, in it and in nothing below.";
-        let on_path = |nanos: Vec<u64>| {
-            let shares = nanos.iter().map(|&n| percent(n, whole)).collect();
-            [
-                Column::f64s("on_path_s", "s", doc, nanos.into_iter().map(seconds).collect()),
-                Column::f64s("share_percent", "%", "Of the length of the path.", shares),
-            ]
+        let sums = |nanos: &mut dyn Iterator<Item = u64>| {
+            let nanos: Vec<u64> = nanos.collect();
+            OnPathTable {
+                share_percent: nanos.iter().map(|&n| percent(n, found.whole_nanos)).collect(),
+                on_path_s: nanos.into_iter().map(seconds).collect(),
+                ..OnPathTable::default()
+            }
         };
         if by == CriticalPathBy::Track {
             let rows = add_up(&found.parts, |part| part.track);
-            let named = rows.iter().map(|(track, _)| names.get(*track as usize).map_or("", |n| n));
-            let mut columns = vec![Column::strings("location", "Where the path is.", named)];
-            columns.extend(on_path(rows.iter().map(|row| row.1).collect()));
-            return Table::new(columns);
+            let name = |track: u32| names.get(track as usize).cloned().unwrap_or_default();
+            let location = Some(rows.iter().map(|row| name(row.0)).collect());
+            return OnPathTable { location, ..sums(&mut rows.iter().map(|row| row.1)) };
         }
         // The number of each context's row.
         let mut numbers: HashMap<String, usize> = HashMap::new();
@@ -207,25 +144,23 @@ impl Opened {
             CriticalPathBy::Context if row.0 != between => name_of(tree, first(row.0)),
             _ => labels.get(row.0).map(|label| label.0.clone()).unwrap_or_default(),
         };
-        let name = match by {
-            CriticalPathBy::Group => "group",
-            CriticalPathBy::Context => "context",
-            CriticalPathBy::Function | CriticalPathBy::Track => "function",
-        };
-        let mut columns =
-            vec![Column::strings(name, "What the time goes into.", rows.iter().map(label))];
-        columns.extend(on_path(rows.iter().map(|row| row.1).collect()));
-        let doc = "Time in it on all locations in the window, on the path or not.";
+        let named = rows.iter().map(label).collect();
         let totals = rows.iter().map(|row| (first(row.0), total.get(row.0).copied()));
         let totals = totals.map(|(context, nanos)| {
             (context != ContextTree::ROOT).then(|| nanos.unwrap_or(0) as f64 / 1e9)
         });
-        columns.push(Column::optional_f64s("all_locations_s", "s", doc, totals.collect()));
-        if by == CriticalPathBy::Context {
-            let ids = rows.iter().map(|row| tree.source_id(first(row.0))).collect();
-            columns.push(Column::u32s("context_id", "Id of it in the database.", ids));
+        let mut table = sums(&mut rows.iter().map(|row| row.1));
+        table.all_locations_s = Some(totals.collect());
+        match by {
+            CriticalPathBy::Group => table.group = Some(named),
+            CriticalPathBy::Context => {
+                table.context = Some(named);
+                table.context_id =
+                    Some(rows.iter().map(|row| tree.source_id(first(row.0))).collect());
+            }
+            CriticalPathBy::Function | CriticalPathBy::Track => table.function = Some(named),
         }
-        Table::new(columns)
+        table
     }
 }
 

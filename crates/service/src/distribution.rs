@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 
 use parallax_analysis::balance::{
-    BalanceRequest as Question, Distribution, Grouping, Member, MemberRule, balance,
+    BalanceRequest as Question, Bins, Distribution, Grouping, Member, MemberRule, balance,
+    histogram,
 };
-use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, Unit};
+use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx};
 use parallax_engine::query::{
     QueryError, is_formula, parse_contexts, parse_formula, parse_metrics,
 };
@@ -14,62 +15,31 @@ use parallax_engine::resolve::{
 };
 use parallax_engine::{EngineError, LocationChoice};
 use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
+use parallax_protocol::{
+    Answer, BalanceBy, CostChoice, Defined, DistributionReply, DistributionRequest,
+    DistributionTables, HistogramReply, MemberTable, StatisticsReply,
+};
 
-use crate::options::locations;
-use crate::tree_table::defined;
-use crate::{Answer, BalanceBy, Column, CostChoice, Opened, ServiceError, Table};
+use crate::options::{Resolve as _, identities, locations};
+use crate::{Answer as Noted, Answers, Opened, ServiceError};
 
 /// Which costs of a context.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum CostScope {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CostScope {
     /// With everything below.
-    #[default]
     Inclusive,
     /// Of its own code: as the exclusive column of trees, without the loops inside a loop.
     Exclusive,
 }
 
-/// One context's cost at every location.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DistributionRequest {
-    /// Context id in the database.
-    pub context_id: u32,
-    /// A metric expression, or a formula after `=`, which is evaluated for each member; `@name` is
-    /// then the value of the member's whole execution. `None` for the metric that says most about
-    /// time.
-    pub metric: Option<String>,
-    /// Which costs.
-    pub scope: CostScope,
-    /// A profile expression; `None` for all locations.
-    pub profiles: Option<String>,
-    /// What is compared: the members.
-    pub by: BalanceBy,
-}
-
-/// One context's cost at every location.
-///
-/// Zeros are not stored: a member without a value counts with 0 when it ran below the same entry,
-/// as in [`Opened::balance`] ([`MemberRule::Ran`]); others, such as helper threads, are left out.
+/// One context's cost at every location, with everything about how it is spread.
 #[derive(Debug, Clone)]
-pub struct DistributionAnswer {
-    /// What the context is called.
-    pub context: String,
-    /// Name of the metric, or the formula.
-    pub metric: String,
-    /// Its unit.
-    pub unit: Unit,
-    /// Why this metric, where nobody named one.
-    pub reason: Option<String>,
-    /// What the members are called, in the singular: `location`, `rank`, `node`.
-    pub member: &'static str,
+pub struct Spread {
+    /// The answer.
+    pub answer: Answer<DistributionRequest>,
     /// How the cost is spread over the members whose value is defined; `None` when no member has a
     /// value. Defined as in [`Opened::balance`].
     pub statistics: Option<Distribution>,
-    /// One row for each member that counts, in their order. Columns: `location` (profile number in
-    /// the database; of a rank or node, of its first location), `label`, one column for each kind
-    /// of identity that any row has (`node`, `rank`, `thread`, ...), `value` (null where a formula
-    /// is undefined).
-    pub table: Table,
 }
 
 /// Members and the values of those that count.
@@ -191,7 +161,7 @@ impl Opened {
         &self,
         expression: &str,
         control: &Control,
-    ) -> Result<Answer<u32>, ServiceError> {
+    ) -> Result<Noted<u32>, ServiceError> {
         let session = self.session();
         let tree = session.tree();
         let (contexts, mut notes) =
@@ -216,7 +186,7 @@ impl Opened {
                 None => error,
             }
         })?;
-        Ok(Answer { value: tree.source_id(best), notes })
+        Ok(Noted { value: tree.source_id(best), notes })
     }
 
     /// One context's cost at every location, rank or node. Reads the values of this context, not
@@ -228,7 +198,7 @@ impl Opened {
         &self,
         request: &DistributionRequest,
         control: &Control,
-    ) -> Result<Answer<DistributionAnswer>, ServiceError> {
+    ) -> Result<Spread, ServiceError> {
         let session = self.session();
         let x = session.experiment();
         let mut notes = Vec::new();
@@ -246,11 +216,12 @@ impl Opened {
         };
         let locations = locations(session, request.profiles.as_deref(), &mut notes)?;
         let reading = Reading { opened: self, locations, grouping, control };
+        let scope = if request.is_exclusive { CostScope::Exclusive } else { CostScope::Inclusive };
         let mut reason = None;
         let (metric, unit, values) = match request.metric.as_deref() {
             Some(text) if is_formula(text) => {
                 let formula = resolve_formula(&x.metrics, parse_formula(text)?, text)?;
-                let values = reading.formula(&formula, context, request.scope)?;
+                let values = reading.formula(&formula, context, scope)?;
                 (formula.formula.to_string(), formula.unit(&x.metrics), values)
             }
             chosen => {
@@ -263,7 +234,7 @@ impl Opened {
                     }
                 };
                 let described = x.metrics.get(metric);
-                let values = reading.values(metric, context, request.scope)?;
+                let values = reading.values(metric, context, scope)?;
                 (described.name.to_string(), described.unit.clone(), values)
             }
         };
@@ -293,48 +264,73 @@ impl Opened {
             let missing = rows.len() - known.len();
             notes.push(format!("the formula is undefined at {missing} of {}", rows.len()));
         }
-        let value = DistributionAnswer {
+        let statistics = Distribution::new(&known, 16);
+        let bins = request.bins.map_or(Bins::Natural, |bins| Bins::Count(bins as usize));
+        let histogram = histogram(&known, bins).map(|found| HistogramReply {
+            start: found.start,
+            width: found.width,
+            counts: found.counts,
+        });
+        let unit = unit.to_string();
+        let reply = DistributionReply {
             context: session.tree().label(context),
             metric,
+            unit: unit.clone(),
             reason,
             member: grouping.name(),
-            statistics: Distribution::new(&known, 16),
-            table: self.members_table(&rows, grouping, &unit.to_string()),
-            unit,
+            statistics: statistics.as_ref().map(statistics_reply),
+            histogram,
+            notes,
         };
-        Ok(Answer { value, notes })
+        let tables = DistributionTables { rows: self.members_table(&rows, grouping) };
+        Ok(Spread { answer: Answer { unit, ..Answer::new(reply, tables) }, statistics })
     }
 
-    fn members_table(&self, rows: &[(&Member, f64)], grouping: Grouping, unit: &str) -> Table {
+    fn members_table(&self, rows: &[(&Member, f64)], grouping: Grouping) -> MemberTable {
         let catalog = &self.session().experiment().locations;
-        let mut columns = vec![
-            Column::u32s(
-                "location",
-                "Profile number in the database; of a rank or node, of its first location.",
-                rows.iter().map(|(member, _)| member.location.get()).collect(),
-            ),
-            Column::strings("label", "What it is called.", rows.iter().map(|(m, _)| &m.label)),
-        ];
-        for kind in catalog.kinds() {
-            // What the locations of a group do not have in common says nothing about it.
-            let is_apart = |group| match kind {
-                IdentityKind::Application => group != IdentityKind::Rank,
-                kind => group != kind,
-            };
-            if matches!(grouping, Grouping::Identity(group) if is_apart(group)) {
-                continue;
-            }
-            let id = |location: LocationIdx| catalog.identity(location, kind);
-            let doc = "Part of the identity of the location; null where it has none.";
-            let ids = rows.iter().map(|(member, _)| id(member.location));
-            columns.push(Column::optional_u64s(kind.name(), "", doc, ids));
+        let locations: Vec<LocationIdx> = rows.iter().map(|(member, _)| member.location).collect();
+        // What the locations of a group do not have in common says nothing about it.
+        let is_apart = |group: IdentityKind, name: &str| match group {
+            IdentityKind::Rank if name == IdentityKind::Application.name() => false,
+            group => group.name() != name,
+        };
+        let mut kinds = identities(catalog, &locations);
+        if let Grouping::Identity(group) = grouping {
+            kinds.columns.retain(|column| !is_apart(group, &column.name));
         }
-        columns.push(defined(
-            "value",
-            unit,
-            "Cost of the context there; null where a formula is undefined.",
-            rows.iter().map(|row| row.1),
-        ));
-        Table::new(columns)
+        MemberTable {
+            location: locations.iter().map(|location| location.get()).collect(),
+            label: rows.iter().map(|(member, _)| member.label.clone()).collect(),
+            identities: kinds,
+            value: Defined(rows.iter().map(|row| row.1).collect()),
+        }
+    }
+}
+
+fn statistics_reply(found: &Distribution) -> StatisticsReply {
+    let [_, _, median, _, p95] = found.percentiles;
+    StatisticsReply {
+        members: found.num_members as u64,
+        values: found.num_values as u64,
+        sum: found.sum,
+        min: found.min,
+        mean: found.mean,
+        median,
+        p95,
+        max: found.max,
+        std_dev: found.std_dev,
+        variation: found.variation,
+        balance_ratio: found.balance_ratio,
+        saving: found.saving,
+    }
+}
+
+impl Answers<DistributionRequest> for Opened {
+    fn answer(
+        &self,
+        request: &DistributionRequest,
+        control: &Control,
+    ) -> Result<Answer<DistributionRequest>, ServiceError> {
+        Ok(self.distribution(request, control)?.answer)
     }
 }

@@ -11,184 +11,18 @@ use parallax_analysis::iterations::{
     Units, find_iterations, statistics,
 };
 use parallax_base::{ContextIdx, Control};
-use parallax_engine::Table;
 use parallax_engine::query::{Range, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
+use parallax_protocol::{
+    Answer, IterationCellTable, IterationCells, IterationContextTable, IterationLocationTable,
+    IterationMapTable, IterationTable, IterationsFoundReply, IterationsGroupReply, IterationsReply,
+    IterationsTables, RepetitionReply,
+};
 
 use crate::timeline::path;
-use crate::{Answer, Opened, ServiceError};
+use crate::{Answers, Opened, ServiceError};
 
-/// What the rows of iterations are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum IterationsBy {
-    /// Contexts, with the savings that balancing them predicts.
-    #[default]
-    Context,
-    /// Locations.
-    Location,
-    /// Iterations, in order of time.
-    Iteration,
-    /// The time of each context on each location in each iteration.
-    Cell,
-}
-
-/// Which iterations, and what is asked about them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct IterationsRequest {
-    /// A profile expression; `None` for all.
-    pub profiles: Option<String>,
-    /// A time window; `None` for everything.
-    pub window: Option<String>,
-    /// A context expression: iterations begin where one of these is entered. `None` to find them.
-    pub marker: Option<String>,
-    /// A context expression: only these, with what they call, count. `None` for all.
-    pub contexts: Option<String>,
-    /// Only these iterations count, first and last included; `None` for all.
-    pub chosen: Option<(u64, u64)>,
-    /// What the rows are.
-    pub by: IterationsBy,
-}
-
-/// How the locations of one kind repeat, for people.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GroupEvidence {
-    /// Which locations: `GPU streams`, `GPUs` where some have several streams, `first threads` or
-    /// `other threads`.
-    pub group: String,
-    /// How many of them are active.
-    pub num_locations: usize,
-    /// The way in which they repeat; `None` when there are no regular iterations.
-    pub best: Option<RepetitionEvidence>,
-    /// Other ways, best first.
-    pub others: Vec<RepetitionEvidence>,
-    /// Why there is none.
-    pub why_not: Option<String>,
-}
-
-/// Why something is taken for iterations.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RepetitionEvidence {
-    /// The context with which iterations begin.
-    pub marker: String,
-    /// Its call path.
-    pub path: String,
-    /// Its id in the database.
-    pub context_id: u32,
-    /// How many iterations.
-    pub count: usize,
-    /// Median spacing in seconds.
-    pub period_seconds: f64,
-    /// Share of spacings within a factor of 1.5 of the median, in per cent.
-    pub regular_percent: f64,
-    /// Share of the time of these locations that regular iterations cover, in per cent.
-    pub coverage_percent: f64,
-    /// Share of the locations that show this many iterations, or of the iterations that a location
-    /// shows, in per cent.
-    pub agreement_percent: f64,
-    /// Whether iterations were found on all locations together.
-    pub is_pooled: bool,
-    /// Share of the time in contexts that repeat as often, in per cent.
-    pub explained_percent: f64,
-    /// How many contexts repeat as often.
-    pub num_contexts: usize,
-    /// How likely anything in a program without iterations looks as regular.
-    pub chance: f64,
-    /// Whether only the order of contexts speaks for it, and distances differ: then
-    /// `regular_percent` is the share of iterations that are alike in order, and `coverage_percent`
-    /// the time of all iterations.
-    pub is_order: bool,
-}
-
-/// The iterations that were found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FoundIterations {
-    /// Which locations: `GPU streams`, `GPUs` where some have several streams, `first threads` or
-    /// `other threads`.
-    pub group: String,
-    /// What iterations begin with.
-    pub marker: String,
-    /// Whether a person named the marker.
-    pub is_named: bool,
-    /// Names of the locations, in their order.
-    pub locations: Vec<String>,
-    /// Their tracks, as rows of the timeline; of a GPU with several streams the first one.
-    pub tracks: Vec<u32>,
-    /// How many iterations there are.
-    pub count: usize,
-    /// How many count in statistics.
-    pub num_whole: usize,
-    /// How many at the beginning do not, because they are much longer or shorter.
-    pub num_warm_up: usize,
-    /// How many at the end do not, because most of them is missing.
-    pub num_partial: usize,
-    /// Median length in seconds.
-    pub period_seconds: f64,
-    /// From the first begin to the last end, in seconds after the start of the trace.
-    pub from_seconds: f64,
-    /// See `from_seconds`.
-    pub to_seconds: f64,
-    /// That time, as a share of the window, in per cent.
-    pub span_percent: f64,
-    /// How long the window is, in seconds: what savings are a share of.
-    pub window_seconds: f64,
-    /// Whether iterations begin at about the same time on all locations.
-    pub is_aligned: bool,
-    /// Share of the begins that were not seen and taken from the neighbours, in per cent.
-    pub guessed_percent: f64,
-    /// How many locations do not have these iterations.
-    pub num_left_out: usize,
-    /// How far samples are apart, in seconds; `None` where times are exact.
-    pub interval_seconds: Option<f64>,
-    /// How alike iterations are, in per cent.
-    pub similarity_percent: f64,
-    /// What balancing each context that computes on its own saves, in seconds.
-    pub saving_seconds: f64,
-    /// What balancing the sum of the computing of each location saves, in seconds.
-    pub joint_saving_seconds: f64,
-    /// What balancing the differences that last saves, in seconds.
-    pub lasting_saving_seconds: f64,
-    /// How many contexts that compute take too few samples to be judged by iteration.
-    pub num_unresolved: usize,
-}
-
-/// Iterations, and what they say.
-#[derive(Debug, Clone)]
-pub struct IterationsAnswer {
-    /// What was found; `None` when there are no regular iterations.
-    pub found: Option<FoundIterations>,
-    /// By kind of location why, or why not.
-    pub groups: Vec<GroupEvidence>,
-    /// The rows that were asked for.
-    pub table: Table,
-}
-
-impl IterationsAnswer {
-    /// Why there are no regular iterations, or a word about it.
-    #[must_use]
-    pub fn why_not(&self) -> Vec<String> {
-        let why = |group: &GroupEvidence| {
-            group.why_not.as_ref().map(|why| format!("{}: {why}", group.group))
-        };
-        self.groups.iter().filter_map(why).collect()
-    }
-}
-
-/// What a picture of iterations shows.
-#[derive(Debug, Clone)]
-pub struct IterationsView {
-    /// What was found; `None` when there are no regular iterations.
-    pub found: Option<FoundIterations>,
-    /// By kind of location why, or why not.
-    pub groups: Vec<GroupEvidence>,
-    /// By context.
-    pub contexts: Table,
-    /// By location.
-    pub locations: Table,
-    /// By iteration.
-    pub iterations: Table,
-    /// By location and iteration.
-    pub cells: Table,
-}
+pub(crate) use parallax_protocol::IterationsRequest;
 
 /// What was asked last, and what was found.
 pub(crate) type Last = Option<(IterationsQuestion, Arc<Finding>)>;
@@ -205,37 +39,50 @@ pub(crate) struct Found<'a> {
 /// Cells of the map of locations and iterations; of more the page could not tell any apart.
 const MOST_MAP_CELLS: usize = 4_000_000;
 
-impl Opened {
-    /// The iterations of the program, and what each context costs in them. Definitions are those of
-    /// [`parallax_analysis::iterations`]. Columns:
-    ///
-    /// - contexts: `context`, `does`, `share_percent`, `mean_s`, `max_s`, `balance_ratio`,
-    ///   `across_percent`, `within_percent`, `saving_s`, `total_saving_s`, `lasting_saving_s`,
-    ///   `resolved`, `slowest`, `call_path`, `context_id`;
-    /// - locations: `location`, `length_s`, `computing_s`, `communicating_s`, `waiting_s`,
-    ///   `variation_percent`, `slowest_in`;
-    /// - iterations: `iteration`, `state`, `start_s`, `length_s`, `mean_s`, `max_s`,
-    ///   `balance_ratio`, `imbalance_percent`, `saving_s`, `waiting_s`, `slowest`;
-    /// - cells: `iteration`, `location`, `context`, `context_id`, `time_s`.
-    ///
-    /// # Errors
-    /// When there are no traces, an expression is wrong, or the question is withdrawn.
-    pub fn iterations(
+/// Definitions are those of [`parallax_analysis::iterations`].
+impl Answers<IterationsRequest> for Opened {
+    fn answer(
         &self,
         request: &IterationsRequest,
         control: &Control,
-    ) -> Result<Answer<IterationsAnswer>, ServiceError> {
+    ) -> Result<Answer<IterationsRequest>, ServiceError> {
         let (finding, mut notes) = self.find_iterations(request, control)?;
-        let found = finding.iterations.as_ref().map(|(iterations, of)| self.found(iterations, of));
-        let groups = finding.groups.iter().map(|group| self.evidence(group)).collect();
-        let summary = found.as_ref().map(|found| found.summary(&finding, &mut notes));
-        let table = match &found {
-            Some(found) => found.table(request, control, &mut notes)?,
-            None => Table::new(Vec::new()),
+        let mut found = None;
+        let mut tables = IterationsTables {
+            contexts: IterationContextTable::default(),
+            locations: IterationLocationTable::default(),
+            iterations: IterationTable::default(),
+            cells: IterationCellTable::Map(IterationMapTable::default()),
         };
-        Ok(Answer { value: IterationsAnswer { found: summary, groups, table }, notes })
+        if let Some((iterations, of)) = &finding.iterations {
+            let it = self.found(iterations, of);
+            found = Some(it.summary(&finding, &mut notes));
+            tables.contexts = it.contexts();
+            tables.locations = it.by_location();
+            tables.iterations = it.by_iteration();
+            let num_cells = iterations.len().saturating_mul(iterations.streams.len());
+            match request.cells {
+                IterationCells::None => {}
+                IterationCells::All => {
+                    tables.cells = IterationCellTable::All(it.cells(request, control)?);
+                }
+                IterationCells::Map if num_cells <= MOST_MAP_CELLS => {
+                    tables.cells = IterationCellTable::Map(it.heat(request, control)?);
+                }
+                IterationCells::Map => notes.push(format!(
+                    "no map of {} iterations on {} locations is drawn; choose locations or a window",
+                    iterations.len(),
+                    iterations.streams.len()
+                )),
+            }
+            it.rows_note(&mut notes);
+        }
+        let groups = finding.groups.iter().map(|group| self.evidence(group)).collect();
+        Ok(Answer::new(IterationsReply { found, groups, notes }, tables))
     }
+}
 
+impl Opened {
     pub(crate) fn found<'a>(
         &'a self,
         iterations: &'a Iterations,
@@ -279,8 +126,8 @@ impl Opened {
     ) -> Result<(Finding, Vec<String>), ServiceError> {
         let session = &self.session;
         let mut notes = Vec::new();
-        let (profiles, window) = (request.profiles.as_deref(), request.window.as_deref());
-        let selection = self.selection(profiles, window, &mut notes)?;
+        let selection = self.selected(&request.part, &mut notes)?;
+        let chosen = request.chosen.as_deref().map(parse_iterations).transpose()?;
         let mut contexts = |text: &Option<String>| -> Result<Vec<ContextIdx>, ServiceError> {
             let Some(text) = text else { return Ok(Vec::new()) };
             let (list, more) = resolve_contexts(session, &parse_contexts(text)?, control)?;
@@ -301,9 +148,9 @@ impl Opened {
             notes.extend(group.limits.iter().map(|limit| format!("{name}: {limit}")));
         }
         if let Some((iterations, of)) = &mut finding.iterations
-            && (request.contexts.is_some() || request.chosen.is_some())
+            && (request.contexts.is_some() || chosen.is_some())
         {
-            if let Some((first, last)) = request.chosen {
+            if let Some((first, last)) = chosen {
                 for (number, state) in (0..).zip(&mut iterations.states) {
                     if number < first || number > last {
                         *state = IterationState::LeftOut;
@@ -336,71 +183,26 @@ impl Opened {
         Ok(finding)
     }
 
-    /// Everything that a picture of iterations shows: the tables of [`Opened::iterations`], and of
-    /// the context with the id `context` the time on each location in each iteration (of all that
-    /// computes where `context` is `None`): `location` and `iteration` as numbers, `time_s` and
-    /// `difference_s` from the mean of the locations.
-    ///
-    /// # Errors
-    /// As [`Opened::iterations`].
-    pub fn iterations_view(
-        &self,
-        request: &IterationsRequest,
-        context: Option<u32>,
-        control: &Control,
-    ) -> Result<Answer<IterationsView>, ServiceError> {
-        let (finding, mut notes) = self.find_iterations(request, control)?;
-        let groups = finding.groups.iter().map(|group| self.evidence(group)).collect();
-        let none = || Table::new(Vec::new());
-        let mut view = IterationsView {
-            found: None,
-            groups,
-            contexts: none(),
-            locations: none(),
-            iterations: none(),
-            cells: none(),
-        };
-        if let Some((iterations, of)) = &finding.iterations {
-            let found = self.found(iterations, of);
-            view.found = Some(found.summary(&finding, &mut notes));
-            view.contexts = found.contexts();
-            view.locations = found.by_location();
-            view.iterations = found.by_iteration();
-            let num_cells = iterations.len().saturating_mul(iterations.streams.len());
-            if num_cells <= MOST_MAP_CELLS {
-                view.cells = found.heat(request, context, control)?;
-            } else {
-                notes.push(format!(
-                    "no map of {} iterations on {} locations is drawn; choose locations or a window",
-                    iterations.len(),
-                    iterations.streams.len()
-                ));
-            }
-            found.rows_note(&mut notes);
-        }
-        Ok(Answer { value: view, notes })
-    }
-
-    fn evidence(&self, group: &GroupFinding) -> GroupEvidence {
+    fn evidence(&self, group: &GroupFinding) -> IterationsGroupReply {
         let tree = self.session.tree();
-        let of = |r: &Repetition| RepetitionEvidence {
+        let of = |r: &Repetition| RepetitionReply {
             marker: tree.label(r.marker),
             path: path(tree, r.marker),
             context_id: tree.source_id(r.marker),
-            count: r.count,
-            period_seconds: r.period_nanos / 1e9,
+            count: r.count as u64,
+            period_s: r.period_nanos / 1e9,
             regular_percent: r.regular_share * 100.0,
             coverage_percent: r.coverage * 100.0,
             agreement_percent: r.agreement * 100.0,
             is_pooled: r.is_pooled,
             explained_percent: r.explained * 100.0,
-            num_contexts: r.num_contexts,
+            contexts: r.num_contexts as u64,
             chance: r.chance,
             is_order: r.is_order,
         };
-        GroupEvidence {
+        IterationsGroupReply {
             group: group.group.name_of(group.is_merged).into(),
-            num_locations: group.num_tracks,
+            locations: group.num_tracks as u64,
             best: group.best.as_ref().map(of),
             others: group.others.iter().map(of).collect(),
             why_not: group.why_not.clone(),
@@ -409,10 +211,7 @@ impl Opened {
 }
 
 /// The iterations that a text such as `3-7` or `4` chooses.
-///
-/// # Errors
-/// When it is neither a number nor a range.
-pub fn parse_iterations(text: &str) -> Result<(u64, u64), ServiceError> {
+fn parse_iterations(text: &str) -> Result<(u64, u64), ServiceError> {
     let wrong = || {
         let message = "iterations are a number or a range such as 3-7, counted from 0";
         parallax_engine::query::QueryError::unknown_name(text, text, message)
@@ -424,7 +223,11 @@ pub fn parse_iterations(text: &str) -> Result<(u64, u64), ServiceError> {
 }
 
 impl Found<'_> {
-    pub(crate) fn summary(&self, finding: &Finding, notes: &mut Vec<String>) -> FoundIterations {
+    pub(crate) fn summary(
+        &self,
+        finding: &Finding,
+        notes: &mut Vec<String>,
+    ) -> IterationsFoundReply {
         let it = self.iterations;
         let tree = self.opened.session.tree();
         let mut names: Vec<String> = it.marker.iter().map(|&context| tree.label(context)).collect();
@@ -437,7 +240,7 @@ impl Found<'_> {
         let first = |tracks: &Vec<usize>| tracks.first().copied().unwrap_or(usize::MAX);
         let window_nanos = finding.window.nanos().max(1);
         let statistics = self.statistics;
-        let summary = FoundIterations {
+        let summary = IterationsFoundReply {
             group: it.locations_name().into(),
             marker: names.join(", "),
             is_named: it.repetition.is_none(),
@@ -447,24 +250,24 @@ impl Found<'_> {
                 .iter()
                 .map(|tracks| u32::try_from(first(tracks)).unwrap_or(u32::MAX))
                 .collect(),
-            count: it.len(),
-            num_whole: statistics.num_whole,
-            num_warm_up: it.count(IterationState::WarmUp),
-            num_partial: it.count(IterationState::Partial),
-            period_seconds: it.period_nanos() / 1e9,
-            from_seconds: after(span.start_nanos),
-            to_seconds: after(span.end_nanos),
+            count: it.len() as u64,
+            whole: statistics.num_whole as u64,
+            warm_up: it.count(IterationState::WarmUp) as u64,
+            partial: it.count(IterationState::Partial) as u64,
+            period_s: it.period_nanos() / 1e9,
+            from_s: after(span.start_nanos),
+            to_s: after(span.end_nanos),
             span_percent: span.nanos() as f64 / window_nanos as f64 * 100.0,
-            window_seconds: seconds(window_nanos),
+            window_s: seconds(window_nanos),
             is_aligned: it.is_aligned,
             guessed_percent: it.num_guessed as f64 / starts as f64 * 100.0,
-            num_left_out: it.left_out.len(),
-            interval_seconds: it.interval_nanos.map(seconds),
+            left_out: it.left_out.len() as u64,
+            interval_s: it.interval_nanos.map(seconds),
             similarity_percent: statistics.similarity * 100.0,
-            saving_seconds: statistics.saving_seconds,
-            joint_saving_seconds: statistics.joint_saving_seconds,
-            lasting_saving_seconds: statistics.lasting_saving_seconds,
-            num_unresolved: statistics.num_unresolved,
+            saving_s: statistics.saving_seconds,
+            joint_saving_s: statistics.joint_saving_seconds,
+            lasting_saving_s: statistics.lasting_saving_seconds,
+            unresolved: statistics.num_unresolved as u64,
         };
         let others = finding.groups.iter().filter(|group| group.group != it.group);
         for other in others.filter(|other| other.num_tracks > 0) {
@@ -479,30 +282,13 @@ impl Found<'_> {
                 if verb == "is" { "it" } else { "them" },
             ));
         }
-        if summary.num_left_out > 0 {
+        if summary.left_out > 0 {
             notes.push(format!(
                 "{} locations do not show these iterations and are left out",
-                summary.num_left_out
+                summary.left_out
             ));
         }
         summary
-    }
-
-    fn table(
-        &self,
-        request: &IterationsRequest,
-        control: &Control,
-        notes: &mut Vec<String>,
-    ) -> Result<Table, ServiceError> {
-        Ok(match request.by {
-            IterationsBy::Context => self.contexts(),
-            IterationsBy::Location => self.by_location(),
-            IterationsBy::Iteration => {
-                self.rows_note(notes);
-                self.by_iteration()
-            }
-            IterationsBy::Cell => self.cells(request, control)?,
-        })
     }
 
     /// Says where rows stand for several iterations.

@@ -47,31 +47,23 @@ use parallax_engine::Session;
 use beside::SourcesBeside;
 
 pub use activations::{ActivationCounts, ReferencesRequest};
-pub use advise::{AdviseAnswer, AdviseBy, AdviseRequest, TasksAnswer};
-pub use analyses::{BalanceAnswer, BalanceBy, BalanceRequest};
+pub use analyses::{BalanceAnswer, gpu_table, thread_table};
 pub use answers::Answers;
 pub use clusters::{ClusterAnswer, ClusterMethod, ClusterRequest};
 pub use comparison::{
     ComparedVersion, ComparisonOrder, ComparisonOutcome, ComparisonRequest, GateOutcome,
-    compare_experiments,
+    OpenedPair, compare_experiments,
 };
-pub use correlation::{CorrelationPoints, CorrelationRequest};
-pub use critical_path::{CriticalPathAnswer, CriticalPathBy, CriticalPathRequest};
 pub use diagnosis::regression;
-pub use distribution::{CostScope, DistributionAnswer, DistributionRequest};
+pub use distribution::Spread;
 pub use error::ServiceError;
 pub use gate::Gate;
 pub use info::{ComponentInfo, Info, MetricInfo};
-pub use iterations::{
-    FoundIterations, GroupEvidence, IterationsAnswer, IterationsBy, IterationsRequest,
-    IterationsView, RepetitionEvidence, parse_iterations,
-};
 pub use matrix::{MatrixAnswer, MatrixRequest};
-pub use options::{CostChoice, CostsChoice, PruneChoice};
-pub use over_time::{OverTimeAnswer, OverTimeBy, OverTimeRequest, OverTimeWhat};
+pub use over_time::OverTimeShapes;
 pub use parallax_analysis as analysis;
 pub use parallax_base::{Control, Issue, Issues, Limits as OpenLimits, Severity, TimeWindow, Unit};
-pub use parallax_engine::{CallsQuestion, FlatBy, TrackRange};
+pub use parallax_engine::TrackRange;
 pub use parallax_formats::archive::VERSION as ARCHIVE_VERSION;
 pub use parallax_import::convert::{
     Alignment, ConvertOptions, TraceInput, WorkflowInput, convert, convert_workflow,
@@ -83,22 +75,12 @@ pub use parallax_import::{
     families, find as discover, is_experiment_file, recognise_file, summary as formats_summary,
 };
 pub use parallax_model::TraceKind;
-pub use parallax_protocol::{Column, Table};
-pub use query::{Answer, QueryRequest, TraceRequest};
-pub use source::{SourceAnswer, SourceFileInfo, SourceRequest};
-pub use stacks::{StacksAnswer, StacksBy, StacksRequest};
-pub use timeline::{
-    BinsAnswer, CallsAnswer, FindAnswer, FindOrder, FindRequest, LinksAnswer, LinksRequest,
-    MessagesBy, MessagesRequest, StatsBy, StatsRequest, TileRequest, TimelineAnswer, TimelineBy,
-    TimelineKey, TimelineNames, TracksChoice, tile_table,
-};
+pub use parallax_protocol::{BalanceBy, Column, Table};
+pub use query::Answer;
+pub use timeline::{TimelineKey, TimelineNames, TracksChoice};
 pub use topology::{HostSource, TopologyAnswer, TopologyNode, TopologyRequest, UnitRow};
-pub use tree_table::{NO_PARENT, TreeTableAnswer, TreeTableRequest};
-pub use views::{
-    CallersRequest, CostHeader, FlatAnswer, FlatRequest, MOST_CALLERS, TreeAnswer, TreeRequest,
-    TreeRow,
-};
-pub use waits::{WaitsBy, WaitsKind, WaitsRequest};
+pub use tree_table::NO_PARENT;
+pub use views::{FlatAnswer, MOST_CALLERS, TreeAnswer, TreeRequest, TreeRow};
 pub use workflow::WorkflowRequest;
 pub use workflow_profile::ProfileInput;
 

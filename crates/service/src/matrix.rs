@@ -26,7 +26,7 @@ pub struct MatrixAnswer {
 }
 
 impl Opened {
-    /// Who sends how much to whom: the numbers of [`Opened::messages`] by pair, with zeros.
+    /// Who sends how much to whom: the numbers of `messages` by pair, with zeros.
     ///
     /// # Errors
     /// When there are no events, too many locations, an expression is wrong, or the question is

@@ -1,6 +1,6 @@
 //! What several questions share: what counts as cost, where, and what is left out.
 
-use parallax_base::{Control, TimeWindow};
+use parallax_base::{Control, LocationIdx, TimeWindow};
 use parallax_engine::query::{
     MAX_LENGTH, NameMatch, QueryError, is_formula, parse_formula, parse_metrics, parse_profiles,
     parse_window,
@@ -10,53 +10,10 @@ use parallax_engine::{
     EngineError, FilterMode, LocationChoice, Measure, PruneRules, Session, TreeView,
 };
 
+use parallax_model::{IdentityKind, LocationCatalog};
+use parallax_protocol::{Column, CostChoice, CostsChoice, Family, PruneChoice, TracePart};
+
 use crate::ServiceError;
-
-/// What counts as cost, and over which locations.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CostChoice {
-    /// A metric expression, or a formula after `=`; `None` for the metric that says most about
-    /// time.
-    pub metric: Option<String>,
-    /// A profile expression; `None` for all locations.
-    pub profiles: Option<String>,
-    /// Count time in the traces instead of a metric.
-    pub is_trace: bool,
-    /// A time window of the traces; implies `is_trace`.
-    pub window: Option<String>,
-}
-
-/// What counts as cost where several metrics stand side by side, and over which locations.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CostsChoice {
-    /// Metric expressions, or formulas after `=`; none for the metric that says most about time.
-    pub metrics: Vec<String>,
-    /// A profile expression; `None` for all locations.
-    pub profiles: Option<String>,
-    /// Count time in the traces instead of metrics.
-    pub is_trace: bool,
-    /// A time window of the traces; implies `is_trace`.
-    pub window: Option<String>,
-}
-
-/// What is left out of trees.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct PruneChoice {
-    /// What lies below calls of MPI.
-    pub mpi: bool,
-    /// Functions of OpenMP runtimes.
-    pub openmp: bool,
-    /// Loops, lines and instructions.
-    pub lines: bool,
-    /// Contexts below this share of the total, in per cent.
-    pub below_percent: Option<f64>,
-    /// Functions whose own node is hidden; globs.
-    pub hide: Vec<String>,
-    /// Functions below which everything is hidden; globs.
-    pub fold: Vec<String>,
-    /// Functions that are hidden with everything below; globs.
-    pub cut: Vec<String>,
-}
 
 /// Costs, and what a person should know about how they were chosen.
 pub(crate) struct Chosen {
@@ -81,6 +38,16 @@ pub(crate) fn locations(
     Ok(set.locations(catalog))
 }
 
+/// One column for each kind of identity that the catalog has, with those of `rows`.
+pub(crate) fn identities(catalog: &LocationCatalog, rows: &[LocationIdx]) -> Family {
+    let column = |kind: IdentityKind| {
+        let ids = rows.iter().map(|&location| catalog.identity(location, kind));
+        let doc = "Part of the identity of the location; null where it has none.";
+        Column::optional_u64s(kind.name(), "", doc, ids)
+    };
+    catalog.kinds().map(column).collect()
+}
+
 /// The window in nanoseconds of the traces' clock.
 pub(crate) fn window(
     session: &Session,
@@ -96,12 +63,34 @@ pub(crate) fn window(
     Ok(TimeWindow::new(start, last.saturating_add(1)))
 }
 
-impl CostChoice {
-    pub(crate) fn resolve(
-        &self,
-        session: &Session,
-        control: &Control,
-    ) -> Result<Chosen, ServiceError> {
+/// The stretch of time that a request is about: the window as typed and the limits in nanoseconds,
+/// where both are given what they have in common.
+pub(crate) fn stretch(session: &Session, part: &TracePart) -> Result<TimeWindow, ServiceError> {
+    let typed = window(session, part.window.as_deref())?;
+    if part.from_ns.is_none() && part.to_ns.is_none() {
+        return Ok(typed);
+    }
+    if part.to_ns.is_some_and(|to| to <= part.from_ns.unwrap_or(0)) {
+        let error = QueryError::unknown_name("", "", "the stretch of time is empty");
+        return Err(error.with_hint("choose a stretch that ends after it begins").into());
+    }
+    let span = session.traces()?.span();
+    let at = |nanos: u64| span.start_nanos.saturating_add(nanos);
+    let end = part.to_ns.map_or(span.end_nanos.saturating_add(1), at);
+    Ok(typed.intersect(TimeWindow::new(at(part.from_ns.unwrap_or(0)), end)))
+}
+
+/// A choice of costs, read.
+pub(crate) trait Resolve {
+    type Chosen;
+
+    fn resolve(&self, session: &Session, control: &Control) -> Result<Self::Chosen, ServiceError>;
+}
+
+impl Resolve for CostChoice {
+    type Chosen = Chosen;
+
+    fn resolve(&self, session: &Session, control: &Control) -> Result<Chosen, ServiceError> {
         let mut notes = Vec::new();
         let locations = locations(session, self.profiles.as_deref(), &mut notes)?;
         if self.is_trace || self.window.is_some() {
@@ -135,13 +124,11 @@ impl CostChoice {
     }
 }
 
-impl CostsChoice {
+impl Resolve for CostsChoice {
     /// The costs of each metric, or the one time of the traces.
-    pub(crate) fn resolve(
-        &self,
-        session: &Session,
-        control: &Control,
-    ) -> Result<Vec<Chosen>, ServiceError> {
+    type Chosen = Vec<Chosen>;
+
+    fn resolve(&self, session: &Session, control: &Control) -> Result<Vec<Chosen>, ServiceError> {
         let cost = |metric| CostChoice {
             metric,
             profiles: self.profiles.clone(),
@@ -156,8 +143,17 @@ impl CostsChoice {
     }
 }
 
-impl PruneChoice {
-    pub(crate) fn rules(&self) -> Result<PruneRules, ServiceError> {
+/// What is left out, read.
+pub(crate) trait Prune {
+    fn rules(&self) -> Result<PruneRules, ServiceError>;
+
+    /// The tree without what is left out. What is low cost is decided on `measure`; of a formula,
+    /// on the first metric that it names, because shares of a ratio mean nothing.
+    fn view(&self, session: &Session, measure: &Measure) -> Result<TreeView, ServiceError>;
+}
+
+impl Prune for PruneChoice {
+    fn rules(&self) -> Result<PruneRules, ServiceError> {
         let mut names = Vec::new();
         let lists = [
             (&self.hide, FilterMode::SelfOnly),
@@ -182,13 +178,7 @@ impl PruneChoice {
         })
     }
 
-    /// The tree without what is left out. What is low cost is decided on `measure`; of a formula,
-    /// on the first metric that it names, because shares of a ratio mean nothing.
-    pub(crate) fn view(
-        &self,
-        session: &Session,
-        measure: &Measure,
-    ) -> Result<TreeView, ServiceError> {
+    fn view(&self, session: &Session, measure: &Measure) -> Result<TreeView, ServiceError> {
         Ok(self.rules()?.apply(session.tree(), measure.operands().first()))
     }
 }

@@ -8,65 +8,21 @@ use parallax_analysis::events::{
     time_profile, track_times, track_times_by_bin,
 };
 use parallax_base::Control;
-use parallax_engine::{Column, Table};
 use parallax_model::{ContextTree, TraceStore};
+use parallax_protocol::{
+    Answer, IdleTimeTable, ImbalanceTable, LatenessTable, OverTimeBy, OverTimeReply,
+    OverTimeRequest, OverTimeTable, OverTimeTables, OverTimeWhat, OverlapTable, TimeProfileTable,
+};
 
-use crate::{Answer, Opened, ServiceError};
+use crate::{Answers, Opened, ServiceError};
 
-/// What changes over time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OverTimeWhat {
-    /// Time by function or group.
-    #[default]
-    Profile,
-    /// How evenly tracks compute.
-    Imbalance,
-    /// How long tracks do nothing or wait.
-    Idle,
-    /// How much later tracks come to the same call than the first of them.
-    Lateness,
-    /// How far tracks compute while messages are under way.
-    Overlap,
-}
-
-/// What the rows of a time profile are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OverTimeBy {
-    /// Functions.
-    #[default]
-    Function,
-    /// Groups of functions, such as `MPI`.
-    Group,
-}
-
-/// What is asked about which part of a trace.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OverTimeRequest {
-    /// A profile expression; `None` for all.
-    pub profiles: Option<String>,
-    /// A time window; `None` for everything. It grows to whole bins.
-    pub window: Option<String>,
-    /// What changes.
-    pub what: OverTimeWhat,
-    /// Most bins; bins are 2^k ns long, so there may be half as many.
-    pub bins: usize,
-    /// What the rows of a time profile are.
-    pub by: OverTimeBy,
-}
-
-/// What changes over time, twice: by bin, and in all with the shape of the change.
+/// What changes over time, and the shape of the change, for surfaces that draw it beside a row.
 #[derive(Debug, Clone)]
-pub struct OverTimeAnswer {
-    /// One row for each bin, or for each bin and function, group or location.
-    pub by_bin: Table,
-    /// One row for each function, group or location; of imbalance, one for each bin.
-    pub totals: Table,
-    /// For each row of `totals` a number for each bin, to draw; none for imbalance.
+pub struct OverTimeShapes {
+    /// The answer.
+    pub answer: Answer<OverTimeRequest>,
+    /// For each row of `totals` a number for each bin; none for imbalance.
     pub shapes: Vec<Vec<f64>>,
-    /// How long a bin is, in nanoseconds.
-    pub bin_nanos: u64,
-    /// How many bins there are.
-    pub num_bins: usize,
 }
 
 /// One row of totals to be, with its cells.
@@ -76,14 +32,7 @@ struct Series<T> {
 }
 
 impl Opened {
-    /// How a trace changes over time. Columns by bin start with `start_s` and `end_s`, after the
-    /// start of the trace, and go on, by what is asked:
-    ///
-    /// - profile: `name`, `exclusive_s`, `share_percent` (of the time in which anything ran);
-    /// - idle: `location`, `waiting_s`, `outside_s`, `idle_percent`;
-    /// - lateness: `function`, `calls`, `mean_s`, `longest_s`;
-    /// - overlap: `location`, `under_way_s`, `computing_s`, `overlap_percent`;
-    /// - imbalance: `mean_s`, `max_s`, `balance_ratio`, `imbalance_percent`, `saving_s`, `slowest`.
+    /// How a trace changes over time, with what draws it.
     ///
     /// # Errors
     /// When there is no trace, an expression is wrong, or the question is withdrawn.
@@ -91,15 +40,14 @@ impl Opened {
         &self,
         request: &OverTimeRequest,
         control: &Control,
-    ) -> Result<Answer<OverTimeAnswer>, ServiceError> {
+    ) -> Result<OverTimeShapes, ServiceError> {
         let mut notes = Vec::new();
-        let (profiles, window) = (request.profiles.as_deref(), request.window.as_deref());
-        let selection = self.selection(profiles, window, &mut notes)?;
-        let bins = Bins::covering(&self.session, selection.window, request.bins)?;
+        let selection = self.selected(&request.part, &mut notes)?;
+        let bins = Bins::covering(&self.session, selection.window, request.bins as usize)?;
         if bins.len == 0 {
             notes.push("the window lies outside of the trace".into());
         }
-        let (by_bin, totals, shapes) = match request.what {
+        let ([rows, totals], shapes) = match request.what {
             OverTimeWhat::Profile => self.profile(request.by, &selection, &bins, control)?,
             OverTimeWhat::Idle => self.idle(&selection, &bins, control)?,
             OverTimeWhat::Lateness => {
@@ -108,14 +56,16 @@ impl Opened {
             }
             OverTimeWhat::Overlap => self.overlap(&selection, &bins, &mut notes, control)?,
             OverTimeWhat::Imbalance => {
-                let table = self.imbalance(&selection, &bins, control)?;
-                (table.clone(), table, Vec::new())
+                let table = OverTimeTable::Imbalance(self.imbalance(&selection, &bins, control)?);
+                ([table.clone(), table], Vec::new())
             }
         };
-        let bin_nanos = 1_u64.checked_shl(bins.exponent.into()).unwrap_or(u64::MAX);
-        let num_bins = bins.len;
-        let value = OverTimeAnswer { by_bin, totals, shapes, bin_nanos, num_bins };
-        Ok(Answer { value, notes })
+        let reply = OverTimeReply {
+            bin_ns: 1_u64.checked_shl(bins.exponent.into()).unwrap_or(u64::MAX),
+            bins: u32::try_from(bins.len).unwrap_or(u32::MAX),
+            notes,
+        };
+        Ok(OverTimeShapes { answer: Answer::new(reply, OverTimeTables { rows, totals }), shapes })
     }
 
     /// Names of contexts by what rows are, and the number of each context's name.
@@ -176,28 +126,24 @@ impl Opened {
                 }
             }
         }
-        let [exclusive, shares, _] = long.values;
-        let mut columns = self.bin_columns(bins, &long.nth);
-        let doc = "What ran.";
-        columns.push(Column::strings("name", doc, &long.names));
-        let doc = "Time in it and in nothing below, in the bin.";
-        columns.push(Column::f64s("exclusive_s", "s", doc, exclusive));
-        let doc = "Of the time in which anything ran in the bin.";
-        columns.push(Column::f64s("share_percent", "%", doc, shares));
+        let [exclusive_s, share_percent, _] = long.values;
+        let (start_s, end_s) = self.bin_edges(bins, &long.nth);
+        let by_bin = TimeProfileTable {
+            start_s: Some(start_s),
+            end_s: Some(end_s),
+            name: long.names,
+            exclusive_s,
+            share_percent,
+        };
         let totals: Vec<u128> = rows.iter().map(total).collect();
-        let shares = totals.iter().map(|&nanos| percent(nanos, all)).collect();
-        let totals = Table::new(vec![
-            Column::strings("name", "What ran.", rows.iter().map(|row| &row.name)),
-            Column::f64s(
-                "exclusive_s",
-                "s",
-                "Time in it and in nothing below, in all bins.",
-                totals.into_iter().map(seconds).collect(),
-            ),
-            Column::f64s("share_percent", "%", "Of the time in which anything ran.", shares),
-        ]);
+        let totals = TimeProfileTable {
+            name: rows.iter().map(|row| row.name.clone()).collect(),
+            share_percent: totals.iter().map(|&nanos| percent(nanos, all)).collect(),
+            exclusive_s: totals.into_iter().map(seconds).collect(),
+            ..TimeProfileTable::default()
+        };
         let shapes = rows.iter().map(|row| row.cells.iter().map(|&nanos| seconds(nanos)).collect());
-        Ok((Table::new(columns), totals, shapes.collect()))
+        Ok(([by_bin, totals].map(OverTimeTable::Profile), shapes.collect()))
     }
 
     fn idle(
@@ -229,23 +175,30 @@ impl Opened {
                 long.add(nth, &row.name, idle_cells(times));
             }
         }
-        let mut columns = self.bin_columns(bins, &long.nth);
-        columns.push(Column::strings("location", "Whose time.", &long.names));
-        let [waiting, outside, idle] = long.values;
-        columns.extend(idle_columns(waiting, outside, idle));
-        let cells: Vec<[f64; 3]> = exact.iter().map(idle_cells).collect();
-        let pick = |at: usize| cells.iter().filter_map(|cells| cells.get(at)).copied().collect();
-        let mut totals = vec![Column::strings(
-            "location",
-            "Whose time.",
-            rows.iter().map(|row| row.name.as_str()),
-        )];
-        totals.extend(idle_columns(pick(0), pick(1), pick(2)));
+        let (start_s, end_s) = self.bin_edges(bins, &long.nth);
+        let [waiting_s, outside_s, idle_percent] = long.values;
+        let by_bin = IdleTimeTable {
+            start_s: Some(start_s),
+            end_s: Some(end_s),
+            location: long.names,
+            waiting_s,
+            outside_s,
+            idle_percent,
+        };
+        let [waiting_s, outside_s, idle_percent] = transposed(exact.iter().map(idle_cells));
+        let location = rows.iter().map(|row| row.name.clone()).collect();
+        let totals = IdleTimeTable {
+            location,
+            waiting_s,
+            outside_s,
+            idle_percent,
+            ..IdleTimeTable::default()
+        };
         let shape = |row: &Series<TrackTimes>| {
             row.cells.iter().map(|times| percent(times.idle_nanos(), times.whole_nanos)).collect()
         };
         let shapes = rows.iter().map(shape).collect();
-        Ok((Table::new(columns), Table::new(totals), shapes))
+        Ok(([by_bin, totals].map(OverTimeTable::Idle), shapes))
     }
 
     fn lateness(
@@ -277,32 +230,31 @@ impl Opened {
                 calls.push(late.calls);
             }
         }
-        let late_columns = |names: Vec<String>, calls, means, longest| {
-            let doc = "What was called.";
-            let doc_mean = "How much later than the first location, on average over all calls.";
-            [
-                Column::strings("function", doc, names),
-                Column::u64s("calls", "", "How many calls are compared.", calls),
-                Column::f64s("mean_s", "s", doc_mean, means),
-                Column::f64s("longest_s", "s", "The latest call.", longest),
-            ]
+        let (start_s, end_s) = self.bin_edges(bins, &long.nth);
+        let [mean_s, longest_s, _] = long.values;
+        let by_bin = LatenessTable {
+            start_s: Some(start_s),
+            end_s: Some(end_s),
+            function: long.names,
+            calls,
+            mean_s,
+            longest_s,
+            latest: None,
         };
-        let mut columns = self.bin_columns(bins, &long.nth);
-        let [means, longest, _] = long.values;
-        columns.extend(late_columns(long.names, calls, means, longest));
         let rows = &found.rows;
-        let mut totals = Vec::from(late_columns(
-            rows.iter().map(|row| name(row.key).to_owned()).collect(),
-            rows.iter().map(|row| row.whole.calls).collect(),
-            rows.iter().map(|row| mean(&row.whole)).collect(),
-            rows.iter().map(|row| seconds(row.whole.max_nanos)).collect(),
-        ));
         let tracks = self.track_names();
-        let latest = rows.iter().map(|row| tracks.get(row.latest).map_or("", String::as_str));
-        let doc = "Who is late for the longest time in all.";
-        totals.push(Column::strings("latest", doc, latest));
+        let latest = rows.iter().map(|row| tracks.get(row.latest).cloned().unwrap_or_default());
+        let totals = LatenessTable {
+            start_s: None,
+            end_s: None,
+            function: rows.iter().map(|row| name(row.key).to_owned()).collect(),
+            calls: rows.iter().map(|row| row.whole.calls).collect(),
+            mean_s: rows.iter().map(|row| mean(&row.whole)).collect(),
+            longest_s: rows.iter().map(|row| seconds(row.whole.max_nanos)).collect(),
+            latest: Some(latest.collect()),
+        };
         let shapes = rows.iter().map(|row| row.bins.iter().map(mean).collect()).collect();
-        Ok((Table::new(columns), Table::new(totals), shapes))
+        Ok(([by_bin, totals].map(OverTimeTable::Lateness), shapes))
     }
 
     fn overlap(
@@ -336,24 +288,34 @@ impl Opened {
                 }
             }
         }
-        let mut columns = self.bin_columns(bins, &long.nth);
-        columns.push(Column::strings("location", "Whose time.", &long.names));
-        let [under_way, computing, share] = long.values;
-        columns.extend(overlap_columns(under_way, computing, share));
+        let (start_s, end_s) = self.bin_edges(bins, &long.nth);
+        let [under_way_s, computing_s, overlap_percent] = long.values;
+        let by_bin = OverlapTable {
+            start_s: Some(start_s),
+            end_s: Some(end_s),
+            location: long.names,
+            messages: None,
+            under_way_s,
+            computing_s,
+            overlap_percent,
+        };
         let rows = &found.tracks;
-        let cells: Vec<[f64; 3]> = rows.iter().map(|row| overlap_cells(&row.whole)).collect();
-        let pick = |at: usize| cells.iter().filter_map(|cells| cells.get(at)).copied().collect();
-        let of = rows.iter().map(|row| name(row.track));
-        let mut totals = vec![Column::strings("location", "Whose time.", of)];
-        let doc = "Messages from and to it.";
-        let messages = rows.iter().map(|row| row.messages).collect();
-        totals.push(Column::u64s("messages", "", doc, messages));
-        totals.extend(overlap_columns(pick(0), pick(1), pick(2)));
+        let [under_way_s, computing_s, overlap_percent] =
+            transposed(rows.iter().map(|row| overlap_cells(&row.whole)));
+        let totals = OverlapTable {
+            start_s: None,
+            end_s: None,
+            location: rows.iter().map(|row| name(row.track).to_owned()).collect(),
+            messages: Some(rows.iter().map(|row| row.messages).collect()),
+            under_way_s,
+            computing_s,
+            overlap_percent,
+        };
         let shapes = rows
             .iter()
             .map(|row| row.bins.iter().map(|bin| percent(bin.computing_nanos, bin.nanos)).collect())
             .collect();
-        Ok((Table::new(columns), Table::new(totals), shapes))
+        Ok(([by_bin, totals].map(OverTimeTable::Overlap), shapes))
     }
 
     fn imbalance(
@@ -361,52 +323,67 @@ impl Opened {
         selection: &Selection,
         bins: &Bins,
         control: &Control,
-    ) -> Result<Table, ServiceError> {
+    ) -> Result<ImbalanceTable, ServiceError> {
         let rows = imbalance_over_time(&self.session, selection, bins, control)?;
         let names = self.track_names();
         let nths: Vec<usize> = (0..rows.len()).collect();
-        let mut columns = self.bin_columns(bins, &nths);
-        let mut number =
-            |name: &str, doc, of: fn(&parallax_analysis::balance::Distribution) -> f64| {
-                let values = rows.iter().map(|row| of(&row.distribution)).collect();
-                columns.push(Column::f64s(name, "s", doc, values));
-            };
-        number("mean_s", "Computing in the bin, on average over the locations.", |d| d.mean);
-        number("max_s", "Of the location that computes most.", |d| d.max);
-        number("saving_s", "max - mean: what perfect balance would save.", |d| d.saving);
-        let ratios: Vec<Option<f64>> =
+        let (start_s, end_s) = self.bin_edges(bins, &nths);
+        let number = |of: fn(&parallax_analysis::balance::Distribution) -> f64| {
+            rows.iter().map(|row| of(&row.distribution)).collect()
+        };
+        let balance_ratio: Vec<Option<f64>> =
             rows.iter().map(|row| row.distribution.balance_ratio).collect();
-        let lost = ratios.iter().map(|ratio| ratio.map(|ratio| (1.0 - ratio) * 100.0)).collect();
-        let doc = "mean / max: 1 is perfect; nothing where nobody computes.";
-        columns.push(Column::optional_f64s("balance_ratio", "", doc, ratios));
-        let doc = "(max - mean) / max: the share that the average location has nothing to do.";
-        columns.push(Column::optional_f64s("imbalance_percent", "%", doc, lost));
+        let lost = balance_ratio.iter().map(|ratio| ratio.map(|ratio| (1.0 - ratio) * 100.0));
         let slowest = rows.iter().map(|row| {
             let is_any = row.distribution.max > 0.0;
             is_any.then(|| names.get(row.slowest).cloned().unwrap_or_default())
         });
-        let doc = "Who computes most; nothing where nobody does.";
-        columns.push(Column::optional_strings("slowest", doc, slowest));
-        Ok(Table::new(columns))
+        Ok(ImbalanceTable {
+            start_s,
+            end_s,
+            mean_s: number(|d| d.mean),
+            max_s: number(|d| d.max),
+            saving_s: number(|d| d.saving),
+            imbalance_percent: lost.collect(),
+            balance_ratio,
+            slowest: slowest.collect(),
+        })
     }
 
-    /// Start and end of the bins with these places, as far as the trace has them.
-    pub(crate) fn bin_columns(&self, bins: &Bins, nths: &[usize]) -> Vec<Column> {
+    /// Start and end of the bins with these places, as far as the trace has them, in seconds after
+    /// its start.
+    fn bin_edges(&self, bins: &Bins, nths: &[usize]) -> (Vec<f64>, Vec<f64>) {
         let traces = self.session.experiment().traces.as_deref();
         let zero = traces.map(TraceStore::span).map_or(0, |span| span.start_nanos);
         let after = |nanos: u64| seconds(nanos.saturating_sub(zero));
-        let of = |pick: fn(parallax_base::TimeWindow) -> u64| {
-            nths.iter().map(|&nth| after(pick(bins.inside(nth)))).collect()
-        };
-        let doc = "Start of the bin, after the start of the trace.";
-        let start = Column::f64s("start_s", "s", doc, of(|bin| bin.start_nanos));
-        let doc = "End of the bin.";
-        vec![start, Column::f64s("end_s", "s", doc, of(|bin| bin.end_nanos))]
+        nths.iter()
+            .map(|&nth| bins.inside(nth))
+            .map(|bin| (after(bin.start_nanos), after(bin.end_nanos)))
+            .unzip()
+    }
+}
+
+impl Answers<OverTimeRequest> for Opened {
+    fn answer(
+        &self,
+        request: &OverTimeRequest,
+        control: &Control,
+    ) -> Result<Answer<OverTimeRequest>, ServiceError> {
+        Ok(self.over_time(request, control)?.answer)
     }
 }
 
 /// Tables by bin and in all, and the shapes.
-type Parts = (Table, Table, Vec<Vec<f64>>);
+type Parts = ([OverTimeTable; 2], Vec<Vec<f64>>);
+
+/// Rows of three numbers as three columns.
+fn transposed(rows: impl Iterator<Item = [f64; 3]>) -> [Vec<f64>; 3] {
+    let mut columns = <[Vec<f64>; 3]>::default();
+    for row in rows {
+        columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+    }
+    columns
+}
 
 /// Rows of bins under each other.
 #[derive(Default)]
@@ -432,13 +409,6 @@ fn idle_cells(times: &TrackTimes) -> [f64; 3] {
     ]
 }
 
-fn idle_columns(waiting: Vec<f64>, outside: Vec<f64>, idle: Vec<f64>) -> [Column; 3] {
-    let doc = "In functions that wait for somebody else.";
-    let waiting = Column::f64s("waiting_s", "s", doc, waiting);
-    let outside = Column::f64s("outside_s", "s", "In no function.", outside);
-    [waiting, outside, Column::f64s("idle_percent", "%", "Both, of the time there is.", idle)]
-}
-
 fn mean(late: &Late) -> f64 {
     if late.calls == 0 { 0.0 } else { late.sum_nanos as f64 / late.calls as f64 / 1e9 }
 }
@@ -446,15 +416,6 @@ fn mean(late: &Late) -> f64 {
 fn overlap_cells(under_way: &UnderWay) -> [f64; 3] {
     let UnderWay { nanos, computing_nanos } = *under_way;
     [seconds(nanos), seconds(computing_nanos), percent(computing_nanos, nanos)]
-}
-
-fn overlap_columns(under_way: Vec<f64>, computing: Vec<f64>, share: Vec<f64>) -> [Column; 3] {
-    let doc = "While at least one message from or to it is under way.";
-    let under_way = Column::f64s("under_way_s", "s", doc, under_way);
-    let doc = "Of this, while it computes.";
-    let computing = Column::f64s("computing_s", "s", doc, computing);
-    let doc = "The share of the time under way in which it computes.";
-    [under_way, computing, Column::f64s("overlap_percent", "%", doc, share)]
 }
 
 fn seconds(nanos: impl Into<u128>) -> f64 {

@@ -3,10 +3,13 @@
 use parallax_base::Control;
 use parallax_engine::query::{parse_contexts, parse_metrics, parse_profiles};
 use parallax_engine::resolve::{resolve_contexts, resolve_metrics, resolve_profiles};
-use parallax_engine::{Names, Table, slice_request, slice_table, trace_table};
+use parallax_engine::{Names, slice_request, slice_table, trace_table};
+use parallax_protocol::{
+    self as protocol, CostChoice, NotesReply, QueryRequest, QueryTables, TraceRequest, TraceTables,
+};
 
-use crate::options::{locations, window};
-use crate::{CostChoice, Opened, PruneChoice, ServiceError};
+use crate::options::{Prune as _, Resolve as _, locations, window};
+use crate::{Answers, Opened, ServiceError};
 
 /// An answer with what a person should know about it.
 #[derive(Debug, Clone, Default)]
@@ -17,50 +20,16 @@ pub struct Answer<T> {
     pub notes: Vec<String>,
 }
 
-/// Which values.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct QueryRequest {
-    /// A profile expression; `None` for all profiles, the summary included.
-    pub profiles: Option<String>,
-    /// A context expression; `None` for all contexts of the tree.
-    pub contexts: Option<String>,
-    /// A metric expression; `None` for all.
-    pub metrics: Option<String>,
-    /// Contexts that are left out although the expression names them. Values stay as stored.
-    pub prune: PruneChoice,
-    /// Leave the readable names out.
-    pub is_raw: bool,
-    /// Also values of elided contexts, which the database keeps but the tree lacks; only without
-    /// a context expression and without pruning.
-    pub with_elided: bool,
-}
-
-/// Which samples.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TraceRequest {
-    /// A profile expression; `None` for all locations.
-    pub profiles: Option<String>,
-    /// A time window; `None` for everything.
-    pub window: Option<String>,
-    /// Leave the readable names out.
-    pub is_raw: bool,
-}
-
 const fn names(is_raw: bool) -> Names {
     if is_raw { Names::Raw } else { Names::Readable }
 }
 
-impl Opened {
-    /// The values that a request names, as stored: `profile_id`, `context_id`, `metric_id`,
-    /// `value` and, unless raw, `location`, `context`, `metric`; ascending by the three ids.
-    ///
-    /// # Errors
-    /// When an expression is wrong, or the values cannot be read.
-    pub fn query(
+impl Answers<QueryRequest> for Opened {
+    fn answer(
         &self,
         request: &QueryRequest,
         control: &Control,
-    ) -> Result<Answer<Table>, ServiceError> {
+    ) -> Result<protocol::Answer<QueryRequest>, ServiceError> {
         let session = &self.session;
         let x = session.experiment();
         let profiles = resolve_profiles(
@@ -102,24 +71,24 @@ impl Opened {
                     .into(),
             );
         }
-        Ok(Answer { value: slice_table(session, columns, names(request.is_raw)), notes })
+        let (rows, unit) = slice_table(session, columns, names(request.is_raw));
+        let answer = protocol::Answer::new(NotesReply { notes }, QueryTables { rows });
+        Ok(protocol::Answer { unit, ..answer })
     }
+}
 
-    /// The samples that a request names; see [`trace_table`] for the columns.
-    ///
-    /// # Errors
-    /// When an expression is wrong, there are no traces, or they cannot be read.
-    pub fn trace(
+impl Answers<TraceRequest> for Opened {
+    fn answer(
         &self,
         request: &TraceRequest,
         control: &Control,
-    ) -> Result<Answer<Table>, ServiceError> {
+    ) -> Result<protocol::Answer<TraceRequest>, ServiceError> {
         let mut notes = Vec::new();
         let session = &self.session;
         let locations = locations(session, request.profiles.as_deref(), &mut notes)?;
         let window = window(session, request.window.as_deref())?;
-        let table = trace_table(session, &locations, window, names(request.is_raw), control)?;
-        Ok(Answer { value: table, notes })
+        let rows = trace_table(session, &locations, window, names(request.is_raw), control)?;
+        Ok(protocol::Answer::new(NotesReply { notes }, TraceTables { rows }))
     }
 }
 

@@ -4,99 +4,59 @@ use parallax_base::{Control, Folder, ReadError, read_range};
 use parallax_engine::query::{NameMatch, QueryError, near_names};
 use parallax_engine::{EngineError, Groups, Measure, TreeView};
 use parallax_model::{ContextKind, ContextTree, StoreError};
+use parallax_protocol::{
+    Answer, Family, LineContextTable, SourceFileReply, SourceFilesReply, SourceFilesRequest,
+    SourceLineTable, SourceReply, SourceRequest, SourceTables,
+};
 
+use crate::options::Resolve as _;
 use crate::tree_table::defined;
-use crate::{Answer, Column, CostHeader, CostsChoice, Opened, ServiceError, Table};
+use crate::{Answers, Opened, ServiceError};
 
-/// Contexts of a line that are listed unless asked otherwise.
-const CONTEXTS_PER_LINE: usize = 100;
-
-/// A source file whose text is in the database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceFileInfo {
-    /// Path as the contexts of the tree name it.
-    pub path: String,
-    /// Size in bytes.
-    pub len_bytes: u64,
-}
-
-/// A source file with costs.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct SourceRequest {
-    /// Path as the contexts of the tree name it, or the end of one that no other file has, such as
-    /// `solver.c`.
-    pub file: String,
-    /// What counts as cost.
-    pub costs: CostsChoice,
-    /// How many contexts of each line to list at most; `None` for 100.
-    pub contexts_per_line: Option<usize>,
-}
-
-/// A source file with the cost of its lines.
-#[derive(Debug, Clone)]
-pub struct SourceAnswer {
-    /// Path as the contexts of the tree name it.
-    pub path: String,
-    /// The text; `None` where the database does not hold it.
-    pub text: Option<String>,
-    /// Where in the folder of the database the text lies, or is missing.
-    pub text_path: String,
-    /// What the numbers of each metric count, in the order of the request.
-    pub headers: Vec<CostHeader>,
-    /// One row for each line with a cost, ascending. Columns: `line` (from 1; 0 where only the
-    /// file is known), `contexts` (how many contexts lie there), and `inclusive:K`, `exclusive:K`
-    /// for metric number K from 0. Exclusive is the cost of the line's own code; inclusive also
-    /// that of the calls made there, of nested activations only the outermost.
-    pub lines: Table,
-    /// The contexts of each line, from the most expensive by the first metric, as many as the
-    /// request allows. Columns: `line`, `context_id`.
-    pub contexts: Table,
-}
-
-impl Opened {
-    /// The source files whose text is in the database, sorted by path.
-    #[must_use]
-    pub fn source_files(&self) -> Vec<SourceFileInfo> {
+impl Answers<SourceFilesRequest> for Opened {
+    fn answer(
+        &self,
+        _: &SourceFilesRequest,
+        _: &Control,
+    ) -> Result<Answer<SourceFilesRequest>, ServiceError> {
         let x = self.session().experiment();
-        let Some(folder) = &x.sources else { return Vec::new() };
-        let mut out: Vec<SourceFileInfo> = x
+        let Some(folder) = &x.sources else { return Ok(Answer::new(Default::default(), ())) };
+        let mut files: Vec<SourceFileReply> = x
             .contexts
             .files()
             .iter()
             .filter_map(|file| {
                 let (_, source) = open_text(&**folder, &file.path).ok().flatten()?;
-                Some(SourceFileInfo { path: file.path.to_string(), len_bytes: source.len() })
+                Some(SourceFileReply { path: file.path.to_string(), bytes: source.len() })
             })
             .collect();
-        out.sort_by(|a, b| a.path.cmp(&b.path));
-        out.dedup();
-        out
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.dedup();
+        Ok(Answer::new(SourceFilesReply { files }, ()))
     }
+}
 
-    /// The text of a source file, where the database holds it, with the cost of its lines.
-    ///
-    /// # Errors
-    /// When no context lies in such a file, an expression is wrong, the costs or the text cannot
-    /// be read, or the text is larger than the limits.
-    pub fn source(
+impl Answers<SourceRequest> for Opened {
+    fn answer(
         &self,
         request: &SourceRequest,
         control: &Control,
-    ) -> Result<Answer<SourceAnswer>, ServiceError> {
+    ) -> Result<Answer<SourceRequest>, ServiceError> {
         let tree = self.session().tree();
-        let path = find_file(tree, &request.file)?;
+        let path = find_file(tree, &request.path)?;
         let chosen = request.costs.resolve(self.session(), control)?;
-        let headers = chosen.iter().map(|chosen| self.header(chosen)).collect();
         let measures: Vec<&Measure> = chosen.iter().map(|chosen| &chosen.measure).collect();
         let mut notes = Vec::new();
         let (text_path, text) = self.text(path, &mut notes)?;
-        let most = request.contexts_per_line.unwrap_or(CONTEXTS_PER_LINE);
-        let (lines, contexts) = line_tables(tree, path, &measures, most);
-        let path = path.to_owned();
-        let value = SourceAnswer { path, text, text_path, headers, lines, contexts };
-        Ok(Answer { value, notes })
+        let most = request.contexts_per_line as usize;
+        let tables = line_tables(tree, path, &measures, most);
+        let costs = chosen.iter().map(|chosen| self.header(chosen)).collect();
+        let reply = SourceReply { path: path.to_owned(), text, text_path, costs, notes };
+        Ok(Answer::new(reply, tables))
     }
+}
 
+impl Opened {
     fn text(
         &self,
         path: &str,
@@ -186,7 +146,7 @@ fn line_tables(
     path: &str,
     measures: &[&Measure],
     contexts_per_line: usize,
-) -> (Table, Table) {
+) -> SourceTables {
     // One path may stand in the table of files more than once.
     let is_meant: Vec<bool> = tree.files().iter().map(|file| &*file.path == path).collect();
     let view = TreeView::whole(tree);
@@ -199,27 +159,22 @@ fn line_tables(
         .filter(|&group| costs.iter().any(|costs| costs.is_measured[group]))
         .collect();
     order.sort_unstable_by_key(|&group| numbers[group]);
-    let mut columns = vec![
-        Column::u32s(
-            "line",
-            "Line in the file; 0 where only the file is known.",
-            order.iter().map(|&group| numbers[group]).collect(),
-        ),
-        Column::u32s(
-            "contexts",
-            "Number of contexts in the line.",
-            order.iter().map(|&group| groups.num_contexts(group)).collect(),
-        ),
-    ];
+    let mut lines = SourceLineTable {
+        line: order.iter().map(|&group| numbers[group]).collect(),
+        contexts: order.iter().map(|&group| groups.num_contexts(group)).collect(),
+        costs: Family::default(),
+    };
     for (number, (costs, measure)) in costs.iter().zip(measures).enumerate() {
         let unit = measure.unit.to_string();
         let mut add = |name: String, doc, costs: &[f64]| {
-            columns.push(defined(name, &unit, doc, order.iter().map(|&group| costs[group])));
+            let costs = order.iter().map(|&group| costs[group]);
+            lines.costs.columns.push(defined(name, &unit, doc, costs));
         };
         add(format!("inclusive:{number}"), INCLUSIVE_DOC, &costs.inclusive);
         add(format!("exclusive:{number}"), EXCLUSIVE_DOC, &costs.exclusive);
     }
-    (Table::new(columns), contexts_table(tree, &view, &groups, &order, measures, contexts_per_line))
+    let contexts = contexts_table(tree, &view, &groups, &order, measures, contexts_per_line);
+    SourceTables { lines, contexts }
 }
 
 const INCLUSIVE_DOC: &str = "Cost of the line with the calls made there, of nested activations \
@@ -233,7 +188,7 @@ fn contexts_table(
     order: &[usize],
     measures: &[&Measure],
     most: usize,
-) -> Table {
+) -> LineContextTable {
     let mut lists = vec![Vec::new(); groups.len()];
     for (row, &context) in view.contexts().iter().enumerate() {
         let operands = || measures.iter().flat_map(|measure| measure.operands());
@@ -247,17 +202,14 @@ fn contexts_table(
         let first = measures.first().and_then(|measure| measure.operands().first());
         first.map_or(0.0, |costs| costs.inclusive_of(context))
     };
-    let (mut lines, mut ids) = (Vec::new(), Vec::new());
+    let mut table = LineContextTable::default();
     for &group in order {
         let list = &mut lists[group];
         list.sort_by(|&a, &b| cost(b).total_cmp(&cost(a)));
         for &context in list.iter().take(most) {
-            lines.push(tree.line(context));
-            ids.push(tree.source_id(context));
+            table.line.push(tree.line(context));
+            table.context_id.push(tree.source_id(context));
         }
     }
-    Table::new(vec![
-        Column::u32s("line", "Line in the file.", lines),
-        Column::u32s("context_id", "Context id in the database.", ids),
-    ])
+    table
 }

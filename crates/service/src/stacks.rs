@@ -2,70 +2,29 @@
 
 use std::collections::HashMap;
 
-use parallax_base::{ContextIdx, Control, LocationIdx, Unit};
+use parallax_base::{ContextIdx, Control, LocationIdx};
 use parallax_engine::query::{QueryError, parse_metrics};
 use parallax_engine::resolve::resolve_metric;
 use parallax_engine::{EngineError, LocationChoice};
 use parallax_model::{
     ContextChoice, ContextKind, ContextTree, MetricChoice, Plan, Scope, SliceRequest,
 };
+use parallax_protocol::{
+    Answer, StackLocationTable, StackTable, StacksReply, StacksRequest, StacksTables, TimelineBy,
+};
 
-use crate::options::locations;
-use crate::{Answer, Column, Opened, ServiceError, Table};
-
-/// What is stacked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum StacksBy {
-    /// Functions.
-    #[default]
-    Function,
-    /// Groups of functions, such as `MPI`.
-    Group,
-}
-
-/// What each location spends on what.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StacksRequest {
-    /// A metric expression; `None` for the metric that says most about time.
-    pub metric: Option<String>,
-    /// A profile expression; `None` for all locations.
-    pub profiles: Option<String>,
-    /// What is stacked.
-    pub by: StacksBy,
-    /// How many are told apart; the others are added up.
-    pub top: usize,
-}
-
-/// What each location spends on what.
-#[derive(Debug, Clone)]
-pub struct StacksAnswer {
-    /// Name of the metric.
-    pub metric: String,
-    /// Its unit.
-    pub unit: Unit,
-    /// Why this metric, where nobody named one.
-    pub reason: Option<String>,
-    /// Names of the parts, from the most expensive.
-    pub parts: Vec<String>,
-    /// One row for each location: `location`, `label`, `total`, and the kinds of identity.
-    pub locations: Table,
-    /// For each location all parts: `location` (row of `locations`), `part`, `value`.
-    pub stack: Table,
-}
+use crate::options::{identities, locations};
+use crate::{Answers, Opened, ServiceError};
 
 /// What the parts that are not told apart are called.
 const OTHERS: &str = "(others)";
 
-impl Opened {
-    /// What each location spends on its most expensive functions or groups: exclusive costs.
-    ///
-    /// # Errors
-    /// When an expression is wrong, nothing was measured, or the values cannot be read.
-    pub fn stacks(
+impl Answers<StacksRequest> for Opened {
+    fn answer(
         &self,
         request: &StacksRequest,
         control: &Control,
-    ) -> Result<Answer<StacksAnswer>, ServiceError> {
+    ) -> Result<Answer<StacksRequest>, ServiceError> {
         let session = &self.session;
         let x = session.experiment();
         let tree = session.tree();
@@ -120,7 +79,7 @@ impl Opened {
             }
         })?;
         control.check().map_err(EngineError::from)?;
-        let (place_of, shown) = ranked(&totals, &names, request.top);
+        let (place_of, shown) = ranked(&totals, &names, request.top as usize);
         let width = shown.len();
         let mut stack = vec![0.0; width * rows.len()];
         let mut total = vec![0.0; rows.len()];
@@ -141,43 +100,30 @@ impl Opened {
             notes.push("nothing was measured at these locations".into());
         }
         let unit = described.unit.to_string();
-        let mut columns = vec![
-            Column::u32s("location", "Profile number.", rows.iter().map(|l| l.get()).collect()),
-            Column::strings(
-                "label",
-                "What it is called.",
-                rows.iter().map(|&l| x.locations.label(l)),
-            ),
-            Column::f64s("total", &unit, "All parts together.", total),
-        ];
-        for kind in x.locations.kinds() {
-            let id = rows.iter().map(|&location| x.locations.identity(location, kind));
-            let doc = "Part of the identity of the location; null where it has none.";
-            columns.push(Column::optional_u64s(kind.name(), "", doc, id));
-        }
         let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let cells = (0..rows.len()).flat_map(|row| (0..width).map(move |part| (row, part)));
         let (location, part): (Vec<u32>, Vec<u32>) =
             cells.map(|(row, part)| (number(row), number(part))).unzip();
-        let stack = Table::new(vec![
-            Column::u32s("location", "Row of the location.", location),
-            Column::u32s("part", "Which part.", part),
-            Column::f64s("value", &unit, "What the location spends on it.", stack),
-        ]);
-        let value = StacksAnswer {
+        let locations = StackLocationTable {
+            location: rows.iter().map(|location| location.get()).collect(),
+            label: rows.iter().map(|&location| x.locations.label(location)).collect(),
+            total,
+            identities: identities(&x.locations, &rows),
+        };
+        let reply = StacksReply {
             metric: described.name.to_string(),
-            unit: described.unit.clone(),
+            unit: unit.clone(),
             reason,
             parts: shown,
-            locations: Table::new(columns),
-            stack,
+            notes,
         };
-        Ok(Answer { value, notes })
+        let stack = StackTable { location, part, value: stack };
+        Ok(Answer { unit, ..Answer::new(reply, StacksTables { locations, stack }) })
     }
 }
 
 /// For each context that stands for a call its part; and the names of the parts.
-fn parts(tree: &ContextTree, by: StacksBy) -> (Vec<Option<u32>>, Vec<String>) {
+fn parts(tree: &ContextTree, by: TimelineBy) -> (Vec<Option<u32>>, Vec<String>) {
     let mut known: HashMap<String, u32> = HashMap::new();
     let mut names = Vec::new();
     let part = |context: ContextIdx| {
@@ -189,8 +135,8 @@ fn parts(tree: &ContextTree, by: StacksBy) -> (Vec<Option<u32>>, Vec<String>) {
             function.group.as_deref().filter(|group| !group.is_empty()).map(str::to_owned)
         };
         let name = match by {
-            StacksBy::Function => tree.label(context),
-            StacksBy::Group => group().unwrap_or_else(|| "(no group)".to_owned()),
+            TimelineBy::Function => tree.label(context),
+            TimelineBy::Group => group().unwrap_or_else(|| "(no group)".to_owned()),
         };
         Some(*known.entry(name).or_insert_with_key(|name| {
             names.push(name.clone());

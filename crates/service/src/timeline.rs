@@ -9,97 +9,46 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use parallax_base::{ContextIdx, Control, TimeWindow};
-use parallax_engine::{
-    Column, EngineError, Groups, LocationChoice, Session, Table, TrackRange, TreeView,
-};
+use parallax_engine::{EngineError, Groups, LocationChoice, Session, TrackRange, TreeView};
 use parallax_model::{ContextTree, EventStore, LinkKind, Message, TraceKind, TraceStore};
+use parallax_protocol::{
+    Answer, MessageRow, MessageSumTable, MessageTable, MessagesBy, MessagesRequest, MessagesTable,
+    MessagesTables, NotesReply, StatsBy, StatsRequest, StatsTable, StatsTables, TrackSpan,
+};
 
-use crate::options::{locations, window};
-use crate::{Answer, Opened, ServiceError};
+use crate::options::{locations, stretch};
+use crate::{Answers, Opened, ServiceError};
 
-pub use find::{FindAnswer, FindOrder, FindRequest};
-pub use links::{BinsAnswer, LinksAnswer, LinksRequest};
-pub use names::{TimelineBy, TimelineKey, TimelineNames};
-pub use picture::{CallsAnswer, TileRequest, TimelineAnswer, tile_table};
+pub use names::{TimelineKey, TimelineNames};
 
 /// Tracks by their place in the trace; `None` for all.
 pub type TracksChoice = Option<Vec<TrackRange>>;
 
-/// What the rows of statistics are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum StatsBy {
-    /// Functions.
-    #[default]
-    Function,
-    /// Groups of functions, such as `MPI`.
-    Group,
-    /// Call paths.
-    Context,
+/// The tracks that a request names.
+fn tracks_of(spans: Option<&[TrackSpan]>) -> TracksChoice {
+    spans.map(self::spans)
 }
 
-/// Statistics of which stretch of time, over which locations.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StatsRequest {
-    /// A profile expression; `None` for all locations.
-    pub profiles: Option<String>,
-    /// Which tracks, of those of the locations.
-    pub tracks: TracksChoice,
-    /// A time window; `None` for everything.
-    pub window: Option<String>,
-    /// What the rows are.
-    pub by: StatsBy,
+fn spans(spans: &[TrackSpan]) -> Vec<TrackRange> {
+    spans.iter().map(|span| span.from..span.to).collect()
 }
 
-/// How messages are put together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum MessagesBy {
-    /// One row for each pair of sender and receiver.
-    #[default]
-    Pair,
-    /// One row for each message.
-    Message,
-    /// One row for each size, in powers of two.
-    Size,
-    /// One row for each tag.
-    Tag,
-    /// One row for each pair of components, messages and transfers apart.
-    Component,
-    /// One row for each file and pair of components: transfers.
-    File,
+/// Bins, calls, messages and rows of one answer for pictures at most, whatever a request asks for.
+fn most(number: u32) -> usize {
+    number.min(1 << 20) as usize
 }
 
-/// Which messages.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MessagesRequest {
-    /// A profile expression that the sender or the receiver must match; `None` for all.
-    pub profiles: Option<String>,
-    /// Tracks of which the sender or the receiver is one.
-    pub tracks: TracksChoice,
-    /// A time window in which they are under way; `None` for everything.
-    pub window: Option<String>,
-    /// How they are put together.
-    pub by: MessagesBy,
-    /// Flows (causes and effects, such as starting a kernel and the kernel) instead of messages.
-    pub flows: bool,
-}
-
-impl Opened {
-    /// Time and calls by function, group or call path in a window, exactly: what is active at an
-    /// edge counts with the part inside. Most exclusive time first. Columns: `name`, `group`,
-    /// `calls`, `exclusive_s`, `inclusive_s`, `share_percent` (of the time in which anything ran).
-    ///
-    /// # Errors
-    /// When there is no trace, an expression is wrong, or the question is withdrawn.
-    pub fn stats(
+impl Answers<StatsRequest> for Opened {
+    fn answer(
         &self,
         request: &StatsRequest,
         control: &Control,
-    ) -> Result<Answer<Table>, ServiceError> {
+    ) -> Result<Answer<StatsRequest>, ServiceError> {
         let session = &self.session;
         let mut notes = Vec::new();
-        let chosen = locations(session, request.profiles.as_deref(), &mut notes)?;
-        let window = window(session, request.window.as_deref())?;
-        let chosen = narrowed(session, chosen, &request.tracks)?;
+        let chosen = locations(session, request.part.profiles.as_deref(), &mut notes)?;
+        let window = stretch(session, &request.part)?;
+        let chosen = narrowed(session, chosen, &tracks_of(request.tracks.as_deref()))?;
         let sums = session.context_sums(&chosen, window, control)?;
         let tree = session.tree();
         let mut inclusive = sums.nanos.clone();
@@ -159,46 +108,39 @@ impl Opened {
         let share =
             |&nanos: &u128| if busy == 0 { 0.0 } else { nanos as f64 / busy as f64 * 100.0 };
         let shares = exclusive.iter().map(share).collect();
-        let group_names: Vec<String> =
-            order.iter().map(|&row| group_of(groups.context(row))).collect();
-        let shown = order.iter().map(|&row| name_of(groups.context(row)));
-        let mut columns = vec![Column::strings("name", "What the row is about.", shown)];
-        if request.by != StatsBy::Group {
-            let doc = "What it belongs to; empty where the source has no groups.";
-            columns.push(Column::strings("group", doc, group_names));
-        }
-        if session.traces()?.kind() == TraceKind::Calls {
-            let doc = "How often it was entered in the window.";
-            let calls = order.iter().map(|&row| calls.get(row).copied().unwrap_or(0));
-            columns.push(Column::u64s("calls", "", doc, calls.collect()));
-        }
-        let doc = "Time in it and in nothing below.";
-        columns.push(Column::f64s("exclusive_s", "s", doc, seconds(exclusive)));
-        let doc = "Time in it and below; recursion counts once.";
-        columns.push(Column::f64s("inclusive_s", "s", doc, seconds(pick(&inclusive))));
-        let doc = "Exclusive time, of the time in which anything ran.";
-        columns.push(Column::f64s("share_percent", "%", doc, shares));
-        Ok(Answer { value: Table::new(columns), notes })
+        let group = || order.iter().map(|&row| group_of(groups.context(row))).collect();
+        let has_calls = session.traces()?.kind() == TraceKind::Calls;
+        let rows = StatsTable {
+            name: order.iter().map(|&row| name_of(groups.context(row))).collect(),
+            group: (request.by != StatsBy::Group).then(group),
+            calls: has_calls
+                .then(|| order.iter().map(|&row| calls.get(row).copied().unwrap_or(0)).collect()),
+            exclusive_s: seconds(exclusive),
+            inclusive_s: seconds(pick(&inclusive)),
+            share_percent: shares,
+        };
+        Ok(Answer::new(NotesReply { notes }, StatsTables { rows }))
     }
+}
 
-    /// Messages that are under way in a window. Columns by pair: `sender`, `receiver`, `messages`,
-    /// `bytes`, `mean_s` and `longest_s` from send to receive, `unmatched`; see [`MessagesBy`].
-    ///
-    /// # Errors
-    /// When there are no events, an expression is wrong, or the question is withdrawn.
-    pub fn messages(
+impl Answers<MessagesRequest> for Opened {
+    fn answer(
         &self,
         request: &MessagesRequest,
         control: &Control,
-    ) -> Result<Answer<Table>, ServiceError> {
-        if matches!(request.by, MessagesBy::Component | MessagesBy::File) {
-            return self.messages_of_components(request, control);
-        }
+    ) -> Result<Answer<MessagesRequest>, ServiceError> {
         let session = &self.session;
         let mut notes = Vec::new();
-        let chosen = locations(session, request.profiles.as_deref(), &mut notes)?;
-        let window = window(session, request.window.as_deref())?;
-        let chosen = narrowed(session, chosen, &request.tracks)?;
+        let tracks = tracks_of(request.tracks.as_deref());
+        let chosen = locations(session, request.part.profiles.as_deref(), &mut notes)?;
+        let window = stretch(session, &request.part)?;
+        let chosen = narrowed(session, chosen, &tracks)?;
+        if matches!(request.by, MessagesBy::Component | MessagesBy::File) {
+            let rows =
+                self.messages_of_components(request, &chosen, window, &mut notes, control)?;
+            let rows = MessagesTable::Sums(rows);
+            return Ok(Answer::new(NotesReply { notes }, MessagesTables { rows }));
+        }
         let all = self.gather(&chosen, window, request.flows)?;
         control.check().map_err(EngineError::from)?;
         if all.is_empty() && notes.is_empty() {
@@ -210,7 +152,8 @@ impl Opened {
             None => "(not in the trace)".to_owned(),
         };
         if request.by == MessagesBy::Message {
-            return Ok(Answer { value: list(&all, name), notes });
+            let rows = MessagesTable::Single(list(&all, name));
+            return Ok(Answer::new(NotesReply { notes }, MessagesTables { rows }));
         }
         let mut rows: BTreeMap<(u64, u64), Row> = BTreeMap::new();
         for message in &all {
@@ -222,26 +165,26 @@ impl Opened {
             };
             rows.entry(key).or_default().add(message);
         }
-        let keys: Vec<(u64, u64)> = rows.keys().copied().collect();
+        let (keys, rows): (Vec<(u64, u64)>, Vec<Row>) = rows.into_iter().unzip();
         let track = |place: u64| u32::try_from(place).ok();
-        let mut columns = match request.by {
-            MessagesBy::Size => {
-                let doc = "Smallest size of the row; up to twice that.";
-                vec![Column::u64s("from_bytes", "B", doc, keys.iter().map(|k| k.0).collect())]
-            }
+        let mut table = sums(&rows);
+        match request.by {
+            MessagesBy::Size => table.from_bytes = Some(keys.iter().map(|key| key.0).collect()),
             MessagesBy::Tag => {
-                let tags = keys.iter().map(|k| (k.0 ^ (1 << 63)).cast_signed().to_string());
-                vec![Column::strings("tag", "Tag.", tags)]
+                let tags = keys.iter().map(|key| (key.0 ^ (1 << 63)).cast_signed().to_string());
+                table.tag = Some(tags.collect());
             }
-            _ => vec![
-                Column::strings("sender", "Who sends.", keys.iter().map(|k| name(track(k.0)))),
-                Column::strings("receiver", "Who receives.", keys.iter().map(|k| name(track(k.1)))),
-            ],
-        };
-        columns.extend(sums(&rows.into_values().collect::<Vec<_>>()));
-        Ok(Answer { value: Table::new(columns), notes })
+            _ => {
+                table.sender = Some(keys.iter().map(|key| name(track(key.0))).collect());
+                table.receiver = Some(keys.iter().map(|key| name(track(key.1))).collect());
+            }
+        }
+        let rows = MessagesTable::Sums(table);
+        Ok(Answer::new(NotesReply { notes }, MessagesTables { rows }))
     }
+}
 
+impl Opened {
     pub(crate) fn events(&self) -> Result<&dyn EventStore, ServiceError> {
         let missing = || EngineError::Missing {
             what: "this experiment has no messages".into(),
@@ -394,22 +337,18 @@ fn place(track: Option<u32>) -> u64 {
 }
 
 /// Messages together, one row for each of `rows`.
-pub(crate) fn sums(rows: &[Row]) -> Vec<Column> {
+pub(crate) fn sums(rows: &[Row]) -> MessageSumTable {
     let column = |of: fn(&Row) -> u64| rows.iter().map(of).collect();
-    let mut columns = vec![
-        Column::u64s("messages", "", "How many.", column(|row| row.messages)),
-        Column::u64s("bytes", "B", "Their sizes together.", column(|row| row.bytes)),
-    ];
-    let doc = "From sending to receiving, on average; nothing where none is matched.";
-    columns.push(Column::optional_f64s("mean_s", "s", doc, rows.iter().map(Row::mean).collect()));
-    let doc = "The longest; nothing where none is matched.";
     let longest = rows.iter().map(|row| row.longest.map(|nanos| nanos as f64 / 1e9));
-    columns.push(Column::optional_f64s("longest_s", "s", doc, longest.collect()));
-    let doc = "Of these, those of which only one side is known.";
-    columns.push(Column::u64s("unmatched", "", doc, column(|row| row.unmatched)));
-    let doc = "Of these, those received before they were sent: the clocks disagree.";
-    columns.push(Column::u64s("backwards", "", doc, column(|row| row.backwards)));
-    columns
+    MessageSumTable {
+        messages: column(|row| row.messages),
+        bytes: column(|row| row.bytes),
+        mean_s: rows.iter().map(Row::mean).collect(),
+        longest_s: longest.collect(),
+        unmatched: column(|row| row.unmatched),
+        backwards: column(|row| row.backwards),
+        ..MessageSumTable::default()
+    }
 }
 
 #[derive(Default)]
@@ -444,21 +383,15 @@ impl Row {
     }
 }
 
-fn list(all: &[Message], name: impl Fn(Option<u32>) -> String) -> Table {
-    let nanos = |of: fn(&Message) -> Option<u64>| all.iter().map(of).collect::<Vec<_>>();
-    let doc = "Nanoseconds on the trace's clock; nothing where that side is not known.";
-    Table::new(vec![
-        Column::optional_u64s("send_ns", "ns", doc, nanos(|m| m.send_nanos)),
-        Column::optional_u64s("receive_ns", "ns", doc, nanos(|m| m.receive_nanos)),
-        Column::strings("sender", "Who sends.", all.iter().map(|m| name(m.sender))),
-        Column::strings("receiver", "Who receives.", all.iter().map(|m| name(m.receiver))),
-        Column::u64s("bytes", "B", "Size.", all.iter().map(|m| m.bytes).collect()),
-        Column::strings("tag", "Tag.", all.iter().map(|m| m.tag.to_string())),
-        Column::u64s(
-            "communicator",
-            "",
-            "Communicator.",
-            all.iter().map(|m| u64::from(m.communicator)).collect(),
-        ),
-    ])
+fn list(all: &[Message], name: impl Fn(Option<u32>) -> String) -> MessageTable {
+    let row = |message: &Message| MessageRow {
+        send_ns: message.send_nanos,
+        receive_ns: message.receive_nanos,
+        sender: name(message.sender),
+        receiver: name(message.receiver),
+        bytes: message.bytes,
+        tag: message.tag.to_string(),
+        communicator: u64::from(message.communicator),
+    };
+    all.iter().map(row).collect()
 }

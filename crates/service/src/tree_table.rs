@@ -6,54 +6,32 @@ use std::sync::Arc;
 use parallax_base::{ContextIdx, Control, FileIdx, FunctionIdx, ModuleIdx};
 use parallax_engine::{CostColumns, TopDown, TreeView, row_costs};
 use parallax_model::{ContextKind, ContextTree};
+use parallax_protocol::{
+    Answer, Column, ContextTable, CostsReply, Family, Repeated, TreeTableRequest, TreeTableTables,
+};
 
+use crate::options::{Prune as _, Resolve as _};
 use crate::views::{definition, kind_name};
-use crate::{Column, CostHeader, CostsChoice, Opened, PruneChoice, ServiceError, Table};
+use crate::{Answers, Opened, ServiceError};
 
-/// A top-down tree with several metrics.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct TreeTableRequest {
-    /// What counts as cost. The first metric orders the rows and decides what is low cost.
-    pub costs: CostsChoice,
-    /// What is left out.
-    pub prune: PruneChoice,
-}
-
-/// A tree as a table.
-#[derive(Debug, Clone)]
-pub struct TreeTableAnswer {
-    /// What the numbers of each metric count, in the order of the request.
-    pub headers: Vec<CostHeader>,
-    /// One row for each context that is kept and in which any of the metrics was measured, parents
-    /// before their children and these from the most expensive by the first metric. With a single
-    /// metric these are the rows of [`Opened::tree`] without a limit of depth.
-    ///
-    /// Columns: `depth`, `parent` (row of the parent, [`NO_PARENT`] at the top), `context_id`,
-    /// `kind`, `name`, `place`, `definition_file`, `definition_line`, `file`, `line`, `module`,
-    /// and `inclusive:K`, `exclusive:K` for metric number K from 0.
-    pub table: Table,
-}
-
-/// The `parent` of rows at the top of a [`TreeTableAnswer`].
+/// The `parent` of rows at the top of a tree.
 pub const NO_PARENT: u32 = u32::MAX;
 
-impl Opened {
-    /// The tree from the entries down, with several metrics side by side.
-    ///
-    /// # Errors
-    /// When an expression is wrong, or the costs cannot be read.
-    pub fn tree_table(
+impl Answers<TreeTableRequest> for Opened {
+    /// With a single metric the rows are those of [`Opened::tree`] without a limit of depth.
+    fn answer(
         &self,
         request: &TreeTableRequest,
         control: &Control,
-    ) -> Result<TreeTableAnswer, ServiceError> {
+    ) -> Result<Answer<TreeTableRequest>, ServiceError> {
         let session = self.session();
         let tree = session.tree();
         let chosen = request.costs.resolve(session, control)?;
-        let headers = chosen.iter().map(|chosen| self.header(chosen)).collect();
+        let costs = chosen.iter().map(|chosen| self.header(chosen)).collect();
+        let reply = CostsReply { costs };
         let mut measures = chosen.iter().map(|chosen| &chosen.measure);
         let Some(first) = measures.next() else {
-            return Ok(TreeTableAnswer { headers, table: Table::new(Vec::new()) });
+            return Ok(Answer::new(reply, TreeTableTables { rows: ContextTable::default() }));
         };
         let view = request.prune.view(session, first)?;
         let others: Vec<CostColumns> =
@@ -66,19 +44,20 @@ impl Opened {
         }
         control.check().map_err(parallax_engine::EngineError::from)?;
         let order = Order::new(&top_down);
-        let mut columns = order.columns(tree, &top_down.view);
+        let mut rows = order.columns(tree, &top_down.view);
         let first = (&top_down.inclusive, &top_down.exclusive);
         let costs = std::iter::once(first)
             .chain(others.iter().map(|other| (&other.inclusive, &other.exclusive)));
         for (number, ((inclusive, exclusive), chosen)) in costs.zip(&chosen).enumerate() {
             let unit = chosen.measure.unit.to_string();
             let mut add = |name: String, doc, costs: &[f64]| {
-                columns.push(defined(name, &unit, doc, order.rows.iter().map(|&row| costs[row])));
+                let costs = order.rows.iter().map(|&row| costs[row]);
+                rows.costs.columns.push(defined(name, &unit, doc, costs));
             };
             add(format!("inclusive:{number}"), INCLUSIVE_DOC, inclusive);
             add(format!("exclusive:{number}"), EXCLUSIVE_DOC, exclusive);
         }
-        Ok(TreeTableAnswer { headers, table: Table::new(columns) })
+        Ok(Answer::new(reply, TreeTableTables { rows }))
     }
 }
 
@@ -126,71 +105,32 @@ impl Order {
     }
 
     /// What the rows are, without their costs.
-    fn columns(&self, tree: &ContextTree, view: &TreeView) -> Vec<Column> {
+    fn columns(&self, tree: &ContextTree, view: &TreeView) -> ContextTable {
         let contexts: Vec<ContextIdx> = self.rows.iter().map(|&row| view.contexts()[row]).collect();
         let module_of = modules(tree, view);
         let places = places(tree);
         let place = |context: ContextIdx| places.get(context.idx()).copied().flatten();
-        vec![
-            Column::u32s("depth", "Levels below the top.", self.depth.clone()),
-            Column::u32s(
-                "parent",
-                "Row of the parent; 4294967295 at the top.",
-                self.parent.clone(),
-            ),
-            Column::u32s(
-                "context_id",
-                "Context id in the database.",
-                contexts.iter().map(|&context| tree.source_id(context)).collect(),
-            ),
-            repeated(
-                "kind",
-                "What the row is.",
-                &contexts,
-                |c| Some(tree.kind(c)),
-                |c| kind_name(tree, c).to_owned(),
-            ),
-            repeated(
-                "name",
-                "What it is called.",
-                &contexts,
-                |c| Some(label_key(tree, c)),
-                |c| tree.label(c),
-            ),
-            repeated(
-                "place",
-                "Where a function is defined, as file:line; empty for everything else.",
-                &contexts,
-                |c| Some(tree.function(c)),
-                |c| definition(tree, c),
-            ),
-            repeated(
-                "definition_file",
-                "Path of the file in which a function is defined.",
+        let numbers = |of: &dyn Fn(ContextIdx) -> u32| contexts.iter().map(|&c| of(c)).collect();
+        ContextTable {
+            depth: self.depth.clone(),
+            parent: self.parent.clone(),
+            context_id: numbers(&|c| tree.source_id(c)),
+            kind: repeated(&contexts, |c| Some(tree.kind(c)), |c| kind_name(tree, c).to_owned()),
+            name: repeated(&contexts, |c| Some(label_key(tree, c)), |c| tree.label(c)),
+            place: repeated(&contexts, |c| Some(tree.function(c)), |c| definition(tree, c)),
+            definition_file: repeated(
                 &contexts,
                 |c| definition_of(tree, c).map(|(file, _)| file),
                 |c| definition_of(tree, c).map(|(file, _)| path(tree, file)).unwrap_or_default(),
             ),
-            Column::u32s(
-                "definition_line",
-                "Line in which a function is defined; 0 when unknown.",
-                contexts.iter().map(|&c| definition_of(tree, c).map_or(0, |(_, l)| l)).collect(),
-            ),
-            repeated(
-                "file",
-                "Path of the file in which a line or loop lies, or from which a function is called.",
+            definition_line: numbers(&|c| definition_of(tree, c).map_or(0, |(_, line)| line)),
+            file: repeated(
                 &contexts,
                 |c| place(c).map(|(file, _)| file),
                 |c| place(c).map(|(file, _)| path(tree, file)).unwrap_or_default(),
             ),
-            Column::u32s(
-                "line",
-                "Line in `file`; 0 when unknown.",
-                contexts.iter().map(|&c| place(c).map_or(0, |(_, line)| line)).collect(),
-            ),
-            repeated(
-                "module",
-                "Path of the executable or library.",
+            line: numbers(&|c| place(c).map_or(0, |(_, line)| line)),
+            module: repeated(
                 &contexts,
                 |c| module_of.get(c.idx()).copied().filter(|&module| module != NO_MODULE),
                 |c| {
@@ -198,18 +138,17 @@ impl Order {
                     tree.modules().get(module).map(|m| m.path.to_string()).unwrap_or_default()
                 },
             ),
-        ]
+            costs: Family::default(),
+        }
     }
 }
 
 /// Texts of contexts, of which those with the same key are written once; no key is null.
 fn repeated<K: Eq + std::hash::Hash>(
-    name: &str,
-    doc: &'static str,
     contexts: &[ContextIdx],
     key_of: impl Fn(ContextIdx) -> Option<K>,
     text_of: impl Fn(ContextIdx) -> String,
-) -> Column {
+) -> Repeated {
     let mut known: HashMap<K, i32> = HashMap::new();
     let mut texts: Vec<String> = Vec::new();
     let rows = contexts.iter().map(|&context| {
@@ -220,7 +159,7 @@ fn repeated<K: Eq + std::hash::Hash>(
         })
     });
     let rows = rows.collect();
-    Column::repeated_strings(name, doc, rows, &texts)
+    Repeated { rows, texts }
 }
 
 /// What tells the labels of contexts apart.

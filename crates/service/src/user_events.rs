@@ -4,14 +4,14 @@ use parallax_analysis::user_events::{EventValues, user_event_by_location, user_e
 use parallax_base::{ContextIdx, Control, LocationIdx, Unit};
 use parallax_engine::query::{MAX_LENGTH, NameMatch, QueryError, near_names};
 use parallax_engine::{EngineError, LocationChoice};
-use parallax_model::{IdentityKind, UserEvent};
+use parallax_model::UserEvent;
 use parallax_protocol::{
-    Answer, Column, NotesReply, UserEventContextRow, UserEventContextTable, UserEventLocationTable,
+    Answer, NotesReply, UserEventContextRow, UserEventContextTable, UserEventLocationTable,
     UserEventLocationsRequest, UserEventLocationsTables, UserEventRow, UserEventTable,
     UserEventsRequest, UserEventsTables,
 };
 
-use crate::options::locations;
+use crate::options::{identities, locations};
 use crate::{Answers, Opened, ServiceError};
 
 impl Opened {
@@ -190,12 +190,7 @@ impl Answers<UserEventLocationsRequest> for Opened {
                 table.std_dev.push(std_dev);
             }
         }
-        let identity = |kind: IdentityKind| {
-            let ids = rows.iter().map(|&location| x.locations.identity(location, kind));
-            let doc = "Part of the identity of the location; null where it has none.";
-            Column::optional_u64s(kind.name(), "", doc, ids)
-        };
-        table.identities = x.locations.kinds().map(identity).collect();
+        table.identities = identities(&x.locations, &rows);
         if table.count.iter().all(|&count| count == 0) {
             notes.push("it did not happen at these locations".into());
         }

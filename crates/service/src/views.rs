@@ -2,31 +2,19 @@
 
 use std::collections::HashMap;
 
-use parallax_base::{ContextIdx, Control, Unit};
+use parallax_base::{ContextIdx, Control};
 use parallax_engine::query::{NameMatch, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
-use parallax_engine::{Callers, FlatBy, FlatRow, Part, Session, TopDown, flat};
+use parallax_engine::{Callers, FlatRow, Part, Session, TopDown, flat};
 use parallax_model::ContextTree;
+use parallax_protocol::{
+    Answer, CallersRequest, CallersTables, CostChoice, CostOnlyReply, CostReply, CostTreeTable,
+    FlatRequest, FlatTable, FlatTableRow, FlatTables, PruneChoice, Repeated, Table,
+    TypedTable as _,
+};
 
-use crate::options::Chosen;
-use crate::{Column, CostChoice, Opened, PruneChoice, ServiceError, Table};
-
-/// What the numbers of a view count.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CostHeader {
-    /// Name of the metric, its formula, or `trace time`.
-    pub metric: String,
-    /// Its unit.
-    pub unit: Unit,
-    /// Why this metric, where nobody named one.
-    pub reason: Option<String>,
-    /// Cost of the whole execution over the chosen locations; NaN where a formula is undefined.
-    pub total: f64,
-    /// Number of locations that the numbers are sums over.
-    pub locations: usize,
-    /// What a person should know.
-    pub notes: Vec<String>,
-}
+use crate::options::{Chosen, Prune as _, Resolve as _};
+use crate::{Answers, Opened, ServiceError};
 
 /// A top-down tree.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -71,68 +59,35 @@ pub struct TreeRow {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TreeAnswer {
     /// What the numbers count.
-    pub header: CostHeader,
+    pub header: CostReply,
     /// The rows.
     pub rows: Vec<TreeRow>,
-}
-
-/// A bottom-up tree.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct CallersRequest {
-    /// What counts as cost.
-    pub cost: CostChoice,
-    /// What is left out.
-    pub prune: PruneChoice,
-    /// A context expression: only the contexts that it names and what lies below them.
-    pub from: Option<String>,
-    /// Glob of the functions to start from; `None` for all.
-    pub function: Option<String>,
-    /// `function` is the whole name of one function, in which no character is special.
-    pub is_exact: bool,
-    /// Number of callers in a chain at most.
-    pub max_depth: Option<u32>,
-    /// Number of rows at most: the most expensive ones, with a note when there are more. There are
-    /// never more than [`MOST_CALLERS`].
-    pub max_rows: Option<usize>,
 }
 
 /// Rows of a bottom-up tree at most. There may be as many as contexts times their depth.
 pub const MOST_CALLERS: usize = 200_000;
 
-/// A flat view.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct FlatRequest {
-    /// What counts as cost.
-    pub cost: CostChoice,
-    /// What is left out.
-    pub prune: PruneChoice,
-    /// A context expression: only the contexts that it names and what lies below them.
-    pub from: Option<String>,
-    /// What to group by.
-    pub by: FlatBy,
-}
-
 /// A flat view as rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlatAnswer {
     /// What the numbers count.
-    pub header: CostHeader,
+    pub header: CostReply,
     /// The groups, from the highest exclusive cost.
     pub rows: Vec<FlatRow>,
 }
 
 impl Opened {
-    pub(crate) fn header(&self, chosen: &Chosen) -> CostHeader {
+    pub(crate) fn header(&self, chosen: &Chosen) -> CostReply {
         let locations = match &chosen.locations {
             parallax_engine::LocationChoice::All => self.session.experiment().locations.len(),
             parallax_engine::LocationChoice::Some(list) => list.len(),
         };
-        CostHeader {
+        CostReply {
             metric: chosen.measure.name.clone(),
-            unit: chosen.measure.unit.clone(),
+            unit: chosen.measure.unit.to_string(),
             reason: chosen.reason.clone(),
             total: chosen.measure.total,
-            locations,
+            locations: locations as u64,
             notes: chosen.notes.clone(),
         }
     }
@@ -198,24 +153,19 @@ impl Opened {
         let mut chosen = request.cost.resolve(session, control)?;
         let view = request.prune.view(session, &chosen.measure)?;
         let part = part(session, request.from.as_deref(), &mut chosen.notes, control)?;
-        let wanted = request.function.as_deref().map(|text| {
-            if request.is_exact {
-                NameMatch::Exact(text.to_owned())
-            } else {
-                NameMatch::from_bare(text)
-            }
-        });
-        let is_wanted = |name: &str| match &wanted {
-            None => true,
-            // An exact name is a name as a row shows it, not its normal form.
-            Some(wanted) if request.is_exact => wanted.matches(name),
-            Some(wanted) => wanted.matches_function(name),
+        let glob = request.matching.as_deref().map(NameMatch::from_bare);
+        // An exact name is a name as a row shows it, not its normal form.
+        let is_wanted = |name: &str| {
+            request.function.as_deref().is_none_or(|exact| exact == name)
+                && glob.as_ref().is_none_or(|glob| glob.matches_function(name))
         };
         let callers = Callers::new(tree, &view, &chosen.measure, is_wanted, part.as_ref());
-        if let (Some(function), []) = (&request.function, callers.roots()) {
+        let named = request.function.as_ref().or(request.matching.as_ref());
+        if let (Some(function), []) = (named, callers.roots()) {
             chosen.notes.push(format!("no function with a cost matches {function}"));
         }
-        let max_rows = request.max_rows.unwrap_or(MOST_CALLERS).min(MOST_CALLERS);
+        let max_rows = request.max_rows.map_or(MOST_CALLERS, |rows| rows as usize);
+        let max_rows = max_rows.min(MOST_CALLERS);
         let found = callers.rows(request.max_depth.unwrap_or(u32::MAX), max_rows);
         if found.is_cut {
             chosen.notes.push(format!(
@@ -300,116 +250,95 @@ pub(crate) fn kind_name(tree: &ContextTree, context: ContextIdx) -> &'static str
 }
 
 /// Texts of which each is kept once: a deep tree has few functions and many rows.
-fn texts<'r>(name: &str, doc: &'static str, rows: impl Iterator<Item = &'r str>) -> Column {
+fn texts<'r>(rows: impl Iterator<Item = &'r str>) -> Repeated {
     let mut known: HashMap<&str, i32> = HashMap::new();
-    let mut all: Vec<String> = Vec::new();
+    let mut texts: Vec<String> = Vec::new();
     let rows = rows.map(|text| {
         *known.entry(text).or_insert_with(|| {
-            all.push(text.to_owned());
-            i32::try_from(all.len() - 1).unwrap_or(-1)
+            texts.push(text.to_owned());
+            i32::try_from(texts.len() - 1).unwrap_or(-1)
         })
     });
     let rows = rows.collect();
-    Column::repeated_strings(name, doc, rows, &all)
+    Repeated { rows, texts }
 }
 
 fn percent(total: f64, cost: f64) -> f64 {
     if total == 0.0 { 0.0 } else { cost / total * 100.0 }
 }
 
-const INCLUSIVE_DOC: &str = "Cost with everything below, summed over the chosen locations.";
-const EXCLUSIVE_DOC: &str = "Cost of its own code, summed over the chosen locations.";
-const EXCLUSIVE_PERCENT_DOC: &str = "Exclusive cost as a share of the whole execution.";
-const PERCENT_DOC: &str = "Inclusive cost as a share of the whole execution.";
-
 impl TreeAnswer {
     /// The rows as a table; `depth` and the order carry the shape.
     #[must_use]
-    pub fn table(&self) -> Table {
+    pub fn rows_table(&self) -> CostTreeTable {
         let rows = &self.rows;
-        let unit = self.header.unit.to_string();
-        let share = |row: &TreeRow| percent(self.header.total, row.inclusive);
-        Table::new(vec![
-            Column::u32s("depth", "Levels below the top.", rows.iter().map(|r| r.depth).collect()),
-            Column::u32s(
-                "context_id",
-                "Context id in the database.",
-                rows.iter().map(|r| r.context_id).collect(),
-            ),
-            texts("kind", "What the row is.", rows.iter().map(|r| r.kind)),
-            texts("name", "What it is called.", rows.iter().map(|r| r.label.as_str())),
-            texts("place", "Where a function is defined.", rows.iter().map(|r| r.place.as_str())),
-            Column::f64s(
-                "inclusive",
-                &unit,
-                INCLUSIVE_DOC,
-                rows.iter().map(|r| r.inclusive).collect(),
-            ),
-            Column::f64s(
-                "exclusive",
-                &unit,
-                EXCLUSIVE_DOC,
-                rows.iter().map(|r| r.exclusive).collect(),
-            ),
-            Column::f64s("inclusive_percent", "%", PERCENT_DOC, rows.iter().map(share).collect()),
-            Column::f64s(
-                "exclusive_percent",
-                "%",
-                EXCLUSIVE_PERCENT_DOC,
-                rows.iter().map(|r| percent(self.header.total, r.exclusive)).collect(),
-            ),
-        ])
+        let share = |cost: f64| percent(self.header.total, cost);
+        CostTreeTable {
+            depth: rows.iter().map(|row| row.depth).collect(),
+            context_id: rows.iter().map(|row| row.context_id).collect(),
+            kind: texts(rows.iter().map(|row| row.kind)),
+            name: texts(rows.iter().map(|row| row.label.as_str())),
+            place: texts(rows.iter().map(|row| row.place.as_str())),
+            inclusive: rows.iter().map(|row| row.inclusive).collect(),
+            exclusive: rows.iter().map(|row| row.exclusive).collect(),
+            inclusive_percent: rows.iter().map(|row| share(row.inclusive)).collect(),
+            exclusive_percent: rows.iter().map(|row| share(row.exclusive)).collect(),
+        }
+    }
+
+    /// The same with units.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        self.rows_table().into_table_in(&self.header.unit)
     }
 }
 
 impl FlatAnswer {
     /// The groups as a table.
     #[must_use]
-    pub fn table(&self) -> Table {
-        let rows = &self.rows;
-        let unit = self.header.unit.to_string();
+    pub fn rows_table(&self) -> FlatTable {
         let total = self.header.total;
-        Table::new(vec![
-            Column::strings("name", "What the group is called.", rows.iter().map(|r| &r.name)),
-            Column::strings("place", "Where it is.", rows.iter().map(|r| &r.place)),
-            Column::f64s(
-                "exclusive",
-                &unit,
-                EXCLUSIVE_DOC,
-                rows.iter().map(|r| r.exclusive).collect(),
-            ),
-            Column::f64s(
-                "inclusive",
-                &unit,
-                "Cost with everything below; of nested contexts of a group only the outermost.",
-                rows.iter().map(|r| r.inclusive).collect(),
-            ),
-            Column::f64s(
-                "exclusive_percent",
-                "%",
-                EXCLUSIVE_PERCENT_DOC,
-                rows.iter().map(|r| percent(total, r.exclusive)).collect(),
-            ),
-            Column::f64s(
-                "inclusive_percent",
-                "%",
-                PERCENT_DOC,
-                rows.iter().map(|r| percent(total, r.inclusive)).collect(),
-            ),
-            Column::u32s(
-                "contexts",
-                "Number of contexts in the group.",
-                rows.iter().map(|r| r.num_contexts).collect(),
-            ),
-        ])
+        let row = |row: &FlatRow| FlatTableRow {
+            name: row.name.clone(),
+            place: row.place.clone(),
+            exclusive: row.exclusive,
+            inclusive: row.inclusive,
+            exclusive_percent: percent(total, row.exclusive),
+            inclusive_percent: percent(total, row.inclusive),
+            contexts: row.num_contexts,
+        };
+        self.rows.iter().map(row).collect()
+    }
+
+    /// The same with units.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        self.rows_table().into_table_in(&self.header.unit)
     }
 }
 
-/// Costs of a view, for callers that want both.
-impl CostHeader {
-    /// Share of the whole execution that a cost is, in per cent.
-    #[must_use]
-    pub fn percent(&self, cost: f64) -> f64 {
-        percent(self.total, cost)
+impl Answers<CallersRequest> for Opened {
+    fn answer(
+        &self,
+        request: &CallersRequest,
+        control: &Control,
+    ) -> Result<Answer<CallersRequest>, ServiceError> {
+        let found = self.callers(request, control)?;
+        let (rows, unit) = (found.rows_table(), found.header.unit.clone());
+        let answer = Answer::new(CostOnlyReply { cost: found.header }, CallersTables { rows });
+        Ok(Answer { unit, ..answer })
+    }
+}
+
+impl Answers<FlatRequest> for Opened {
+    fn answer(
+        &self,
+        request: &FlatRequest,
+        control: &Control,
+    ) -> Result<Answer<FlatRequest>, ServiceError> {
+        let found = self.flat(request, control)?;
+        let (rows, unit) = (found.rows_table(), found.header.unit.clone());
+        let answer = Answer::new(CostOnlyReply { cost: found.header }, FlatTables { rows });
+        Ok(Answer { unit, ..answer })
     }
 }

@@ -5,54 +5,15 @@ use std::collections::BTreeMap;
 
 use parallax_analysis::events::{Selection, Wait, WaitChoice, WaitKind, waits};
 use parallax_base::{ContextIdx, Control};
-use parallax_engine::{Column, EngineError, Table};
+use parallax_engine::EngineError;
 use parallax_model::{ContextTree, TraceKind};
+use parallax_protocol::{
+    Answer, NotesReply, TracePart, WaitTable, WaitsBy, WaitsKind, WaitsRequest, WaitsTables,
+};
 
-use crate::options::{locations, window};
+use crate::options::{locations, stretch};
 use crate::timeline::path;
-use crate::{Answer, Opened, ServiceError};
-
-/// Which waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WaitsKind {
-    /// Receives, because their message is sent late.
-    LateSender,
-    /// Sends, because their message is received late.
-    LateReceiver,
-    /// At collective operations.
-    Collective,
-    /// GPU streams, because their next work is launched late.
-    LateLaunch,
-    /// Threads that synchronise with GPUs.
-    ForGpu,
-}
-
-/// What the rows of waits are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum WaitsBy {
-    /// Routines that wait.
-    #[default]
-    Function,
-    /// Call paths that wait.
-    Context,
-    /// Those who wait.
-    Track,
-    /// Those who wait, and for whom.
-    Pair,
-}
-
-/// Which waits, and how they are put together.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct WaitsRequest {
-    /// A profile expression for those who wait; `None` for all.
-    pub profiles: Option<String>,
-    /// A time window in which they end; `None` for everything.
-    pub window: Option<String>,
-    /// Which; `None` for all.
-    pub kind: Option<WaitsKind>,
-    /// What the rows are.
-    pub by: WaitsBy,
-}
+use crate::{Answers, Opened, ServiceError};
 
 /// What a row is about. Names are looked up at the end.
 type Key = (WaitKind, Option<ContextIdx>, Option<u32>, Option<u32>);
@@ -80,12 +41,22 @@ impl Opened {
     pub(crate) fn selection(
         &self,
         profiles: Option<&str>,
-        expression: Option<&str>,
+        window: Option<&str>,
+        notes: &mut Vec<String>,
+    ) -> Result<Selection, ServiceError> {
+        let (profiles, window) = (profiles.map(str::to_owned), window.map(str::to_owned));
+        self.selected(&TracePart { profiles, window, ..TracePart::default() }, notes)
+    }
+
+    /// The tracks and the stretch of time that a request is about.
+    pub(crate) fn selected(
+        &self,
+        part: &TracePart,
         notes: &mut Vec<String>,
     ) -> Result<Selection, ServiceError> {
         let session = &self.session;
-        let chosen = locations(session, profiles, notes)?;
-        let window = window(session, expression)?;
+        let chosen = locations(session, part.profiles.as_deref(), notes)?;
+        let window = stretch(session, part)?;
         let tracks = session.chosen_tracks(session.traces()?, &chosen);
         Ok(Selection { tracks, window })
     }
@@ -102,22 +73,51 @@ impl Opened {
         }
     }
 
-    /// Who waits for whom, and for how long; most waiting first. Definitions are those of
-    /// [`mod@parallax_analysis::events`]. Columns: `kind`; by what the request says `function`,
-    /// `context` with `context_id`, `location`, or `location` and `waits_for`; `waits`,
-    /// `waiting_s`, `longest_s`, `share_percent` (of the time of the chosen tracks), `in_calls_s`.
-    ///
-    /// # Errors
-    /// When there is no trace of events, an expression is wrong, or the question is withdrawn.
-    pub fn waits(
+    fn wait_table(&self, by: WaitsBy, rows: &[(Key, Row)], whole_nanos: f64) -> WaitTable {
+        let tree = self.session.tree();
+        let names = self.track_names();
+        let track = |track: Option<u32>| {
+            track.and_then(|track| names.get(track as usize)).cloned().unwrap_or_default()
+        };
+        let context = |key: &Key| key.1.unwrap_or(ContextTree::ROOT);
+        let seconds = |of: fn(&Row) -> u128| -> Vec<f64> {
+            rows.iter().map(|(_, row)| of(row) as f64 / 1e9).collect()
+        };
+        let share = |(_, row): &(Key, Row)| match whole_nanos {
+            whole if whole > 0.0 => row.waiting_nanos as f64 / whole * 100.0,
+            _ => 0.0,
+        };
+        let texts = |is_there: bool, of: &dyn Fn(&Key) -> String| {
+            is_there.then(|| rows.iter().map(|(key, _)| of(key)).collect())
+        };
+        let is_located = matches!(by, WaitsBy::Track | WaitsBy::Pair);
+        WaitTable {
+            kind: rows.iter().map(|row| row.0.0.name()).collect(),
+            function: texts(by == WaitsBy::Function, &|key| tree.label(context(key))),
+            context: texts(by == WaitsBy::Context, &|key| path(tree, context(key))),
+            context_id: (by == WaitsBy::Context)
+                .then(|| rows.iter().map(|(key, _)| tree.source_id(context(key))).collect()),
+            location: texts(is_located, &|key| track(key.2)),
+            waits_for: texts(by == WaitsBy::Pair, &|key| track(key.3)),
+            waits: rows.iter().map(|(_, row)| row.waits).collect(),
+            waiting_s: seconds(|row| row.waiting_nanos),
+            share_percent: rows.iter().map(share).collect(),
+            longest_s: seconds(|row| row.longest_nanos.into()),
+            in_calls_s: seconds(|row| row.in_calls_nanos),
+        }
+    }
+}
+
+/// Definitions are those of [`mod@parallax_analysis::events`].
+impl Answers<WaitsRequest> for Opened {
+    fn answer(
         &self,
         request: &WaitsRequest,
         control: &Control,
-    ) -> Result<Answer<Table>, ServiceError> {
+    ) -> Result<Answer<WaitsRequest>, ServiceError> {
         let session = &self.session;
         let mut notes = Vec::new();
-        let (profiles, window) = (request.profiles.as_deref(), request.window.as_deref());
-        let selection = self.selection(profiles, window, &mut notes)?;
+        let selection = self.selected(&request.part, &mut notes)?;
         self.needs_calls()?;
         let is_asked = |kind| request.kind.is_none_or(|asked| asked == kind);
         let choice = WaitChoice {
@@ -167,61 +167,8 @@ impl Opened {
             |track: &&usize| store.tracks().get(**track).is_some_and(|t| t.num_samples > 0);
         let num_tracks = selection.tracks.iter().filter(has_calls).count();
         let whole = selection.window.intersect(store.span()).nanos() as f64 * num_tracks as f64;
-        let answer = self.waits_table(request.by, &rows, whole);
-        Ok(Answer { value: answer, notes })
-    }
-
-    fn waits_table(&self, by: WaitsBy, rows: &[(Key, Row)], whole_nanos: f64) -> Table {
-        let tree = self.session.tree();
-        let names = self.track_names();
-        let track = |track: Option<u32>| {
-            track.and_then(|track| names.get(track as usize)).cloned().unwrap_or_default()
-        };
-        let context = |key: &Key| key.1.unwrap_or(ContextTree::ROOT);
-        let doc = "Why: late sender or late receiver of a message, the sort of collective, late launch \
-                   of GPU work, or wait for a GPU.";
-        let mut columns = vec![Column::strings("kind", doc, rows.iter().map(|r| r.0.0.name()))];
-        match by {
-            WaitsBy::Function => {
-                let named = rows.iter().map(|(key, _)| tree.label(context(key)));
-                let doc = "The routine that waits, or the GPU work that is launched late.";
-                columns.push(Column::strings("function", doc, named));
-            }
-            WaitsBy::Context => {
-                let named = rows.iter().map(|(key, _)| path(tree, context(key)));
-                let doc = "The call path that waits, or the GPU work that is launched late.";
-                columns.push(Column::strings("context", doc, named));
-                let ids = rows.iter().map(|(key, _)| tree.source_id(context(key))).collect();
-                columns.push(Column::u32s("context_id", "Id of it in the database.", ids));
-            }
-            WaitsBy::Track | WaitsBy::Pair => {
-                let named = rows.iter().map(|(key, _)| track(key.2));
-                columns.push(Column::strings("location", "Who waits.", named));
-            }
-        }
-        if by == WaitsBy::Pair {
-            let named = rows.iter().map(|(key, _)| track(key.3));
-            columns.push(Column::strings("waits_for", "For whom.", named));
-        }
-        let seconds = |of: fn(&Row) -> u128| -> Vec<f64> {
-            rows.iter().map(|(_, row)| of(row) as f64 / 1e9).collect()
-        };
-        let share = |(_, row): &(Key, Row)| match whole_nanos {
-            whole if whole > 0.0 => row.waiting_nanos as f64 / whole * 100.0,
-            _ => 0.0,
-        };
-        let doc = "How many calls wait.";
-        columns.push(Column::u64s("waits", "", doc, rows.iter().map(|(_, r)| r.waits).collect()));
-        let doc = "From entering the call, or from when the stream has nothing to do, until the other \
-                   one comes, added up.";
-        columns.push(Column::f64s("waiting_s", "s", doc, seconds(|row| row.waiting_nanos)));
-        let doc = "Waiting, of the time of all chosen tracks in the window.";
-        columns.push(Column::f64s("share_percent", "%", doc, rows.iter().map(share).collect()));
-        let doc = "The longest of them.";
-        columns.push(Column::f64s("longest_s", "s", doc, seconds(|row| row.longest_nanos.into())));
-        let doc = "Time in the calls that wait, waiting or not, and in GPU work launched late.";
-        columns.push(Column::f64s("in_calls_s", "s", doc, seconds(|row| row.in_calls_nanos)));
-        Table::new(columns)
+        let rows = self.wait_table(request.by, &rows, whole);
+        Ok(Answer::new(NotesReply { notes }, WaitsTables { rows }))
     }
 }
 

@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use parallax_base::Control;
+use parallax_base::{Control, TimeWindow};
 use parallax_engine::query::{QueryError, near_names};
-use parallax_engine::{Column, EngineError, LocationChoice, Table};
+use parallax_engine::{EngineError, LocationChoice};
 use parallax_formats::json::{JsonLimits, JsonReader, Value};
 use parallax_import::convert::{TraceInput, WorkflowInput};
 use parallax_import::events::ComponentPlan;
 use parallax_model::{IdentityKind, LinkKind, Message, TraceStore};
+use parallax_protocol::{MessageSumTable, MessagesBy, MessagesRequest};
 
-use crate::options::{locations, window};
-use crate::timeline::{MessagesBy, MessagesRequest, Row, narrowed, sums};
-use crate::{Answer, Opened, ServiceError};
+use crate::timeline::{Row, sums};
+use crate::{Opened, ServiceError};
 
 /// What a person says about the components of a workflow, besides where they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -231,22 +231,20 @@ fn wrong(text: &str, what: impl Into<String>, hint: &str) -> QueryError {
 }
 
 impl Opened {
-    /// Messages and transfers by pair of components, or transfers by file. Columns: `file` (by file
-    /// only), `sender`, `receiver`, `kind` (by component only), and those of [`sums`].
+    /// Messages and transfers of the chosen locations by pair of components, or transfers by file.
     pub(crate) fn messages_of_components(
         &self,
         request: &MessagesRequest,
+        chosen: &LocationChoice,
+        window: TimeWindow,
+        notes: &mut Vec<String>,
         control: &Control,
-    ) -> Result<Answer<Table>, ServiceError> {
+    ) -> Result<MessageSumTable, ServiceError> {
         let session = &self.session;
         let x = session.experiment();
-        let mut notes = Vec::new();
-        let chosen = locations(session, request.profiles.as_deref(), &mut notes)?;
-        let window = window(session, request.window.as_deref())?;
-        let is_all = chosen == LocationChoice::All && request.tracks.is_none();
-        let chosen = narrowed(session, chosen, &request.tracks)?;
+        let is_all = *chosen == LocationChoice::All;
         let traces = session.traces()?;
-        let tracks = session.chosen_tracks(traces, &chosen);
+        let tracks = session.chosen_tracks(traces, chosen);
         let tracks: HashSet<usize> = tracks.into_iter().collect();
         let has = |track: Option<u32>| track.is_some_and(|t| tracks.contains(&(t as usize)));
         let is_by_file = request.by == MessagesBy::File;
@@ -291,25 +289,20 @@ impl Opened {
             _ => "(not in the trace)".to_owned(),
         };
         let (keys, rows): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
-        let mut columns = Vec::new();
+        let kind = |kind: LinkKind| match kind {
+            LinkKind::Message => "message",
+            LinkKind::Flow => "flow",
+            LinkKind::Transfer => "transfer",
+        };
+        let mut table = sums(&rows);
+        table.sender = Some(keys.iter().map(|key| name(key.1)).collect());
+        table.receiver = Some(keys.iter().map(|key| name(key.2)).collect());
         if is_by_file {
-            let files = keys.iter().map(|key| key.0.as_deref().unwrap_or("(unnamed)"));
-            columns.push(Column::strings("file", "Through which the data goes.", files));
+            let files = keys.iter().map(|key| key.0.as_deref().unwrap_or("(unnamed)").to_owned());
+            table.file = Some(files.collect());
+        } else {
+            table.kind = Some(keys.iter().map(|key| kind(key.3)).collect());
         }
-        let doc = "The component that sends or writes.";
-        columns.push(Column::strings("sender", doc, keys.iter().map(|key| name(key.1))));
-        let doc = "The component that receives or reads.";
-        columns.push(Column::strings("receiver", doc, keys.iter().map(|key| name(key.2))));
-        if !is_by_file {
-            let kinds = keys.iter().map(|key| match key.3 {
-                LinkKind::Message => "message",
-                LinkKind::Flow => "flow",
-                LinkKind::Transfer => "transfer",
-            });
-            let doc = "Message between ranks, or transfer: written to a file and read from it.";
-            columns.push(Column::strings("kind", doc, kinds));
-        }
-        columns.extend(sums(&rows));
-        Ok(Answer { value: Table::new(columns), notes })
+        Ok(table)
     }
 }

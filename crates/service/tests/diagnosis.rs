@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parallax_native::DiskFolder;
+use parallax_protocol::IterationsRequest;
 use parallax_service::analysis::report::{Finding, FindingKind, Report};
-use parallax_service::{Control, HostSource, OpenLimits, Opened, TopologyRequest, open};
+use parallax_service::{
+    Answers as _, Control, HostSource, OpenLimits, Opened, TopologyRequest, open,
+};
 use parallax_testkit::hpctoolkit::WriteOptions;
 use parallax_testkit::hpctoolkit::generate::{Congestion, GenerateOptions, Planted, generate};
 use parallax_testkit::hpctoolkit::iterations::gamess;
@@ -163,7 +166,8 @@ fn an_uneven_time_step_is_told_and_an_even_one_is_not() {
         assert_eq!(find(&report, kind), None);
     }
     // Its iterations are there, though.
-    let found = even.iterations(&Default::default(), &Control::default()).unwrap().value.found;
+    let found =
+        even.answer(&IterationsRequest::default(), &Control::default()).unwrap().reply.found;
     assert_eq!(found.unwrap().count, 30);
 }
 

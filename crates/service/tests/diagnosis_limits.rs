@@ -8,10 +8,9 @@ use std::sync::Arc;
 use parallax_base::{Folder, MemoryFolder, MemorySink};
 use parallax_import::events::{Conversion, TrackIdentity};
 use parallax_model::IdentityKind;
+use parallax_protocol::{BalanceBy, BalanceRequest};
 use parallax_service::analysis::report::{FindingKind, Report};
-use parallax_service::{
-    Answer, BalanceBy, BalanceRequest, ClusterRequest, Control, OpenLimits, Opened, open,
-};
+use parallax_service::{Answer, ClusterRequest, Control, OpenLimits, Opened, open};
 use parallax_testkit::drawn::draw;
 use parallax_testkit::hpctoolkit::iterations::{IterationPlan, PlannedPhase, Recording};
 use parallax_testkit::hpctoolkit::{Database, Id, Point, WriteOptions, kind};

@@ -12,9 +12,9 @@ use parallax_base::{ActivationIdx, Control, Folder, Limits, MemoryFolder, Memory
 use parallax_model::ActivationKind;
 use parallax_protocol::{
     AnswerTable, EntitiesRequest, EntityKind, LanesRequest, LinesRequest, Question, RelatedRequest,
-    Relation, SharedRequest, Table, TypedTable as _,
+    Relation, SharedRequest, SourceFilesRequest, SourceRequest, Table, TypedTable as _,
 };
-use parallax_service::{Answers, Opened, ServiceError, SourceRequest, open_file, open_file_in};
+use parallax_service::{Answers, Opened, ServiceError, open_file, open_file_in};
 use parallax_testkit::parceive::Program;
 
 type Answer<Q> = parallax_protocol::Answer<Q>;
@@ -493,10 +493,11 @@ fn a_source_file_beside_the_recording_is_shown() {
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("opened", files));
     let source = MemorySource::shared(bytes);
     let opened = open_file_in(&folder, &source, "runs/rounds.db", &Limits::default()).unwrap();
-    let listed = opened.source_files();
+    let request = SourceFilesRequest::default();
+    let listed = opened.answer(&request, &Control::default()).unwrap().reply.files;
     assert_eq!(listed.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["/home/a/rounds.c"]);
-    let request = SourceRequest { file: "rounds.c".into(), ..SourceRequest::default() };
-    let answer = opened.source(&request, &Control::default()).unwrap().value;
+    let request = SourceRequest { path: "rounds.c".into(), ..SourceRequest::default() };
+    let answer = opened.answer(&request, &Control::default()).unwrap().reply;
     assert_eq!(answer.text.as_deref(), Some("int main()\n"));
 }
 

@@ -10,13 +10,16 @@ use arrow_array::types::{Float64Type, UInt64Type};
 use parallax_base::{Folder, MemoryFolder, MemorySink};
 use parallax_engine::Table;
 use parallax_native::DiskFolder;
+use parallax_protocol::{
+    Answer, AnswerTable as _, CriticalPathBy, CriticalPathRequest, IterationsRequest,
+    MessagesRequest, OverTimeRequest, OverTimeWhat, StatsBy, StatsRequest, TypedTable as _,
+    WaitsBy, WaitsKind, WaitsRequest,
+};
 use parallax_service::analysis::events::{Selection, WaitChoice, waits as analysis_waits};
 use parallax_service::analysis::report::FindingKind;
 use parallax_service::{
-    Control, ConvertOptions, CriticalPathAnswer, CriticalPathBy, CriticalPathRequest,
-    IterationsRequest, MatrixRequest, MessagesRequest, OpenLimits, Opened, OverTimeAnswer,
-    OverTimeBy, OverTimeRequest, OverTimeWhat, StatsBy, StatsRequest, WaitsBy, WaitsKind,
-    WaitsRequest, convert, open, recognise_trace,
+    Answers as _, Control, ConvertOptions, MatrixRequest, OpenLimits, Opened, convert, open,
+    recognise_trace,
 };
 use parallax_testkit::needs::{self, Without};
 use parallax_testkit::otf2::{HALO_NANOS, halo_exchange};
@@ -67,13 +70,24 @@ fn nanos(seconds: &[f64]) -> u64 {
 
 fn waits(opened: &Opened, kind: Option<WaitsKind>, by: WaitsBy) -> Table {
     let request = WaitsRequest { kind, by, ..WaitsRequest::default() };
-    opened.waits(&request, &Control::new()).unwrap().value
+    opened.answer(&request, &Control::new()).unwrap().tables.rows.into_table()
 }
 
-fn over_time(opened: &Opened, what: OverTimeWhat, bins: usize) -> OverTimeAnswer {
-    let by = OverTimeBy::Function;
-    let request = OverTimeRequest { profiles: None, window: None, what, bins, by };
-    opened.over_time(&request, &Control::new()).unwrap().value
+/// What changes over time by bin and in all.
+struct OverTime {
+    num_bins: u32,
+    by_bin: Table,
+    totals: Table,
+}
+
+fn over_time(opened: &Opened, what: OverTimeWhat, bins: u32) -> OverTime {
+    let request = OverTimeRequest { what, bins, ..OverTimeRequest::default() };
+    let Answer { reply, tables, .. } = opened.answer(&request, &Control::new()).unwrap();
+    OverTime {
+        num_bins: reply.bins,
+        by_bin: tables.rows.into_answer_table(""),
+        totals: tables.totals.into_answer_table(""),
+    }
 }
 
 /// What `MPI_Sendrecv` waits is counted once: in the waits, of all time, and in the report.
@@ -109,9 +123,9 @@ fn traces_without_requests_say_so() {
         [("traces.otf2", "otf2/tau-minife-4"), ("lammps-event_list.json.gz", "codar")]
     {
         let Some(opened) = trace(folder, name) else { return };
-        let answer = opened.waits(&WaitsRequest::default(), &Control::new()).unwrap();
-        let is_told = answer.notes.iter().any(|note| note.contains("receive was posted"));
-        assert!(is_told, "{folder}: {:?}", answer.notes);
+        let answer = opened.answer(&WaitsRequest::default(), &Control::new()).unwrap();
+        let is_told = answer.reply.notes.iter().any(|note| note.contains("receive was posted"));
+        assert!(is_told, "{folder}: {:?}", answer.reply.notes);
     }
 }
 
@@ -181,7 +195,7 @@ fn programs_that_wait_are_found_waiting() {
 fn time_profiles_have_the_time_of_the_statistics() {
     for (name, opened) in traces() {
         let request = StatsRequest { by: StatsBy::Function, ..StatsRequest::default() };
-        let stats = opened.stats(&request, &Control::new()).unwrap().value;
+        let stats = opened.answer(&request, &Control::new()).unwrap().tables.rows.into_table();
         let whole = nanos(&floats(&stats, "exclusive_s"));
         for bins in [1, 7, 64] {
             let answer = over_time(&opened, OverTimeWhat::Profile, bins);
@@ -221,9 +235,10 @@ fn idle_time_is_part_of_the_time_there_is() {
     }
 }
 
-fn path_by(opened: &Opened, by: CriticalPathBy, segments: bool) -> CriticalPathAnswer {
+fn path_by(opened: &Opened, by: CriticalPathBy, segments: bool) -> (u64, Table) {
     let request = CriticalPathRequest { by, segments, ..CriticalPathRequest::default() };
-    opened.critical_path(&request, &Control::new()).unwrap().value
+    let answer = opened.answer(&request, &Control::new()).unwrap();
+    (answer.reply.segments, answer.tables.rows.into_answer_table(""))
 }
 
 #[test]
@@ -236,14 +251,14 @@ fn the_critical_path_is_as_long_as_the_trace() {
             CriticalPathBy::Context,
             CriticalPathBy::Track,
         ] {
-            let answer = path_by(&opened, by, false);
-            assert_eq!(nanos(&floats(&answer.table, "on_path_s")), span.nanos(), "{name} {by:?}");
-            let percent: f64 = floats(&answer.table, "share_percent").iter().sum();
+            let (_, table) = path_by(&opened, by, false);
+            assert_eq!(nanos(&floats(&table, "on_path_s")), span.nanos(), "{name} {by:?}");
+            let percent: f64 = floats(&table, "share_percent").iter().sum();
             assert!((percent - 100.0).abs() < 1e-6, "{name} {by:?}: {percent} %");
         }
-        let segments = path_by(&opened, CriticalPathBy::Function, true);
-        let table = &segments.table;
-        assert_eq!(table.num_rows(), segments.num_segments, "{name}");
+        let (num_segments, table) = path_by(&opened, CriticalPathBy::Function, true);
+        let table = &table;
+        assert_eq!(table.num_rows() as u64, num_segments, "{name}");
         assert_eq!(nanos(&floats(table, "length_s")), span.nanos(), "{name}");
         let mut now = 0.0;
         for (start, length) in floats(table, "start_s").iter().zip(floats(table, "length_s")) {
@@ -277,11 +292,11 @@ fn waits_and_paths_of_gpus_are_those_of_the_raw_traces() {
         };
         assert_eq!(of_kind(WaitsKind::LateLaunch), late, "{name}");
         assert_eq!(of_kind(WaitsKind::ForGpu), for_gpu, "{name}");
-        let path = path_by(&opened, CriticalPathBy::Track, false);
-        assert_eq!(path.num_segments, segments, "{name}");
-        let batch = path.table.to_record_batch();
+        let (num_segments, path) = path_by(&opened, CriticalPathBy::Track, false);
+        assert_eq!(num_segments, segments, "{name}");
+        let batch = path.to_record_batch();
         let named = batch.column_by_name("location").unwrap().as_string::<i32>().clone();
-        let times = floats(&path.table, "on_path_s");
+        let times = floats(&path, "on_path_s");
         let streams = named.iter().zip(times).filter(|(name, _)| name.unwrap().contains("stream"));
         let streams: Vec<f64> = streams.map(|(_, time)| time).collect();
         assert_eq!(nanos(&streams), on_streams, "{name}");
@@ -335,7 +350,8 @@ fn lateness_and_overlap_are_shares_of_what_there_is() {
 fn the_matrix_has_the_messages_of_the_table_by_pair() {
     for (name, opened) in traces() {
         let control = Control::new();
-        let table = opened.messages(&MessagesRequest::default(), &control).unwrap().value;
+        let answer = opened.answer(&MessagesRequest::default(), &control).unwrap();
+        let table = answer.tables.rows.into_answer_table("");
         let answer = opened.message_matrix(&MatrixRequest::default(), &control).unwrap();
         let matrix = answer.value;
         assert_eq!(matrix.messages.len(), matrix.names.len() * matrix.names.len(), "{name}");
@@ -369,15 +385,15 @@ fn iterations_of_calls_are_the_steps_of_the_program() {
     for (folder, name, function, ranks) in all {
         let Some(opened) = trace(folder, name) else { return };
         let control = Control::new();
-        let answer = opened.iterations(&IterationsRequest::default(), &control).unwrap().value;
+        let answer = opened.answer(&IterationsRequest::default(), &control).unwrap().reply;
         let best = answer.groups.iter().find_map(|group| group.best.as_ref()).unwrap();
         let request = StatsRequest { by: StatsBy::Function, ..StatsRequest::default() };
-        let stats = opened.stats(&request, &control).unwrap().value;
+        let stats = opened.answer(&request, &control).unwrap().tables.rows.into_table();
         let batch = stats.to_record_batch();
         let names = batch.column_by_name("name").unwrap().as_string::<i32>().clone();
         let at = names.iter().position(|name| name.unwrap().contains(function)).unwrap();
         let calls = counts(&stats, "calls").get(at).copied().unwrap();
-        assert_eq!(best.count as u64 * ranks, calls, "{folder}: {}", best.path);
+        assert_eq!(best.count * ranks, calls, "{folder}: {}", best.path);
         assert!(best.marker.contains(function), "{folder}: {}", best.path);
     }
 }

@@ -6,9 +6,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{Float64Array, UInt16Array, UInt32Array};
 use parallax_base::Folder;
-use parallax_service::{Control, OpenLimits, Opened, QueryRequest, Table, open};
+use parallax_protocol::{QueryRequest, ValueTable};
+use parallax_service::{Answers as _, Control, OpenLimits, Opened, open};
 use serde_json::Value;
 
 fn find(root: &Path, name: &str) -> Option<PathBuf> {
@@ -33,18 +33,11 @@ fn with_inclusive_ranges(expression: &str) -> String {
     expression.replace("(0-8:2)", "(0-7:2)")
 }
 
-fn rows(table: &Table) -> Vec<(u32, u32, u16, f64)> {
-    let array = |name: &str| Arc::clone(&table.column(name).unwrap().values);
-    let u32s = |name: &str| {
-        let array = array(name);
-        array.as_any().downcast_ref::<UInt32Array>().unwrap().values().to_vec()
-    };
-    let metric = array("metric_id");
-    let metric = metric.as_any().downcast_ref::<UInt16Array>().unwrap().values().to_vec();
-    let value = array("value");
-    let value = value.as_any().downcast_ref::<Float64Array>().unwrap().values().to_vec();
-    let ids = u32s("profile_id").into_iter().zip(u32s("context_id"));
-    ids.zip(metric).zip(value).map(|(((p, c), m), v)| (p, c, m, v)).collect()
+fn rows(table: ValueTable) -> Vec<(u32, u32, u16, f64)> {
+    let ids = table.profile_id.into_iter().zip(table.context_id).zip(table.metric_id);
+    ids.zip(table.value)
+        .map(|(((row, context), metric), value)| (row, context, metric, value))
+        .collect()
 }
 
 #[test]
@@ -75,15 +68,16 @@ fn queries_give_the_rows_sums_and_highest_values_of_hpcanalysis() {
                 is_raw: true,
                 ..QueryRequest::default()
             };
-            let answer = opened.query(&request, &Control::new()).unwrap();
-            let mut found = rows(&answer.value);
+            let answer = opened.answer(&request, &Control::new()).unwrap();
+            let notes = answer.reply.notes;
+            let mut found = rows(answer.tables.rows);
             let what = format!("{name}: {request:?}");
             assert_eq!(found.len() as u64, query["rows"].as_u64().unwrap(), "{what}");
             let sum: f64 = found.iter().map(|row| row.3).sum();
             let expected = query["sum"].as_f64().unwrap();
             assert!((sum - expected).abs() <= 1e-9 * expected.abs().max(1.0), "{what}: {sum}");
             if found.is_empty() {
-                assert!(!answer.notes.is_empty(), "{what}: an empty answer must say why");
+                assert!(!notes.is_empty(), "{what}: an empty answer must say why");
             }
             found.sort_by(|a, b| b.3.total_cmp(&a.3));
             for (i, row) in query["top"].as_array().unwrap().iter().enumerate() {

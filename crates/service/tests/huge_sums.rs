@@ -11,13 +11,13 @@ use parallax_base::{Folder, FunctionIdx, MemorySink, TimeWindow};
 use parallax_engine::{LocationChoice, Table, TileQuestion, call_depths};
 use parallax_import::events::{Conversion, TrackIdentity};
 use parallax_model::IdentityKind;
+use parallax_protocol::{
+    AnswerTable as _, CriticalPathBy, CriticalPathRequest, FindRequest, IterationsRequest,
+    OverTimeRequest, OverTimeWhat, StatsBy, StatsRequest, TypedTable as _, WaitsBy, WaitsRequest,
+};
 use parallax_service::analysis::idleness::gpu_blame;
 use parallax_service::analysis::report::FindingKind;
-use parallax_service::{
-    Control, CriticalPathBy, CriticalPathRequest, FindRequest, IterationsRequest, OpenLimits,
-    Opened, OverTimeBy, OverTimeRequest, OverTimeWhat, StatsBy, StatsRequest, WaitsBy,
-    WaitsRequest, open,
-};
+use parallax_service::{Answers as _, Control, OpenLimits, Opened, open};
 
 const RANKS: u64 = 16;
 /// Nanoseconds of the part of each rank in which it works; 16 of them are more than 2^64.
@@ -118,56 +118,56 @@ fn answers_of_all_analyses_hold_such_sums() {
     let opened = waiting_ranks();
     let control = Control::new();
     let request = StatsRequest { by: StatsBy::Function, ..StatsRequest::default() };
-    let stats = opened.stats(&request, &control).unwrap().value;
+    let stats = opened.answer(&request, &control).unwrap().tables.rows.into_table();
     assert_eq!(floats(&stats, "exclusive_s"), [seconds(WORKED), seconds(IN_MPI)]);
     near(floats(&stats, "share_percent")[0], WORKED as f64 / (WORKED + IN_MPI) as f64 * 100.0);
 
     let waited = u128::from(WAIT) * (u128::from(RANKS) - 1);
     for by in [WaitsBy::Function, WaitsBy::Context] {
         let request = WaitsRequest { by, ..WaitsRequest::default() };
-        let waits = opened.waits(&request, &control).unwrap().value;
+        let waits = opened.answer(&request, &control).unwrap().tables.rows.into_table();
         near(floats(&waits, "waiting_s")[0], seconds(waited));
         near(floats(&waits, "in_calls_s")[0], seconds(waited + 10 * (u128::from(RANKS) - 1)));
     }
     for what in [OverTimeWhat::Profile, OverTimeWhat::Idle, OverTimeWhat::Lateness] {
-        let request = OverTimeRequest {
-            profiles: None,
-            window: None,
-            what,
-            bins: 2,
-            by: OverTimeBy::Function,
-        };
-        let found = opened.over_time(&request, &control).unwrap().value;
+        let request = OverTimeRequest { what, bins: 2, ..OverTimeRequest::default() };
+        let totals =
+            opened.answer(&request, &control).unwrap().tables.totals.into_answer_table("s");
         if what == OverTimeWhat::Profile {
-            assert_eq!(floats(&found.totals, "exclusive_s"), [seconds(WORKED), seconds(IN_MPI)]);
+            assert_eq!(floats(&totals, "exclusive_s"), [seconds(WORKED), seconds(IN_MPI)]);
         }
     }
     let request =
         CriticalPathRequest { by: CriticalPathBy::Function, ..CriticalPathRequest::default() };
-    let path = opened.critical_path(&request, &control).unwrap().value;
-    near(floats(&path.table, "all_locations_s")[0], seconds(WORKED));
+    let path = opened.answer(&request, &control).unwrap().tables.rows.into_answer_table("s");
+    near(floats(&path, "all_locations_s")[0], seconds(WORKED));
 
     let report = opened.diagnose(None, &control).unwrap().value;
     near(report.program_total, seconds(WORKED + IN_MPI));
     let found = report.findings.iter().find(|f| f.kind == FindingKind::Waiting).unwrap();
     near(found.evidence[0].value, seconds(waited));
-    opened.iterations(&IterationsRequest::default(), &control).unwrap();
+    opened.answer(&IterationsRequest::default(), &control).unwrap();
 }
 
 #[test]
 fn totals_of_found_calls_say_where_they_are_cut() {
     let opened = waiting_ranks();
-    let find = |max_nanos| {
-        let request = FindRequest { max_nanos, ..FindRequest::default() };
-        opened.find(&request, &Control::new()).unwrap()
+    let find = |max_ns| {
+        let request = FindRequest { max_ns, ..FindRequest::default() };
+        opened.answer(&request, &Control::new()).unwrap()
     };
     let all = find(None);
-    assert_eq!(all.value.total_nanos, u64::MAX);
+    assert_eq!(all.reply.total_ns, u64::MAX);
     let note = format!("the calls take {} ns together", WORKED + IN_MPI);
-    assert!(all.notes.iter().any(|said| said.starts_with(&note)), "{:?}", all.notes);
-    near(floats(&all.value.histogram, "total_ns").iter().sum(), (WORKED + IN_MPI) as f64);
+    let notes = &all.reply.notes;
+    assert!(notes.iter().any(|said| said.starts_with(&note)), "{notes:?}");
+    near(
+        floats(&all.tables.histogram.into_table(), "total_ns").iter().sum(),
+        (WORKED + IN_MPI) as f64,
+    );
     let short = find(Some(10));
-    assert_eq!((short.value.total_nanos, short.notes.len()), (10, 0), "{:?}", short.notes);
+    let notes = &short.reply.notes;
+    assert_eq!((short.reply.total_ns, notes.len()), (10, 0), "{notes:?}");
 }
 
 #[test]

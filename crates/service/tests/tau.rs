@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 use parallax_base::{Folder, Source};
 use parallax_native::{DiskFolder, MappedFile};
+use parallax_protocol::{CostChoice, FlatBy, FlatRequest, PruneChoice};
 use parallax_service::analysis::scaling::{BaselinePolicy, MapOptions};
 use parallax_service::scaling::{
     EnsembleOptions, ScalingContent, ScalingRequest, ScalingSource, open_ensemble, scaling,
 };
-use parallax_service::{
-    Control, CostChoice, FlatBy, FlatRequest, OpenLimits, Opened, PruneChoice, open, open_file,
-};
+use parallax_service::{Control, OpenLimits, Opened, open, open_file};
 
 fn corpus() -> Option<PathBuf> {
     parallax_testkit::needs::corpus_path("data")

@@ -6,14 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Float64Type, UInt64Type};
 use parallax_base::{Folder, FunctionIdx, MemorySink, TimeWindow};
 use parallax_engine::{LocationChoice, Table, TileQuestion, TrackRange, call_depths};
 use parallax_native::DiskFolder;
+use parallax_protocol::{
+    Answer, AnswerTable as _, CallsRequest, FindOrder, FindRequest, LinkBinsRequest, LinkTable,
+    LinksRequest, MessagesBy, MessagesRequest, PathAtRequest, StacksRequest, StatsBy, StatsRequest,
+    TimelineBy, TimelineRequest, TracePart, TrackSpan, TypedTable as _,
+};
 use parallax_service::{
-    CallsQuestion, Control, ConvertOptions, FindOrder, FindRequest, LinksRequest, MessagesBy,
-    MessagesRequest, OpenLimits, Opened, StacksRequest, StatsBy, StatsRequest, TimelineBy, convert,
-    open, recognise_trace,
+    Answers as _, Control, ConvertOptions, OpenLimits, Opened, convert, open, recognise_trace,
 };
 
 /// The trace at `path` of the corpus, converted in memory; `None` where there is no corpus.
@@ -43,8 +46,9 @@ fn nanos(seconds: &[f64]) -> u64 {
 }
 
 fn stats(opened: &Opened, by: StatsBy, window: Option<String>) -> Table {
-    let request = StatsRequest { window, by, ..StatsRequest::default() };
-    opened.stats(&request, &Control::new()).unwrap().value
+    let part = TracePart { window, ..TracePart::default() };
+    let request = StatsRequest { part, by, ..StatsRequest::default() };
+    opened.answer(&request, &Control::new()).unwrap().tables.rows.into_table()
 }
 
 #[test]
@@ -127,86 +131,82 @@ fn pictures_have_the_time_of_the_statistics_at_any_width() {
     }
 }
 
+fn messages(opened: &Opened, request: &MessagesRequest) -> Table {
+    opened.answer(request, &Control::new()).unwrap().tables.rows.into_answer_table("")
+}
+
 #[test]
 fn messages_are_the_same_however_they_are_put_together() {
     let Some(opened) = trace("otf2/tau-minife-4", "traces.otf2") else { return };
     for by in [MessagesBy::Pair, MessagesBy::Size, MessagesBy::Tag] {
         let request = MessagesRequest { by, ..MessagesRequest::default() };
-        let table = opened.messages(&request, &Control::new()).unwrap().value;
+        let table = messages(&opened, &request);
         assert_eq!(counts(&table, "messages").iter().sum::<u64>(), 1_236, "{by:?}");
         assert_eq!(counts(&table, "unmatched").iter().sum::<u64>(), 0, "{by:?}");
     }
     let request = MessagesRequest { by: MessagesBy::Message, ..MessagesRequest::default() };
-    let all = opened.messages(&request, &Control::new()).unwrap().value;
+    let all = messages(&opened, &request);
     assert_eq!(all.num_rows(), 1_236);
-    let request = MessagesRequest { profiles: Some("rank(2)".into()), ..request };
-    let own = opened.messages(&request, &Control::new()).unwrap().value;
+    let part = TracePart { profiles: Some("rank(2)".into()), ..TracePart::default() };
+    let request = MessagesRequest { part, ..request };
+    let own = messages(&opened, &request);
     assert!(own.num_rows() > 0 && own.num_rows() < 1_236);
-}
-
-fn column(table: &Table, name: &str) -> Vec<f64> {
-    table.column(name).unwrap().values.as_primitive::<Float64Type>().values().to_vec()
-}
-
-fn numbers(table: &Table, name: &str) -> Vec<u32> {
-    table.column(name).unwrap().values.as_primitive::<UInt32Type>().values().to_vec()
 }
 
 #[test]
 fn calls_one_by_one_are_those_of_the_statistics() {
     let Some(opened) = trace("codar", "lammps-event_list.json.gz") else { return };
-    let question = CallsQuestion {
-        tracks: &[0..2, 7..9],
-        window: TimeWindow::ALL,
+    let spans = [(0, 2), (7, 9)].map(|(from, to)| TrackSpan { from, to });
+    let request = CallsRequest {
+        tracks: spans.to_vec(),
+        to_ns: u64::MAX,
         max_calls: 200_000,
-        shortest_nanos: 0,
+        ..CallsRequest::default()
     };
-    let all = opened.calls(&question, &Control::new()).unwrap();
+    let ask = |request: &CallsRequest| {
+        let Answer { reply, tables, .. } = opened.answer(request, &Control::new()).unwrap();
+        (reply, tables.calls)
+    };
+    let (all, table) = ask(&request);
     assert!(all.is_complete);
-    assert_eq!(all.num_calls, 171_310);
-    let (track, start) = (numbers(&all.table, "track"), column(&all.table, "start_ns"));
+    assert_eq!(all.calls, 171_310);
+    let (track, start) = (table.track, table.start_ns);
     let order: Vec<(u32, f64)> = track.into_iter().zip(start.iter().copied()).collect();
     assert!(order.is_sorted_by(|a, b| a <= b), "by track and start");
-    assert_eq!(numbers(&all.table, "depth").into_iter().max(), Some(4));
+    assert_eq!(table.depth.into_iter().max(), Some(4));
     // Those that are left out are counted.
-    let long = CallsQuestion { shortest_nanos: 10_000, ..question };
-    let long = opened.calls(&long, &Control::new()).unwrap();
-    let ends = column(&all.table, "end_ns");
+    let (long, rows) = ask(&CallsRequest { shortest_ns: 10_000, ..request.clone() });
+    let ends = table.end_ns;
     let expected = start.iter().zip(&ends).filter(|(start, end)| *end - *start >= 10_000.0).count();
-    assert_eq!(long.table.num_rows(), expected);
-    assert_eq!(long.num_shorter, 171_310 - expected as u64);
-    let few = CallsQuestion { max_calls: 1_000, ..question };
-    let few = opened.calls(&few, &Control::new()).unwrap();
-    assert!(!few.is_complete && few.table.num_rows() == 0 && few.num_calls > 1_000);
+    assert_eq!(rows.track.len(), expected);
+    assert_eq!(long.shorter, 171_310 - expected as u64);
+    let (few, rows) = ask(&CallsRequest { max_calls: 1_000, ..request });
+    assert!(!few.is_complete && rows.track.is_empty() && few.calls > 1_000);
 }
 
 #[test]
 fn the_path_at_a_moment_is_what_encloses_it() {
     let Some(opened) = trace("codar", "lammps-event_list.json.gz") else { return };
-    let span = opened.trace_span().unwrap();
-    let question = CallsQuestion {
-        tracks: &[0..1, 9..9],
-        window: TimeWindow::ALL,
+    let span = opened.session().traces().unwrap().span();
+    let request = CallsRequest {
+        tracks: vec![TrackSpan { from: 0, to: 1 }, TrackSpan { from: 9, to: 9 }],
+        to_ns: u64::MAX,
         max_calls: 200_000,
-        shortest_nanos: 0,
+        ..CallsRequest::default()
     };
-    let all = opened.calls(&question, &Control::new()).unwrap().table;
-    let (starts, ends) = (column(&all, "start_ns"), column(&all, "end_ns"));
+    let all = opened.answer(&request, &Control::new()).unwrap().tables.calls;
     for share in 0..50 {
-        let at = span.nanos() / 50 * share + 12_345;
-        let path = opened.path_at(0, span.start_nanos + at, &Control::new()).unwrap();
-        let mut expected: Vec<(f64, f64)> = starts
-            .iter()
-            .zip(&ends)
-            .map(|(&start, &end)| (start, end))
-            .filter(|(start, end)| *start <= at as f64 && (at as f64) < *end)
+        let at_ns = span.nanos() / 50 * share + 12_345;
+        let request = PathAtRequest { track: 0, at_ns };
+        let path = opened.answer(&request, &Control::new()).unwrap().tables.path;
+        let mut expected: Vec<(f64, f64)> = (all.start_ns.iter().copied())
+            .zip(all.end_ns.iter().copied())
+            .filter(|(start, end)| *start <= at_ns as f64 && (at_ns as f64) < *end)
             .collect();
         expected.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
-        let given: Vec<(f64, f64)> =
-            column(&path, "start_ns").into_iter().zip(column(&path, "end_ns")).collect();
-        assert_eq!(given, expected, "{at}");
-        let depths = numbers(&path, "depth");
-        assert_eq!(depths, (1..=depths.len() as u32).collect::<Vec<_>>());
+        let given: Vec<(f64, f64)> = path.start_ns.into_iter().zip(path.end_ns).collect();
+        assert_eq!(given, expected, "{at_ns}");
+        assert_eq!(path.depth, (1..=path.depth.len() as u32).collect::<Vec<_>>());
     }
 }
 
@@ -230,70 +230,102 @@ fn statistics_of_samples_are_of_the_functions_that_the_timeline_shows() {
 }
 
 #[test]
+fn a_stretch_in_nanoseconds_is_the_window_that_is_typed() {
+    let Some(opened) = trace("otf2/tau-minife-4", "traces.otf2") else { return };
+    let span = opened.session().traces().unwrap().span();
+    let (from, to) = (span.nanos() / 4, span.nanos() / 2);
+    let ask = |part| {
+        let request = StatsRequest { part, ..StatsRequest::default() };
+        Ok::<_, parallax_service::ServiceError>(
+            opened.answer(&request, &Control::new())?.tables.rows.into_table(),
+        )
+    };
+    let typed = format!("{}..{}", span.start_nanos + from, span.start_nanos + to - 1);
+    let window = Some(typed);
+    let typed = ask(TracePart { window: window.clone(), ..TracePart::default() }).unwrap();
+    let drawn = TracePart { from_ns: Some(from), to_ns: Some(to), ..TracePart::default() };
+    let both = TracePart { window, from_ns: Some(from / 2), ..TracePart::default() };
+    for part in [drawn, both] {
+        let table = ask(part).unwrap();
+        assert_eq!(floats(&table, "exclusive_s"), floats(&typed, "exclusive_s"));
+        assert_eq!(counts(&table, "calls"), counts(&typed, "calls"));
+    }
+    let empty = TracePart { from_ns: Some(to), to_ns: Some(from), ..TracePart::default() };
+    let error = ask(empty).unwrap_err();
+    assert!(error.is_misuse() && error.to_string().contains("empty"), "{error}");
+}
+
+#[test]
 fn calls_are_found_by_name_and_duration() {
     let Some(opened) = trace("otf2/tau-minife-4", "traces.otf2") else { return };
     let every = FindRequest { name: Some("MPI_*".into()), max_rows: 10, ..Default::default() };
-    let all = opened.find(&every, &Control::new()).unwrap().value;
-    let calls: u64 = counts(&all.histogram, "calls").iter().sum();
-    assert_eq!(calls, all.total);
-    assert_eq!(column(&all.histogram, "total_ns").iter().sum::<f64>(), all.total_nanos as f64);
+    let find = |request: &FindRequest| opened.answer(request, &Control::new());
+    let Answer { reply: all, tables, .. } = find(&every).unwrap();
+    assert_eq!(tables.histogram.calls.iter().sum::<u64>(), all.total);
+    assert_eq!(tables.histogram.total_ns.iter().sum::<f64>(), all.total_ns as f64);
     // The statistics count the same calls.
     let table = stats(&opened, StatsBy::Function, None);
     let names = table.column("name").unwrap().values.as_string::<i32>().clone();
     let of_mpi = names.iter().zip(counts(&table, "calls"));
     let of_mpi = of_mpi.filter(|(name, _)| name.is_some_and(|name| name.starts_with("MPI_")));
     assert_eq!(of_mpi.map(|(_, calls)| calls).sum::<u64>(), all.total);
-    let longest = column(&all.rows, "duration_ns");
+    let longest = tables.rows.duration_ns;
     assert_eq!(longest.len(), 10);
     assert!(longest.is_sorted_by(|a, b| a >= b));
     // Those that take at least as long as the tenth are these ten.
     let least = *longest.last().unwrap() as u64;
-    let long = FindRequest { min_nanos: Some(least), max_rows: 100, ..every.clone() };
-    assert_eq!(opened.find(&long, &Control::new()).unwrap().value.total, 10);
+    let long = FindRequest { min_ns: Some(least), max_rows: 100, ..every.clone() };
+    assert_eq!(find(&long).unwrap().reply.total, 10);
     let first = FindRequest { order: FindOrder::First, ..every.clone() };
-    let starts = column(&opened.find(&first, &Control::new()).unwrap().value.rows, "start_ns");
+    let starts = find(&first).unwrap().tables.rows.start_ns;
     assert!(starts.is_sorted());
     let error = FindRequest { name: Some("MPI_Sned".into()), ..every };
-    let message = opened.find(&error, &Control::new()).unwrap_err().to_string();
+    let message = find(&error).unwrap_err().to_string();
     assert!(message.contains("no function MPI_Sned"), "{message}");
 }
 
 #[test]
 fn messages_over_time_are_the_messages() {
     let Some(opened) = trace("otf2/tau-minife-4", "traces.otf2") else { return };
-    let request = LinksRequest { tracks: None, window: TimeWindow::ALL, flows: false };
-    let bins = opened.link_bins(&request, 100, &Control::new()).unwrap();
-    assert!(bins.bins.len > 50 && bins.bins.len <= 100);
-    assert_eq!(numbers(&bins.table, "messages").iter().sum::<u32>(), 1_236);
-    let all = opened.links(&request, 10_000, &Control::new()).unwrap();
-    assert_eq!((all.total, all.table.num_rows()), (1_236, 1_236));
-    let some = opened.links(&request, 7, &Control::new()).unwrap();
-    assert_eq!((some.total, some.table.num_rows()), (1_236, 7));
+    let whole = LinkBinsRequest { to_ns: u64::MAX, bins: 100, ..LinkBinsRequest::default() };
+    let bins = opened.answer(&whole, &Control::new()).unwrap();
+    assert!(bins.reply.bins > 50 && bins.reply.bins <= 100);
+    assert_eq!(bins.tables.bins.messages.iter().sum::<u32>(), 1_236);
+    let ask = |request: &LinksRequest| {
+        let Answer { reply, tables, .. } = opened.answer(request, &Control::new()).unwrap();
+        (reply.total, tables.links)
+    };
+    let request = LinksRequest { to_ns: u64::MAX, max_links: 10_000, ..LinksRequest::default() };
+    let (total, all) = ask(&request);
+    assert_eq!((total, all.tag.len()), (1_236, 1_236));
+    let (total, some) = ask(&LinksRequest { max_links: 7, ..request.clone() });
+    assert_eq!((total, some.tag.len()), (1_236, 7));
     // The seven are the longest.
-    let nanos = |table: &Table| -> Vec<f64> {
-        let ends = column(table, "receive_ns").into_iter().zip(column(table, "send_ns"));
-        let mut nanos: Vec<f64> = ends.map(|(receive, send)| (receive - send).abs()).collect();
+    let nanos = |table: &LinkTable| -> Vec<f64> {
+        let ends = table.receive_ns.iter().zip(&table.send_ns);
+        let mut nanos: Vec<f64> =
+            ends.map(|(receive, send)| (receive.unwrap() - send.unwrap()).abs()).collect();
         nanos.sort_by(|a, b| b.total_cmp(a));
         nanos
     };
-    assert_eq!(nanos(&some.table), nanos(&all.table)[..7]);
-    let own = LinksRequest { tracks: Some(vec![2..3, 9..9]), ..request };
-    let own = opened.links(&own, 10_000, &Control::new()).unwrap();
-    assert!(own.total > 0 && own.total < 1_236);
+    assert_eq!(nanos(&some), nanos(&all)[..7]);
+    let tracks = [(2, 3), (9, 9)].map(|(from, to)| TrackSpan { from, to });
+    let (own, _) = ask(&LinksRequest { tracks: Some(tracks.to_vec()), ..request });
+    assert!(own > 0 && own < 1_236);
 }
 
 #[test]
 fn functions_of_the_timeline_have_the_time_of_the_statistics() {
     let Some(opened) = trace("otf2/tau-minife-4", "traces.otf2") else { return };
-    let timeline = opened.timeline(&Control::new()).unwrap();
+    let timeline = opened.answer(&TimelineRequest::default(), &Control::new()).unwrap().tables;
     let table = stats(&opened, StatsBy::Function, None);
     let exclusive = floats(&table, "exclusive_s");
-    let own = column(&timeline.functions, "exclusive_ns");
+    let own = &timeline.functions.exclusive_ns;
     assert!(own.is_sorted_by(|a, b| a >= b), "from the one that takes most time");
     for (nanos, seconds) in own.iter().zip(exclusive) {
         assert!((nanos / 1e9 - seconds).abs() < 1e-12);
     }
-    let groups: f64 = column(&timeline.groups, "exclusive_ns").iter().sum();
+    let groups: f64 = timeline.groups.exclusive_ns.iter().sum();
     assert_eq!(groups, own.iter().sum::<f64>());
     // Below the depth that is shown, time counts to what is above.
     let names = opened.timeline_names(&Control::new()).unwrap();
@@ -314,10 +346,10 @@ fn functions_of_the_timeline_have_the_time_of_the_statistics() {
 fn stacks_add_up_to_the_flat_profile() {
     let Some(opened) = trace("otf2/tau-minife-4", "traces.otf2") else { return };
     let request = StacksRequest { top: 4, ..StacksRequest::default() };
-    let stacks = opened.stacks(&request, &Control::new()).unwrap().value;
-    assert_eq!(stacks.parts.len(), 5);
-    assert_eq!(stacks.parts[4], "(others)");
-    let (values, parts) = (column(&stacks.stack, "value"), numbers(&stacks.stack, "part"));
+    let Answer { reply, tables, .. } = opened.answer(&request, &Control::new()).unwrap();
+    assert_eq!(reply.parts.len(), 5);
+    assert_eq!(reply.parts[4], "(others)");
+    let (values, parts) = (tables.stack.value, tables.stack.part);
     let table = stats(&opened, StatsBy::Function, None);
     let expected = floats(&table, "exclusive_s");
     for (part, seconds) in expected.iter().take(4).enumerate() {
@@ -325,6 +357,6 @@ fn stacks_add_up_to_the_flat_profile() {
         let sum: f64 = own.map(|(value, _)| value).sum();
         assert!((sum - seconds).abs() < 1e-9, "{part}: {sum} {seconds}");
     }
-    let total: f64 = column(&stacks.locations, "total").iter().sum();
+    let total: f64 = tables.locations.total.iter().sum();
     assert!((total - expected.iter().sum::<f64>()).abs() < 1e-9);
 }

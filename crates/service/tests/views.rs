@@ -6,9 +6,10 @@
 mod drawn;
 
 use drawn::{drawn, printed};
-use parallax_service::{
-    CallersRequest, Control, CorrelationRequest, CostChoice, FlatRequest, PruneChoice, TreeRequest,
+use parallax_protocol::{
+    CallersRequest, CorrelationsRequest, CostChoice, FlatRequest, PruneChoice,
 };
+use parallax_service::{Control, TreeRequest};
 
 const SOLVER: &str = "
     main                        1.0  1.0
@@ -143,7 +144,7 @@ fn recursion_is_counted_once_in_flat_and_caller_views() {
         rows,
         [("visit", 22.0, 30.0), ("leaf", 8.0, 8.0), ("main", 1.0, 31.0), ("other", 0.0, 16.0)]
     );
-    let request = CallersRequest { function: Some("visit".into()), ..CallersRequest::default() };
+    let request = CallersRequest { matching: Some("visit".into()), ..CallersRequest::default() };
     let callers = opened.callers(&request, &Control::new()).unwrap();
     assert_eq!(
         printed(&callers),
@@ -202,8 +203,8 @@ fn correlation_keeps_the_most_expensive_functions_and_says_how_many_it_leaves_ou
     let opened = drawn(&drawing);
     let asked = |most_cells| {
         let with = vec!["rank".to_owned()];
-        let request = CorrelationRequest { most_cells, with, ..CorrelationRequest::default() };
-        opened.correlate(&request, &Control::new()).unwrap()
+        let request = CorrelationsRequest { with, top: 20, ..CorrelationsRequest::default() };
+        opened.correlate(&request, most_cells, &Control::new()).unwrap()
     };
     // Two numbers for each of six locations: four rows, of which one is the whole program.
     let answer = asked(Some(4 * 2 * 6));

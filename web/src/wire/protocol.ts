@@ -21,29 +21,10 @@ export type ActivationCountsReply = {
   threads: number;
 };
 
-/** What of a run could have been executed in parallel. */
-export type AdviseAsk = {
-  /** An experiment with activations. */
-  item: string;
-  /** A context expression: only these and what is below them; null for all. */
-  contexts?: string | null;
-  /** How many workers tasks are put on, at least 1; null for 4. */
-  workers?: number | null;
-  /** What rows are: `loop` (default), `reference`, `pair`, `context`, `task` or `race`. */
-  by?: string | null;
-};
+/** What the rows of advice are. */
+export type AdviseBy = "loop" | "reference" | "pair" | "context" | "task" | "race";
 
-/**
- * Advice; table `rows`, by what was asked: loops (`verdict`, `loop`, `context_id`, `because`,
- * `work_s`, `share_percent`, `saving_s`, `executions`, `iterations`, `most_iterations`), references
- * (`loop`, `context_id`, `reference`, `storage`, `effect`, `written_at`, `read_at`, `iterations`,
- * `earlier`, `later`, `references`, `compared`), pairs (`below`, `context_id`, `earlier`, `later`,
- * `dependence`, `reference`, `earlier_at`, `later_at`, `pairs`), contexts (`context`, `context_id`,
- * `kind`, `times`, `work_s`, `span_s`, `parallelism`, `share_percent`), tasks (`worker`, `number`,
- * `task`, `context_id`, `start_s`, `end_s`, `takes_s`, `waits_for`) or races (`reference`,
- * `storage`, `first_at`, `first_access`, `first_thread`, `second_at`, `second_access`,
- * `second_thread`, `pairs`).
- */
+/** The reply to `advise`. */
 export type AdviseReply = {
   /** Seconds of work of the run. */
   work_s: number;
@@ -53,8 +34,18 @@ export type AdviseReply = {
   parallelism: number;
   /** Of tasks: where they are, and what workers bring; null otherwise. */
   tasks: TasksReply | null;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
+};
+
+/** What of a run could have been executed in parallel; needs every call, iteration and access. */
+export type AdviseRequest = {
+  /** A context expression: only these contexts and what is below them; null for all. Tasks are those of the first. */
+  contexts?: string | null;
+  /** How many workers tasks are put on. */
+  workers?: number;
+  /** What the rows are. */
+  by?: AdviseBy;
 };
 
 /** How evenly contexts cost. */
@@ -83,6 +74,16 @@ export type BalanceReply = {
   notes: Array<string>;
 };
 
+/** The bins of an answer over time. */
+export type BinsReply = {
+  /** Where the first bin begins; it may be before the trace does. */
+  first_ns: number;
+  /** Length of a bin. */
+  bin_ns: number;
+  /** Number of bins. */
+  bins: number;
+};
+
 /** Who called functions. */
 export type CallersAsk = {
   /** An experiment. */
@@ -101,27 +102,7 @@ export type CallersAsk = {
   max_rows?: number | null;
 };
 
-/** The calls in a stretch of time, one by one. */
-export type CallsAsk = {
-  /** An experiment with a trace. */
-  item: string;
-  /** Which tracks. */
-  tracks?: Array<TrackRangeAsk>;
-  /** Where it begins. */
-  from_ns?: number;
-  /** Where it ends. */
-  to_ns?: number;
-  /** Calls at most: where there are more, none are given. */
-  max_calls?: number;
-  /** Shorter calls are counted and left out. */
-  shortest_ns?: number;
-};
-
-/**
- * Calls; table `calls`, ordered by track and start, what is around a call before it: `track`,
- * `context` (row of the table `contexts`), `depth` (1 for the outermost), `start_ns`, `end_ns` (not
- * cut at the window). For samples, a call is a run of samples with the same contexts above.
- */
+/** The reply to `calls`. */
 export type CallsReply = {
   /** Whether there were few enough. */
   is_complete: boolean;
@@ -129,6 +110,20 @@ export type CallsReply = {
   calls: number;
   /** How many of these are shorter than asked for, and left out. */
   shorter: number;
+};
+
+/** The calls in a stretch of time, one by one. For samples, a call is a run of samples with the same contexts above. */
+export type CallsRequest = {
+  /** Which tracks. */
+  tracks: Array<TrackSpan>;
+  /** Where it begins. */
+  from_ns: number;
+  /** Where it ends. */
+  to_ns: number;
+  /** Calls at most: where there are more, none are given. */
+  max_calls: number;
+  /** Shorter calls are counted and left out. */
+  shortest_ns?: number;
 };
 
 /** Forget an item. */
@@ -288,17 +283,13 @@ export type ComponentReply = {
   depends_on: Array<string>;
 };
 
-/** Two columns of `correlations` at each location. */
-export type CorrelationPointsAsk = {
-  /** The question that `first` and `second` come from. */
-  of?: CorrelationsAsk;
-  /** Name of a column, as the table `pairs` has it. */
-  first?: string;
-  /** Name of another one. */
-  second?: string;
-};
+/** What the costs that are correlated belong to. */
+export type CorrelationBy = "function" | "context";
 
-/** A scatter plot; table `points`: `location`, `label`, `first`, `second`. */
+/** Order of pairs. */
+export type CorrelationOrder = "significance" | "pearson" | "spearman";
+
+/** The reply to `correlation_points`. */
 export type CorrelationPointsReply = {
   /** Unit symbol of the first column; empty for counts and numbers of identity. */
   first_unit: string;
@@ -306,36 +297,40 @@ export type CorrelationPointsReply = {
   second_unit: string;
 };
 
-/** Which costs and numbers of identity rise and fall together over locations. */
-export type CorrelationsAsk = {
-  /** An experiment. */
-  item: string;
+/** Two columns of `correlations` at each location, as a scatter plot needs them. */
+export type CorrelationPointsRequest = {
+  /** The question that `first` and `second` come from. */
+  of?: CorrelationsRequest;
+  /** Name of a column, as the table `pairs` has it. */
+  first: string;
+  /** Name of another one. */
+  second: string;
+};
+
+/** The reply to `correlations`. */
+export type CorrelationsReply = {
+  /** Number of pairs that were looked at. */
+  tested: number;
+  /** Remarks. */
+  notes: Array<string>;
+};
+
+/** Which own costs of functions, whole costs and identities rise and fall together over locations. */
+export type CorrelationsRequest = {
   /** Metric expressions, or formulas after `=`; none for the metric that says most about time. */
   metrics?: Array<string>;
   /** A profile expression; null for all locations. */
   profiles?: string | null;
-  /**
-   * One column of each pair has such a name, which may be a glob: a metric, a kind of identity
-   * such as `rank`, or a function; none for all.
-   */
+  /** One column of each pair has such a name, which may be a glob: a metric (its whole cost), a kind of identity such as `rank`, or a function; none for all. */
   with?: Array<string>;
-  /** What columns are: `function` (default) or `context`. */
-  by?: string | null;
-  /** By what pairs are ranked: `significance` (default), `pearson` or `spearman`. */
-  order?: string | null;
-  /** Pairs at most; null for 200. */
-  top?: number | null;
-};
-
-/**
- * What varies together; table `pairs`, the strongest first: `first`, `second`, `locations`,
- * `pearson`, `pearson_p`, `spearman`, `spearman_p`.
- */
-export type CorrelationsReply = {
-  /** Number of pairs that were looked at. */
-  tested: number;
-  /** What a person should know. */
-  notes: Array<string>;
+  /** What the costs belong to. */
+  by?: CorrelationBy;
+  /** Contexts whose own cost is below this share of the whole are left out, in per cent. */
+  min_percent?: number;
+  /** By what pairs are ranked. */
+  order?: CorrelationOrder;
+  /** Pairs at most. */
+  top?: number;
 };
 
 /** What counts as cost, and over which locations. */
@@ -378,33 +373,17 @@ export type CostsAsk = {
   window?: string | null;
 };
 
-/** A counter over time. */
-export type CounterBinsAsk = {
-  /** An experiment with a trace of events. */
-  item: string;
+/** A counter over time; needs a trace of events. */
+export type CounterBinsRequest = {
   /** Position in the list of counters. */
-  counter?: number;
+  counter: number;
   /** Which tracks; null for all. */
-  tracks?: Array<TrackRangeAsk> | null;
+  tracks?: Array<TrackSpan> | null;
   /** Where it begins. */
-  from_ns?: number;
+  from_ns: number;
   /** Where it ends. */
-  to_ns?: number;
+  to_ns: number;
   /** Bins at most, as for a picture. */
-  bins?: number;
-};
-
-/**
- * A counter over time; table `values`, of each track that has values, for each bin in which one
- * came (and one for the value before the first bin, in bin 4294967295): `track`, `bin`, `min`,
- * `max`, `last`.
- */
-export type CounterBinsReply = {
-  /** Where the first bin begins; it may be before the trace does. */
-  first_ns: number;
-  /** Length of a bin. */
-  bin_ns: number;
-  /** Number of bins. */
   bins: number;
 };
 
@@ -416,27 +395,10 @@ export type CounterReply = {
   unit: string;
 };
 
-/** What the run time consists of, if nobody's waiting is counted. */
-export type CriticalPathAsk = {
-  /** An experiment with a trace of events. */
-  item: string;
-  /** A profile expression for the locations that the path runs through; null for all. */
-  profiles?: string | null;
-  /** What rows are: `function` (default), `group`, `context` or `track`. */
-  by?: string | null;
-  /** One row for each stretch of the path instead, in order of time. */
-  segments?: boolean;
-  /** Where it begins; null for the beginning. */
-  from_ns?: number | null;
-  /** Where it ends; null for the end. */
-  to_ns?: number | null;
-};
+/** What the rows of a critical path are. */
+export type CriticalPathBy = "function" | "group" | "context" | "track";
 
-/**
- * The critical path; table `rows`: `function`, `group`, `context` with `context_id`, or `location`;
- * `on_path_s`, `share_percent`, and except for locations `all_locations_s`. Of segments: `start_s`,
- * `length_s`, `location`, `context`, `context_percent`, `releases`.
- */
+/** The reply to `critical_path`. */
 export type CriticalPathReply = {
   /** How long the path is in the stretch of time, on all locations, in seconds. */
   length_s: number;
@@ -444,8 +406,24 @@ export type CriticalPathReply = {
   segments: number;
   /** Through how many locations. */
   locations: number;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
+};
+
+/** What the run time consists of, if nobody's waiting is counted; needs a trace of events. The path is that of the whole trace; locations and window say which part of it is shown. */
+export type CriticalPathRequest = {
+  /** What the rows are. */
+  by?: CriticalPathBy;
+  /** One row for each stretch of the path instead, in order of time. */
+  segments?: boolean;
+  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  profiles?: string | null;
+  /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
+  window?: string | null;
+  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends, in nanoseconds since the first record; null for the end. */
+  to_ns?: number | null;
 };
 
 /** Where curves of models go along. */
@@ -633,44 +611,41 @@ export type FileReply = {
   size_bytes: number;
 };
 
-/** Calls by name and duration. */
-export type FindAsk = {
-  /** An experiment with a trace. */
-  item: string;
-  /** Name of functions, as in context expressions: `MPI_*`, `/regular expression/`; null for all. */
-  name?: string | null;
-  /** Which tracks; null for all. */
-  tracks?: Array<TrackRangeAsk> | null;
-  /** They take at least so long. */
-  min_ns?: number | null;
-  /** They take at most so long. */
-  max_ns?: number | null;
-  /** Which come first. */
-  order?: FindOrderAsk;
-  /** Rows at most; 1,000 when null. */
-  max_rows?: number | null;
-  /** Where it begins; null for the beginning. */
-  from_ns?: number | null;
-  /** Where it ends; null for the end. */
-  to_ns?: number | null;
-};
-
 /** Which calls come first. */
-export type FindOrderAsk = "longest" | "first";
+export type FindOrder = "longest" | "first";
 
-/**
- * Calls that were found; table `rows`: `track`, `context` (row of the table `contexts`), `name`,
- * `start_ns`, `end_ns`, `duration_ns`; table `histogram` of all that have the name, whatever they
- * take: `from_ns` (durations up to twice that; 0 for no time), `calls`, `total_ns`; bins without
- * calls are left out.
- */
+/** The reply to `find`. */
 export type FindReply = {
   /** How many were found. */
   total: number;
   /** What they take together. */
   total_ns: number;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
+};
+
+/** Calls that begin in a stretch of time, by name and duration. */
+export type FindRequest = {
+  /** Name of functions: `MPI_Recv`, `MPI_*` or `/regular expression/`; null for all. */
+  name?: string | null;
+  /** Which tracks, of those of the locations; null for all. */
+  tracks?: Array<TrackSpan> | null;
+  /** They take at least so long, in nanoseconds. */
+  min_ns?: number | null;
+  /** They take at most so long, in nanoseconds. */
+  max_ns?: number | null;
+  /** Which come first. */
+  order?: FindOrder;
+  /** Rows at most. */
+  max_rows?: number;
+  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  profiles?: string | null;
+  /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
+  window?: string | null;
+  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends, in nanoseconds since the first record; null for the end. */
+  to_ns?: number | null;
 };
 
 /** Something that bounds the program. */
@@ -735,15 +710,18 @@ export type HistogramReply = {
   counts: Array<number>;
 };
 
-/** When threads and GPUs had nothing to do. */
-export type IdlenessAsk = {
-  /** An experiment. */
-  item: string;
-  /** A metric expression; null for the default. */
+/** When threads and GPUs had nothing to do, and what threads did while GPUs had nothing to do. */
+export type IdlenessRequest = {
+  /** A metric expression for times from profiles; null for the metric that says most about time. */
   metric?: string | null;
-  /** Instead, what threads did while the GPUs of their rank had nothing to do. */
+  /** Where the times of threads come from. */
+  source?: IdlenessSource;
+  /** Instead, what threads did while the GPUs of their rank had nothing to do, from traces. */
   blame?: boolean;
 };
+
+/** Where the times of threads come from. */
+export type IdlenessSource = "best" | "trace" | "profile";
 
 /** What is an experiment? */
 export type InfoAsk = {
@@ -871,33 +849,26 @@ export type ItemReply = {
   has_user_events: boolean;
 };
 
-/** The iterations of a program, found in its trace. */
-export type IterationsAsk = {
-  /** An experiment with a trace. */
-  item: string;
-  /** A profile expression for the locations; null for all. */
-  profiles?: string | null;
-  /** A context expression: iterations begin where one of these is entered; null to find them. */
-  marker?: string | null;
-  /** Id of the context whose times table `cells` has; null for all that computes. */
-  context?: number | null;
-  /** Where it begins; null for the beginning. */
-  from_ns?: number | null;
-  /** Where it ends; null for the end. */
-  to_ns?: number | null;
-};
+/** Which times on single locations in single iterations an answer has. */
+export type IterationCells = "map" | "all" | "none";
 
 /** The iterations that were found. */
 export type IterationsFoundReply = {
-  /** Which locations. */
+  /**
+   * Which locations: `GPU streams`, `GPUs` where some have several streams, `first threads` or
+   * `other threads`.
+   */
   group: string;
   /** What iterations begin with. */
   marker: string;
   /** Whether a person named it. */
   is_named: boolean;
-  /** Names of the locations; table `cells` has their places in this list. */
+  /** Names of the locations; a map has their places in this list. */
   locations: Array<string>;
-  /** Their tracks, as rows of the table `tracks` of `timeline`. */
+  /**
+   * Their tracks, as rows of the table `tracks` of `timeline`; of a GPU with several streams the
+   * first one.
+   */
   tracks: Array<number>;
   /** How many more of this kind do not have these iterations. */
   left_out: number;
@@ -905,9 +876,9 @@ export type IterationsFoundReply = {
   count: number;
   /** How many count in statistics. */
   whole: number;
-  /** How many at the beginning do not. */
+  /** How many at the beginning do not, because they are much longer or shorter. */
   warm_up: number;
-  /** How many at the end do not. */
+  /** How many at the end do not, because most of them is missing. */
   partial: number;
   /** Median length. */
   period_s: number;
@@ -921,7 +892,7 @@ export type IterationsFoundReply = {
   window_s: number;
   /** Whether iterations begin at about the same time everywhere. */
   is_aligned: boolean;
-  /** Share of the begins that no sample shows. */
+  /** Share of the begins that were not seen and taken from the neighbours. */
   guessed_percent: number;
   /** How far samples are apart; null where times are exact. */
   interval_s: number | null;
@@ -933,41 +904,54 @@ export type IterationsFoundReply = {
   joint_saving_s: number;
   /** Saved if only lasting differences were balanced. */
   lasting_saving_s: number;
-  /** Contexts with too few samples to be judged; they are not in `saving_s`. */
+  /** Contexts with too few samples to be judged by iteration; they are not in `saving_s`. */
   unresolved: number;
 };
 
 /** How the locations of one kind repeat. */
 export type IterationsGroupReply = {
-  /** `GPU streams`, `first threads` or `other threads`. */
+  /** `GPU streams`, `GPUs` where some have several streams, `first threads` or `other threads`. */
   group: string;
   /** How many of them are active. */
   locations: number;
   /** The best way; null when they do not repeat regularly. */
   best: RepetitionReply | null;
-  /** Other ways. */
+  /** Other ways, best first. */
   others: Array<RepetitionReply>;
   /** Why there is none. */
   why_not: string | null;
 };
 
-/**
- * Iterations. Table `contexts`: `context`, `does`, `share_percent`, `mean_s`, `max_s`,
- * `balance_ratio`, `across_percent`, `within_percent`, `saving_s`, `total_saving_s`,
- * `lasting_saving_s`, `resolved`, `slowest`, `call_path`, `context_id`. Table `iterations`:
- * `iteration`, `state`, `start_s`, `length_s`, `mean_s`, `max_s`, `balance_ratio`,
- * `imbalance_percent`, `saving_s`, `waiting_s`, `slowest`. Table `locations`: `location`,
- * `length_s`, `computing_s`, `communicating_s`, `waiting_s`, `variation_percent`, `slowest_in`.
- * Table `cells`, by location and iteration: `location`, `iteration`, `time_s`, `difference_s` from
- * the mean of the locations.
- */
+/** The reply to `iterations`. */
 export type IterationsReply = {
   /** What was found; null when there are no regular iterations. */
   found: IterationsFoundReply | null;
   /** By kind of location why, or why not. */
   groups: Array<IterationsGroupReply>;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
+};
+
+/** Repeated phases of a trace, how evenly each is spread, and what balancing them saves. */
+export type IterationsRequest = {
+  /** A context expression: iterations begin where one of these is entered; null to find them. */
+  marker?: string | null;
+  /** A context expression: only these, with what they call, count; null for all. */
+  contexts?: string | null;
+  /** Only these iterations count, such as `3` or `3-7`, counted from 0; null for all. */
+  chosen?: string | null;
+  /** What the table `cells` has. */
+  cells?: IterationCells;
+  /** Of a map: id of the context whose times it has; null for all that computes. */
+  context?: number | null;
+  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  profiles?: string | null;
+  /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
+  window?: string | null;
+  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends, in nanoseconds since the first record; null for the end. */
+  to_ns?: number | null;
 };
 
 /** A kind of identity, such as `rank`, and how many different ones there are. */
@@ -1004,87 +988,62 @@ export type LinesRequest = {
   path: string;
 };
 
-/** How many messages were sent when. */
-export type LinkBinsAsk = {
-  /** An experiment with a trace of events. */
-  item: string;
+/** How many messages or flows were sent when; needs a trace of events. A message of which only the receipt is known counts when it was received. */
+export type LinkBinsRequest = {
   /** Tracks of which the sender or the receiver is one; null for all. */
-  tracks?: Array<TrackRangeAsk> | null;
+  tracks?: Array<TrackSpan> | null;
   /** Where it begins. */
-  from_ns?: number;
+  from_ns: number;
   /** Where it ends. */
-  to_ns?: number;
+  to_ns: number;
   /** Bins at most, as for a picture. */
-  bins?: number;
+  bins: number;
   /** Flows (causes and effects) instead of messages. */
   flows?: boolean;
 };
 
-/** Messages over time; table `bins`: `messages` (sent in the bin), `bytes` (of these). */
-export type LinkBinsReply = {
-  /** Where the first bin begins; it may be before the trace does. */
-  first_ns: number;
-  /** Length of a bin. */
-  bin_ns: number;
-};
-
-/** Messages or flows that are under way in a stretch of time. */
-export type LinksAsk = {
-  /** An experiment with a trace of events. */
-  item: string;
+/** Messages or flows that are under way in a stretch of time, one by one; needs a trace of events. */
+export type LinksRequest = {
   /** Tracks of which the sender or the receiver is one; null for all. */
-  tracks?: Array<TrackRangeAsk> | null;
+  tracks?: Array<TrackSpan> | null;
   /** Where it begins. */
-  from_ns?: number;
+  from_ns: number;
   /** Where it ends. */
-  to_ns?: number;
+  to_ns: number;
   /** At most so many; of more, those that take longest. */
-  max_links?: number;
+  max_links: number;
   /** Flows (causes and effects) instead of messages. */
   flows?: boolean;
 };
 
-/**
- * Messages or flows; table `links`, in order of sending: `sender`, `receiver` (tracks; 4294967295
- * when not in the trace), `send_ns`, `receive_ns` (null where that side was not found), `bytes`,
- * `tag`, `communicator`.
- */
-export type LinksReply = {
-  /** How many there are. */
-  total: number;
-};
-
-/** What happened at one moment. */
-export type MarkersAsk = {
-  /** An experiment with a trace of events. */
-  item: string;
+/** What happened at moments of a stretch of time; needs a trace of events. */
+export type MarkersRequest = {
   /** Where it begins. */
-  from_ns?: number;
+  from_ns: number;
   /** Where it ends. */
-  to_ns?: number;
+  to_ns: number;
   /** At most so many; of more, the first. */
-  max_markers?: number;
+  max_markers: number;
 };
 
-/** Markers; table `markers` by time: `track`, `name`, `at_ns`. */
-export type MarkersReply = {
-  /** How many there are. */
-  total: number;
-};
+/** How messages are put together. */
+export type MessagesBy = "pair" | "message" | "size" | "tag" | "component" | "file";
 
-/** Messages put together. */
-export type MessagesAsk = {
-  /** An experiment with a trace of events. */
-  item: string;
+/** Messages that are under way in a stretch of time; needs a trace of events. */
+export type MessagesRequest = {
   /** Tracks of which the sender or the receiver is one; null for all. */
-  tracks?: Array<TrackRangeAsk> | null;
-  /** What rows are: `pair` (default), `message`, `size`, `tag`, `component` or `file`. */
-  by?: string | null;
-  /** Flows (causes and effects) instead of messages. */
+  tracks?: Array<TrackSpan> | null;
+  /** What the rows are. */
+  by?: MessagesBy;
+  /** Flows (causes and effects, such as starting a kernel and the kernel) instead of messages. */
   flows?: boolean;
-  /** Where it begins; null for the beginning. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  profiles?: string | null;
+  /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
+  window?: string | null;
+  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
   from_ns?: number | null;
-  /** Where it ends; null for the end. */
+  /** Where it ends, in nanoseconds since the first record; null for the end. */
   to_ns?: number | null;
 };
 
@@ -1198,39 +1157,39 @@ export type OpenReply = {
   excluded: Array<ExcludedReply>;
 };
 
-/** How a trace changes over time. */
-export type OverTimeAsk = {
-  /** An experiment with a trace. */
-  item: string;
-  /** A profile expression; null for all. */
-  profiles?: string | null;
-  /** What changes: `profile` (default), `imbalance`, `idle`, `lateness` or `overlap`. */
-  what?: string | null;
-  /** What rows of a profile are: `function` (default) or `group`. */
-  by?: string | null;
-  /** Bins at most; 200 when null. */
-  bins?: number | null;
-  /** Where it begins; null for the beginning. */
-  from_ns?: number | null;
-  /** Where it ends; null for the end. */
-  to_ns?: number | null;
-};
+/** What the rows of a time profile are. */
+export type OverTimeBy = "function" | "group";
 
-/**
- * How a trace changes over time; table `rows`, by bin: `start_s` and `end_s` after the first record,
- * and by what is asked: profile: `name`, `exclusive_s`, `share_percent`; idle: `location`,
- * `waiting_s`, `outside_s`, `idle_percent`; lateness: `function`, `calls`, `mean_s`, `longest_s`;
- * overlap: `location`, `under_way_s`, `computing_s`, `overlap_percent`; imbalance: `mean_s`, `max_s`,
- * `balance_ratio`, `imbalance_percent`, `saving_s`, `slowest`. Table `totals`: the same over all bins.
- */
+/** The reply to `over_time`. */
 export type OverTimeReply = {
   /** Length of a bin. */
   bin_ns: number;
   /** Number of bins. */
   bins: number;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
 };
+
+/** How a trace changes over time. The stretch of time grows to whole bins. */
+export type OverTimeRequest = {
+  /** What changes. */
+  what?: OverTimeWhat;
+  /** What rows of a profile are. */
+  by?: OverTimeBy;
+  /** Bins at most. They are 2^k ns long, so there may be half as many. */
+  bins?: number;
+  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  profiles?: string | null;
+  /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
+  window?: string | null;
+  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
+  from_ns?: number | null;
+  /** Where it ends, in nanoseconds since the first record; null for the end. */
+  to_ns?: number | null;
+};
+
+/** What changes over time. */
+export type OverTimeWhat = "profile" | "imbalance" | "idle" | "lateness" | "overlap";
 
 /** A parameter of an ensemble. */
 export type ParameterReply = {
@@ -1243,20 +1202,12 @@ export type ParameterReply = {
 };
 
 /** What was active at a moment. */
-export type PathAtAsk = {
-  /** An experiment with a trace. */
-  item: string;
+export type PathAtRequest = {
   /** The track. */
-  track?: number;
+  track: number;
   /** The moment. */
-  at_ns?: number;
+  at_ns: number;
 };
-
-/**
- * What was active at a moment; table `path` from the outermost: `context` (row of the table
- * `contexts`), `name`, `depth`, `start_ns`, `end_ns`. Empty where nothing ran.
- */
-export type PathAtReply = Record<symbol, never>;
 
 /** What is left out of trees. */
 export type PruneAsk = {
@@ -1392,6 +1343,14 @@ export type RepetitionReply = {
   explained_percent: number;
   /** How many contexts do. */
   contexts: number;
+  /** How likely anything in a program without iterations looks as regular. */
+  chance: number;
+  /**
+   * Whether only the order of contexts speaks for it, and distances differ: then
+   * `regular_percent` is the share of iterations that are alike in order, and `coverage_percent`
+   * the time of all iterations.
+   */
+  is_order: boolean;
 };
 
 /** What bounds the program. */
@@ -1577,25 +1536,7 @@ export type SpreadReply = {
   max: number;
 };
 
-/** What each location spends on what. */
-export type StacksAsk = {
-  /** An experiment. */
-  item: string;
-  /** A metric expression; null for the default. */
-  metric?: string | null;
-  /** A profile expression; null for all locations. */
-  profiles?: string | null;
-  /** What is stacked: `function` (default) or `group`. */
-  by?: string | null;
-  /** How many are told apart; the others are added up. 12 when null. */
-  top?: number | null;
-};
-
-/**
- * What each location spends on what; table `locations`: `location`, `label`, `total`, and one column
- * for each identity kind that there is; table `stack`, for each location all parts: `location` (row
- * of `locations`), `part`, `value`, exclusive costs.
- */
+/** The reply to `stacks`. */
 export type StacksReply = {
   /** Name of the metric. */
   metric: string;
@@ -1605,8 +1546,20 @@ export type StacksReply = {
   reason: string | null;
   /** Names of the parts, from the most expensive; the last is `(others)` where there are more. */
   parts: Array<string>;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
+};
+
+/** What each location spends on its most expensive functions or groups: exclusive costs. */
+export type StacksRequest = {
+  /** A metric expression; null for the metric that says most about time. */
+  metric?: string | null;
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+  /** What is stacked. */
+  by?: TimelineBy;
+  /** How many parts are told apart; the others are added up. */
+  top?: number;
 };
 
 /** How a cost is spread over members: locations, ranks or nodes. */
@@ -1637,17 +1590,22 @@ export type StatisticsReply = {
   saving: number;
 };
 
-/** Time and calls in a stretch of time. */
-export type StatsAsk = {
-  /** An experiment with a trace. */
-  item: string;
-  /** Which tracks; null for all. */
-  tracks?: Array<TrackRangeAsk> | null;
-  /** What rows are: `function` (default), `group` or `context`. */
-  by?: string | null;
-  /** Where it begins; null for the beginning. */
+/** What the rows of statistics are. */
+export type StatsBy = "function" | "group" | "context";
+
+/** Time and calls in a stretch of time, exactly: what is active at an edge counts with the part inside. */
+export type StatsRequest = {
+  /** Which tracks, of those of the locations; null for all. */
+  tracks?: Array<TrackSpan> | null;
+  /** What the rows are. */
+  by?: StatsBy;
+  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  profiles?: string | null;
+  /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
+  window?: string | null;
+  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
   from_ns?: number | null;
-  /** Where it ends; null for the end. */
+  /** Where it ends, in nanoseconds since the first record; null for the end. */
   to_ns?: number | null;
 };
 
@@ -1664,7 +1622,7 @@ export type TasksReply = {
   parallel_s: number;
   /** Seconds that no schedule on so many workers can beat. */
   bound_s: number;
-  /** How many times faster. */
+  /** How many times faster; 1 is as fast as one after the other. */
   speedup: number;
   /** How many workers. */
   workers: number;
@@ -1678,57 +1636,28 @@ export type TextFileAsk = {
   text?: string;
 };
 
-/** A picture: rows of tracks by bins of time. */
-export type TileAsk = {
-  /** An experiment with a trace. */
-  item: string;
+/** A picture of tracks over time: rows of tracks by bins of time. */
+export type TileRequest = {
   /** Rows of the picture; each adds its tracks up. */
-  rows?: Array<TrackRangeAsk>;
+  rows: Array<TrackSpan>;
   /** Where it begins. */
-  from_ns?: number;
+  from_ns: number;
   /** Where it ends. */
-  to_ns?: number;
+  to_ns: number;
   /** Bins at most; there are at least half as many, unless they would be shorter than 1 ns. */
-  bins?: number;
+  bins: number;
   /** What colours stand for. */
-  by?: TimelineByAsk;
+  by?: TimelineBy;
   /** Depth below which contexts count as the one above them, 1 for the outermost; null for none. */
   max_depth?: number | null;
   /** Functions or groups (as `by` says) that are left out. */
   hidden?: Array<number>;
 };
 
-/**
- * A picture; table `cells`, row after row of the picture, each with all bins: `key` (function or
- * group that has most of the time; 4294967295 where nothing ran), `dominant_ns` (time of it),
- * `busy_ns` (time of all that is not left out), `calls` (entered in the bin), `depth` (of the
- * deepest context). A cell has at most `bin_ns` times the tracks of its row.
- */
-export type TileReply = {
-  /** Where the first bin begins; it may be before the trace does. */
-  first_ns: number;
-  /** Length of a bin. */
-  bin_ns: number;
-  /** Number of bins. */
-  bins: number;
-};
+/** What colours and stacks stand for. */
+export type TimelineBy = "function" | "group";
 
-/** What there is to see in a trace. */
-export type TimelineAsk = {
-  /** An experiment with a trace. */
-  item: string;
-};
-
-/** What colours and rows of statistics stand for. */
-export type TimelineByAsk = "function" | "group";
-
-/**
- * What there is to see in a trace. Tables: `tracks` (`location`, `label`, `calls`, `component`: the
- * application's number or null, and one column for each identity kind that there is); `functions`
- * (`name`, `group`: a row of `groups`, `exclusive_ns`, `calls`, over everything); `groups` (`name`,
- * `exclusive_ns`, `calls`); `contexts` (`context_id`, `parent`: a row or 4294967295, `function`,
- * `depth`: 0 for the root), in depth-first order.
- */
+/** The reply to `timeline`. */
 export type TimelineReply = {
   /** Whether calls were recorded, or samples of what was active. */
   has_calls: boolean;
@@ -1744,6 +1673,10 @@ export type TimelineReply = {
   counters: Array<CounterReply>;
   /** The coupled applications; empty where there is one. */
   components: Array<ComponentReply>;
+};
+
+/** What there is to see in a trace. */
+export type TimelineRequest = {
 };
 
 /** Where nodes stand, and whether those of a group stand together. */
@@ -1783,6 +1716,12 @@ export type TopologyReply = {
   notes: Array<string>;
 };
 
+/** The reply of a question that gives some of what there is. */
+export type TotalReply = {
+  /** How many there are. */
+  total: number;
+};
+
 /** Samples. */
 export type TraceAsk = {
   /** An experiment. */
@@ -1796,11 +1735,11 @@ export type TraceAsk = {
 };
 
 /** Tracks that follow one another. */
-export type TrackRangeAsk = {
+export type TrackSpan = {
   /** The first. */
-  from?: number;
+  from: number;
   /** One past the last. */
-  to?: number;
+  to: number;
 };
 
 /**
@@ -1875,19 +1814,25 @@ export type ViewAsk = {
   trusted?: boolean;
 };
 
-/** Who waits for whom, and for how long. */
-export type WaitsAsk = {
-  /** An experiment with a trace of events. */
-  item: string;
-  /** A profile expression for those who wait; null for all. */
+/** What the rows of waits are. */
+export type WaitsBy = "function" | "context" | "track" | "pair";
+
+/** Kinds of waits. */
+export type WaitsKind = "late_sender" | "late_receiver" | "collective" | "late_launch" | "for_gpu";
+
+/** Who waits for whom, and for how long; needs a trace of events. */
+export type WaitsRequest = {
+  /** Which; null for all. */
+  kind?: WaitsKind | null;
+  /** What the rows are. */
+  by?: WaitsBy;
+  /** A profile expression, such as `rank(0-9)`; null for all locations. */
   profiles?: string | null;
-  /** `late_sender`, `late_receiver`, `collective`, `late_launch` or `for_gpu`; null for all. */
-  kind?: string | null;
-  /** What rows are: `function` (default), `context`, `track` or `pair`. */
-  by?: string | null;
-  /** Where it begins; null for the beginning. */
+  /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
+  window?: string | null;
+  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
   from_ns?: number | null;
-  /** Where it ends; null for the end. */
+  /** Where it ends, in nanoseconds since the first record; null for the end. */
   to_ns?: number | null;
 };
 
@@ -1928,53 +1873,10 @@ r" A source file with the costs of its lines; tables `lines` and `contexts`. */
   clusters: { request: ClustersAsk; reply: ClustersReply };
   /** Where nodes stand; table `nodes` and others. */
   topology: { request: TopologyAsk; reply: TopologyReply };
-  /** What rises and falls together over locations; table `pairs`. */
-  correlations: { request: CorrelationsAsk; reply: CorrelationsReply };
-  /** Two columns of `correlations` at each location; table `points`. */
-  correlation_points: { request: CorrelationPointsAsk; reply: CorrelationPointsReply };
-  /** When threads and GPUs had nothing to do; table `rows`. */
-  idleness: { request: IdlenessAsk; reply: NotesReply };
   /** Values as stored; table `rows`. */
   query: { request: QueryAsk; reply: NotesReply };
   /** Samples; table `rows`. */
   trace: { request: TraceAsk; reply: NotesReply };
-  /** doc =
-r" What there is to see in a trace; tables `tracks`, `functions`, `groups` and `contexts`. */
-  timeline: { request: TimelineAsk; reply: TimelineReply };
-  /** A picture of tracks over time; table `cells`. */
-  tile: { request: TileAsk; reply: TileReply };
-  /** Calls, one by one; table `calls`. */
-  calls: { request: CallsAsk; reply: CallsReply };
-  /** What was active at a moment; table `path`. */
-  path_at: { request: PathAtAsk; reply: PathAtReply };
-  /** Messages or flows, one by one; table `links`. */
-  links: { request: LinksAsk; reply: LinksReply };
-  /** Messages or flows over time; table `bins`. */
-  link_bins: { request: LinkBinsAsk; reply: LinkBinsReply };
-  /** Time and calls in a stretch of time; table `rows`. */
-  stats: { request: StatsAsk; reply: NotesReply };
-  /** Messages or flows put together; table `rows`. */
-  messages: { request: MessagesAsk; reply: NotesReply };
-  /** Calls by name and duration; tables `rows` and `histogram`. */
-  find: { request: FindAsk; reply: FindReply };
-  /** A counter over time; table `values`. */
-  counter_bins: { request: CounterBinsAsk; reply: CounterBinsReply };
-  /** Markers; table `markers`. */
-  markers: { request: MarkersAsk; reply: MarkersReply };
-  /** What could run in parallel; table `rows`. */
-  advise: { request: AdviseAsk; reply: AdviseReply };
-  /** Who waits for whom, and for how long; table `rows`. */
-  waits: { request: WaitsAsk; reply: NotesReply };
-  /** doc =
-r" What the run time consists of, if nobody's waiting is counted; table `rows`. */
-  critical_path: { request: CriticalPathAsk; reply: CriticalPathReply };
-  /** How a trace changes over time; tables `rows` and `totals`. */
-  over_time: { request: OverTimeAsk; reply: OverTimeReply };
-  /** doc =
-r" Repeated phases and how even they are; tables `contexts`, `locations`, `iterations`, `cells`. */
-  iterations: { request: IterationsAsk; reply: IterationsReply };
-  /** What each location spends on what; tables `locations` and `stack`. */
-  stacks: { request: StacksAsk; reply: StacksReply };
   /** doc =
 r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   scaling: { request: ScalingAsk; reply: ScalingReply };
@@ -2000,6 +1902,46 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   lanes: { request: LanesRequest & { item: string }; reply: LanesReply; tables: { rows: "lane" | "activation" | "kind" | "name" | "context_id" | "level" | "start_ns" | "length_ns" | "count" | "iterations"; } };
   /** Definitions, calls, loops and accesses on the lines of a source file. */
   lines: { request: LinesRequest & { item: string }; reply: NotesReply; tables: { rows: "line" | "what" | "name" | "times" | "context_id" | "reference"; } };
+  /** What there is to see in a trace. */
+  timeline: { request: TimelineRequest & { item: string }; reply: TimelineReply; tables: { tracks: "location" | "label" | "calls"; functions: "name" | "exclusive_ns" | "calls" | "group"; groups: "name" | "exclusive_ns" | "calls"; contexts: "context_id" | "parent" | "function" | "depth"; } };
+  /** A picture of tracks over time: rows of tracks by bins of time. */
+  tile: { request: TileRequest & { item: string }; reply: BinsReply; tables: { cells: "key" | "dominant_ns" | "busy_ns" | "calls" | "depth"; } };
+  /** The calls in a stretch of time, one by one. For samples, a call is a run of samples with the same contexts above. */
+  calls: { request: CallsRequest & { item: string }; reply: CallsReply; tables: { calls: "track" | "context" | "depth" | "start_ns" | "end_ns"; } };
+  /** What was active at a moment. */
+  path_at: { request: PathAtRequest & { item: string }; reply: NotesReply; tables: { path: "context" | "name" | "depth" | "start_ns" | "end_ns"; } };
+  /** Messages or flows that are under way in a stretch of time, one by one; needs a trace of events. */
+  links: { request: LinksRequest & { item: string }; reply: TotalReply; tables: { links: "sender" | "receiver" | "send_ns" | "receive_ns" | "bytes" | "tag" | "communicator"; } };
+  /** How many messages or flows were sent when; needs a trace of events. A message of which only the receipt is known counts when it was received. */
+  link_bins: { request: LinkBinsRequest & { item: string }; reply: BinsReply; tables: { bins: "messages" | "bytes"; } };
+  /** A counter over time; needs a trace of events. */
+  counter_bins: { request: CounterBinsRequest & { item: string }; reply: BinsReply; tables: { values: "track" | "bin" | "min" | "max" | "last"; } };
+  /** What happened at moments of a stretch of time; needs a trace of events. */
+  markers: { request: MarkersRequest & { item: string }; reply: TotalReply; tables: { markers: "track" | "name" | "at_ns"; } };
+  /** What each location spends on its most expensive functions or groups: exclusive costs. */
+  stacks: { request: StacksRequest & { item: string }; reply: StacksReply; tables: { locations: "location" | "label" | "total"; stack: "location" | "part" | "value"; } };
+  /** Time and calls in a stretch of time, exactly: what is active at an edge counts with the part inside. */
+  stats: { request: StatsRequest & { item: string }; reply: NotesReply; tables: { rows: "name" | "group" | "calls" | "exclusive_s" | "inclusive_s" | "share_percent"; } };
+  /** Messages that are under way in a stretch of time; needs a trace of events. */
+  messages: { request: MessagesRequest & { item: string }; reply: NotesReply; tables: { rows: "from_bytes" | "tag" | "file" | "sender" | "receiver" | "kind" | "messages" | "bytes" | "mean_s" | "longest_s" | "unmatched" | "backwards" | "send_ns" | "receive_ns" | "communicator"; } };
+  /** Calls that begin in a stretch of time, by name and duration. */
+  find: { request: FindRequest & { item: string }; reply: FindReply; tables: { rows: "track" | "location" | "context" | "context_id" | "name" | "start_ns" | "end_ns" | "duration_ns"; histogram: "from_ns" | "calls" | "total_ns"; } };
+  /** Who waits for whom, and for how long; needs a trace of events. */
+  waits: { request: WaitsRequest & { item: string }; reply: NotesReply; tables: { rows: "kind" | "function" | "context" | "context_id" | "location" | "waits_for" | "waits" | "waiting_s" | "share_percent" | "longest_s" | "in_calls_s"; } };
+  /** What the run time consists of, if nobody's waiting is counted; needs a trace of events. The path is that of the whole trace; locations and window say which part of it is shown. */
+  critical_path: { request: CriticalPathRequest & { item: string }; reply: CriticalPathReply; tables: { rows: "function" | "group" | "context" | "location" | "on_path_s" | "share_percent" | "all_locations_s" | "context_id" | "start_s" | "length_s" | "context_percent" | "releases"; } };
+  /** How a trace changes over time. The stretch of time grows to whole bins. */
+  over_time: { request: OverTimeRequest & { item: string }; reply: OverTimeReply; tables: { rows: "start_s" | "end_s" | "name" | "exclusive_s" | "share_percent" | "location" | "waiting_s" | "outside_s" | "idle_percent" | "function" | "calls" | "mean_s" | "longest_s" | "latest" | "messages" | "under_way_s" | "computing_s" | "overlap_percent" | "max_s" | "saving_s" | "balance_ratio" | "imbalance_percent" | "slowest"; totals: "start_s" | "end_s" | "name" | "exclusive_s" | "share_percent" | "location" | "waiting_s" | "outside_s" | "idle_percent" | "function" | "calls" | "mean_s" | "longest_s" | "latest" | "messages" | "under_way_s" | "computing_s" | "overlap_percent" | "max_s" | "saving_s" | "balance_ratio" | "imbalance_percent" | "slowest"; } };
+  /** Repeated phases of a trace, how evenly each is spread, and what balancing them saves. */
+  iterations: { request: IterationsRequest & { item: string }; reply: IterationsReply; tables: { contexts: "context" | "does" | "share_percent" | "mean_s" | "max_s" | "balance_ratio" | "across_percent" | "within_percent" | "saving_s" | "total_saving_s" | "lasting_saving_s" | "resolved" | "slowest" | "call_path" | "context_id"; locations: "location" | "length_s" | "computing_s" | "communicating_s" | "waiting_s" | "variation_percent" | "slowest_in"; iterations: "iteration" | "state" | "start_s" | "length_s" | "mean_s" | "max_s" | "balance_ratio" | "imbalance_percent" | "saving_s" | "waiting_s" | "slowest"; cells: "location" | "iteration" | "time_s" | "difference_s" | "context" | "context_id"; } };
+  /** When threads and GPUs had nothing to do, and what threads did while GPUs had nothing to do. */
+  idleness: { request: IdlenessRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "location" | "whole" | "working" | "idle" | "idle_percent" | "not_running" | "openmp_idle" | "openmp_wait" | "mpi" | "other_wait" | "kind" | "group" | "streams" | "trace_span" | "trace_active" | "trace_idle" | "trace_idle_percent" | "thread_time" | "operation_time" | "profile_idle" | "idle_with_calls" | "context_id" | "call_path"; } };
+  /** Which own costs of functions, whole costs and identities rise and fall together over locations. */
+  correlations: { request: CorrelationsRequest & { item: string }; reply: CorrelationsReply; tables: { pairs: "first" | "second" | "locations" | "pearson" | "pearson_p" | "spearman" | "spearman_p"; } };
+  /** Two columns of `correlations` at each location, as a scatter plot needs them. */
+  correlation_points: { request: CorrelationPointsRequest & { item: string }; reply: CorrelationPointsReply; tables: { points: "location" | "label" | "first" | "second"; } };
+  /** What of a run could have been executed in parallel; needs every call, iteration and access. */
+  advise: { request: AdviseRequest & { item: string }; reply: AdviseReply; tables: { rows: "verdict" | "loop" | "context_id" | "because" | "work_s" | "share_percent" | "saving_s" | "executions" | "iterations" | "most_iterations" | "reference" | "storage" | "effect" | "written_at" | "read_at" | "earlier" | "later" | "references" | "compared" | "below" | "dependence" | "earlier_at" | "later_at" | "pairs" | "context" | "kind" | "times" | "span_s" | "parallelism" | "worker" | "number" | "task" | "start_s" | "end_s" | "takes_s" | "waits_for" | "first_at" | "first_access" | "first_thread" | "second_at" | "second_access" | "second_thread"; } };
 }
 
 /** A request as it travels. */

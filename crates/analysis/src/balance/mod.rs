@@ -19,7 +19,6 @@ mod histogram;
 mod members;
 pub(crate) mod read;
 mod streams;
-mod table;
 
 use std::collections::HashMap;
 

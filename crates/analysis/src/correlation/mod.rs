@@ -7,7 +7,7 @@
 //! and Hochberg). A correlation is no cause.
 
 use parallax_base::Control;
-use parallax_engine::{Column, EngineError, Table};
+use parallax_engine::EngineError;
 
 use crate::math::{Correlation, CorrelationTests, Sample, benjamini_hochberg};
 
@@ -174,36 +174,4 @@ pub fn correlate(
     });
     pairs.truncate(top);
     Ok(Correlations { columns, pairs, num_tested })
-}
-
-impl Correlations {
-    /// One row for each pair.
-    #[must_use]
-    pub fn table(&self) -> Table {
-        let pairs = &self.pairs;
-        let name = |at: usize| self.columns.get(at).map(LocationColumn::name).unwrap_or_default();
-        let numbers = |of: fn(&CorrelatedPair) -> f64| pairs.iter().map(of).collect::<Vec<_>>();
-        Table::new(vec![
-            Column::strings("first", "One column.", pairs.iter().map(|pair| name(pair.a))),
-            Column::strings("second", "The other one.", pairs.iter().map(|pair| name(pair.b))),
-            Column::u64s(
-                "locations",
-                "",
-                "Locations with both.",
-                pairs.iter().map(|pair| pair.pearson.count as u64).collect(),
-            ),
-            Column::f64s("pearson", "", "How near to a line, from -1 to 1.", {
-                numbers(|pair| pair.pearson.coefficient)
-            }),
-            Column::f64s("pearson_p", "", "Probability by chance, for all pairs.", {
-                numbers(|pair| pair.pearson_adjusted)
-            }),
-            Column::f64s("spearman", "", "How near to one order, from -1 to 1.", {
-                numbers(|pair| pair.spearman.coefficient)
-            }),
-            Column::f64s("spearman_p", "", "Probability by chance, for all pairs.", {
-                numbers(|pair| pair.spearman_adjusted)
-            }),
-        ])
-    }
 }

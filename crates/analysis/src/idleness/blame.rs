@@ -91,53 +91,6 @@ impl GpuBlame {
         self.ranks.iter().map(|rank| u128::from(rank.nobody_nanos)).sum()
     }
 
-    /// A line per call with blame and one for nobody, without a context; the largest first. `path` gives the text of a call path.
-    #[must_use]
-    pub fn calls_table(&self, tree: &ContextTree, path: impl Fn(ContextIdx) -> String) -> Table {
-        let (idle, nobody) = (self.idle_nanos(), self.nobody_nanos());
-        let row = |r: &ContextBlame| (Some(r.context), r.exclusive_nanos, r.inclusive_nanos);
-        let mut rows: Vec<_> = self.calls.iter().map(row).collect();
-        if nobody > 0 {
-            let at = rows.partition_point(|row| row.1 >= nobody);
-            rows.insert(at, (None, nobody, nobody));
-        }
-        let seconds = |nanos: u128| nanos as f64 / 1e9;
-        let id = |context| u64::from(tree.source_id(context));
-        let text = |context: Option<_>| context.map_or_else(|| NOBODY.to_owned(), &path);
-        Table::new(vec![
-            Column::f64s(
-                "idle_percent",
-                "%",
-                "Share of the time in which GPUs are idle.",
-                rows.iter().map(|row| percent(row.1 as f64, idle as f64)).collect(),
-            ),
-            Column::f64s(
-                "idle",
-                "s",
-                "Time in which no GPU work of the rank was active and this was, shared among the \
-                 threads that were active; without what is called from here.",
-                rows.iter().map(|row| seconds(row.1)).collect(),
-            ),
-            Column::f64s(
-                "idle_with_calls",
-                "s",
-                "The same with what is called from here.",
-                rows.iter().map(|row| seconds(row.2)).collect(),
-            ),
-            Column::optional_u64s(
-                "context_id",
-                "",
-                "Id of it in the database; nothing where no thread was active.",
-                rows.iter().map(|row| row.0.map(id)),
-            ),
-            Column::strings(
-                "call_path",
-                "The call path, outermost first.",
-                rows.iter().map(|row| text(row.0)),
-            ),
-        ])
-    }
-
     /// A line per rank with GPUs.
     #[must_use]
     pub fn ranks_table(&self, path: impl Fn(ContextIdx) -> String) -> Table {

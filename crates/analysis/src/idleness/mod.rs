@@ -18,7 +18,6 @@ mod blame;
 mod cpu;
 mod gpu;
 pub(crate) mod groups;
-mod table;
 mod work;
 
 use parallax_base::{Control, LocationIdx, MetricIdx, Unit};

@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 
-use clap::{Args, ValueEnum};
-use parallax_service::{AdviseAnswer, AdviseBy, AdviseRequest, Answer, Table};
+use clap::Args;
+use parallax_protocol::{AdviseBy, AdviseReply, AdviseRequest, Answer, AnswerTable as _, Table};
+use parallax_service::Answers as _;
 use parallax_wire::{Cell, Cells};
 
 use super::Context;
 use crate::args::Database;
+use crate::choice::names;
 use crate::text::{Role, Show, Style, TextTable, count, printable, quantity, wrapped};
 
 const EXAMPLES: &str = "\
@@ -30,79 +32,53 @@ pub(crate) struct AdviseArgs {
     #[arg(long, short, value_name = "CONTEXTS", alias = "contexts")]
     context: Option<String>,
     /// How many workers tasks are put on.
-    #[arg(long, short, value_name = "K", default_value_t = AdviseRequest::WORKERS, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, short, value_name = "K", default_value_t = AdviseRequest::default().workers, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     workers: u32,
     /// What the rows are.
-    #[arg(long, value_enum, default_value = "loop")]
-    by: By,
-}
-
-/// Rows of `advise`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum By {
-    /// Loops: whether iterations depend on each other, and what to change.
-    Loop,
-    /// What iterations of loops share and write, and where.
-    Reference,
-    /// Calls side by side that depend on each other, and through what.
-    Pair,
-    /// Work, span and parallelism of calls and loops.
-    Context,
-    /// Calls side by side on workers, the longest first, where that saves most.
-    Task,
-    /// Accesses of several threads that nothing orders.
-    Race,
+    #[arg(long, value_parser = names::<AdviseBy>(), default_value_t)]
+    by: AdviseBy,
 }
 
 pub(super) fn advise(context: &Context, arguments: AdviseArgs) -> anyhow::Result<()> {
     let opened = context.open(&arguments.database)?;
-    let request = AdviseRequest {
-        contexts: arguments.context,
-        workers: arguments.workers,
-        by: match arguments.by {
-            By::Loop => AdviseBy::Loop,
-            By::Reference => AdviseBy::Reference,
-            By::Pair => AdviseBy::Pair,
-            By::Context => AdviseBy::Context,
-            By::Task => AdviseBy::Task,
-            By::Race => AdviseBy::Race,
-        },
-    };
-    let Answer { value: answer, notes } = opened.advise(&request, &context.control)?;
-    context.output.emit_with(&answer.table, |style, out| {
-        let title = title(&answer, arguments.by, style);
-        match arguments.by {
-            By::Loop => loops(&answer.table, &title, style, out),
-            by => table(&answer.table, by, title, style, out),
+    let AdviseArgs { context: contexts, workers, by, .. } = arguments;
+    let request = AdviseRequest { contexts, workers, by };
+    let Answer { reply, tables, .. } = opened.answer(&request, &context.control)?;
+    let rows = tables.rows.into_answer_table("");
+    context.output.emit_with(&rows, |style, out| {
+        let title = title(&reply, by, style);
+        match by {
+            AdviseBy::Loop => loops(&rows, &title, style, out),
+            by => table(&rows, by, title, style, out),
         }
     })?;
-    context.finish(&opened, &notes);
+    context.finish(&opened, &reply.notes);
     Ok(())
 }
 
-fn title(answer: &AdviseAnswer, by: By, style: &Style) -> String {
+fn title(answer: &AdviseReply, by: AdviseBy, style: &Style) -> String {
     let run = format!(
         "work {}, span {}, parallelism {:.2}",
-        quantity(answer.work_seconds, "s", style),
-        quantity(answer.span_seconds, "s", style),
+        quantity(answer.work_s, "s", style),
+        quantity(answer.span_s, "s", style),
         answer.parallelism
     );
     match (by, &answer.tasks) {
-        (By::Loop, _) => format!("Loops, most work first ({run})"),
-        (By::Reference, _) => "What iterations share and write".to_owned(),
-        (By::Pair, _) => "Calls side by side that depend on each other".to_owned(),
-        (By::Context, _) => format!("The run: {run}"),
-        (By::Task, Some(tasks)) => format!(
+        (AdviseBy::Loop, _) => format!("Loops, most work first ({run})"),
+        (AdviseBy::Reference, _) => "What iterations share and write".to_owned(),
+        (AdviseBy::Pair, _) => "Calls side by side that depend on each other".to_owned(),
+        (AdviseBy::Context, _) => format!("The run: {run}"),
+        (AdviseBy::Task, Some(tasks)) => format!(
             "Tasks of {} on {} workers: {} instead of {}, {:.2} times as fast (at best {})",
             tasks.parent,
             count(u64::from(tasks.workers)),
-            quantity(tasks.parallel_seconds, "s", style),
-            quantity(tasks.serial_seconds, "s", style),
+            quantity(tasks.parallel_s, "s", style),
+            quantity(tasks.serial_s, "s", style),
             tasks.speedup,
-            quantity(tasks.bound_seconds, "s", style),
+            quantity(tasks.bound_s, "s", style),
         ),
-        (By::Task, None) => "Tasks".to_owned(),
-        (By::Race, _) => "Accesses of several threads that nothing orders".to_owned(),
+        (AdviseBy::Task, None) => "Tasks".to_owned(),
+        (AdviseBy::Race, _) => "Accesses of several threads that nothing orders".to_owned(),
     }
 }
 
@@ -170,19 +146,19 @@ const INDENT: &str = "         ";
 
 fn table(
     table: &Table,
-    by: By,
+    by: AdviseBy,
     title: String,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let is_narrow = style.width < WIDE;
     let left_out: &[&str] = match by {
-        By::Reference if is_narrow => {
+        AdviseBy::Reference if is_narrow => {
             &["loop", "storage", "references", "compared", "earlier", "later"]
         }
-        By::Pair if is_narrow => &["below", "pairs"],
-        By::Context if is_narrow => &["kind", "share_percent"],
-        By::Race if is_narrow => &["storage", "first_thread", "second_thread"],
+        AdviseBy::Pair if is_narrow => &["below", "pairs"],
+        AdviseBy::Context if is_narrow => &["kind", "share_percent"],
+        AdviseBy::Race if is_narrow => &["storage", "first_thread", "second_thread"],
         _ => &[],
     };
     let names = table.columns.iter().map(|column| column.name.as_str());
@@ -217,7 +193,7 @@ const WIDE: usize = 120;
 
 #[cfg(test)]
 mod tests {
-    use parallax_service::Column;
+    use parallax_protocol::Column;
 
     use super::*;
 

@@ -1,10 +1,11 @@
 //! `balance` and `idleness`.
 
+use parallax_protocol::{BalanceRequest, IdlenessSource, TypedTable as _};
 use parallax_service::analysis::idleness::{CpuIdleness, CpuTimes, GpuBlame, SourceChoice};
-use parallax_service::{Answer, BalanceAnswer, BalanceRequest, Column, Table};
+use parallax_service::{Answer, BalanceAnswer, Column, Table, gpu_table, thread_table};
 
 use super::Context;
-use crate::args::{BalanceArgs, Database, Source};
+use crate::args::{BalanceArgs, Database};
 use crate::text::{Show, Style, TextTable, count, quantity, sparkline, width_of};
 
 pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Result<()> {
@@ -14,14 +15,15 @@ pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Resu
         profiles: arguments.cost.profiles,
         contexts: arguments.contexts,
         is_exclusive: arguments.exclusive,
-        by: arguments.per.choice(),
+        by: arguments.per,
         by_context: arguments.by_context,
         stored_only: arguments.stored_only,
-        num_slowest: arguments.slowest,
+        slowest: arguments.slowest,
     };
     let Answer { value: answer, mut notes } = opened.balance(&request, &context.control)?;
     notes.extend(answer.reason.iter().filter(|r| !r.ends_with("measures time")).cloned());
-    let table = answer.balance.to_table(opened.session());
+    let table = opened.balance_table(&answer.balance);
+    let table = table.into_table_in(&answer.balance.unit.to_string());
     context.output.emit_with(&table, |style, out| {
         let shown = balance_text(&answer, style);
         TextTable::new(&shown)
@@ -100,20 +102,20 @@ fn balance_text(answer: &BalanceAnswer, style: &Style) -> Table {
 pub(super) fn idleness(
     context: &Context,
     database: &Database,
-    source: Source,
+    source: IdlenessSource,
     metric: Option<&str>,
 ) -> anyhow::Result<()> {
     let opened = context.open(database)?;
     let source = match source {
-        Source::Best => SourceChoice::Best,
-        Source::Trace => SourceChoice::Trace,
-        Source::Profile => SourceChoice::Profile,
+        IdlenessSource::Best => SourceChoice::Best,
+        IdlenessSource::Trace => SourceChoice::Trace,
+        IdlenessSource::Profile => SourceChoice::Profile,
     };
     let answer = opened.idleness(metric, source, &context.control)?;
-    let gpu = answer.gpu_table();
+    let gpu = gpu_table(&answer).into_table();
     let table = match &answer.cpu {
-        Some(cpu) => cpu.to_table(),
-        None => answer.gpu_table(),
+        Some(cpu) => thread_table(cpu).into_table_in(&cpu.unit.to_string()),
+        None => gpu.clone(),
     };
     context.output.emit_with(&table, |style, out| {
         if !answer.gpu.is_empty() {
@@ -145,16 +147,23 @@ pub(super) fn idleness(
 pub(super) fn blame(context: &Context, database: &Database) -> anyhow::Result<()> {
     let opened = context.open(database)?;
     let Answer { value: blame, notes } = opened.gpu_blame(&context.control)?;
-    let table = blame.calls_table(opened.session().tree(), |context| opened.call_path(context));
+    let calls = opened.blame_table(&blame);
+    let table = calls.clone().into_table();
     context.output.emit_with(&table, |style, out| {
         if blame.ranks.is_empty() {
             return writeln!(out, "No streams of GPUs.");
         }
         let is_narrow = style.width < NARROW;
         let room = style.width.saturating_sub(if is_narrow { NUMBERS } else { WIDE_NUMBERS });
-        let mut calls = blame.calls_table(opened.session().tree(), |context| {
-            end_of_path(&opened.short_call_path(context), room, style)
-        });
+        let mut calls = calls.clone();
+        for (path, &id) in calls.call_path.iter_mut().zip(&calls.context_id) {
+            let id = id.and_then(|id| u32::try_from(id).ok());
+            let context = id.and_then(|id| opened.session().tree().by_source_id(id));
+            if let Some(context) = context {
+                *path = end_of_path(&opened.short_call_path(context), room, style);
+            }
+        }
+        let mut calls = calls.into_table();
         calls.columns.retain(|column| {
             column.name != "context_id" && !(is_narrow && column.name == "idle_with_calls")
         });

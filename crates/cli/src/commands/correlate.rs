@@ -1,11 +1,12 @@
 //! `correlate`: which costs rise and fall together over locations.
 
-use clap::{Args, ValueEnum};
-use parallax_service::analysis::correlation::CorrelationOrder;
-use parallax_service::{Answer, CorrelationRequest};
+use clap::Args;
+use parallax_protocol::{CorrelationBy, CorrelationOrder, CorrelationsRequest, TypedTable as _};
+use parallax_service::Answers as _;
 
 use super::Context;
 use crate::args::Database;
+use crate::choice::names;
 use crate::text::TextTable;
 
 const EXAMPLES: &str = "\
@@ -19,7 +20,7 @@ Examples:
 A correlation is no cause: it says where to look.";
 
 /// Pairs that are shown unless told otherwise.
-const PAIRS: usize = 20;
+const PAIRS: u32 = 20;
 
 /// What `correlate` looks at.
 #[derive(Debug, Args)]
@@ -41,46 +42,30 @@ pub(crate) struct CorrelateArgs {
     #[arg(long)]
     by_context: bool,
     /// Leave out contexts whose own cost is below this share of the whole.
-    #[arg(long, value_name = "PERCENT", default_value_t = 1.0)]
+    #[arg(long, value_name = "PERCENT", default_value_t = CorrelationsRequest::default().min_percent)]
     min_share: f64,
     /// By what pairs are ranked.
-    #[arg(long, value_enum, default_value = "significance")]
-    sort: Order,
-}
-
-/// Order of pairs.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Order {
-    /// The least likely to be chance first.
-    Significance,
-    /// The nearest to a line first.
-    Pearson,
-    /// The nearest to one order first.
-    Spearman,
+    #[arg(long, value_parser = names::<CorrelationOrder>(), default_value_t)]
+    sort: CorrelationOrder,
 }
 
 pub(super) fn correlate(context: &Context, arguments: CorrelateArgs) -> anyhow::Result<()> {
     let opened = context.open(&arguments.database)?;
-    let request = CorrelationRequest {
+    let request = CorrelationsRequest {
         metrics: arguments.metric,
         profiles: arguments.profiles,
         with: arguments.with,
-        by_context: arguments.by_context,
+        by: if arguments.by_context { CorrelationBy::Context } else { CorrelationBy::Function },
         min_percent: arguments.min_share,
-        order: match arguments.sort {
-            Order::Significance => CorrelationOrder::Significance,
-            Order::Pearson => CorrelationOrder::Pearson,
-            Order::Spearman => CorrelationOrder::Spearman,
-        },
+        order: arguments.sort,
         // Rows that are ordered otherwise are chosen from all pairs.
         top: match (&context.output.top.by, context.output.top.most) {
-            (Some(_), _) => usize::MAX,
-            (None, most) => most.unwrap_or(PAIRS),
+            (Some(_), _) => u32::MAX,
+            (None, most) => most.map_or(PAIRS, |most| u32::try_from(most).unwrap_or(u32::MAX)),
         },
-        ..CorrelationRequest::default()
     };
-    let Answer { value: found, notes } = opened.correlate(&request, &context.control)?;
-    let table = found.table();
+    let answer = opened.answer(&request, &context.control)?;
+    let table = answer.tables.pairs.into_table();
     context.output.emit_with(&table, |style, out| {
         if table.num_rows() == 0 {
             return writeln!(out, "Nothing varies together over locations.");
@@ -100,6 +85,6 @@ pub(super) fn correlate(context: &Context, arguments: CorrelateArgs) -> anyhow::
             .head("spearman_p", "p")
             .write(style, out)
     })?;
-    context.finish(&opened, &notes);
+    context.finish(&opened, &answer.reply.notes);
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! `distribution`.
 
-use parallax_service::{Answer, Column, CostScope, DistributionAnswer, DistributionRequest, Table};
-use parallax_wire::{Cell, Cells};
+use parallax_protocol::{
+    Answer, Column, DistributionReply, DistributionRequest, MemberTable, Table, TypedTable as _,
+};
+use parallax_service::Spread;
+use parallax_service::analysis::balance::Distribution;
 
 use super::Context;
 use crate::args::DistributionArgs;
@@ -21,38 +24,41 @@ pub(super) fn distribution(context: &Context, arguments: DistributionArgs) -> an
             found.value
         }
     };
-    let scope = if arguments.exclusive { CostScope::Exclusive } else { CostScope::Inclusive };
     let request = DistributionRequest {
         context_id,
         metric: arguments.cost.metric,
-        scope,
         profiles: arguments.cost.profiles,
-        by: arguments.per.choice(),
+        is_exclusive: arguments.exclusive,
+        by: arguments.per,
+        bins: None,
     };
-    let Answer { value: answer, notes: more } = opened.distribution(&request, &context.control)?;
-    notes.extend(more);
-    notes.extend(answer.reason.iter().filter(|r| !r.ends_with("measures time")).cloned());
-    context.output.emit_with(&answer.table, |style, out| {
-        facts(&answer, scope, style).write(style, out)?;
+    let Spread { answer, statistics } = opened.distribution(&request, &context.control)?;
+    let Answer { reply, tables, unit } = answer;
+    notes.extend(reply.notes.iter().cloned());
+    notes.extend(reply.reason.iter().filter(|r| !r.ends_with("measures time")).cloned());
+    let table = tables.rows.clone().into_table_in(&unit);
+    context.output.emit_with(&table, |style, out| {
+        facts(&reply, statistics.as_ref(), arguments.exclusive, style).write(style, out)?;
         writeln!(out)?;
-        let shown = largest_first(&answer)?;
+        let shown = largest_first(&reply, &tables.rows);
         TextTable::new(&shown).show("value", Show::Quantity).write(style, out)
     })?;
     context.finish(&opened, &notes);
     Ok(())
 }
 
-fn facts(answer: &DistributionAnswer, scope: CostScope, style: &Style) -> KeyValues {
-    let unit = answer.unit.to_string();
-    let amount = |value: f64| quantity(value, &unit, style);
-    let scope = match scope {
-        CostScope::Inclusive => "inclusive",
-        CostScope::Exclusive => "exclusive",
-    };
+fn facts(
+    answer: &DistributionReply,
+    statistics: Option<&Distribution>,
+    is_exclusive: bool,
+    style: &Style,
+) -> KeyValues {
+    let amount = |value: f64| quantity(value, &answer.unit, style);
+    let scope = if is_exclusive { "exclusive" } else { "inclusive" };
     let facts = KeyValues::new()
         .section(answer.context.clone())
         .pair("metric", format!("{}, {scope}", answer.metric));
-    let Some(found) = &answer.statistics else {
+    let Some(found) = statistics else {
         return facts.pair(format!("{}s", answer.member), "none with a value");
     };
     let ratio = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
@@ -77,22 +83,13 @@ fn facts(answer: &DistributionAnswer, scope: CostScope, style: &Style) -> KeyVal
 }
 
 /// Members and values as a person compares them.
-fn largest_first(answer: &DistributionAnswer) -> std::io::Result<Table> {
-    let column = |name: &str| answer.table.column(name).map(Cells::of).transpose();
-    let (Some(labels), Some(values)) = (column("label")?, column("value")?) else {
-        return Ok(answer.table.clone());
-    };
-    let mut rows: Vec<(&str, Option<f64>)> = (0..values.len())
-        .map(|row| match labels.get(row) {
-            Cell::Text(label) => (label, values.get(row).as_f64()),
-            _ => ("", None),
-        })
-        .collect();
+fn largest_first(reply: &DistributionReply, members: &MemberTable) -> Table {
+    let values = members.value.0.iter().map(|value| (!value.is_nan()).then_some(*value));
+    let mut rows: Vec<(&String, Option<f64>)> = members.label.iter().zip(values).collect();
     let order = |value: Option<f64>| value.unwrap_or(f64::NEG_INFINITY);
     rows.sort_by(|a, b| order(b.1).total_cmp(&order(a.1)));
-    let unit = answer.unit.to_string();
-    Ok(Table::new(vec![
-        Column::optional_f64s("value", &unit, "", rows.iter().map(|row| row.1).collect()),
-        Column::strings(answer.member, "", rows.iter().map(|row| row.0)),
-    ]))
+    Table::new(vec![
+        Column::optional_f64s("value", &reply.unit, "", rows.iter().map(|row| row.1).collect()),
+        Column::strings(reply.member, "", rows.iter().map(|row| row.0)),
+    ])
 }

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
-use parallax_service::{
-    Answer, FoundIterations, GroupEvidence, IterationsAnswer, IterationsBy, IterationsRequest,
-    RepetitionEvidence, Table, parse_iterations,
+use parallax_protocol::{
+    Answer, AnswerTable as _, IterationCells, IterationsFoundReply, IterationsGroupReply,
+    IterationsReply, IterationsRequest, RepetitionReply, Table, TracePart, TypedTable as _,
 };
+use parallax_service::Answers as _;
 
 use super::Context;
 use crate::args::Database;
@@ -55,25 +56,29 @@ pub(crate) enum By {
 const WIDE: usize = 120;
 
 pub(super) fn iterations(context: &Context, arguments: IterationsArgs) -> anyhow::Result<()> {
+    let by = arguments.by;
     let opened = context.open(&arguments.database)?;
     let request = IterationsRequest {
-        profiles: arguments.profiles,
-        window: arguments.window,
+        part: TracePart {
+            profiles: arguments.profiles,
+            window: arguments.window,
+            ..TracePart::default()
+        },
         marker: arguments.marker,
         contexts: arguments.contexts,
-        chosen: arguments.iterations.as_deref().map(parse_iterations).transpose()?,
-        by: match arguments.by {
-            By::Context => IterationsBy::Context,
-            By::Location => IterationsBy::Location,
-            By::Iteration => IterationsBy::Iteration,
-            By::Cell => IterationsBy::Cell,
-        },
+        chosen: arguments.iterations,
+        cells: if by == By::Cell { IterationCells::All } else { IterationCells::None },
+        context: None,
     };
-    let Answer { value: answer, notes } = opened.iterations(&request, &context.control)?;
-    context
-        .output
-        .emit_with(&answer.table, |style, out| write_text(&answer, arguments.by, style, out))?;
-    let mut notes = notes;
+    let Answer { reply: answer, tables, .. } = opened.answer(&request, &context.control)?;
+    let table = match by {
+        By::Context => tables.contexts.into_table(),
+        By::Location => tables.locations.into_table(),
+        By::Iteration => tables.iterations.into_table(),
+        By::Cell => tables.cells.into_answer_table(""),
+    };
+    context.output.emit_with(&table, |style, out| write_text(&answer, &table, by, style, out))?;
+    let mut notes = answer.notes.clone();
     if answer.found.is_none() {
         notes.insert(0, "no regular iterations were found".into());
     }
@@ -82,7 +87,8 @@ pub(super) fn iterations(context: &Context, arguments: IterationsArgs) -> anyhow
 }
 
 fn write_text(
-    answer: &IterationsAnswer,
+    answer: &IterationsReply,
+    table: &Table,
     by: By,
     style: &Style,
     out: &mut dyn Write,
@@ -92,7 +98,6 @@ fn write_text(
     };
     evidence(answer, found, style).write(style, out)?;
     writeln!(out)?;
-    let table = &answer.table;
     let text = match by {
         By::Context => {
             let names = context_columns(table, found, style);
@@ -173,8 +178,8 @@ fn write_text(
     Ok(())
 }
 
-fn title(found: &FoundIterations, style: &Style) -> String {
-    let iterations = count(found.num_whole as u64);
+fn title(found: &IterationsFoundReply, style: &Style) -> String {
+    let iterations = count(found.whole);
     match found.locations.len() {
         1 => format!("Time in an iteration: mean over {iterations} iterations"),
         n => format!(
@@ -186,7 +191,11 @@ fn title(found: &FoundIterations, style: &Style) -> String {
 }
 
 /// What columns mean that their heads do not say.
-fn columns(by: By, found: &FoundIterations, style: &Style) -> Vec<(&'static str, &'static str)> {
+fn columns(
+    by: By,
+    found: &IterationsFoundReply,
+    style: &Style,
+) -> Vec<(&'static str, &'static str)> {
     let is_compared = found.locations.len() > 1;
     let is_wide = style.width >= WIDE;
     let mut out = Vec::new();
@@ -198,7 +207,7 @@ fn columns(by: By, found: &FoundIterations, style: &Style) -> Vec<(&'static str,
             out.push(("saving", "what an iteration would be shorter if the context were balanced"));
         }
         out.push(("in all", "what balancing the context saves over all iterations, at best"));
-        if is_wide || found.interval_seconds.is_some() {
+        if is_wide || found.interval_s.is_some() {
             let what = "what is left of it when differences between iterations even out";
             out.push(("lasting", what));
         }
@@ -224,20 +233,20 @@ fn columns(by: By, found: &FoundIterations, style: &Style) -> Vec<(&'static str,
 }
 
 /// A count with what people call the locations of a kind.
-fn counted(number: usize, kind: &str) -> String {
+fn counted(number: u64, kind: &str) -> String {
     let one = kind.strip_suffix('s').filter(|_| number == 1);
-    format!("{} {}", count(number as u64), one.unwrap_or(kind))
+    format!("{} {}", count(number), one.unwrap_or(kind))
 }
 
 /// The columns for which a line has room.
-fn context_columns(table: &Table, found: &FoundIterations, style: &Style) -> Vec<String> {
+fn context_columns(table: &Table, found: &IterationsFoundReply, style: &Style) -> Vec<String> {
     let is_compared = found.locations.len() > 1;
     let is_wide = style.width >= WIDE;
     let is_shown = |name: &str| match name {
         "context" | "share_percent" | "mean_s" => true,
         "balance_ratio" | "total_saving_s" => is_compared,
         "max_s" | "saving_s" => is_compared && is_wide,
-        "lasting_saving_s" => is_compared && (is_wide || found.interval_seconds.is_some()),
+        "lasting_saving_s" => is_compared && (is_wide || found.interval_s.is_some()),
         "does" => is_wide,
         "within_percent" => is_wide || !is_compared,
         "across_percent" | "slowest" => is_compared && is_wide,
@@ -248,19 +257,18 @@ fn context_columns(table: &Table, found: &FoundIterations, style: &Style) -> Vec
 }
 
 /// What was found, and why it is believed.
-fn evidence(answer: &IterationsAnswer, found: &FoundIterations, style: &Style) -> KeyValues {
+fn evidence(answer: &IterationsReply, found: &IterationsFoundReply, style: &Style) -> KeyValues {
     let seconds = |value: f64| quantity(value, "s", style);
     let about = match &best(answer, found) {
         Some(best) if best.regular_percent < 90.0 && !best.is_order => "about ",
         _ => "",
     };
     let mut parts = Vec::new();
-    for (number, what) in [
-        (found.num_warm_up, "of them warming up"),
-        (found.num_partial, "of them cut off at the end"),
-    ] {
+    for (number, what) in
+        [(found.warm_up, "of them warming up"), (found.partial, "of them cut off at the end")]
+    {
         if number > 0 {
-            parts.push(format!("{} {what}", count(number as u64)));
+            parts.push(format!("{} {what}", count(number)));
         }
     }
     let parts = match parts.is_empty() {
@@ -268,17 +276,17 @@ fn evidence(answer: &IterationsAnswer, found: &FoundIterations, style: &Style) -
         false => format!(" ({})", parts.join(", ")),
     };
     let mut facts = KeyValues::new()
-        .section(format!("{about}{} iterations", count(found.count as u64)))
+        .section(format!("{about}{} iterations", count(found.count)))
         .pair("begin with", begin_with(answer, found))
-        .pair("period", format!("{}{parts}", seconds(found.period_seconds)))
+        .pair("period", format!("{}{parts}", seconds(found.period_s)))
         .pair(
             "from, to",
             format!(
                 "{} to {} after the start: {:.1} % of {}",
-                seconds(found.from_seconds),
-                seconds(found.to_seconds),
+                seconds(found.from_s),
+                seconds(found.to_s),
                 found.span_percent,
-                seconds(found.window_seconds),
+                seconds(found.window_s),
             ),
         )
         .pair("locations", locations(found));
@@ -298,11 +306,11 @@ fn evidence(answer: &IterationsAnswer, found: &FoundIterations, style: &Style) -
             format!(
                 "{:.1} % of the begins: no {} shows them; taken from other iterations or locations",
                 found.guessed_percent,
-                if found.interval_seconds.is_some() { "sample" } else { "call" }
+                if found.interval_s.is_some() { "sample" } else { "call" }
             ),
         );
     }
-    if let Some(interval) = found.interval_seconds {
+    if let Some(interval) = found.interval_s {
         facts = facts.pair(
             "samples",
             format!(
@@ -318,33 +326,36 @@ fn evidence(answer: &IterationsAnswer, found: &FoundIterations, style: &Style) -
             format!(
                 "{}: {} times, every {}",
                 other.marker,
-                count(other.count as u64),
-                seconds(other.period_seconds)
+                count(other.count),
+                seconds(other.period_s)
             ),
         );
     }
     facts
 }
 
-fn group<'a>(answer: &'a IterationsAnswer, found: &FoundIterations) -> Option<&'a GroupEvidence> {
+fn group<'a>(
+    answer: &'a IterationsReply,
+    found: &IterationsFoundReply,
+) -> Option<&'a IterationsGroupReply> {
     answer.groups.iter().find(|group| group.group == found.group)
 }
 
 fn best<'a>(
-    answer: &'a IterationsAnswer,
-    found: &FoundIterations,
-) -> Option<&'a RepetitionEvidence> {
+    answer: &'a IterationsReply,
+    found: &IterationsFoundReply,
+) -> Option<&'a RepetitionReply> {
     group(answer, found).and_then(|group| group.best.as_ref())
 }
 
-fn begin_with(answer: &IterationsAnswer, found: &FoundIterations) -> String {
+fn begin_with(answer: &IterationsReply, found: &IterationsFoundReply) -> String {
     match best(answer, found) {
         Some(best) => best.path.clone(),
         None => found.marker.clone(),
     }
 }
 
-fn locations(found: &FoundIterations) -> String {
+fn locations(found: &IterationsFoundReply) -> String {
     let names = match found.locations.as_slice() {
         [] => String::new(),
         [one] => one.clone(),
@@ -355,10 +366,10 @@ fn locations(found: &FoundIterations) -> String {
         (_, true) => "; iterations begin together",
         (_, false) => "; iterations begin at different times",
     };
-    format!("{}: {names}{order}", counted(found.locations.len(), &found.group))
+    format!("{}: {names}{order}", counted(found.locations.len() as u64, &found.group))
 }
 
-fn because(best: &RepetitionEvidence, found: &FoundIterations) -> String {
+fn because(best: &RepetitionReply, found: &IterationsFoundReply) -> String {
     let seen = match (best.is_pooled, found.locations.len()) {
         (true, _) => format!(
             "all locations together show them, one alone {:.0} % of them",
@@ -383,20 +394,20 @@ fn because(best: &RepetitionEvidence, found: &FoundIterations) -> String {
          chance: {chance}",
         best.regular_percent,
         best.coverage_percent,
-        counted(best.num_contexts, "contexts"),
+        counted(best.contexts, "contexts"),
         best.explained_percent
     )
 }
 
 /// What balancing would save.
-fn savings(found: &FoundIterations, style: &Style) -> KeyValues {
+fn savings(found: &IterationsFoundReply, style: &Style) -> KeyValues {
     let facts = KeyValues::new();
     if found.locations.len() < 2 {
         return facts
             .section("Savings")
             .pair("none", "one location has nobody to be compared with");
     }
-    let whole = found.window_seconds;
+    let whole = found.window_s;
     let saved = |value: f64| {
         format!(
             "{}, {:.2} % of {}",
@@ -405,29 +416,29 @@ fn savings(found: &FoundIterations, style: &Style) -> KeyValues {
             quantity(whole, "s", style)
         )
     };
-    let iterations = count(found.num_whole as u64);
+    let iterations = count(found.whole);
     let mut facts = facts
         .section(format!(
             "Predicted savings over {iterations} iterations, if computing were balanced"
         ))
-        .pair("each context", format!("{}: each one on its own", saved(found.saving_seconds)))
+        .pair("each context", format!("{}: each one on its own", saved(found.saving_s)))
         .pair(
             "each location",
-            format!("{}: only the sum of its computing", saved(found.joint_saving_seconds)),
+            format!("{}: only the sum of its computing", saved(found.joint_saving_s)),
         )
         .pair(
             "lasting",
             format!(
                 "{}: only differences that are the same in all iterations",
-                saved(found.lasting_saving_seconds)
+                saved(found.lasting_saving_s)
             ),
         );
-    if found.num_unresolved > 0 {
+    if found.unresolved > 0 {
         facts = facts.pair(
             "not judged",
             format!(
                 "{} with less than two samples in an iteration: not in the first line",
-                counted(found.num_unresolved, "contexts")
+                counted(found.unresolved, "contexts")
             ),
         );
     }
@@ -435,11 +446,11 @@ fn savings(found: &FoundIterations, style: &Style) -> KeyValues {
 }
 
 /// Why there are none, and what to do next.
-fn nothing(answer: &IterationsAnswer, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+fn nothing(answer: &IterationsReply, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let mut facts = KeyValues::new().section("No regular iterations");
     for group in &answer.groups {
         if let Some(why) = &group.why_not {
-            facts = facts.pair(counted(group.num_locations, &group.group), why.clone());
+            facts = facts.pair(counted(group.locations, &group.group), why.clone());
         }
     }
     if answer.groups.is_empty() {

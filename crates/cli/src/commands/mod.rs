@@ -32,7 +32,8 @@ use clap::CommandFactory as _;
 pub(crate) use events::{CriticalPathArgs, OverTimeArgs, WaitsArgs};
 pub(crate) use iterations::IterationsArgs;
 use parallax_base::Issue;
-use parallax_service::{Control, FindOrder, FindRequest, Opened, Severity};
+use parallax_protocol::{FindOrder, FindRequest, MessagesRequest, StatsRequest};
+use parallax_service::{Control, Opened, Severity};
 pub(crate) use report::ReportArgs;
 pub(crate) use user_events::UserEventsArgs;
 
@@ -131,7 +132,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             views::flat(&context, &database, from, by, cost, prune)
         }
         Command::Query { database, profiles, contexts, metrics, raw, with_elided, prune } => {
-            let request = parallax_service::QueryRequest {
+            let request = parallax_protocol::QueryRequest {
                 profiles,
                 contexts,
                 metrics,
@@ -142,33 +143,36 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
             query::query(&context, &database, &request)
         }
         Command::Trace { part: PartArgs { database, profiles, window }, raw } => {
-            let request = parallax_service::TraceRequest { profiles, window, is_raw: raw };
+            let request = parallax_protocol::TraceRequest { profiles, window, is_raw: raw };
             query::trace(&context, &database, &request)
         }
-        Command::Stats { part, by } => timeline::stats(&context, part, by),
-        Command::Find {
-            part: PartArgs { database, profiles, window },
-            name,
-            longer_than,
-            shorter_than,
-            first,
-            histogram,
-            limit,
-        } => {
+        Command::Stats { part, by } => {
+            let (database, part) = part.parted();
+            timeline::stats(
+                &context,
+                &database,
+                &StatsRequest { part, by, ..StatsRequest::default() },
+            )
+        }
+        Command::Find { part, name, longer_than, shorter_than, first, histogram, limit } => {
             let order = if first { FindOrder::First } else { FindOrder::Longest };
+            let (database, part) = part.parted();
             let request = FindRequest {
+                part,
                 name,
-                profiles,
-                window,
-                min_nanos: longer_than,
-                max_nanos: shorter_than,
+                min_ns: longer_than,
+                max_ns: shorter_than,
                 order,
                 max_rows: limit,
                 ..FindRequest::default()
             };
             timeline::find(&context, &database, &request, histogram)
         }
-        Command::Messages { part, by, flows } => timeline::messages(&context, part, by, flows),
+        Command::Messages { part, by, flows } => {
+            let (database, part) = part.parted();
+            let request = MessagesRequest { part, by, flows, ..MessagesRequest::default() };
+            timeline::messages(&context, &database, &request)
+        }
         Command::References(arguments) => activations::references(&context, arguments),
         Command::Loops { database } => activations::loops(&context, &database),
         Command::Advise(arguments) => advise::advise(&context, arguments),

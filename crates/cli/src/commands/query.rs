@@ -1,6 +1,7 @@
 //! `query` and `trace`.
 
-use parallax_service::{Answer, Column, QueryRequest, Table, TraceRequest};
+use parallax_protocol::{Answer, Column, QueryRequest, Table, TraceRequest, TypedTable as _};
+use parallax_service::Answers as _;
 use parallax_wire::{Cell, Cells};
 
 use super::Context;
@@ -16,7 +17,8 @@ pub(super) fn query(
     request: &QueryRequest,
 ) -> anyhow::Result<()> {
     let opened = context.open(database)?;
-    let Answer { value: table, notes } = opened.query(request, &context.control)?;
+    let Answer { reply, tables, unit } = opened.answer(request, &context.control)?;
+    let table = tables.rows.into_table_in(&unit);
     context.output.emit_with(&table, |style, out| {
         let mut text = TextTable::new(&table).show("value", Show::Quantity);
         // Ids are for programs; a narrow line has room for what they mean.
@@ -25,7 +27,7 @@ pub(super) fn query(
         }
         text.write(style, out)
     })?;
-    context.finish(&opened, &notes);
+    context.finish(&opened, &reply.notes);
     Ok(())
 }
 
@@ -35,14 +37,15 @@ pub(super) fn trace(
     request: &TraceRequest,
 ) -> anyhow::Result<()> {
     let opened = context.open(database)?;
-    let Answer { value: table, notes } = opened.trace(request, &context.control)?;
+    let Answer { reply, tables, .. } = opened.answer(request, &context.control)?;
+    let table = tables.rows.into_table();
     let begin = opened.session().traces()?.span().start_nanos;
     context.output.emit_with(&table, |style, out| {
         let readable = since(&table, begin)?;
         let title = "Samples: when after the first of all, and how long until the next".to_owned();
         TextTable::new(&readable).title(title).show("location", Show::Text).write(style, out)
     })?;
-    context.finish(&opened, &notes);
+    context.finish(&opened, &reply.notes);
     Ok(())
 }
 

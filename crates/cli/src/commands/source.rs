@@ -1,7 +1,9 @@
 //! `source`.
 
-use parallax_service::{Answer, Column, CostsChoice, SourceAnswer, SourceRequest, Table};
-use parallax_wire::{Cell, Cells};
+use parallax_protocol::{
+    Answer, Column, CostsChoice, SourceLineTable, SourceRequest, Table, TypedTable as _,
+};
+use parallax_service::Answers as _;
 
 use super::Context;
 use super::views::{explain, title};
@@ -17,54 +19,49 @@ pub(super) fn source(
     let opened = context.open(database)?;
     let cost = cost.choice();
     let request = SourceRequest {
-        file,
+        path: file,
         costs: CostsChoice {
             metrics: cost.metric.into_iter().collect(),
             profiles: cost.profiles,
             is_trace: cost.is_trace,
             window: cost.window,
         },
-        contexts_per_line: Some(0),
+        contexts_per_line: 0,
     };
-    let Answer { value: answer, mut notes } = opened.source(&request, &context.control)?;
+    let Answer { reply: answer, tables, .. } = opened.answer(&request, &context.control)?;
+    let mut notes = answer.notes.clone();
     if answer.text.is_none() {
         notes.push(format!("the database does not hold the text ({})", answer.text_path));
     }
-    let table = with_code(&answer)?;
+    let table = with_code(answer.text.as_deref(), tables.lines);
     context.output.emit_with(&table, |style, out| {
         let mut text = TextTable::new(&table)
             .columns(&["exclusive", "inclusive", "line", "code"])
             .head("exclusive", "excl.")
             .head("inclusive", "incl.");
-        if let Some(header) = answer.headers.first() {
+        if let Some(header) = answer.costs.first() {
             text = text.title(title(&answer.path, header, style));
         }
         text.write(style, out)
     })?;
-    notes.extend(answer.headers.first().map(explain).unwrap_or_default());
+    notes.extend(answer.costs.first().map(explain).unwrap_or_default());
     context.finish(&opened, &notes);
     Ok(())
 }
 
 /// The lines with a cost by the only metric, and what stands there.
-fn with_code(answer: &SourceAnswer) -> std::io::Result<Table> {
-    let mut columns = answer.lines.columns.clone();
+fn with_code(text: Option<&str>, lines: SourceLineTable) -> Table {
+    let text: Vec<&str> = text.unwrap_or_default().lines().collect();
+    let code: Vec<Option<&str>> = (lines.line.iter())
+        .map(|&line| text.get((line as usize).checked_sub(1)?).copied())
+        .collect();
+    let mut columns = lines.into_table().columns;
     for column in &mut columns {
         if let Some(name) = column.name.strip_suffix(":0") {
             column.name = name.to_owned();
         }
     }
-    let text: Vec<&str> = answer.text.as_deref().unwrap_or_default().lines().collect();
-    if let Some(lines) = answer.lines.column("line").map(Cells::of).transpose()? {
-        let code = (0..lines.len()).map(|row| match lines.get(row) {
-            Cell::Unsigned(line) => {
-                let at = usize::try_from(line).ok().and_then(|line| line.checked_sub(1))?;
-                text.get(at).copied()
-            }
-            _ => None,
-        });
-        let doc = "The text of the line; null where the database does not hold it.";
-        columns.push(Column::optional_strings("code", doc, code));
-    }
-    Ok(Table::new(columns))
+    let doc = "The text of the line; null where the database does not hold it.";
+    columns.push(Column::optional_strings("code", doc, code));
+    Table::new(columns)
 }

@@ -1,53 +1,40 @@
 //! `stats`, `messages` and `find`.
 
-use std::io;
-
-use parallax_service::{Answer, Column, FindRequest, MessagesRequest, StatsRequest, Table};
-use parallax_wire::{Cells, WireError};
+use parallax_protocol::{
+    Answer, AnswerTable as _, CallDurationTable, Column, FindRequest, MessagesRequest,
+    StatsRequest, Table, TypedTable as _,
+};
+use parallax_service::Answers as _;
 
 use super::Context;
-use crate::args::{Database, MessagesBy, PartArgs, StatsBy};
+use crate::args::Database;
 use crate::text::{Show, Style, TextTable, count, duration};
 
 pub(super) fn stats(
     context: &Context,
-    PartArgs { database, profiles, window }: PartArgs,
-    by: StatsBy,
+    database: &Database,
+    request: &StatsRequest,
 ) -> anyhow::Result<()> {
-    let opened = context.open(&database)?;
-    let by = match by {
-        StatsBy::Function => parallax_service::StatsBy::Function,
-        StatsBy::Group => parallax_service::StatsBy::Group,
-        StatsBy::Context => parallax_service::StatsBy::Context,
-    };
-    let request = StatsRequest { profiles, window, by, ..StatsRequest::default() };
-    let Answer { value: table, notes } = opened.stats(&request, &context.control)?;
+    let opened = context.open(database)?;
+    let answer = opened.answer(request, &context.control)?;
+    let table = answer.tables.rows.into_table();
     context.output.emit_with(&table, |style, out| {
         TextTable::new(&table).show("share_percent", Show::Quantity).write(style, out)
     })?;
-    context.finish(&opened, &notes);
+    context.finish(&opened, &answer.reply.notes);
     Ok(())
 }
 
 pub(super) fn messages(
     context: &Context,
-    PartArgs { database, profiles, window }: PartArgs,
-    by: MessagesBy,
-    flows: bool,
+    database: &Database,
+    request: &MessagesRequest,
 ) -> anyhow::Result<()> {
-    let opened = context.open(&database)?;
-    let by = match by {
-        MessagesBy::Pair => parallax_service::MessagesBy::Pair,
-        MessagesBy::Message => parallax_service::MessagesBy::Message,
-        MessagesBy::Size => parallax_service::MessagesBy::Size,
-        MessagesBy::Tag => parallax_service::MessagesBy::Tag,
-        MessagesBy::Component => parallax_service::MessagesBy::Component,
-        MessagesBy::File => parallax_service::MessagesBy::File,
-    };
-    let request = MessagesRequest { profiles, window, by, flows, ..MessagesRequest::default() };
-    let Answer { value: table, notes } = opened.messages(&request, &context.control)?;
+    let opened = context.open(database)?;
+    let answer = opened.answer(request, &context.control)?;
+    let table = answer.tables.rows.into_answer_table("");
     context.output.emit_with(&table, |style, out| TextTable::new(&table).write(style, out))?;
-    context.finish(&opened, &notes);
+    context.finish(&opened, &answer.reply.notes);
     Ok(())
 }
 
@@ -58,27 +45,29 @@ pub(super) fn find(
     is_histogram: bool,
 ) -> anyhow::Result<()> {
     let opened = context.open(database)?;
-    let Answer { value: found, mut notes } = opened.find(request, &context.control)?;
+    let Answer { reply, tables, .. } = opened.answer(request, &context.control)?;
+    let mut notes = reply.notes;
     if is_histogram {
-        context.output.emit_with(&found.histogram, |style, out| {
-            histogram(&found.histogram, style).map_err(io::Error::other).and_then(|table| {
-                TextTable::new(&table)
-                    .show("calls", Show::Count)
-                    .show("calls_percent", Show::PercentBar)
-                    .write(style, out)
-            })
+        let shown = |style: &Style| histogram(&tables.histogram, style);
+        let table = tables.histogram.clone().into_table();
+        context.output.emit_with(&table, |style, out| {
+            TextTable::new(&shown(style))
+                .show("calls", Show::Count)
+                .show("calls_percent", Show::PercentBar)
+                .write(style, out)
         })?;
     } else {
-        let shown = found.rows.num_rows() as u64;
-        if shown < found.total {
+        let rows = tables.rows.into_table();
+        let shown = rows.num_rows() as u64;
+        if shown < reply.total {
             notes.push(format!(
                 "these are {} of {} calls; --limit gives more",
                 count(shown),
-                count(found.total)
+                count(reply.total)
             ));
         }
-        context.output.emit_with(&found.rows, |style, out| {
-            TextTable::new(&found.rows)
+        context.output.emit_with(&rows, |style, out| {
+            TextTable::new(&rows)
                 .columns(&["name", "location", "start_ns", "duration_ns"])
                 .write(style, out)
         })?;
@@ -88,25 +77,21 @@ pub(super) fn find(
 }
 
 /// A histogram for people: durations with units of their own, and shares.
-fn histogram(table: &Table, style: &Style) -> Result<Table, WireError> {
-    let column = |name: &str| -> Result<Vec<f64>, WireError> {
-        let Some(column) = table.column(name) else { return Ok(Vec::new()) };
-        let cells = Cells::of(column)?;
-        Ok((0..cells.len()).filter_map(|row| cells.get(row).as_f64()).collect())
-    };
-    let (from, calls, nanos) = (column("from_ns")?, column("calls")?, column("total_ns")?);
-    let all: f64 = calls.iter().sum();
-    let takes = from.iter().map(|&from| match from {
+fn histogram(bins: &CallDurationTable, style: &Style) -> Table {
+    let all: u64 = bins.calls.iter().sum();
+    let takes = bins.from_ns.iter().map(|&from| match from {
         0.0 => "no time".to_owned(),
         from => {
             let end = duration(from * 2.0 / 1e9, style);
             format!("{} to {end}", duration(from / 1e9, style))
         }
     });
-    Ok(Table::new(vec![
+    let calls: Vec<f64> = bins.calls.iter().map(|&calls| calls as f64).collect();
+    let shares = calls.iter().map(|calls| calls / all as f64 * 100.0).collect();
+    Table::new(vec![
         Column::strings("a call takes", "", takes),
-        Column::f64s("calls", "", "", calls.clone()),
-        Column::f64s("calls_percent", "%", "", calls.iter().map(|n| n / all * 100.0).collect()),
-        Column::f64s("total_s", "s", "", nanos.iter().map(|n| n / 1e9).collect()),
-    ]))
+        Column::f64s("calls", "", "", calls),
+        Column::f64s("calls_percent", "%", "", shares),
+        Column::f64s("total_s", "s", "", bins.total_ns.iter().map(|n| n / 1e9).collect()),
+    ])
 }

@@ -1,19 +1,20 @@
 //! `tree`, `callers` and `flat`.
 
-use parallax_service::{
-    CallersRequest, CostHeader, FlatAnswer, FlatRequest, TreeAnswer, TreeRequest,
+use parallax_protocol::{
+    Answer, CallersRequest, CostReply, FlatBy, FlatRequest, FlatTable, Table, TypedTable as _,
 };
+use parallax_service::{Answers as _, TreeRequest};
 
 use super::Context;
-use crate::args::{By, CostArgs, Database, PruneArgs};
+use crate::args::{CostArgs, Database, PruneArgs};
 use crate::text::{Show, Style, TextTable, TextTree, quantity};
 
 /// What the numbers of a view are, as its title.
-pub(super) fn title(what: &str, header: &CostHeader, style: &Style) -> String {
-    let total = quantity(header.total, &header.unit.to_string(), style);
+pub(super) fn title(what: &str, header: &CostReply, style: &Style) -> String {
+    let total = quantity(header.total, &header.unit, style);
     let locations = match header.locations {
         1 => "1 location".to_owned(),
-        n => format!("{} locations", crate::text::count(n as u64)),
+        n => format!("{} locations", crate::text::count(n)),
     };
     format!("{what} by {}: {total} over {locations}", header.metric)
 }
@@ -22,7 +23,7 @@ pub(super) fn title(what: &str, header: &CostHeader, style: &Style) -> String {
 const WIDE: usize = 120;
 
 /// Why this metric, where nobody named one and it is not plain time.
-pub(super) fn explain(header: &CostHeader) -> Vec<String> {
+pub(super) fn explain(header: &CostReply) -> Vec<String> {
     let reason = header.reason.iter().filter(|reason| !reason.ends_with("measures time"));
     let mut notes: Vec<String> = reason.cloned().collect();
     notes.extend(header.notes.iter().cloned());
@@ -30,21 +31,21 @@ pub(super) fn explain(header: &CostHeader) -> Vec<String> {
 }
 
 fn write_tree(
-    answer: &TreeAnswer,
+    table: &Table,
+    header: &CostReply,
+    hot: &[usize],
     what: &str,
     is_callers: bool,
     style: &Style,
     out: &mut dyn std::io::Write,
 ) -> std::io::Result<()> {
-    let table = answer.table();
     let (order, share) = if is_callers {
         (["exclusive", "exclusive_percent", "inclusive"], "exclusive")
     } else {
         (["inclusive", "inclusive_percent", "exclusive"], "inclusive")
     };
-    let hot = answer.rows.iter().enumerate().filter(|(_, row)| row.is_hot).map(|(i, _)| i);
-    TextTree::new(&table, "depth", "name")
-        .title(title(what, &answer.header, style))
+    TextTree::new(table, "depth", "name")
+        .title(title(what, header, style))
         .columns(&order)
         .show("inclusive", Show::Quantity)
         .show("exclusive", Show::Quantity)
@@ -55,7 +56,7 @@ fn write_tree(
         .head("name", if is_callers { "function, called by" } else { "context" })
         .detail("place")
         .cost(share)
-        .hot_rows(hot)
+        .hot_rows(hot.iter().copied())
         .fold_chains()
         .write(style, out)
 }
@@ -78,8 +79,11 @@ pub(super) fn tree(
         hot_percent: hot,
     };
     let answer = opened.tree(&request, &context.control)?;
-    context.output.emit_with(&answer.table(), |style, out| {
-        write_tree(&answer, "Calling context tree", false, style, out)
+    let rows = answer.rows.iter().enumerate();
+    let hot: Vec<usize> = rows.filter(|(_, row)| row.is_hot).map(|(i, _)| i).collect();
+    let table = answer.table();
+    context.output.emit_with(&table, |style, out| {
+        write_tree(&table, &answer.header, &hot, "Calling context tree", false, style, out)
     })?;
     context.finish(&opened, &explain(&answer.header));
     Ok(())
@@ -99,42 +103,54 @@ pub(super) fn callers(
         cost: cost.choice(),
         prune: prune.choice(),
         from,
-        function,
+        matching: function,
         max_depth: depth,
         ..CallersRequest::default()
     };
-    let answer = opened.callers(&request, &context.control)?;
-    context.output.emit_with(&answer.table(), |style, out| {
-        write_tree(&answer, "Functions and their callers", true, style, out)
+    let Answer { reply, tables, unit } = opened.answer(&request, &context.control)?;
+    let table = tables.rows.into_table_in(&unit);
+    context.output.emit_with(&table, |style, out| {
+        write_tree(&table, &reply.cost, &[], "Functions and their callers", true, style, out)
     })?;
-    context.finish(&opened, &explain(&answer.header));
+    context.finish(&opened, &explain(&reply.cost));
     Ok(())
 }
 
 /// Names such as `poll [libc.so.6]` repeat the place that has a column of its own.
-fn without_repeated_places(answer: &FlatAnswer) -> FlatAnswer {
-    let mut answer = answer.clone();
-    for row in &mut answer.rows {
-        if let Some(short) = row.name.strip_suffix(&format!(" [{}]", row.place)) {
-            row.name = short.to_owned();
+fn without_repeated_places(mut table: FlatTable) -> FlatTable {
+    for (name, place) in table.name.iter_mut().zip(&table.place) {
+        if let Some(short) = name.strip_suffix(&format!(" [{place}]")) {
+            *name = short.to_owned();
         }
     }
-    answer
+    table
+}
+
+/// The title of a view that groups so.
+const fn title_of(by: FlatBy) -> &'static str {
+    match by {
+        FlatBy::Function => "Functions",
+        FlatBy::File => "Source files",
+        FlatBy::Module => "Modules",
+        FlatBy::Loop => "Loops",
+        FlatBy::Line => "Source lines",
+    }
 }
 
 pub(super) fn flat(
     context: &Context,
     database: &Database,
     from: Option<String>,
-    by: By,
+    by: FlatBy,
     cost: CostArgs,
     prune: PruneArgs,
 ) -> anyhow::Result<()> {
     let opened = context.open(database)?;
-    let request = FlatRequest { cost: cost.choice(), prune: prune.choice(), from, by: by.choice() };
-    let answer = opened.flat(&request, &context.control)?;
-    context.output.emit_with(&answer.table(), |style, out| {
-        let table = without_repeated_places(&answer).table();
+    let request = FlatRequest { cost: cost.choice(), prune: prune.choice(), from, by };
+    let Answer { reply, tables, unit } = opened.answer(&request, &context.control)?;
+    let table = tables.rows.clone().into_table_in(&unit);
+    context.output.emit_with(&table, |style, out| {
+        let table = without_repeated_places(tables.rows.clone()).into_table_in(&unit);
         let narrow = ["exclusive", "exclusive_percent", "inclusive", "name", "place"];
         let wide = [
             "exclusive",
@@ -146,7 +162,7 @@ pub(super) fn flat(
             "place",
         ];
         TextTable::new(&table)
-            .title(title(by.title(), &answer.header, style))
+            .title(title(title_of(by), &reply.cost, style))
             .columns(if style.width < WIDE { &narrow } else { &wide })
             .show("inclusive_percent", Show::Percent)
             .head("exclusive", "excl.")
@@ -154,9 +170,9 @@ pub(super) fn flat(
             .head("inclusive", "incl.")
             .head("inclusive_percent", "share")
             .head("contexts", "paths")
-            .head("name", by.word())
+            .head("name", by.to_string())
             .write(style, out)
     })?;
-    context.finish(&opened, &explain(&answer.header));
+    context.finish(&opened, &explain(&reply.cost));
     Ok(())
 }

@@ -13,82 +13,13 @@ use parallax_analysis::advice::{
 use parallax_base::{ActivationIdx, ContextIdx, Control};
 use parallax_engine::query::parse_contexts;
 use parallax_engine::resolve::resolve_contexts;
-use parallax_engine::{EngineError, Part, Table};
+use parallax_engine::{EngineError, Part};
 use parallax_model::Activations;
+use parallax_protocol::{
+    AdviseBy, AdviseReply, AdviseRequest, AdviseTable, AdviseTables, Answer, TasksReply,
+};
 
-use crate::{Answer, Opened, ServiceError};
-
-/// What the rows of advice are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum AdviseBy {
-    /// Loops, and whether their iterations could run side by side.
-    #[default]
-    Loop,
-    /// What iterations of a loop share and write.
-    Reference,
-    /// Pairs of calls side by side that depend on each other.
-    Pair,
-    /// Work, span and parallelism of calls and loops.
-    Context,
-    /// Calls side by side on workers.
-    Task,
-    /// Accesses of threads that nothing orders.
-    Race,
-}
-
-/// What to advise on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AdviseRequest {
-    /// Only these contexts and what is below them; `None` for all. Tasks are those of the first.
-    pub contexts: Option<String>,
-    /// How many workers tasks are put on; at least 1.
-    pub workers: u32,
-    /// What the rows are.
-    pub by: AdviseBy,
-}
-
-impl AdviseRequest {
-    /// Workers unless a request says otherwise, as Parceive has it.
-    pub const WORKERS: u32 = 4;
-}
-
-impl Default for AdviseRequest {
-    fn default() -> Self {
-        Self { contexts: None, workers: Self::WORKERS, by: AdviseBy::default() }
-    }
-}
-
-/// Tasks on workers.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TasksAnswer {
-    /// Where the tasks are: a call path, and which activation of it.
-    pub parent: String,
-    /// Seconds that the tasks take one after the other.
-    pub serial_seconds: f64,
-    /// Seconds that they take on the workers.
-    pub parallel_seconds: f64,
-    /// What no schedule on so many workers can beat, in seconds.
-    pub bound_seconds: f64,
-    /// How many times faster; 1 is as fast as one after the other.
-    pub speedup: f64,
-    /// How many workers.
-    pub workers: u32,
-}
-
-/// Advice.
-#[derive(Debug, Clone)]
-pub struct AdviseAnswer {
-    /// Rows as the request says; see [`Opened::advise`].
-    pub table: Table,
-    /// Seconds of work of the run.
-    pub work_seconds: f64,
-    /// Seconds of its span.
-    pub span_seconds: f64,
-    /// Work divided by span.
-    pub parallelism: f64,
-    /// Of tasks: where they are, and what workers bring.
-    pub tasks: Option<TasksAnswer>,
-}
+use crate::{Answers, Opened, ServiceError};
 
 /// What was found of an experiment, so that the next question about it costs nothing.
 pub(crate) struct Advice {
@@ -121,30 +52,15 @@ impl Opened {
         *last = Some(Arc::clone(&advice));
         Ok(advice)
     }
+}
 
-    /// What of the run could have been executed in parallel. Definitions are those of
-    /// [`mod@parallax_analysis::advice`]. Columns by what the request says:
-    ///
-    /// - loops, most work first: `verdict`, `loop` with `context_id`, `because`, `work_s`,
-    ///   `share_percent`, `saving_s`, `executions`, `iterations`, `most_iterations`;
-    /// - references: `loop`, `context_id`, `reference`, `storage`, `effect`, `written_at`,
-    ///   `read_at`, `iterations`, `earlier`, `later`, `references`, `compared`;
-    /// - pairs: `below` with `context_id`, `earlier`, `later`, `dependence`, `reference`,
-    ///   `earlier_at`, `later_at`, `pairs`;
-    /// - contexts: `context`, `context_id`, `kind`, `times`, `work_s`, `span_s`, `parallelism`,
-    ///   `share_percent`;
-    /// - tasks in order of their start: `worker`, `number`, `task`, `context_id`, `start_s`,
-    ///   `end_s`, `takes_s`, `waits_for`;
-    /// - races: `reference`, `storage`, `first_at`, `first_access`, `first_thread`, `second_at`,
-    ///   `second_access`, `second_thread`, `pairs`.
-    ///
-    /// # Errors
-    /// When the experiment has no activations, an expression is wrong, or the question is withdrawn.
-    pub fn advise(
+/// Definitions are those of [`mod@parallax_analysis::advice`].
+impl Answers<AdviseRequest> for Opened {
+    fn answer(
         &self,
         request: &AdviseRequest,
         control: &Control,
-    ) -> Result<Answer<AdviseAnswer>, ServiceError> {
+    ) -> Result<Answer<AdviseRequest>, ServiceError> {
         let run = Arc::clone(self.recorded()?);
         let mut notes = Vec::new();
         let chosen = match &request.contexts {
@@ -159,18 +75,18 @@ impl Opened {
         let advice = self.advice(&run, control)?;
         let scope = Scope { opened: self, run: &run, chosen };
         let mut tasks = None;
-        let table = match request.by {
-            AdviseBy::Loop => scope.loops(&advice.loops, &advice.work),
-            AdviseBy::Reference => scope.references(&advice.loops),
-            AdviseBy::Pair => scope.pairs(&advice.work.siblings),
-            AdviseBy::Context => scope.contexts(&advice.work),
+        let rows = match request.by {
+            AdviseBy::Loop => AdviseTable::Loops(scope.loops(&advice.loops, &advice.work)),
+            AdviseBy::Reference => AdviseTable::References(scope.references(&advice.loops)),
+            AdviseBy::Pair => AdviseTable::Pairs(scope.pairs(&advice.work.siblings)),
+            AdviseBy::Context => AdviseTable::Contexts(scope.contexts(&advice.work)),
             AdviseBy::Task => {
                 let best = scope.best(&advice.work.siblings, &advice.work, request.workers);
                 if best.is_none() {
                     notes.push("nowhere are there several calls or loops side by side".into());
                 }
                 tasks = best.as_ref().map(|best| scope.tasks_answer(best, request.workers));
-                scope.tasks(best.as_ref())
+                AdviseTable::Tasks(scope.tasks(best.as_ref()))
             }
             AdviseBy::Race => {
                 let mut last = advice.races.lock().unwrap_or_else(PoisonError::into_inner);
@@ -180,19 +96,19 @@ impl Opened {
                 };
                 *last = Some(Arc::clone(&found));
                 notes.extend(words::race_notes(&found, run.threads.len()));
-                scope.races(&found)
+                AdviseTable::Races(scope.races(&found))
             }
         };
         notes.extend(words::notes(&run, &advice.loops, &advice.work, request.by));
         let work = &advice.work;
-        let answer = AdviseAnswer {
-            table,
-            work_seconds: seconds(work.total_work_nanos),
-            span_seconds: seconds(work.total_span_nanos),
+        let reply = AdviseReply {
+            work_s: seconds(work.total_work_nanos),
+            span_s: seconds(work.total_span_nanos),
             parallelism: work.parallelism(),
             tasks,
+            notes,
         };
-        Ok(Answer { value: answer, notes })
+        Ok(Answer::new(reply, AdviseTables { rows }))
     }
 }
 
@@ -242,13 +158,13 @@ impl Scope<'_> {
         placed.reduce(|best, next| if saving(&next) > saving(&best) { next } else { best })
     }
 
-    fn tasks_answer(&self, best: &Best, workers: u32) -> TasksAnswer {
+    fn tasks_answer(&self, best: &Best, workers: u32) -> TasksReply {
         let all = best.nanos.iter().fold(0_u64, |sum, &own| sum.saturating_add(own));
-        TasksAnswer {
+        TasksReply {
             parent: self.named(best.parent),
-            serial_seconds: seconds(all),
-            parallel_seconds: seconds(best.schedule.length_nanos),
-            bound_seconds: seconds(best.schedule.bound_nanos),
+            serial_s: seconds(all),
+            parallel_s: seconds(best.schedule.length_nanos),
+            bound_s: seconds(best.schedule.bound_nanos),
             speedup: best.schedule.speedup(),
             workers: workers.max(1),
         }

@@ -16,7 +16,9 @@ use parallax_model::{
 };
 
 use super::{AdviseBy, AdviseRequest};
+use crate::Answers as _;
 use crate::Opened;
+use parallax_protocol::AnswerTable as _;
 
 const CALL: ActivationKind = ActivationKind::Call;
 const EXECUTION: ActivationKind = ActivationKind::LoopExecution;
@@ -151,8 +153,8 @@ fn opened() -> Opened {
 /// The rows of an answer, `column=value` for the columns named.
 fn rows(by: AdviseBy, contexts: Option<&str>, columns: &[&str]) -> Vec<String> {
     let request = AdviseRequest { contexts: contexts.map(str::to_owned), workers: 2, by };
-    let answer = opened().advise(&request, &Control::new()).unwrap().value;
-    let batch = answer.table.to_record_batch();
+    let answer = opened().answer(&request, &Control::new()).unwrap();
+    let batch = answer.tables.rows.into_answer_table("").to_record_batch();
     let cell = |name: &str, row: usize| {
         let column = batch.column_by_name(name).expect(name);
         if let Some(texts) = column.as_string_opt::<i32>() {
@@ -208,7 +210,7 @@ fn calls_that_do_not_depend_on_each_other_run_side_by_side() {
     let expected = ["1 | add | 0.000e0 | 6.000e-7 | ", "2 | other | 0.000e0 | 4.000e-7 | "];
     assert_eq!(rows(AdviseBy::Task, None, &columns), expected);
     let request = AdviseRequest { contexts: None, workers: 2, by: AdviseBy::Task };
-    let answer = opened().advise(&request, &Control::new()).unwrap().value;
+    let answer = opened().answer(&request, &Control::new()).unwrap().reply;
     let tasks = answer.tasks.unwrap();
     assert_eq!(tasks.parent, "main");
     assert!((tasks.speedup - 1000.0 / 600.0).abs() < 1e-9);
@@ -217,9 +219,13 @@ fn calls_that_do_not_depend_on_each_other_run_side_by_side() {
 #[test]
 fn what_cannot_be_known_is_said() {
     let request = AdviseRequest { by: AdviseBy::Race, ..AdviseRequest::default() };
-    let answer = opened().advise(&request, &Control::new()).unwrap();
-    assert_eq!(answer.value.table.num_rows(), 0);
-    assert!(answer.notes.iter().any(|note| note == "the run had one thread"), "{:?}", answer.notes);
-    assert!(answer.notes.iter().any(|note| note.contains("no proof")));
-    assert!(answer.notes.iter().any(|note| note.contains("has no addresses")));
+    let answer = opened().answer(&request, &Control::new()).unwrap();
+    assert_eq!(answer.tables.rows.into_answer_table("").num_rows(), 0);
+    assert!(
+        answer.reply.notes.iter().any(|note| note == "the run had one thread"),
+        "{:?}",
+        answer.reply.notes
+    );
+    assert!(answer.reply.notes.iter().any(|note| note.contains("no proof")));
+    assert!(answer.reply.notes.iter().any(|note| note.contains("has no addresses")));
 }

@@ -1,72 +1,24 @@
 //! Calls by name and duration.
 
-use parallax_base::{ContextIdx, Control};
+use parallax_base::Control;
 use parallax_engine::query::parse_contexts;
 use parallax_engine::resolve::resolve_contexts;
-use parallax_engine::{Column, FindQuestion, Table};
+use parallax_engine::{CallRow, FindQuestion};
+use parallax_protocol::{
+    Answer, CallDurationRow, FindOrder, FindReply, FindRequest, FindTables, FoundCallRow,
+};
 
-use super::picture::call_columns;
-use super::{TracksChoice, all_tracks};
-use crate::options::window;
-use crate::{Answer, Opened, ServiceError};
+use super::picture::since;
+use super::{all_tracks, tracks_of};
+use crate::options::{locations, stretch};
+use crate::{Answers, Opened, ServiceError};
 
-/// Which calls come first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum FindOrder {
-    /// Those that take longest.
-    #[default]
-    Longest,
-    /// Those that begin first.
-    First,
-}
-
-/// Which calls are looked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FindRequest {
-    /// Name of functions, as in `function(...)`: a name, a glob, or a regular expression between
-    /// slashes; `None` for all.
-    pub name: Option<String>,
-    /// A profile expression; `None` for all locations.
-    pub profiles: Option<String>,
-    /// Which tracks.
-    pub tracks: TracksChoice,
-    /// A time window in which they begin; `None` for everything.
-    pub window: Option<String>,
-    /// They take at least so long, in nanoseconds.
-    pub min_nanos: Option<u64>,
-    /// They take at most so long, in nanoseconds.
-    pub max_nanos: Option<u64>,
-    /// Which come first.
-    pub order: FindOrder,
-    /// Rows at most.
-    pub max_rows: usize,
-}
-
-/// Calls that were found.
-#[derive(Debug, Clone)]
-pub struct FindAnswer {
-    /// How many.
-    pub total: u64,
-    /// What they take together, in nanoseconds.
-    pub total_nanos: u64,
-    /// The first of them: `track`, `location`, `context` (position in the tree), `context_id`,
-    /// `name`, `start_ns`, `end_ns` since the first record, `duration_ns`.
-    pub rows: Table,
-    /// All calls with the name, whatever they take: `from_ns` (durations up to twice that),
-    /// `calls`, `total_ns`.
-    pub histogram: Table,
-}
-
-impl Opened {
-    /// Looks for calls by name and duration.
-    ///
-    /// # Errors
-    /// When there are no traces, an expression is wrong, or the question is withdrawn.
-    pub fn find(
+impl Answers<FindRequest> for Opened {
+    fn answer(
         &self,
         request: &FindRequest,
         control: &Control,
-    ) -> Result<Answer<FindAnswer>, ServiceError> {
+    ) -> Result<Answer<FindRequest>, ServiceError> {
         let session = &self.session;
         let tree = session.tree();
         let store = session.traces()?;
@@ -89,69 +41,50 @@ impl Opened {
                 wanted
             }
         };
-        let chosen = crate::options::locations(session, request.profiles.as_deref(), &mut notes)?;
-        let tracks = all_tracks(session, &chosen, &request.tracks)?;
+        let chosen = locations(session, request.part.profiles.as_deref(), &mut notes)?;
+        let tracks = all_tracks(session, &chosen, &tracks_of(request.tracks.as_deref()))?;
         let question = FindQuestion {
             wanted: &wanted,
             tracks: &tracks,
-            window: window(session, request.window.as_deref())?,
-            min_nanos: request.min_nanos.unwrap_or(0),
-            max_nanos: request.max_nanos.unwrap_or(u64::MAX),
+            window: stretch(session, &request.part)?,
+            min_nanos: request.min_ns.unwrap_or(0),
+            max_nanos: request.max_ns.unwrap_or(u64::MAX),
             is_longest_first: request.order == FindOrder::Longest,
-            max_rows: request.max_rows,
+            max_rows: request.max_rows as usize,
         };
         let found = session.find(&question, control)?;
         if found.calls == 0 && notes.is_empty() {
             notes.push("no call is like that here".into());
         }
-        let rows = &found.rows;
         let names = self.track_names();
-        let label = |track: u32| names.get(track as usize).cloned().unwrap_or_default();
-        let id = |context: ContextIdx| tree.source_id(context);
-        let [track, context, start, end] = call_columns(rows, origin);
-        let table = Table::new(vec![
-            track,
-            Column::strings("location", "Where.", rows.iter().map(|row| label(row.track))),
-            context,
-            Column::u32s(
-                "context_id",
-                "Id of the context.",
-                rows.iter().map(|row| id(row.context)).collect(),
-            ),
-            Column::strings("name", "The function.", rows.iter().map(|r| tree.label(r.context))),
-            start,
-            end,
-            Column::f64s(
-                "duration_ns",
-                "ns",
-                "How long it took.",
-                rows.iter().map(|row| (row.end_nanos - row.start_nanos) as f64).collect(),
-            ),
-        ]);
-        let bins = &found.histogram;
-        let histogram = Table::new(vec![
-            Column::f64s(
-                "from_ns",
-                "ns",
-                "Shortest duration of the bin; the next bin begins at twice that.",
-                bins.iter().map(|bin| bin.from_nanos as f64).collect(),
-            ),
-            Column::u64s("calls", "", "How many.", bins.iter().map(|bin| bin.calls).collect()),
-            Column::f64s(
-                "total_ns",
-                "ns",
-                "What they take together.",
-                bins.iter().map(|bin| bin.nanos as f64).collect(),
-            ),
-        ]);
-        let total_nanos = u64::try_from(found.nanos).unwrap_or_else(|_| {
+        let row = |row: &CallRow| FoundCallRow {
+            track: row.track,
+            location: names.get(row.track as usize).cloned().unwrap_or_default(),
+            context: row.context.get(),
+            context_id: tree.source_id(row.context),
+            name: tree.label(row.context),
+            start_ns: since(row.start_nanos, origin),
+            end_ns: since(row.end_nanos, origin),
+            duration_ns: (row.end_nanos - row.start_nanos) as f64,
+        };
+        let tables = FindTables {
+            rows: found.rows.iter().map(row).collect(),
+            histogram: (found.histogram.iter())
+                .map(|bin| CallDurationRow {
+                    from_ns: bin.from_nanos as f64,
+                    calls: bin.calls,
+                    total_ns: bin.nanos as f64,
+                })
+                .collect(),
+        };
+        let total_ns = u64::try_from(found.nanos).unwrap_or_else(|_| {
             notes.push(format!(
                 "the calls take {} ns together; the total is cut at 2^64 - 1 ns",
                 found.nanos
             ));
             u64::MAX
         });
-        let value = FindAnswer { total: found.calls, total_nanos, rows: table, histogram };
-        Ok(Answer { value, notes })
+        let reply = FindReply { total: found.calls, total_ns, notes };
+        Ok(Answer::new(reply, tables))
     }
 }

@@ -4,65 +4,47 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use parallax_base::{Control, TimeWindow};
-use parallax_engine::{Bins, Column, EngineError, Table, TrackRange};
+use parallax_engine::{EngineError, TrackRange};
 use parallax_model::{LinkKind, Message};
+use parallax_protocol::{
+    Answer, CounterBinsRequest, CounterBinsTables, CounterValueTable, LinkBinTable,
+    LinkBinsRequest, LinkBinsTables, LinkRow, LinksRequest, LinksTables, MarkerRow, MarkersRequest,
+    MarkersTables, TotalReply,
+};
 
-use super::TracksChoice;
 use super::picture::{NONE, since};
-use crate::{Opened, ServiceError};
+use super::{TracksChoice, most, tracks_of};
+use crate::{Answers, Opened, ServiceError};
 
 /// Which messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinksRequest {
-    /// Tracks of which the sender or the receiver is one.
-    pub tracks: TracksChoice,
-    /// When they are under way.
-    pub window: TimeWindow,
-    /// Flows instead of messages.
-    pub flows: bool,
-}
-
-/// Messages, one by one.
-#[derive(Debug, Clone)]
-pub struct LinksAnswer {
-    /// How many there are.
-    pub total: u64,
-    /// Those that take longest, in order of sending: `sender`, `receiver` (tracks; 4294967295 when
-    /// not in the trace), `send_ns`, `receive_ns` (null where not found), `bytes`, `tag`,
-    /// `communicator`.
-    pub table: Table,
-}
-
-/// Numbers over bins of time.
-#[derive(Debug, Clone)]
-pub struct BinsAnswer {
-    /// The bins.
-    pub bins: Bins,
-    /// The numbers.
-    pub table: Table,
+struct Links {
+    tracks: TracksChoice,
+    window: TimeWindow,
+    kind: LinkKind,
 }
 
 /// The bin of the value that held before the first bin.
 const BEFORE: u32 = u32::MAX;
 
-impl Opened {
-    /// Messages that are under way in a window, at most `max_links`: those that take longest.
-    ///
-    /// # Errors
-    /// When there are no events, they cannot be read, or the question is withdrawn.
-    pub fn links(
+impl Answers<LinksRequest> for Opened {
+    fn answer(
         &self,
         request: &LinksRequest,
-        max_links: usize,
         control: &Control,
-    ) -> Result<LinksAnswer, ServiceError> {
+    ) -> Result<Answer<LinksRequest>, ServiceError> {
+        let links = Links {
+            tracks: tracks_of(request.tracks.as_deref()),
+            window: self.since_first(request.from_ns, request.to_ns)?,
+            kind: if request.flows { LinkKind::Flow } else { LinkKind::Message },
+        };
+        let max_links = most(request.max_links);
         let origin = self.session.traces()?.span().start_nanos;
         let mut total = 0_u64;
         // The one that takes least is on top.
         let mut longest: BinaryHeap<(Reverse<u64>, u64)> = BinaryHeap::new();
         let mut kept: Vec<Option<Message>> = Vec::new();
         let mut free: Vec<u64> = Vec::new();
-        self.for_each_link(request, control, &mut |message| {
+        self.for_each_link(&links, control, &mut |message| {
             total += 1;
             let nanos = match message.send_nanos.zip(message.receive_nanos) {
                 Some((send, receive)) => receive.abs_diff(send),
@@ -86,55 +68,35 @@ impl Opened {
         let mut rows: Vec<Message> = kept.into_iter().flatten().collect();
         rows.sort_by_key(|m| (m.send_nanos.or(m.receive_nanos), m.sender, m.receiver));
         let at = |nanos: Option<u64>| nanos.map(|nanos| since(nanos, origin));
-        let table = Table::new(vec![
-            Column::u32s(
-                "sender",
-                "Row of the sending track.",
-                rows.iter().map(|m| m.sender.unwrap_or(NONE)).collect(),
-            ),
-            Column::u32s(
-                "receiver",
-                "Row of the receiving track.",
-                rows.iter().map(|m| m.receiver.unwrap_or(NONE)).collect(),
-            ),
-            Column::optional_f64s(
-                "send_ns",
-                "ns",
-                "When it was sent, since the first record.",
-                rows.iter().map(|m| at(m.send_nanos)).collect(),
-            ),
-            Column::optional_f64s(
-                "receive_ns",
-                "ns",
-                "When it was received, since the first record.",
-                rows.iter().map(|m| at(m.receive_nanos)).collect(),
-            ),
-            Column::f64s("bytes", "B", "Size.", rows.iter().map(|m| m.bytes as f64).collect()),
-            Column::f64s("tag", "", "Tag.", rows.iter().map(|m| m.tag as f64).collect()),
-            Column::u32s(
-                "communicator",
-                "Communicator.",
-                rows.iter().map(|m| m.communicator).collect(),
-            ),
-        ]);
-        Ok(LinksAnswer { total, table })
+        let row = |message: &Message| LinkRow {
+            sender: message.sender.unwrap_or(NONE),
+            receiver: message.receiver.unwrap_or(NONE),
+            send_ns: at(message.send_nanos),
+            receive_ns: at(message.receive_nanos),
+            bytes: message.bytes as f64,
+            tag: message.tag as f64,
+            communicator: message.communicator,
+        };
+        let links = rows.iter().map(row).collect();
+        Ok(Answer::new(TotalReply { total }, LinksTables { links }))
     }
+}
 
-    /// How many messages were sent when: `messages`, `bytes` for each bin. A message of which only
-    /// the receipt is known counts when it was received.
-    ///
-    /// # Errors
-    /// When there are no events, they cannot be read, or the question is withdrawn.
-    pub fn link_bins(
+impl Answers<LinkBinsRequest> for Opened {
+    fn answer(
         &self,
-        request: &LinksRequest,
-        max_bins: usize,
+        request: &LinkBinsRequest,
         control: &Control,
-    ) -> Result<BinsAnswer, ServiceError> {
-        let bins = self.bins(request.window, max_bins)?;
+    ) -> Result<Answer<LinkBinsRequest>, ServiceError> {
+        let links = Links {
+            tracks: tracks_of(request.tracks.as_deref()),
+            window: self.since_first(request.from_ns, request.to_ns)?,
+            kind: if request.flows { LinkKind::Flow } else { LinkKind::Message },
+        };
+        let bins = self.bins(links.window, most(request.bins))?;
         let mut messages = vec![0_u32; bins.len];
         let mut bytes = vec![0.0; bins.len];
-        self.for_each_link(request, control, &mut |message| {
+        self.for_each_link(&links, control, &mut |message| {
             let at = message.send_nanos.or(message.receive_nanos).and_then(|at| bins.of(at));
             let cell = at.and_then(|at| messages.get_mut(at).zip(bytes.get_mut(at)));
             if let Some((count, sum)) = cell {
@@ -142,25 +104,23 @@ impl Opened {
                 *sum += message.bytes as f64;
             }
         })?;
-        let table = Table::new(vec![
-            Column::u32s("messages", "How many were sent.", messages),
-            Column::f64s("bytes", "B", "Their sizes together.", bytes),
-        ]);
-        Ok(BinsAnswer { bins, table })
+        let reply = self.bins_reply(&bins)?;
+        Ok(Answer::new(reply, LinkBinsTables { bins: LinkBinTable { messages, bytes } }))
     }
+}
 
+impl Opened {
     fn for_each_link(
         &self,
-        request: &LinksRequest,
+        links: &Links,
         control: &Control,
         visit: &mut dyn FnMut(Message),
     ) -> Result<(), ServiceError> {
-        let kind = if request.flows { LinkKind::Flow } else { LinkKind::Message };
-        let has = |track: Option<u32>| has_track(&request.tracks, track);
+        let has = |track: Option<u32>| has_track(&links.tracks, track);
         self.events()?
-            .messages(request.window, &mut |message| {
+            .messages(links.window, &mut |message| {
                 let is_chosen = has(message.sender) || has(message.receiver);
-                if message.kind == kind && is_chosen && is_under_way(&message, request.window) {
+                if message.kind == links.kind && is_chosen && is_under_way(&message, links.window) {
                     visit(message);
                 }
             })
@@ -168,20 +128,15 @@ impl Opened {
         control.check().map_err(EngineError::from)?;
         Ok(())
     }
+}
 
-    /// A counter over time. For each chosen track and each bin in which a value came: `track`,
-    /// `bin` (4294967295 for the value that held before the first bin), `min`, `max`, `last`.
-    ///
-    /// # Errors
-    /// When there is no such counter, its values cannot be read, or the question is withdrawn.
-    pub fn counter_bins(
+impl Answers<CounterBinsRequest> for Opened {
+    fn answer(
         &self,
-        counter: u32,
-        tracks: &TracksChoice,
-        window: TimeWindow,
-        max_bins: usize,
+        request: &CounterBinsRequest,
         control: &Control,
-    ) -> Result<BinsAnswer, ServiceError> {
+    ) -> Result<Answer<CounterBinsRequest>, ServiceError> {
+        let counter = request.counter;
         let events = self.events()?;
         if counter as usize >= events.counters().len() {
             return Err(ServiceError::from(EngineError::Missing {
@@ -189,13 +144,15 @@ impl Opened {
                 hint: format!("it has {} counters", events.counters().len()),
             }));
         }
-        let bins = self.bins(window, max_bins)?;
+        let tracks = tracks_of(request.tracks.as_deref());
+        let window = self.since_first(request.from_ns, request.to_ns)?;
+        let bins = self.bins(window, most(request.bins))?;
         let num = self.session.traces()?.tracks().len();
         let num = u32::try_from(num).unwrap_or(u32::MAX);
         let (mut of_track, mut bin_of) = (Vec::new(), Vec::new());
         let (mut min, mut max, mut last) = (Vec::new(), Vec::new(), Vec::new());
         control.begin(u64::from(num));
-        for track in (0..num).filter(|&track| has_track(tracks, Some(track))) {
+        for track in (0..num).filter(|&track| has_track(&tracks, Some(track))) {
             control.advance(1).map_err(EngineError::from)?;
             let mut current = None;
             let mut add = |at: u64, value: f64| {
@@ -220,26 +177,19 @@ impl Opened {
             };
             events.values(track, counter, window, &mut add).map_err(EngineError::from)?;
         }
-        let table = Table::new(vec![
-            Column::u32s("track", "Row of the track.", of_track),
-            Column::u32s("bin", "The bin; 4294967295 for before the first.", bin_of),
-            Column::f64s("min", "", "Smallest value.", min),
-            Column::f64s("max", "", "Largest value.", max),
-            Column::f64s("last", "", "Last value.", last),
-        ]);
-        Ok(BinsAnswer { bins, table })
+        let values = CounterValueTable { track: of_track, bin: bin_of, min, max, last };
+        Ok(Answer::new(self.bins_reply(&bins)?, CounterBinsTables { values }))
     }
+}
 
-    /// What happened at moments of a window: how often in all, and the first `max_markers`:
-    /// `track`, `name`, `at_ns` since the first record.
-    ///
-    /// # Errors
-    /// When there are no events, or they cannot be read.
-    pub fn markers(
+impl Answers<MarkersRequest> for Opened {
+    fn answer(
         &self,
-        window: TimeWindow,
-        max_markers: usize,
-    ) -> Result<(u64, Table), ServiceError> {
+        request: &MarkersRequest,
+        _: &Control,
+    ) -> Result<Answer<MarkersRequest>, ServiceError> {
+        let window = self.since_first(request.from_ns, request.to_ns)?;
+        let max_markers = most(request.max_markers);
         let origin = self.session.traces()?.span().start_nanos;
         let mut rows = Vec::new();
         let mut total = 0_u64;
@@ -255,17 +205,13 @@ impl Opened {
         self.events()?.markers(window, &mut visit).map_err(EngineError::from)?;
         rows.sort();
         rows.truncate(max_markers);
-        let table = Table::new(vec![
-            Column::u32s("track", "Row of the track.", rows.iter().map(|row| row.1).collect()),
-            Column::strings("name", "What happened.", rows.iter().map(|row| &row.2)),
-            Column::f64s(
-                "at_ns",
-                "ns",
-                "When, since the first record.",
-                rows.iter().map(|row| since(row.0, origin)).collect(),
-            ),
-        ]);
-        Ok((total, table))
+        let row = |(nanos, track, name): (u64, u32, std::sync::Arc<str>)| MarkerRow {
+            track,
+            name: name.to_string(),
+            at_ns: since(nanos, origin),
+        };
+        let markers = rows.into_iter().map(row).collect();
+        Ok(Answer::new(TotalReply { total }, MarkersTables { markers }))
     }
 }
 

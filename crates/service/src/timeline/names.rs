@@ -6,18 +6,9 @@ use std::sync::{Arc, PoisonError};
 use parallax_base::{ContextIdx, Control, TimeWindow};
 use parallax_engine::{LocationChoice, call_depths};
 use parallax_model::TraceKind;
+use parallax_protocol::TimelineBy;
 
 use crate::{Opened, ServiceError};
-
-/// What colours stand for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum TimelineBy {
-    /// Functions.
-    #[default]
-    Function,
-    /// Groups of functions, such as `MPI`.
-    Group,
-}
 
 /// A function or a group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

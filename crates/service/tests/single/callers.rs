@@ -1,6 +1,7 @@
 //! The bottom-up view of one function at a time, and its list of functions.
 
-use parallax_service::{CallersRequest, Control, FlatRequest, TreeAnswer, TreeRow};
+use parallax_protocol::{CallersRequest, FlatRequest};
+use parallax_service::{Control, TreeAnswer, TreeRow};
 
 use crate::databases::{each, fixture};
 use crate::drawn::{drawn, printed};
@@ -21,8 +22,12 @@ fn an_exact_name_is_neither_a_glob_nor_a_normal_form() {
     ",
     );
     let of = |name: &str, is_exact| {
-        let function = Some(name.to_owned());
-        printed(&callers(&opened, &CallersRequest { function, is_exact, ..Default::default() }))
+        let name = Some(name.to_owned());
+        let request = match is_exact {
+            true => CallersRequest { function: name, ..Default::default() },
+            false => CallersRequest { matching: name, ..Default::default() },
+        };
+        printed(&callers(&opened, &request))
     };
     assert_eq!(of("f*", true), "f* 2 2\n  main 2 2\n");
     assert_eq!(of("f*", false), "fast 4 4\n  main 4 4\nf* 2 2\n  main 2 2\n");
@@ -39,7 +44,7 @@ fn functions_opened_one_by_one_give_the_whole_view() {
     let mut rows = Vec::new();
     for function in &list.rows {
         let function = Some(function.label.clone());
-        let request = CallersRequest { function, is_exact: true, ..Default::default() };
+        let request = CallersRequest { function, ..Default::default() };
         rows.extend(callers(&opened, &request).rows);
     }
     assert_eq!(rows, whole.rows);

@@ -1,20 +1,21 @@
 //! One context over all locations: by hand, and against trees, balance and queries.
 
-use parallax_service::analysis::balance::Distribution;
-use parallax_service::{
-    Answer, BalanceBy, BalanceRequest, Control, CostScope, DistributionAnswer, DistributionRequest,
-    Opened, TreeRequest,
+use parallax_protocol::{
+    BalanceBy, BalanceRequest, DistributionReply, DistributionRequest, Table, TypedTable as _,
 };
+use parallax_service::analysis::balance::Distribution;
+use parallax_service::{Answers as _, Control, Opened, TreeRequest};
 
 use crate::databases::{each, f64s, fixture, tree, u32s};
 use crate::drawn::drawn;
 
-fn ask(opened: &Opened, request: &DistributionRequest) -> Answer<DistributionAnswer> {
-    opened.distribution(request, &Control::new()).unwrap()
+fn ask(opened: &Opened, request: &DistributionRequest) -> (DistributionReply, Table) {
+    let answer = opened.distribution(request, &Control::new()).unwrap().answer;
+    (answer.reply, answer.tables.rows.into_table_in(&answer.unit))
 }
 
 fn statistics(opened: &Opened, request: &DistributionRequest) -> Distribution {
-    ask(opened, request).value.statistics.unwrap()
+    opened.distribution(request, &Control::new()).unwrap().statistics.unwrap()
 }
 
 // Ids: entry 1, main 2, loop 3, line 4, solve 5, MPI_Barrier 6.
@@ -30,14 +31,14 @@ const DRAWING: &str = "
 fn locations_without_a_value_count_when_they_ran() {
     let opened = drawn(DRAWING);
     let request = DistributionRequest { context_id: 6, ..Default::default() };
-    let answer = ask(&opened, &request).value;
-    assert_eq!(answer.context, "MPI_Barrier");
-    assert_eq!(f64s(&answer.table, "value"), [Some(0.0), Some(1.5), Some(0.0)]);
-    let found = answer.statistics.unwrap();
+    let (reply, table) = ask(&opened, &request);
+    assert_eq!(reply.context, "MPI_Barrier");
+    assert_eq!(f64s(&table, "value"), [Some(0.0), Some(1.5), Some(0.0)]);
+    let found = statistics(&opened, &request);
     assert_eq!((found.num_members, found.num_values, found.mean, found.max), (3, 1, 0.5, 1.5));
     assert_eq!(found.imbalance, Some(3.0));
     let one = DistributionRequest { profiles: Some("rank(1)".into()), ..request };
-    assert_eq!(f64s(&ask(&opened, &one).value.table, "value"), [Some(1.5)]);
+    assert_eq!(f64s(&ask(&opened, &one).1, "value"), [Some(1.5)]);
 }
 
 #[test]
@@ -48,16 +49,16 @@ fn a_formula_is_evaluated_at_each_location() {
         metric: Some("=100 * $cputime / @cputime".into()),
         ..Default::default()
     };
-    let answer = ask(&opened, &share).value;
+    let (reply, table) = ask(&opened, &share);
     // Whole executions: 3.5, 4.0 and 2.5 s.
     let expected = [200.0 / 3.5, 25.0, 0.0].map(Some);
-    assert_eq!(f64s(&answer.table, "value"), expected);
-    assert_eq!(answer.unit.to_string(), "");
+    assert_eq!(f64s(&table, "value"), expected);
+    assert_eq!(reply.unit, "");
     let undefined = DistributionRequest { metric: Some("=1 / $cputime".into()), ..share };
-    let answer = ask(&opened, &undefined);
-    assert_eq!(f64s(&answer.value.table, "value"), [Some(0.5), Some(1.0), None]);
-    assert_eq!(answer.notes, ["the formula is undefined at 1 of 3"]);
-    assert_eq!(answer.value.statistics.unwrap().num_members, 2);
+    let (reply, table) = ask(&opened, &undefined);
+    assert_eq!(f64s(&table, "value"), [Some(0.5), Some(1.0), None]);
+    assert_eq!(reply.notes, ["the formula is undefined at 1 of 3"]);
+    assert_eq!(reply.statistics.unwrap().members, 2);
 }
 
 #[test]
@@ -77,18 +78,17 @@ fn values_add_up_to_those_of_the_tree() {
         }
         // A few contexts of every depth, loops among them.
         for row in tree.rows.iter().step_by((tree.rows.len() / 12).max(1)) {
-            for (scope, expected) in
-                [(CostScope::Inclusive, row.inclusive), (CostScope::Exclusive, row.exclusive)]
-            {
+            for (is_exclusive, expected) in [(false, row.inclusive), (true, row.exclusive)] {
                 let context_id = row.context_id;
-                let request = DistributionRequest { context_id, scope, ..Default::default() };
-                let values = f64s(&ask(opened, &request).value.table, "value");
+                let request =
+                    DistributionRequest { context_id, is_exclusive, ..Default::default() };
+                let values = f64s(&ask(opened, &request).1, "value");
                 let sum: f64 = values.into_iter().flatten().sum();
                 let error = (sum - expected).abs();
                 // A loop's own cost is a difference of larger sums.
                 assert!(
                     error <= row.inclusive.abs() * 1e-9,
-                    "{name}: context {context_id} {scope:?} {sum} {expected}"
+                    "{name}: context {context_id} {is_exclusive} {sum} {expected}"
                 );
                 compared += 1;
             }
@@ -116,12 +116,17 @@ fn statistics_are_those_of_balance() {
         for row in &balance.rows {
             let context_id = opened.session().tree().source_id(row.context);
             let profiles = profiles.clone();
-            let request = DistributionRequest { context_id, profiles, by, ..Default::default() };
-            let found = statistics(&opened, &request);
+            let asked = DistributionRequest { context_id, profiles, by, ..Default::default() };
+            let found = statistics(&opened, &asked);
             let expected = Distribution { histogram: Vec::new(), ..row.distribution.clone() };
             assert_eq!(Distribution { histogram: Vec::new(), ..found }, expected);
         }
         assert!(!balance.rows.is_empty());
+        let answer = opened.answer(&request, &Control::new()).unwrap();
+        let table = answer.tables.rows.into_table_in(&answer.unit);
+        assert_eq!(table.num_rows(), balance.rows.len());
+        let unit = |column: &str| table.column(column).unwrap().unit.clone();
+        assert_eq!([unit("saving"), unit("variance")], ["s", "s²"]);
     }
 }
 
@@ -130,14 +135,14 @@ fn columns_tell_locations_apart() {
     let opened = fixture("hybrid-n1024-p2x2");
     let list = tree(&opened, &TreeRequest::default()).unwrap();
     let request = DistributionRequest { context_id: list.rows[0].context_id, ..Default::default() };
-    let table = ask(&opened, &request).value.table;
+    let (_, table) = ask(&opened, &request);
     let names: Vec<&str> = table.columns.iter().map(|column| &*column.name).collect();
     assert_eq!(names.first(), Some(&"location"));
     assert_eq!(names.last(), Some(&"value"));
     assert!(names.contains(&"rank") && names.contains(&"thread"), "{names:?}");
     assert!(u32s(&table, "location").is_sorted());
     let by = BalanceBy::Rank;
-    let ranks = ask(&opened, &DistributionRequest { by, ..request }).value.table;
+    let (_, ranks) = ask(&opened, &DistributionRequest { by, ..request });
     let names: Vec<&str> = ranks.columns.iter().map(|column| &*column.name).collect();
     assert_eq!(names, ["location", "label", "rank", "value"]);
     assert_eq!(ranks.num_rows(), 2);

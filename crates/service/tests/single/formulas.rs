@@ -1,9 +1,10 @@
 //! Derived metrics in every view, against the metrics they are made of.
 
-use parallax_service::{
-    CallersRequest, Control, CostChoice, CostsChoice, FlatBy, FlatRequest, PruneChoice,
-    TreeRequest, TreeTableRequest,
+use parallax_protocol::{
+    CallersRequest, CostChoice, CostsChoice, FlatBy, FlatRequest, PruneChoice, TreeTableRequest,
+    TypedTable as _,
 };
+use parallax_service::{Answers as _, Control, TreeRequest};
 
 use crate::databases::{corpus, each, f64s, fixture, texts};
 use crate::drawn::drawn;
@@ -25,9 +26,9 @@ fn quotients_are_those_of_the_columns_beside_them() {
         let prune = PruneChoice { mpi: true, lines: true, ..PruneChoice::default() };
         let costs = CostsChoice { metrics, ..CostsChoice::default() };
         let request = TreeTableRequest { costs, prune };
-        let answer = opened.tree_table(&request, &Control::new()).unwrap();
+        let table = opened.answer(&request, &Control::new()).unwrap().tables.rows.into_table();
         for scope in ["inclusive", "exclusive"] {
-            let column = |k: usize| f64s(&answer.table, &format!("{scope}:{k}"));
+            let column = |k: usize| f64s(&table, &format!("{scope}:{k}"));
             for ((quotient, a), b) in column(0).into_iter().zip(column(1)).zip(column(2)) {
                 let (a, b) = (a.unwrap(), b.unwrap());
                 let expected = 3.0 * a / b;
@@ -97,7 +98,7 @@ fn undefined_values_come_last_and_are_null() {
     let metrics = vec!["=${cputime (i)} / ${cputime (e)}".to_owned()];
     let costs = CostsChoice { metrics, ..CostsChoice::default() };
     let request = TreeTableRequest { costs, ..Default::default() };
-    let table = opened.tree_table(&request, &Control::new()).unwrap().table;
+    let table = opened.answer(&request, &Control::new()).unwrap().tables.rows.into_table();
     let names: Vec<_> = texts(&table, "name").into_iter().flatten().collect();
     assert_eq!(names, ["<main thread>", "main", "f", "g"]);
     assert_eq!(f64s(&table, "inclusive:0"), [None, None, Some(1.0), Some(1.0)]);

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use parallax_base::{Folder, MemoryFolder};
-use parallax_service::{
-    Control, FlatBy, FlatRequest, OpenLimits, Opened, SourceAnswer, SourceRequest, open,
+use parallax_protocol::{
+    Answer, FlatBy, FlatRequest, SourceFileReply, SourceFilesRequest, SourceRequest,
+    TypedTable as _,
 };
+use parallax_service::{Answers as _, Control, OpenLimits, Opened, open};
 use parallax_testkit::drawn::draw;
 use parallax_testkit::hpctoolkit::WriteOptions;
 
@@ -29,37 +31,42 @@ fn with_text(text: &[u8], limits: &OpenLimits) -> Opened {
     open(&folder, limits).unwrap()
 }
 
-fn ask(opened: &Opened, file: &str) -> SourceAnswer {
-    let request = SourceRequest { file: file.into(), ..Default::default() };
-    opened.source(&request, &Control::new()).unwrap().value
+fn ask(opened: &Opened, file: &str) -> Answer<SourceRequest> {
+    let request = SourceRequest { path: file.into(), ..Default::default() };
+    opened.answer(&request, &Control::new()).unwrap()
+}
+
+fn files_of(opened: &Opened) -> Vec<SourceFileReply> {
+    opened.answer(&SourceFilesRequest::default(), &Control::new()).unwrap().reply.files
 }
 
 #[test]
 fn lines_bear_their_cost_and_the_calls_made_there_once() {
     let opened = with_text(b"int main()\n", &OpenLimits::default());
-    let answer = ask(&opened, "solver.c");
-    assert_eq!(answer.text.as_deref(), Some("int main()\n"));
-    assert_eq!(u32s(&answer.lines, "line"), [12, 20]);
-    assert_eq!(u32s(&answer.lines, "contexts"), [2, 1]);
-    assert_eq!(f64s(&answer.lines, "exclusive:0"), [Some(2.5), Some(4.0)]);
-    assert_eq!(f64s(&answer.lines, "inclusive:0"), [Some(6.5), Some(4.0)]);
-    assert_eq!(u32s(&answer.contexts, "line"), [12, 12, 20]);
-    assert_eq!(u32s(&answer.contexts, "context_id"), [3, 5, 7]);
+    let Answer { reply, tables, .. } = ask(&opened, "solver.c");
+    assert_eq!(reply.text.as_deref(), Some("int main()\n"));
+    let lines = tables.lines.into_table();
+    assert_eq!(u32s(&lines, "line"), [12, 20]);
+    assert_eq!(u32s(&lines, "contexts"), [2, 1]);
+    assert_eq!(f64s(&lines, "exclusive:0"), [Some(2.5), Some(4.0)]);
+    assert_eq!(f64s(&lines, "inclusive:0"), [Some(6.5), Some(4.0)]);
+    assert_eq!(tables.contexts.line, [12, 12, 20]);
+    assert_eq!(tables.contexts.context_id, [3, 5, 7]);
     let request =
-        SourceRequest { file: "solver.c".into(), contexts_per_line: Some(1), ..Default::default() };
-    let few = opened.source(&request, &Control::new()).unwrap().value;
-    assert_eq!(u32s(&few.contexts, "context_id"), [3, 7]);
+        SourceRequest { path: "solver.c".into(), contexts_per_line: 1, ..Default::default() };
+    let few = opened.answer(&request, &Control::new()).unwrap().tables;
+    assert_eq!(few.contexts.context_id, [3, 7]);
 }
 
 #[test]
 fn text_that_is_not_utf8_is_shown_and_said_and_large_text_is_refused() {
     let opened = with_text(b"caf\xe9\n", &OpenLimits::default());
-    let request = SourceRequest { file: "solver.c".into(), ..Default::default() };
-    let answer = opened.source(&request, &Control::new()).unwrap();
-    assert_eq!(answer.value.text.as_deref(), Some("caf\u{fffd}\n"));
+    let request = SourceRequest { path: "solver.c".into(), ..Default::default() };
+    let answer = opened.answer(&request, &Control::new()).unwrap().reply;
+    assert_eq!(answer.text.as_deref(), Some("caf\u{fffd}\n"));
     assert!(answer.notes[0].contains("not UTF-8"), "{:?}", answer.notes);
     let limits = OpenLimits { answer_bytes: 1 << 10, ..OpenLimits::default() };
-    let error = with_text(&[b'x'; 2000], &limits).source(&request, &Control::new()).unwrap_err();
+    let error = with_text(&[b'x'; 2000], &limits).answer(&request, &Control::new()).unwrap_err();
     assert!(error.to_string().contains("limit"), "{error}");
 }
 
@@ -69,26 +76,26 @@ fn a_file_without_text_still_has_lines_and_says_where_the_text_would_be() {
     let files = files.by_path.into_iter().map(|(path, bytes)| ((*path).to_owned(), bytes));
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("drawn", files));
     let opened = open(&folder, &OpenLimits::default()).unwrap();
-    assert_eq!(opened.source_files(), []);
-    let answer = ask(&opened, "solver.c");
-    assert_eq!((answer.text, &*answer.text_path), (None, "src/solver.c"));
-    assert_eq!(u32s(&answer.lines, "line"), [12, 20]);
-    let request = SourceRequest { file: "solve.c".into(), ..Default::default() };
-    let error = opened.source(&request, &Control::new()).unwrap_err();
+    assert_eq!(files_of(&opened), []);
+    let Answer { reply, tables, .. } = ask(&opened, "solver.c");
+    assert_eq!((reply.text, &*reply.text_path), (None, "src/solver.c"));
+    assert_eq!(tables.lines.line, [12, 20]);
+    let request = SourceRequest { path: "solve.c".into(), ..Default::default() };
+    let error = opened.answer(&request, &Control::new()).unwrap_err();
     assert!(error.to_string().contains("did you mean solver.c?"), "{error}");
 }
 
 #[test]
 fn real_databases_hold_the_text_that_was_measured() {
     let opened = fixture("n512-p4");
-    let files = opened.source_files();
+    let files = files_of(&opened);
     assert_eq!(files.len(), 1, "{files:?}");
     assert!(files[0].path.ends_with("/reactor.c"));
-    let answer = ask(&opened, "reactor.c");
-    assert_eq!(answer.path, files[0].path);
-    let text = answer.text.unwrap();
-    assert_eq!(text.len() as u64, files[0].len_bytes);
-    let last = u32s(&answer.lines, "line").into_iter().max().unwrap() as usize;
+    let Answer { reply, tables, .. } = ask(&opened, "reactor.c");
+    assert_eq!(reply.path, files[0].path);
+    let text = reply.text.unwrap();
+    assert_eq!(text.len() as u64, files[0].bytes);
+    let last = tables.lines.line.into_iter().max().unwrap() as usize;
     assert!(last <= text.lines().count());
 }
 
@@ -102,7 +109,7 @@ fn lines_cost_what_the_flat_view_says() {
         places.sort_unstable();
         places.dedup();
         for place in places.into_iter().filter(|place| !place.is_empty()).take(20) {
-            let answer = ask(opened, place);
+            let lines = ask(opened, place).tables.lines.into_table();
             let mut expected: Vec<(u32, f64, f64)> = flat
                 .rows
                 .iter()
@@ -112,9 +119,9 @@ fn lines_cost_what_the_flat_view_says() {
                 })
                 .collect();
             expected.sort_by_key(|row| row.0);
-            let inclusive = f64s(&answer.lines, "inclusive:0").into_iter().flatten();
-            let exclusive = f64s(&answer.lines, "exclusive:0").into_iter().flatten();
-            let found: Vec<(u32, f64, f64)> = u32s(&answer.lines, "line")
+            let inclusive = f64s(&lines, "inclusive:0").into_iter().flatten();
+            let exclusive = f64s(&lines, "exclusive:0").into_iter().flatten();
+            let found: Vec<(u32, f64, f64)> = u32s(&lines, "line")
                 .into_iter()
                 .zip(inclusive.zip(exclusive))
                 .map(|(line, (inclusive, exclusive))| (line, inclusive, exclusive))

@@ -2,15 +2,20 @@
 
 use crate::databases::{each, f64s, fixture, texts, tree, u32s};
 use crate::drawn::drawn;
-use parallax_service::{
-    Control, CostChoice, CostsChoice, NO_PARENT, Opened, PruneChoice, TreeAnswer, TreeRequest,
-    TreeTableRequest,
+use parallax_protocol::{
+    CostChoice, CostReply, CostsChoice, PruneChoice, Table, TreeTableRequest, TypedTable as _,
 };
+use parallax_service::{Answers as _, Control, NO_PARENT, Opened, TreeAnswer, TreeRequest};
+
+fn table_of(opened: &Opened, request: &TreeTableRequest) -> (Vec<CostReply>, Table) {
+    let answer = opened.answer(request, &Control::new()).unwrap();
+    (answer.reply.costs, answer.tables.rows.into_table())
+}
 
 fn assert_same(opened: &Opened, expected: &TreeAnswer, request: &TreeTableRequest, name: &str) {
-    let answer = opened.tree_table(request, &Control::new()).unwrap();
-    let table = &answer.table;
-    assert_eq!(answer.headers, std::slice::from_ref(&expected.header), "{name}");
+    let (costs, table) = table_of(opened, request);
+    let table = &table;
+    assert_eq!(costs, std::slice::from_ref(&expected.header), "{name}");
     assert_eq!(table.num_rows(), expected.rows.len(), "{name}");
     let (names, places, kinds) =
         (texts(table, "name"), texts(table, "place"), texts(table, "kind"));
@@ -80,16 +85,16 @@ fn rows_that_only_another_metric_knows_stay() {
     };
     let both = ["realtime", "=2 * $realtime"];
     let request = TreeTableRequest { costs: metrics(&both), ..Default::default() };
-    let answer = opened.tree_table(&request, &Control::new()).unwrap();
-    assert_eq!(answer.headers.len(), 2);
-    assert_eq!(answer.headers[1].total, 2.0 * answer.headers[0].total);
-    let (first, second) = (f64s(&answer.table, "inclusive:0"), f64s(&answer.table, "inclusive:1"));
+    let (costs, table) = table_of(&opened, &request);
+    assert_eq!(costs.len(), 2);
+    assert_eq!(costs[1].total, 2.0 * costs[0].total);
+    let (first, second) = (f64s(&table, "inclusive:0"), f64s(&table, "inclusive:1"));
     assert!(first.iter().zip(&second).all(|(a, b)| a.map(|a| a * 2.0) == *b));
     // A first metric that is 0 everywhere hides nothing of the second.
     let zero = ["=$realtime - $realtime", "realtime"];
     let request = TreeTableRequest { costs: metrics(&zero), ..Default::default() };
-    let other = opened.tree_table(&request, &Control::new()).unwrap();
-    assert_eq!(other.table.num_rows(), answer.table.num_rows());
+    let (_, other) = table_of(&opened, &request);
+    assert_eq!(other.num_rows(), table.num_rows());
 }
 
 #[test]
@@ -102,8 +107,8 @@ fn files_lines_and_modules_say_where_code_is_and_where_calls_are() {
               solve                 2.0
     ",
     );
-    let answer = opened.tree_table(&TreeTableRequest::default(), &Control::new()).unwrap();
-    let table = &answer.table;
+    let (_, table) = table_of(&opened, &TreeTableRequest::default());
+    let table = &table;
     let names: Vec<_> = texts(table, "name").into_iter().flatten().collect();
     assert_eq!(names, ["<main thread>", "main", "loop at solver.c:10", "solver.c:12", "solve"]);
     let file = |i: usize| texts(table, "file")[i].clone();
@@ -111,10 +116,10 @@ fn files_lines_and_modules_say_where_code_is_and_where_calls_are() {
     assert_eq!(u32s(table, "line"), [0, 0, 10, 12, 12]);
     assert!((2..5).all(|i| file(i).is_some_and(|path| path.ends_with("solver.c"))));
     let real = fixture("n1024-p8");
-    let answer = real.tree_table(&TreeTableRequest::default(), &Control::new()).unwrap();
-    let (names, modules) = (texts(&answer.table, "name"), texts(&answer.table, "module"));
+    let (_, table) = table_of(&real, &TreeTableRequest::default());
+    let (names, modules) = (texts(&table, "name"), texts(&table, "module"));
     let main = names.iter().position(|name| name.as_deref() == Some("main")).unwrap();
     assert!(modules[main].as_deref().is_some_and(|path| path.ends_with("/reactor")), "{modules:?}");
-    let defined = texts(&answer.table, "definition_file")[main].clone();
+    let defined = texts(&table, "definition_file")[main].clone();
     assert!(defined.is_some_and(|path| path.ends_with("reactor.c")));
 }

@@ -2,7 +2,6 @@ import type { TableSort } from "../../widgets/table.ts";
 import { plural } from "../../base/format.ts";
 import type { AdviseReply } from "../../wire/protocol.ts";
 import { valueText } from "../profile/format.ts";
-import type { Heads } from "../trace-views/answers.ts";
 
 /** What rows of advice are. */
 export type AdviceBy = "loop" | "reference" | "pair" | "context" | "task" | "race";
@@ -28,49 +27,6 @@ export const CHOICES: readonly { readonly value: AdviceBy; readonly label: strin
   { value: "task", label: "On workers", hint: "Calls next to each other, put on workers" },
   { value: "race", label: "Races", hint: "Accesses of several threads that nothing orders" },
 ];
-
-/** What columns are called on screen. */
-export const HEADS: Heads = {
-  verdict: ["Verdict", "What the recorded run says about the iterations"],
-  loop: ["Loop", "With its call path, outermost first"],
-  because: ["Because", "What speaks for or against it"],
-  work_s: ["Work", "Time of all, one after the other"],
-  saving_s: ["Saving", "Work less span: the most that can be gained here"],
-  share_percent: ["Share", "Of the work of the run"],
-  executions: ["Executions", "How often the loop was entered"],
-  iterations: ["Iterations", "Of all executions"],
-  most_iterations: ["Most", "Most iterations of one execution"],
-  reference: ["Variable", "Variable or allocation"],
-  storage: ["Lies on", "Stack, heap, static or global"],
-  effect: ["Effect", "What it does to the iterations"],
-  written_at: ["Written at", ""],
-  read_at: ["Read at", ""],
-  earlier: ["First", "What comes first"],
-  later: ["Then", "What depends on it"],
-  references: ["References", "How many of them"],
-  compared: ["Compared", "Whole variables, or their bytes"],
-  below: ["Below", "What calls both"],
-  dependence: ["Dependence", ""],
-  earlier_at: ["First at", "Where the first touches it"],
-  later_at: ["Then at", "Where the second touches it"],
-  pairs: ["Pairs", "How many"],
-  context: ["Call path", ""],
-  times: ["Times", "How many of these"],
-  span_s: ["Span", "What any number of workers leaves"],
-  parallelism: ["Parallelism", "Work divided by span: no number of workers makes it faster than that"],
-  worker: ["Worker", ""],
-  number: ["No.", "Which task it is, in the order of the run"],
-  task: ["Task", "The call or loop"],
-  start_s: ["Start", "From the start of the schedule"],
-  takes_s: ["Takes", "Its work"],
-  waits_for: ["Waits for", "Tasks that it depends on"],
-  first_at: ["One access", ""],
-  first_access: ["does", ""],
-  first_thread: ["by", ""],
-  second_at: ["The other", ""],
-  second_access: ["does", ""],
-  second_thread: ["by", ""],
-};
 
 /** Columns that need room for call paths and sentences. */
 export const WIDE: ReadonlySet<string> = new Set(["loop", "because", "context", "below", "earlier", "later", "task"]);

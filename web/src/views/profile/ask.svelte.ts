@@ -1,6 +1,6 @@
 import type { Table } from "@uwdata/flechette";
 import type { AskOptions, EngineClient } from "../../state/engine.ts";
-import type { CostReply, Protocol, TreeTableAsk } from "../../wire/protocol.ts";
+import type { CostReply, Protocol } from "../../wire/protocol.ts";
 import { contextTable, type ContextTable } from "./context-table.ts";
 
 /** The newest answer to a question that changes; the answer before stays on screen until the next one is there. */
@@ -54,7 +54,7 @@ const KEPT = 4;
 const trees = new WeakMap<EngineClient, Map<string, Promise<TreeAnswer>>>();
 
 /** A tree; views that ask for the same one share it. */
-export function askTree(client: EngineClient, ask: TreeTableAsk): Promise<TreeAnswer> {
+export function askTree(client: EngineClient, ask: Protocol["tree_table"]["request"]): Promise<TreeAnswer> {
   const key = JSON.stringify(ask);
   let kept = trees.get(client);
   if (kept === undefined) trees.set(client, (kept = new Map<string, Promise<TreeAnswer>>()));

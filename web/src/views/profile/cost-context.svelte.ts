@@ -1,6 +1,6 @@
 import type { Spot } from "../../state/app-state.ts";
 import type { Slice } from "../../state/slice.svelte.ts";
-import type { CallersAsk, CostsAsk, TreeTableAsk } from "../../wire/protocol.ts";
+import type { CostsChoice, Protocol } from "../../wire/protocol.ts";
 import type { ViewProps } from "../plugin.ts";
 import { askMetrics, Latest, type Metrics } from "./ask.svelte.ts";
 import { defaultColumns, metricExpression, metricsOf, type ColumnChoice } from "./cost-columns.ts";
@@ -57,7 +57,7 @@ export class CostContext {
   }
 
   /** What counts, for questions about several metrics. */
-  costs(metrics: readonly string[]): CostsAsk {
+  costs(metrics: readonly string[]): CostsChoice {
     const filter = this.filter.current;
     return {
       metrics: this.isTrace ? [] : metrics.map((metric) => metricExpression(metric)),
@@ -68,7 +68,7 @@ export class CostContext {
   }
 
   /** What lists of functions and other groups ask for: the engine answers them about one metric at a time. */
-  lists(): readonly Pick<CallersAsk, "item" | "cost" | "prune" | "from">[] {
+  lists(): readonly Pick<Protocol["callers"]["request"], "item" | "cost" | "prune" | "from">[] {
     const { metrics: _none, ...where } = this.costs([]);
     const metrics = this.isTrace ? [null] : this.#asked.map((metric) => metricExpression(metric));
     return metrics.map((metric) => ({
@@ -80,7 +80,7 @@ export class CostContext {
   }
 
   /** The tree with these metrics. */
-  tree(metrics: readonly string[]): TreeTableAsk {
+  tree(metrics: readonly string[]): Protocol["tree_table"]["request"] {
     return { item: this.#props().item.item, costs: this.costs(metrics), prune: pruneAsk(this.filter.current) };
   }
 }

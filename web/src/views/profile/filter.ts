@@ -1,5 +1,5 @@
 import type { Spot } from "../../state/app-state.ts";
-import type { PruneAsk } from "../../wire/protocol.ts";
+import type { PruneChoice } from "../../wire/protocol.ts";
 
 /** What all profile views of an experiment count and leave out. Plain JSON: it is part of links. */
 export interface Filter {
@@ -36,7 +36,7 @@ export const NO_FILTER: Filter = {
 };
 
 /** What is left out, as the engine asks it. */
-export function pruneAsk(filter: Filter): PruneAsk {
+export function pruneAsk(filter: Filter): PruneChoice {
   return {
     mpi: filter.mpi,
     openmp: filter.openmp,

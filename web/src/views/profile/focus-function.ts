@@ -1,12 +1,12 @@
 import type { EngineClient } from "../../state/engine.ts";
-import type { TreeTableAsk } from "../../wire/protocol.ts";
+import type { Protocol } from "../../wire/protocol.ts";
 import { askTree } from "./ask.svelte.ts";
 import { textAt } from "./columns.ts";
 import { nameOf } from "./context-table.ts";
 import { isNamed } from "./next-step.ts";
 
 /** Id of the context of a function that costs most, by its name or a glob; null where the tree has none. */
-export async function costliest(client: EngineClient, ask: TreeTableAsk, name: string): Promise<number | null> {
+export async function costliest(client: EngineClient, ask: Protocol["tree_table"]["request"], name: string): Promise<number | null> {
   const { tree } = await askTree(client, ask);
   const cost = tree.costs[0]?.inclusive;
   const codes = new Set<number>();

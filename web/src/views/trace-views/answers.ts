@@ -8,6 +8,8 @@ import { shortName } from "../timeline/catalog.ts";
 /** A column of an answer of the engine, ready to be shown. */
 export interface AnswerColumn {
   readonly id: string;
+  /** Its display name, without the unit. */
+  readonly title: string;
   readonly head: TableColumn;
   /** For texts. */
   readonly texts: readonly string[] | null;
@@ -18,65 +20,35 @@ export interface AnswerColumn {
   readonly most: number;
 }
 
-/** What columns are called on screen, and what they mean. */
-export type Heads = Readonly<Record<string, readonly [title: string, help: string]>>;
+/** What a column is called on screen, what it means and in which unit it is, as the engine's schema has it. */
+export function headOf(table: Table, id: string): { readonly title: string; readonly help: string; readonly unit: string } {
+  const said = table.schema.fields.find((field) => field.name === id)?.metadata;
+  return { title: said?.get("head") ?? id, help: said?.get("doc") ?? "", unit: said?.get("unit") ?? "" };
+}
 
-const HEADS: Heads = {
-  kind: ["Kind", "What is waited for"],
-  function: ["Function", ""],
-  group: ["Group", ""],
-  context: ["Call path", ""],
-  location: ["Location", "Who waits"],
-  waits_for: ["Waits for", "Who comes late"],
-  name: ["Name", ""],
-  slowest: ["Slowest", "The location that computes longest"],
-  releases: ["Then", "What ends the stretch"],
-  waits: ["Waits", "How often"],
-  waiting_s: ["Waiting", "Time from coming, or from having nothing to do, until the other side is there"],
-  longest_s: ["Longest", "The longest of them"],
-  share_percent: ["Share", "Of the time of what is shown"],
-  in_calls_s: ["In calls", "Time of the calls that wait, waiting included"],
-  on_path_s: ["On the path", "Time on the critical path"],
-  all_locations_s: ["All locations", "The same over all locations, on the path or not"],
-  start_s: ["Start", "Since the first record"],
-  length_s: ["Length", ""],
-  context_percent: ["Of it", "Share of the stretch in this call path"],
-  exclusive_s: ["Exclusive", "Time in it and in nothing below"],
-  outside_s: ["Outside", "Time outside all functions"],
-  idle_percent: ["Idle", "Waiting or outside, of all time"],
-  calls: ["Calls", ""],
-  mean_s: ["Mean", ""],
-  max_s: ["Largest", ""],
-  under_way_s: ["Under way", "Time in which messages are under way"],
-  computing_s: ["Computing", "Time of it in which the location computes"],
-  overlap_percent: ["Overlap", "Computing, of the time under way"],
-  balance_ratio: ["Balance ratio", "Mean over largest; 1 is even"],
-  imbalance_percent: ["Imbalance", "Largest less mean, of the largest"],
-  saving_s: ["Saving", "Largest less mean: what an even spread would save"],
-};
-
-const UNITS: readonly (readonly [ending: string, unit: string])[] = [["_s", "s"], ["_percent", "%"], ["_bytes", "B"]];
-
-/** The columns of an answer that people read, in its order: ids of contexts are left out. `heads` says what a view calls some of them. */
-export function answerColumns(table: Table, heads: Heads = {}): readonly AnswerColumn[] {
+/** The columns of an answer that people read, in its order: ids of contexts are left out. */
+export function answerColumns(table: Table): readonly AnswerColumn[] {
   const columns: AnswerColumn[] = [];
   for (const id of table.names) {
     if (id === "context_id" || id === "end_s") continue;
-    const [title, help] = heads[id] ?? HEADS[id] ?? [id.replaceAll("_", " "), ""];
+    const { title, help, unit } = headOf(table, id);
     if (isText(table, id)) {
       const column = textColumn(table, id);
       const texts = Array.from({ length: table.numRows }, (_, row) => textAt(column, row));
-      columns.push({ id, texts, numbers: null, format: null, most: 0, head: { id, title, width: columns.length === 0 ? 140 : 150, sortable: true, help } });
+      columns.push({ id, title, texts, numbers: null, format: null, most: 0, head: { id, title, width: columns.length === 0 ? 140 : 150, sortable: true, help } });
       continue;
     }
     const numbers = numberColumn(table, id);
     const most = numbers.reduce((best, value) => (Number.isFinite(value) ? Math.max(best, Math.abs(value)) : best), 0);
-    const unit = UNITS.find(([ending]) => id.endsWith(ending))?.[1] ?? "";
     const format = unit === "%" ? { unit: "%", text: (value: number) => (Number.isNaN(value) ? "–" : value.toFixed(1)) } : valueFormat(unit, most);
-    const shown = format.unit === "" ? title : `${title} (${format.unit})`;
-    columns.push({ id, texts: null, numbers, format, most: unit === "%" ? 100 : most, head: { id, title: shown, width: 108, align: "right", sortable: true, help } });
+    columns.push({ id, title, texts: null, numbers, format, most: unit === "%" ? 100 : most, head: { id, title: withUnit(title, format), width: 108, align: "right", sortable: true, help } });
   }
   return columns;
+}
+
+/** What stands above a column of numbers. */
+export function withUnit(title: string, format: ValueFormat): string {
+  return format.unit === "" ? title : `${title} (${format.unit})`;
 }
 
 function isText(table: Table, id: string): boolean {

@@ -1,7 +1,7 @@
 import type { ContextKey } from "../../state/app-state.ts";
 import type { Slice } from "../../state/slice.svelte.ts";
 import type { TimeRange } from "../../widgets/timeline/axis.ts";
-import type { StatsAsk } from "../../wire/protocol.ts";
+import type { StatsRequest } from "../../wire/protocol.ts";
 import type { ViewProps } from "../plugin.ts";
 import { Latest } from "../profile/ask.svelte.ts";
 import { contextKey } from "../profile/things.ts";
@@ -57,7 +57,7 @@ export class TraceContext {
   }
 
   /** Where and when, for a request; the whole trace has no ends. */
-  get where(): Pick<StatsAsk, "tracks" | "from_ns" | "to_ns"> {
+  get where(): Pick<StatsRequest, "tracks" | "from_ns" | "to_ns"> {
     const window = this.#window;
     if (window === null || this.isWholeTime) return { tracks: this.tracks };
     return { tracks: this.tracks, ...askedWindow(window) };

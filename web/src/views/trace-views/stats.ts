@@ -1,6 +1,6 @@
 import type { Table } from "@uwdata/flechette";
 import type { EngineClient } from "../../state/engine.ts";
-import type { StatsAsk } from "../../wire/protocol.ts";
+import type { Protocol } from "../../wire/protocol.ts";
 import { rowsOf } from "../profile/ask.svelte.ts";
 import { numberColumn, textAt, textColumn } from "../profile/columns.ts";
 import type { StatRow } from "./compared.ts";
@@ -40,7 +40,7 @@ export function statTable(table: Table): Omit<StatTable, "notes"> {
 }
 
 /** Statistics of a stretch of time. */
-export async function askStats(client: EngineClient, ask: StatsAsk, signal: AbortSignal | undefined): Promise<StatTable> {
+export async function askStats(client: EngineClient, ask: Protocol["stats"]["request"], signal: AbortSignal | undefined): Promise<StatTable> {
   const { reply, tables } = await client.ask("stats", ask, signal === undefined ? {} : { signal });
   return { ...statTable(rowsOf(tables)), notes: reply.notes };
 }

@@ -1,0 +1,289 @@
+//! Iterations: repeated phases of traces, and how evenly they are spread.
+
+use serde::Serialize;
+
+use super::TracePart;
+use crate::Experiment;
+use crate::macros::{choice, one_of, question, table};
+
+choice! {
+    /// Which times on single locations in single iterations an answer has.
+    pub enum IterationCells {
+        /// One number for each location and iteration: the time of one context, or of all that
+        /// computes.
+        Map = "map",
+        /// The time of each context on each location in each iteration.
+        All = "all",
+        /// None.
+        None = "none",
+    }
+}
+
+question! {
+    /// Repeated phases of a trace, how evenly each is spread, and what balancing them saves.
+    "iterations" of Experiment,
+    request IterationsRequest {
+        ..part: TracePart,
+        /// A context expression: iterations begin where one of these is entered; null to find
+        /// them.
+        marker: Option<String>,
+        /// A context expression: only these, with what they call, count; null for all.
+        contexts: Option<String>,
+        /// Only these iterations count, such as `3` or `3-7`, counted from 0; null for all.
+        chosen: Option<String>,
+        /// What the table `cells` has.
+        cells: IterationCells,
+        /// Of a map: id of the context whose times it has; null for all that computes.
+        context: Option<u32>,
+    }
+    reply IterationsReply,
+    tables IterationsTables {
+        /// By context.
+        contexts: IterationContextTable,
+        /// By location.
+        locations: IterationLocationTable,
+        /// By iteration.
+        iterations: IterationTable,
+        /// By location and iteration.
+        cells: IterationCellTable,
+    }
+}
+
+/// The reply to `iterations`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct IterationsReply {
+    /// What was found; null when there are no regular iterations.
+    pub found: Option<IterationsFoundReply>,
+    /// By kind of location why, or why not.
+    pub groups: Vec<IterationsGroupReply>,
+    /// Remarks.
+    pub notes: Vec<String>,
+}
+
+/// Why something is taken for iterations.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct RepetitionReply {
+    /// The context with which iterations begin.
+    pub marker: String,
+    /// Its call path.
+    pub path: String,
+    /// Its id.
+    pub context_id: u32,
+    /// How many.
+    pub count: u64,
+    /// Median distance of two begins.
+    pub period_s: f64,
+    /// Share of the distances within a factor of 1.5 of the median.
+    pub regular_percent: f64,
+    /// Share of the time of the locations that regular iterations cover.
+    pub coverage_percent: f64,
+    /// Share of the locations that show as many; where all locations together show them, the share
+    /// that one location shows.
+    pub agreement_percent: f64,
+    /// Whether all locations together show them.
+    pub is_pooled: bool,
+    /// Share of that time in contexts that repeat as often.
+    pub explained_percent: f64,
+    /// How many contexts do.
+    pub contexts: u64,
+    /// How likely anything in a program without iterations looks as regular.
+    pub chance: f64,
+    /// Whether only the order of contexts speaks for it, and distances differ: then
+    /// `regular_percent` is the share of iterations that are alike in order, and `coverage_percent`
+    /// the time of all iterations.
+    pub is_order: bool,
+}
+
+/// How the locations of one kind repeat.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct IterationsGroupReply {
+    /// `GPU streams`, `GPUs` where some have several streams, `first threads` or `other threads`.
+    pub group: String,
+    /// How many of them are active.
+    pub locations: u64,
+    /// The best way; null when they do not repeat regularly.
+    pub best: Option<RepetitionReply>,
+    /// Other ways, best first.
+    pub others: Vec<RepetitionReply>,
+    /// Why there is none.
+    pub why_not: Option<String>,
+}
+
+/// The iterations that were found.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct IterationsFoundReply {
+    /// Which locations: `GPU streams`, `GPUs` where some have several streams, `first threads` or
+    /// `other threads`.
+    pub group: String,
+    /// What iterations begin with.
+    pub marker: String,
+    /// Whether a person named it.
+    pub is_named: bool,
+    /// Names of the locations; a map has their places in this list.
+    pub locations: Vec<String>,
+    /// Their tracks, as rows of the table `tracks` of `timeline`; of a GPU with several streams the
+    /// first one.
+    pub tracks: Vec<u32>,
+    /// How many more of this kind do not have these iterations.
+    pub left_out: u64,
+    /// How many iterations.
+    pub count: u64,
+    /// How many count in statistics.
+    pub whole: u64,
+    /// How many at the beginning do not, because they are much longer or shorter.
+    pub warm_up: u64,
+    /// How many at the end do not, because most of them is missing.
+    pub partial: u64,
+    /// Median length.
+    pub period_s: f64,
+    /// From the first begin, after the start of the trace.
+    pub from_s: f64,
+    /// To the last end.
+    pub to_s: f64,
+    /// That time as a share of what was looked at.
+    pub span_percent: f64,
+    /// The time that savings are a share of.
+    pub window_s: f64,
+    /// Whether iterations begin at about the same time everywhere.
+    pub is_aligned: bool,
+    /// Share of the begins that were not seen and taken from the neighbours.
+    pub guessed_percent: f64,
+    /// How far samples are apart; null where times are exact.
+    pub interval_s: Option<f64>,
+    /// How alike iterations are.
+    pub similarity_percent: f64,
+    /// Saved if each context that computes were balanced on its own.
+    pub saving_s: f64,
+    /// Saved if the sum of the computing of each location were balanced.
+    pub joint_saving_s: f64,
+    /// Saved if only lasting differences were balanced.
+    pub lasting_saving_s: f64,
+    /// Contexts with too few samples to be judged by iteration; they are not in `saving_s`.
+    pub unresolved: u64,
+}
+
+table! {
+    /// Contexts, with the savings that balancing them predicts.
+    pub struct IterationContextRow => IterationContextTable {
+        /// The function.
+        context: String,
+        /// `computing`, `communicating` (in MPI) or `waiting` for others.
+        does: &'static str,
+        /// Of the time in which locations are active in iterations.
+        share_percent: f64 ["%"],
+        /// Mean over iterations of the mean over locations.
+        mean_s: f64 ["s"],
+        /// Mean over iterations of the largest of the locations.
+        max_s: f64 ["s"] => "Largest",
+        /// Mean over locations / the largest of them, over all iterations.
+        balance_ratio: f64,
+        /// Coefficient of variation across locations.
+        across_percent: Option<f64> ["%"],
+        /// Coefficient of variation within one location over iterations, on average.
+        within_percent: Option<f64> ["%"],
+        /// max - mean: what an iteration would be shorter if it were balanced.
+        saving_s: f64 ["s"],
+        /// The same over all iterations.
+        total_saving_s: f64 ["s"] => "Would save",
+        /// What is left of it when differences that change between iterations even out.
+        lasting_saving_s: f64 ["s"] => "Lasting",
+        /// `no` when samples are too far apart to judge single iterations.
+        resolved: &'static str,
+        /// The location with the largest mean.
+        slowest: String,
+        /// From the outermost caller.
+        call_path: String,
+        /// Id in the database.
+        context_id: u32,
+    }
+}
+
+table! {
+    /// Locations: how long they compute and wait in an iteration.
+    pub struct IterationLocationRow => IterationLocationTable {
+        /// Who.
+        location: String,
+        /// Mean length of an iteration.
+        length_s: f64 ["s"],
+        /// Mean time of computing in an iteration.
+        computing_s: f64 ["s"],
+        /// Mean time in MPI, not waiting.
+        communicating_s: f64 ["s"],
+        /// Mean time of waiting.
+        waiting_s: f64 ["s"],
+        /// Coefficient of variation of computing over iterations.
+        variation_percent: Option<f64> ["%"],
+        /// In how many iterations nobody computes longer.
+        slowest_in: u64,
+    }
+}
+
+table! {
+    /// Iterations in order of time.
+    pub struct IterationRow => IterationTable {
+        /// Counted from 0.
+        iteration: u64,
+        /// Only `whole` iterations count in statistics.
+        state: &'static str,
+        /// When the first location begins it, after the start of the trace.
+        start_s: f64 ["s"],
+        /// Mean over locations.
+        length_s: f64 ["s"],
+        /// Computing: mean over locations.
+        mean_s: f64 ["s"],
+        /// Computing: the largest of the locations.
+        max_s: f64 ["s"] => "Largest",
+        /// mean / max of computing.
+        balance_ratio: Option<f64>,
+        /// (max - mean) / max of computing.
+        imbalance_percent: Option<f64> ["%"],
+        /// If each context that computes were balanced on its own.
+        saving_s: f64 ["s"],
+        /// Mean time of waiting.
+        waiting_s: f64 ["s"],
+        /// The location that computes longest.
+        slowest: String,
+    }
+}
+
+one_of! {
+    /// Times on single locations in single iterations.
+    pub enum IterationCellTable {
+        "a map" => Map(IterationMapTable),
+        "all contexts" => All(IterationContextCellTable),
+    }
+}
+
+table! {
+    /// One number for each location and iteration.
+    pub columns IterationMapTable {
+        /// Its place among the locations.
+        location: Vec<u32>,
+        /// Counted from 0.
+        iteration: Vec<u32>,
+        /// Time.
+        time_s: Vec<f64> ["s"],
+        /// Time - mean over the locations in that iteration.
+        difference_s: Vec<f64> ["s"],
+    }
+}
+
+table! {
+    /// The time of each context on each location in each iteration.
+    pub struct IterationContextCell => IterationContextCellTable {
+        /// Counted from 0.
+        iteration: u32,
+        /// Who.
+        location: String,
+        /// What.
+        context: String,
+        /// Id in the database.
+        context_id: u32,
+        /// Time in it without what it calls; of MPI with what lies below.
+        time_s: f64 ["s"],
+    }
+}

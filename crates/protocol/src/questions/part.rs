@@ -1,0 +1,30 @@
+//! What several questions share: which part of an experiment they are about.
+
+use serde::{Deserialize, Serialize};
+
+use crate::macros::{fields, question};
+
+fields! {
+    /// Which part of a trace.
+    pub struct TracePart {
+        /// A profile expression, such as `rank(0-9)`; null for all locations.
+        profiles: Option<String>,
+        /// A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything.
+        window: Option<String>,
+        /// Where the stretch of time begins, in nanoseconds since the first record of the trace;
+        /// null for the beginning.
+        from_ns: Option<u64>,
+        /// Where it ends, in nanoseconds since the first record; null for the end.
+        to_ns: Option<u64>,
+    }
+}
+
+/// Tracks that follow one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct TrackSpan {
+    /// The first.
+    pub from: u32,
+    /// One past the last.
+    pub to: u32,
+}
