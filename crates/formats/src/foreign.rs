@@ -79,9 +79,10 @@ mod tests {
     #[test]
     fn a_tar_archive_is_a_cube_file_by_the_name_of_its_first_member() {
         let tar = |name: &[u8]| {
-            let mut bytes = vec![0; 512];
-            bytes[..name.len()].copy_from_slice(name);
-            bytes[TAR_MARK].copy_from_slice(b"ustar");
+            let mut bytes = name.to_vec();
+            bytes.resize(TAR_MARK.start, 0);
+            bytes.extend(b"ustar");
+            bytes.resize(512, 0);
             bytes
         };
         for name in [&b"anchor.xml"[..], b"remapping.spec", b"12.data", b"0.index"] {

@@ -1,5 +1,7 @@
 //! Texts that list formats say what the table of formats says.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
+
 use std::path::PathBuf;
 
 use parallax_import::{markdown, traces_markdown, typescript};
