@@ -34,7 +34,7 @@ test("iterations are found, and one click away from the timeline and the tree", 
   await expect(map).toHaveAttribute("data-iterations", String(iterations.length));
   await expect(view.getByTestId("iterations-headline")).toContainText(`${String(iterations.length)} iterations of exchange_halo`);
   await expect(view.getByTestId("iterations-headline")).toContainText("on 8 of 8 first threads");
-  await expect(view.getByText("of the distances between begins are within a factor of 1.5 of the median", { exact: false })).toBeVisible();
+  await expect(view.getByText("of the intervals between iteration starts are within a factor of 1.5 of the median", { exact: false })).toBeVisible();
   await view.getByTestId("iterations-headline").locator("summary").click();
 
   // The table is that of the command line, what saves most first.
@@ -147,7 +147,7 @@ test("idle GPUs are blamed on what threads do meanwhile, as the command line doe
   await page.goto("");
   await pick(page, "Open files", path);
   await expect(page.getByTestId("view-timeline")).toBeVisible({ timeout: 60_000 });
-  const view = await showView(page, "Idle GPUs", "view-idle-gpus");
+  const view = await showView(page, "GPU idle time", "view-idle-gpus");
   const rows = ask("idleness", path, "--blame").rows;
   expect(rows.map((row) => row["idle"])).toEqual([0.04, 0.03]);
   await expect(view.getByTestId("idle-gpus-call_path")).toHaveText(rows.map((row) => String(row["call_path"]).split(" > ").join(" › ")));
@@ -157,7 +157,7 @@ test("idle GPUs are blamed on what threads do meanwhile, as the command line doe
   await view.getByTestId("idle-gpus-call_path").first().click();
   const locations = await showView(page, "Locations", "view-distribution");
   await expect(locations.getByTestId("distribution-context")).toContainText("load");
-  await showView(page, "Idle GPUs", "view-idle-gpus");
+  await showView(page, "GPU idle time", "view-idle-gpus");
   await isClean(page, "view-idle-gpus");
   await page.emulateMedia({ colorScheme: "dark" });
   await isClean(page, "view-idle-gpus");
@@ -166,7 +166,7 @@ test("idle GPUs are blamed on what threads do meanwhile, as the command line doe
 test("planted slow nodes are a group of their own, and stand where a host table says", async ({ page }) => {
   await page.setViewportSize({ width: 1600, height: 1000 });
   await open(page, "congested");
-  const groups = await showView(page, "Groups", "view-groups");
+  const groups = await showView(page, "Clusters", "view-groups");
   await expect(groups.getByTestId("groups-findings")).toContainText("2 groups: 72 locations");
   await expect(groups.getByTestId("groups-scatter")).toHaveAttribute("data-points", "96");
   await groups.getByTestId("groups-scatter").focus();
@@ -178,7 +178,7 @@ test("planted slow nodes are a group of their own, and stand where a host table 
     await isClean(page, "view-groups");
   }
   const racks = await showView(page, "Racks", "view-racks");
-  await expect(page.getByRole("tablist").filter({ has: page.getByRole("tab", { name: "Racks" }) }).getByRole("tab", { name: "Groups" })).toBeVisible();
+  await expect(page.getByRole("tablist").filter({ has: page.getByRole("tab", { name: "Racks" }) }).getByRole("tab", { name: "Clusters" })).toBeVisible();
   await expect(racks.getByText("96 nodes, but no rack is known")).toBeVisible();
   await racks.getByTestId("racks-files").setInputFiles(join(FIXTURES, "congested/hosts.csv"));
   await expect(racks.getByTestId("racks-map")).toBeVisible();
@@ -196,12 +196,12 @@ test("planted slow nodes are a group of their own, and stand where a host table 
   await racks.locator("[role=option][data-group='2']").nth(1).click({ modifiers: ["Control"] });
   await expect(marked).toHaveCount(2);
   await isClean(page, "view-racks");
-  await racks.getByText("Cost", { exact: true }).click();
+  await racks.getByText("Value", { exact: true }).click();
   await page.emulateMedia({ colorScheme: "dark" });
   await isClean(page, "view-racks");
 });
 
-test("the report says what is wrong first, and leads to where it is", async ({ page }) => {
+test("the report has the top findings, and leads to where they are", async ({ page }) => {
   await page.setViewportSize({ width: 1600, height: 1000 });
   await page.goto("?sample=reactor-run");
   await seesTree(page);

@@ -55,7 +55,7 @@ test("a folder without meta.db names what is missing", async ({ page }, info) =>
   cpSync(DATABASE, folder, { recursive: true });
   rmSync(join(folder, "meta.db"));
   await drop(page, folder);
-  await expect(message(page, /no meta\.db; copy the whole database folder/)).toBeVisible();
+  await expect(message(page, /[Nn]o meta\.db; copy the whole database folder/)).toBeVisible();
   await staysUsable(page);
 });
 
@@ -126,7 +126,7 @@ for (const [how, change] of [["removed", rmSync], ["cut short", (file: string) =
 test("an address with nothing behind it says so", async ({ page, complaints }) => {
   complaints.expect(/404/);
   await page.goto("?url=data/no-such-file.json");
-  await expect(message(page, /there is nothing at .*no-such-file\.json/)).toBeVisible();
+  await expect(message(page, /There is nothing at .*no-such-file\.json/)).toBeVisible();
   await staysUsable(page);
 });
 

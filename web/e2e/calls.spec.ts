@@ -87,16 +87,16 @@ test("calls open by function, one by one, and through their loops", async ({ pag
   await expect(page.getByRole("tooltip").getByTestId("tip-duration")).toContainText("µs");
 });
 
-test("references stand beside the calls that touch them, and those that marked calls share are found", async ({ page }) => {
+test("references stand next to the calls that touch them, and those that marked calls share are found", async ({ page }) => {
   await open(page, SMALL, "small");
   await press(page, node(page, "a0"));
   await press(page, shown(page).nth(1), { modifiers: ["Shift"] });
   // Only the deepest calls touch anything; the calls on the way say so.
   await press(page, shown(page).nth(2), { modifiers: ["Alt"] });
-  await expect(page.getByText("reads and writes nothing itself")).toBeVisible();
+  await expect(page.getByText("has no accesses of its own")).toBeVisible();
   expect(await counted(page, "references")).toBe(0);
   await press(page, shown(page).nth(2), { button: "right" });
-  await page.getByRole("menuitemcheckbox", { name: "References, with all it calls" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "References, including callees" }).click();
   await expect.poll(() => counted(page, "references")).toBeGreaterThan(1);
   expect(await counted(page, "links")).toBe(await counted(page, "references"));
   for (const colorScheme of ["light", "dark"] as const) {
@@ -118,7 +118,7 @@ test("references stand beside the calls that touch them, and those that marked c
   await expect(page.locator("[data-node][data-marked=true]")).toHaveCount(2);
   await withMarked(page, 2, "Show references that all of them use");
   await expect(page.getByTestId("graph-shared")).toContainText("0 references used by all marked");
-  await withMarked(page, 2, "… they or anything they call");
+  await withMarked(page, 2, "… including callees");
   await expect(page.getByTestId("graph-shared")).toContainText("1 reference used by all marked");
   await expect(circle).toHaveAttribute("data-shared", "true");
   expect(await counted(page, "links")).toBe(2);
@@ -166,7 +166,7 @@ test("two clicks look closer, a drag takes a reference elsewhere, a click on it 
   await press(page, shown(page).nth(1), { modifiers: ["Shift"] });
   await page.getByTestId("graph-fit").click();
   await press(page, shown(page).nth(2), { button: "right" });
-  await page.getByRole("menuitemcheckbox", { name: "References, with all it calls" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "References, including callees" }).click();
   const circle = page.locator("[data-reference]").filter({ hasText: "shared" });
   await expect(circle).toBeAttached();
   const from = await placeOf(circle);

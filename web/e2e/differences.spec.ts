@@ -21,7 +21,7 @@ test("the differences of two runs are those of the command line, and reachable b
     await expect(page.getByTestId("view-tree")).toBeVisible({ timeout: 45_000 });
     await command(page, "Show Differences");
     const view = page.getByTestId("view-differences");
-    await expect(view.getByTestId("difference-sentences")).toContainText("whole program: slower by");
+    await expect(view.getByTestId("difference-sentences")).toContainText("Whole program: slower by");
     const first = (by: string): ReturnType<typeof ask>["rows"][number] => ask("compare", OLD, NEW, "--by", by).rows[0] ?? {};
     const context = first("context");
     await expect(view.getByTestId("changed-name").first()).toHaveText(String(context["name"]));

@@ -142,14 +142,14 @@ test("loops are shown with their iterations, and only over time", async ({ page 
   await page.mouse.dblclick(main.x, main.y + 16);
   await expect(reset(page)).toBeEnabled();
   expect((await number(page, "to")) - (await number(page, "from"))).toBeLessThan(80_000);
-  await page.getByTestId("view-lanes").getByText("Put together", { exact: true }).click();
+  await page.getByTestId("view-lanes").getByText("Aggregated", { exact: true }).click();
   await expect(page.getByRole("checkbox", { name: "Loops" })).toBeDisabled();
   await expect(lanes(page)).toHaveAttribute("data-loops", "0");
 });
 
 test("calls of one function are put together, and zoomed into as one", async ({ page }, info) => {
   await open(page, info.outputPath(), "Execution");
-  await page.getByTestId("view-lanes").getByText("Put together", { exact: true }).click();
+  await page.getByTestId("view-lanes").getByText("Aggregated", { exact: true }).click();
   // Of each thread: its entry, and the recursion as deep as it is.
   await expect(lanes(page)).toHaveAttribute("data-bars", String(SMALL.threads * (1 + SMALL.depth)));
   await walk(page, "ArrowDown");
@@ -161,7 +161,7 @@ test("calls of one function are put together, and zoomed into as one", async ({ 
   await expect(heads(page).first().getByTestId("lane-zoom")).toHaveText("in descend");
   await expect(lanes(page)).toHaveAttribute("data-bars", String(SMALL.threads * (1 + SMALL.depth) - 1));
   // Over time there is no such call: the lane shows all of its thread again.
-  await page.getByTestId("view-lanes").getByText("Over time", { exact: true }).click();
+  await page.getByTestId("view-lanes").getByText("Timeline", { exact: true }).click();
   await expect(heads(page).first().getByTestId("lane-zoom")).toHaveCount(0);
 });
 
@@ -177,7 +177,7 @@ test("a click marks and focuses a call in all views, and what another view point
   await expect(page.getByTestId("view-lanes").getByText("marked", { exact: true })).toHaveCount(0);
   await page.mouse.click(x, y, { button: "right" });
   await page.getByRole("menuitem", { name: "Show only this part in all views" }).click();
-  await expect(page.getByText("What lies outside the part that all views show is pale.")).toBeVisible();
+  await expect(page.getByText("Calls outside the selected part are pale.")).toBeVisible();
   await page.getByTestId("view-lanes").getByRole("button", { name: "Show everything" }).click();
   await page.mouse.move(5, 5);
   await expect(page.getByTestId("lanes-cursor")).toHaveCount(0);

@@ -91,7 +91,7 @@ test("all rows of the flat view", async ({ page }) => {
   await seesTree(page);
   await page.getByRole("tab", { name: "Flat" }).click();
   await expect(page.getByTestId("view-flat").getByTestId("context-name").first()).toBeVisible();
-  const rows = await allRows(page, "Costs by function", readCosts);
+  const rows = await allRows(page, "Flat profile by function", readCosts);
   const answers = ask("flat", DATABASE);
   expect(rows).toHaveLength(answers.rows.length);
   const known = answers.rows.map((row) => JSON.stringify([row["name"], row["inclusive"], row["exclusive"]])).sort();

@@ -14,7 +14,7 @@ test("without a network it starts again and opens files of this computer", async
   })).toBeGreaterThan(10);
   await context.setOffline(true);
   await page.reload();
-  await expect(page.getByRole("heading", { name: "See where your program loses time" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Find the performance bottlenecks of your program" })).toBeVisible();
   await pick(page, "Open folder", join(FIXTURES, "reactor/hybrid-n1024-p2x2"));
   await seesTree(page);
   await page.getByRole("tab", { name: "Flat" }).click();

@@ -123,7 +123,7 @@ test("the legend leaves functions out, and only one in", async ({ page }, info) 
   const solve = legend.getByRole("button").filter({ hasText: "solve" });
   await solve.click();
   await expect(solve).toHaveAttribute("aria-pressed", "false");
-  await expect(solve).toContainText("left out");
+  await expect(solve).toContainText("hidden");
   await solve.click({ modifiers: ["Alt"] });
   await expect(solve).toHaveAttribute("aria-pressed", "true");
   await expect(legend.getByRole("button").filter({ hasText: "main" })).toHaveAttribute("aria-pressed", "false");

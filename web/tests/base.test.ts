@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ago, bytes, count, metricValue, number, percent, plural, seconds, secondsColumn, siCount } from "../src/base/format.ts";
+import { ago, bytes, count, metricValue, number, percent, plural, seconds, secondsColumn, sentence, siCount } from "../src/base/format.ts";
 import { fuzzyFilter, fuzzyMatch } from "../src/base/fuzzy.ts";
 import { isPressed, keyLabel } from "../src/base/keys.ts";
 import { treeRows, type TreeSource } from "../src/base/tree-rows.ts";
@@ -7,13 +7,13 @@ import { listPosition, reveal, rowWindow, scrollHeight, scrollPosition } from ".
 
 const plain = (text: string): string => text.replace(/\u202f/g, " ").replace(/\u2212/g, "-");
 
-describe("numbers for people", () => {
+describe("numbers as text", () => {
   it.each([
     [0, "0 s"], [1.5, "1.500 s"], [59.99, "59.99 s"], [0.012_34, "12.34 ms"], [3.2e-6, "3.200 µs"], [5e-9, "5.000 ns"],
     [599, "599.0 s"], [1200, "20.00 min"], [720_000, "200.0 h"], [-0.5, "-500.0 ms"], [Number.NaN, "–"],
   ])("%d seconds are %s", (value, text) => { expect(plain(seconds(value))).toBe(text); });
 
-  it.each([[0, "0 B"], [512, "512.0 B"], [1024, "1.00 KiB"], [12_900_000, "12.3 MiB"], [2.1e9, "1.96 GiB"]])(
+  it.each([[0, "0 B"], [512, "512 B"], [1024, "1.02 kB"], [12_900_000, "12.9 MB"], [2.1e9, "2.10 GB"], [999_700, "1.00 MB"]])(
     "%d bytes are %s", (value, text) => { expect(plain(bytes(value))).toBe(text); });
 
   it.each([[0, "0.0 %"], [0.4532, "45.3 %"], [1, "100.0 %"], [0.0002, "<0.1 %"], [-0.25, "-25.0 %"]])(
@@ -27,6 +27,15 @@ describe("numbers for people", () => {
     expect(column.unit).toBe("ms");
     expect(plain(column.text(0.25))).toBe("250.0");
     expect(plain(column.text(0.000_04))).toBe("0.0");
+  });
+
+  it("writes whole counts without decimals", () => {
+    expect([6, 0, 9999, 2.5].map((value) => plain(siCount(value)))).toEqual(["6", "0", "9 999", "2.500"]);
+  });
+
+  it("makes sentences of clauses, and leaves names alone", () => {
+    expect(["no context matches x", "the end.", "main.db is empty", "solve_x is gone", ""].map(sentence))
+      .toEqual(["No context matches x.", "The end.", "main.db is empty.", "solve_x is gone.", ""]);
   });
 
   it("follows the unit of a metric", () => {

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { functionIn, namesIn, sentenceOf, withoutMetric } from "../src/views/correlations/states.ts";
 
 describe("correlations in words", () => {
-  it("says which way, and how often", () => {
-    expect(sentenceOf("solve", "rank", 0.97)).toBe("Where solve is more, rank is more");
-    expect(sentenceOf("solve", "MPI_Wait", -0.8)).toBe("Where solve is more, MPI_Wait is mostly less");
-    expect(sentenceOf("solve", "MPI_Wait", 0.4)).toBe("Where solve is more, MPI_Wait is somewhat more");
-    expect(sentenceOf("solve", "MPI_Wait", 0.1)).toBe("solve and MPI_Wait hardly go together");
+  it("says which way, and how strongly", () => {
+    expect(sentenceOf("solve", "rank", 0.97)).toBe("rank grows with solve (correlation 0.97)");
+    expect(sentenceOf("solve", "MPI_Wait", -0.8)).toBe("MPI_Wait falls with solve (correlation \u22120.80)");
+    expect(sentenceOf("solve", "MPI_Wait", 0.4)).toBe("MPI_Wait grows with solve (correlation 0.40)");
+    expect(sentenceOf("solve", "MPI_Wait", 0.1)).toBe("solve and MPI_Wait: no correlation");
   });
 
   it("takes the function out of the name of a column", () => {

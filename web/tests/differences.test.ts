@@ -33,7 +33,7 @@ test("changes are said in words where there is no percentage", () => {
   const table = example();
   expect([1, 2, 3].map((row) => percentText(table, table.own, row))).toEqual(["+25.0\u202f%", "new", "gone"]);
   expect(noiseText(table.own, 1)).toBe("p < 0.001");
-  expect(noiseText(table.own, 2)).toBe("p 0.300, noise");
+  expect(noiseText(table.own, 2)).toBe("p 0.300, not significant");
   expect(isChance(table.own, 2)).toBe(true);
   expect(noiseText(table.own, 3)).toBe("");
 });

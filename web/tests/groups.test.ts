@@ -118,16 +118,16 @@ describe("groups", () => {
     const plot = one("[data-testid=groups-scatter]");
     press(plot, "End");
     const said = (): string => plot.parentElement?.querySelector("[aria-live]")?.textContent ?? "";
-    expect(said()).toMatch(/^rank 3, group 2: /);
+    expect(said()).toMatch(/^rank 3, cluster 2: /);
     await vi.waitFor(() => { expect(links.hover).toEqual({ kind: "location", item: "p", location: 4 }); });
     press(plot, "ArrowLeft");
-    expect(said()).toMatch(/^rank 2, group 1: /);
+    expect(said()).toMatch(/^rank 2, cluster 1: /);
   });
 
   test("mark their members in all views", async () => {
     const { links } = await show(Groups, GROUPS_STATE);
     const buttons = [...document.querySelectorAll<HTMLElement>(".legend button")];
-    expect(buttons.map((own) => own.textContent.trim())).toEqual(["group 1: 3 locations", "group 2: 1 location"]);
+    expect(buttons.map((own) => own.textContent.trim())).toEqual(["cluster 1: 3 locations", "cluster 2: 1 location"]);
     buttons[1]?.click();
     flushSync();
     expect(links.mark).toEqual([{ kind: "location", item: "p", location: 4 }]);
@@ -136,8 +136,8 @@ describe("groups", () => {
   test("show how each one is spread, and the numbers", async () => {
     await show(Groups, GROUPS_STATE, { show: "distribution" });
     const lines = [...document.querySelectorAll("[data-testid=groups-shapes] p")].map((own) => own.textContent);
-    expect(lines[0]).toContain("group 1");
-    expect(lines[1]).toMatch(/group 2\s+1 location/);
+    expect(lines[0]).toContain("cluster 1");
+    expect(lines[1]).toMatch(/cluster 2\s+1 location/);
   });
 
   test("are asked for by nodes and by k-means with a given k", async () => {
@@ -150,7 +150,7 @@ describe("groups", () => {
 describe("racks", () => {
   test("need a host table, and say which", async () => {
     await show(Racks, RACKS_STATE);
-    expect(document.body.textContent).toContain("3 nodes, but no rack is known");
+    expect(document.body.textContent).toContain("3 nodes, racks unknown");
     expect(document.body.textContent).toContain("hostid and xname");
   });
 
@@ -160,9 +160,9 @@ describe("racks", () => {
     expect(asked[0]?.[1]).toMatchObject({ groups: { item: "e1" }, hosts: [{ name: "h.csv" }], system: "aurora", description: null });
     const cells = [...document.querySelectorAll<HTMLElement>("[role=option]")];
     expect(cells.map((own) => [own.textContent, plain(own.getAttribute("aria-label"))])).toEqual([
-      ["2", "x4100c1s0b0n0, group 2, 2.700 s"],
-      ["1", "x4100c0s0b0n0, group 1, 700.0 ms"],
-      ["2", "x4100c0s1b0n0, group 2, 2.600 s"],
+      ["2", "x4100c1s0b0n0, cluster 2, 2.700 s"],
+      ["1", "x4100c0s0b0n0, cluster 1, 700.0 ms"],
+      ["2", "x4100c0s1b0n0, cluster 2, 2.600 s"],
     ]);
     const map = one("[data-testid=racks-map]");
     press(map, "End");

@@ -9,11 +9,11 @@ test("the sentence names the longest call, and how long nobody was active", () =
     { path: "main > load", seconds: 1, context: 4 },
     { path: "main > init > alloc", seconds: 3, context: 7 },
   ];
-  expect(sentenceOf(rows, short)).toMatch(/^GPUs had nothing to do for 10\.00\s?s in all\. Threads are in alloc for 30\.0 % of that\. No thread is active for 60\.0 % of it\.$/u);
+  expect(sentenceOf(rows, short)).toMatch(/^GPU idle time: 10\.00\s?s in total\. Threads are in alloc for 30\.0 % of it\. No thread is active for 60\.0 % of it\.$/u);
 });
 
 test("it says nothing of what there is not", () => {
-  expect(sentenceOf([{ path: "main", seconds: 2, context: 1 }], short)).toMatch(/in all\. Threads are in main for 100\.0 % of that\.$/);
-  expect(sentenceOf([{ path: "<no thread active>", seconds: 2, context: Number.NaN }], short)).toMatch(/in all\. No thread is active for 100\.0 % of it\.$/);
-  expect(sentenceOf([{ path: "main", seconds: 0, context: 1 }], short)).toBe("GPUs always had something to do.");
+  expect(sentenceOf([{ path: "main", seconds: 2, context: 1 }], short)).toMatch(/in total\. Threads are in main for 100\.0 % of it\.$/);
+  expect(sentenceOf([{ path: "<no thread active>", seconds: 2, context: Number.NaN }], short)).toMatch(/in total\. No thread is active for 100\.0 % of it\.$/);
+  expect(sentenceOf([{ path: "main", seconds: 0, context: 1 }], short)).toBe("No GPU idle time.");
 });

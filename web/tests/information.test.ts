@@ -22,7 +22,7 @@ describe("the information about an experiment", () => {
       "Locations", "  rank: 4",
       "Components", "  md: 3 ranks · 0 s to 1.500 s", "  analysis: 1 rank · takes data from md",
       "Metrics", "  cputime: s · inclusive, exclusive",
-      "Files", "  meta.db: 2.00 KiB",
+      "Files", "  meta.db: 2.05 kB",
     ]);
   });
 

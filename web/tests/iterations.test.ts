@@ -102,7 +102,7 @@ describe("what is said about iterations", () => {
   });
 
   it("speaks of each location's sum where no context can be judged, and of nothing where there is one location", () => {
-    expect(headline(reply, null)).toContain("balancing what each location computes would save up to 15.00");
+    expect(headline(reply, null)).toContain("balancing the computation of each location would save up to 15.00");
     const alone = { ...reply, found: { ...found, locations: ["rank 0"] } };
     expect(headline(alone, { context: "CalcForce", seconds: 12 })).not.toContain("save");
     expect(savingsOf(alone.found)).toEqual([]);
@@ -116,8 +116,8 @@ describe("what is said about iterations", () => {
   it("tells what does not count, and why it is believed", () => {
     const facts = evidenceOf(reply).join(" ");
     expect(facts).toContain("2 iterations at the beginning take much longer or shorter");
-    expect(facts).toContain("The last one is cut off");
-    expect(facts).toContain("99 % of the distances between begins are within a factor of 1.5");
+    expect(facts).toContain("The last one is incomplete");
+    expect(facts).toContain("99 % of the intervals between iteration starts are within a factor of 1.5");
   });
 
   it("says why there are none", () => {

@@ -261,7 +261,7 @@ describe("execution", () => {
     links.setSpot({ item: "p", context: 1 });
     await settled();
     expect(asked.some(([name, request]) => name === "related" && request["relation"] === "ancestors")).toBe(true);
-    expect(document.body.textContent).toContain("What lies outside");
+    expect(document.body.textContent).toContain("Calls outside the selected part");
     button("Show everything").click();
     await settled();
     expect(links.spot).toBeNull();
@@ -269,7 +269,7 @@ describe("execution", () => {
 
   test("says why there is nothing", async () => {
     await execution({ fails: "lanes" });
-    expect(document.body.textContent).toContain("this experiment has no single calls");
+    expect(document.body.textContent).toContain("This experiment has no single calls.");
   });
 });
 

@@ -87,7 +87,7 @@ describe("findings", () => {
     expect(nextStep("parallax balance some/path -c 'function(react)'")).toEqual({ view: "profile.distribution", label: "Show over locations", name: "react" });
     expect(nextStep("parallax callers x --function 'a(b, c)'")).toMatchObject({ view: "profile.callers", name: "a(b, c)" });
     expect(nextStep("parallax iterations some/path")).toEqual({ view: "trace.iterations", label: "Show the iterations", name: null });
-    expect(nextStep("parallax cluster some/path --by rank")).toEqual({ view: "groups.clusters", label: "Show the groups", name: null });
+    expect(nextStep("parallax cluster some/path --by rank")).toEqual({ view: "groups.clusters", label: "Show the clusters", name: null });
     expect(nextStep("parallax topology x --by rank --hosts h.csv --system aurora")).toMatchObject({ view: "groups.racks", name: null });
     expect(nextStep("parallax idleness x --blame")).toMatchObject({ view: "trace.idle-gpus", name: null });
     expect(nextStep("parallax idleness x--blame")).toMatchObject({ view: "profile.flat" });
@@ -148,6 +148,6 @@ describe("the newest answer", () => {
     const latest = new Latest<string>();
     latest.ask("x", () => Promise.reject(Object.assign(new Error("there is no metric cpu"), { hint: "did you mean CPUTIME?" })));
     await new Promise((resolve) => setTimeout(resolve, 0));
-    expect(latest.problem).toBe("there is no metric cpu – did you mean CPUTIME?");
+    expect(latest.problem).toBe("There is no metric cpu. Did you mean CPUTIME?");
   });
 });

@@ -248,9 +248,9 @@ describe("comparison", () => {
 
   it("marks and counts what is beyond noise only", () => {
     expect(data.counts(0)).toEqual({ faster: 1, slower: 0, cells: 2 });
-    expect([changeMark(data.change(0, 0, 0)), changeMark(data.change(0, 0, 1)), changeMark("not judged")]).toEqual(["▼ ", "", "? "]);
-    expect(changeReason("not judged", Number.NaN, [1, 1])).toBe("Not judged: 1 against 1 runs, and of a single run the spread is unknown.");
-    expect(changeReason("slower", 0.01, [3, 3])).toBe("Counts as slower: 3 against 3 runs, p = 0.010 adjusted for all that was looked at.");
+    expect([changeMark(data.change(0, 0, 0)), changeMark(data.change(0, 0, 1)), changeMark("not tested")]).toEqual(["▼ ", "", "? "]);
+    expect(changeReason("not tested", Number.NaN, [1, 1])).toBe("Not tested: 1 versus 1 runs; the variance of a single run is unknown.");
+    expect(changeReason("slower", 0.01, [3, 3])).toBe("Significantly slower: 3 versus 3 runs, p = 0.010 adjusted for all tests.");
     expect([ratioWords(0.75), ratioWords(1.25), ratioWords(1)]).toEqual(["takes 25.0\u202f% less time", "takes 25.0\u202f% more time", "the same"]);
   });
 });

@@ -78,7 +78,7 @@ describe("opening files", () => {
     });
     await session.openFiles(picked("good"));
     await session.openFiles(picked("bad"));
-    expect(notices.list).toMatchObject([{ tone: "error", title: "bad could not be opened", text: "no profile.db. Copy the whole folder." }]);
+    expect(notices.list).toMatchObject([{ tone: "error", title: "bad could not be opened", text: "No profile.db. Copy the whole folder." }]);
     expect(session.items).toHaveLength(1);
     expect(session.active?.name).toBe("good");
     expect(store.state.sources).toHaveLength(1);

@@ -196,7 +196,7 @@ describe("statistics", () => {
   test("say in plain words that there is no trace", async () => {
     await show(Statistics, states.STATISTICS_STATE, { fails: "timeline" });
     expect(document.body.textContent).toContain("There is no trace to show");
-    expect(document.body.textContent).toContain("this experiment has no traces");
+    expect(document.body.textContent).toContain("This experiment has no traces.");
   });
 
   test("say what the engine complains about", async () => {
@@ -242,7 +242,7 @@ describe("calls", () => {
   test("of a very long trace are not looked through before somebody says which", async () => {
     const { asked } = await show(Find, states.FIND_STATE, { calls: 30_000_000 });
     expect(asked.filter(([name]) => name === "find")).toEqual([]);
-    expect(document.body.textContent).toContain("Write the name of a function");
+    expect(document.body.textContent).toContain("Enter a function name");
     const field = all("[data-testid=find-name]")[0];
     if (!(field instanceof HTMLInputElement)) throw new Error("no field");
     field.value = "MPI_*";

@@ -75,7 +75,7 @@ describe("rows of user events", () => {
 test("whole bytes are written as such", () => {
   expect(eventText(8, "B")).toBe("8\u202fB");
   expect(eventText(2.5, "B")).toMatch(/^2\.5/);
-  expect(eventText(4096, "B")).toMatch(/KiB$/);
+  expect(eventText(4096, "B")).toMatch(/kB$/);
   expect(eventText(Number.NaN, "B")).toBe("–");
 });
 

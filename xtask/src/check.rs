@@ -9,6 +9,8 @@ mod links;
 mod spdx;
 mod tidy;
 mod tree;
+mod visible;
+mod words;
 
 use std::time::Instant;
 
@@ -43,6 +45,7 @@ const STEPS: &[Step] = &[
     Step { name: "fmt", run: cargo::fmt, help: "rustfmt changes nothing" },
     Step { name: "tidy", run: tidy::check, help: "notes, file sizes, ignored tests, unsafe code" },
     Step { name: "links", run: links::check, help: "relative links in *.md lead somewhere" },
+    Step { name: "words", run: words::check, help: "texts for users keep to the glossary" },
     Step { name: "layers", run: layers::check, help: "crates depend on lower layers only" },
     Step {
         name: "licences",

@@ -120,12 +120,11 @@ impl<'a> Devices<'a> {
         format!("{own} ({} streams)", names.len())
     }
 
-    /// What cannot be told, in a sentence for people; `None` where all is clear.
+    /// What cannot be told, in a sentence for users; `None` where all is clear.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         self.is_unclear.then(|| {
-            "each rank numbers its GPUs from 0: ranks of a node are taken to have GPUs of their \
-             own, not to share them"
+            "Each rank numbers its GPUs from 0: ranks of a node are assumed to have separate GPUs."
                 .into()
         })
     }

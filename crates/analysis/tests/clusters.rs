@@ -7,7 +7,7 @@ use parallax_analysis::clusters::{Clusters, Features, Method, SharedNodes, clust
 use parallax_base::Control;
 use proptest::prelude::*;
 
-/// Numbers that look drawn by lot.
+/// Numbers that look drawn at random.
 fn noise(seed: u64, nth: u64) -> f64 {
     let mut z = (seed << 32 | nth).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -112,7 +112,7 @@ fn contexts_are_matched_by_call_path_and_own_differences_add_up() {
     assert_eq!(pair.rows[row(&comparison, "check")].own.percent(), None);
     assert_eq!(pair.basis, Some(Basis::PairedLocations));
     assert_eq!(comparison.over, Over::Sum);
-    assert!(comparison.notes.iter().any(|note| note.contains("one execution")), "{comparison:?}");
+    assert!(comparison.notes.iter().any(|note| note.contains("One execution")), "{comparison:?}");
 }
 
 #[test]
@@ -150,11 +150,11 @@ fn repetitions_tell_noise_from_a_planted_regression() {
     let dot = pair.rows[row(&comparison, "dot")].own;
     assert_eq!(dot.is_significant(0.05), Some(false));
     let sentences = comparison.sentences(pair);
-    assert!(sentences[0].starts_with("whole program: slower by 9"), "{sentences:?}");
+    assert!(sentences[0].starts_with("Whole program: slower by 9"), "{sentences:?}");
     assert_eq!(
         sentences[1],
-        "solve, called from main: slower by 12 % (95 %: 9.2 to 15 %), 11.20 s instead of \
-         10.00 s; +1.200 s of +1.350 s of the whole difference"
+        "solve, called from main: slower by 12 % (95 %: 9.2 to 15 %), 11.20 s versus \
+         10.00 s; +1.200 s of +1.350 s total difference."
     );
     assert_eq!(sentences.len(), 2, "noise is not named: {sentences:?}");
 }
@@ -182,7 +182,7 @@ fn the_same_execution_twice_differs_in_nothing() {
     let pair = &comparison.pairs[0];
     assert!(pair.rows.iter().all(|row| row.own.difference() == 0.0 && row.own.share.is_none()));
     assert!(pair.rows.iter().all(|row| row.own.is_significant(0.05) != Some(true)));
-    assert_eq!(comparison.sentences(pair)[0], "whole program: the same, 14.00 s");
+    assert_eq!(comparison.sentences(pair)[0], "Whole program: unchanged, 14.00 s.");
 }
 
 fn drawing(columns: &[usize], names: [&str; 4], costs: &[[f64; 4]]) -> String {

@@ -146,7 +146,7 @@ fn a_receive_is_late_when_it_is_posted_late() {
         main(&[call("MPI_Wait", 92, 96, &[(95, Receive(0))])]),
     ]));
     assert_eq!((listed(&found), found.counts.unposted), (Vec::new(), 1));
-    assert!(found.counts.notes()[0].contains("does not say when their receive was posted"));
+    assert!(found.counts.notes()[0].contains("lacks the time of posting the receive"));
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn who_waits_for_whom_is_said_in_a_sentence() {
     assert_eq!(mpi.next.contexts.as_deref(), Some("function(react)"));
     let evidence = |what: &str| mpi.evidence.iter().find(|e| e.what == what).unwrap().value;
     close(evidence("react, mean"), 2.688_5);
-    close(evidence("saving by balance"), 4.501 - 2.688_5);
+    close(evidence("potential saving"), 4.501 - 2.688_5);
     assert!(evidence("correlation of react with MPI") < -0.99);
     // Its cause is told once.
     assert_eq!(find(&report, FindingKind::Imbalance), None);

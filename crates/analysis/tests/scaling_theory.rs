@@ -108,9 +108,7 @@ fn the_diagonal_is_not_matched_and_that_is_said() {
     // Work grows by 4 with n, cores by 2: the paper's weak maps compare unlike things.
     let warning = weak_diagonal(&program(), 1.25).unwrap();
     assert_eq!(warning.mismatches.len(), 144);
-    assert!(
-        warning.warning().unwrap().contains("multiplies work by 4.00 while cores grow by 2.00")
-    );
+    assert!(warning.warning().unwrap().contains("multiplies work by 4.00 and cores by 2.00"));
 }
 
 #[test]

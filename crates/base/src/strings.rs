@@ -14,7 +14,7 @@ pub struct StringTable {
     text: String,
     /// End of string i in `text`; its start is the end of i - 1.
     ends: Vec<usize>,
-    /// Ids by hash; equal hashes share a bucket and are told apart by content.
+    /// Ids by hash; equal hashes share a bucket and are distinguished by content.
     by_hash: HashMap<u64, Vec<u32>>,
 }
 

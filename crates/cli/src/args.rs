@@ -15,8 +15,8 @@ use crate::text::ColourChoice;
 
 /// Performance analysis of parallel programs.
 ///
-/// Opens what measurement tools wrote without loading it as a whole, and answers questions about it:
-/// what is slow, where, on which ranks, and what waits for whom.
+/// Opens profiles and traces of measurement tools wrote without loading it as a whole, and answers questions about it:
+/// profiles and traces of is slow, where, on which ranks, and profiles and traces of waits for whom.
 #[derive(Debug, Parser)]
 #[command(name = "parallax", version, max_term_width = 100, propagate_version = true)]
 #[command(after_help = EXIT_CODES, after_long_help = formats_and_exit_codes())]
@@ -36,16 +36,16 @@ fn formats_and_exit_codes() -> String {
     format!("Formats:\n{}\n{EXIT_CODES}", parallax_service::formats_summary())
 }
 
-/// How answers are shown.
+/// How results are shown.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// How to print the answer.
+    /// Output format.
     #[arg(long, value_enum, global = true, help_heading = "Output")]
     pub(crate) format: Option<Format>,
     /// The same as `--format json`.
     #[arg(long, global = true, conflicts_with = "format", help_heading = "Output")]
     pub(crate) json: bool,
-    /// Write the answer to this file; it appears complete or not at all.
+    /// Write the result to this file; it appears complete or not at all.
     #[arg(long, short, global = true, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     /// Show all rows, not only as many as fit.
@@ -54,11 +54,11 @@ pub(crate) struct Common {
     /// Show at most this many rows.
     #[arg(long, global = true, value_name = "N", conflicts_with = "all", help_heading = "Output")]
     pub(crate) rows: Option<usize>,
-    /// Order the rows of any answer by one of its columns, the largest first: COLUMN, or
+    /// Sort the rows of any result by one of its columns, in descending order: COLUMN, or
     /// COLUMN:asc; the names are those of --json.
     #[arg(long, global = true, value_name = "COLUMN", help_heading = "Output")]
     pub(crate) order_by: Option<String>,
-    /// Give at most this many rows, in every format.
+    /// Keep at most this many rows, in every format.
     #[arg(long, global = true, value_name = "N", help_heading = "Output")]
     pub(crate) top: Option<usize>,
     /// When to use colours; NO_COLOR is respected.
@@ -79,7 +79,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         database: Database,
     },
-    /// Where cost arises: the calling context tree from the top, most expensive first.
+    /// Top-down view: the calling context tree, largest inclusive value first.
     Tree {
         #[command(flatten)]
         database: Database,
@@ -89,7 +89,7 @@ pub(crate) enum Command {
         /// Deepest level to show.
         #[arg(long, short)]
         depth: Option<u32>,
-        /// Share of its parent's cost, in per cent, that a child on the hot path bears.
+        /// Hot path: least share of its parent's inclusive value that a child has, in per cent.
         #[arg(long, value_name = "PERCENT", default_value_t = 50.0)]
         hot: f64,
         #[command(flatten)]
@@ -97,7 +97,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         prune: PruneArgs,
     },
-    /// Who calls what is expensive: functions by their own cost, with their callers.
+    /// Bottom-up view: functions by exclusive value, with their callers.
     Callers {
         #[command(flatten)]
         database: Database,
@@ -107,7 +107,7 @@ pub(crate) enum Command {
         /// Only functions whose name matches this glob, such as 'MPI_*'.
         #[arg(long, value_name = "GLOB")]
         function: Option<String>,
-        /// Number of callers in a chain at most.
+        /// Maximum depth of a chain of callers.
         #[arg(long, short)]
         depth: Option<u32>,
         #[command(flatten)]
@@ -115,7 +115,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         prune: PruneArgs,
     },
-    /// What is expensive wherever it is called from: a flat profile.
+    /// Flat view: functions, files, modules, loops or lines, regardless of the caller.
     Flat {
         #[command(flatten)]
         database: Database,
@@ -144,20 +144,20 @@ pub(crate) enum Command {
         /// Which metrics, such as 'cputime:prop (i,e)'.
         #[arg(long, short, value_name = "METRICS")]
         metrics: Option<String>,
-        /// Ids only: leave out readable names.
+        /// Ids only, without readable names.
         #[arg(long)]
         raw: bool,
-        /// Also values of contexts that the database keeps but the tree lacks.
+        /// Also values of contexts that the database stores but the tree lacks.
         #[arg(long)]
         with_elided: bool,
         #[command(flatten)]
         prune: PruneArgs,
     },
-    /// Samples in time: which context was active when.
+    /// Trace samples: which context was active when.
     Trace {
         #[command(flatten)]
         part: PartArgs,
-        /// Ids only: leave out readable names.
+        /// Ids only, without readable names.
         #[arg(long)]
         raw: bool,
     },
@@ -165,21 +165,21 @@ pub(crate) enum Command {
     Stats {
         #[command(flatten)]
         part: PartArgs,
-        /// What the rows are.
+        /// Rows of the table.
         #[arg(long, value_parser = names::<StatsBy>(), default_value_t)]
         by: StatsBy,
     },
-    /// Messages of a trace: who sends how much to whom, and how long it takes.
+    /// Messages of a trace: number, bytes and transfer time by sender and receiver.
     #[command(mut_arg("profiles", |arg| arg.help(
         "Locations that send or receive, such as 'rank(0-9)'. Ranges include their end"
     )))]
     Messages {
         #[command(flatten)]
         part: PartArgs,
-        /// What the rows are.
+        /// Rows of the table.
         #[arg(long, value_parser = names::<MessagesBy>(), default_value_t)]
         by: MessagesBy,
-        /// Flows (causes and effects, such as starting a kernel and the kernel) instead.
+        /// Flows instead of messages, such as from a kernel launch to the kernel.
         #[arg(long)]
         flows: bool,
     },
@@ -190,68 +190,68 @@ pub(crate) enum Command {
     Find {
         #[command(flatten)]
         part: PartArgs,
-        /// Name of functions: 'MPI_Recv', 'MPI_*' or '/regular expression/'; all without it.
+        /// Function name: 'MPI_Recv', 'MPI_*' or '/regular expression/'; default: all.
         #[arg(value_name = "NAME")]
         name: Option<String>,
-        /// They take at least so long, such as 2ms or 1.5s.
+        /// Minimum duration, such as 2ms or 1.5s.
         #[arg(long, value_name = "TIME", value_parser = nanoseconds)]
         longer_than: Option<u64>,
-        /// They take at most so long, such as 2ms or 1.5s.
+        /// Maximum duration, such as 2ms or 1.5s.
         #[arg(long, value_name = "TIME", value_parser = nanoseconds)]
         shorter_than: Option<u64>,
-        /// In order of time, instead of the longest first.
+        /// Sort by start time instead of duration.
         #[arg(long)]
         first: bool,
-        /// How many take how long, instead of calls one by one.
+        /// Histogram of durations instead of individual calls.
         #[arg(long, conflicts_with = "first")]
         histogram: bool,
-        /// Calls at most; a note says how many there are.
+        /// Maximum number of calls; a note says how many match.
         #[arg(long, value_name = "N", default_value_t = FindRequest::default().max_rows)]
         limit: u32,
     },
-    /// Who reads and writes which variable or allocation; of several contexts, what they share.
+    /// Variables and allocations with their reads and writes; of several contexts, the shared ones.
     References(crate::commands::ReferencesArgs),
-    /// Loops by call path: how often they are entered, their iterations, and their time.
+    /// Loops by call path: executions, iterations and time.
     Loops {
         #[command(flatten)]
         database: Database,
     },
-    /// What could run in parallel: loops, calls side by side, what forbids it, and what it brings.
+    /// Potential parallelism: loops and concurrent calls, dependences, and possible saving.
     ///
     /// Needs every call, iteration and access: a recording of parallax.h, or a database of Parceive.
     Advise(crate::commands::AdviseArgs),
-    /// Who waits for whom in a trace: late senders and receivers, barriers, collectives, GPUs.
+    /// Wait states of a trace: late sender, late receiver, collectives, late GPU launches.
     Waits(crate::commands::WaitsArgs),
-    /// What the run time consists of, if nobody's waiting is counted: the critical path.
+    /// Critical path of a trace: the activities that determine the run time, excluding wait time.
     CriticalPath(crate::commands::CriticalPathArgs),
-    /// How a trace changes over time: time by function, idle time, imbalance, lateness, overlap.
+    /// Metrics of a trace over time: time profile, idle time, imbalance, lateness, overlap.
     OverTime(crate::commands::OverTimeArgs),
-    /// Repeated phases of a trace, how evenly each is spread, and what balancing them saves.
+    /// Iterations of a trace: detection, load balance, and potential saving.
     Iterations(crate::commands::IterationsArgs),
-    /// Convert traces into an archive, which opens at once and answers any window exactly.
+    /// Convert traces into an archive, which opens at once and gives exact values for any window.
     ///
-    /// Traces are converted by themselves when they are opened, and kept in the cache; this keeps
-    /// an archive where you want it. The traces of coupled programs become one archive, on one
+    /// Traces are converted automatically when opened, and kept in the cache; this writes
+    /// an archive to a given place. The traces of coupled programs become one archive, on one
     /// clock.
     Convert(ConvertArgs),
-    /// What is wrong first, where, and what it would bring: all analyses on one page.
+    /// Top findings of all analyses, with location and potential saving.
     ///
-    /// Findings of costs, balance, iterations, groups of ranks and their racks, GPUs, waits and the
-    /// critical path (of traces of events), and of a comparison with --against, the most important
-    /// first, each with the command that shows more. Of several runs together, the report is their
+    /// Findings on hot spots, load balance, iterations, clusters of ranks, GPUs, wait states and the
+    /// critical path (of event traces), and on a comparison with --against, the most important
+    /// first, each with the command for details. For several runs the report is their
     /// scaling.
     Report(crate::commands::ReportArgs),
-    /// Which locations cost alike: groups of ranks or nodes, and what separates them.
+    /// Clusters of ranks or nodes with similar behaviour, and what separates them.
     Cluster(crate::commands::ClusterArgs),
-    /// Where nodes stand: racks, chassis, switches, and whether slow ones stand together.
+    /// Nodes in racks, chassis and switch groups, and whether slow nodes are concentrated.
     Topology(crate::commands::TopologyArgs),
-    /// How evenly contexts cost over locations, and which locations are slow.
+    /// Load balance of contexts over locations, and the slowest locations.
     Balance(BalanceArgs),
-    /// What one context costs at every location, rank or node.
+    /// Distribution of one context over locations, ranks or nodes.
     Distribution(DistributionArgs),
-    /// What a program reported one value at a time, such as sizes of messages: TAU's user events.
+    /// User events (TAU's atomic events), such as message sizes.
     UserEvents(crate::commands::UserEventsArgs),
-    /// The lines of a source file with what they cost.
+    /// Source lines of a file with their metric values.
     Source {
         #[command(flatten)]
         database: Database,
@@ -261,33 +261,33 @@ pub(crate) enum Command {
         #[command(flatten)]
         cost: CostArgs,
     },
-    /// Who does nothing: idle GPUs, idle threads, waiting.
+    /// Idle time of GPUs and threads.
     Idleness {
         #[command(flatten)]
         database: Database,
-        /// Where the times of threads come from.
+        /// Source of the times of threads.
         #[arg(long, value_parser = names::<IdlenessSource>(), default_value_t)]
         source: IdlenessSource,
-        /// The metric of time for answers from profiles.
+        /// The metric of time for results from profiles.
         #[arg(long, short, value_name = "METRIC")]
         metric: Option<String>,
-        /// What threads did while the GPUs of their rank had nothing to do, from traces.
+        /// Blame shifting: what threads did while the GPUs of their rank were idle, from traces.
         #[arg(long, conflicts_with_all = ["source", "metric"])]
         blame: bool,
     },
-    /// Why a program stops scaling, and where: maps, losses and a verdict for every region.
+    /// Scalability analysis: efficiency maps, parallel overhead and a verdict for every region.
     Scaling(crate::scaling::ScalingArgs),
-    /// How time grows with the parameters: models found by the method of Extra-P.
+    /// Performance models of time over the parameters, by the method of Extra-P.
     Model(crate::scaling::ModelArgs),
-    /// What changed between versions of a program, where, and whether that is more than noise.
+    /// Differences between versions of a program, by context, with significance tests.
     Compare(crate::scaling::CompareArgs),
-    /// Which costs rise and fall together over locations, and with rank, thread or node.
+    /// Correlations of metrics and functions over locations, and with rank, thread or node.
     Correlate(crate::commands::CorrelateArgs),
-    /// Several PaScal files as one; the result goes to stdout or to --output.
+    /// Merge PaScal files into one; the result goes to stdout or to --output.
     Merge(crate::scaling::MergeArgs),
-    /// Show databases and measurements in the browser: serves them to this machine until Ctrl+C.
+    /// Open databases and measurements in the browser: serves them to this machine until Ctrl+C.
     Open(OpenArgs),
-    /// One self-contained web page with the data inside, to be sent or kept.
+    /// Write one self-contained web page with the data inside.
     Export(ExportArgs),
     /// Print a completion script for a shell.
     Completions {
@@ -299,14 +299,14 @@ pub(crate) enum Command {
 /// What `open` serves, and how.
 #[derive(Debug, Args)]
 pub(crate) struct OpenArgs {
-    /// Profiles, traces, recordings, files of measurements, or folders of them. Several are also
-    /// offered together, as the runs of an ensemble.
+    /// Profiles, traces, recordings, measurement files, or folders of them. Several are also
+    /// offered together, as one ensemble of runs.
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Port to listen on; without it any that is free.
+    /// Port to listen on; default: any free one.
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
-    /// Name or address to listen on; without it only this machine can reach the server.
+    /// Name or address to listen on; default: reachable from this machine only.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", hide_default_value = true)]
     pub(crate) bind: String,
     /// Print the address only.
@@ -323,19 +323,19 @@ pub(crate) struct OpenArgs {
 /// What `export` writes.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// Databases, files of measurements, or folders of either. Several become an ensemble.
+    /// Databases, measurement files, or folders of either. Several become an ensemble.
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
     /// The web page to write; it appears complete or not at all.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: PathBuf,
-    /// What the page calls the data; without it the name of the path.
+    /// Title of the data in the page; default: the name of the path.
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
-    /// Leave traces out, which are most of many databases.
+    /// Exclude traces, which are most of the size of many databases.
     #[arg(long)]
     pub(crate) no_trace: bool,
-    /// Most data that the page may hold, such as 500MB or 1.5GB.
+    /// Maximum size of the data in the page, such as 500MB or 1.5GB.
     #[arg(long, value_name = "SIZE", default_value = "200MB")]
     pub(crate) max_size: Size,
 }
@@ -348,7 +348,7 @@ impl std::str::FromStr for Size {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text} is no size; write it like 200MB or 1.5GB");
+        let wrong = || format!("{text} is not a size; write it as 200MB or 1.5GB");
         let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(wrong)?;
         let (number, unit) = text.split_at(unit_at);
         let number: f64 = number.trim().parse().map_err(|_| wrong())?;
@@ -370,18 +370,18 @@ impl std::str::FromStr for Size {
     }
 }
 
-/// What `balance` compares.
+/// Options of `balance`.
 #[derive(Debug, Args)]
 pub(crate) struct BalanceArgs {
     #[command(flatten)]
     pub(crate) database: Database,
-    /// Which contexts; without it functions that cost at least 1 % are compared.
+    /// Contexts to compare; default: functions with at least 1 % of the total.
     #[arg(long, short, value_name = "CONTEXTS")]
     pub(crate) contexts: Option<String>,
-    /// Count the cost of contexts without what they call.
+    /// Exclusive values of contexts instead of inclusive ones.
     #[arg(long, short)]
     pub(crate) exclusive: bool,
-    /// Compare sums over the locations of one rank or node instead of single profiles.
+    /// Compare sums over the locations of each rank or node instead of individual locations.
     #[arg(long, value_parser = names::<BalanceBy>(), default_value_t)]
     pub(crate) per: BalanceBy,
     /// Compare single contexts instead of functions.
@@ -390,26 +390,26 @@ pub(crate) struct BalanceArgs {
     /// Number of slowest locations to name.
     #[arg(long, default_value_t = BalanceRequest::default().slowest)]
     pub(crate) slowest: u32,
-    /// Only locations with a stored value count, not those that spent no time there.
+    /// Include only locations with a stored value, not those without time there.
     #[arg(long)]
     pub(crate) stored_only: bool,
     #[command(flatten)]
     pub(crate) cost: MetricArgs,
 }
 
-/// What `distribution` shows.
+/// Options of `distribution`.
 #[derive(Debug, Args)]
 pub(crate) struct DistributionArgs {
     #[command(flatten)]
     pub(crate) database: Database,
     /// Id of the context in the database, or an expression such as 'function(solve)'; of several
-    /// contexts the most expensive one is shown.
+    /// contexts the one with the largest value is shown.
     #[arg(long, short, value_name = "CONTEXT")]
     pub(crate) context: String,
-    /// Count the cost of the context without what it calls.
+    /// Exclusive value of the context instead of the inclusive one.
     #[arg(long, short)]
     pub(crate) exclusive: bool,
-    /// Compare sums over the locations of one rank or node instead of single profiles.
+    /// Compare sums over the locations of each rank or node instead of individual locations.
     #[arg(long, value_parser = names::<BalanceBy>(), default_value_t)]
     pub(crate) per: BalanceBy,
     #[command(flatten)]
@@ -420,7 +420,7 @@ const QUERY_HELP: &str = "\
 Examples:
   parallax query DB -p summary -m 'time:sum (i)'              totals over all ranks
   parallax query DB -p 'rank(0-9)' -c 'function(MPI_*)'       MPI calls of ten ranks
-  parallax query DB -c 'function(*)[time (i) > 5%]'           what costs more than 5 %
+  parallax query DB -c 'function(*)[time (i) > 5%]'           contexts above 5 %
   parallax query DB -c 'function(main) > function(*)' --raw --format csv
 
 Ranges include their end: rank(0-9) is ten ranks. The language: docs/query-language.md.";
@@ -457,7 +457,7 @@ impl PartArgs {
 /// Which metric, over which locations.
 #[derive(Debug, Args)]
 pub(crate) struct MetricArgs {
-    /// What counts as cost, such as 'realtime'; without it the metric that says most about time.
+    /// Metric, such as 'realtime'; default: the metric that says most about time.
     /// For `tree`, `callers`, `flat`, `distribution` and `source` also a formula, such as
     /// '=$cycles / $instructions'.
     #[arg(long, short, value_name = "METRIC", help_heading = "Cost")]
@@ -467,15 +467,15 @@ pub(crate) struct MetricArgs {
     pub(crate) profiles: Option<String>,
 }
 
-/// What counts as cost.
+/// Metric and source of the values.
 #[derive(Debug, Args)]
 pub(crate) struct CostArgs {
     #[command(flatten)]
     pub(crate) metric: MetricArgs,
-    /// Count time in the traces instead of a metric.
+    /// Time in the traces instead of a metric.
     #[arg(long, conflicts_with = "metric", help_heading = "Cost")]
     pub(crate) trace: bool,
-    /// Count time in this window of the traces, such as '10%..20%' or '1.5s..2s'.
+    /// Time in this window of the traces, such as '10%..20%' or '1.5s..2s'.
     #[arg(long, value_name = "WINDOW", conflicts_with = "metric", help_heading = "Cost")]
     pub(crate) window: Option<String>,
 }
@@ -491,14 +491,14 @@ impl CostArgs {
     }
 }
 
-/// What is left out.
+/// Contexts to exclude.
 #[derive(Debug, Args)]
 pub(crate) struct PruneArgs {
-    /// Leave out, as a list: mpi (below MPI calls), openmp (runtime functions), lines (loops,
-    /// lines, instructions), or a number with % (what costs less).
+    /// Exclude, as a list: mpi (below MPI calls), openmp (runtime functions), lines (loops,
+    /// lines, instructions), or a percentage (contexts below it).
     #[arg(long, value_name = "WHAT", value_delimiter = ',', help_heading = "Pruning")]
     pub(crate) prune: Vec<Prune>,
-    /// Hide functions that match; what they call moves up.
+    /// Hide functions that match; their callees move up.
     #[arg(long, value_name = "GLOB", help_heading = "Pruning")]
     pub(crate) hide: Vec<String>,
     /// Hide everything below functions that match.
@@ -509,7 +509,7 @@ pub(crate) struct PruneArgs {
     pub(crate) cut: Vec<String>,
 }
 
-/// One thing to leave out.
+/// One thing to exclude.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Prune {
     Mpi,
@@ -532,7 +532,7 @@ impl std::str::FromStr for Prune {
                 .filter(|percent| (0.0..=100.0).contains(percent))
                 .map(Self::BelowPercent)
                 .ok_or_else(|| {
-                    format!("{other} is none of mpi, openmp, lines, or a share like 1%")
+                    format!("{other} is none of mpi, openmp, lines, or a percentage such as 1%")
                 }),
         }
     }

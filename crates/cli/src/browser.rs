@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-/// Asks the system to open `url`; false when there is nobody to ask.
+/// Asks the system to open `url`; false when there is no display.
 pub(crate) fn open(url: &str) -> bool {
     openers().iter().any(|(program, arguments)| {
         let child = Command::new(program)

@@ -18,7 +18,7 @@ const BUFFER_BYTES: usize = 1 << 17;
 /// How an answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// For people: aligned, sorted, fitted to the terminal.
+    /// Human-readable: aligned, sorted, fitted to the terminal.
     #[default]
     Text,
     /// One document: columns with types and units, then rows.
@@ -132,7 +132,7 @@ impl Output {
             Format::Json => self.send(|out| Ok(write_reply(reply, out)?)),
             _ => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "this answer is not a table; use --format text or --format json",
+                "this result is not a table; use --format text or --format json",
             )),
         }
     }
@@ -147,8 +147,7 @@ impl Output {
             if self.format.is_binary() && stdout.is_terminal() {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    "this format is binary and would garble the terminal; \
-                     send it to a file with --output FILE, or into a pipe",
+                    "this format is binary; write it to a file with --output FILE, or into a pipe",
                 ));
             }
             let mut out = BufWriter::with_capacity(BUFFER_BYTES, stdout);
@@ -203,8 +202,8 @@ impl std::fmt::Display for LostFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "{} was shortened by another program while it was read, or its storage failed; wait \
-             until it is complete and ask again",
+            "{} was truncated by another program while it was read, or its storage failed; wait \
+             until it is complete, then try again",
             self.0.display()
         )
     }
@@ -212,7 +211,7 @@ impl std::fmt::Display for LostFile {
 
 impl std::error::Error for LostFile {}
 
-/// Writes a file so that it is there in full or not at all: under another name beside it, which
+/// Writes a file so that it is there in full or not at all: under another name next to it, which
 /// then takes the place of what was there. Also returns the bytes that were written.
 fn write_whole(
     path: &Path,

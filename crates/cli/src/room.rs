@@ -74,7 +74,7 @@ pub(crate) fn explain(target: &Path, needed: Needed, remedy: &str) -> String {
     format!("no space is left on its disk, where {needed}{free}; {remedy}")
 }
 
-/// A number of bytes for people, in decimal units as storage is sold.
+/// A number of bytes for users, in decimal units as storage is sold.
 pub(crate) fn size(bytes: u64) -> String {
     let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     let bytes = bytes as f64;

@@ -59,11 +59,11 @@ fn a_planted_regression_is_found_said_and_stops_a_build() {
     let output = run(&[&sides[..], &["--width", "100"]].concat(), at);
     let (out, notes) = text(&output);
     assert!(output.status.success(), "{notes}");
-    assert!(out.contains("whole program: slower by"), "{out}");
+    assert!(out.contains("Whole program: slower by"), "{out}");
     assert!(out.contains("solve, called from main: slower by 12 % (95 %: 11 to 13 %)"), "{out}");
     assert!(out.contains("check, called from main: only in the new version: 400.0 ms"), "{out}");
     assert!(out.contains("3 executions"), "{out}");
-    assert!(!notes.contains("one execution"), "{notes}");
+    assert!(!notes.contains("One execution"), "{notes}");
 
     let gate = |condition: &str| run(&[&sides[..], &["--fail-if", condition]].concat(), at);
     let failed = gate("function(solve) > +5%");
@@ -192,7 +192,7 @@ fn a_report_says_what_became_slower_and_makes_one_page_of_it() {
     assert!(words.contains("slower by") && words.contains("solve"), "{words}");
     assert_eq!(slower["next"], "parallax compare old-0 new-0");
     let page = std::fs::read_to_string(folder.path().join("r.html")).unwrap();
-    assert!(page.contains("What is wrong first") && page.contains("Beside old-0"), "{page}");
+    assert!(page.contains("Top findings") && page.contains("Compared with old-0"), "{page}");
     assert!(!page.contains("<script") && !page.contains("http"), "nothing from elsewhere");
     let back = ["report", "old-0", "--against", "new-0", "--json"];
     let (out, _) = text(&run(&back, folder.path()));

@@ -216,6 +216,6 @@ fn a_counter_that_wrapped_is_an_issue_and_in_no_total() {
     let report = parallax(&["report", path]);
     let said =
         String::from_utf8_lossy(&report.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("values of perf::PAGE-FAULTS"), "{said}");
+    assert!(said.contains("Values of perf::PAGE-FAULTS"), "{said}");
     assert!(!said.contains("lists"), "{said}");
 }

@@ -162,7 +162,7 @@ fn waits_between_threads_and_gpus_of_a_small_trace() {
         ("second", 82),
         ("prepare", 60),
         ("step", 35),
-        ("(nothing ran)", 10),
+        ("(no activity)", 10),
         ("cudaDeviceSynchronize", 10),
         ("(between GPU work)", 8),
         ("cudaLaunchKernel", 5),
@@ -197,5 +197,5 @@ fn the_text_fits_and_says_what_was_inferred() {
     }
     let output = run(&["critical-path", path]);
     let notes = String::from_utf8(output.stderr).unwrap();
-    assert!(notes.contains("collective operations are inferred"), "{notes}");
+    assert!(notes.contains("Collective operations are inferred"), "{notes}");
 }

@@ -76,18 +76,18 @@ fn blame_names_the_calls_that_threads_are_in_while_gpus_are_idle() {
     assert_eq!(
         shown,
         "\
-What threads did while GPUs had nothing to do: 14 s on 2 ranks
+Blame for GPU idle time: 14 s on 2 ranks
 
-share (%)           idle (s)  call path
-     85.7 ██████▉         12  main > setup > cudaMalloc
-      7.1 ▋                1  main
-      7.1 ▋                1  main > solve
+share (%)           exclusive (s)  call path
+     85.7 ██████▉              12  main > setup > cudaMalloc
+      7.1 ▋                     1  main
+      7.1 ▋                     1  main > solve
 
 Ranks
 
-group   GPUs idle (%)           idle (s)  nobody (s)  most of it
-rank 0           80.0 ██████▍          8           0  … > setup > cudaMalloc
-rank 1           60.0 ████▊            6           0  … > setup > cudaMalloc
+group   GPU idle (%)           idle (s)  no thread (s)  largest blame
+rank 0          80.0 ██████▍          8              0  … > setup > cudaMalloc
+rank 1          60.0 ████▊            6              0  … > setup > cudaMalloc
 "
     );
     let csv = text(&parallax(folder.path(), &["idleness", "--blame", ".", "--format", "csv"]));
@@ -107,10 +107,10 @@ fn the_report_says_what_keeps_gpus_idle_and_what_they_do() {
     let words: Vec<&str> = shown.split_whitespace().collect();
     let shown = words.join(" ");
     for part in [
-        "GPUs have nothing to do for 70.0 % of their time, rank 0 most (80.0 %).",
-        "Meanwhile threads are in cudaMalloc called from setup (85.7 %)",
+        "GPUs are idle for 70.0 % of their time, rank 0 most (80.0 %).",
+        "During idle time, threads are in cudaMalloc called from setup (85.7 %)",
         "main (7.1 %), solve called from main (7.1 %).",
-        "GPU time goes to saxpy (100.0 %, mean/max 0.75, most on rank 1).",
+        "Most GPU time: saxpy (100.0 %, mean/max 0.75, most on rank 1).",
         "next: parallax idleness . --blame",
     ] {
         assert!(shown.contains(part), "{part}\n{shown}");
@@ -121,7 +121,7 @@ fn the_report_says_what_keeps_gpus_idle_and_what_they_do() {
 fn blame_without_gpus_or_without_traces_says_what_is_missing() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let output = parallax(&fixtures, &["idleness", "--blame", "reactor/n256-p2"]);
-    assert_eq!(text(&output), "No streams of GPUs.\n");
+    assert_eq!(text(&output), "No GPU streams in this experiment.\n");
     let output = parallax(&fixtures, &["idleness", "--blame", "congested"]);
     assert!(!output.status.success());
     let error = String::from_utf8_lossy(&output.stderr).into_owned();

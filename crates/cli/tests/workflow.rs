@@ -86,7 +86,7 @@ fn components_are_named_listed_and_asked_about() {
         stdout(place, &["stats", "run.parallax", "-p", "application(1)", "--format", "csv"]);
     assert!(chosen.contains("work,\"\",1,0.05,0.05,100.0"), "{chosen}");
     let (told, _) = stderr(place, &["messages", "run.parallax", "--by", "file"]);
-    assert!(told.contains("no data goes through files"), "{told}");
+    assert!(told.contains("No file transfers"), "{told}");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn what_names_no_component_is_refused_with_near_names() {
     let (told, _) = stderr(place, &["convert", "md.json", "md.json", "run.parallax"]);
     assert!(told.contains("two components are called"), "{told}");
     let (told, _) = stderr(place, &["convert", "md.json"]);
-    assert!(told.contains("name the trace and then the archive"), "{told}");
+    assert!(told.contains("name the trace, then the archive"), "{told}");
 }
 
 #[test]

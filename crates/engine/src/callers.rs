@@ -79,7 +79,7 @@ const NONE: u32 = u32::MAX;
 
 impl<'a> Callers<'a> {
     /// The bottom-up view of the functions that `is_wanted` accepts (by name), in the whole tree or
-    /// in a part, at whose tops chains end. Functions are told apart by name.
+    /// in a part, at whose tops chains end. Functions are distinguished by name.
     #[must_use]
     pub fn new(
         tree: &ContextTree,

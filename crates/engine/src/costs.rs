@@ -25,13 +25,14 @@ pub struct Costs {
     pub total: f64,
 }
 
-/// A metric that was chosen for want of a better wish, and why.
+/// The metric that is used where none was asked for, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefaultMetric {
     /// The metric.
     pub metric: MetricIdx,
-    /// One clause for people, such as `no time metric; largest GPU time`.
-    pub reason: String,
+    /// One sentence for users; `None` where the metric is a time of the program, which needs no
+    /// reason.
+    pub reason: Option<String>,
 }
 
 /// Metrics that say how long code ran, from the best.
@@ -60,17 +61,16 @@ impl Session {
             if let Some((metric, found)) = find(name)
                 && self.total(metric, control)? > 0.0
             {
-                return Ok(DefaultMetric {
-                    metric,
-                    reason: format!("{} measures time", found.name),
-                });
+                let reason = (!found.unit.is_time())
+                    .then(|| format!("No time was measured; {} is shown.", found.name));
+                return Ok(DefaultMetric { metric, reason });
             }
         }
         if let Some((metric, found)) = find("gpuop")
             && self.total(metric, control)? > 0.0
         {
-            let reason = format!("no CPU time was measured; {} is the time on GPUs", found.name);
-            return Ok(DefaultMetric { metric, reason });
+            let reason = format!("No CPU time was measured; {} is the time on GPUs.", found.name);
+            return Ok(DefaultMetric { metric, reason: Some(reason) });
         }
         let mut best: Option<(f64, MetricIdx, &Metric)> = None;
         let mut first: Option<(MetricIdx, &Metric)> = None;
@@ -86,11 +86,11 @@ impl Session {
         }
         let (metric, reason) = match (best, first) {
             (Some((_, metric, m)), _) => {
-                (metric, format!("no CPU time was measured; {} is the largest time", m.name))
+                (metric, format!("No CPU time was measured; {} is the largest time.", m.name))
             }
             (None, Some((metric, m))) => (
                 metric,
-                format!("no time was measured; {} is the first metric with values", m.name),
+                format!("No time was measured; {} is the first metric with values.", m.name),
             ),
             (None, None) => {
                 return Err(EngineError::Missing {
@@ -99,7 +99,7 @@ impl Session {
                 });
             }
         };
-        Ok(DefaultMetric { metric, reason })
+        Ok(DefaultMetric { metric, reason: Some(reason) })
     }
 
     /// What contexts cost by a metric.

@@ -97,8 +97,8 @@ impl Session {
         let kind = "wrapped-value";
         issues.report_many(Severity::Warning, Stage::Analysis, kind, Place::Whole, count, || {
             format!(
-                "values of {} are beyond {WRAPPED_COUNT:.0e}, the first at {}: a counter that ran \
-                 below zero in one sample; they are left out of all sums, and there is no total",
+                "Values of {} exceed {WRAPPED_COUNT:.0e}, the first at {}: a counter wrapped (ran \
+                 below zero in one sample); they are excluded from all sums, and there is no total.",
                 names.join(", "),
                 self.tree().label(first)
             )

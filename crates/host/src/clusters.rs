@@ -41,7 +41,7 @@ fn request(ask: &ClustersAsk) -> Result<ClusterRequest, ErrorReply> {
 pub(crate) fn clusters(opened: &Opened, ask: &ClustersAsk, control: &Control) -> Answered {
     let answer = opened.clusters(&request(ask)?, control).map_err(|error| service_error(&error))?;
     let (value, mut notes) = (answer.value, answer.notes);
-    notes.extend(value.reason.iter().filter(|r| !r.ends_with("measures time")).cloned());
+    notes.extend(value.reason.clone());
     let columns = || value.measured.features.columns.iter();
     let reply = ClustersReply {
         findings: value.findings.clone(),

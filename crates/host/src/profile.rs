@@ -26,7 +26,7 @@ pub(crate) fn metrics(opened: &Opened, ask: &MetricsAsk, control: &Control) -> A
         &MetricsReply {
             metrics: info.metrics.iter().map(Into::into).collect(),
             default: default.as_ref().map(|default| name(default.metric)),
-            reason: default.map(|default| default.reason),
+            reason: default.and_then(|default| default.reason),
             has_traces: info.samples > 0,
         },
     )

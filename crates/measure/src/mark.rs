@@ -161,7 +161,7 @@ pub struct ThreadMark(u64);
 impl ThreadMark {
     /// A mark that no other thread has.
     #[must_use]
-    #[expect(clippy::new_without_default, reason = "two marks are never alike")]
+    #[expect(clippy::new_without_default, reason = "two marks are never equal")]
     pub fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))

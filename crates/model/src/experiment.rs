@@ -14,9 +14,9 @@ use crate::{
 pub struct Metadata {
     /// Name of the measured program.
     pub title: String,
-    /// The format it was read from, for people: `HPCToolkit 4.0`.
+    /// The format it was read from, for users: `HPCToolkit 4.0`.
     pub format: String,
-    /// Where it was read from, for people.
+    /// Where it was read from, for users.
     pub origin: String,
     /// Further facts by name.
     pub facts: Vec<(String, String)>,

@@ -74,7 +74,7 @@ impl Unfinished {
         }
         Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
-            "too many unfinished files (.partial) beside it; remove them",
+            "too many unfinished files (.partial) next to it; remove them",
         ))
     }
 

@@ -14,7 +14,7 @@ pub fn reference() -> String {
          <!-- Generated from crates/protocol; `cargo xtask bless` writes it. -->\n\n\
          What can be asked of the engine, by the page, over HTTP and by programs.\n\
          A request is JSON: `{\"ask\": \"NAME\", \"with\": {...}}`.\n\
-         A field that is left out has its default.\n\
+         A field that is omitted has its default.\n\
          An answer is a JSON reply and tables in Arrow IPC, whose fields carry the unit, the display \
          name (`head`) and the meaning (`doc`) as metadata.\n",
     );

@@ -21,7 +21,7 @@ pub struct Place {
     pub folder: Arc<dyn Folder>,
 }
 
-/// A path that was looked at.
+/// A path that was examined.
 struct Looked {
     /// Absolute and without links: two ways to one folder are one place.
     canonical: PathBuf,

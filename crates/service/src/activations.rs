@@ -80,7 +80,7 @@ impl Opened {
     /// When it has sums only.
     pub fn activations(&self) -> Result<&Activations, ServiceError> {
         let missing = || EngineError::Missing {
-            what: "this experiment does not have single calls with what they read and write".into(),
+            what: "this experiment has no call instances with memory accesses".into(),
             hint: "open a recording of parallax.h (.plxm) or a database of Parceive".into(),
         };
         Ok(self.session.experiment().activations.as_deref().ok_or_else(missing)?)
@@ -149,8 +149,8 @@ impl Opened {
             (u64::MAX - found.reads.saturating_add(found.writes), *reference)
         });
         if rows.is_empty() && request.contexts.len() > 1 {
-            let how = if request.is_inclusive { "" } else { "; --inclusive adds what they call" };
-            notes.push(format!("these contexts share no variable or allocation{how}"));
+            let how = if request.is_inclusive { "" } else { "; --inclusive adds their callees" };
+            notes.push(format!("These contexts share no variable or allocation{how}."));
         }
         Ok(Answer { value: self.references_table(activations, &rows), notes })
     }
@@ -261,7 +261,7 @@ impl Opened {
         }
         let mut notes = Vec::new();
         if rows.is_empty() {
-            notes.push("no loop was executed".to_owned());
+            notes.push("No loop was executed.".to_owned());
         }
         let whole: u64 = tree.roots().map(|root| tree.nanos(root)).sum();
         let mut rows: Vec<(ContextIdx, Row)> = rows.into_iter().collect();

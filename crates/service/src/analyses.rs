@@ -54,7 +54,7 @@ impl Opened {
             }
             None => {
                 let default = session.default_metric(control)?;
-                (default.metric, Some(default.reason))
+                (default.metric, default.reason)
             }
         })
     }
@@ -127,14 +127,14 @@ impl Opened {
         };
         if balance.num_ungrouped > 0 {
             notes.push(format!(
-                "{} locations have no {} and are left out",
+                "{} locations without {} are excluded.",
                 balance.num_ungrouped,
                 balance.grouping.name()
             ));
         }
         if balance.num_wrapped > 0 {
             notes.push(format!(
-                "{} values are counters that ran below zero, or not numbers; they are left out",
+                "{} values are wrapped counters or not numbers; they are excluded.",
                 balance.num_wrapped
             ));
         }
@@ -182,19 +182,19 @@ impl Opened {
         let blame = gpu_blame(&self.session, control)?;
         let mut notes = Vec::new();
         if blame.ranks.is_empty() {
-            notes.push("the traces have no streams of GPUs: there is nobody to blame".to_owned());
+            notes.push("No GPU streams in this trace.".to_owned());
             return Ok(Answer { value: blame, notes });
         }
         notes.push(
-            "Time in which no GPU work of a rank was active, shared equally among its threads \
-             that were active; calls of MPI, GPU runtimes and system libraries with all below them."
+            "Blame: GPU idle time of a rank, shared equally among its active threads; calls of \
+             MPI, GPU runtimes and system libraries are not expanded."
                 .into(),
         );
         let alone = blame.ranks.iter().filter(|rank| rank.num_threads == 0).count();
         if alone > 0 {
             notes.push(format!(
-                "{alone} of {} ranks with GPUs have no traces of threads: nobody can be blamed for \
-                 their idle time.",
+                "{alone} of {} ranks with GPUs have no thread traces: their idle time is not \
+                 attributed.",
                 blame.ranks.len()
             ));
         }

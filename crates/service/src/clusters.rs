@@ -145,7 +145,7 @@ impl Opened {
         };
         let measured = measure_features(session, &question, control)?;
         if measured.members.is_empty() {
-            let what = "nothing was measured in these contexts at these locations".into();
+            let what = "no values in these contexts at these locations".into();
             let hint = "name other contexts or metrics; `parallax flat` lists them".into();
             return Err(EngineError::Missing { what, hint }.into());
         }
@@ -182,33 +182,27 @@ impl Opened {
 
 fn remarks(measured: &MeasuredFeatures, member: &str, is_named: bool, notes: &mut Vec<String>) {
     if measured.num_ungrouped > 0 {
-        notes.push(format!(
-            "{} locations have no {member} and are left out",
-            measured.num_ungrouped
-        ));
+        notes.push(format!("{} locations without {member} are excluded.", measured.num_ungrouped));
     }
     if measured.num_absent > 0 {
         let n = measured.num_absent;
-        notes.push(format!("{n} locations never ran in these contexts and are left out"));
+        notes.push(format!("{n} locations without values in these contexts are excluded."));
     }
     if measured.num_wrapped > 0 {
         notes.push(format!(
-            "{} values are counters that ran below zero, or not numbers; they are left out",
+            "{} values are wrapped counters or not numbers; they are excluded.",
             measured.num_wrapped
         ));
     }
     notes.extend(measured.added_note());
     if measured.num_even > 0 {
         let n = counted(measured.num_even as u64, if is_named { "context" } else { "function" });
-        notes.push(format!(
-            "{n} left out: perfect balance would save less than a tenth there of what it saves in \
-             the least even one"
-        ));
+        notes.push(format!("{n} excluded: imbalance below a tenth of the largest."));
     }
     if measured.num_left_out > 0 {
         let n = measured.num_left_out;
         let which = if is_named { "contexts" } else { "functions" };
-        notes.push(format!("{n} {which} that are more evenly spread are left out"));
+        notes.push(format!("{n} {which} with less imbalance are excluded."));
     }
 }
 
@@ -286,7 +280,7 @@ impl Told<'_> {
                 out.extend(self.separation(best));
                 let context = self.measured.contexts.get(best.feature);
                 if let Some(&context) = context.filter(|context| **context != ContextTree::ROOT) {
-                    out.push(format!("call path: {}", calls(self.tree, context)));
+                    out.push(format!("Call path: {}.", calls(self.tree, context)));
                 }
             }
             let whole = found
@@ -294,7 +288,7 @@ impl Told<'_> {
                 .iter()
                 .find(|effect| self.feature(effect).is_some_and(|feature| !feature.is_used));
             if let Some(whole) = whole.filter(|effect| effect.pair.is_some()) {
-                out.extend(self.means(whole));
+                out.extend(self.means(whole).map(|means| means + "."));
             }
         }
         if found.groups.len() > 1 {
@@ -316,7 +310,7 @@ impl Told<'_> {
                 n => format!(" and {n} more"),
             };
             let named = constant.get(..NAMED.min(constant.len())).unwrap_or_default().join(", ");
-            out.push(format!("the same everywhere, so not used: {named}{more}"));
+            out.push(format!("Constant over members, so not used: {named}{more}."));
         }
         out
     }
@@ -334,23 +328,23 @@ impl Told<'_> {
         };
         let groups: Vec<String> = found.sizes.iter().enumerate().map(each).collect();
         let mut text = match groups.as_slice() {
-            [] => "no groups".to_owned(),
-            [one] => format!("one group: {one}"),
-            several => format!("{} groups: {}", several.len(), several.join("; ")),
+            [] => "No clusters".to_owned(),
+            [one] => format!("1 cluster: {one}"),
+            several => format!("{} clusters: {}", several.len(), several.join("; ")),
         };
         if outliers > 0 {
-            text.push_str(&format!("; {} in no group", counted(outliers, self.member)));
+            text.push_str(&format!("; {} (outliers)", counted(outliers, self.member)));
         }
         if let Some(nodes) =
             found.nodes.as_ref().filter(|_| found.sizes.len() > 1 && self.member != "node")
         {
             text.push_str(&match nodes.split_nodes {
-                0 => "; no node is in more than one group".to_owned(),
-                1 => "; 1 node is in more than one group".to_owned(),
-                n => format!("; {n} nodes are in more than one group"),
+                0 => "; no node is in more than one cluster".to_owned(),
+                1 => "; 1 node is in more than one cluster".to_owned(),
+                n => format!("; {n} nodes are in more than one cluster"),
             });
         }
-        text
+        text + "."
     }
 
     fn separation(&self, effect: &Effect) -> Option<String> {
@@ -360,29 +354,30 @@ impl Told<'_> {
         let balance = Distribution::new(values, 1).and_then(|all| all.balance_ratio);
         let balance = balance.map_or_else(String::new, |b| format!("; balance ratio {b:.2}"));
         let ranges = if effect.is_disjoint {
-            "no value of one group lies among those of another"
+            "values of the clusters do not overlap"
         } else {
-            "values of the groups overlap"
+            "values of the clusters overlap"
         };
         Some(format!(
-            "separated best by {means} (the groups hold {:.1} % of its variance; {ranges}{balance})",
+            "Best separated by {means} ({:.1} % of its variance is between clusters; \
+             {ranges}{balance}).",
             100.0 * eta
         ))
     }
 
-    /// `MPI_Allreduce · CPUTIME: 0.691 s in group 1, 2.76 s in group 2`.
+    /// `MPI_Allreduce · CPUTIME: 0.691 s in cluster 1, 2.76 s in cluster 2`.
     fn means(&self, effect: &Effect) -> Option<String> {
         let feature = self.feature(effect)?;
         let each = |(group, stats): (usize, &parallax_analysis::clusters::GroupStats)| {
-            format!("{} in group {}", figure(stats.mean, &feature.unit), group + 1)
+            format!("{} in cluster {}", figure(stats.mean, &feature.unit), group + 1)
         };
         const NAMED: usize = 6;
         let means: Vec<String> = effect.groups.iter().enumerate().take(NAMED).map(each).collect();
         // Groups are numbered from the largest.
         let more = match effect.groups.len().saturating_sub(NAMED) {
             0 => String::new(),
-            1 => ", and 1 smaller group".to_owned(),
-            n => format!(", and {n} smaller groups"),
+            1 => ", and 1 smaller cluster".to_owned(),
+            n => format!(", and {n} smaller clusters"),
         };
         Some(format!("{}: {}{more}", feature.name, means.join(", ")))
     }
@@ -390,23 +385,23 @@ impl Told<'_> {
     fn how(&self) -> String {
         let found = self.clusters;
         let agreement = found.agreement.map(|agreement| match agreement {
-            a if a > 0.999_999 => "finds the same groups".to_owned(),
-            a if a < 0.2 => format!("does not find them (adjusted Rand index {a:.2})"),
-            a => format!("agrees in part (adjusted Rand index {a:.2})"),
+            a if a > 0.999_999 => "finds the same clusters".to_owned(),
+            a if a < 0.2 => format!("finds different clusters (adjusted Rand index {a:.2})"),
+            a => format!("agrees partly (adjusted Rand index {a:.2})"),
         });
         let best = found.k_scores.iter().find(|score| score.k == found.best_k);
         let k = match best.and_then(|score| Some((score, score.silhouette?))) {
             Some((score, silhouette)) => format!(
-                "k = {}, whose groups are clearest (silhouette {silhouette:.2} of 1, gap {:.2} ± {:.2} \
-                 against {:.2} for one group)",
+                "k = {}, chosen by the best separation (silhouette {silhouette:.2}, gap {:.2} ± \
+                 {:.2} versus {:.2} for one cluster)",
                 score.k,
                 score.gap,
                 score.gap_error,
                 found.k_scores.first().map_or(0.0, |one| one.gap)
             ),
-            None => "k = 1, because no number of groups is clearer than evenly spread members \
-                     would give"
-                .to_owned(),
+            None => {
+                "k = 1, because no k separates better than uniformly distributed members".to_owned()
+            }
         };
         match self.request.method {
             ClusterMethod::Dbscan { .. } => {
@@ -416,23 +411,20 @@ impl Told<'_> {
                 } else if eps.stable.1 > eps.stable.0 {
                     format!(
                         "eps {}, the middle of {} to {} standard deviations in which the number of \
-                         groups stays the same",
+                         clusters is constant",
                         figure(eps.eps, ""),
                         figure(eps.stable.0, ""),
                         figure(eps.stable.1, "")
                     )
                 } else {
                     format!(
-                        "eps {} standard deviations, the first at which there is one group",
+                        "eps {} standard deviations, the smallest with one cluster",
                         figure(eps.eps, "")
                     )
                 };
                 let axes = if eps.explained < 0.9995 {
                     let held = 100.0 * eps.explained;
-                    format!(
-                        ", on {} principal axes that hold {held:.0} % of the variance",
-                        eps.num_axes
-                    )
+                    format!(", on {} principal axes with {held:.0} % of the variance", eps.num_axes)
                 } else {
                     String::new()
                 };
@@ -440,16 +432,17 @@ impl Told<'_> {
                     agreement.map_or_else(String::new, |a| format!("; k-means with {k} {a}"));
                 let least = counted(u64::from(eps.min_points), "member");
                 format!(
-                    "DBSCAN with {chosen}, and cores of at least {least} within it{axes}{other}"
+                    "DBSCAN with {chosen}, core points with at least {least} within \
+                     eps{axes}{other}."
                 )
             }
             ClusterMethod::KMeans { k: Some(k) } => {
                 let other = agreement.map_or_else(String::new, |a| format!("; DBSCAN {a}"));
-                format!("k-means with k = {k} as asked{other}")
+                format!("k-means with k = {k} as requested{other}.")
             }
             ClusterMethod::KMeans { k: None } => {
                 let other = agreement.map_or_else(String::new, |a| format!("; DBSCAN {a}"));
-                format!("k-means with {k}{other}")
+                format!("k-means with {k}{other}.")
             }
         }
     }
@@ -586,7 +579,7 @@ impl Told<'_> {
             Column::optional_f64s(
                 "eta_squared",
                 "",
-                "Part of its variance that lies between the groups; null with one group.",
+                "Part of its variance that lies between the groups; null with one cluster.",
                 eta,
             ),
             Column::optional_f64s(
@@ -598,13 +591,13 @@ impl Told<'_> {
             Column::optional_f64s(
                 "auc",
                 "",
-                "How likely a member of the one group has more than one of the other.",
+                "Probability that a member of one cluster has more than a member of the other.",
                 effects.iter().map(|e| e.auc).collect(),
             ),
             Column::u64s(
                 "disjoint",
                 "",
-                "1: no value of one group lies among those of another.",
+                "1: values of the clusters do not overlap.",
                 effects.iter().map(|e| u64::from(e.is_disjoint)).collect(),
             ),
             Column::optional_f64s(
@@ -723,7 +716,7 @@ impl Told<'_> {
             Column::u64s(
                 "outliers",
                 "",
-                "Members in no group.",
+                "Outliers.",
                 eps.steps.iter().map(|s| s.outliers).collect(),
             ),
             Column::u64s(

@@ -141,7 +141,7 @@ pub fn compare_experiments(
             };
             return Err(EngineError::Missing {
                 what: format!(
-                    "{} counts {} in {first}, and {} counts {} in {name}",
+                    "{} is in {} in {first}, but {} is in {} in {name}",
                     chosen_name(&chosen),
                     symbol(known),
                     measure.name,
@@ -156,7 +156,7 @@ pub fn compare_experiments(
     }
     let Some((unit, _)) = units.first().cloned() else {
         return Err(EngineError::Missing {
-            what: "there is nothing to compare".into(),
+            what: "nothing to compare".into(),
             hint: "name two or more experiments".into(),
         }
         .into());
@@ -276,7 +276,7 @@ fn default_metrics(
         }
     }
     if walls.len() == all.len() {
-        notes.push(format!("time on the wall is called {}", told.join(", ")));
+        notes.push(format!("Wall-clock time is {}.", told.join(", ")));
         return Ok(walls);
     }
     let mut found = Vec::new();
@@ -287,7 +287,8 @@ fn default_metrics(
         told.push(format!("{called} in {version}"));
         found.push(default.metric);
     }
-    notes.push(format!("no time has one name in all experiments: {}", told.join(", ")));
+    notes
+        .push(format!("No time metric has the same name in all experiments: {}.", told.join(", ")));
     Ok(found)
 }
 
@@ -368,7 +369,7 @@ fn outcomes(comparison: &Comparison, gates: &[Gate]) -> Vec<GateOutcome> {
             format!("{sign}{}", amount(change, &comparison.unit))
         };
         let noise = match (is_beyond, is_noise, gate.is_significant_only) {
-            (true, true, true) => format!("; {chance}, so it does not count"),
+            (true, true, true) => format!("; {chance}, so ignored"),
             (true, true, false) => format!("; {chance}"),
             _ => String::new(),
         };
@@ -378,7 +379,7 @@ fn outcomes(comparison: &Comparison, gates: &[Gate]) -> Vec<GateOutcome> {
             version: version.map(|version| version.name.clone()).unwrap_or_default(),
             is_failed,
             text: format!(
-                "{told}: {} instead of {}{noise}",
+                "{told}: {} versus {}{noise}",
                 amount(delta.new, &comparison.unit),
                 amount(delta.old, &comparison.unit)
             ),

@@ -57,7 +57,7 @@ impl Opened {
         let found = correlate(columns, is_wanted, order, request.top as usize, control)?;
         if found.num_tested > 0 {
             notes.push(format!(
-                "{} pairs were looked at; probabilities are adjusted for all of them",
+                "{} pairs tested; p values are adjusted for all of them.",
                 found.num_tested
             ));
         }
@@ -157,7 +157,7 @@ impl Opened {
         }
         if request.metrics.is_empty() {
             let default = session.default_metric(control)?;
-            notes.push(default.reason);
+            notes.extend(default.reason);
             let costs = session.costs(default.metric, &places, control)?;
             measures.push((costs.into(), vec![default.metric]));
         }
@@ -187,14 +187,14 @@ impl Opened {
             let more = costs.rows.len() - kept + costs.left_out;
             if more > 0 {
                 let (what, why) = match (request.by == CorrelationBy::Context, costs.left_out) {
-                    (true, 0) => ("contexts", "pairs grow with their square"),
-                    (false, 0) => ("functions", "pairs grow with their square"),
+                    (true, 0) => ("contexts", "the number of pairs grows with the square"),
+                    (false, 0) => ("functions", "the number of pairs grows with the square"),
                     (true, _) => ("contexts", "more would not fit in memory"),
                     (false, _) => ("functions", "more would not fit in memory"),
                 };
                 notes.push(format!(
-                    "{metric}: of {} {what} that cost {} % or more, the {kept} most expensive are \
-                     looked at and {more} are left out; {why}",
+                    "{metric}: of {} {what} with {} % or more, the {kept} largest are tested and \
+                     {more} are omitted; {why}.",
                     kept + more,
                     request.min_percent
                 ));
@@ -207,9 +207,7 @@ impl Opened {
         let mut gathered = self.aligned(all);
         let num_members = gathered.ids.len();
         if num_members < 3 {
-            notes.push(format!(
-                "{num_members} locations took part; a correlation needs three or more"
-            ));
+            notes.push(format!("{num_members} locations; a correlation needs three or more."));
         }
         gathered.notes = notes;
         Ok(gathered)

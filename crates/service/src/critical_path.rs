@@ -29,9 +29,7 @@ impl Answers<CriticalPathRequest> for Opened {
         notes.extend(found.counts.notes());
         if found.num_waits == 0 {
             notes.push(
-                "nobody is known to wait for anybody: the path is that of the location that ends \
-                 last"
-                    .into(),
+                "No wait states found: the path is that of the location that ends last.".into(),
             );
         }
         let rows = if request.segments {
@@ -165,7 +163,7 @@ impl Opened {
 }
 
 /// What a row is called where no function was active.
-const NOTHING: &str = "(nothing ran)";
+const NOTHING: &str = "(no activity)";
 /// The same on a stream of a GPU: latency of launches, and gaps between work launched in time.
 const BETWEEN_WORK: &str = "(between GPU work)";
 

@@ -76,7 +76,7 @@ impl Opened {
                     notes.extend(found.notes);
                 }
                 Err(error) if error.is_cancelled() => return Err(error),
-                Err(error) => notes.push(format!("{command} has no findings: {error}")),
+                Err(error) => notes.push(format!("No findings of `{command}`: {error}.")),
             }
         }
         match groups::unlike_ranks(self, &report, metric, place, control) {
@@ -89,7 +89,7 @@ impl Opened {
                 notes.extend(found.notes);
             }
             Err(error) if error.is_cancelled() || error.is_misuse() => return Err(error),
-            Err(error) => notes.push(format!("cluster has no findings: {error}")),
+            Err(error) => notes.push(format!("No findings of `cluster`: {error}.")),
         }
         rank_findings(&mut report.findings);
         Ok(Answer { value: report, notes })
@@ -154,8 +154,8 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Findings,
         return Ok(Findings::default());
     }
     let mut text = format!(
-        "GPUs have nothing to do for {percent:.1} % of their time, {who} most ({worst:.1} %). \
-         Work for them, or fewer of them, is worth up to {}.",
+        "GPUs are idle for {percent:.1} % of their time, {who} most ({worst:.1} %). Potential \
+         saving: up to {} of GPU time.",
         amount(sum, &Unit::Seconds)
     );
     let mut numbers = vec![evidence("idle", sum, "s"), evidence("time of GPUs", whole, "s")];
@@ -178,14 +178,14 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Findings,
     let nobody = of_idle(blame.nobody_nanos());
     match (meanwhile.is_empty(), told(&nobody)) {
         (false, true) => text.push_str(&format!(
-            " Meanwhile threads are in {}; none is active for {nobody:.1} % of it.",
+            " During idle time, threads are in {}; no thread is active for {inactive:.1} % of it.",
             meanwhile.join(", ")
         )),
         (false, false) => {
-            text.push_str(&format!(" Meanwhile threads are in {}.", meanwhile.join(", ")));
+            text.push_str(&format!(" During idle time, threads are in {}.", meanwhile.join(", ")));
         }
         (true, true) => {
-            text.push_str(&format!(" For {nobody:.1} % of it no thread is active either."));
+            text.push_str(&format!(" No thread is active for {inactive:.1} % of the idle time."));
         }
         (true, false) => {}
     }
@@ -206,7 +206,7 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Findings,
         .collect();
     work.extend(more_with_a_share(all_work.len()));
     if !work.is_empty() {
-        text.push_str(&format!(" GPU time goes to {}.", work.join(", ")));
+        text.push_str(&format!(" Most GPU time: {}.", work.join(", ")));
     }
     let found = vec![Finding {
         kind: FindingKind::IdleGpu,
@@ -222,13 +222,18 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Findings,
     Ok(Answer { value: found, notes: Vec::new() })
 }
 
-/// Why, in words that follow `wait in MPI_Recv`.
-const fn reason(kind: WaitKind) -> &'static str {
+/// What a wait state is called at the beginning of a sentence.
+const fn wait_state(kind: WaitKind) -> &'static str {
     match kind {
-        WaitKind::LateSender => "because messages are sent late",
-        WaitKind::LateReceiver => "because messages are received late",
-        WaitKind::ForGpu => "for work of GPUs",
-        _ => "for those who come late",
+        WaitKind::LateSender => "Late sender",
+        WaitKind::LateReceiver => "Late receiver",
+        WaitKind::Barrier => "Wait at barrier",
+        WaitKind::AllToAll => "Wait at all-to-all",
+        WaitKind::LateBroadcast => "Late broadcast",
+        WaitKind::EarlyReduce => "Early reduce",
+        WaitKind::EarlyScan => "Early scan",
+        WaitKind::LateLaunch => "Late launch",
+        WaitKind::ForGpu => "Wait for GPU",
     }
 }
 
@@ -278,18 +283,18 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
         };
         let text = match kind {
             WaitKind::LateLaunch => format!(
-                "GPU streams have nothing to do, because their next work is launched late: {} in \
-                 {count} waits, {percent:.1} % of the time of all locations. Most of it waits at \
-                 {}, and for {}.",
+                "GPU streams are idle because their next work is launched late: {} in {count} \
+                 waits, {percent:.1} % of the time of all locations. Most of it is at {}, caused \
+                 by {}.",
                 amount(time, &Unit::Seconds),
                 told(waiters),
                 told(holdups)
             ),
             _ => format!(
-                "Locations wait in {routine} {}: {} in {count} calls, {percent:.1} % of the time \
-                 of all locations. Most of it waits at {}, and for {}. Without, each location \
-                 would be up to {} faster on average.",
-                reason(*kind),
+                "{} in {routine}: {} of waiting in {count} calls, {percent:.1} % of the time of \
+                 all locations. Most of it is at {}, caused by {}. Potential saving: up to {} per \
+                 location on average.",
+                wait_state(*kind),
                 amount(time, &Unit::Seconds),
                 told(waiters),
                 told(holdups),
@@ -397,12 +402,14 @@ pub fn regression(outcome: &ComparisonOutcome, pair: &VersionPair) -> Option<Fin
     }
     let old = comparison.versions.first()?;
     let sentences = comparison.sentences(pair);
-    let mut text = format!("Beside {}: {}.", old.name, sentences.first()?);
+    let whole = sentences.first()?;
+    let whole = whole.strip_prefix("Whole program: ").unwrap_or(whole);
+    let mut text = format!("Compared with {}: {whole}", old.name);
     if let Some(first) = sentences.get(1) {
-        text.push_str(&format!(" First of all {first}."));
+        text.push_str(&format!(" Largest difference: {first}"));
     }
     text.push_str(&format!(
-        " As before, it would take {} less.",
+        " Potential saving: {} (as fast as before).",
         amount(total.difference(), &comparison.unit)
     ));
     let unit = comparison.unit.to_string();

@@ -168,7 +168,7 @@ impl Opened {
             resolve_contexts(session, &parse_contexts(expression)?, control)?;
         if contexts.len() > 1 {
             notes.push(format!(
-                "{} contexts match {expression}; this is the most expensive one",
+                "{} contexts match {expression}; the one with the largest value is shown.",
                 contexts.len()
             ));
         }
@@ -229,7 +229,7 @@ impl Opened {
                     Some(text) => resolve_metric(&x.metrics, &parse_metrics(text)?)?,
                     None => {
                         let default = session.default_metric(control)?;
-                        reason = Some(default.reason);
+                        reason = default.reason;
                         default.metric
                     }
                 };
@@ -240,19 +240,19 @@ impl Opened {
         };
         if values.num_ungrouped > 0 {
             notes.push(format!(
-                "{} locations have no {} and are left out",
+                "{} locations without {} are excluded.",
                 values.num_ungrouped,
                 grouping.name()
             ));
         }
         if values.num_wrapped > 0 {
             notes.push(format!(
-                "{} values are counters that ran below zero, or not numbers; they are left out",
+                "{} values are wrapped counters or not numbers; they are excluded.",
                 values.num_wrapped
             ));
         }
         if values.by_member.is_empty() {
-            notes.push("nothing was measured in this context at these locations".into());
+            notes.push("No values in this context at these locations.".into());
         }
         control.check().map_err(EngineError::from)?;
         let rows: Vec<(&Member, f64)> = (0..)
@@ -262,7 +262,7 @@ impl Opened {
         let known: Vec<f64> = rows.iter().map(|row| row.1).filter(|v| !v.is_nan()).collect();
         if known.len() < rows.len() {
             let missing = rows.len() - known.len();
-            notes.push(format!("the formula is undefined at {missing} of {}", rows.len()));
+            notes.push(format!("The formula is undefined at {missing} of {}.", rows.len()));
         }
         let statistics = Distribution::new(&known, 16);
         let bins = request.bins.map_or(Bins::Natural, |bins| Bins::Count(bins as usize));

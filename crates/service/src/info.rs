@@ -309,7 +309,7 @@ impl Info {
             ),
             Column::strings(
                 "description",
-                "What it means, in the source's words.",
+                "Description by the source.",
                 metrics.iter().map(|m| &m.description),
             ),
         ])

@@ -276,7 +276,7 @@ impl Found<'_> {
                 _ => (other.group.name_of(other.is_merged), "are"),
             };
             notes.push(format!(
-                "{} {kind} {verb} not in this; -p '{}' shows {}",
+                "{} {kind} {verb} not included; -p '{}' shows {}.",
                 other.num_tracks,
                 other.group.expression(),
                 if verb == "is" { "it" } else { "them" },
@@ -284,7 +284,7 @@ impl Found<'_> {
         }
         if summary.left_out > 0 {
             notes.push(format!(
-                "{} locations do not show these iterations and are left out",
+                "{} locations without these iterations are excluded.",
                 summary.left_out
             ));
         }
@@ -296,8 +296,8 @@ impl Found<'_> {
         let each = self.statistics.iterations.first().map_or(1, |row| row.num_iterations);
         if each > 1 {
             notes.push(format!(
-                "rows of iterations stand for {each} each, from the number in the first column on: \
-                 times are means over them"
+                "Each row covers {each}, from the number in the first column: times are means over \
+                 them."
             ));
         }
     }

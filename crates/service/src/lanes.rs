@@ -61,7 +61,10 @@ impl Answers<LanesRequest> for Opened {
         let mut notes = Vec::new();
         if bars.len() > MOST_ROWS {
             let more = bars.len() - MOST_ROWS;
-            notes.push(format!("{more} more calls do not fit into one answer: leave out more"));
+            notes.push(format!(
+                "{more} more calls exceed the size of one result: increase the \
+                                minimum share."
+            ));
             bars.truncate(MOST_ROWS);
         }
         let rows = table(run, &bars);

@@ -51,7 +51,7 @@ impl Opened {
         let matrix = communication_matrix(&self.session, &selection, control)?;
         if matrix.num_outside > 0 {
             notes.push(format!(
-                "{} messages have a side that is not among the locations, and are left out",
+                "{} messages with a side outside the selected locations are excluded.",
                 matrix.num_outside
             ));
         }

@@ -109,11 +109,11 @@ impl Resolve for CostChoice {
                 (resolve_metric(&session.experiment().metrics, &parse_metrics(text)?)?, None)
             }
             None => match session.default_metric(control) {
-                Ok(default) => (default.metric, Some(default.reason)),
+                Ok(default) => (default.metric, default.reason),
                 // An execution that was traced but not sampled by metrics still took time.
                 Err(EngineError::Missing { .. }) if session.experiment().traces.is_some() => {
                     let costs = session.trace_costs(&locations, TimeWindow::ALL, control)?;
-                    let reason = Some("no metric has values; time in the traces is used".into());
+                    let reason = Some("No metric has values; time in the traces is used.".into());
                     return Ok(Chosen { measure: costs.into(), locations, reason, notes });
                 }
                 Err(error) => return Err(error.into()),

@@ -211,11 +211,11 @@ impl Opened {
         let (names, key_of) = self.names_of_contexts(OverTimeBy::Function);
         let mut found = lateness(&self.session, selection, bins, &key_of, control)?;
         if found.rows.is_empty() {
-            notes.push("no call path is called equally often by several locations here".into());
+            notes.push("No call path is called equally often by several locations here.".into());
         }
         if found.num_uneven > 0 {
             notes.push(format!(
-                "{} call paths are left out, because locations call them differently often",
+                "{} call paths are excluded, because the number of calls differs between locations.",
                 found.num_uneven
             ));
         }
@@ -266,15 +266,15 @@ impl Opened {
     ) -> Result<Parts, ServiceError> {
         let found = overlap(&self.session, selection, bins, control)?;
         if found.tracks.is_empty() {
-            notes.push("no messages or flows are under way here".into());
+            notes.push("No messages or flows in this window.".into());
         }
         if found.is_flows {
-            notes.push("the trace has flows instead of messages, so these count".into());
+            notes.push("The trace has no messages; flows are used.".into());
         }
         if found.backwards > 0 {
             notes.push(format!(
-                "{} messages are received before they are sent and are left out: the clocks \
-                 disagree",
+                "{} messages are received before they are sent and are excluded: clocks are not \
+                 synchronised.",
                 found.backwards
             ));
         }

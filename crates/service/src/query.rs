@@ -66,8 +66,8 @@ impl Answers<QueryRequest> for Opened {
         let columns = session.profiles()?.slice(&slice, control).map_err(engine)?;
         if columns.is_empty() && notes.is_empty() {
             notes.push(
-                "nothing is stored for these profiles, contexts and metrics (zeros are not \
-                        stored)"
+                "No values are stored for these profiles, contexts and metrics (zeros are not \
+                 stored)."
                     .into(),
             );
         }

@@ -68,7 +68,7 @@ impl Opened {
             |cause: ReadError| EngineError::from(StoreError::Read(format!("{path}: {cause}")));
         let found = match open_text(&**folder, path) {
             Err(cause @ ReadError::TooManyFiles { .. }) => {
-                notes.push(format!("the text of {path} was not looked for: {cause}"));
+                notes.push(format!("The text of {path} was not searched: {cause}."));
                 None
             }
             found => found.map_err(read)?,
@@ -79,7 +79,7 @@ impl Opened {
         let bytes = read_range(&*source, 0, source.len()).map_err(read)?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if std::str::from_utf8(&bytes).is_err() {
-            notes.push("the file is not UTF-8; bytes that are not are shown as \u{fffd}".into());
+            notes.push("The file is not UTF-8; invalid bytes are shown as \u{fffd}.".into());
         }
         Ok((stored, Some(text)))
     }
@@ -122,7 +122,7 @@ pub(crate) fn find_file<'t>(tree: &'t ContextTree, wanted: &str) -> Result<&'t s
         [] => {
             let base = |path: &'t str| path.rsplit('/').next().unwrap_or(path);
             let near = near_names(wanted, paths().map(base), 3);
-            let message = format!("no context lies in a file {wanted}");
+            let message = format!("no context is in a file {wanted}");
             let error = QueryError::unknown_name(wanted, wanted, message);
             Err(if near.is_empty() {
                 error.with_hint("the flat view by file lists the files")

@@ -34,16 +34,16 @@ impl Answers<StacksRequest> for Opened {
             Some(text) => resolve_metric(&x.metrics, &parse_metrics(text)?)?,
             None => {
                 let default = session.default_metric(control)?;
-                reason = Some(default.reason);
+                reason = default.reason;
                 default.metric
             }
         };
         let described = x.metrics.get(metric);
         let Some(instance) = described.id_in(&Scope::Exclusive) else {
             let name = &described.name;
-            let message = format!("{name} is not stored for functions without what they call");
+            let message = format!("{name} has no exclusive values");
             return Err(QueryError::unknown_name(name, name, message)
-                .with_hint("choose a metric with exclusive costs; `parallax info` lists them")
+                .with_hint("choose a metric with exclusive values; `parallax info` lists them")
                 .into());
         };
         let chosen = locations(session, request.profiles.as_deref(), &mut notes)?;
@@ -97,7 +97,7 @@ impl Answers<StacksRequest> for Opened {
             }
         }
         if width == 0 && notes.is_empty() {
-            notes.push("nothing was measured at these locations".into());
+            notes.push("No values at these locations.".into());
         }
         let unit = described.unit.to_string();
         let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);

@@ -144,7 +144,7 @@ impl Answers<MessagesRequest> for Opened {
         let all = self.gather(&chosen, window, request.flows)?;
         control.check().map_err(EngineError::from)?;
         if all.is_empty() && notes.is_empty() {
-            notes.push("the trace has no messages here".into());
+            notes.push("No messages in this window.".into());
         }
         let names = self.track_names();
         let name = |track: Option<u32>| match track {
@@ -188,7 +188,7 @@ impl Opened {
     pub(crate) fn events(&self) -> Result<&dyn EventStore, ServiceError> {
         let missing = || EngineError::Missing {
             what: "this experiment has no messages".into(),
-            hint: "open a trace of events, such as OTF2".into(),
+            hint: "open an event trace, such as OTF2".into(),
         };
         Ok(self.session.experiment().events.as_deref().ok_or_else(missing)?)
     }

@@ -202,9 +202,7 @@ fn host_table(sources: &[HostSource], notes: &mut Vec<String>) -> Result<HostTab
     let table = HostTable::new(all);
     if table.num_repeated > 0 {
         let n = table.num_repeated;
-        notes.push(format!(
-            "{n} hosts have a host id that another one has, too; the first one counts"
-        ));
+        notes.push(format!("{n} hosts have a duplicate host id; the first one is used."));
     }
     Ok(table)
 }
@@ -298,15 +296,15 @@ fn say_unknown(
     let loopback = count(Found::Loopback);
     if loopback > 0 {
         notes.push(format!(
-            "{} with the host id of an address that every host has, such as 127.0.1.1: nodes of \
-             such a run are not told apart",
+            "{} with the host id of a loopback address, such as 127.0.1.1: nodes of such a run \
+             cannot be distinguished.",
             counted(loopback, "node")
         ));
     }
     if sources.is_empty() {
         notes.push(
-            "no host table was given, so racks are not known; /etc/hosts of the system, a table \
-             hostid,xname, or pbsnodes -F json say them"
+            "No host table was given, so racks are unknown; use /etc/hosts of the system, a table \
+             hostid,xname, or the output of pbsnodes -F json."
                 .into(),
         );
         return;
@@ -317,7 +315,7 @@ fn say_unknown(
         let address =
             example.and_then(|node| node.address).map_or_else(String::new, |a| a.to_string());
         notes.push(format!(
-            "{} of {} are not in the tables of {}; the first one has the address {address}",
+            "{} of {} are not in the tables of {}; the first one has the address {address}.",
             unknown,
             counted(nodes.len() as u64, "node"),
             counted(table.len() as u64, "host"),
@@ -329,8 +327,8 @@ fn say_unknown(
     let names: Vec<&str> = nameless.filter_map(|node| node.name.as_deref()).collect();
     if let Some(first) = names.first() {
         notes.push(format!(
-            "{} have names that do not say where they stand, such as {first}; --system with a file \
-             that describes them helps",
+            "{} have names without a location, such as {first}; a file that describes the system \
+             (--system) adds it.",
             counted(names.len() as u64, "node")
         ));
     }
@@ -390,7 +388,7 @@ fn findings(
         let those: Vec<&TopologyNode> = nodes.iter().filter(|n| n.group == Some(*group)).collect();
         if those.is_empty() {
             out.push(format!(
-                "group {}: no node has most of its {}s in it",
+                "Cluster {}: no node has most of its {}s in it.",
                 group + 1,
                 clusters.member
             ));
@@ -399,7 +397,7 @@ fn findings(
         let value = those.iter().map(|n| n.value).sum::<f64>() / (those.len() as f64).max(1.0);
         let what = figure(value, &feature(clusters).1);
         for level in levels {
-            out.push(format!("group {} ({what}): {}", group + 1, level.sentence()));
+            out.push(format!("Cluster {} ({what}): {}.", group + 1, level.sentence()));
         }
     }
     out

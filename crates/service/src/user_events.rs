@@ -106,10 +106,10 @@ impl Answers<UserEventsRequest> for Opened {
         order.sort_by(|a, b| count(b).total_cmp(&count(a)));
         let asked = if request.event.is_some() { "of this name " } else { "" };
         if order.is_empty() {
-            notes.push(format!("no user event {asked}happened at these locations"));
+            notes.push(format!("No user event {asked}occurred at these locations."));
         } else if request.event.is_none() && order.len() < known.len() {
             let never = known.len() - order.len();
-            notes.push(format!("{never} of {} user events did not happen here", known.len()));
+            notes.push(format!("{never} of {} user events did not occur here.", known.len()));
         }
         let (mut events, mut contexts) =
             (UserEventTable::default(), UserEventContextTable::default());
@@ -192,7 +192,7 @@ impl Answers<UserEventLocationsRequest> for Opened {
         }
         table.identities = identities(&x.locations, &rows);
         if table.count.iter().all(|&count| count == 0) {
-            notes.push("it did not happen at these locations".into());
+            notes.push("It did not occur at these locations.".into());
         }
         Ok(Answer::new(NotesReply { notes }, UserEventLocationsTables { locations: table }))
     }

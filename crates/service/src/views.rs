@@ -162,15 +162,15 @@ impl Opened {
         let callers = Callers::new(tree, &view, &chosen.measure, is_wanted, part.as_ref());
         let named = request.function.as_ref().or(request.matching.as_ref());
         if let (Some(function), []) = (named, callers.roots()) {
-            chosen.notes.push(format!("no function with a cost matches {function}"));
+            chosen.notes.push(format!("No function with a value matches {function}."));
         }
         let max_rows = request.max_rows.map_or(MOST_CALLERS, |rows| rows as usize);
         let max_rows = max_rows.min(MOST_CALLERS);
         let found = callers.rows(request.max_depth.unwrap_or(u32::MAX), max_rows);
         if found.is_cut {
             chosen.notes.push(format!(
-                "only the {} most expensive rows are shown; choose a function or fewer callers in \
-                 a chain to see others",
+                "Only the {} rows with the largest values are shown; choose a function or a \
+                 smaller depth for others.",
                 found.rows.len()
             ));
         }

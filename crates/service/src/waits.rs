@@ -64,8 +64,8 @@ impl Opened {
     /// An error for traces that do not say when functions were entered and left.
     pub(crate) fn needs_calls(&self) -> Result<(), ServiceError> {
         let missing = || EngineError::Missing {
-            what: "this trace has samples; it does not say when functions were entered".into(),
-            hint: "open a trace of events, such as OTF2".into(),
+            what: "this trace has samples, not enter and leave events".into(),
+            hint: "open an event trace, such as OTF2".into(),
         };
         match self.session.traces()?.kind() {
             TraceKind::Calls => Ok(()),
@@ -132,13 +132,13 @@ impl Answers<WaitsRequest> for Opened {
         if found.list.is_empty() {
             let counts = &found.counts;
             notes.push(if counts.judged() == 0 {
-                "the trace has no messages, collective operations of several tracks, or work of \
-                 GPUs here"
+                "No messages, collective operations of several tracks or GPU activities in this \
+                 window."
                     .into()
             } else {
                 format!(
-                    "nobody waits: {} messages, {} collective operations, {} launches and {} \
-                     synchronisations with GPUs were judged",
+                    "No wait states in {} messages, {} collective operations, {} launches and {} \
+                     synchronisations with GPUs.",
                     counts.messages,
                     counts.collectives,
                     counts.gpu_work - counts.not_launched,

@@ -89,7 +89,7 @@ impl WorkflowRequest {
                 }
                 _ => {
                     let what = "components of one trace have one clock";
-                    return Err(wrong(text, what, "leave out the offset").into());
+                    return Err(wrong(text, what, "omit the offset").into());
                 }
             }
         }
@@ -277,11 +277,11 @@ impl Opened {
         events.messages(window, &mut visit).map_err(EngineError::from)?;
         control.check().map_err(EngineError::from)?;
         if rows.is_empty() && notes.is_empty() {
-            let what = if is_by_file { "no data goes through files" } else { "no messages" };
-            notes.push(format!("the trace has {what} here"));
+            let what = if is_by_file { "file transfers" } else { "messages" };
+            notes.push(format!("No {what} in this window."));
         }
         if x.metadata.components.is_empty() {
-            notes.push("there is one component; `convert` makes one archive of several".into());
+            notes.push("There is one component; `convert` merges several into one archive.".into());
         }
         let name = |(kind, number): (u8, u64)| match kind {
             0 => x.locations.application_label(number),

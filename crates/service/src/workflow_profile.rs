@@ -52,7 +52,7 @@ impl WorkflowRequest {
                     known(name, name, &listed)?;
                 }
                 for name in listed.iter().filter(|name| !names.contains(name)) {
-                    notes.push(format!("the description has a component {name} without profiles"));
+                    notes.push(format!("The description has a component {name} without profiles."));
                 }
                 value
             }

@@ -85,7 +85,7 @@ fn tables_of_very_many_cells_have_what_was_measured_and_say_so() {
     assert!(!answer.has_room_for_gaps());
     assert_eq!(answer.table().num_rows(), 200);
     let note = answer.notes.iter().find(|note| note.contains("100 inputs x 100 core counts"));
-    assert!(note.unwrap().contains("the 200 configurations that were measured"), "{note:?}");
+    assert!(note.unwrap().contains("the 200 measured configurations"), "{note:?}");
     // Where there is room, gaps are shown.
     let all = scaling(&ensemble, &ScalingRequest::default()).unwrap();
     assert!(all.has_room_for_gaps());
@@ -133,5 +133,9 @@ fn very_many_files_of_one_configuration_are_repetitions() {
     let options = EnsembleOptions::default();
     let opened = open_ensemble(&files, &options, &Control::new()).unwrap();
     assert_eq!((opened.value.runs().len(), opened.value.coordinates().len()), (6_000, 2));
-    assert!(opened.notes[0].starts_with("2999 files have configurations"), "{:?}", opened.notes);
+    assert!(
+        opened.notes[0].starts_with("2999 files have the same configurations"),
+        "{:?}",
+        opened.notes
+    );
 }

@@ -71,7 +71,7 @@ fn slow_nodes_of_amg_are_found_without_being_told_where_to_look() {
         assert!((means[0] - 3.12).abs() < 0.02 && (means[1] - 5.19).abs() < 0.04, "{means:?}");
         let text = found.findings.join("\n");
         for part in [
-            "2 groups: 320 locations on 80 nodes; 80 locations on 20 nodes; no node is in more",
+            "2 clusters: 320 locations on 80 nodes; 80 locations on 20 nodes; no node is in more",
             "balance ratio 0.39",
             "main > hypre_GMRESSetup > hypre_BoomerAMGSetup > \
              hypre_ParCSRMatrixSetNumNonzeros_core > MPI_Allreduce",
@@ -126,7 +126,7 @@ fn slow_nodes_are_mapped_to_racks_and_whole_chassis() {
         let drawn = found.map.shelves.iter().flat_map(|shelf| &shelf.rows);
         assert_eq!(drawn.flat_map(|row| row.cells.iter().flatten()).count(), 100);
         let text = found.findings.join("\n");
-        assert!(text.contains("; 2 chassis are whole"), "{text}");
+        assert!(text.contains("; all nodes of 2 chassis"), "{text}");
     }
 }
 
@@ -146,5 +146,5 @@ fn wrong_tables_and_systems_are_named() {
     // Without a table there are addresses, and a note that says what to do.
     let answer = ask(&TopologyRequest::default()).unwrap();
     assert_eq!(answer.value.map.unplaced.len(), 100);
-    assert!(answer.notes.iter().any(|note| note.contains("no host table was given")));
+    assert!(answer.notes.iter().any(|note| note.contains("No host table was given")));
 }

@@ -113,7 +113,7 @@ fn an_exchange_waits_for_one_reason() {
     let found: Vec<_> = report.findings.iter().filter(|f| f.kind == FindingKind::Waiting).collect();
     assert_eq!(found.len(), 1);
     assert!((found[0].percent - 45.0).abs() < 1e-9, "{}", found[0].text);
-    assert!(found[0].text.contains("up to 45.00 ms faster"), "{}", found[0].text);
+    assert!(found[0].text.contains("up to 45.00 ms per location"), "{}", found[0].text);
 }
 
 /// TAU writes no requests: which receives were late for their senders is not known, and is told.
@@ -124,7 +124,7 @@ fn traces_without_requests_say_so() {
     {
         let Some(opened) = trace(folder, name) else { return };
         let answer = opened.answer(&WaitsRequest::default(), &Control::new()).unwrap();
-        let is_told = answer.reply.notes.iter().any(|note| note.contains("receive was posted"));
+        let is_told = answer.reply.notes.iter().any(|note| note.contains("posting the receive"));
         assert!(is_told, "{folder}: {:?}", answer.reply.notes);
     }
 }

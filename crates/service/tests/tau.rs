@@ -69,7 +69,7 @@ fn packed_profiles_over_core_counts_give_a_map() {
         .map(|(ranks, _)| source(&data.join(format!("tau/ppk/LoadImbalance-{ranks}.ppk"))))
         .collect();
     let made = open_ensemble(&sources, &EnsembleOptions::default(), &Control::new()).unwrap();
-    assert!(made.notes.iter().any(|note| note.contains("TIME (it measures wall time)")));
+    assert!(made.notes.iter().any(|note| note.contains("values of metric TIME")));
     let maps = MapOptions { baseline: BaselinePolicy::Smallest, ..MapOptions::default() };
     let request = ScalingRequest { maps, ..ScalingRequest::default() };
     let answer = scaling(&made.value, &request).unwrap();

@@ -213,10 +213,10 @@ fn correlation_keeps_the_most_expensive_functions_and_says_how_many_it_leaves_ou
     assert_eq!(pair.spearman.coefficient, 1.0);
     assert!((pair.spearman.p - 2.0 / 720.0).abs() < 1e-12, "{pair:?}");
     let told = |notes: &[String]| {
-        notes.iter().find(|note| note.contains("left out")).cloned().unwrap_or_default()
+        notes.iter().find(|note| note.contains("omitted")).cloned().unwrap_or_default()
     };
     let note = told(&answer.notes);
-    assert!(note.contains("of 21 functions that cost 1 % or more, the 3 most expensive"), "{note}");
-    assert!(note.contains("18 are left out; more would not fit in memory"), "{note}");
+    assert!(note.contains("of 21 functions with 1 % or more, the 3 largest"), "{note}");
+    assert!(note.contains("18 are omitted; more would not fit in memory"), "{note}");
     assert_eq!(told(&asked(None).notes), "");
 }

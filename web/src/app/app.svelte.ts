@@ -164,7 +164,7 @@ export class Application {
 
   redo(): void {
     const label = this.store.redo();
-    this.notices.add("info", label === null ? "Nothing to redo" : `Done again: ${label}`);
+    this.notices.add("info", label === null ? "Nothing to redo" : `Redone: ${label}`);
   }
 
   /** Opens files that somebody dropped or picked; `null` when there were none. */
@@ -184,7 +184,7 @@ export class Application {
     try {
       await navigator.clipboard.writeText(link);
       const isLocal = this.store.state.sources.some((source) => source.origin.kind === "local");
-      this.notices.add("info", "Link copied", isLocal ? "It has the view, not the data: others must open the same files." : "");
+      this.notices.add("info", "Link copied", isLocal ? "The link contains the view, not the data: others must open the same files." : "");
     } catch (error) {
       this.notices.error("The link could not be copied. Copy the address of this page instead", error);
     }

@@ -64,9 +64,9 @@ export function allCommands(app: Application, inputs: FileInputs): readonly Comm
   if (item === null) return commands;
   commands.push(
     { id: "copy-link", title: "Copy a link to this view", group: "Edit", icon: "link", run: () => { void app.copyLink(); } },
-    ...(item.members.length > 1 ? [{ id: "parameters", title: "Say how the runs differ…", group: "Edit", icon: "compare", run: () => { app.overlay = "parameters"; } } as const] : []),
+    ...(item.members.length > 1 ? [{ id: "parameters", title: "Run parameters…", group: "Edit", icon: "compare", run: () => { app.overlay = "parameters"; } } as const] : []),
     { id: "clear-marks", title: "Clear marks", group: "Edit", run: () => { app.links.setMark([]); } },
-    { id: "clear-spot", title: "Show everything again", group: "Edit", run: () => { app.links.setSpot(null); } },
+    { id: "clear-spot", title: "Reset restrictions", group: "Edit", run: () => { app.links.setSpot(null); } },
     { id: "close-source", title: `Close ${sourceName(app, item.source)}`, group: "Open", icon: "close", run: () => { void session.close(item.source); } },
   );
   for (const other of session.items) {
@@ -87,7 +87,7 @@ export function allCommands(app: Application, inputs: FileInputs): readonly Comm
     { id: "next-tab", title: "Go to the next tab", group: "Panels", keys: "Alt+PageDown", run: () => { dock.focusTab(1); } },
     { id: "previous-tab", title: "Go to the previous tab", group: "Panels", keys: "Alt+PageUp", run: () => { dock.focusTab(-1); } },
     { id: "close-panel", title: "Close panel", group: "Panels", icon: "close", keys: "Alt+W", run: () => { dock.closeActive(); } },
-    { id: "maximize", title: "Make the panel large, or small again", group: "Panels", icon: "expand", keys: "Alt+M", run: () => { dock.toggleMaximized(); } },
+    { id: "maximize", title: "Maximise or restore panel", group: "Panels", icon: "expand", keys: "Alt+M", run: () => { dock.toggleMaximized(); } },
     { id: "move-left", title: "Move panel to the left", group: "Panels", keys: "Alt+Shift+ArrowLeft", run: () => { dock.moveActive("left"); } },
     { id: "move-right", title: "Move panel to the right", group: "Panels", keys: "Alt+Shift+ArrowRight", run: () => { dock.moveActive("right"); } },
     { id: "move-up", title: "Move panel up", group: "Panels", keys: "Alt+Shift+ArrowUp", run: () => { dock.moveActive("above"); } },

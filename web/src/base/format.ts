@@ -69,23 +69,24 @@ export function percent(share: number, places = 1): string {
   return `${grouped(signed(value.toFixed(places)))}${THIN}%`;
 }
 
-const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
 
-/** An amount of bytes in powers of 1024: `12.3 MiB`. */
+/** An amount of bytes with a decimal prefix, as on the command line: `12.3 MB`. */
 export function bytes(value: number): string {
   if (!Number.isFinite(value)) return DASH;
   const size = Math.abs(value);
-  const step = size < 1 ? 0 : Math.min(Math.floor(Math.log2(size) / 10), BYTE_UNITS.length - 1);
-  return `${number(value / 1024 ** step, step === 0 ? 4 : 3)}${THIN}${BYTE_UNITS[step] ?? "B"}`;
+  // 999.5 would be rounded to four digits.
+  const step = size < 999.5 ? 0 : Math.min(Math.floor(Math.log10(size * 1.0005) / 3), BYTE_UNITS.length - 1);
+  return `${number(Number((value / 1000 ** step).toPrecision(3)), 3)}${THIN}${BYTE_UNITS[step] ?? "B"}`;
 }
 
 const COUNT_UNITS = ["", "k", "M", "G", "T", "P"];
 
-/** A count in powers of 1000: `2.50 M`. */
+/** A count in powers of 1000: `2.50 M`; whole and small ones in full: `6`. */
 export function siCount(value: number): string {
   if (!Number.isFinite(value)) return DASH;
   const size = Math.abs(value);
-  if (size < 10_000) return number(value);
+  if (size < 10_000) return Number.isInteger(value) ? count(value) : number(value);
   const step = Math.min(Math.floor(Math.log10(size) / 3), COUNT_UNITS.length - 1);
   return `${number(value / 1000 ** step, 3)}${THIN}${COUNT_UNITS[step] ?? ""}`;
 }
@@ -124,6 +125,12 @@ export function ago(thenMillis: number, nowMillis: number): string {
     if (whole >= 1) return `${String(whole)} ${word}${whole === 1 ? "" : "s"} ago`;
   }
   return "just now";
+}
+
+/** A clause as a sentence: with a capital, unless it begins with a name, and with a full stop. */
+export function sentence(text: string): string {
+  const capital = /^[a-z]+[ ,]/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+  return capital === "" || /[.!?…]$/.test(capital) ? capital : `${capital}.`;
 }
 
 /** A count with its noun: `1 issue`, `3 issues`. */

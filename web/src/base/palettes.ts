@@ -76,7 +76,7 @@ export function cssOf([red, green, blue]: Rgb): string {
 }
 
 /**
- * Lines and areas that are told apart by colour: the hues of Okabe and Ito (2008), moved until all of them stay apart
+ * Lines and areas that are distinguished by colour: the hues of Okabe and Ito (2008), moved until all of them stay apart
  * with and without colour blindness and stand out from the background they lie on; tests measure both.
  */
 const CATEGORIES: Readonly<Record<"light" | "dark", readonly string[]>> = {

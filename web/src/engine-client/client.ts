@@ -54,7 +54,7 @@ export interface EngineClient {
   dispose(): void;
 }
 
-/** Why there is no answer, in words for people. */
+/** Why there is no answer, human-readable. */
 export class EngineError extends Error {
   readonly kind: string;
   /** What to do, where that is known. */

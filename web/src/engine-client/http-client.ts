@@ -85,7 +85,7 @@ export class HttpClient implements EngineClient {
 
 const ONLY_ROOTS = {
   kind: "misuse",
-  message: "this page shows what the server was told to show",
+  message: "this page shows only the data its server was started with",
   hint: "start `parallax open` with the other files, or open them in the page without a server",
 };
 

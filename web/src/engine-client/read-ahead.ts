@@ -130,7 +130,7 @@ async function partsOf(
       if (held >= MOST_BUFFER_BYTES || begin === null) return null;
       buffer = grown(buffer);
     }
-    // What had no end is looked at again when there is twice as much.
+    // What had no end is examined again when there is twice as much.
     [fresh, enough] = [0, hasEnd ? ENOUGH_BYTES : Math.max(ENOUGH_BYTES, held)];
     await onRead(start + held - stretch.from);
     if (stretch.isStopped || (most < held && !hasEnd)) return null;

@@ -19,7 +19,7 @@ export type SourceOrigin =
 export interface SourceState {
   /** Stable name inside one state: keys of items begin with it. */
   readonly id: string;
-  /** What people call it: the name of the file or folder. */
+  /** The display name: the name of the file or folder. */
   readonly name: string;
   readonly origin: SourceOrigin;
   /** Where the parameters of an ensemble come from, when somebody said so: `cores=ranks`, `input=path:n(\d+)`. */

@@ -1,3 +1,5 @@
+import { sentence } from "../base/format.ts";
+
 /** Something to do about a notice. */
 export interface NoticeAction {
   readonly label: string;
@@ -57,6 +59,6 @@ export function isCancelled(error: unknown): boolean {
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const hint = "hint" in error && typeof error.hint === "string" ? error.hint : "";
-  const message = /[.!?]$/.test(error.message) || error.message === "" ? error.message : `${error.message}.`;
-  return hint === "" ? message : `${message} ${hint}`;
+  const message = sentence(error.message);
+  return hint === "" ? message : `${message} ${sentence(hint)}`;
 }

@@ -211,16 +211,16 @@ export class Session {
         return client.addUrl(name, new URL(origin.url, document.baseURI).href, origin.files.length === 0 ? undefined : [...origin.files]);
       case "sample": {
         const sample = (await this.samples()).find((one) => one.id === origin.id);
-        if (sample === undefined) throw new Error("This copy of Parallax does not have the sample any more");
+        if (sample === undefined) throw new Error("This build of Parallax no longer has the sample");
         return client.addUrl(name, samplesUrl(), [...sample.files]);
       }
       case "root": {
         const root = client.roots.find((one) => one.key === origin.key);
-        if (root === undefined) throw new Error("The server does not offer it any more. Start the server with its path");
+        if (root === undefined) throw new Error("The server no longer offers it. Start the server with its path");
         return root;
       }
       case "local":
-        throw new Error("Files of a computer have no address");
+        throw new Error("Local files have no address");
     }
   }
 

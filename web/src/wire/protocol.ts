@@ -209,7 +209,7 @@ export type CompareAsk = {
 /**
  * Two versions side by side. Table `cells` has one row for each region, input and core count of
  * the old version, nested like that of `scaling`: `time_old`, `time_new`, `time_ratio`, `change`
- * (`faster`, `slower`, `within noise`, or `not judged` where a version has a single run),
+ * (`faster`, `slower`, `within noise`, or `not tested` where a version has a single run),
  * `runs_old`, `runs_new`, `p`, `p_adjusted`, `low` and `high` (95 % interval of the difference),
  * and differences of `efficiency`, `scalability_abs`, ...
  */
@@ -976,7 +976,7 @@ export type LanesRequest = {
   tops: Array<number>;
   /** Aggregate calls of one function by the same calls (profiling), rather than show call instances in order of time (tracing). */
   is_merged?: boolean;
-  /** Calls that take less than this percentage of the top of their lane are left out with everything below them. */
+  /** Calls that take less than this percentage of the top of their lane are omitted with everything below them. */
   below_percent?: number;
   /** Whether executions of loops are rows, too; for call instances. */
   loops?: boolean;

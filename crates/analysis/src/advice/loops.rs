@@ -98,7 +98,7 @@ pub enum Verdict {
     NoClaim,
     /// An iteration reads what an earlier one wrote.
     Dependent,
-    /// Cannot be told apart.
+    /// Cannot be distinguished.
     Unclear,
     /// Independent once references get a copy for each iteration, or a reduction.
     AfterChanges,
@@ -111,7 +111,7 @@ impl Verdict {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::NoClaim => "no claim",
+            Self::NoClaim => "unknown",
             Self::Dependent => "dependent",
             Self::Unclear => "unclear",
             Self::AfterChanges => "independent after changes",

@@ -119,7 +119,7 @@ pub fn races(run: &Activations, control: &Control) -> Result<Races, Cancelled> {
     Ok(out)
 }
 
-/// What hints are told apart by: names, and function, line and kind of both accesses.
+/// What hints are distinguished by: names, and function, line and kind of both accesses.
 type Side = (Option<ContextIdx>, u32, bool);
 type Key = (std::sync::Arc<str>, Option<std::sync::Arc<str>>, Side, Side);
 

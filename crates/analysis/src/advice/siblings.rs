@@ -35,7 +35,7 @@ impl DependenceKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Flow => "producer and consumer",
-            Self::Through => "handed on by the caller",
+            Self::Through => "passed on by the caller",
             Self::Anti => "overwrites what is read",
             Self::Output => "both write",
         }
@@ -64,11 +64,11 @@ pub struct PairDependence {
 /// Calls and loops below activations of one context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiblingAdvice {
-    /// The context whose activations were looked at.
+    /// The context whose activations were examined.
     pub parent: ContextIdx,
     /// Whether these are calls of it or iterations.
     pub parent_kind: ActivationKind,
-    /// How many activations were looked at.
+    /// How many activations were examined.
     pub num_parents: u64,
     /// The one with most work, as an example.
     pub example: ActivationIdx,

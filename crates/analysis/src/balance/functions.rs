@@ -26,7 +26,7 @@ pub enum Pooling {
 
 /// How evenly the cost of each function among the requested contexts is spread.
 ///
-/// Contexts that are no functions are ignored. Functions are told apart by their normalised name
+/// Contexts that are no functions are ignored. Functions are distinguished by their normalised name
 /// ([`normalised_name`]: `PMPI_Send [libmpi.so]` is `MPI_Send`). Every context of a function that
 /// is not among the requested ones is left out.
 ///

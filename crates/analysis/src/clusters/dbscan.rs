@@ -4,7 +4,7 @@
 //! A member is **core** when at least `min_points` members, itself included, lie within `eps`. Core
 //! members within `eps` of each other belong together; others belong to the nearest core member
 //! within `eps`, and to no group where there is none. Unlike in the original, which of several
-//! groups a member between them joins does not depend on the order in which they are looked at.
+//! groups a member between them joins does not depend on the order in which they are examined.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::math::numeric::count;
 /// Axes that DBSCAN looks at: distances in more directions say less and less (Beyer, Goldstein,
 /// Ramakrishnan and Shaft, 1999), and the grid grows with each.
 pub(super) const MOST_AXES: usize = 3;
-/// Points whose distance to their neighbours is looked at when `eps` is chosen.
+/// Points whose distance to their neighbours is examined when `eps` is chosen.
 const SAMPLED: usize = 500;
 /// Each `eps` that is tried is the one before times the square root of 2.
 const STEP: f64 = std::f64::consts::SQRT_2;

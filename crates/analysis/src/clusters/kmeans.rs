@@ -1,4 +1,4 @@
-//! k-means (Lloyd, 1982) from starts that are not drawn by lot.
+//! k-means (Lloyd, 1982) from starts that are not drawn at random.
 //!
 //! For each k three starts are tried, and the one that ends with the smallest sum of squared
 //! distances wins: cuts of equal counts along the first principal axis (after Su and Dy, 2007);
@@ -14,7 +14,7 @@ use super::points::{Points, compare, squared_distance};
 
 /// Rounds at most; what has not settled by then changes by single points.
 const ROUNDS: usize = 200;
-/// Points that are looked at together. Fixed, because it decides the order of sums.
+/// Points that are examined together. Fixed, because it decides the order of sums.
 const CHUNK: usize = 4096;
 
 /// Points in k groups around their centres.

@@ -5,7 +5,7 @@
 //! choose their parameters themselves and say why. Groups are numbered from the largest.
 //!
 //! Nothing depends on the order of the members or on names: points are sorted by their coordinates
-//! before anything is computed, and nothing is drawn by lot.
+//! before anything is computed, and nothing is drawn at random.
 
 mod axes;
 mod choice;

@@ -204,7 +204,7 @@ pub fn normal_name(label: &str) -> &str {
 pub fn common_name(label: &str) -> String {
     let name = normal_name(label);
     let name = match name.split_once(" [") {
-        // A name that says nothing is told apart by its library.
+        // A name that says nothing is distinguished by its library.
         Some((front, _)) if !front.starts_with('<') => front,
         _ => name,
     };

@@ -51,7 +51,7 @@ pub struct Execution<'a> {
 
 /// One version of the program: its executions are repetitions of each other.
 pub struct Version<'a> {
-    /// What people call it.
+    /// The display name.
     pub name: String,
     /// At least one.
     pub executions: Vec<Execution<'a>>,
@@ -245,7 +245,7 @@ impl VersionPair {
 /// What a version consists of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VersionFacts {
-    /// What people call it.
+    /// The display name.
     pub name: String,
     /// Number of executions.
     pub executions: usize,
@@ -308,8 +308,8 @@ pub fn compare(
     });
     if options.matching.is_none() && matching == Matching::Function && flat == 0 {
         notes.push(format!(
-            "the executions come from different tools ({}), whose call paths differ; functions are \
-             compared",
+            "The executions come from different tools ({}), whose call paths differ; functions are \
+             compared.",
             formats.join(", ")
         ));
     }
@@ -317,9 +317,9 @@ pub fn compare(
         matching = Matching::Function;
         let all = executions().count();
         notes.push(if flat == all {
-            "call paths were not measured; functions are compared".to_owned()
+            "Call paths were not measured; functions are compared.".to_owned()
         } else {
-            format!("{flat} of {all} executions have no call paths; functions are compared")
+            format!("{flat} of {all} executions have no call paths; functions are compared.")
         });
     }
     let merged = merge(versions, matching, options);
@@ -337,7 +337,7 @@ pub fn compare(
     if !is_even && options.over.is_none() {
         let told: Vec<String> = counts.iter().map(ToString::to_string).collect();
         notes.push(format!(
-            "the executions have {} locations; means over locations are compared",
+            "The executions have {} locations; means over locations are compared.",
             told.join(", ")
         ));
     }
@@ -384,40 +384,41 @@ pub fn compare(
     let num_tested = math::adjust(tests.filter_map(|delta| delta.test.as_mut()));
     if has_repetitions && pairs.iter().any(|pair| pair.basis.is_none()) {
         notes.push(
-            "one version was executed once and another several times: noise cannot be told; \
-             repeat each"
+            "One version was executed once and another several times: noise is unknown; repeat \
+             each version."
                 .to_owned(),
         );
     } else if pairs.iter().all(|pair| pair.basis.is_none()) {
         notes.push(match over {
-            Over::Max => "largest values of one execution each: noise cannot be told; repeat each \
-                          version, or compare sums"
+            Over::Max => "Maxima of one execution each: noise is unknown; repeat each version, or \
+                          compare sums."
                 .to_owned(),
             Over::Sum if !is_even => {
-                "sums over different numbers of locations: noise cannot be told; repeat each \
-                 version, or compare means"
+                "Sums over different numbers of locations: noise is unknown; repeat each version, \
+                 or compare means."
                     .to_owned()
             }
-            _ => "one location and one execution each: noise cannot be told; repeat each version"
+            _ => "One location and one execution each: noise is unknown; repeat each version."
                 .to_owned(),
         });
     } else if !has_repetitions {
         notes.push(
-            "one execution of each version: significance is among locations and does not know the \
-             noise between executions; repeat each version to see it"
+            "One execution of each version: significance is over locations and excludes the noise \
+             between executions; repeat each version to include it."
                 .to_owned(),
         );
     }
     let helpers: usize = readings.iter().map(|reading| reading.num_helpers).sum();
     if helpers > 0 {
         notes.push(format!(
-            "{helpers} helper threads that wait for events of MPI or the measurement are left out"
+            "{helpers} helper threads that wait for events of MPI or the measurement are excluded."
         ));
     }
     let num_rows = merged.contexts.len();
     if tested.rows.len() < tested.wanted {
         notes.push(format!(
-            "the {} most expensive of {num_rows} contexts are tested: more would not fit in memory",
+            "The {} contexts with the largest values of {num_rows} are tested: more would not fit \
+             in memory.",
             tested.rows.len()
         ));
     }

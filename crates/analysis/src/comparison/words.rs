@@ -69,7 +69,7 @@ impl Comparison {
     pub fn sentences(&self, pair: &VersionPair) -> Vec<String> {
         let Some(total) = pair.total() else { return Vec::new() };
         let size = total.old.abs().max(total.new.abs());
-        let mut out = vec![format!("whole program: {}", self.verdict(total))];
+        let mut out = vec![format!("Whole program: {}.", self.verdict(total))];
         let mut named = 0;
         let mut noise = 0;
         let mut more = 0;
@@ -92,7 +92,7 @@ impl Comparison {
                 continue;
             }
             named += 1;
-            let name = if row == 0 { "outside of all functions" } else { &context.name };
+            let name = if row == 0 { "outside all functions" } else { &context.name };
             let verdict = match delta.presence {
                 Presence::OnlyNew => {
                     format!("only in the new version: {}", amount(delta.own.new, &self.unit))
@@ -106,19 +106,20 @@ impl Comparison {
                 [.., caller, _] => format!(", called from {caller}"),
                 _ => String::new(),
             };
-            out.push(format!("{name}{caller}: {verdict}{}", self.part(&delta.own, total)));
+            out.push(format!("{name}{caller}: {verdict}{}.", self.part(&delta.own, total)));
         }
         if more > 0 {
-            let (what, verb) = if more == 1 { ("part", "differs") } else { ("parts", "differ") };
+            let (what, verb) =
+                if more == 1 { ("context", "differs") } else { ("contexts", "differ") };
             out.push(format!(
-                "{more} more {what} of it {verb} by 1 % of the whole or more, but less"
+                "{more} more {what} {verb} by smaller amounts of at least 1 % of the total."
             ));
         }
         if named == 0 {
             out.push(match noise {
-                0 => "no part of it changed by 1 % of the whole or more".to_owned(),
-                1 => "one part of it differs by 1 % of the whole or more, within noise".to_owned(),
-                n => format!("{n} parts of it differ by 1 % of the whole or more, within noise"),
+                0 => "No context differs by 1 % of the total or more.".to_owned(),
+                1 => "1 context differs by 1 % of the total or more, within noise.".to_owned(),
+                n => format!("{n} contexts differ by 1 % of the total or more, within noise."),
             });
         }
         out
@@ -133,8 +134,10 @@ impl Comparison {
         let new = self.versions.get(pair.new).map_or(0, |version| version.executions);
         let Some(basis) = pair.basis else {
             return match (old, new) {
-                (1, 1) => "one execution each: the spread is unknown, so nothing is judged".into(),
-                _ => format!("{old} and {new} executions: nothing is judged"),
+                (1, 1) => {
+                    "one execution each: the variance is unknown, so nothing is tested".into()
+                }
+                _ => format!("{old} and {new} executions: nothing is tested"),
             };
         };
         let number = |(old, new): (usize, usize)| match old == new {
@@ -142,7 +145,7 @@ impl Comparison {
             false => format!("{old} and {new}"),
         };
         let on = match (basis, pair.counts) {
-            (Basis::Repetitions, _) => format!("Welch's test of {old} against {new} executions"),
+            (Basis::Repetitions, _) => format!("Welch's t-test of {old} versus {new} executions"),
             (Basis::PairedLocations, Some(counts)) => format!(
                 "ratio estimator over {} locations of one execution each",
                 number((counts.0, counts.0))
@@ -151,26 +154,26 @@ impl Comparison {
                 "ratio estimator over the locations of one execution each".to_owned()
             }
             (Basis::Locations, counts) => format!(
-                "Welch's test of the {}locations of one execution each",
+                "Welch's t-test of the {}locations of one execution each",
                 counts.map_or_else(String::new, |counts| format!("{} ", number(counts)))
             ),
         };
         let looks = match self.num_tested {
-            1 => "one difference looked at".to_owned(),
-            n => format!("{n} differences looked at, p adjusted for all (Benjamini and Hochberg)"),
+            1 => "1 difference tested".to_owned(),
+            n => format!("{n} differences tested, p adjusted (Benjamini-Hochberg)"),
         };
         let beyond = match basis {
-            Basis::Repetitions => "noise",
-            _ => "what locations differ by",
+            Basis::Repetitions => "between executions",
+            _ => "over locations",
         };
-        format!("{on}; {looks}; below {} % it is more than {beyond}", short(self.level * 100.0))
+        format!("{on}; {looks}; significance level {} %, noise {beyond}", short(self.level * 100.0))
     }
 
     /// `3.2 s of 4.1 s of the whole difference`, where that is a part.
     fn part(&self, own: &Delta, total: &Delta) -> String {
         match own.share {
             Some(share) if (0.5..=100.0).contains(&share) => format!(
-                "; {} of {} of the whole difference",
+                "; {} of {} total difference",
                 signed(own.difference(), &self.unit),
                 signed(total.difference(), &self.unit)
             ),
@@ -182,13 +185,10 @@ impl Comparison {
     #[must_use]
     pub fn verdict(&self, delta: &Delta) -> String {
         let difference = delta.difference();
-        let values = format!(
-            "{} instead of {}",
-            amount(delta.new, &self.unit),
-            amount(delta.old, &self.unit)
-        );
+        let values =
+            format!("{} versus {}", amount(delta.new, &self.unit), amount(delta.old, &self.unit));
         if difference == 0.0 {
-            return format!("the same, {}", amount(delta.new, &self.unit));
+            return format!("unchanged, {}", amount(delta.new, &self.unit));
         }
         let direction = match (self.unit.is_time(), difference > 0.0) {
             (true, true) => "slower",
@@ -210,7 +210,8 @@ impl Comparison {
             (Some(false), Some(test)) if test.p < 1.0 && !test.has_spread() => {
                 let (old, new) = test.counts;
                 Some(format!(
-                    ", which {old} and {new} executions without any spread do not tell from noise"
+                    ", not distinguishable from noise with {old} and {new} executions without \
+                     variance"
                 ))
             }
             (Some(false), Some(test)) => Some(format!(", {}", test.basis.chance())),

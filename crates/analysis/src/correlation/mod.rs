@@ -3,7 +3,7 @@
 //!
 //! A column has one number for each location: the own cost of a function in a metric, the whole
 //! cost, or a number of the location's identity. Pairs of columns are compared by Pearson's and by
-//! Spearman's coefficient; probabilities are adjusted for all pairs that were looked at (Benjamini
+//! Spearman's coefficient; probabilities are adjusted for all pairs that were examined (Benjamini
 //! and Hochberg). A correlation is no cause.
 
 use parallax_base::Control;
@@ -43,7 +43,7 @@ pub struct LocationColumn {
 }
 
 impl LocationColumn {
-    /// What people call it: `solve (REALTIME)`, `REALTIME`, `rank`.
+    /// The display name: `solve (REALTIME)`, `REALTIME`, `rank`.
     #[must_use]
     pub fn name(&self) -> String {
         match &self.kind {
@@ -83,14 +83,14 @@ pub enum CorrelationOrder {
     Spearman,
 }
 
-/// Pairs of columns that were looked at, in order.
+/// Pairs of columns that were examined, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Correlations {
     /// The columns.
     pub columns: Vec<LocationColumn>,
     /// The pairs, the strongest first; as many as were asked for.
     pub pairs: Vec<CorrelatedPair>,
-    /// Number of pairs that were looked at.
+    /// Number of pairs that were examined.
     pub num_tested: usize,
 }
 

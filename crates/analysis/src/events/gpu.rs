@@ -273,7 +273,7 @@ fn launches(
     targets
 }
 
-/// Work before which its stream has nothing to do, and the flow from its launch.
+/// Work before which its stream is idle, and the flow from its launch.
 struct Gap<'f> {
     idle_nanos: u64,
     work: Work,

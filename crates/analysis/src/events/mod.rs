@@ -61,6 +61,6 @@ impl Selection {
 fn events(session: &Session) -> Result<&dyn EventStore, EngineError> {
     session.experiment().events.as_deref().ok_or_else(|| EngineError::Missing {
         what: "this experiment has no messages or collective operations".into(),
-        hint: "open a trace of events, such as OTF2".into(),
+        hint: "open an event trace, such as OTF2".into(),
     })
 }

@@ -44,7 +44,7 @@ pub enum WaitKind {
     EarlyReduce,
     /// In a scan, for those of lower rank.
     EarlyScan,
-    /// A GPU stream that has nothing to do, because its next work is launched late.
+    /// A GPU stream that is idle, because its next work is launched late.
     LateLaunch,
     /// A thread that synchronises with a GPU, for work to end. CASITA's "early blocking wait".
     ForGpu,
@@ -64,7 +64,7 @@ impl WaitKind {
         Self::ForGpu,
     ];
 
-    /// What people call it.
+    /// The display name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -179,70 +179,69 @@ impl WaitCounts {
         let mut notes = Vec::new();
         if self.backwards > 0 {
             notes.push(format!(
-                "{} of {} messages are received before they are sent: the clocks disagree, and \
-                 their waiting counts as 0",
+                "{} of {} messages are received before they are sent: clocks are not synchronised; \
+                 their wait time is 0.",
                 self.backwards, self.messages
             ));
         }
         if self.unplaced > 0 {
             notes.push(format!(
-                "{} of {} messages are received outside of any call of MPI; whether somebody \
-                 waits for them is not known",
+                "{} of {} messages are received outside any MPI call; their wait time is unknown.",
                 self.unplaced, self.messages
             ));
         }
         if self.unposted > 0 {
             notes.push(format!(
-                "of {} of {} messages the trace does not say when their receive was posted; \
-                 whether their senders wait for it is not known",
+                "For {} of {} messages the trace lacks the time of posting the receive; the wait \
+                 time of their senders is unknown.",
                 self.unposted, self.messages
             ));
         }
         if self.is_inferred && self.collectives > 0 {
             notes.push(
-                "collective operations are inferred: the n-th call of a routine on each track \
-                 of a component is taken for one operation"
+                "Collective operations are inferred: the n-th call of a routine on each track of a \
+                 component is one operation."
                     .into(),
             );
         }
         if !self.not_inferred.is_empty() {
             notes.push(format!(
-                "not judged, because tracks call them differently often or the root is not \
-                 known: {}",
+                "Not analysed, because the number of calls differs between tracks or the root is \
+                 unknown: {}.",
                 self.not_inferred.join(", ")
             ));
         }
         if self.left_early > 0 {
             notes.push(format!(
-                "{} of {} collective operations are left before the last rank comes: clocks \
-                 disagree, or their parts do not belong together; their waiting counts as 0",
+                "{} of {} collective operations are left before the last rank enters: clocks are \
+                 not synchronised, or calls were matched wrongly; their wait time is 0.",
                 self.left_early, self.collectives
             ));
         }
         if self.incomplete_collectives > 0 {
             notes.push(format!(
-                "{} of {} collective operations lack the record of a rank, and their waiting \
-                 counts as 0; the others are matched by operation, root and time",
+                "{} of {} collective operations lack the record of a rank; their wait time is 0; \
+                 the others are matched by operation, root and time.",
                 self.incomplete_collectives, self.collectives
             ));
         }
         if self.without_root > 0 {
             notes.push(format!(
-                "{} of {} collective operations name no root; their waiting counts as 0",
+                "{} of {} collective operations name no root; their wait time is 0.",
                 self.without_root, self.collectives
             ));
         }
         if self.not_launched > 0 {
             notes.push(format!(
-                "{} of {} kernels and copies on GPU streams have no flow from their launch; \
-                 whether their stream waits for it is not known",
+                "{} of {} kernels and copies on GPU streams have no flow from their launch; the \
+                 wait time of their stream is unknown.",
                 self.not_launched, self.gpu_work
             ));
         }
         if self.launched_backwards > 0 {
             notes.push(format!(
-                "{} of {} kernels and copies start before they are launched: the clocks \
-                 disagree, and their waiting counts as 0",
+                "{} of {} kernels and copies start before they are launched: clocks are not \
+                 synchronised; their wait time is 0.",
                 self.launched_backwards, self.gpu_work
             ));
         }

@@ -113,7 +113,7 @@ impl GpuBlame {
 /// What stands for a call path where no thread is active.
 pub const NOBODY: &str = "<no thread active>";
 
-/// Finds out what the threads of each rank did while its GPUs had nothing to do. Empty for traces
+/// Finds out what the threads of each rank did while its GPUs were idle. Empty for traces
 /// without GPUs.
 ///
 /// # Errors

@@ -22,8 +22,8 @@ pub(super) fn cpu_rows(
 ) -> Result<Option<CpuIdleness>, EngineError> {
     let from_trace = |notes: &mut Vec<String>| {
         notes.push(
-            "Threads from traces: shares of the time from the first to the last sample of all; \
-             a thread without a sample does not run."
+            "Threads from traces: shares of the time from the first to the last sample over all \
+             threads; a thread without samples is not running."
                 .into(),
         );
         traced(session, classes, control).map(Some)
@@ -41,13 +41,13 @@ pub(super) fn cpu_rows(
         SourceChoice::Best | SourceChoice::Profile => {}
     }
     let Some(metric) = time_metric(session, options, control)? else {
-        notes.push("Threads: no traces, and no metric of the time of threads.".into());
+        notes.push("Threads: no traces and no time metric for threads.".into());
         return Ok(None);
     };
     let name = &session.experiment().metrics.get(metric).name;
     notes.push(format!(
-        "Threads from profiles: shares of the sampled {name}; time in which a thread did not run \
-         is unknown."
+        "Threads from profiles: shares of the sampled {name}; time in which a thread is not \
+         running is unknown."
     ));
     let options = IdlenessOptions { metric: Some(metric), ..*options };
     profiled(session, &options, classes, control)

@@ -31,15 +31,15 @@ pub(super) fn gpu_rows(
     }
     if has_traced {
         notes.push(
-            "GPU idleness from traces: time in which no stream of the rank was active, of the \
-             span of its samples."
+            "GPU idle time from traces: time without an active stream of the rank, as a share of \
+             the span of its samples."
                 .into(),
         );
     }
     if has_profiled {
         notes.push(
-            "GPU idleness from profiles: time of the threads that launched GPU operations, minus \
-             the time of these operations."
+            "GPU idle time from profiles: time of the threads that launch GPU operations minus the \
+             time of these operations."
                 .into(),
         );
     }

@@ -1,4 +1,4 @@
-//! Idleness: when GPUs had nothing to do, and when threads did not work.
+//! Idleness: when GPUs were idle, and when threads did not work.
 //!
 //! There is more than one definition, and every answer says which it used:
 //!
@@ -72,7 +72,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// What people call it.
+    /// The display name.
     #[must_use]
     pub fn label(self) -> String {
         match self {
@@ -191,7 +191,7 @@ impl CpuTimes {
 pub struct CpuRow {
     /// The thread.
     pub location: LocationIdx,
-    /// What people call it.
+    /// The display name.
     pub label: String,
     /// Its times.
     pub times: CpuTimes,
@@ -215,14 +215,14 @@ pub struct CpuIdleness {
     pub total: CpuTimes,
 }
 
-/// When GPUs had nothing to do, and when threads did not work.
+/// When GPUs were idle, and when threads did not work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Idleness {
     /// By rank, in their order; empty for executions without GPUs.
     pub gpu: Vec<GpuRow>,
     /// By thread; `None` when neither traces nor times are there.
     pub cpu: Option<CpuIdleness>,
-    /// What was used, and what was missing, in sentences for people.
+    /// What was used, and what was missing, in sentences for users.
     pub notes: Vec<String>,
 }
 

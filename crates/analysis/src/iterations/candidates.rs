@@ -20,8 +20,8 @@ use super::stretches::{ByContext, Stretch};
 const LEAST_REGULAR: f64 = 0.5;
 /// All tracks together are in a marker for at most this part of the time, or it marks nothing.
 const MOST_OCCUPIED: f64 = 0.6;
-/// At most this many locations are looked at for the order of contexts, spread evenly over those
-/// that are looked at to find the marker.
+/// At most this many locations are examined for the order of contexts, spread evenly over those
+/// that are examined to find the marker.
 const MOST_ORDER_LOCATIONS: usize = 8;
 /// So many stretches are put in order for each stretch there is, and
 const ORDERED_EACH: u64 = 32;
@@ -67,7 +67,7 @@ impl Candidate {
 #[derive(Default)]
 pub(super) struct Tried {
     pub(super) candidates: Vec<Candidate>,
-    /// All that were looked at, by what tells them apart: how many occurrences there are on the
+    /// All that were examined, by what distinguishes them: how many occurrences there are on the
     /// first track, and when the first begins and the last ends.
     pub(super) tries: Vec<(usize, u64, u64)>,
 }
@@ -285,8 +285,8 @@ pub(super) fn of_order(
     });
     let limit = (parents.len() < num_parents).then(|| {
         format!(
-            "the order of contexts was looked at below {} of {num_parents} contexts, those with \
-             most time",
+            "The order of contexts was examined below {} of {num_parents} contexts, those with the \
+             largest time.",
             parents.len()
         )
     });

@@ -17,13 +17,13 @@ use super::chains::{Chains, Homes};
 use super::spacing::Origin;
 use super::stretches::{ByContext, Collected, Wanted, collect};
 
-/// At most this many locations are looked at to find the marker: the busiest of each of as many
+/// At most this many locations are examined to find the marker: the busiest of each of as many
 /// parts of the list.
 const MOST_LOCATIONS: usize = 48;
-/// As many are looked at however long their traces are.
+/// As many are examined however long their traces are.
 const FEWEST_LOCATIONS: usize = 4;
 /// About so many samples or calls are read to find the marker. Of longer traces fewer locations are
-/// looked at, and then the middle part of the window only.
+/// examined, and then the middle part of the window only.
 const MOST_RECORDS: u64 = 8 << 20;
 /// So many stretches are kept to find the marker, 16 bytes each.
 const MOST_STRETCHES: usize = 16 << 20;
@@ -90,7 +90,7 @@ pub struct Repetition {
     /// Share of the time, from the first to the last activity of the tracks, that regular spacings
     /// cover. Mean over the tracks that agree.
     pub coverage: f64,
-    /// Share of the tracks looked at that have this many iterations, give or take 5 %. Where
+    /// Share of the tracks examined that have this many iterations, give or take 5 %. Where
     /// iterations were found on all tracks together: share of them that a track alone shows.
     pub agreement: f64,
     /// Whether iterations were found on all tracks together, because samples are too far apart to
@@ -128,9 +128,9 @@ pub(super) struct Detected {
     pub(super) best: Option<Repetition>,
     /// Other ways in which the program repeats, best first.
     pub(super) others: Vec<Repetition>,
-    /// Why there is none, in words for people.
+    /// Why there is none, human-readable.
     pub(super) why_not: Option<String>,
-    /// What was not looked at, in sentences for people.
+    /// What was not examined, in sentences for users.
     pub(super) limits: Vec<String>,
 }
 
@@ -144,7 +144,7 @@ struct LookedAt<'a> {
     window: TimeWindow,
 }
 
-/// The locations and the part of the window that are looked at: no more than can be read.
+/// The locations and the part of the window that are examined: no more than can be read.
 fn looked_at<'a>(
     session: &Session,
     all: &'a [Location],
@@ -176,21 +176,21 @@ fn looked_at<'a>(
     Ok(LookedAt { locations, window: part })
 }
 
-/// What was not looked at.
+/// What was not examined.
 fn limits(looked_at: &LookedAt, num_locations: usize, window: TimeWindow) -> Vec<String> {
     let mut out = Vec::new();
     let num = looked_at.locations.len();
     if num < num_locations {
         out.push(format!(
-            "what iterations begin with was found on {num} of the {num_locations} locations, the \
-             busiest of as many parts of the list"
+            "The marker of iterations was detected on {num} of the {num_locations} locations, the \
+             busiest of equal parts of the list."
         ));
     }
     let share = looked_at.window.nanos() as f64 / window.nanos().max(1) as f64;
     if share < 1.0 {
         out.push(format!(
-            "what iterations begin with was found in {:.2} % of the window, because there are many \
-             records; the evidence is of that part",
+            "The marker of iterations was detected in {:.2} % of the window, because there are \
+             many records; the evidence is for that part.",
             share * 100.0
         ));
     }
@@ -586,25 +586,28 @@ fn named(
 /// Why the best of all ways to repeat is not good enough.
 fn why_not(tree: &ContextTree, best: Option<&Repetition>) -> String {
     let Some(best) = best else {
-        return "no context comes again at least three times at regular intervals".into();
+        return "no context repeats at least three times at regular intervals".into();
     };
     let name = tree.label(best.marker);
     let (count, percent) = (best.count, |share: f64| (share * 100.0).round());
     if best.count < LEAST_ITERATIONS {
-        format!("{name} comes {count} times; at least {LEAST_ITERATIONS} are needed")
+        format!("{name} occurs {count} times; at least {LEAST_ITERATIONS} are needed")
     } else if best.agreement < least_agreement(best) {
-        format!("{name} comes {count} times on {} % of the locations only", percent(best.agreement))
+        format!(
+            "{name} occurs {count} times on only {} % of the locations",
+            percent(best.agreement)
+        )
     } else if best.coverage < LEAST_COVERAGE {
-        format!("{name} comes {count} times, in {} % of the time only", percent(best.coverage))
+        format!("{name} occurs {count} times, in only {} % of the time", percent(best.coverage))
     } else if best.chance > MOST_CHANCE {
         format!(
-            "{name} comes {count} times, but chance may look as regular (probability {:.3})",
+            "{name} occurs {count} times, but the regularity may be chance (probability {:.3})",
             best.chance
         )
     } else {
         format!(
-            "{name} comes {count} times, but only {} % of the distances are alike, in {} % of the \
-             time",
+            "{name} occurs {count} times, but only {} % of the intervals are similar, in {} % of \
+             the time",
             percent(best.regular_share),
             percent(best.coverage)
         )

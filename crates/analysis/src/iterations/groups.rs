@@ -16,7 +16,7 @@ use crate::taxonomy::gpu::copying_contexts;
 
 /// A location takes part when it is active for at least this part of the busiest one of its kind.
 const LEAST_ACTIVE: f64 = 0.02;
-/// GPUs are looked at first when they are active for this part of the time of threads.
+/// GPUs are examined first when they are active for this part of the time of threads.
 const GPU_FIRST: f64 = 0.2;
 
 /// One of those that are compared: a thread, or a GPU.

@@ -184,7 +184,7 @@ struct OfIteration {
 struct Sums<'a> {
     reader: &'a Reader<'a>,
     num_locations: usize,
-    /// By iteration, whether it counts; the last one is looked at on its own.
+    /// By iteration, whether it counts; the last one is examined on its own.
     counts: Vec<bool>,
     num_counting: usize,
     range: Range<usize>,

@@ -67,7 +67,7 @@ impl LocationGroup {
         }
     }
 
-    /// The expression that chooses them, for people.
+    /// The expression that chooses them, for users.
     #[must_use]
     pub const fn expression(self) -> &'static str {
         match self {
@@ -113,14 +113,14 @@ pub enum IterationState {
 }
 
 impl IterationState {
-    /// What people call it.
+    /// The display name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::WarmUp => "warm-up",
             Self::Whole => "whole",
             Self::Partial => "partial",
-            Self::LeftOut => "left out",
+            Self::LeftOut => "omitted",
         }
     }
 }
@@ -156,7 +156,7 @@ pub struct Iterations {
 }
 
 impl Iterations {
-    /// What the locations are, for people: GPUs where any has several streams.
+    /// What the locations are, for users: GPUs where any has several streams.
     #[must_use]
     pub fn locations_name(&self) -> &'static str {
         self.group.name_of(self.streams.iter().any(|tracks| tracks.len() > 1))
@@ -223,9 +223,9 @@ pub struct GroupFinding {
     pub best: Option<Repetition>,
     /// Other ways, best first.
     pub others: Vec<Repetition>,
-    /// Why there is none, in words for people.
+    /// Why there is none, human-readable.
     pub why_not: Option<String>,
-    /// What was not looked at, and what cannot be told, in sentences for people.
+    /// What was not examined, and what cannot be told, in sentences for users.
     pub limits: Vec<String>,
 }
 
@@ -274,7 +274,7 @@ pub fn find_iterations(
         };
         if group.num_copying > 0 {
             found.limits.push(format!(
-                "{} GPUs only copy, and are not compared with those that compute",
+                "{} GPUs only copy and are not compared with those that compute.",
                 group.num_copying
             ));
         }

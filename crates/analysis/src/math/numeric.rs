@@ -153,7 +153,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0.0, |total, (x, y)| total + x * y)
 }
 
-/// How many points were looked at on this thread, so that tests can show how cost grows.
+/// How many points were examined on this thread, so that tests can show how cost grows.
 #[cfg(test)]
 pub(crate) mod work {
     use std::cell::Cell;

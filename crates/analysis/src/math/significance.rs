@@ -24,7 +24,7 @@ impl Basis {
     pub const fn chance(self) -> &'static str {
         match self {
             Self::Repetitions => "within noise",
-            Self::PairedLocations | Self::Locations => "within what locations differ by",
+            Self::PairedLocations | Self::Locations => "within the variation over locations",
         }
     }
 
@@ -140,7 +140,7 @@ pub fn paired(old: &[f64], new: &[f64], basis: Basis) -> Option<Test> {
 }
 
 /// The ratio of the sums of pairs, by what pairs differ from that ratio: a change that all pairs
-/// share in proportion is told apart from one that only some have. The interval is that of the
+/// share in proportion is distinguished from one that only some have. The interval is that of the
 /// difference of the means. Where all old values are 0, the test of [`paired`].
 ///
 /// Source: the ratio estimator `R = sum b / sum a` with the variance

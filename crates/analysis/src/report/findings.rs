@@ -569,7 +569,7 @@ impl Facts<'_> {
                 value: r,
                 unit: String::new(),
             },
-            Evidence { what: "saving by balance".into(), value: d.saving, unit },
+            Evidence { what: "potential saving".into(), value: d.saving, unit },
         ];
         Ok(Some((text, evidence)))
     }
@@ -583,8 +583,8 @@ impl Facts<'_> {
             .and_then(|balance| balance.slowest_labels(uneven.row).next())
             .unwrap_or("the slowest");
         let text = format!(
-            "{} is uneven over {what}s: {slowest} spends {}, {:.1} times the mean of {}; even \
-             work would save {} ({} of what a {what} takes).",
+            "Load imbalance in {} over {what}s: {slowest} spends {}, {:.1} times the mean of {}; \
+             potential saving {} ({} of the mean per {what}).",
             uneven.name,
             amount(d.max, &report.unit),
             d.imbalance.unwrap_or(1.0),
@@ -599,7 +599,7 @@ impl Facts<'_> {
             evidence: vec![
                 Evidence { what: slowest.to_owned(), value: d.max, unit: unit.clone() },
                 Evidence { what: "mean".into(), value: d.mean, unit: unit.clone() },
-                Evidence { what: "saving by balance".into(), value: d.saving, unit },
+                Evidence { what: "potential saving".into(), value: d.saving, unit },
                 Evidence {
                     what: "members".into(),
                     value: count(d.num_members),
@@ -638,7 +638,7 @@ impl Facts<'_> {
         }
         let metric = metric_words(&report.metric_name);
         let text = format!(
-            "OpenMP threads spend {} of {metric} without working: {}.",
+            "OpenMP threads spend {} of {metric} without useful work: {}.",
             percents(percent),
             words.join(", ")
         );
@@ -659,18 +659,19 @@ impl Facts<'_> {
         }
         let name = normalised_name(&row.name);
         let places = match row.num_contexts {
-            1 => "in one place".to_owned(),
-            n => format!("in {n} places"),
+            1 => "in 1 context".to_owned(),
+            n => format!("in {n} contexts"),
         };
         // Of library code the function of the program that needs it says more.
         let below = self
             .classes
             .program_caller(self.tree(), row.context)
             .map_or_else(String::new, |above| {
-                format!(", below {}", normalised_name(&self.tree().label(above)))
+                format!(" below {}", normalised_name(&self.tree().label(above)))
             });
+        let what = if report.unit.is_time() { "Exclusive time" } else { "Exclusive value" };
         let text = format!(
-            "{name} itself takes {} of {} ({}), {places}{below}.",
+            "{what} of {name} is {} of {} ({}), {places}{below}.",
             percents(percent),
             metric_words(&report.metric_name),
             amount(row.exclusive, &report.unit),
@@ -705,8 +706,8 @@ fn few_samples(report: &Report) -> Option<Finding> {
     let uncertainty = 100.0 * (1.0 / n.max(1.0)).sqrt();
     let text = format!(
         "There are only about {n:.0} samples: a share of one half is uncertain by {uncertainty:.0} \
-         percentage points, and costs of single contexts by far more. Measure longer or sample \
-         more often."
+         percentage points, and values of individual contexts by far more. Measure longer or \
+         sample more often."
     );
     Some(Finding {
         kind: FindingKind::FewSamples,
@@ -741,7 +742,8 @@ fn gpu_copies(session: &Session, report: &Report) -> Option<Finding> {
         .collect();
     let detail =
         if directions.is_empty() { String::new() } else { format!(" ({})", directions.join(", ")) };
-    let text = format!("Copies take {} of the time of GPU operations{detail}.", percents(percent));
+    let text =
+        format!("GPU copies take {} of the time of GPU operations{detail}.", percents(percent));
     Some(Finding {
         kind: FindingKind::Gpu,
         text,
@@ -759,8 +761,8 @@ fn wrapped(report: &Report) -> impl Iterator<Item = Finding> + '_ {
     report.metrics.iter().filter(|metric| metric.total.is_none()).map(|metric| Finding {
         kind: FindingKind::WrappedMetric,
         text: format!(
-            "{} holds a counter that ran below zero in some sample; its totals mean nothing and \
-             are left out.",
+            "{} has a counter that wrapped (ran below zero) in some sample; its totals are \
+             meaningless and omitted.",
             metric.name
         ),
         percent: 0.0,

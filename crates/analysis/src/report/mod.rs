@@ -236,9 +236,9 @@ pub fn report(
     control: &Control,
 ) -> Result<Report, EngineError> {
     let (metric, reason) = match options.metric {
-        Some(metric) => (metric, "asked for".to_owned()),
+        Some(metric) => (metric, String::new()),
         None => match session.default_metric(control) {
-            Ok(chosen) => (chosen.metric, chosen.reason),
+            Ok(chosen) => (chosen.metric, chosen.reason.unwrap_or_default()),
             Err(EngineError::Missing { what, hint }) => {
                 return Ok(Report::empty(session, format!("{what}; {hint}")));
             }

@@ -22,7 +22,7 @@ impl Report {
             Column::optional_f64s(
                 "percent",
                 "%",
-                "Share of the program's cost, helper threads left out.",
+                "Share of the program's total, without helper threads.",
                 rows.iter().map(|row| row.percent).collect(),
             ),
             Column::u64s(
@@ -74,7 +74,7 @@ impl Report {
             Column::f64s(
                 "value",
                 "",
-                "Sum over all locations, in the unit beside it.",
+                "Sum over all locations, in the unit of the next column.",
                 rows.iter().map(|row| row.value).collect(),
             ),
             Column::strings(
@@ -164,7 +164,8 @@ impl Report {
             Column::optional_f64s(
                 "total",
                 "",
-                "Sum over all locations, in the unit beside it; undefined when a counter wrapped.",
+                "Sum over all locations, in the unit of the next column; undefined when a counter \
+                 wrapped.",
                 rows.iter().map(|row| row.total).collect(),
             ),
             Column::strings("unit", "Unit.", rows.iter().map(|row| row.unit.to_string())),
@@ -191,11 +192,15 @@ impl Report {
             Column::f64s(
                 "percent",
                 "%",
-                "Share of the program's cost that is at stake.",
+                "Impact: the share of the program's total that the finding is about.",
                 rows.iter().map(|row| row.percent).collect(),
             ),
             Column::strings("finding", "What was found.", rows.iter().map(|row| &*row.text)),
-            Column::strings("evidence", "Numbers it rests on.", rows.iter().map(evidence)),
+            Column::strings(
+                "evidence",
+                "Evidence: the numbers behind it.",
+                rows.iter().map(evidence),
+            ),
             Column::strings("next", "Command and contexts to ask next.", rows.iter().map(next)),
         ])
     }

@@ -9,15 +9,18 @@ use crate::math::numeric::count;
 pub(super) fn metric_words(name: &str) -> String {
     match name.to_ascii_lowercase().as_str() {
         "cputime" => "CPU time".into(),
-        "realtime" => "real time".into(),
+        "realtime" | "time" => "wall-clock time".into(),
         "cycles" | "perf::cycles" => "cycles".into(),
         "gpuop" => "the time of GPU operations".into(),
         _ => name.into(),
     }
 }
 
-/// Three significant digits with the unit.
+/// Three significant digits with the unit; bytes with a decimal prefix.
 pub(super) fn amount(value: f64, unit: &Unit) -> String {
+    if *unit == Unit::Bytes {
+        return bytes(value);
+    }
     let number = if value == 0.0 {
         "0".to_owned()
     } else if value.abs() >= 1e6 || value.abs() < 1e-4 {
@@ -30,6 +33,28 @@ pub(super) fn amount(value: f64, unit: &Unit) -> String {
         unit if unit.is_empty() => number,
         unit => format!("{number} {unit}"),
     }
+}
+
+/// `2.88 GB`, `512 B`.
+fn bytes(value: f64) -> String {
+    const PREFIXES: [&str; 6] = ["k", "M", "G", "T", "P", "E"];
+    let mut scaled = value;
+    let mut prefix = "";
+    for next in PREFIXES {
+        // 999.5 would be rounded to four digits.
+        if scaled.abs() < 999.5 {
+            break;
+        }
+        scaled /= 1000.0;
+        prefix = next;
+    }
+    let places = match scaled.abs() {
+        _ if prefix.is_empty() => 0,
+        size if size < 9.995 => 2,
+        size if size < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{scaled:.places$} {prefix}B")
 }
 
 /// `37.1 %`.
@@ -111,6 +136,9 @@ mod tests {
             (3.0e9, Unit::Cycles, "3.00e9 cycles"),
             (0.0, Unit::Count, "0"),
             (12_345.0, Unit::Count, "12345"),
+            (2.88e9, Unit::Bytes, "2.88 GB"),
+            (999_600.0, Unit::Bytes, "1.00 MB"),
+            (512.0, Unit::Bytes, "512 B"),
         ] {
             assert_eq!(amount(value, &unit), text);
         }

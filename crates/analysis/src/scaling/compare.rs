@@ -1,7 +1,7 @@
 //! Two versions of a program: the same maps of differences, and which of them are more than noise.
 //!
 //! What counts as more than noise is the rule of all comparisons ([`math`]): Welch's test of the
-//! repetitions, with probabilities adjusted for every configuration and region that was looked at.
+//! repetitions, with probabilities adjusted for every configuration and region that was examined.
 //! Where a version has a single run nothing is judged, because its spread is not known.
 
 use super::grid::Grid;
@@ -67,7 +67,7 @@ impl ChangeKind {
             Self::Faster => "faster",
             Self::Slower => "slower",
             Self::WithinNoise => "within noise",
-            Self::NotJudged => "not judged",
+            Self::NotJudged => "not tested",
         }
     }
 

@@ -39,9 +39,9 @@ impl WeakDiagonal {
             .iter()
             .reduce(|worst, step| if distance(step) > distance(worst) { step } else { worst })?;
         Some(format!(
-            "the weak maps are not a weak-scaling experiment: in {} of {} steps work does not grow \
-             like cores; worst, the step to input i{} multiplies work by {:.2} while cores grow by \
-             {:.2}",
+            "The weak-scaling maps do not come from a weak-scaling experiment: in {} of {} steps \
+             work does not grow in proportion to cores; largest deviation: the step to input i{} \
+             multiplies work by {:.2} and cores by {:.2}.",
             self.mismatches.len(),
             self.num_steps,
             worst.input + 1,

@@ -248,7 +248,7 @@ impl Verdict {
     /// The sentences as one line.
     #[must_use]
     pub fn text(&self) -> String {
-        self.sentences.join("; ")
+        self.sentences.join(" ")
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn sentences(
     let Some(region) = program.regions().get(verdict.region) else { return Vec::new() };
     let maps = &region.maps;
     if maps.time.is_undefined() {
-        return vec!["never measured".to_owned()];
+        return vec!["Not measured.".to_owned()];
     }
     if maps.efficiency.is_undefined() {
         let wanted = match maps.options.baseline {
@@ -22,8 +22,8 @@ pub(super) fn sentences(
             _ => cores_word(1),
         };
         return vec![format!(
-            "no run on {wanted} to compare with: times only, no efficiency (another baseline can \
-             be chosen)"
+            "No run on {wanted} as baseline: times only, no efficiency (another baseline can be \
+             chosen)."
         )];
     }
     let mut sentences = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn sentences(
     sentences.extend(about_weak(verdict, options));
     sentences.extend(about_loss(program, verdict, ranked));
     if maps.has_parallel_baseline() {
-        sentences.push("efficiencies are relative to a parallel run, not to one core".to_owned());
+        sentences.push("Efficiencies are relative to a parallel run, not to one core.".to_owned());
     }
     sentences
 }
@@ -41,11 +41,11 @@ fn about_input(verdict: &Verdict) -> Option<String> {
     let found = verdict.input_trend?;
     let points = points(found.change);
     Some(match found.trend {
-        Trend::Rises => format!("scales with the input (efficiency {points} from first to last)"),
+        Trend::Rises => format!("Efficiency rises with the input ({points} from first to last)."),
         Trend::Falls => {
-            format!("does not scale with the input (efficiency {points} from first to last)")
+            format!("Efficiency falls with the input ({points} from first to last).")
         }
-        Trend::Holds => format!("efficiency does not depend on the input ({points})"),
+        Trend::Holds => format!("Efficiency does not depend on the input ({points})."),
     })
 }
 
@@ -60,27 +60,27 @@ fn about_strong(maps: &Maps, verdict: &Verdict) -> Option<String> {
     let here = percent(end.efficiency);
     let text = match end.next {
         Some((cores, efficiency)) => format!(
-            "strong scaling ends at {}{input} (efficiency {here}, {} on {})",
+            "Strong scaling ends at {}{input} (efficiency {here}, {} on {})",
             cores_word(end.cores),
             percent(efficiency),
             cores_word(cores),
         ),
         None => format!(
-            "strong scaling holds up to {}, the most measured{input} (efficiency {here})",
+            "Strong scaling holds up to {}, the largest measured{input} (efficiency {here})",
             cores_word(end.cores),
         ),
     };
     Some(if maps.cores.last().is_some_and(|&most| end.fastest < most) {
-        format!("{text}, fastest on {}", cores_word(end.fastest))
+        format!("{text}, fastest on {}.", cores_word(end.fastest))
     } else {
-        text
+        text + "."
     })
 }
 
 fn about_weak(verdict: &Verdict, options: VerdictOptions) -> Option<String> {
     let change = verdict.weak_change?;
-    let verb = if change < -options.trend_tolerance { "loses" } else { "holds" };
-    Some(format!("weak scaling {verb} along the diagonal (efficiency {})", points(change)))
+    let verb = if change < -options.trend_tolerance { "degrades" } else { "holds" };
+    Some(format!("Weak scaling {verb} along the diagonal (efficiency {}).", points(change)))
 }
 
 /// Shares below this are 0 % when written down.
@@ -98,29 +98,28 @@ fn about_loss(program: &Program, verdict: &Verdict, ranked: &[Loss]) -> Option<S
     if verdict.region != 0 {
         let share = loss.share?;
         if share.abs() < NEGLIGIBLE_SHARE {
-            return Some(format!("adds nothing to the loss of the whole program ({place})"));
+            return Some(format!("Has no share of the program's overhead ({place})."));
         }
         return Some(format!(
-            "causes {} of the loss of the whole program ({} core-seconds, {place})",
+            "Has {} of the program's overhead ({} core-seconds, {place}).",
             percent(share),
             seconds(loss.own),
         ));
     }
-    let text =
-        format!("loses {} core-seconds beyond its baseline ({place})", seconds(loss.inclusive));
+    let text = format!("Parallel overhead: {} core-seconds ({place})", seconds(loss.inclusive));
     let Some((culprit, share)) = ranked
         .first()
         .filter(|first| first.own > 0.0 && program.regions().len() > 1)
         .and_then(|first| Some((first, first.share?)))
     else {
-        return Some(text);
+        return Some(text + ".");
     };
     let source = if culprit.region == 0 {
         "code outside all regions".to_owned()
     } else {
         named(program, culprit.region)?
     };
-    Some(format!("{text}; {} of the loss of the whole program comes from {source}", percent(share)))
+    Some(format!("{text}; {} of the program's overhead is in {source}.", percent(share)))
 }
 
 fn named(program: &Program, at: usize) -> Option<String> {
@@ -141,13 +140,18 @@ fn percent(fraction: f64) -> String {
 }
 
 fn points(change: f64) -> String {
-    format!("{:+.1} points", 100.0 * change)
+    let text = format!("{:+.1}", 100.0 * change);
+    // What rounds to zero has no sign.
+    let digits = if matches!(&*text, "+0.0" | "-0.0") { "0.0" } else { &*text };
+    format!("{digits} points")
 }
 
 /// Three digits at least, without noise.
 fn seconds(value: f64) -> String {
     let size = value.abs();
-    if size >= 100.0 {
+    if size >= 1e6 {
+        format!("{value:.2e}")
+    } else if size >= 100.0 {
         format!("{value:.0}")
     } else if size >= 1.0 {
         format!("{value:.1}")

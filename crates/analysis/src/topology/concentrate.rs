@@ -1,12 +1,12 @@
 //! Whether marked nodes stand together: in one rack, in whole chassis, or spread like chance.
 //!
-//! Of the N nodes of a run K are marked. If which ones they are had nothing to do with where they
+//! Of the N nodes of a run K are marked. If which ones they are were idle with where they
 //! stand, every choice of K of the N would be as likely: the number in a unit with n nodes follows
 //! the hypergeometric distribution (Fisher, 1935). How close together they are is measured by the
 //! sum of squares of the numbers of marked nodes in the units, and compared with
 //! [`PERMUTATIONS`] random choices (Pitman, 1937), so p-values are at least 0.0001.
 //!
-//! Every level of every set of marked nodes is looked at twice, for nodes that lie together and for
+//! Every level of every set of marked nodes is examined twice, for nodes that lie together and for
 //! nodes that lie apart. So that chance calls anything in fewer than 1 % of such questions, however
 //! many levels and sets they have, p-values are adjusted for all of these looks by the method of S.
 //! Holm, "A simple sequentially rejective multiple test procedure" (1979). It holds whatever
@@ -110,19 +110,19 @@ impl Concentration {
         };
         let units = |n: u64| if n == 1 { name } else { plural };
         let lie = format!(
-            "{} nodes lie in {} of {} {}",
+            "{} nodes are in {} of {} {}",
             self.marked,
             self.touched,
             all,
             units(all as u64)
         );
-        let chance = format!("{:.1} by chance", self.expected_touched);
+        let chance = format!("{:.1} expected", self.expected_touched);
         let p = p_text(self.adjusted_together);
         let mut text = match self.spread {
             Spread::Unknown if all == 1 => {
-                format!("the run has one {name}, so nothing can be said")
+                format!("the run has only one {name}")
             }
-            Spread::Unknown => format!("{lie}: too few to say more"),
+            Spread::Unknown => format!("{lie}: too few for a test"),
             Spread::OneUnit => {
                 let unit = self.units.iter().find(|unit| unit.marked > 0);
                 let named = unit.map_or("", |unit| &unit.name);
@@ -130,22 +130,21 @@ impl Concentration {
                     format!("all {} nodes are in one {name}, {named} ({p})", self.marked)
                 } else {
                     format!(
-                        "all {} nodes are in one {name}, {named}, which may be chance ({p})",
+                        "all {} nodes are in one {name}, {named}, not significant ({p})",
                         self.marked
                     )
                 }
             }
-            Spread::Together => format!("{lie} ({chance}): closer together than by chance ({p})"),
-            Spread::LikeChance => format!("{lie} ({chance}): spread like chance ({p})"),
+            Spread::Together => format!("{lie} ({chance}): more concentrated than by chance ({p})"),
+            Spread::LikeChance => format!("{lie} ({chance}): no significant concentration ({p})"),
             Spread::Apart => {
                 let p = p_text(self.adjusted_apart);
-                format!("{lie} ({chance}): more evenly spread than by chance ({p})")
+                format!("{lie} ({chance}): less concentrated than by chance ({p})")
             }
         };
         if self.whole > 0 && all > 1 {
-            let verb = if self.whole == 1 { "is" } else { "are" };
             text.push_str(&format!(
-                "; {} {} {verb} whole ({:.1} by chance)",
+                "; all nodes of {} {} ({:.1} expected)",
                 self.whole,
                 units(self.whole),
                 self.expected_whole
@@ -180,7 +179,7 @@ pub fn concentrations(
 }
 
 /// Adjusts p-values by the method of Holm, and calls things by what is left. Where nothing can be
-/// said nothing was looked at.
+/// said nothing was examined.
 fn adjust<'c>(found: impl Iterator<Item = &'c mut Concentration>) {
     let mut found: Vec<&mut Concentration> =
         found.filter(|one| one.spread != Spread::Unknown).collect();
@@ -443,7 +442,7 @@ mod tests {
         assert_eq!(found.spread, Spread::OneUnit);
         let text = found.sentence();
         assert!(
-            text.starts_with("all 32 nodes are in one rack, x3 (p ≤ 0.001); 1 rack is whole"),
+            text.starts_with("all 32 nodes are in one rack, x3 (p ≤ 0.001); all nodes of 1 rack"),
             "{text}"
         );
         let mut whole = vec![(8, 0); 100];

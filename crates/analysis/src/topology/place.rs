@@ -21,7 +21,7 @@ impl Level {
     /// All levels.
     pub const ALL: [Self; 5] = [Self::Group, Self::Rack, Self::Switch, Self::Chassis, Self::Slot];
 
-    /// What people call it, in the singular.
+    /// The display name, in the singular.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -12,16 +12,16 @@ use crate::text::{Show, TextTable};
 pub(crate) struct ReferencesArgs {
     #[command(flatten)]
     database: Database,
-    /// Only what contexts of this expression touch, such as 'function(solve)'; given several
-    /// times, only what they share.
+    /// Only accesses of contexts of this expression, such as 'function(solve)'; if repeated, only
+    /// shared data.
     #[arg(long = "context", value_name = "CONTEXTS")]
     contexts: Vec<String>,
-    /// Count what the contexts call, and what is inside of them, as well.
+    /// Include callees and nested contexts.
     #[arg(long)]
     inclusive: bool,
 }
 
-/// Columns from which on a line has room for what is good to know besides.
+/// Width in columns from which a line has room for details.
 const WIDE: usize = 110;
 
 pub(super) fn references(context: &Context, arguments: ReferencesArgs) -> anyhow::Result<()> {
@@ -39,7 +39,7 @@ pub(super) fn references(context: &Context, arguments: ReferencesArgs) -> anyhow
         let names = table.columns.iter().map(|column| column.name.as_str());
         let shown: Vec<&str> = names.filter(is_shown).collect();
         let title = match is_shared {
-            true => "Variables and allocations that these contexts share, most accesses first",
+            true => "Shared variables and allocations of these contexts, most accesses first",
             false => "Variables and allocations, most accesses first",
         };
         TextTable::new(&table)

@@ -14,13 +14,13 @@ use crate::text::{Role, Show, Style, TextTable, count, printable, quantity, wrap
 
 const EXAMPLES: &str = "\
 Examples:
-  parallax advise prog.db                              which loops could run in parallel
+  parallax advise prog.db                              parallelisable loops
   parallax advise prog.db --by reference --context 'function(solve)'
-                                                       what their iterations share
-  parallax advise prog.db --by task --workers 8        calls side by side on 8 workers
-  parallax advise prog.db --by race                    accesses of threads that nothing orders
+                                                       data shared by iterations
+  parallax advise prog.db --by task --workers 8        concurrent calls on 8 workers
+  parallax advise prog.db --by race                    unordered accesses of threads
 
-What one run did with one input is no proof.";
+Results hold for one run with one input; they are no proof.";
 
 /// What `advise` looks at.
 #[derive(Debug, Args)]
@@ -28,13 +28,13 @@ What one run did with one input is no proof.";
 pub(crate) struct AdviseArgs {
     #[command(flatten)]
     database: Database,
-    /// Only these contexts and what is below them, such as 'function(solve)'.
+    /// Only these contexts and their callees, such as 'function(solve)'.
     #[arg(long, short, value_name = "CONTEXTS", alias = "contexts")]
     context: Option<String>,
-    /// How many workers tasks are put on.
+    /// Number of workers of the schedule.
     #[arg(long, short, value_name = "K", default_value_t = AdviseRequest::default().workers, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     workers: u32,
-    /// What the rows are.
+    /// Rows of the table.
     #[arg(long, value_parser = names::<AdviseBy>(), default_value_t)]
     by: AdviseBy,
 }
@@ -65,11 +65,11 @@ fn title(answer: &AdviseReply, by: AdviseBy, style: &Style) -> String {
     );
     match (by, &answer.tasks) {
         (AdviseBy::Loop, _) => format!("Loops, most work first ({run})"),
-        (AdviseBy::Reference, _) => "What iterations share and write".to_owned(),
-        (AdviseBy::Pair, _) => "Calls side by side that depend on each other".to_owned(),
+        (AdviseBy::Reference, _) => "Data that iterations share and write".to_owned(),
+        (AdviseBy::Pair, _) => "Dependences between calls".to_owned(),
         (AdviseBy::Context, _) => format!("The run: {run}"),
         (AdviseBy::Task, Some(tasks)) => format!(
-            "Tasks of {} on {} workers: {} instead of {}, {:.2} times as fast (at best {})",
+            "Tasks of {} on {} workers: {} instead of {}, speedup {:.2} (lower bound {})",
             tasks.parent,
             count(u64::from(tasks.workers)),
             quantity(tasks.parallel_s, "s", style),
@@ -78,7 +78,7 @@ fn title(answer: &AdviseReply, by: AdviseBy, style: &Style) -> String {
             quantity(tasks.bound_s, "s", style),
         ),
         (AdviseBy::Task, None) => "Tasks".to_owned(),
-        (AdviseBy::Race, _) => "Accesses of several threads that nothing orders".to_owned(),
+        (AdviseBy::Race, _) => "Unordered accesses of several threads".to_owned(),
     }
 }
 
@@ -111,7 +111,7 @@ fn loops(table: &Table, title: &str, style: &Style, out: &mut dyn Write) -> io::
         let head = format!("{:5.1} %  {}", number(&share, row), text(&verdict, row));
         writeln!(out, "{}", style.paint(Role::Head, &head))?;
         let facts = format!(
-            "{} in {}; {}, of which {} would be saved at best",
+            "{} in {}; {}, potential saving {}",
             whole(&iterations, row, "iteration", "iterations"),
             whole(&executions, row, "execution", "executions"),
             unbroken(&quantity(number(&work, row), "s", style)),
@@ -133,7 +133,7 @@ fn loops(table: &Table, title: &str, style: &Style, out: &mut dyn Write) -> io::
 /// A space at which no line ends.
 const NO_BREAK: char = '\u{a0}';
 
-/// A number that stays beside its unit.
+/// A number that stays next to its unit.
 fn unbroken(quantity: &str) -> String {
     quantity.replace(' ', &NO_BREAK.to_string())
 }
@@ -226,8 +226,8 @@ Loops
          main > solve > loop at solve.c:10
          iteration 1 reads sum at solve.c:14 (solve), which
          iteration 0 wrote at solve.c:12 (solve); also a, b
-         1,000 iterations in 1 execution; 1.50 s, of which
-         0 s would be saved at best
+         1,000 iterations in 1 execution; 1.50 s, potential
+         saving 0 s
 ";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }

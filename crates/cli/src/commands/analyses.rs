@@ -39,7 +39,7 @@ pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Resu
 fn balance_title(answer: &BalanceAnswer, style: &Style) -> String {
     let balance = &answer.balance;
     format!(
-        "Balance by {} over {} {}s ({} in all), largest saving first",
+        "Load balance by {} over {} {}s ({}), largest saving first",
         balance.metric,
         count(balance.members.len() as u64),
         balance.grouping.name(),
@@ -47,13 +47,13 @@ fn balance_title(answer: &BalanceAnswer, style: &Style) -> String {
     )
 }
 
-/// Columns from which on a line has room for what is good to know besides.
+/// Width in columns from which a line has room for details.
 const WIDE: usize = 140;
 /// Columns below which a line has room for numbers and names only.
 const NARROW: usize = 100;
 
 /// The column that shows how many members cost little and how many cost much.
-const SHAPE: &str = "little..much";
+const SHAPE: &str = "distribution";
 
 /// Columns of that shape.
 const SPARK_WIDTH: usize = 16;
@@ -135,7 +135,11 @@ pub(super) fn idleness(
                 }
                 text.write(style, out)
             }
-            None if answer.gpu.is_empty() => writeln!(out, "Neither GPUs nor times of threads."),
+            None if answer.gpu.is_empty() => writeln!(
+                out,
+                "No GPU streams and no times of threads \
+                                                            in this experiment."
+            ),
             None => Ok(()),
         }
     })?;
@@ -143,7 +147,7 @@ pub(super) fn idleness(
     Ok(())
 }
 
-/// What threads did while the GPUs of their rank had nothing to do, then the ranks.
+/// What threads did while the GPUs of their rank were idle, then the ranks.
 pub(super) fn blame(context: &Context, database: &Database) -> anyhow::Result<()> {
     let opened = context.open(database)?;
     let Answer { value: blame, notes } = opened.gpu_blame(&context.control)?;
@@ -151,7 +155,7 @@ pub(super) fn blame(context: &Context, database: &Database) -> anyhow::Result<()
     let table = calls.clone().into_table();
     context.output.emit_with(&table, |style, out| {
         if blame.ranks.is_empty() {
-            return writeln!(out, "No streams of GPUs.");
+            return writeln!(out, "No GPU streams in this experiment.");
         }
         let is_narrow = style.width < NARROW;
         let room = style.width.saturating_sub(if is_narrow { NUMBERS } else { WIDE_NUMBERS });
@@ -170,18 +174,24 @@ pub(super) fn blame(context: &Context, database: &Database) -> anyhow::Result<()
         TextTable::new(&calls)
             .title(blame_title(&blame, style))
             .head("idle_percent", "share")
-            .head("idle_with_calls", "with calls")
+            .head("idle", "exclusive")
+            .head("idle_with_calls", "inclusive")
             .write(style, out)?;
         writeln!(out)?;
         let ranks = blame
             .ranks_table(|context| end_of_path(&opened.short_call_path(context), room / 2, style));
-        TextTable::new(&ranks).title("Ranks").head("idle_percent", "GPUs idle").write(style, out)
+        TextTable::new(&ranks)
+            .title("Ranks")
+            .head("idle_percent", "GPU idle")
+            .head("nobody", "no thread")
+            .head("most_of_it", "largest blame")
+            .write(style, out)
     })?;
     context.finish(&opened, &notes);
     Ok(())
 }
 
-/// Columns that the numbers beside a call path take on a line, and those on a wide one.
+/// Columns that the numbers next to a call path take on a line, and those on a wide one.
 const NUMBERS: usize = 32;
 const WIDE_NUMBERS: usize = 50;
 
@@ -191,7 +201,7 @@ fn blame_title(blame: &GpuBlame, style: &Style) -> String {
         many => format!("{} ranks", count(many.len() as u64)),
     };
     let idle = quantity(blame.idle_nanos() as f64 / 1e9, "s", style);
-    format!("What threads did while GPUs had nothing to do: {idle} on {ranks}")
+    format!("Blame for GPU idle time: {idle} on {ranks}")
 }
 
 /// The inner end of a call path, as much of it as fits `room`: `… > initMC > cudaMallocManaged`.
@@ -218,7 +228,7 @@ fn threads_title(cpu: &CpuIdleness, style: &Style) -> String {
     let total = &cpu.total;
     let unit = cpu.unit.to_string();
     format!(
-        "Threads by {}: working {:.1} % of {}, helper threads left out",
+        "Threads by {}: working {:.1} % of {}, without helper threads",
         cpu.metric,
         total.percent(total.working()),
         quantity(total.whole, &unit, style)
@@ -226,7 +236,7 @@ fn threads_title(cpu: &CpuIdleness, style: &Style) -> String {
 }
 
 /// What each thread did, in shares of its time: the program's threads, then helpers. What no
-/// thread did is left out.
+/// thread did is omitted.
 fn shares(cpu: &CpuIdleness) -> Table {
     let mut rows: Vec<_> = cpu.rows.iter().collect();
     rows.sort_by_key(|row| row.is_helper);

@@ -20,32 +20,32 @@ use crate::text::{KeyValues, Role, Show, Style, TextTable, printable};
 pub(crate) struct GroupArgs {
     #[command(flatten)]
     database: Database,
-    /// Which contexts, such as 'function(MPI_Allreduce)'; each one is a feature. Without it the
-    /// innermost functions that cost at least 1 % and are least evenly spread.
+    /// Contexts, such as 'function(MPI_Allreduce)'; each one is a feature. Default: the innermost
+    /// functions with at least 1 % of the total and the largest imbalance.
     #[arg(long, short, value_name = "CONTEXTS")]
     context: Option<String>,
-    /// Metric, such as cputime; may be given several times.
+    /// Metric, such as cputime; repeatable.
     #[arg(long, short, value_name = "METRIC")]
     metric: Vec<String>,
-    /// Which locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
+    /// Locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
     #[arg(long, short, value_name = "PROFILES")]
     profiles: Option<String>,
-    /// Costs without what contexts call.
+    /// Exclusive values instead of inclusive ones.
     #[arg(long)]
     exclusive: bool,
-    /// What is put into groups. A node has the mean of its ranks.
+    /// Members to cluster. A node has the mean of its ranks.
     #[arg(long, value_enum, default_value = "location")]
     by: By,
-    /// How groups are found.
+    /// Clustering method.
     #[arg(long, value_enum, default_value = "dbscan")]
     method: Method,
-    /// Number of groups of k-means; chosen from the data unless told.
+    /// Number of clusters of k-means; default: chosen from the data.
     #[arg(short, long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=64))]
     k: Option<u32>,
-    /// Largest distance of neighbours of DBSCAN, in standard deviations; chosen unless told.
+    /// eps of DBSCAN, in standard deviations; default: chosen from the data.
     #[arg(long, value_name = "EPS", value_parser = positive)]
     eps: Option<f64>,
-    /// Members within that distance that make a core; chosen unless told.
+    /// Minimum number of members within eps of a core point; default: chosen from the data.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     neighbours: Option<u32>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct GroupArgs {
 /// What is put into groups.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum By {
-    /// Single locations: threads, ranks, GPU streams.
+    /// Individual locations: threads, ranks, GPU streams.
     #[value(alias = "profile")]
     Location,
     /// Ranks: their threads added up.
@@ -62,12 +62,12 @@ pub(crate) enum By {
     Node,
 }
 
-/// How groups are found.
+/// Clustering method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
-    /// Where members lie close together; others are in no group.
+    /// Density-based; members in sparse regions are outliers.
     Dbscan,
-    /// Around k centres.
+    /// Centroid-based, with k clusters.
     Kmeans,
 }
 
@@ -76,8 +76,8 @@ pub(crate) enum Method {
 pub(crate) struct ClusterArgs {
     #[command(flatten)]
     groups: GroupArgs,
-    /// One table in full instead of the summary; other formats than text have `members` unless
-    /// told.
+    /// One table in full instead of the summary; the default of formats other than text is
+    /// `members`.
     #[arg(long, value_enum)]
     table: Option<ClusterTable>,
 }
@@ -85,17 +85,17 @@ pub(crate) struct ClusterArgs {
 /// Tables of `cluster`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ClusterTable {
-    /// Each member with its group and its features.
+    /// Each member with its cluster and its features.
     Members,
-    /// Each group and feature: mean, range, standard deviation.
+    /// Each cluster and feature: mean, range, standard deviation.
     Groups,
-    /// How well each feature separates the groups.
+    /// Effect sizes of each feature.
     Features,
-    /// Nodes that groups share, for k-means with k = 2 to 5.
+    /// Nodes shared between clusters, for k-means with k = 2 to 5.
     Stability,
-    /// How good each k is.
+    /// Quality of each k.
     Scores,
-    /// What DBSCAN finds with each eps.
+    /// Results of DBSCAN for each eps.
     Steps,
 }
 
@@ -106,10 +106,10 @@ pub(crate) struct TopologyArgs {
     groups: GroupArgs,
     #[command(flatten)]
     place: PlaceArgs,
-    /// Show groups on the map instead of how much nodes cost.
+    /// Show clusters on the map instead of values.
     #[arg(long = "groups")]
     show_groups: bool,
-    /// One table in full instead of the map; other formats than text have `nodes` unless told.
+    /// One table in full instead of the map; the default of formats other than text is `nodes`.
     #[arg(long, value_enum)]
     table: Option<TopologyTable>,
 }
@@ -117,11 +117,11 @@ pub(crate) struct TopologyArgs {
 /// Where nodes stand.
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArgs {
-    /// A host table: hostid,xname; /etc/hosts; the output of pbsnodes -F json; Slurm's
-    /// topology.conf. May be given several times: they complete each other.
+    /// Host table: hostid,xname; /etc/hosts; the output of pbsnodes -F json; Slurm's topology.conf.
+    /// Repeatable; tables are combined.
     #[arg(long, value_name = "FILE")]
     hosts: Vec<PathBuf>,
-    /// What names of nodes mean: aurora, frontier, polaris, xname, or a file that describes it.
+    /// Naming scheme of nodes: aurora, frontier, polaris, xname, or a file that describes it.
     #[arg(long, value_name = "SYSTEM")]
     system: Option<String>,
 }
@@ -154,11 +154,11 @@ impl PlaceArgs {
 /// Tables of `topology`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum TopologyTable {
-    /// Each node: host id, address, name, group, value, rack, chassis, slot.
+    /// Each node: host id, address, name, cluster, value, rack, chassis, slot.
     Nodes,
-    /// Each rack, chassis, switch with its nodes by group.
+    /// Each rack, chassis, switch with its nodes by cluster.
     Units,
-    /// Whether groups stand together, by level.
+    /// Concentration of clusters, by level.
     Concentration,
 }
 
@@ -194,7 +194,7 @@ pub(super) fn cluster(context: &Context, arguments: &ClusterArgs) -> anyhow::Res
     let opened = context.open(&arguments.groups.database)?;
     let request = arguments.groups.request();
     let Answer { value: answer, mut notes } = opened.clusters(&request, &context.control)?;
-    notes.extend(answer.reason.iter().filter(|r| !r.ends_with("measures time")).cloned());
+    notes.extend(answer.reason.clone());
     let table = match arguments.table.unwrap_or(ClusterTable::Members) {
         ClusterTable::Members => &answer.members,
         ClusterTable::Groups => &answer.groups,
@@ -221,9 +221,10 @@ fn summary(answer: &ClusterAnswer, style: &Style, out: &mut dyn Write) -> io::Re
     }
     writeln!(out)?;
     TextTable::new(&answer.groups)
-        .title("Groups by feature, the largest group first")
+        .title("Clusters by feature, largest cluster first")
         .columns(&columns)
         .show("group", Show::Id)
+        .head("group", "cluster")
         .show("unit", Show::Text)
         .write(style, out)?;
     writeln!(out)?;
@@ -233,8 +234,8 @@ fn summary(answer: &ClusterAnswer, style: &Style, out: &mut dyn Write) -> io::Re
     }
     TextTable::new(&answer.features)
         .title(match clusters.sizes.len() {
-            0 | 1 => "What was looked at",
-            _ => "What separates the groups",
+            0 | 1 => "Features examined",
+            _ => "Features that separate the clusters",
         })
         .columns(&columns)
         .head("eta_squared", "eta²")
@@ -246,10 +247,14 @@ fn summary(answer: &ClusterAnswer, style: &Style, out: &mut dyn Write) -> io::Re
         writeln!(out)?;
         KeyValues::new()
             .section("Columns")
-            .pair("eta²", "part of the variance that lies between the groups")
-            .pair("Cohen's d", "difference of the two groups farthest apart, in their spreads")
-            .pair("AUC", "how likely one of the one group has more than one of the other")
-            .pair("balance", "mean over all members / the largest; 1 is even")
+            .pair("eta²", "fraction of the variance between the clusters")
+            .pair(
+                "Cohen's d",
+                "effect size of the two clusters farthest apart: difference / \
+                                standard deviation",
+            )
+            .pair("AUC", "probability that a member of one has more than a member of the other")
+            .pair("balance", "mean / maximum over all members; 1 is balanced")
             .write(style, out)?;
     }
     let num_nodes = answer.measured.members.iter().filter_map(|member| member.node);
@@ -257,34 +262,36 @@ fn summary(answer: &ClusterAnswer, style: &Style, out: &mut dyn Write) -> io::Re
     let stability = || clusters.stability.iter().chain(&clusters.stability_inside);
     if num_nodes > 1 && stability().all(|one| one.split_nodes == 0) && stability().count() > 0 {
         let text =
-            "k-means with k = 2 to 5, of all members and of group 1 alone, leaves every node \
-                    in one group"
+            "k-means with k = 2 to 5, of all members and of cluster 1 alone, leaves every node in \
+             one cluster"
                 .to_owned();
         writeln!(out)?;
         sentences(&[text], style, out)?;
     } else if num_nodes > 1 && answer.stability.num_rows() > 0 {
         writeln!(out)?;
         TextTable::new(&answer.stability)
-            .title("Nodes shared between groups by k-means, of all members and of group 1 alone")
+            .title(
+                "Nodes shared between clusters by k-means, of all members and of cluster 1 alone",
+            )
             .show("of", Show::Text)
             .head("shared_nodes", "shared nodes")
-            .head("split_nodes", "in several groups")
+            .head("split_nodes", "in several clusters")
             .write(style, out)?;
     }
     writeln!(out)?;
     TextTable::new(&answer.scores)
-        .title("How good k groups are")
+        .title("Quality of k clusters")
         .columns(&["k", "explained_percent", "silhouette", "gap", "gap_error"])
         .show("k", Show::Id)
-        .head("explained_percent", "between groups")
+        .head("explained_percent", "between clusters")
         .head("gap_error", "±")
         .write(style, out)?;
     writeln!(out)?;
     KeyValues::new()
         .section("Columns")
-        .pair("between groups", "part of the variance that lies between the k groups")
-        .pair("silhouette", "how clear the groups are: 1 is perfect, 0 is none")
-        .pair("gap, ±", "how much closer together members are than evenly spread ones")
+        .pair("between clusters", "fraction of the variance between the k clusters")
+        .pair("silhouette", "separation of the clusters: 1 is perfect, 0 is none")
+        .pair("gap, ±", "gap statistic against uniformly distributed members")
         .write(style, out)
 }
 
@@ -316,8 +323,7 @@ pub(super) fn topology(context: &Context, arguments: &TopologyArgs) -> anyhow::R
     let request = arguments.place.request(arguments.groups.request())?;
     let opened = context.open(&arguments.groups.database)?;
     let Answer { value: answer, mut notes } = opened.topology(&request, &context.control)?;
-    let reason = &answer.clusters.reason;
-    notes.extend(reason.iter().filter(|r| !r.ends_with("measures time")).cloned());
+    notes.extend(answer.clusters.reason.clone());
     let table = match arguments.table.unwrap_or(TopologyTable::Nodes) {
         TopologyTable::Nodes => &answer.nodes_table,
         TopologyTable::Units => &answer.units_table,
@@ -354,11 +360,13 @@ fn overview(
 
 fn nodes(answer: &TopologyAnswer, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     TextTable::new(&answer.nodes_table)
-        .title(format!("Nodes and the mean of {} on them", printable(&answer.feature.0)))
+        .title(format!("Nodes with their mean of {}", printable(&answer.feature.0)))
         .columns(&["host_id", "address", "name", "group", "members", "value"])
+        .head("group", "cluster")
         .show("host_id", Show::Text)
         .show("address", Show::Text)
         .show("group", Show::Id)
+        .head("group", "cluster")
         .write(style, out)
 }
 
@@ -457,7 +465,7 @@ fn map(
     }
     let unplaced = answer.map.unplaced.len();
     if unplaced > 0 {
-        writeln!(out, "\n{unplaced} nodes are in no rack that is known")?;
+        writeln!(out, "\n{unplaced} nodes without a known rack")?;
     }
     Ok(())
 }
@@ -476,10 +484,10 @@ fn legend(glyphs: &Glyphs<'_>, style: &Style, out: &mut dyn Write) -> io::Result
             parts.push(format!("{} {number} nodes, {mean:.3} {unit}", group + 1));
         }
         if answer.nodes.iter().any(|node| node.group.is_none()) {
-            parts.push("! in no group".to_owned());
+            parts.push("! outlier".to_owned());
         }
         parts.push(format!("{} no node of this run", glyphs.empty()));
-        writeln!(out, "Groups by rack; means are of {name}")?;
+        writeln!(out, "Clusters by rack; means are of {name}")?;
     } else {
         let (low, high) = glyphs.range;
         let shades = if glyphs.is_unicode { SHADES } else { PLAIN_SHADES };

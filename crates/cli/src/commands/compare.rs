@@ -41,11 +41,11 @@ pub(super) fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<(
         .map(|text| Gate::parse(text).map_err(ServiceError::from))
         .collect::<Result<Vec<_>, _>>()?;
     if args.paths.len() + args.vs.len() < 2 {
-        anyhow::bail!("name two versions or more; the first is what the others are compared with");
+        anyhow::bail!("name two versions or more; the others are compared with the first");
     }
     if args.vs.is_empty() && args.paths.iter().any(|path| scaling::is_ensemble(path)) {
         if !gates.is_empty() || args.folded.is_some() {
-            anyhow::bail!("--fail-if and --folded are about databases, profiles and traces");
+            anyhow::bail!("--fail-if and --folded work for databases, profiles and traces only");
         }
         return scaling::compare(args, &context.output, &context.stderr, &context.control);
     }
@@ -192,7 +192,7 @@ fn text(
         if at > 0 {
             writeln!(out)?;
         }
-        let title = format!("{} beside {}", printable(&new.name), printable(&old.name));
+        let title = format!("{} versus {}", printable(&new.name), printable(&old.name));
         let describe = |version: &parallax_service::analysis::comparison::VersionFacts| {
             let runs = match version.executions {
                 1 => String::new(),
@@ -215,8 +215,8 @@ fn text(
         writeln!(out)?;
         let shown = shown(outcome, pair, order, style);
         let title = match comparison.matching {
-            Matching::CallPath => "Contexts without what they call",
-            Matching::Function => "Functions without what they call",
+            Matching::CallPath => "Contexts by exclusive value",
+            Matching::Function => "Functions by exclusive value",
         };
         TextTable::new(&shown)
             .title(title)
@@ -227,9 +227,9 @@ fn text(
     let legend = match comparison.pairs.first().and_then(|pair| pair.basis) {
         None => "",
         Some(Basis::Repetitions) => {
-            "chance: p among executions, adjusted for many contexts (Benjamini and Hochberg)"
+            "p: p value over executions, adjusted for multiple tests (Benjamini-Hochberg)"
         }
-        Some(_) => "chance: p among locations, adjusted for many contexts (Benjamini and Hochberg)",
+        Some(_) => "p: p value over locations, adjusted for multiple tests (Benjamini-Hochberg)",
     };
     if !legend.is_empty() {
         writeln!(out, "{}", style.paint(Role::Secondary, legend))?;
@@ -239,13 +239,6 @@ fn text(
 
 /// Columns from which on a line has room for inclusive costs and intervals.
 const WIDE: usize = 140;
-
-const fn chance(basis: Basis) -> &'static str {
-    match basis {
-        Basis::Repetitions => "noise",
-        Basis::PairedLocations | Basis::Locations => "uneven",
-    }
-}
 
 fn shown(
     outcome: &ComparisonOutcome,
@@ -276,7 +269,7 @@ fn shown(
     let noise = |at: &usize| match own(at).and_then(|delta| delta.test) {
         None => String::new(),
         Some(test) if test.adjusted_p >= comparison.level => {
-            format!("p {:.2}, {}", test.adjusted_p, chance(test.basis))
+            format!("p {:.2}, not significant", test.adjusted_p)
         }
         Some(test) if test.adjusted_p < 0.001 => "p < 0.001".to_owned(),
         Some(test) => format!("p {:.3}", test.adjusted_p),
@@ -284,7 +277,7 @@ fn shown(
     let name = |at: &usize| {
         let Some(context) = comparison.contexts.get(*at) else { return String::new() };
         match context.path.as_slice() {
-            [] => "(outside of all functions)".to_owned(),
+            [] => "(outside all functions)".to_owned(),
             path => {
                 let from = path.len().saturating_sub(if style.width >= WIDE { 4 } else { 2 });
                 let mut names = path.get(from..).unwrap_or_default().join(" > ");
@@ -302,7 +295,7 @@ fn shown(
         Column::strings("change", "", rows.iter().map(change)),
     ];
     if rows.iter().any(|at| own(at).is_some_and(|delta| delta.test.is_some())) {
-        columns.push(Column::strings("chance", "", rows.iter().map(noise)));
+        columns.push(Column::strings("significance", "", rows.iter().map(noise)));
         if style.width >= WIDE {
             let interval = rows.iter().map(|at| {
                 own(at).and_then(|delta| delta.test).map_or_else(String::new, |test| {
@@ -314,7 +307,7 @@ fn shown(
                     )
                 })
             });
-            columns.push(Column::strings("95 % of difference", "", interval));
+            columns.push(Column::strings("95 % interval", "", interval));
         }
     }
     if comparison.is_additive && style.width >= WIDE {

@@ -26,19 +26,19 @@ pub(crate) struct ConvertArgs {
     /// become one workflow profile.
     #[arg(value_name = "TRACE", required = true)]
     paths: Vec<PathBuf>,
-    /// A trace with the name of its component; without it the name of the file or its folder.
+    /// A trace with the name of its component; default: the name of the file or its folder.
     #[arg(long, value_name = "NAME=TRACE", help_heading = "Workflow")]
     component: Vec<String>,
     /// A component that is these ranks of the only trace, as CODAR's tools merge them.
     #[arg(long, value_name = "NAME=FIRST-LAST", help_heading = "Workflow")]
     ranks: Vec<String>,
-    /// Which components one takes data from.
+    /// Components that a component takes data from.
     #[arg(long, value_name = "NAME=OTHER,...", help_heading = "Workflow")]
     depends: Vec<String>,
-    /// How the clocks of the traces are brought together.
+    /// Clock synchronisation of the traces.
     #[arg(long, value_enum, default_value = "auto", help_heading = "Workflow")]
     align: Align,
-    /// Seconds that are added to the times of a component on top of that.
+    /// Additional offset of a component in seconds.
     #[arg(
         long,
         value_name = "NAME=SECONDS",
@@ -58,15 +58,15 @@ pub(crate) struct ConvertArgs {
 /// How clocks are brought together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Align {
-    /// By the time of day where all traces say it, else by their starts.
+    /// By wall-clock time if all traces have it, else by their starts.
     Auto,
-    /// By the time of day.
+    /// By wall-clock time.
     TimeOfDay,
-    /// All begin at the same moment.
+    /// All start at the same time.
     Starts,
-    /// By messages: those between components take equally long both ways.
+    /// By messages: equal mean transfer times in both directions between components.
     Messages,
-    /// Times are taken as they are.
+    /// Times are not changed.
     None,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn convert(context: &Context, arguments: &ConvertArgs) -> anyhow::Res
     inputs.extend(plain.iter().map(|path| NamedPath { name: None, path: path.clone() }));
     if inputs.is_empty() {
         anyhow::bail!(
-            "one path is given: name the trace and then the archive to make, such as {} \
+            "only one path given: name the trace, then the archive to write, such as {} \
              run.parallax",
             output.display()
         );
@@ -131,8 +131,8 @@ fn profile(
     if !arguments.offset.is_empty() || !arguments.ranks.is_empty() || arguments.align != Align::Auto
     {
         anyhow::bail!(
-            "{} will be the profile of a workflow, which has no clocks and no parts of traces: leave \
-             out --align, --offset and --ranks, or end its name in .parallax for an archive of traces",
+            "{} would be the profile of a workflow, which has no clocks and no trace ranges: omit \
+             --align, --offset and --ranks, or end its name in .parallax for an archive of traces",
             output.display()
         );
     }

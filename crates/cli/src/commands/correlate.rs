@@ -12,12 +12,12 @@ use crate::text::TextTable;
 const EXAMPLES: &str = "\
 Examples:
   parallax correlate db                                 the 20 strongest pairs
-  parallax correlate db --with rank                     what grows with the rank
-  parallax correlate db --with 'MPI_*' --top 5          what waits when others compute
+  parallax correlate db --with rank                     what grows with rank
+  parallax correlate db --with 'MPI_*' --top 5          correlations with MPI time
   parallax correlate db -m cycles -m l2-misses          several metrics
   parallax correlate db -m '=$cycles / $instructions'   a formula
 
-A correlation is no cause: it says where to look.";
+Correlation does not imply causation.";
 
 /// Pairs that are shown unless told otherwise.
 const PAIRS: u32 = 20;
@@ -28,23 +28,23 @@ const PAIRS: u32 = 20;
 pub(crate) struct CorrelateArgs {
     #[command(flatten)]
     database: Database,
-    /// One of each pair has this name: a metric (its whole cost), rank, thread, node, ..., or a
+    /// One of each pair has this name: a metric (its total), rank, thread, node, ..., or a
     /// function; globs, repeatable.
     #[arg(long, value_name = "NAME")]
     with: Vec<String>,
-    /// Metrics, or formulas after '='; repeatable. Without it the metric that says most about time.
+    /// Metrics, or formulas after '='; repeatable. Default: the metric that says most about time.
     #[arg(long, short, value_name = "METRIC")]
     metric: Vec<String>,
-    /// Which locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
+    /// Locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
     #[arg(long, short, value_name = "PROFILES")]
     profiles: Option<String>,
-    /// Costs of contexts by call path instead of functions.
+    /// Contexts by call path instead of functions.
     #[arg(long)]
     by_context: bool,
-    /// Leave out contexts whose own cost is below this share of the whole.
+    /// Exclude contexts whose exclusive value is below this share of the total.
     #[arg(long, value_name = "PERCENT", default_value_t = CorrelationsRequest::default().min_percent)]
     min_share: f64,
-    /// By what pairs are ranked.
+    /// Coefficient by which pairs are ranked.
     #[arg(long, value_parser = names::<CorrelationOrder>(), default_value_t)]
     sort: CorrelationOrder,
 }
@@ -68,10 +68,10 @@ pub(super) fn correlate(context: &Context, arguments: CorrelateArgs) -> anyhow::
     let table = answer.tables.pairs.into_table();
     context.output.emit_with(&table, |style, out| {
         if table.num_rows() == 0 {
-            return writeln!(out, "Nothing varies together over locations.");
+            return writeln!(out, "No correlations found.");
         }
         TextTable::new(&table)
-            .title("What rises and falls together over locations")
+            .title("Correlations over locations")
             .columns(&[
                 "pearson",
                 "pearson_p",

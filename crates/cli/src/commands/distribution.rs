@@ -73,16 +73,16 @@ fn facts(
                 count(found.num_values as u64)
             ),
         )
-        .pair("min..max", format!("{} .. {}", amount(found.min), amount(found.max)))
+        .pair("min to max", format!("{} to {}", amount(found.min), amount(found.max)))
         .pair("mean", amount(found.mean))
         .pair("median", amount(median))
-        .pair("95 % below", amount(p95))
+        .pair("95th percentile", amount(p95))
         .pair("max/mean", ratio(found.imbalance))
-        .pair("variation", ratio(found.variation))
-        .pair("little..much", sparkline(&bins, SPARK_WIDTH, style))
+        .pair("CV", ratio(found.variation))
+        .pair("histogram", sparkline(&bins, SPARK_WIDTH, style))
 }
 
-/// Members and values as a person compares them.
+/// Members and values, the largest value first.
 fn largest_first(reply: &DistributionReply, members: &MemberTable) -> Table {
     let values = members.value.0.iter().map(|value| (!value.is_nan()).then_some(*value));
     let mut rows: Vec<(&String, Option<f64>)> = members.label.iter().zip(values).collect();

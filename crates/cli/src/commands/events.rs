@@ -18,10 +18,10 @@ use crate::text::{Show, Style, TextTable, count, quantity, sparkline};
 pub(crate) struct WaitsArgs {
     #[command(flatten)]
     part: PartArgs,
-    /// Which waits; all unless told.
+    /// Kinds of wait states; default: all.
     #[arg(long, value_parser = names::<WaitsKind>())]
     kind: Option<WaitsKind>,
-    /// What the rows are.
+    /// Rows of the table.
     #[arg(long, value_parser = names::<WaitsBy>(), default_value_t)]
     by: WaitsBy,
 }
@@ -31,10 +31,10 @@ pub(crate) struct WaitsArgs {
 pub(crate) struct CriticalPathArgs {
     #[command(flatten)]
     part: PartArgs,
-    /// What the rows are.
+    /// Rows of the table.
     #[arg(long, value_parser = names::<CriticalPathBy>(), default_value_t)]
     by: CriticalPathBy,
-    /// One row for each stretch of the path on one location, in order of time.
+    /// One row for each segment of the path on one location, in order of time.
     #[arg(long, conflicts_with = "by")]
     segments: bool,
 }
@@ -44,16 +44,16 @@ pub(crate) struct CriticalPathArgs {
 pub(crate) struct OverTimeArgs {
     #[command(flatten)]
     part: PartArgs,
-    /// What changes over time.
+    /// Quantity to show over time.
     #[arg(long, value_parser = names::<OverTimeWhat>(), default_value_t)]
     what: OverTimeWhat,
-    /// Most bins. Bins are 2^k ns long, so there may be half as many.
+    /// Maximum number of bins. Bins are 2^k ns long, so there may be half as many.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     bins: u32,
-    /// What the rows of a time profile are.
+    /// Rows of the rows of a time profile.
     #[arg(long, value_parser = names::<OverTimeBy>(), default_value_t)]
     by: OverTimeBy,
-    /// One row for all bins together in every format, as the text has it.
+    /// Totals over all bins together in every format, as in text.
     #[arg(long)]
     totals: bool,
 }
@@ -68,7 +68,7 @@ pub(super) fn waits(context: &Context, arguments: WaitsArgs) -> anyhow::Result<(
         let mut shown = narrowed(&table, &WAITS_WIDE_ONLY, style);
         shown.retain(|name| *name != "context_id");
         let text = TextTable::new(&table)
-            .title("Waiting for others, longest first")
+            .title("Wait states, longest first")
             .columns(&shown)
             .show("kind", Show::Text)
             .show("share_percent", Show::Percent);
@@ -87,9 +87,9 @@ pub(super) fn critical_path(context: &Context, arguments: CriticalPathArgs) -> a
     let table = &tables.rows.into_answer_table("");
     context.output.emit_with(table, |style, out| {
         let title = format!(
-            "The critical path: {} in {} over {}",
+            "Critical path: {} in {} over {}",
             quantity(reply.length_s, "s", style),
-            counted(reply.segments, "stretch", "stretches"),
+            counted(reply.segments, "segment", "segments"),
             counted(reply.locations, "location", "locations"),
         );
         let mut shown = narrowed(table, &[], style);
@@ -99,9 +99,9 @@ pub(super) fn critical_path(context: &Context, arguments: CriticalPathArgs) -> a
             .columns(&shown)
             .show("location", Show::Text)
             .show("context_percent", Show::Percent)
-            .head("context_percent", "of it")
+            .head("context_percent", "share of segment")
             .show("releases", Show::Text);
-        let text = text.head("on_path_s", "on path").head("all_locations_s", "everywhere");
+        let text = text.head("on_path_s", "on path").head("all_locations_s", "all locations");
         let text = if segments { text } else { with_heads(text, table) };
         text.write(style, out)
     })?;
@@ -113,13 +113,13 @@ fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// Columns from which on a line has room for what is good to know besides.
+/// Width in columns from which a line has room for details.
 const WIDE: usize = 100;
-/// Columns of `waits` that narrow terminals leave out.
+/// Columns of `waits` that narrow terminals omit.
 const WAITS_WIDE_ONLY: [&str; 2] = ["longest_s", "in_calls_s"];
-/// Columns of what changes over time that narrow terminals leave out.
+/// Columns of what changes over time that narrow terminals omit.
 const OVER_TIME_WIDE_ONLY: [&str; 1] = ["messages"];
-/// Columns of the imbalance that narrow terminals leave out.
+/// Columns of the imbalance that narrow terminals omit.
 const IMBALANCE_WIDE_ONLY: [&str; 2] = ["saving_s", "balance_ratio"];
 
 /// The columns of `table` for which a line has room.
@@ -128,7 +128,7 @@ fn narrowed<'a>(table: &'a Table, wide_only: &[&str], style: &Style) -> Vec<&'a 
     names.filter(|name| style.width >= WIDE || !wide_only.contains(name)).collect()
 }
 
-/// Heads without the words that the unit beside them says already.
+/// Heads without the words that the unit next to them says already.
 fn with_heads<'a>(text: TextTable<'a>, table: &Table) -> TextTable<'a> {
     table.columns.iter().fold(text, |text, column| match column.name.strip_suffix("_percent") {
         Some(head) => text.head(&column.name, head.replace('_', " ")),
@@ -175,10 +175,10 @@ const SHAPE: &str = "over time";
 fn title(what: OverTimeWhat, reply: &OverTimeReply, style: &Style) -> String {
     let about = match what {
         OverTimeWhat::Profile => "Time by function or group, longest first",
-        OverTimeWhat::Imbalance => "How evenly locations compute",
-        OverTimeWhat::Idle => "Time in which locations wait or do nothing",
-        OverTimeWhat::Lateness => "Later than the first location, longest in all first",
-        OverTimeWhat::Overlap => "Computing while messages are under way",
+        OverTimeWhat::Imbalance => "Computation imbalance over locations",
+        OverTimeWhat::Idle => "Wait and idle time of locations",
+        OverTimeWhat::Lateness => "Lateness against the first location, largest total first",
+        OverTimeWhat::Overlap => "Overlap of computation and communication",
     };
     format!(
         "{about}: {} of {}",

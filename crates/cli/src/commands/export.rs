@@ -43,7 +43,7 @@ pub(super) fn export(context: &Context, arguments: &ExportArgs) -> anyhow::Resul
     })?;
     let written = std::fs::metadata(&path).map(|there| there.len()).unwrap_or_default();
     context.note(format!(
-        "{} is one page of {} with {} of data; any browser opens it, without a network",
+        "{} is one page of {} with {} of data; it opens in any browser, without a network",
         path.display(),
         size(written),
         size(selection.bytes()),
@@ -62,7 +62,7 @@ fn too_large(selection: &Selection, most: u64) -> String {
     let rest = selection.bytes() - traces;
     let mut ways = Vec::new();
     if traces > 0 && rest <= most {
-        ways.push(format!("leave traces out with --no-trace ({} remain)", size(rest)));
+        ways.push(format!("exclude traces with --no-trace ({} remain)", size(rest)));
     }
     ways.push("name fewer paths".to_owned());
     ways.push("allow more with --max-size".to_owned());

@@ -42,6 +42,10 @@ pub(super) fn info(context: &Context, database: &Database) -> anyhow::Result<()>
     Ok(())
 }
 
+fn counted(n: usize, one: &str) -> String {
+    format!("{} {one}{}", number(n), if n == 1 { "" } else { "s" })
+}
+
 fn number(n: usize) -> String {
     count(n as u64)
 }
@@ -78,10 +82,10 @@ fn facts(info: &Info, style: &Style) -> KeyValues {
         .pair(
             "code",
             format!(
-                "{} functions, {} source files, {} modules",
-                number(info.functions),
-                number(info.files),
-                number(info.modules)
+                "{}, {}, {}",
+                counted(info.functions, "function"),
+                counted(info.files, "source file"),
+                counted(info.modules, "module")
             ),
         )
         .pair("values", count(info.values));
@@ -143,8 +147,12 @@ fn facts(info: &Info, style: &Style) -> KeyValues {
     }
     let totals = info.metrics.iter().filter(|m| m.unit == Unit::Seconds.to_string());
     if let Some((metric, total)) = totals.filter_map(|m| Some((m, m.total?))).next() {
-        let text = format!("{} of {} in all", quantity(total, &metric.unit, style), metric.name);
-        facts = facts.pair("cost", text);
+        let text = format!(
+            "{} of {} over all locations",
+            quantity(total, &metric.unit, style),
+            metric.name
+        );
+        facts = facts.pair("total", text);
     }
     facts.pair(
         "issues",

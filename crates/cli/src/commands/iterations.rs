@@ -18,23 +18,23 @@ use crate::text::{KeyValues, Show, Style, TextTable, count, quantity};
 pub(crate) struct IterationsArgs {
     #[command(flatten)]
     database: Database,
-    /// Which locations, such as 'rank(0-9).thread(0)' or 'gpustream'. Ranges include their end.
+    /// Locations, such as 'rank(0-9).thread(0)' or 'gpustream'. Ranges include their end.
     #[arg(long, short, value_name = "PROFILES")]
     profiles: Option<String>,
     /// Time window, such as '1.5s..2s' after the start, '10%..20%' or two time stamps in ns.
     #[arg(long, short, value_name = "WINDOW")]
     window: Option<String>,
-    /// Iterations begin where these contexts are entered, such as 'function(time_step)'; found
-    /// without being told otherwise.
+    /// Marker: iterations start where these contexts are entered, such as 'function(time_step)';
+    /// default: detected automatically.
     #[arg(long, value_name = "CONTEXTS")]
     marker: Option<String>,
-    /// Only these contexts and what they call, such as 'function(solve)'.
+    /// Only these contexts and their callees, such as 'function(solve)'.
     #[arg(long, short, value_name = "CONTEXTS")]
     contexts: Option<String>,
     /// Only these iterations, such as 3 or 3-7, counted from 0.
     #[arg(long, short, value_name = "RANGE")]
     iterations: Option<String>,
-    /// What the rows are.
+    /// Rows of the table.
     #[arg(long, value_enum, default_value = "context")]
     by: By,
 }
@@ -42,13 +42,13 @@ pub(crate) struct IterationsArgs {
 /// Rows of `iterations`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
-    /// Functions with their call path: balance, and the time that balancing saves.
+    /// Functions with their call path: load balance and potential saving.
     Context,
-    /// Locations: how long they compute and wait in an iteration.
+    /// Locations: computation and wait time per iteration.
     Location,
-    /// Iterations in order of time: length and imbalance of each.
+    /// Iterations in order of time, with duration and load imbalance.
     Iteration,
-    /// Everything: the time of each function on each location in each iteration.
+    /// Time of each function, location and iteration.
     Cell,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn iterations(context: &Context, arguments: IterationsArgs) -> anyhow
     context.output.emit_with(&table, |style, out| write_text(&answer, &table, by, style, out))?;
     let mut notes = answer.notes.clone();
     if answer.found.is_none() {
-        notes.insert(0, "no regular iterations were found".into());
+        notes.insert(0, "No regular iterations found.".into());
     }
     context.finish(&opened, &notes);
     Ok(())
@@ -111,8 +111,8 @@ fn write_text(
                 .show("within_percent", Show::Percent)
                 .head("within_percent", "CV within")
                 .head("saving_s", "saving")
-                .head("total_saving_s", "in all")
-                .head("lasting_saving_s", "lasting")
+                .head("total_saving_s", "total saving")
+                .head("lasting_saving_s", "static")
                 .head("mean_s", "mean")
                 .head("max_s", "max")
                 .show("slowest", Show::Text)
@@ -130,7 +130,7 @@ fn write_text(
                 .show("location", Show::Text)
                 .head("length_s", "length")
                 .head("computing_s", "computing")
-                .head("communicating_s", "in MPI")
+                .head("communicating_s", "MPI")
                 .head("waiting_s", "waiting")
                 .show("variation_percent", Show::Percent)
                 .head("variation_percent", "CV")
@@ -147,7 +147,7 @@ fn write_text(
             }
             shown.push("slowest");
             TextTable::new(table)
-                .title("Iterations: computing on the locations")
+                .title("Iterations: computation over locations")
                 .columns(&shown)
                 .head("iteration", "no.")
                 .show("imbalance_percent", Show::PercentBar)
@@ -161,7 +161,7 @@ fn write_text(
                 .show("slowest", Show::Text)
         }
         By::Cell => TextTable::new(table)
-            .title("Time of each function on each location in each iteration")
+            .title("Time by function, location and iteration")
             .head("time_s", "time"),
     };
     text.write(style, out)?;
@@ -181,10 +181,10 @@ fn write_text(
 fn title(found: &IterationsFoundReply, style: &Style) -> String {
     let iterations = count(found.whole);
     match found.locations.len() {
-        1 => format!("Time in an iteration: mean over {iterations} iterations"),
+        1 => format!("Time per iteration: mean over {iterations} iterations"),
         n => format!(
-            "Time in an iteration: mean{} of {} locations, over {iterations} iterations",
-            if style.width >= WIDE { " and largest" } else { "" },
+            "Time per iteration: mean{} of {} locations, over {iterations} iterations",
+            if style.width >= WIDE { " and maximum" } else { "" },
             count(n as u64),
         ),
     }
@@ -200,16 +200,24 @@ fn columns(
     let is_wide = style.width >= WIDE;
     let mut out = Vec::new();
     if by == By::Context && is_compared {
-        out.push(("balance", "mean over locations / the largest of them; 1 is even"));
+        out.push(("balance", "mean / maximum over locations; 1 is balanced"));
         if is_wide {
             out.push(("CV across", "coefficient of variation over locations"));
-            out.push(("CV within", "the same over the iterations of one location, on average"));
-            out.push(("saving", "what an iteration would be shorter if the context were balanced"));
+            out.push((
+                "CV within",
+                "coefficient of variation over the iterations of one location, \
+                                    mean over locations",
+            ));
+            out.push((
+                "saving",
+                "potential saving per iteration if the context were balanced: \
+                                 maximum - mean",
+            ));
         }
-        out.push(("in all", "what balancing the context saves over all iterations, at best"));
+        out.push(("total saving", "potential saving over all iterations"));
         if is_wide || found.interval_s.is_some() {
-            let what = "what is left of it when differences between iterations even out";
-            out.push(("lasting", what));
+            let what = "potential saving from static imbalance (the same in all iterations)";
+            out.push(("static", what));
         }
     }
     if by == By::Context && !is_compared {
@@ -217,22 +225,22 @@ fn columns(
     }
     if by == By::Location {
         out.push(("CV", "coefficient of variation of computing over iterations"));
-        out.push(("slowest in", "iterations in which nobody computes longer"));
+        out.push(("slowest in", "iterations in which the location computes longest"));
     }
     if by == By::Iteration {
         if is_wide {
-            out.push(("mean", "computing, mean over locations"));
+            out.push(("mean", "mean of computing over locations"));
         }
-        out.push(("max", "computing of the slowest location"));
+        out.push(("max", "maximum of computing over locations"));
         out.push(("imbalance", "(max - mean) / max"));
         if is_wide {
-            out.push(("saving", "if each context were balanced on its own"));
+            out.push(("saving", "potential saving if each context were balanced separately"));
         }
     }
     out
 }
 
-/// A count with what people call the locations of a kind.
+/// A count with the display name of the locations of a kind.
 fn counted(number: u64, kind: &str) -> String {
     let one = kind.strip_suffix('s').filter(|_| number == 1);
     format!("{} {}", count(number), one.unwrap_or(kind))
@@ -265,7 +273,7 @@ fn evidence(answer: &IterationsReply, found: &IterationsFoundReply, style: &Styl
     };
     let mut parts = Vec::new();
     for (number, what) in
-        [(found.warm_up, "of them warming up"), (found.partial, "of them cut off at the end")]
+        [(found.warm_up, "of them warm-up"), (found.partial, "of them incomplete at the end")]
     {
         if number > 0 {
             parts.push(format!("{} {what}", count(number)));
@@ -277,10 +285,10 @@ fn evidence(answer: &IterationsReply, found: &IterationsFoundReply, style: &Styl
     };
     let mut facts = KeyValues::new()
         .section(format!("{about}{} iterations", count(found.count)))
-        .pair("begin with", begin_with(answer, found))
+        .pair("marker", begin_with(answer, found))
         .pair("period", format!("{}{parts}", seconds(found.period_s)))
         .pair(
-            "from, to",
+            "time range",
             format!(
                 "{} to {} after the start: {:.1} % of {}",
                 seconds(found.from_s),
@@ -294,17 +302,18 @@ fn evidence(answer: &IterationsReply, found: &IterationsFoundReply, style: &Styl
         facts = facts.pair("evidence", because(best, found));
     }
     facts = facts.pair(
-        "alike",
+        "similarity",
         format!(
-            "{:.0} % of the time of an iteration goes where it goes on average",
+            "{:.0} % of the time of an iteration is in the same contexts as on average",
             found.similarity_percent
         ),
     );
     if found.guessed_percent > 0.0 {
         facts = facts.pair(
-            "not seen",
+            "interpolated",
             format!(
-                "{:.1} % of the begins: no {} shows them; taken from other iterations or locations",
+                "{:.1} % of the iteration starts have no {}; interpolated from other iterations or \
+                 locations",
                 found.guessed_percent,
                 if found.interval_s.is_some() { "sample" } else { "call" }
             ),
@@ -314,7 +323,7 @@ fn evidence(answer: &IterationsReply, found: &IterationsFoundReply, style: &Styl
         facts = facts.pair(
             "samples",
             format!(
-                "every {}: the time of one context in one iteration may be wrong by as much",
+                "every {}: uncertainty of the time of one context in one iteration",
                 seconds(interval)
             ),
         );
@@ -322,7 +331,7 @@ fn evidence(answer: &IterationsReply, found: &IterationsFoundReply, style: &Styl
     let others = group(answer, found).map(|group| group.others.as_slice()).unwrap_or_default();
     for other in others.iter().take(3) {
         facts = facts.pair(
-            "also repeats",
+            "other period",
             format!(
                 "{}: {} times, every {}",
                 other.marker,
@@ -363,8 +372,8 @@ fn locations(found: &IterationsFoundReply) -> String {
     };
     let order = match (found.locations.len(), found.is_aligned) {
         (0 | 1, _) => "",
-        (_, true) => "; iterations begin together",
-        (_, false) => "; iterations begin at different times",
+        (_, true) => "; iterations start together",
+        (_, false) => "; iterations start at different times",
     };
     format!("{}: {names}{order}", counted(found.locations.len() as u64, &found.group))
 }
@@ -372,26 +381,25 @@ fn locations(found: &IterationsFoundReply) -> String {
 fn because(best: &RepetitionReply, found: &IterationsFoundReply) -> String {
     let seen = match (best.is_pooled, found.locations.len()) {
         (true, _) => format!(
-            "all locations together show them, one alone {:.0} % of them",
+            "detected on all locations combined; one location alone shows {:.0} % of them",
             best.agreement_percent
         ),
-        (false, 1) => "the one location shows them".into(),
+        (false, 1) => "detected on the only location".into(),
         (false, _) => {
-            format!("{:.0} % of the locations show as many", best.agreement_percent)
+            format!("{:.0} % of the locations show the same number", best.agreement_percent)
         }
     };
     let what = match best.is_order {
-        true => "iterations consist of the same contexts in the same order, however long they last",
-        false => "distances between begins are within a factor of 1.5 of the median",
+        true => "iterations consist of the same contexts in the same order, regardless of duration",
+        false => "intervals between iteration starts are within a factor of 1.5 of the median",
     };
     let chance = match best.chance {
         chance if chance < 1e-12 => "less than 1e-12".into(),
         chance => format!("{chance:.0e}"),
     };
     format!(
-        "{:.0} % of the {what}; these cover {:.0} % of the time in which the locations are \
-         active; {seen}; {} with {:.0} % of that time come as often; probability of as much by \
-         chance: {chance}",
+        "{:.0} % of the {what}; these cover {:.0} % of the active time of the locations; {seen}; \
+         {} with {:.0} % of that time repeat as often; probability by chance: {chance}",
         best.regular_percent,
         best.coverage_percent,
         counted(best.contexts, "contexts"),
@@ -403,9 +411,7 @@ fn because(best: &RepetitionReply, found: &IterationsFoundReply) -> String {
 fn savings(found: &IterationsFoundReply, style: &Style) -> KeyValues {
     let facts = KeyValues::new();
     if found.locations.len() < 2 {
-        return facts
-            .section("Savings")
-            .pair("none", "one location has nobody to be compared with");
+        return facts.section("Savings").pair("none", "only one location, so no comparison");
     }
     let whole = found.window_s;
     let saved = |value: f64| {
@@ -419,25 +425,28 @@ fn savings(found: &IterationsFoundReply, style: &Style) -> KeyValues {
     let iterations = count(found.whole);
     let mut facts = facts
         .section(format!(
-            "Predicted savings over {iterations} iterations, if computing were balanced"
+            "Potential saving over {iterations} iterations, if computation were balanced"
         ))
-        .pair("each context", format!("{}: each one on its own", saved(found.saving_s)))
         .pair(
-            "each location",
-            format!("{}: only the sum of its computing", saved(found.joint_saving_s)),
+            "each context",
+            format!("{}: each context balanced separately", saved(found.saving_s)),
         )
         .pair(
-            "lasting",
+            "each location",
+            format!("{}: total computation of each location balanced", saved(found.joint_saving_s)),
+        )
+        .pair(
+            "static",
             format!(
-                "{}: only differences that are the same in all iterations",
+                "{}: static imbalance only (the same in all iterations)",
                 saved(found.lasting_saving_s)
             ),
         );
     if found.unresolved > 0 {
         facts = facts.pair(
-            "not judged",
+            "unresolved",
             format!(
-                "{} with less than two samples in an iteration: not in the first line",
+                "{} with less than two samples per iteration: not in the first line",
                 counted(found.unresolved, "contexts")
             ),
         );
@@ -454,12 +463,12 @@ fn nothing(answer: &IterationsReply, style: &Style, out: &mut dyn Write) -> io::
         }
     }
     if answer.groups.is_empty() {
-        facts = facts.pair("trace", "no location has samples or calls here");
+        facts = facts.pair("trace", "no location has samples or calls in this window");
     }
     facts = facts.pair(
         "next",
-        "name what begins an iteration with --marker 'function(NAME)', or look at a part of the \
-         trace with --window",
+        "name the first context of an iteration with --marker 'function(NAME)', or select a part \
+         of the trace with --window",
     );
     facts.write(style, out)
 }

@@ -44,7 +44,7 @@ use crate::open;
 use crate::output::{Format, Output};
 use crate::text::{Level, Notice, Rows, Style};
 
-/// What every command needs besides its own arguments.
+/// What every command needs apart from its own arguments.
 struct Context {
     output: Output,
     stderr: Style,
@@ -102,7 +102,7 @@ impl Context {
             Notice::new(Level::Warning, message).print(&self.stderr);
         }
         if let Some(more) = late.len().checked_sub(MOST_SHOWN).filter(|&more| more > 0) {
-            let message = format!("{more} more issues with the values that were read");
+            let message = format!("{more} more issues in the values that were read");
             Notice::new(Level::Warning, message).print(&self.stderr);
         }
         let serious = listed.len();
@@ -110,7 +110,7 @@ impl Context {
             let plural = if serious == 1 { "issue" } else { "issues" };
             Notice::new(
                 Level::Warning,
-                format!("{serious} {plural} with this data; `parallax info` lists them"),
+                format!("{serious} {plural} in this data; `parallax info` lists them"),
             )
             .print(&self.stderr);
         }

@@ -42,7 +42,8 @@ pub(super) fn trace(
     let begin = opened.session().traces()?.span().start_nanos;
     context.output.emit_with(&table, |style, out| {
         let readable = since(&table, begin)?;
-        let title = "Samples: when after the first of all, and how long until the next".to_owned();
+        let title =
+            "Trace samples: time since the first sample, and duration until the next".to_owned();
         TextTable::new(&readable).title(title).show("location", Show::Text).write(style, out)
     })?;
     context.finish(&opened, &reply.notes);

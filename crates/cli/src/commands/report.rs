@@ -1,4 +1,4 @@
-//! `report`: what is wrong first, then the numbers.
+//! `report`: the top findings, then the numbers.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -23,10 +23,10 @@ use crate::{open, scaling};
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     database: Database,
-    /// What counts as cost; without it the metric that says most about time.
+    /// The metric to report; default: the one that says most about time.
     #[arg(long, short, value_name = "METRIC")]
     metric: Option<String>,
-    /// An earlier execution: what became slower since then is a finding, too.
+    /// An earlier execution to compare with; a slowdown is reported as a finding.
     #[arg(long, value_name = "PATH")]
     against: Option<PathBuf>,
     #[command(flatten)]
@@ -115,7 +115,7 @@ fn of_several_runs(
 fn text(
     report: &Report,
     reply: &ReportReply,
-    beside: Option<(&str, &[String])>,
+    against: Option<(&str, &[String])>,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -125,15 +125,19 @@ fn text(
     if report.metric.is_none() {
         return facts.pair("metric", &report.reason).write(style, out);
     }
-    facts = facts.pair("metric", format!("{} ({})", report.metric_name, report.reason));
-    let mut cost = amount(report.program_total);
+    let metric = match &*report.reason {
+        "" => report.metric_name.clone(),
+        reason => format!("{} ({})", report.metric_name, reason.trim_end_matches('.')),
+    };
+    facts = facts.pair("metric", metric);
+    let mut total = amount(report.program_total);
     if report.helper_total > 0.0 {
-        cost += &format!(
-            ", and {} on helper threads that wait for events of MPI or the measurement",
+        total += &format!(
+            "; {} more on helper threads, which wait for events of MPI or the measurement",
             amount(report.helper_total)
         );
     }
-    facts = facts.pair("cost", cost);
+    facts = facts.pair("total", total);
     let ranks = match report.num_ranks {
         0 => String::new(),
         1 => "1 rank, ".into(),
@@ -145,7 +149,7 @@ fn text(
     facts = facts.pair(
         "measured",
         format!(
-            "{ranks}{} of {} locations have values{samples}",
+            "{ranks}{} of {} locations with values{samples}",
             count(report.num_sampled as u64),
             count(report.num_locations as u64)
         ),
@@ -154,12 +158,9 @@ fn text(
 
     writeln!(out)?;
     if report.findings.is_empty() {
-        KeyValues::new()
-            .section("What is wrong first")
-            .pair("-", "nothing stands out")
-            .write(style, out)?;
+        KeyValues::new().section("Top findings").pair("-", "No findings").write(style, out)?;
     } else {
-        let mut findings = KeyValues::new().section("What is wrong first");
+        let mut findings = KeyValues::new().section("Top findings");
         for (i, finding) in reply.findings.iter().enumerate() {
             let text = format!("{}\nnext: {}", finding.text, finding.next);
             findings = findings.pair(format!("{}.", i + 1), text);
@@ -167,26 +168,43 @@ fn text(
         findings.write(style, out)?;
     }
 
-    if let Some((other, sentences)) = beside {
+    if let Some((other, sentences)) = against {
         writeln!(out)?;
-        writeln!(out, "{}\n", style.paint(Role::Head, &format!("Beside {}", printable(other))))?;
+        writeln!(
+            out,
+            "{}\n",
+            style.paint(Role::Head, &format!("Compared with {}", printable(other)))
+        )?;
         for sentence in sentences {
             scaling::bullet(&printable(sentence), style, out)?;
         }
     }
 
-    section("Where the cost goes", &report.categories_table(), style, out, |table| {
-        table.columns(&["group", "class", "cost", "percent"]).head("percent", "share")
-    })?;
-    section("Functions by their own cost", &report.functions_table(), style, out, |table| {
+    let what = if report.unit.is_time() { "time" } else { "value" };
+    section(&by_class(report), &report.categories_table(), style, out, |table| {
         table
-            .columns(&["exclusive", "percent", "inclusive", "function", "module"])
-            .head("exclusive", "excl.")
+            .columns(&["group", "class", "cost", "percent"])
+            .head("cost", what)
             .head("percent", "share")
-            .head("inclusive", "incl.")
     })?;
+    section(
+        &format!("Functions by exclusive {what}"),
+        &report.functions_table(),
+        style,
+        out,
+        |table| {
+            table
+                .columns(&["exclusive", "percent", "inclusive", "function", "module"])
+                .head("exclusive", "excl.")
+                .head("percent", "share")
+                .head("inclusive", "incl.")
+        },
+    )?;
     section("Routines", &report.routines_table(), style, out, |table| {
-        table.columns(&["routine", "group", "class", "cost", "percent"]).head("percent", "share")
+        table
+            .columns(&["routine", "group", "class", "cost", "percent"])
+            .head("cost", what)
+            .head("percent", "share")
     })?;
     section("GPU", &gpu(report, style), style, out, |table| table)
 }
@@ -201,6 +219,11 @@ fn gpu(report: &Report, style: &Style) -> Table {
         Column::strings("value", "", rows.iter().map(value)),
         Column::optional_f64s("share", "%", "", rows.iter().map(|row| row.percent).collect()),
     ])
+}
+
+/// `Time by class`.
+pub(super) fn by_class(report: &Report) -> String {
+    format!("{} by class", if report.unit.is_time() { "Time" } else { &report.metric_name })
 }
 
 /// Rows of a section of the report, unless all are asked for.

@@ -22,11 +22,11 @@ code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{padding:.2rem .7rem;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}\
 td.number,th.number{text-align:right}.scroll{overflow-x:auto}";
 
-/// The whole page; `beside` is another execution and what changed since then.
+/// The whole page; `against` is another execution and what changed since then.
 pub(super) fn page(
     report: &Report,
     reply: &ReportReply,
-    beside: Option<(&str, &[String])>,
+    against: Option<(&str, &[String])>,
     style: &Style,
 ) -> String {
     let title = escaped_markup(&report.title);
@@ -36,24 +36,24 @@ pub(super) fn page(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
          <title>Report on {title}</title><style>{STYLE}</style></head>\n<body><main>\
-         <h1>Report on {title}</h1>\n<p class=\"soft\">{} ({}); {} in all; {} of {} locations have \
-         values</p>\n<h2>What is wrong first</h2>\n",
+         <h1>Report on {title}</h1>\n<p class=\"soft\">Metric {}; total {}; {} of {} locations with values. {}</p>\n<h2>Top findings</h2>\n",
         escaped_markup(&report.metric_name),
         escaped_markup(&report.reason),
         amount(report.program_total),
         report.num_sampled,
         report.num_locations,
+        escaped(&report.reason),
     );
     if reply.findings.is_empty() {
-        out.push_str("<p>Nothing stands out.</p>\n");
+        out.push_str("<p>No findings.</p>\n");
     }
     out.push_str("<ol>");
     for finding in &reply.findings {
         let width = finding.percent.clamp(0.0, 100.0);
         let _ = write!(
             out,
-            "<li><p>{}</p><div class=\"bar\" role=\"img\" aria-label=\"{width:.1} % at stake\">\
-             <i style=\"width:{width:.1}%\"></i></div><p class=\"soft\">{width:.1} % at stake; more: \
+            "<li><p>{}</p><div class=\"bar\" role=\"img\" aria-label=\"Impact {width:.1} %\">\
+             <i style=\"width:{width:.1}%\"></i></div><p class=\"soft\">Impact {width:.1} %; details: \
              <code>{}</code></p></li>",
             escaped_markup(&finding.text),
             escaped_markup(&finding.next)
@@ -68,24 +68,30 @@ pub(super) fn page(
         out.push_str("</ul>\n");
     }
     if let Some((other, sentences)) = beside {
-        let _ = write!(out, "<h2>Beside {}</h2>\n<ul>", escaped_markup(other));
+        let _ = write!(out, "<h2>Compared with {}</h2>\n<ul>", escaped_markup(other));
         for sentence in sentences {
             let _ = write!(out, "<li>{}</li>", escaped_markup(sentence));
         }
         out.push_str("</ul>\n");
     }
-    out.push_str(
-        "<h2>Where the cost goes</h2>\n<div class=\"scroll\"><table><tr><th>Class</th>\
-         <th class=\"number\">Cost</th><th class=\"number\">Share</th></tr>",
+    let what = if report.unit.is_time() { "time" } else { "value" };
+    let _ = write!(
+        out,
+        "<h2>{}</h2>\n<div class=\"scroll\"><table><tr><th>Class</th>\
+         <th class=\"number\">{}</th><th class=\"number\">Share</th></tr>",
+        escaped(&super::report::by_class(report)),
+        if report.unit.is_time() { "Time" } else { "Value" },
     );
     for category in &report.categories {
         let share = category.percent.map_or_else(String::new, |percent| format!("{percent:.1} %"));
         let name = format!("{}: {}", category.class.major(), category.class.minor());
         row(&mut out, &name, &amount(category.cost), &share);
     }
-    out.push_str(
-        "</table></div>\n<h2>Functions by their own cost</h2>\n<div class=\"scroll\"><table>\
-         <tr><th>Function</th><th class=\"number\">Own cost</th><th class=\"number\">Share</th></tr>",
+    let _ = write!(
+        out,
+        "</table></div>\n<h2>Functions by exclusive {what}</h2>\n<div class=\"scroll\"><table>\
+         <tr><th>Function</th><th class=\"number\">Exclusive {what}</th>\
+         <th class=\"number\">Share</th></tr>",
     );
     for function in report.top_functions.iter().take(MAX_FUNCTIONS) {
         let share = if report.program_total > 0.0 {

@@ -58,16 +58,18 @@ fn announcement<'a>(
             say(&line.to_string())?;
         } else {
             say(&format!("Parallax is at {url}"))?;
-            context.note("the address has a token: whoever has it can read these files through this server; Ctrl+C ends it");
+            context.note(
+                "anyone with this address, which contains a token, can read these files \
+                          through this server; Ctrl+C ends it",
+            );
         }
         if !is_local {
-            let warning = "other machines can reach this server, and what it sends is not encrypted; \
-                       without --bind only this one can";
+            let warning = "other machines can reach this server, and its traffic is not encrypted; \
+                           without --bind only this machine can";
             Notice::new(Level::Warning, warning).print(&context.stderr);
         }
         if !Pages::is_embedded() {
-            let warning =
-                "this build has no page to show; `cargo xtask web` makes one, then build again";
+            let warning = "this build has no web page; run `cargo xtask web`, then build again";
             Notice::new(Level::Warning, warning).print(&context.stderr);
         }
         if !arguments.no_browser && !is_json && !browser::open(&url) {

@@ -31,7 +31,7 @@ pub(super) fn source(
     let Answer { reply: answer, tables, .. } = opened.answer(&request, &context.control)?;
     let mut notes = answer.notes.clone();
     if answer.text.is_none() {
-        notes.push(format!("the database does not hold the text ({})", answer.text_path));
+        notes.push(format!("source text not in the database ({})", answer.text_path));
     }
     let table = with_code(answer.text.as_deref(), tables.lines);
     context.output.emit_with(&table, |style, out| {

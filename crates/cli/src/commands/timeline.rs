@@ -61,7 +61,7 @@ pub(super) fn find(
         let shown = rows.num_rows() as u64;
         if shown < reply.total {
             notes.push(format!(
-                "these are {} of {} calls; --limit gives more",
+                "{} of {} calls are shown; --limit shows more.",
                 count(shown),
                 count(reply.total)
             ));
@@ -76,7 +76,7 @@ pub(super) fn find(
     Ok(())
 }
 
-/// A histogram for people: durations with units of their own, and shares.
+/// A histogram for users: durations with units of their own, and shares.
 fn histogram(bins: &CallDurationTable, style: &Style) -> Table {
     let all: u64 = bins.calls.iter().sum();
     let takes = bins.from_ns.iter().map(|&from| match from {
@@ -89,7 +89,7 @@ fn histogram(bins: &CallDurationTable, style: &Style) -> Table {
     let calls: Vec<f64> = bins.calls.iter().map(|&calls| calls as f64).collect();
     let shares = calls.iter().map(|calls| calls / all as f64 * 100.0).collect();
     Table::new(vec![
-        Column::strings("a call takes", "", takes),
+        Column::strings("duration", "", takes),
         Column::f64s("calls", "", "", calls),
         Column::f64s("calls_percent", "%", "", shares),
         Column::f64s("total_s", "s", "", bins.total_ns.iter().map(|n| n / 1e9).collect()),

@@ -19,14 +19,14 @@ pub(crate) struct UserEventsArgs {
     /// Only the event of this name, or those that match this glob, such as 'Message size*'.
     #[arg(long, short, value_name = "NAME")]
     event: Option<String>,
-    /// What the rows are.
+    /// Rows of the table.
     #[arg(long, value_enum, default_value = "event")]
     by: By,
-    /// Only what happened in this context, at each location: its id in the database, or an
-    /// expression such as 'function(MPI_Send)'; of several contexts the most expensive one counts.
+    /// Only events in this context, by location: its id in the database, or an expression such as
+    /// 'function(MPI_Send)'; of several contexts the one with the largest value is used.
     #[arg(long, short, value_name = "CONTEXT", conflicts_with = "by")]
     context: Option<String>,
-    /// Over which locations, such as 'rank(0-9)'; ranges include their end.
+    /// Locations, such as 'rank(0-9)'; ranges include their end.
     #[arg(long, short, value_name = "PROFILES")]
     profiles: Option<String>,
 }
@@ -36,7 +36,7 @@ pub(crate) struct UserEventsArgs {
 pub(crate) enum By {
     /// Events, over all locations.
     Event,
-    /// Events in each context that they happened in, over all locations.
+    /// Events by context, over all locations.
     Context,
     /// Events at each location.
     Location,
@@ -94,9 +94,9 @@ pub(super) fn user_events(context: &Context, arguments: UserEventsArgs) -> anyho
     Ok(())
 }
 
-/// Columns from which on a line has room for what is good to know besides.
+/// Width in columns from which a line has room for details.
 const WIDE: usize = 100;
-/// Columns of the answer that narrow terminals leave out.
+/// Columns of the answer that narrow terminals omit.
 const WIDE_ONLY: [&str; 2] = ["locations", "min"];
 
 /// The columns whose unit is that of the event.

@@ -19,10 +19,10 @@ pub(super) fn title(what: &str, header: &CostReply, style: &Style) -> String {
     format!("{what} by {}: {total} over {locations}", header.metric)
 }
 
-/// Columns from which on a line has room for what is good to know besides.
+/// Width in columns from which a line has room for details.
 const WIDE: usize = 120;
 
-/// Why this metric, where nobody named one and it is not plain time.
+/// Why this metric, where none was asked for and it is no time.
 pub(super) fn explain(header: &CostReply) -> Vec<String> {
     let reason = header.reason.iter().filter(|reason| !reason.ends_with("measures time"));
     let mut notes: Vec<String> = reason.cloned().collect();
@@ -53,7 +53,7 @@ fn write_tree(
         .head("exclusive", "excl.")
         .head("inclusive_percent", "share")
         .head("exclusive_percent", "share")
-        .head("name", if is_callers { "function, called by" } else { "context" })
+        .head("name", if is_callers { "function, callers" } else { "context" })
         .detail("place")
         .cost(share)
         .hot_rows(hot.iter().copied())

@@ -11,34 +11,34 @@ use parallax_service::scaling::{
     RunChoice, ScalingRequest,
 };
 
-/// What is opened, and how it becomes one ensemble of runs.
+/// Input, and how it becomes one ensemble of runs.
 #[derive(Debug, Args)]
 pub(crate) struct EnsembleArgs {
-    /// Where a parameter comes from when the data does not say: NAME=ranks, threads, locations,
+    /// Source of a parameter that the data lacks: NAME=ranks, threads, locations,
     /// nodes, path:REGEX (the first group in the path), meta:FACT or value:TEXT.
     #[arg(long, value_name = "NAME=SOURCE", help_heading = "Runs")]
     pub(crate) param: Vec<String>,
     /// A CSV table of parameters: a column `path` and one for each parameter.
     #[arg(long, value_name = "FILE", help_heading = "Runs")]
     pub(crate) params: Option<PathBuf>,
-    /// What counts as time: a metric of the data. Without it, wall time where it was measured.
+    /// Metric to use as time; default: wall-clock time if measured.
     #[arg(long, short, value_name = "METRIC", help_heading = "Runs")]
     pub(crate) metric: Option<String>,
-    /// Databases: which locations count, such as 'rank(0-9)'; without it the first thread of
+    /// Databases: locations to include, such as 'rank(0-9)'; default: the first thread of
     /// each rank.
     #[arg(long, short, value_name = "PROFILES", help_heading = "Runs")]
     pub(crate) profiles: Option<String>,
-    /// Databases: how the locations of a run become one number; without it the largest, and
-    /// `compare` of databases takes the sum, or the mean of different numbers of locations.
+    /// Databases: aggregation over the locations of a run; default: the maximum;
+    /// `compare` of databases takes the sum, or the mean for different numbers of locations.
     #[arg(long, value_enum, help_heading = "Runs")]
     pub(crate) over: Option<Over>,
-    /// Databases: which contexts become regions.
+    /// Databases: contexts to use as regions.
     #[arg(long, value_enum, default_value = "loops", help_heading = "Runs")]
     pub(crate) detail: Detail,
     /// Databases: regions for what system and MPI libraries call inside, too.
     #[arg(long, help_heading = "Runs")]
     pub(crate) library_frames: bool,
-    /// PaScal files: how the entries of a region in one run become one time.
+    /// PaScal files: aggregation over the entries of a region in one run.
     #[arg(long, value_enum, default_value = "union", help_heading = "Runs")]
     pub(crate) region_time: RegionTimeArg,
 }
@@ -67,18 +67,18 @@ impl EnsembleArgs {
     }
 }
 
-/// How locations become one number.
+/// Aggregation over locations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Over {
-    /// The slowest location decides: wall time.
+    /// The maximum: the slowest location.
     Max,
     /// The mean over the locations.
     Mean,
-    /// The sum over the locations: resources.
+    /// The sum over the locations: total resources.
     Sum,
 }
 
-/// Which contexts become regions.
+/// Contexts to use as regions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Detail {
     /// Functions.
@@ -89,7 +89,7 @@ pub(crate) enum Detail {
     Lines,
 }
 
-/// How the entries of a region become one time.
+/// Aggregation over the entries of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RegionTimeArg {
     /// The time during which any thread was inside.
@@ -119,32 +119,32 @@ pub(crate) struct MapArgs {
     /// The parameter that counts cores, where it has an unusual name.
     #[arg(long, value_name = "NAME", help_heading = "Maps")]
     pub(crate) cores: Option<String>,
-    /// Show runs at this frequency, such as '2.3 GHz'; without it the highest.
+    /// Show runs at this frequency, such as '2.3 GHz'; default: the highest.
     #[arg(long, value_name = "VALUE", help_heading = "Maps")]
     pub(crate) frequency: Option<String>,
-    /// Hold another parameter at one value.
+    /// Fix another parameter at one value.
     #[arg(long, value_name = "NAME=VALUE", help_heading = "Maps")]
     pub(crate) fix: Vec<String>,
     /// Only these regions, by id (0 is the whole program), path, name or glob.
     #[arg(long, short, value_name = "REGION", help_heading = "Maps")]
     pub(crate) region: Vec<String>,
-    /// Leave out regions that never reach this share of the program's time.
+    /// Exclude regions that never reach this share of the program's time.
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0, help_heading = "Maps")]
     pub(crate) min_share: f64,
     /// Statistic over repetitions.
     #[arg(long, value_enum, default_value = "median", help_heading = "Maps")]
     pub(crate) statistic: Statistic,
-    /// What efficiency is relative to: serial (one core), smallest (for each input), common (the
+    /// Baseline of efficiency: serial (one core), smallest (for each input), common (the
     /// smallest that all inputs have), or a core count.
     #[arg(long, value_name = "BASELINE", default_value = "serial", value_parser = baseline, help_heading = "Maps")]
     pub(crate) baseline: BaselinePolicy,
-    /// Efficiency of each repetition, then the statistic, as the viewer of 2018 has it.
+    /// Efficiency of each repetition, then the statistic, as PaScal Viewer of 2018 does.
     #[arg(long, help_heading = "Maps")]
     pub(crate) per_repetition: bool,
-    /// Take efficiencies above 100 % as 100 % in the differences.
+    /// Clamp efficiencies to 100 % in the differences.
     #[arg(long, help_heading = "Maps")]
     pub(crate) clamp: bool,
-    /// Leave out runs that may have failed: those that were far too short.
+    /// Exclude runs that may have failed: those that were far too short.
     #[arg(long, help_heading = "Maps")]
     pub(crate) trusted: bool,
 }
@@ -204,13 +204,13 @@ fn baseline(text: &str) -> Result<BaselinePolicy, String> {
 /// Statistic over repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Statistic {
-    /// The middle value.
+    /// The median.
     Median,
     /// The arithmetic mean.
     Mean,
-    /// The smallest.
+    /// The minimum.
     Min,
-    /// The largest.
+    /// The maximum.
     Max,
 }
 
@@ -225,29 +225,29 @@ impl Statistic {
     }
 }
 
-/// What differences are against.
+/// Reference of the differences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
     /// The first input, one core, the start of the diagonal.
     Absolute,
-    /// The neighbour: the input before, fewer cores, one step up the diagonal.
+    /// The neighbour: the previous input, the next smaller core count, one step up the diagonal.
     Relative,
 }
 
-/// Which table other programs get.
+/// Table to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TableChoice {
     /// One row for each region and configuration.
     Maps,
-    /// One row for each region: place, share, imbalance, verdict.
+    /// One row for each region: source location, share, imbalance, verdict.
     Regions,
-    /// What regions lose where the program loses most.
+    /// Parallel overhead by region where that of the program is largest.
     Losses,
     /// Amdahl, universal scalability, Karp-Flatt and Gustafson for each region and input.
     Laws,
-    /// How far repetitions lie apart.
+    /// Dispersion of repetitions.
     Dispersion,
-    /// Energy, energy-delay product and whether they can be relied on.
+    /// Energy, energy-delay product and their validity.
     Energy,
     /// Efficiencies of the POP methodology, as reported or from time in MPI.
     Pop,
@@ -262,27 +262,28 @@ Examples:
   parallax scaling talp-*.json --baseline smallest --json       TALP, no run on one core
   parallax scaling run-p*/database --table pop                  load balance, communication
 
-Rows of a map are core counts, columns are inputs; of databases, the first thread of the slowest
-rank decides, and time inside system and MPI libraries counts for the call into them.";
+Rows of a map are core counts, columns are inputs. In databases, times are those of the first
+thread of the slowest rank; time inside system and MPI libraries is attributed to the call into
+them.";
 
-/// Why a program stops scaling, and where.
+/// Options of `scaling`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ScalingArgs {
-    /// Files of measurements (PaScal, SPERF, Extra-P, TALP, CSV), or databases of several runs, or
+    /// Measurement files (PaScal, SPERF, Extra-P, TALP, CSV), databases of several runs, or
     /// a folder of either.
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// What the difference maps are against.
+    /// Reference of the difference maps.
     #[arg(long, value_enum, default_value = "absolute", help_heading = "Maps")]
     pub(crate) mode: Mode,
-    /// Which table to write; text has the verdict and the maps for `maps`.
+    /// Table to write; as text, `maps` has the verdict and the maps.
     #[arg(long, value_enum, default_value = "maps", help_heading = "Output")]
     pub(crate) table: TableChoice,
     /// Also draw the maps into this SVG file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) svg: Option<PathBuf>,
-    /// Also write a report into this HTML file: one file, nothing from elsewhere.
+    /// Also write a self-contained HTML report.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) html: Option<PathBuf>,
     /// Draw four steps between neighbours in SVG and HTML, as the PaScal viewers do.
@@ -294,83 +295,83 @@ pub(crate) struct ScalingArgs {
     pub(crate) ensemble: EnsembleArgs,
 }
 
-/// How time grows with the parameters: models found by the method of Extra-P.
+/// Options of `model`.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
-    /// Files of measurements (Extra-P, PaScal, TALP, CSV), or databases of several runs, or a
+    /// Measurement files (Extra-P, PaScal, TALP, CSV), databases of several runs, or a
     /// folder of either.
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Parameters of the models, as a list; without it all whose values are numbers.
+    /// Parameters of the models, as a list; default: all numeric ones.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Model")]
     pub(crate) over_parameters: Vec<String>,
-    /// Take numbers out of labels: the first group of the expression in the parameter's values.
+    /// Extract numbers from labels: the first group of the expression in the parameter's values.
     #[arg(long, value_name = "NAME=REGEX", help_heading = "Model")]
     pub(crate) number: Vec<String>,
     /// Only these regions, by id, path or name.
     #[arg(long, short, value_name = "REGION", help_heading = "Model")]
     pub(crate) region: Vec<String>,
-    /// Statistic of the repetitions that is modelled.
+    /// Statistic over repetitions to model.
     #[arg(long, value_enum, default_value = "mean", help_heading = "Model")]
     pub(crate) statistic: Statistic,
-    /// The search: every shape, exponents refined step by step, or two segments.
+    /// Search method: full, refining, or segmented (two models).
     #[arg(long, value_enum, default_value = "basic", help_heading = "Model")]
     pub(crate) modeler: ModelerArg,
-    /// Try falling terms too.
+    /// Include terms with negative exponents.
     #[arg(long, help_heading = "Model")]
     pub(crate) negative: bool,
-    /// Model resources, the value times this parameter, instead of the value.
+    /// Model resources: the value times this parameter.
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub(crate) resources: Option<String>,
-    /// Predict at these values of the parameters; others stand at their largest.
+    /// Predict at these parameter values; others are at their maximum.
     #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', help_heading = "Model")]
     pub(crate) at: Vec<String>,
     #[command(flatten)]
     pub(crate) ensemble: EnsembleArgs,
 }
 
-/// The search for models.
+/// Search method for models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModelerArg {
-    /// Every shape of the search space.
+    /// The full search space.
     Basic,
-    /// Exponents refined step by step.
+    /// Exponents refined iteratively.
     Refining,
-    /// A change of behaviour, and a model on both sides of it.
+    /// A change point with one model on each side.
     Segmented,
 }
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
-  parallax compare old/database new/database             contexts by what they changed
-  parallax compare old-* --vs new-*                      repetitions of both: what is noise
-  parallax compare main.db branch.db --by function       functions, wherever they are called from
+  parallax compare old/database new/database             contexts by difference
+  parallax compare old-* --vs new-*                      repetitions of both, for significance
+  parallax compare main.db branch.db --by function       functions regardless of caller
   parallax compare main.db branch.db --fail-if 'function(solve) > +5%' --fail-if 'total > +2%'
   parallax compare main.db branch.db --folded diff.txt   for difffolded and flamegraph.pl
-  parallax compare old.json new.json                     maps of two files of measurements
+  parallax compare old.json new.json                     maps of two measurement files
 
 Conditions of --fail-if: total or a context expression; >, >=, < or <=; a change in %, ns, us, ms,
-s, min or the unit of the metric; then perhaps `and significant`, so that noise does not count.
+s, min or the unit of the metric; optionally `and significant`, to ignore noise.
 
 Exit codes: 0 compared; 1 the data cannot be read or answer; 2 the question is wrong; 3 compared,
 and a condition of --fail-if holds.";
 
-/// What changed between versions of a program, where, and whether that is more than noise.
+/// Options of `compare`.
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub(crate) struct CompareArgs {
-    /// The versions: databases, profiles or traces, of which the first is what the others are
-    /// compared with; or two files of measurements, or folders of several runs.
+    /// The versions: databases, profiles or traces, the first of which is the reference; or two
+    /// measurement files, or folders of several runs.
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// The new version, where each version was executed several times: what stands before are
+    /// Executions of the new version, if each version was executed several times; those before are
     /// repetitions of the old one.
     #[arg(long, value_name = "PATH", num_args = 1.., help_heading = "Versions")]
     pub(crate) vs: Vec<PathBuf>,
-    /// What rows are; without it contexts, or functions where versions come from different tools.
+    /// Rows; default: contexts, or functions if the versions come from different tools.
     #[arg(long, value_enum, help_heading = "Versions")]
     pub(crate) by: Option<CompareBy>,
-    /// Order of the rows, by what they cost without the rows below.
+    /// Order of the rows, by exclusive values.
     #[arg(long, value_enum, default_value = "difference", help_heading = "Versions")]
     pub(crate) sort: CompareSort,
     /// The same as --sort relative: changes in per cent.
@@ -379,19 +380,19 @@ pub(crate) struct CompareArgs {
     /// The same as --sort difference, which is the default.
     #[arg(long, conflicts_with = "sort", help_heading = "Versions")]
     pub(crate) absolute: bool,
-    /// Differences are significant when chance makes one like them in fewer cases than this.
+    /// Significance level of the tests.
     #[arg(long, value_name = "LEVEL", default_value_t = 0.05, help_heading = "Versions")]
     pub(crate) significance: f64,
-    /// Exit with 3 when this holds, such as 'function(solve) > +5%' or 'total > +0.3s'.
+    /// Exit with status 3 if this holds, such as 'function(solve) > +5%' or 'total > +0.3s'.
     #[arg(long, value_name = "CONDITION", help_heading = "Versions")]
     pub(crate) fail_if: Vec<String>,
-    /// Also write stacks with both costs into this file, as difffolded.pl does.
+    /// Also write stacks with both values into this file, in the format of difffolded.pl.
     #[arg(long, value_name = "FILE", help_heading = "Versions")]
     pub(crate) folded: Option<PathBuf>,
-    /// Files of measurements: smallest change of time, in per cent, that counts.
+    /// Measurement files: tolerance, the smallest change of time in per cent to report.
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0, help_heading = "Maps")]
     pub(crate) tolerance: f64,
-    /// What the difference maps are against.
+    /// Reference of the difference maps.
     #[arg(long, value_enum, default_value = "absolute", help_heading = "Maps")]
     pub(crate) mode: Mode,
     #[command(flatten)]
@@ -416,17 +417,17 @@ pub(crate) enum CompareSort {
     Difference,
     /// The largest change in per cent first.
     Relative,
-    /// The highest cost in the new version first.
+    /// The largest value in the new version first.
     New,
-    /// The highest cost in the old version first.
+    /// The largest value in the old version first.
     Old,
-    /// The least likely to be noise first.
+    /// The most significant first.
     Significance,
-    /// As in the tree.
+    /// In tree order.
     Tree,
 }
 
-/// Several PaScal files as one.
+/// Options of `merge`.
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
     /// PaScal Analyzer files; runs of the same configuration become repetitions.

@@ -97,7 +97,7 @@ fn write(answer: &ModelAnswer, style: &Style, out: &mut dyn Write) -> io::Result
     if style.width >= MEDIUM {
         columns.extend(["smape", "ar2"]);
     }
-    // The model is the answer: where it does not fit it is shortened, never left out.
+    // The model is the answer: where it does not fit it is shortened, never omitted.
     let model = if style.width < WIDE { Show::Name } else { Show::Text };
     let table = sorted.table();
     TextTable::new(&table)

@@ -110,7 +110,7 @@ impl HeatMap {
 }
 
 /// The maps of a region by mode: efficiency and the three differences, on one scale as in the
-/// PaScal viewers. Maps that nothing is known of are left out; without a baseline the times are
+/// PaScal viewers. Maps that nothing is known of are omitted; without a baseline the times are
 /// what there is.
 pub(crate) fn heat_maps(maps: &Maps, mode: Mode) -> Vec<HeatMap> {
     if maps.efficiency.is_undefined() {
@@ -177,8 +177,8 @@ pub(crate) fn lines(maps: &[HeatMap], style: &Style) -> Vec<String> {
             flush(&mut row, &mut out);
             used = 0;
             out.push(format!(
-                "{}: {inputs} inputs x {cores} core counts are too many cells for text; \
-                 --format csv lists those that were measured, --fix NAME=VALUE shows a part",
+                "{}: {inputs} inputs x {cores} core counts are too many cells for text; --format \
+                 csv lists the measured ones, --fix NAME=VALUE selects a part",
                 map.title
             ));
             continue;

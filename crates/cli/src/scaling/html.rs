@@ -45,8 +45,8 @@ pub(super) fn page(answer: &ScalingAnswer, mode: Mode, is_smooth: bool) -> Strin
     regions(answer, mode, is_smooth, &mut out);
     remarks(answer, &mut out);
     out.push_str(
-        "<p class=\"soft\">Point at a cell for its exact value. Columns are inputs, rows are core \
-         counts. Efficiency is the time of the baseline over cores times time; the other maps are \
+        "<p class=\"soft\">Hover over a cell for its exact value. Columns are inputs, rows are \
+         core counts. Efficiency is speedup per core, relative to the baseline; the other maps are \
          differences of efficiency on one scale, green where it is better.</p></body></html>\n",
     );
     out
@@ -82,9 +82,9 @@ fn losses(answer: &ScalingAnswer, out: &mut String) {
     let Some((input, core_idx)) = answer.worst.filter(|_| ranked.len() > 1) else { return };
     let _ = write!(
         out,
-        "<h2>What loses most, input i{} on {} cores</h2><div class=\"scroll\"><table><tr>\
-         <th>region</th><th>name</th><th class=\"number\">own loss (core {})</th>\
-         <th class=\"number\">share</th><th>cause</th></tr>",
+        "<h2>Parallel overhead by region, input i{} on {} cores</h2><div \
+         class=\"scroll\"><table><tr><th>region</th><th>name</th><th class=\"number\">exclusive \
+         overhead (core-{})</th><th class=\"number\">share</th><th>cause</th></tr>",
         input + 1,
         answer.cores.get(core_idx).copied().unwrap_or(0),
         answer.unit
@@ -159,7 +159,7 @@ fn regions(answer: &ScalingAnswer, mode: Mode, is_smooth: bool, out: &mut String
     if chosen.len() < shown.len() {
         let _ = write!(
             out,
-            "<p class=\"soft\">{} of {} regions are shown: those that take most time.</p>",
+            "<p class=\"soft\">{} of {} regions are shown: those with the largest time.</p>",
             chosen.len(),
             shown.len()
         );

@@ -81,8 +81,7 @@ fn sources_at(
     if let Ok(only) = data_at(path) {
         return Ok(vec![source(&only, control)?]);
     }
-    let found =
-        discover(&folder).with_context(|| format!("cannot look into {}", path.display()))?;
+    let found = discover(&folder).with_context(|| format!("cannot list {}", path.display()))?;
     if found.data.is_empty() {
         return Err(found.nothing(&path.display().to_string()).into());
     }

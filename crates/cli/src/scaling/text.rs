@@ -131,7 +131,7 @@ fn losses(
             format!("on {cores} cores")
         })
     });
-    let title = format!("What loses most, {}", place.as_deref().unwrap_or("nowhere"));
+    let title = format!("Parallel overhead by region, {}", place.as_deref().unwrap_or("nowhere"));
     let rows = match (most, style.rows) {
         (Some(most), Some(rows)) => Some(most.min(rows)),
         (_, rows) => rows,
@@ -139,6 +139,8 @@ fn losses(
     TextTable::new(&table)
         .title(title)
         .columns(&["region", "name", "own_loss", "share", "loss", "cause"])
+        .head("own_loss", "excl. overhead")
+        .head("loss", "incl. overhead")
         .show("region", Show::Text)
         .write(&Style { rows, ..*style }, out)
 }
@@ -162,7 +164,7 @@ pub(super) fn table(
 ) -> io::Result<()> {
     let (head, columns): (&str, &[&str]) = match choice {
         TableChoice::Laws => (
-            "Laws of scaling",
+            "Scaling laws",
             &[
                 "region",
                 "name",

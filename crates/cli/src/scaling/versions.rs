@@ -24,7 +24,7 @@ pub(crate) fn compare(
         sources::ensemble(std::slice::from_ref(path), &args.ensemble, control)
     };
     let [old, new] = args.paths.as_slice() else {
-        anyhow::bail!("measurements are compared in pairs: name the old and the new ones");
+        anyhow::bail!("measurements are compared in pairs: name the old and the new version");
     };
     let (old, new) = (open(old)?, open(new)?);
     let metric = args.ensemble.metric.clone().filter(|name| old.value.metric(name).is_some());
@@ -84,7 +84,7 @@ fn write(
         }
         writeln!(out)?;
     }
-    let legend = "+ faster, - slower, ? not judged: a version has a single run";
+    let legend = "+ faster, - slower, ? not tested: a version has a single run";
     writeln!(out, "{}", style.paint(Role::Secondary, legend))?;
     let evidence = format!("evidence: {}", answer.evidence);
     writeln!(out, "{}", style.paint(Role::Secondary, &evidence))

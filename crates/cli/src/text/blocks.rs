@@ -106,7 +106,7 @@ pub(crate) enum Level {
     Note,
 }
 
-/// A message beside the answer, for stderr: `warning: 3 profiles are damaged`.
+/// A message next to the answer, for stderr: `warning: 3 profiles are damaged`.
 #[derive(Debug, Clone)]
 pub(crate) struct Notice {
     level: Level,
@@ -143,7 +143,7 @@ impl Notice {
         text
     }
 
-    /// Prints the text to stderr. Nobody can be told when that fails.
+    /// Prints the text to stderr. A failure cannot be reported.
     pub(crate) fn print(&self, style: &Style) {
         let _ = io::stderr().write_all(self.render(style).as_bytes());
     }
@@ -211,13 +211,13 @@ Files
     fn notices_wrap_below_their_word_and_stay_in_colour() {
         let notice = Notice::new(
             Level::Warning,
-            "3 profiles are damaged and were left out:\nsee /a/very/long/path/that/nobody/should/break",
+            "3 profiles are damaged and were omitted:\nsee /a/very/long/path/that/nobody/should/break",
         );
         assert_eq!(
             notice.render(&UTF),
             "\
 warning: 3 profiles are damaged and were
-         left out:
+         omitted:
          see
          /a/very/long/path/that/nobody/should/break
 "

@@ -14,7 +14,7 @@ use super::style::Role;
 const BAR_WIDTH: usize = 8;
 /// A name is not made shorter than this while anything else can give way.
 const NAME_WIDTH: usize = 20;
-/// A name is not made shorter than this; columns are left out instead.
+/// A name is not made shorter than this; columns are omitted instead.
 const MIN_NAME_WIDTH: usize = 12;
 /// A head is not made shorter than this.
 const MIN_HEAD_WIDTH: usize = 6;
@@ -43,7 +43,7 @@ pub(crate) enum Show {
 }
 
 impl Show {
-    /// What suits a column that nobody said anything about: names for texts, bars for percents,
+    /// What suits a column without a setting: names for texts, bars for percents,
     /// one unit for quantities, exact times of traces, plain ids.
     fn suited(column: &Column, column_type: ColumnType) -> Self {
         let name = column.name.as_str();
@@ -64,7 +64,7 @@ impl Show {
     }
 }
 
-/// Whole numbers that name something, besides those that end in `_id`.
+/// Whole numbers that name something, apart from those that end in `_id`.
 const IDS: &[&str] = &["id", "rank", "thread", "node", "core", "line", "depth", "iteration"];
 
 /// A column as text: what is in each cell, and how wide.
@@ -241,7 +241,7 @@ pub(crate) fn shown_columns<'a>(
     shown.collect()
 }
 
-/// What decides the scale of a column that stands beside `others` of its unit. Columns that are
+/// What decides the scale of a column that stands next to `others` of its unit. Columns that are
 /// compared with each other are in one unit, unless one would then show hardly any digits.
 fn shared_extent(unit: &str, own: Extent, others: impl Iterator<Item = Extent>) -> Extent {
     // Counts and ratios have no unit in common.

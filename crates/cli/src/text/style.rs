@@ -135,7 +135,7 @@ impl Style {
         Cow::Owned(format!("\x1b[{code}m{text}\x1b[0m"))
     }
 
-    /// What stands for text that was left out.
+    /// What stands for text that was omitted.
     pub(crate) const fn ellipsis(&self) -> &'static str {
         if self.is_unicode { "…" } else { "..." }
     }

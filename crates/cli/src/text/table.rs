@@ -106,7 +106,7 @@ impl<'a> TextTable<'a> {
         write_rest(out, total - shown, "", style)?;
         if !left_out.is_empty() {
             let note = format!(
-                "Not shown for want of width: {}; a wider terminal or --format csv shows them",
+                "Columns omitted (narrow terminal): {}; --width or --format csv shows them",
                 left_out.join(", ")
             );
             writeln!(out, "{}", style.paint(Role::Secondary, &note))?;
@@ -263,7 +263,7 @@ share (%)           function
             "\
 context               one          two        three
 a_long…ction  123,456,789  123,456,789  123,456,789
-Not shown for want of width: four; a wider terminal or --format csv shows them
+Columns omitted (narrow terminal): four; --width or --format csv shows them
 "
         );
     }

@@ -12,7 +12,7 @@ use super::numbers::count;
 use super::style::Role;
 use super::table::{push_cells, rows_shown, write_rest};
 
-/// Labels keep this much of the line; numbers are left out instead.
+/// Labels keep this much of the line; numbers are omitted instead.
 const MIN_LABEL_WIDTH: usize = 24;
 /// A chain of fewer nodes than this is not worth a line that says so.
 const MIN_FOLDED: usize = 3;
@@ -162,7 +162,7 @@ impl<'a> TextTree<'a> {
         write_rest(out, num_rows(&all) - num_rows(&items), "", style)?;
         if !left_out.is_empty() {
             let note = format!(
-                "Not shown for want of width: {}; a wider terminal or --format csv shows them",
+                "Columns omitted (narrow terminal): {}; --width or --format csv shows them",
                 left_out.join(", ")
             );
             writeln!(out, "{}", style.paint(Role::Secondary, &note))?;
@@ -199,7 +199,7 @@ impl<'a> TextTree<'a> {
         line.push_str(&style.paint(Role::Head, &shorten(&head, label_width, style)));
         writeln!(out, "{}", line.trim_end())?;
 
-        // Whether each ancestor of the current item, roots left out, has a sibling below it.
+        // Whether each ancestor of the current item, roots omitted, has a sibling below it.
         let mut more: Vec<bool> = Vec::new();
         for (item, has_later) in items.iter().zip(later) {
             more.truncate(item.depth.saturating_sub(1));
@@ -275,7 +275,7 @@ impl<'a> TextTree<'a> {
             (false, false) => "... ",
         };
         let number = count(u64::try_from(item.folded).unwrap_or(u64::MAX));
-        let text = format!("{mark}{number} with one child each");
+        let text = format!("{mark}{number} levels with one child each");
         line.push_str(&style.paint(Role::Secondary, &shorten(&text, room, style)));
     }
 
@@ -552,7 +552,7 @@ time (s)  context
 time (s)  context
       10  ► root
       10  ├─ ► a
-          │  └─ ► ⋯ 3 with one child each
+          │  └─ ► ⋯ 3 levels with one child each
       10  │     └─ ► e
        6  │        ├─ f
        4  │        └─ g

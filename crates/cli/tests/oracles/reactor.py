@@ -127,7 +127,7 @@ def main():
     pin("info", "locations", counts[0])
     pin("info", "contexts", counts[1])
     pin("info", "traces", len(samples), sum(map(len, samples.values())), (high - low) / 1e9)
-    pin("info", "cost", total)
+    pin("info", "  total  ", total)
 
     react = d.sum(d.inclusive, d.frames("react"), thread=0)
     pin("tree", "react", react, 100 * react / first)
@@ -159,11 +159,11 @@ def main():
     pin("flat-formula", "s_sin.c", 100 * own / total)
 
     for golden in ["iterations-location", "iterations-iteration"]:
-        pin(golden, "from, to", (high - low) / 1e9)
+        pin(golden, "time range", (high - low) / 1e9)
 
     slow = d.sum(d.exclusive, d.frames("libc_feholdsetround_sse_ctx"))
-    pin("report", "libc_feholdsetround_sse_ctx itself", 100 * slow / first, slow)
-    pin("report", "cost", first, total - first)
+    pin("report", "Exclusive time of libc_feholdsetround_sse_ctx", 100 * slow / first, slow)
+    pin("report", "  total  ", first, total - first)
 
     d = Database(REACTOR + "n512-p4")
     samples, low, high = d.samples()
@@ -174,7 +174,7 @@ def main():
 
     d = Database(REACTOR + "hybrid-n1024-p2x2")
     pin("info-hybrid", "locations", len(d.profiles))
-    pin("info-hybrid", "cost", d.total())
+    pin("info-hybrid", "  total  ", d.total())
 
     # A sample lasts until the next one of its location, the last one no time at all.
     d = Database(REACTOR + "n256-p2")
@@ -207,7 +207,7 @@ def main():
     # 200 steps, and a checkpoint after each tenth: see the README of the fixtures.
     pin("iterations", "20 iterations", 200 // 10)
     pin("report-iterations", "20 iterations", 200 // 10)
-    pin("cluster-one", "one group", 8)
+    pin("cluster-one", "1 cluster", 8)
 
     d = Database(sys.argv[2] + "/fixtures/congested")
     cpu = {identity["RANK"]: rows for identity, rows in d.chosen()}
@@ -220,8 +220,8 @@ def main():
         if golden == "report-racks":
             pin(golden, "ranks on 24 nodes", len(near), len(far), statistics.fmean(near))
             continue
-        pin(golden, "2 groups", len(near), len(far))
-        pin(golden, "separated best", statistics.fmean(near), statistics.fmean(far))
+        pin(golden, "2 clusters", len(near), len(far))
+        pin(golden, "Best separated", statistics.fmean(near), statistics.fmean(far))
 
     # Nine digits are more than any text shows, and the same whatever the order of a sum.
     digits = lambda value: float(f"{value:.9g}") if isinstance(value, float) else value

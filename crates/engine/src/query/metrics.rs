@@ -390,8 +390,8 @@ fn parse_scopes(
             };
             let hint = match word.to_ascii_lowercase().as_str() {
                 "sec" | "s" | "b" | "cyc" | "us" | "ns" => {
-                    "units are left out of names: `cputime (i)`; or quote the full name: \
-                     \"CPUTIME (sec)\""
+                    "write names without units: `cputime (i)`; or quote the full name: \"CPUTIME \
+                     (sec)\""
                 }
                 _ => "the scopes are i (inclusive), e (exclusive), p (point), c (lexical)",
             };

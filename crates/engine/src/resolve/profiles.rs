@@ -70,7 +70,7 @@ fn note_missing_fields(catalog: &LocationCatalog, expression: &ProfileExpr, note
             let kinds: Vec<_> = catalog.kinds().map(IdentityKind::name).collect();
             let known = if kinds.is_empty() { "nothing".into() } else { kinds.join(", ") };
             notes.push(format!(
-                "no profile of this experiment has a {}; profiles are told apart by {known}",
+                "no profile of this experiment has a {}; profiles are identified by {known}",
                 field.name()
             ));
         }

@@ -67,7 +67,7 @@ pub mod keys {
     pub const VERSION: &str = "archive-version";
     /// Name of the measured program.
     pub const TITLE: &str = "title";
-    /// The format that it was converted from, for people.
+    /// The format that it was converted from, for users.
     pub const FORMAT: &str = "converted-from";
     /// Time of the first record, nanoseconds on the trace's clock.
     pub const FIRST_NANOS: &str = "first-nanos";

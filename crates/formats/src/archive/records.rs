@@ -97,7 +97,7 @@ record! {
 record! {
     /// A line of the timeline: a thread, a GPU stream, or what does not nest in one of them.
     TrackRow in "tracks.arrow" {
-        /// What people call it.
+        /// The display name.
         name: Text String,
         /// 0 thread, 1 stream of a GPU, 2 intervals that overlap those of the track before.
         kind: U8 u8,

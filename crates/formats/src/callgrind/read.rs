@@ -200,7 +200,7 @@ impl<'i> Reader<'i> {
     fn unknown(&mut self, text: &str) {
         let text: String = text.chars().take(60).collect();
         self.report(Severity::Warning, "line-unknown", || {
-            format!("a line that the format does not have is left out: {text}")
+            format!("a line that the format does not have is omitted: {text}")
         });
     }
 
@@ -330,7 +330,7 @@ impl<'i> Reader<'i> {
         let count = value.split_whitespace().next().and_then(number);
         let Some(name) = self.called_name.take() else {
             self.report(Severity::Error, "call-without-callee", || {
-                "calls= comes without cfn=; the calls are left out".to_owned()
+                "calls= comes without cfn=; the calls are omitted".to_owned()
             });
             self.is_jump = true;
             return;
@@ -410,7 +410,7 @@ impl<'i> Reader<'i> {
     fn spot(&mut self) -> Option<Spot> {
         let Some(function) = self.function else {
             self.report(Severity::Error, "cost-without-function", || {
-                "costs come before the first function; they are left out".to_owned()
+                "costs come before the first function; they are omitted".to_owned()
             });
             return None;
         };

@@ -238,7 +238,7 @@ impl Input<'_> {
                     self.tables.measurements.push((path, coordinate, metric, value));
                 }
                 _ => report.at(Severity::Error, "bad-measurement", offset, || {
-                    "a measurement lacks an id or a finite value; it is left out".to_owned()
+                    "a measurement lacks an id or a finite value; it is omitted".to_owned()
                 }),
             }
         }
@@ -290,7 +290,7 @@ impl Input<'_> {
         let Some(point) = point.filter(|p| p.len() == self.builder.num_parameters()) else {
             report.at(Severity::Error, "bad-point", *offset, || {
                 format!(
-                    "a point of {} has not one number for each parameter; it is left out",
+                    "a point of {} has not one number for each parameter; it is omitted",
                     pending.call_path
                 )
             });
@@ -308,7 +308,7 @@ impl Input<'_> {
                 self.repetitions.skip(metric, region, point);
                 report.at(Severity::Error, "bad-value", *offset, || {
                     format!(
-                        "a value of {} is not a finite number; it is left out",
+                        "a value of {} is not a finite number; it is omitted",
                         pending.call_path
                     )
                 });
@@ -320,7 +320,7 @@ impl Input<'_> {
         let number = |name: &str| value.get(name).and_then(Value::as_f64).filter(|x| x.is_finite());
         let (Some(mean), Some(median)) = (number("mean"), number("median")) else {
             report.at(Severity::Error, "bad-point", *offset, || {
-                format!("a point of {} has no values; it is left out", pending.call_path)
+                format!("a point of {} has no values; it is omitted", pending.call_path)
             });
             return;
         };
@@ -378,7 +378,7 @@ impl Input<'_> {
             });
             let Some(((path, name), point)) = names.zip(point) else {
                 report.whole(Severity::Error, "unknown-id", || {
-                    "measurements refer to ids that are in no table; they are left out".to_owned()
+                    "measurements refer to ids that are in no table; they are omitted".to_owned()
                 });
                 continue;
             };

@@ -46,8 +46,7 @@ pub(crate) fn read(
             Err((within, what)) => {
                 let offset = offset + within;
                 let what = format!("line {number}: {what}");
-                report
-                    .at(Severity::Error, "bad-line", offset, || format!("{what}; it is left out"));
+                report.at(Severity::Error, "bad-line", offset, || format!("{what}; it is omitted"));
                 first_fault.get_or_insert((offset, what));
             }
         }

@@ -158,7 +158,7 @@ impl Text {
             } else {
                 self.repetitions.skip(metric, region, point);
                 report.at(Severity::Error, "bad-value", offset, || {
-                    format!("line {line}: {word} is not a finite number; it is left out")
+                    format!("line {line}: {word} is not a finite number; it is omitted")
                 });
             }
         }

@@ -33,12 +33,12 @@ pub(super) fn read(text: &str, file: &str) -> Result<HostFile, HostError> {
     let mut notes = Vec::new();
     if others > 0 {
         notes.push(format!(
-            "{file}: {others} addresses of IPv6 are left out; host ids hold addresses of IPv4"
+            "{file}: {others} addresses of IPv6 are omitted; host ids hold addresses of IPv4"
         ));
     }
     if local > 0 {
         notes.push(format!(
-            "{file}: {local} addresses that every host has, such as 127.0.0.1, are left out"
+            "{file}: {local} addresses that every host has, such as 127.0.0.1, are omitted"
         ));
     }
     Ok(HostFile { format: HostFormat::EtcHosts, hosts, notes })

@@ -63,7 +63,7 @@ impl CctDb {
         if lost > 0 {
             let place = Place::Byte { file: file.into(), offset: section.start };
             issues.report(Severity::Error, Stage::Read, "contexts-outside", place, || {
-                format!("{lost} of {count} contexts lie outside the file; they are left out")
+                format!("{lost} of {count} contexts lie outside the file; they are omitted")
             });
         }
         Ok(Self { source, table })

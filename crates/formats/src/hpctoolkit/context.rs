@@ -22,7 +22,7 @@ pub struct EntryPoint {
     pub position: u32,
     /// 0 unknown, 1 main thread, 2 application thread.
     pub code: u16,
-    /// Its name for people, such as `main thread`.
+    /// Its name for users, such as `main thread`.
     pub name: Arc<str>,
 }
 
@@ -213,7 +213,7 @@ impl Walk<'_, '_> {
             self.fault("child-outside-section", at, || {
                 format!(
                     "children of {size} bytes at offset {start} leave the Context section; \
-                     they are left out"
+                     they are omitted"
                 )
             });
         }
@@ -230,7 +230,7 @@ impl Walk<'_, '_> {
             return;
         }
         if self.stack.len() as u64 > u64::from(self.max_depth) {
-            self.fault("too-deep", at, || "the tree is too deep; the rest is left out".into());
+            self.fault("too-deep", at, || "the tree is too deep; the rest is omitted".into());
             return;
         }
         self.stack.push(Frame { at: start, end: start + size, parent });
@@ -249,7 +249,7 @@ impl Walk<'_, '_> {
             return true;
         }
         self.fault("context-id-twice", at, || {
-            format!("context id {id} is used twice; the second is left out with what is below it")
+            format!("context id {id} is used twice; the second is omitted with what is below it")
         });
         false
     }
@@ -276,7 +276,7 @@ impl Walk<'_, '_> {
             if !self.visited.insert((at - self.section.start) / 8) {
                 self.stack.pop();
                 self.fault("context-twice", at, || {
-                    "an array of children overlaps another (a cycle?); the rest of it is left out"
+                    "an array of children overlaps another (a cycle?); the rest of it is omitted"
                         .into()
                 });
                 continue;
@@ -284,7 +284,7 @@ impl Walk<'_, '_> {
             if self.room == 0 {
                 self.stack.clear();
                 self.fault("too-many-contexts", at, || {
-                    "the tree has more contexts than the memory limit allows; the rest is left out"
+                    "the tree has more contexts than the memory limit allows; the rest is omitted"
                         .into()
                 });
                 return;

@@ -285,7 +285,7 @@ mod tests {
         for (name, size, fields) in RECORDS {
             let table = tables.remove(name).unwrap_or_else(|| panic!("no table of `{name}`"));
             assert_eq!(table.end, Some(size), "size of {name}");
-            // Fields in backquotes are read; the others are named for people only.
+            // Fields in backquotes are read; the others are named for users only.
             let mut read: Vec<(String, u64)> = Vec::new();
             for (offset, _, field) in &table.rows {
                 if let Some(field) = field.strip_prefix('`').and_then(|f| f.strip_suffix('`')) {

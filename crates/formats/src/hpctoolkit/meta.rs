@@ -186,7 +186,7 @@ impl Reader<'_, '_> {
         let (table, lost) = Table::clamped(start, count, stride, self.meta.len());
         if lost > 0 {
             self.fault(section.start, || {
-                format!("{lost} of {count} {what} records lie outside the file; they are left out")
+                format!("{lost} of {count} {what} records lie outside the file; they are omitted")
             });
         }
         table

@@ -141,13 +141,13 @@ impl Reader<'_, '_> {
             return Table { len: 0, ..table };
         }
         if table.len * stride > self.budget {
-            self.fault(start, || format!("{what} arrays overlap; this one is left out"));
+            self.fault(start, || format!("{what} arrays overlap; this one is omitted"));
             return Table { len: 0, ..table };
         }
         self.budget -= table.len * stride;
         if lost > 0 {
             self.fault(start, || {
-                format!("{lost} of {len} {what} records lie outside the file; they are left out")
+                format!("{lost} of {len} {what} records lie outside the file; they are omitted")
             });
         }
         table
@@ -242,7 +242,7 @@ impl Reader<'_, '_> {
         let found = scopes.index_of(pointer).and_then(|i| usize::try_from(i).ok());
         if found.is_none() {
             self.fault(at, || {
-                format!("offset {pointer} is not the start of a scope; the value is left out")
+                format!("offset {pointer} is not the start of a scope; the value is omitted")
             });
         }
         found

@@ -9,7 +9,7 @@ use super::record::Record;
 pub(super) struct Names<'a> {
     meta: Record<'a>,
     by_pointer: HashMap<u64, Arc<str>>,
-    /// Bytes that may still be looked at. Distinct strings of a valid file do not overlap (but for
+    /// Bytes that may still be examined. Distinct strings of a valid file do not overlap (but for
     /// shared endings), so together they are about as long as the file at most; a hostile file
     /// could point many records into one long string, or one without an end.
     budget: u64,
@@ -27,7 +27,7 @@ impl<'a> Names<'a> {
             return Some(Arc::clone(known));
         }
         let text = self.meta.until_nul(pointer, self.budget);
-        // A string without an end was looked at up to the end of the file.
+        // A string without an end was examined up to the end of the file.
         let looked_at = text.map_or(self.meta.len().saturating_sub(pointer), |t| t.len() as u64);
         self.budget = self.budget.saturating_sub(looked_at + 1);
         let name: Arc<str> = String::from_utf8_lossy(text?).into();

@@ -85,7 +85,7 @@ impl ProfileDb {
         if lost > 0 {
             let place = Place::Byte { file: file.into(), offset: section.start };
             issues.report(Severity::Error, Stage::Read, "profiles-outside", place, || {
-                format!("{lost} of {count} profiles lie outside the file; they are left out")
+                format!("{lost} of {count} profiles lie outside the file; they are omitted")
             });
         }
         limits
@@ -240,7 +240,7 @@ impl Opener<'_, '_> {
         };
         if count > self.identity_room {
             self.fault("identity-overlap", offset, || {
-                format!("profile {i}: its identity tuple of {count} overlaps others; left out")
+                format!("profile {i}: its identity tuple of {count} overlaps others; omitted")
             });
             return (start, start);
         }

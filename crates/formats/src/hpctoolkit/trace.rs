@@ -70,7 +70,7 @@ impl TraceDb {
             issues.report(Severity::Error, Stage::Read, kind, place, || what);
         };
         if lost > 0 {
-            let what = format!("{lost} of {count} traces lie outside the file; they are left out");
+            let what = format!("{lost} of {count} traces lie outside the file; they are omitted");
             fault("traces-outside", section.start, what);
         }
         limits
@@ -101,7 +101,7 @@ impl TraceDb {
             let mut num_samples = bytes / size;
             if num_samples * size > room {
                 let what = format!(
-                    "the samples of profile {profile} overlap those of others; they are left out"
+                    "the samples of profile {profile} overlap those of others; they are omitted"
                 );
                 fault("samples-overlap", table.at(i), what);
                 num_samples = 0;

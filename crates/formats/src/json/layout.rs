@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 512;
 /// Bytes that are compared at once.
 const BLOCK: usize = 16;
 
-/// Bytes from the start of a block that are looked at for it and the number after it.
+/// Bytes from the start of a block that are examined for it and the number after it.
 const NEAR: usize = 48;
 
 const _: () = assert!(BLOCK + number::PLAIN_NEAR <= NEAR);
@@ -107,7 +107,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Bytes that are enough to read any row that has a layout: a number at the very end of it is
-    /// looked at in full width.
+    /// examined in full width.
     pub(super) const ENOUGH: usize = MOST_BYTES + NEAR;
 
     /// Whether [`Layout::read`] may be tried.

@@ -245,7 +245,7 @@ impl<'s> ChimbukoReader<'s> {
     fn unusual(&self, issues: &mut Issues, offset: u64, bad: u32, rounded: bool) {
         for column in (0..13).filter(|column| bad >> column & 1 == 1) {
             self.document.report(issues, Severity::Warning, "bad-field", offset, || {
-                format!("column {column} is not a number of the kind it should be; it is left out")
+                format!("column {column} is not a number of the kind it should be; it is omitted")
             });
         }
         if rounded {

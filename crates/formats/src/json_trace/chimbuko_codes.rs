@@ -35,12 +35,12 @@ pub struct EventCodes {
     pub receive: Option<i64>,
 }
 
-/// Codes that were found by trying, and how well they fit the rows that were looked at.
+/// Codes that were found by trying, and how well they fit the rows that were examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeGuess {
     /// The codes.
     pub codes: EventCodes,
-    /// Rows that were looked at.
+    /// Rows that were examined.
     pub rows: u64,
     /// Ends that do not fit the innermost open function, under these codes.
     pub misfits: u64,

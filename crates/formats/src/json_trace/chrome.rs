@@ -558,7 +558,7 @@ impl<'a> Reading<'a, '_> {
     ) {
         for (_, name) in names.iter().enumerate().filter(|(i, _)| self.bad >> i & 1 == 1) {
             document.report(issues, Severity::Warning, "bad-field", offset, || {
-                format!("the value of {name:?} is not of the type it should be; it is left out")
+                format!("the value of {name:?} is not of the type it should be; it is omitted")
             });
         }
         if self.rounded {

@@ -140,7 +140,7 @@ pub struct CodarReader<'s> {
     objects: ObjectReader<{ NAMES.len() }>,
     names: NameTable,
     clock: Clock,
-    /// How much of the metadata was looked at for the clock.
+    /// How much of the metadata was examined for the clock.
     seen: usize,
     events: u64,
     empty: u64,

@@ -109,7 +109,7 @@ impl<'s> Document<'s> {
         &self.metadata
     }
 
-    /// Offset of the first byte that was not looked at yet.
+    /// Offset of the first byte that was not examined yet.
     pub(super) fn offset(&self) -> u64 {
         self.window.offset()
     }
@@ -347,7 +347,7 @@ impl<'s> Document<'s> {
     fn dropped(&self, issues: &mut Issues, name: &str, offset: u64) {
         let limit = self.limits.metadata_bytes;
         self.report(issues, Severity::Warning, "metadata-too-large", offset, || {
-            format!("{name:?} is left out: more than {limit} bytes beside the events")
+            format!("{name:?} is omitted: more than {limit} bytes in addition to the events")
         });
     }
 
@@ -457,8 +457,9 @@ impl<'s> Document<'s> {
         if resumed && overwritten {
             self.report(issues, Severity::Error, "front-overwritten", offset, || {
                 format!(
-                    "what stands beside the events was written over the first of them \
-                     (tau_trace2json without -chrome does so); the events from byte {to} on are read"
+                    "what stands in addition to the events was written over the first of them \
+                     (tau_trace2json without -chrome does so); the events from byte {to} on are \
+                     read"
                 )
             });
             (self.state, self.level, self.found_list) = (State::Element, 0, true);

@@ -31,7 +31,7 @@ impl JsonTraceFormat {
 /// Most bytes that [`sniff`] looks at.
 pub const SNIFF_BYTES: usize = 64 << 10;
 
-/// Events of a list that are looked at: some lists begin with empty or odd ones.
+/// Events of a list that are examined: some lists begin with empty or odd ones.
 const MOST_EVENTS: usize = 64;
 
 /// The kind of trace that begins with `prefix`, the first bytes of the (decompressed) file;

@@ -1,4 +1,4 @@
-//! [`Window`]: the part of a stream that is looked at, moved on value by value.
+//! [`Window`]: the part of a stream that is examined, moved on value by value.
 
 use parallax_base::ReadError;
 

@@ -12,7 +12,7 @@ use crate::FormatError;
 const VERSION: u32 = 1;
 /// Bytes of the header that have a meaning, without the program's name.
 const FIXED_BYTES: u64 = 48;
-/// Most bytes of the header that are looked at.
+/// Most bytes of the header that are examined.
 const HEADER_BYTES: u64 = 2048;
 /// What every chunk starts with.
 const CHUNK_MAGIC: [u8; 8] = *b"PLXCHUNK";
@@ -190,7 +190,7 @@ impl Recording {
                     Stage::Read,
                     "bad-chunk",
                     Spot::Byte { file, offset: at },
-                    || "no chunk begins here; what follows up to the next one is left out".into(),
+                    || "no chunk begins here; what follows up to the next one is omitted".into(),
                 );
                 at = self.next_chunk(at + CHUNK_HEADER)?;
                 continue;
@@ -232,7 +232,7 @@ impl Recording {
                     let file = self.file.clone();
                     let spot = Spot::Byte { file, offset: at };
                     issues.report(Severity::Warning, Stage::Read, "unknown-chunk", spot, || {
-                        format!("chunks of kind {other} are not known; this one is left out")
+                        format!("chunks of kind {other} are not known; this one is omitted")
                     });
                 }
             }
@@ -303,7 +303,7 @@ impl Recording {
             }
             let spot = Spot::Byte { file: self.file.clone(), offset };
             issues.report(Severity::Error, Stage::Read, "bad-place", spot, || {
-                "a place in the source cannot be read; those after it in its chunk are left out"
+                "a place in the source cannot be read; those after it in its chunk are omitted"
                     .into()
             });
             return Ok(());

@@ -166,7 +166,7 @@ impl ThreadEvents<'_> {
             let offset = self.start.saturating_add(self.at as u64);
             let spot = Spot::Byte { file: self.recording.file.clone(), offset };
             issues.report(Severity::Error, Stage::Read, "bad-record", spot, || {
-                "an event cannot be read; those after it in its chunk are left out".into()
+                "an event cannot be read; those after it in its chunk are omitted".into()
             });
             self.at = self.bytes.len();
         }

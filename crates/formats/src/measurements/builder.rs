@@ -324,7 +324,7 @@ impl Builder {
         if self.lost_values > 0 {
             let (lost, most) = (self.lost_values, self.metrics.len());
             report.whole(Severity::Error, "too-many-metrics", || {
-                format!("{lost} values of metrics after the first {most} are left out; are rows and columns of the table exchanged?")
+                format!("{lost} values of metrics after the first {most} are omitted; are rows and columns of the table exchanged?")
             });
         }
         self.sort_values();

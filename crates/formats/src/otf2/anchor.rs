@@ -11,7 +11,7 @@ use crate::FormatError;
 const MAGIC: &[u8; 5] = b"OTF2\0";
 /// The newest layout of traces that is known.
 const TRACE_FORMAT: u8 = 2;
-/// Anchors are a page at most; longer ones are not looked at to their end.
+/// Anchors are a page at most; longer ones are not examined to their end.
 const MOST_BYTES: u64 = 1 << 20;
 /// What libotf2 uses for chunks of events when it is not told.
 const USUAL_CHUNK: u64 = 1 << 20;

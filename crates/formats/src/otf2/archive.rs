@@ -259,7 +259,7 @@ fn read_global(
 fn bad_definition(issues: &mut Issues, file: &str, offset: u64, kind: u8) {
     let place = Place::Byte { file: file.into(), offset };
     issues.report(Severity::Error, Stage::Read, "definition-fields", place, || {
-        format!("the fields of a definition of kind {kind} do not fit it; it is left out")
+        format!("the fields of a definition of kind {kind} do not fit it; it is omitted")
     });
 }
 

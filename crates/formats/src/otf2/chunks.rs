@@ -237,7 +237,7 @@ impl<'s> Chunks<'s> {
             match self.header() {
                 Ok(()) => return Ok(()),
                 Err(what) => self.report(issues, Severity::Error, "bad-chunk", || {
-                    format!("{what}; this chunk of {} bytes is left out", self.chunk.len())
+                    format!("{what}; this chunk of {} bytes is omitted", self.chunk.len())
                 }),
             }
         }

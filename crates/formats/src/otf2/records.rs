@@ -70,7 +70,7 @@ records! {
     IoParadigm {
         /// A name for programs.
         identification: StringId = get;
-        /// A name for people.
+        /// A name for users.
         name: StringId = get;
         /// Whether it is parallel.
         class: IoParadigmClass = get;

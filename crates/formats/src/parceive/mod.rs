@@ -39,7 +39,7 @@ fn missing(database: &Database) -> impl Iterator<Item = &'static str> + '_ {
     REQUIRED.into_iter().filter(|name| database.table(name).is_none())
 }
 
-/// How old a schema is, for people.
+/// How old a schema is, for users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Generation {
     /// Autumn 2015: ids may be text, loops have numbers, executions of loops have durations only.
@@ -155,7 +155,7 @@ impl ParceiveDb {
                 "row-without-id",
                 place,
                 unusable,
-                || format!("a row of table {} lacks what it is known by; left out", table.name),
+                || format!("a row of table {} lacks what it is known by; omitted", table.name),
             );
         }
         Ok(())

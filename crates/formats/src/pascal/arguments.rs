@@ -49,7 +49,7 @@ pub(super) fn in_command_order(
 /// The windows over `parts` with as many parts as there are arguments whose inner parts are
 /// arguments, each as often as it is one; `None` when there are so many that they say nothing.
 fn candidates<'w, 'c>(arguments: &[String], parts: &'w [&'c str]) -> Option<Vec<&'w [&'c str]>> {
-    /// Parts to be looked at.
+    /// Parts to be examined.
     const MOST: usize = 10_000_000;
     let n = arguments.len();
     // How often each text is an argument less how often it is inside the window, and how many

@@ -61,7 +61,7 @@ pub(super) struct Config {
     pub(super) declares_regions: bool,
     pub(super) declares_sensors: bool,
     pub(super) gaps_requested: bool,
-    /// Every scalar, for people.
+    /// Every scalar, for users.
     pub(super) metadata: Vec<(String, String)>,
 }
 

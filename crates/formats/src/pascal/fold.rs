@@ -51,7 +51,7 @@ impl Fold {
         (self.first, self.last) = (f64::INFINITY, f64::NEG_INFINITY);
     }
 
-    /// Most thread ids beyond the usual ones that are told apart; further ones share.
+    /// Most thread ids beyond the usual ones that are distinguished; further ones share.
     const OTHERS: usize = 1 << 16;
 
     #[inline]

@@ -65,7 +65,7 @@ pub(super) fn place(
         if parts.len() != names.len() || parts.iter().any(|part| part.is_empty()) {
             report.at(Severity::Error, "bad-key", *offset, || {
                 format!(
-                    "the key {key:?} has not the parts {}; this run is left out",
+                    "the key {key:?} has not the parts {}; this run is omitted",
                     names.join(";")
                 )
             });
@@ -91,7 +91,7 @@ fn place_one(
         if is_repetition(name) {
             let Ok(number) = part.parse() else {
                 report.at(Severity::Error, "bad-key", offset, || {
-                    format!("the repetition {part:?} is not a number; this run is left out")
+                    format!("the repetition {part:?} is not a number; this run is omitted")
                 });
                 return None;
             };
@@ -112,7 +112,7 @@ fn place_one(
             },
             parameter_names::CORES if number.is_none_or(|n| n <= 0.0) => {
                 report.at(Severity::Error, "bad-key", offset, || {
-                    format!("{part:?} is not a number of cores; this run is left out")
+                    format!("{part:?} is not a number of cores; this run is omitted")
                 });
                 return None;
             }

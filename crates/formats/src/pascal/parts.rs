@@ -18,7 +18,7 @@ use crate::stream::RangeStream;
 
 /// Most bytes before the first run that every part reads again for `config`.
 const MOST_FRONT: u64 = 1 << 20;
-/// Bytes looked at in one go for the name of a run.
+/// Bytes examined in one go for the name of a run.
 const WINDOW: u64 = 64 << 10;
 /// Bytes in which it is looked for at once.
 const BLOCK: usize = 128;

@@ -355,7 +355,7 @@ fn whole_program(
 ) -> (Option<f64>, Outcome) {
     if times.exit_status.is_some_and(|status| status != 0.0) {
         report.at(Severity::Warning, "run-failed", offset, || {
-            format!("the run {key} ended with an error; its values are left out")
+            format!("the run {key} ended with an error; its values are omitted")
         });
         return (None, Outcome::Failed);
     }
@@ -369,7 +369,7 @@ fn whole_program(
         }
         Some(_) => {
             report.at(Severity::Error, "bad-run-time", offset, || {
-                format!("the run {key} does not stop after its start; its values are left out")
+                format!("the run {key} does not stop after its start; its values are omitted")
             });
             (None, Outcome::Failed)
         }

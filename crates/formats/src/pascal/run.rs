@@ -134,7 +134,7 @@ impl RunReader {
         let found = reader.next_event()?.kind();
         if found != Event::BeginObject.kind() {
             report.at(Severity::Error, "wrong-type", offset, || {
-                format!("{path} is {found}, not a run; it is left out")
+                format!("{path} is {found}, not a run; it is omitted")
             });
             leave_value(reader, found)?;
             return Ok(None);
@@ -248,7 +248,7 @@ impl RunReader {
             if self.fold.bad > 0 {
                 let bad = self.fold.bad;
                 report.at(Severity::Error, "bad-entry", offset, || {
-                    format!("{bad} entries of region {path} end before they start or are not numbers; they are left out")
+                    format!("{bad} entries of region {path} end before they start or are not numbers; they are omitted")
                 });
             }
             self.push_region(builder, region, run);
@@ -663,7 +663,7 @@ fn wrong_type(
     report: &mut Report<'_>,
 ) {
     report.at(Severity::Error, "wrong-type", offset, || {
-        format!("{} is {found}, not {expected}; it is left out", reader.path())
+        format!("{} is {found}, not {expected}; it is omitted", reader.path())
     });
 }
 

@@ -90,7 +90,7 @@ fn read_region(
     let text = value.get("region").and_then(Value::as_str);
     let (Some(text), Some(executions)) = (text, value.get("executions")) else {
         report.at(Severity::Error, "wrong-type", offset, || {
-            "an element of the list has no region and executions; it is left out".to_owned()
+            "an element of the list has no region and executions; it is omitted".to_owned()
         });
         return;
     };
@@ -118,7 +118,7 @@ fn read_region(
                     seconds.filter(|s| s.is_finite() && *s >= 0.0),
                 ) else {
                     report.at(Severity::Error, "bad-run", offset, || {
-                        format!("a run of region {text} has no threads and time; it is left out")
+                        format!("a run of region {text} has no threads and time; it is omitted")
                     });
                     continue;
                 };

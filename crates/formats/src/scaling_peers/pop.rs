@@ -115,7 +115,7 @@ fn columns(
         let count = values.get(cores_at).and_then(|text| number(text)).filter(|n| *n > 0.0);
         let Some(count) = count else {
             report.whole(Severity::Error, "bad-line", || {
-                format!("{line:?} has no process count; it is left out")
+                format!("{line:?} has no process count; it is omitted")
             });
             continue;
         };

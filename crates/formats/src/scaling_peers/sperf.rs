@@ -65,7 +65,7 @@ pub(crate) fn read_json(
                 let seconds = text(run, "Time").and_then(|t| number(&t)).filter(|s| *s >= 0.0);
                 let (Some(threads), Some(seconds)) = (threads, seconds) else {
                     report.whole(Severity::Error, "bad-run", || {
-                        format!("{name} of execution {repetition} has no threads and time; it is left out")
+                        format!("{name} of execution {repetition} has no threads and time; it is omitted")
                     });
                     continue;
                 };
@@ -128,7 +128,7 @@ pub(crate) fn read_csv(
             }
             let Some(value) = number(field) else {
                 report.whole(Severity::Error, "bad-value", || {
-                    format!("line {}: {field:?} is not a number; it is left out", at + 1)
+                    format!("line {}: {field:?} is not a number; it is omitted", at + 1)
                 });
                 continue;
             };

@@ -67,7 +67,7 @@ pub(crate) fn read(
         let text = text.trim();
         let mut bad = |what: &str| {
             report.at(Severity::Error, "bad-line", offset, || {
-                format!("line {nth}: {what}; it is left out")
+                format!("line {nth}: {what}; it is omitted")
             });
         };
         if let Some(rest) = text.strip_prefix("-----> Execution number") {

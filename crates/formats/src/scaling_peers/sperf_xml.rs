@@ -98,7 +98,7 @@ pub(crate) fn read(
             ("execucao", true) => {
                 let (Some(count), Some(value)) = (threads, seconds) else {
                     report.at(Severity::Error, "bad-run", tag.offset as u64, || {
-                        "a run has no threads and time; it is left out".to_owned()
+                        "a run has no threads and time; it is omitted".to_owned()
                     });
                     continue;
                 };

@@ -153,7 +153,7 @@ pub(crate) fn read(
         if row.len() != table.columns.len() {
             report.whole(Severity::Error, "bad-line", || {
                 format!(
-                    "line {line} has {} fields for {} columns; it is left out",
+                    "line {line} has {} fields for {} columns; it is omitted",
                     row.len(),
                     table.columns.len()
                 )
@@ -302,7 +302,7 @@ impl Table {
             }
             let Some(value) = number(text) else {
                 report.whole(Severity::Error, "bad-value", || {
-                    format!("line {line}: {text:?} is not a finite number; it is left out")
+                    format!("line {line}: {text:?} is not a finite number; it is omitted")
                 });
                 continue;
             };

@@ -92,7 +92,7 @@ pub(crate) fn read(
         for (field, value) in region.entries() {
             let Some(number) = value.as_f64().filter(|x| x.is_finite()) else {
                 report.whole(Severity::Warning, "wrong-type", || {
-                    format!("{field} of region {name} is not a finite number; it is left out")
+                    format!("{field} of region {name} is not a finite number; it is omitted")
                 });
                 continue;
             };

@@ -116,7 +116,7 @@ impl<'d> Scan<'d> {
         let place = Place::Byte { file: self.database.file.clone(), offset };
         issues.report(Severity::Error, Stage::Read, "page-damaged", place, || {
             format!(
-                "page {page} of table {} cannot be used: {what}; the rows below it are left out",
+                "page {page} of table {} cannot be used: {what}; the rows below it are omitted",
                 self.table.name
             )
         });
@@ -202,7 +202,7 @@ impl<'d> Scan<'d> {
             let offset = page_offset + at.unwrap_or(0) as u64;
             let place = Place::Byte { file: database.file.clone(), offset };
             issues.report(Severity::Error, Stage::Read, "row-damaged", place, || {
-                format!("a row of table {} cannot be read: {fault}; it is left out", table.name)
+                format!("a row of table {} cannot be read: {fault}; it is omitted", table.name)
             });
         }
         Ok(ControlFlow::Continue(()))

@@ -57,8 +57,8 @@ impl Database {
         if header.is_write_ahead {
             issues.report(Severity::Note, Stage::Read, "write-ahead-log", place(), || {
                 format!(
-                    "the database was written with a write-ahead log; if {file}-wal lies beside \
-                     it, what is only there is not read (open and close it with SQLite once)"
+                    "the database was written with a write-ahead log; if {file}-wal is next to it, \
+                     what is only there is not read (open and close it with SQLite once)"
                 )
             });
         }
@@ -67,7 +67,7 @@ impl Database {
             issues.report(Severity::Error, Stage::Read, "file-cut", place(), || {
                 format!(
                     "the file has {} bytes, but its header says {wanted}; the copy may be \
-                     incomplete, and rows in the missing part are left out",
+                     incomplete, and rows in the missing part are omitted",
                     source.len()
                 )
             });

@@ -108,7 +108,7 @@ pub(super) fn read(database: &Database, issues: &mut Issues) -> Result<Vec<Table
     for name in unreadable {
         let place = Place::File { file: database.file.clone() };
         issues.report(Severity::Error, Stage::Read, "table-unknown", place, || {
-            format!("the columns of table {name} cannot be understood; it is left out")
+            format!("the columns of table {name} cannot be understood; it is omitted")
         });
     }
     Ok(tables)

@@ -105,7 +105,7 @@ impl Definitions {
             let place = || Place::File { file: file.to_owned() };
             let Some(definition) = definition(line) else {
                 issues.report(Severity::Error, Stage::Read, "definition-bad", place(), || {
-                    format!("line {number} is no definition; it is left out")
+                    format!("line {number} is no definition; it is omitted")
                 });
                 continue;
             };

@@ -96,7 +96,7 @@ pub fn read_folder(
             Err(error) => {
                 let place = Place::File { file: file.path.clone() };
                 issues.report(Severity::Error, Stage::Read, "file-unusable", place, || {
-                    format!("{error}; the profile is left out")
+                    format!("{error}; the profile is omitted")
                 });
                 failed = failed.or(Some(error));
             }

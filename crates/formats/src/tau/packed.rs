@@ -315,7 +315,7 @@ impl Reader<'_> {
             }
             Err(error) => {
                 issues.report(Severity::Error, Stage::Read, "metadata-lost", place, || {
-                    format!("{error}; what is known besides numbers is left out")
+                    format!("{error}; what is known besides numbers is omitted")
                 });
                 Vec::new()
             }
@@ -408,7 +408,7 @@ impl Reader<'_> {
         if strange > 0 {
             let place = Place::Byte { file: self.file.to_owned(), offset: self.at };
             issues.report(Severity::Error, Stage::Read, "row-unknown", place, || {
-                format!("{strange} rows name timers or user events that do not exist; left out")
+                format!("{strange} rows name timers or user events that do not exist; omitted")
             });
         }
         Ok(thread)
@@ -430,7 +430,7 @@ fn report_repeated(lost: u64, issues: &mut Issues) {
     if lost > 0 {
         let (severity, stage) = (Severity::Error, Stage::Read);
         issues.report_many(severity, stage, "thread-repeated", Place::Whole, lost, || {
-            "profiles of threads that have one already are left out".to_owned()
+            "profiles of threads that have one already are omitted".to_owned()
         });
     }
 }

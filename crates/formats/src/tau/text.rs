@@ -134,7 +134,7 @@ fn lines(bytes: &[u8], file: &str, issues: &mut Issues) -> TextProfile {
             let metric = metric.and_then(|rest| rest.strip_prefix("_MULTI_")).map(str::trim);
             out.metric = metric.filter(|name| !name.is_empty()).map(Into::into);
         } else if line.starts_with('"') && is_cut {
-            fault("line-cut", "the last line is cut; it is left out".to_owned());
+            fault("line-cut", "the last line is cut; it is omitted".to_owned());
         } else if line.starts_with('"') {
             let known = match section {
                 Section::Timers => timer(line).map(|timer| out.timers.push(timer)),
@@ -142,7 +142,7 @@ fn lines(bytes: &[u8], file: &str, issues: &mut Issues) -> TextProfile {
                 Section::Aggregates => Some(()),
             };
             if known.is_none() {
-                fault("line-bad", "a line without the numbers it should have is left out".into());
+                fault("line-bad", "a line without the numbers it should have is omitted".into());
             }
         } else if line.starts_with('#') {
             if out.metadata.is_empty() {
@@ -155,10 +155,10 @@ fn lines(bytes: &[u8], file: &str, issues: &mut Issues) -> TextProfile {
                 section = Section::Events;
                 declared_events = words;
             } else {
-                fault("line-unknown", "a line of unknown meaning is left out".to_owned());
+                fault("line-unknown", "a line of unknown meaning is omitted".to_owned());
             }
         } else if !line.trim().is_empty() {
-            fault("line-unknown", "a line of unknown meaning is left out".to_owned());
+            fault("line-unknown", "a line of unknown meaning is omitted".to_owned());
         }
         let Some(after) = after else { break };
         offset += (rest.len() - after.len()) as u64;

@@ -226,7 +226,7 @@ impl Rows<'_> {
             match value {
                 Some(row) => out.push(row),
                 None => {
-                    let what = "a row without the fields it should have is left out".to_owned();
+                    let what = "a row without the fields it should have is omitted".to_owned();
                     self.report("row-bad", reader.offset(), what);
                 }
             }

@@ -7,7 +7,7 @@ use parallax_formats::otf2::{
 
 use super::print::{Names, named};
 
-/// One line for each definition but the clock, whose date `otf2-print` writes for people.
+/// One line for each definition but the clock, whose date `otf2-print` writes for users.
 pub(crate) fn definitions(d: &Definitions) -> Vec<String> {
     let n = Names::new(d);
     let mut lines = Vec::new();

@@ -44,16 +44,11 @@ pub(crate) fn metrics() -> MetricCatalog {
     let text = "time from entering to leaving: cycles over the rate of the counter";
     MetricCatalog::new(vec![
         metric("TIME", Unit::Seconds, text, TIME_ID),
-        metric("CALLS", Unit::Count, "how often functions were called", CALLS_ID),
-        metric("LOOP_EXECUTIONS", Unit::Count, "how often loops were entered", EXECUTIONS_ID),
+        metric("CALLS", Unit::Count, "number of calls", CALLS_ID),
+        metric("LOOP_EXECUTIONS", Unit::Count, "number of loop executions", EXECUTIONS_ID),
         metric("ITERATIONS", Unit::Count, "passes of the bodies of loops", ITERATIONS_ID),
-        metric("READS", Unit::Count, "how often variables and allocations were read", READS_ID),
-        metric(
-            "WRITES",
-            Unit::Count,
-            "how often variables and allocations were written",
-            WRITES_ID,
-        ),
+        metric("READS", Unit::Count, "number of reads of variables and allocations", READS_ID),
+        metric("WRITES", Unit::Count, "number of writes of variables and allocations", WRITES_ID),
         metric("CYCLES", Unit::Cycles, "cycles of the time stamp counter", CYCLES_ID),
     ])
 }

@@ -27,12 +27,7 @@ pub(super) fn metrics() -> MetricCatalog {
             "time between entering and leaving",
             &[(Scope::Inclusive, TIME_INCLUSIVE), (Scope::Exclusive, TIME_EXCLUSIVE)],
         ),
-        Metric::summed(
-            "CALLS",
-            Unit::Count,
-            "how often contexts were entered",
-            &[(Scope::Exclusive, CALLS)],
-        ),
+        Metric::summed("CALLS", Unit::Count, "number of calls", &[(Scope::Exclusive, CALLS)]),
     ])
 }
 

@@ -50,7 +50,7 @@ pub(super) fn metrics(table: &Table) -> MetricCatalog {
         let text = if event.long_name.is_empty() { known } else { &*event.long_name };
         add(&event.name, text, true);
     }
-    add("CALLS", "how often functions were called", false);
+    add("CALLS", "number of calls", false);
     for event in &table.derived {
         add(&event.name, &event.long_name, true);
     }

@@ -62,7 +62,7 @@ fn nanos(time: i64) -> u64 {
 fn incomplete(issues: &mut Issues, file: &str, offset: u64, what: &'static str) {
     let place = Place::Byte { file: file.to_owned(), offset };
     issues.report(Severity::Error, Stage::Import, "event-incomplete", place, || {
-        format!("an event has no {what}; it is left out")
+        format!("an event has no {what}; it is omitted")
     });
 }
 
@@ -328,7 +328,7 @@ fn names_beside(
         let names = small_file(folder, path, NAMES_BYTES).and_then(|text| function_names(&text));
         if let Some(names) = names {
             let place = Place::File { file: path.to_owned() };
-            issues.report(Severity::Note, Stage::Import, "names-beside", place, || {
+            issues.report(Severity::Note, Stage::Import, "names-next to", place, || {
                 format!("the names of functions are those of {path}")
             });
             return names;
@@ -336,7 +336,7 @@ fn names_beside(
     }
     let place = Place::File { file: file.to_owned() };
     issues.report(Severity::Warning, Stage::Import, "names-missing", place, || {
-        "no file with the names of functions lies beside the rows; functions have numbers".into()
+        "no file with the names of functions lies next to the rows; functions have numbers".into()
     });
     Vec::new()
 }

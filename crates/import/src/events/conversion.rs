@@ -49,7 +49,7 @@ pub enum ConversionError {
     #[error("{0}; raise the limit of memory, or convert a part of the trace")]
     Limit(#[from] LimitExceeded),
     /// What waits for its order cannot be kept.
-    #[error("cannot keep what waits beside the archive: {0}")]
+    #[error("cannot keep what waits next to the archive: {0}")]
     Scratch(#[from] std::io::Error),
     /// The source cannot be read at all.
     #[error(transparent)]

@@ -153,7 +153,7 @@ pub(super) fn locations(
             if kind.is_none() {
                 let place = Place::File { file: "profile.db".into() };
                 issues.report(Severity::Warning, Stage::Import, "identity-kind", place, || {
-                    format!("profile {i} has an identity of unknown kind {}; left out", id.kind)
+                    format!("profile {i} has an identity of unknown kind {}; omitted", id.kind)
                 });
             }
             // Physical numbers are identities; their dense alias is 0 in files until 2024.

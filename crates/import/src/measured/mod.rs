@@ -70,7 +70,7 @@ fn read(
         activations::build_contexts(&places.program, &mut tree, &what, limits, &mut report);
     let (touches, num_lost) = touches.finish();
     report.many(Severity::Error, "accesses-lost", num_lost, || {
-        "there are more accesses than can be kept; the last ones are left out".to_owned()
+        "there are more accesses than can be kept; the last ones are omitted".to_owned()
     });
     let touches = touches.finish(&tree, contexts.len(), &position);
     let references = references.finish().into_iter().map(|draft| placed(draft, &position));

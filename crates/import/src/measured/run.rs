@@ -225,7 +225,7 @@ impl<'r> Run<'r> {
         self.faults.open = open as u64;
         let Faults { homeless, no_loop, open, late, unknown_thread, unknown_place } = self.faults;
         report.many(Severity::Warning, "event-without-call", homeless, || {
-            "an access, an allocation or a lock lies in no function or region; it is left out: \
+            "an access, an allocation or a lock lies in no function or region; it is omitted: \
              mark the first function of each thread"
                 .to_owned()
         });

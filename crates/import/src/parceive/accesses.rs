@@ -223,17 +223,17 @@ impl Collect {
 impl Faults {
     fn report(&self, report: &mut Reporter<'_>) {
         report.many(Severity::Warning, "access-unknown", self.no_kind, || {
-            "an access is neither a read nor a write; it is left out".to_owned()
+            "an access is neither a read nor a write; it is omitted".to_owned()
         });
         report.many(Severity::Warning, "access-without-call", self.no_instruction, || {
-            "nothing says which call makes an access; it is left out".to_owned()
+            "nothing says which call makes an access; it is omitted".to_owned()
         });
         report.many(Severity::Warning, "access-without-reference", self.no_reference, || {
-            "an access goes to a variable or allocation that is not in the database; it is left out"
+            "an access goes to a variable or allocation that is not in the database; it is omitted"
                 .to_owned()
         });
         report.many(Severity::Error, "accesses-lost", self.too_many, || {
-            "there are more accesses than can be kept; the last ones are left out".to_owned()
+            "there are more accesses than can be kept; the last ones are omitted".to_owned()
         });
     }
 }

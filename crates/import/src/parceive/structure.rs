@@ -268,7 +268,7 @@ impl Loops {
                 .to_owned()
         });
         report.many(Severity::Warning, "iteration-without-loop", self.lost_iterations, || {
-            "an iteration belongs to no execution of a loop; it is left out".to_owned()
+            "an iteration belongs to no execution of a loop; it is omitted".to_owned()
         });
         report.many(Severity::Warning, "loop-in-two-calls", self.doubtful, || {
             "segments of one execution of a loop are of different calls; the first one counts"

@@ -115,13 +115,13 @@ impl Catalog {
                 .map(|(group, measured)| group.profiles.metrics.len() - measured.len())
                 .sum();
             issues.report(Severity::Error, Stage::Import, "metrics-lost", Place::Whole, || {
-                format!("there are more than {MOST_MEASURED} metrics; {lost} are left out")
+                format!("there are more than {MOST_MEASURED} metrics; {lost} are omitted")
             });
         }
         let count =
             |list: &mut List, name: &str, what: &str| list.add(name, Unit::Count, what, true, None);
-        let calls = count(&mut list, "CALLS", "how often contexts were entered");
-        let text = "how often other timers were started inside";
+        let calls = count(&mut list, "CALLS", "number of calls");
+        let text = "number of timers started inside";
         let subroutines = count(&mut list, "SUBROUTINES", text);
         let samples = tree.has_samples.then(|| {
             for (group, of_group) in groups.iter().zip(&mut measured) {
@@ -160,7 +160,7 @@ impl Catalog {
         }
         if lost > 0 {
             issues.report(Severity::Error, Stage::Import, "events-lost", Place::Whole, || {
-                format!("there are too many user events; {lost} are left out")
+                format!("there are too many user events; {lost} are omitted")
             });
         }
         let List { metrics, combine } = list;
@@ -246,7 +246,7 @@ impl List {
             self.add(&format!("{name} {what}"), unit, text, what == "count", combine)
         };
         EventIds {
-            count: one("count", Unit::Count, "how often it happened", None),
+            count: one("count", Unit::Count, "number of occurrences", None),
             max: one("max", unit.clone(), "largest value", Some(Combine::Max)),
             min: one("min", unit.clone(), "smallest value", Some(Combine::Min)),
             mean: one("mean", unit, "mean value of each location", None),

@@ -371,7 +371,7 @@ impl EnsembleBuilder {
             let (lost, most) = (self.lost_values, self.metrics.len());
             let (severity, stage, kind) = (Severity::Error, Stage::Import, "too-many-metrics");
             self.issues.report_many(severity, stage, kind, Place::Whole, lost, || {
-                format!("values of metrics after the first {most} are left out")
+                format!("values of metrics after the first {most} are omitted")
             });
         }
         // Each coordinate has an index for each parameter, given or not.

@@ -39,7 +39,7 @@ pub mod parameter_names {
     pub const FREQUENCY: &str = "frequency";
 }
 
-/// Several executions of one program, told apart by parameters.
+/// Several executions of one program, distinguished by parameters.
 ///
 /// Parameter values, coordinates, runs, regions and samples refer to each other by index and are
 /// sorted, so that equal content gives equal ensembles whatever the order of the sources.

@@ -350,7 +350,7 @@ question! {
         /// Aggregate calls of one function by the same calls (profiling), rather than show call
         /// instances in order of time (tracing).
         is_merged: bool,
-        /// Calls that take less than this percentage of the top of their lane are left out with
+        /// Calls that take less than this percentage of the top of their lane are omitted with
         /// everything below them.
         below_percent: f64,
         /// Whether executions of loops are rows, too; for call instances.

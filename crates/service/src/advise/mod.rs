@@ -34,7 +34,8 @@ pub(crate) type Last = Option<Arc<Advice>>;
 impl Opened {
     fn recorded(&self) -> Result<&Arc<Activations>, ServiceError> {
         let missing = || EngineError::Missing {
-            what: "this experiment has no single calls and iterations with what they access".into(),
+            what: "this experiment has no call instances and iterations with memory accesses"
+                .into(),
             hint: "open a recording of parallax.h (.plxm) or a database of Parceive".into(),
         };
         Ok(self.session.experiment().activations.as_ref().ok_or_else(missing)?)
@@ -83,7 +84,11 @@ impl Answers<AdviseRequest> for Opened {
             AdviseBy::Task => {
                 let best = scope.best(&advice.work.siblings, &advice.work, request.workers);
                 if best.is_none() {
-                    notes.push("nowhere are there several calls or loops side by side".into());
+                    notes.push(
+                        "No call path has several calls or loops that could run \
+                                concurrently."
+                            .into(),
+                    );
                 }
                 tasks = best.as_ref().map(|best| scope.tasks_answer(best, request.workers));
                 AdviseTable::Tasks(scope.tasks(best.as_ref()))

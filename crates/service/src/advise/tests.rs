@@ -176,7 +176,7 @@ fn rows(by: AdviseBy, contexts: Option<&str>, columns: &[&str]) -> Vec<String> {
 fn a_loop_says_what_to_change_and_what_that_saves() {
     let columns = ["verdict", "loop", "because", "work_s", "saving_s", "iterations"];
     let expected = "independent after changes | main > add > loop at sum.c:10 | make sum a \
-                    reduction; counter i set aside | 6.000e-7 | 4.000e-7 | 3";
+                    reduction; loop counter i ignored | 6.000e-7 | 4.000e-7 | 3";
     assert_eq!(rows(AdviseBy::Loop, None, &columns), [expected]);
     assert_eq!(rows(AdviseBy::Loop, Some("function(other)"), &columns), [""; 0]);
 }
@@ -222,7 +222,7 @@ fn what_cannot_be_known_is_said() {
     let answer = opened().answer(&request, &Control::new()).unwrap();
     assert_eq!(answer.tables.rows.into_answer_table("").num_rows(), 0);
     assert!(
-        answer.reply.notes.iter().any(|note| note == "the run had one thread"),
+        answer.reply.notes.iter().any(|note| note == "The run had one thread."),
         "{:?}",
         answer.reply.notes
     );

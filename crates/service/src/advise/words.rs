@@ -84,9 +84,9 @@ impl Scope<'_> {
         let mut parts = Vec::new();
         match advice.verdict {
             Verdict::NoClaim if advice.most_iterations < 2 => {
-                return "it never had two iterations".into();
+                return "It never had two iterations.".into();
             }
-            Verdict::NoClaim => return "no accesses were recorded in it".into(),
+            Verdict::NoClaim => return "No accesses were recorded in it.".into(),
             Verdict::Dependent => {
                 let found = list(Sharing::Dependency);
                 if let Some(first) = found.first() {
@@ -108,7 +108,7 @@ impl Scope<'_> {
                         parts.push(format!("also {}", names(&others)));
                     }
                     if found.iter().any(|shared| shared.is_whole) {
-                        parts.push("no addresses recorded, so the whole of it counts".into());
+                        parts.push("no addresses recorded, so the whole object is compared".into());
                     }
                 }
             }
@@ -127,11 +127,11 @@ impl Scope<'_> {
                 let private = list(Sharing::Private);
                 let (whole, own): (Vec<_>, Vec<_>) = private.into_iter().partition(|s| s.is_whole);
                 if !own.is_empty() {
-                    parts.push(format!("give each iteration its own {}", names(&own)));
+                    parts.push(format!("privatise {}", names(&own)));
                 }
                 if !whole.is_empty() {
                     parts.push(format!(
-                        "see that iterations write different parts of {}, or give each its own (no \
+                        "check that iterations write different parts of {}, or privatise it (no \
                          addresses recorded)",
                         names(&whole)
                     ));
@@ -140,10 +140,10 @@ impl Scope<'_> {
         }
         let counters = list(Sharing::Counter);
         if parts.is_empty() {
-            parts.push("no iteration touches what another one writes".into());
+            parts.push("no dependences between iterations".into());
         }
         if !counters.is_empty() && advice.verdict.is_parallel() {
-            parts.push(format!("counter {} set aside", names(&counters)));
+            parts.push(format!("loop counter {} ignored", names(&counters)));
         }
         parts.join("; ")
     }
@@ -157,15 +157,15 @@ pub(super) fn notes(
     by: AdviseBy,
 ) -> Vec<String> {
     let mut notes = vec![
-        "this is what one run did with one input, and no proof; values in registers, input and \
-         output, and code that was not recorded are not seen"
+        "Results hold for one run with one input and are no proof; values in registers, input and \
+         output, and unrecorded code are not covered."
             .to_owned(),
     ];
     let has_addresses = (0..run.touches.len()).any(|at| run.touches.bytes(at).is_some());
     if !has_addresses && !run.touches.is_empty() && by != AdviseBy::Context {
         notes.push(
-            "the source has no addresses: whole variables and allocations are compared, so arrays \
-             look shared although each iteration may use other elements"
+            "The source has no addresses: whole variables and allocations are compared, so arrays \
+             appear shared although each iteration may access different elements."
                 .into(),
         );
     }
@@ -176,15 +176,16 @@ pub(super) fn notes(
         && is_estimated(ActivationKind::Iteration)
     {
         notes.push(
-            "the source does not say when iterations begin and end: what lies between calls is \
-             divided evenly, so spans of loops are estimates"
+            "The source has no start and end times of iterations: time between calls is divided \
+             evenly, so spans of loops are estimates."
                 .into(),
         );
     }
     if work.waiting_nanos > 0 && by == AdviseBy::Context {
         #[expect(clippy::cast_precision_loss, reason = "a time")]
         let seconds = work.waiting_nanos as f64 / 1e9;
-        notes.push(format!("{seconds:.3} s of waiting for threads to end are no work"));
+        notes
+            .push(format!("{seconds:.3} s of waiting for threads to end are not counted as work."));
     }
     notes
 }
@@ -193,19 +194,20 @@ pub(super) fn notes(
 pub(super) fn race_notes(races: &Races, num_threads: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if races.is_too_large {
-        notes.push("there are too many threads and synchronisations to compare them".into());
+        notes.push("Too many threads and synchronisations to compare them.".into());
     } else if num_threads < 2 {
-        notes.push("the run had one thread".into());
+        notes.push("The run had one thread.".into());
     } else if races.hints.is_empty() {
         notes.push(format!(
-            "no hint: {} variables and allocations are shared and written, and their accesses are \
-             ordered or under a common lock",
+            "No race hints: {} variables and allocations are shared and written, and their \
+             accesses are ordered or under a common lock.",
             races.num_shared
         ));
     }
     if races.has_unknown_locks {
         notes.push(
-            "the source does not name locks: all count as one, so hints may be missing".into(),
+            "The source does not name locks: all are treated as one, so hints may be missing."
+                .into(),
         );
     }
     notes

@@ -37,7 +37,7 @@ const SAME_LENGTH_PERCENT: f64 = 2.0;
 /// Names that are told.
 const NAMED: usize = 3;
 /// What the evidence calls the difference.
-const SAVING: &str = "saving of each slow one";
+const SAVING: &str = "potential saving of each slow member";
 /// Ranges of ranks that are told.
 const RANGES: usize = 4;
 
@@ -110,20 +110,20 @@ pub(super) fn unlike_ranks(
     let unit = report.unit.to_string();
     let saving = figure(difference.saving, &unit);
     let benefit = match difference.why {
-        Why::Whole => format!("As fast as the others, they would take {saving} less in all"),
-        Why::Work => format!("As fast as the others, they would be waited for {saving} less"),
-        Why::Place => format!("As fast as the others, they would take {saving} less there"),
+        Why::Whole => format!("As fast as the others, each would take {saving} less in total"),
+        Why::Work => format!("As fast as the others, the others would wait {saving} less"),
+        Why::Place => format!("As fast as the others, each would take {saving} less there"),
     };
     let text =
         format!("{}.{stand} {benefit} ({percent:.1} %).", groups.sentence(&difference, told));
     let mut numbers = vec![evidence(SAVING, difference.saving, &unit)];
     for (group, stats) in told.groups.iter().enumerate() {
-        let what = |what: &str| format!("group {}: {what}", group + 1);
+        let what = |what: &str| format!("cluster {}: {what}", group + 1);
         numbers.push(evidence(&what(&format!("{}s", answer.member)), stats.members as f64, ""));
         numbers.push(evidence(&what(&groups.name(told)), stats.mean, &unit));
     }
     if let Some(eta) = told.eta_squared {
-        numbers.push(evidence("part of the variance between the groups", eta * 100.0, "%"));
+        numbers.push(evidence("variance between clusters", eta * 100.0, "%"));
     }
     let command = match (has_racks, is_by_node) {
         (true, true) => "topology --by node",
@@ -150,7 +150,7 @@ pub(super) fn says_more(groups: &Finding, other: &Finding, tree: &ContextTree) -
         finding.evidence.iter().find(|one| one.what == what).map(|one| one.value)
     };
     let Some((inner, outer)) = groups.context.zip(other.context) else { return false };
-    let savings = number(groups, SAVING).zip(number(other, "saving by balance"));
+    let savings = number(groups, SAVING).zip(number(other, "potential saving"));
     other.kind == FindingKind::Imbalance
         && tree.is_within(inner, outer)
         && savings.is_some_and(|(groups, balance)| balance <= groups * SAME)
@@ -395,7 +395,7 @@ fn nodes(topology: &TopologyAnswer, group: usize, has_racks: bool) -> String {
         let what = if all().count() == 1 { level.name() } else { level.plural() };
         let most = if units.len() > NAMED { "most in " } else { "" };
         let mut text = format!(
-            " The slow ones stand in {} of {} {what} ({most}{})",
+            " The slow ones are in {} of {} {what} ({most}{})",
             units.len(),
             all().count(),
             named.join(", ")
@@ -406,12 +406,12 @@ fn nodes(topology: &TopologyAnswer, group: usize, has_racks: bool) -> String {
         let mut is_together = false;
         for one in found {
             if one.is_together() && !is_together {
-                text.push_str(", closer together than by chance");
+                text.push_str(", more concentrated than by chance");
                 is_together = true;
             }
             if one.whole > 0 {
                 let units = if one.whole == 1 { one.level.name() } else { one.level.plural() };
-                text.push_str(&format!(", with {} whole {units}", one.whole));
+                text.push_str(&format!(", including all nodes of {} {units}", one.whole));
             }
         }
         text.push('.');
@@ -428,7 +428,7 @@ fn nodes(topology: &TopologyAnswer, group: usize, has_racks: bool) -> String {
         n => format!(" and {n} more"),
     };
     format!(
-        " The slow ones are {}{more}; with --hosts the report says in which racks.",
+        " The slow ones are {}{more}; a host table (--hosts) adds their racks.",
         named.join(", ")
     )
 }

@@ -100,9 +100,9 @@ pub(super) fn uneven_iterations(
         }
         text.push('.');
         for told in &told {
-            let what = format!("saving by balancing {}", names.of(told.row.context));
+            let what = format!("potential saving by balancing {}", names.of(told.row.context));
             numbers.push(evidence(&what, told.saving, "s"));
-            numbers.push(evidence("lasting part of it", lasting(told), "s"));
+            numbers.push(evidence("static part of it", lasting(told), "s"));
         }
     } else {
         let busiest = (statistics.locations.iter())
@@ -114,12 +114,12 @@ pub(super) fn uneven_iterations(
             return Ok(Findings::default());
         }
         text.push_str(&format!(
-            " No function stands out, but {} computes longest: with as much computing on each \
-             location the run would be up to {} shorter.",
+            " No single function dominates the imbalance; {} computes longest. With balanced \
+             computation the run would be up to {} shorter.",
             location(busiest.location),
             share(at_stake),
         ));
-        numbers.push(evidence("saving by equal computing", at_stake, "s"));
+        numbers.push(evidence("potential saving by balanced computation", at_stake, "s"));
     }
     let found = vec![Finding {
         kind: FindingKind::Iterations,
@@ -186,7 +186,7 @@ impl Names<'_> {
         markers.sort_unstable();
         markers.dedup();
         format!(
-            "{about}{} of {} begin with {}, in {:.0} % of the run on {} {}.",
+            "{about}{} of {}, beginning with {}, cover {:.0} % of the run on {} {}.",
             counted(iterations.len() as u64, "iteration"),
             amount(iterations.period_nanos() / 1e9, &Unit::Seconds),
             markers.join(" or "),
@@ -205,7 +205,8 @@ fn basis(iterations: &Iterations, run: f64) -> Vec<Evidence> {
         evidence("run", run, "s"),
     ];
     if let Some(found) = &iterations.repetition {
-        let what = if found.is_order { "iterations alike in order" } else { "regular distances" };
+        let what =
+            if found.is_order { "iterations in the same order" } else { "regular intervals" };
         out.push(evidence(what, found.regular_share * 100.0, "%"));
         out.push(evidence("probability by chance", found.chance, ""));
     }

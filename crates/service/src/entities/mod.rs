@@ -167,8 +167,8 @@ impl Answers<SharedRequest> for Opened {
         list.sort_by_key(|row| (u64::MAX - row.used.accesses(), row.reference));
         let mut notes = Vec::new();
         if list.is_empty() {
-            let hint = if request.is_inclusive { "" } else { "; what they call may" };
-            notes.push(format!("they share no variable or allocation{hint}"));
+            let hint = if request.is_inclusive { "" } else { "; their callees may" };
+            notes.push(format!("They share no variable or allocation{hint}."));
         }
         let mut rows = Rows::new(usize::MAX);
         list.into_iter().for_each(|row| rows.push(0, row));

@@ -202,8 +202,8 @@ pub fn scaling(
         let measured: usize =
             answer.shown().filter_map(|at| answer.maps(at)).map(Maps::num_measured).sum();
         answer.notes.push(format!(
-            "maps of {} inputs x {} core counts are too large for tables with all their cells: \
-             the {measured} configurations that were measured are listed",
+            "Maps of {} inputs x {} core counts are too large to list all cells: the {measured} \
+             measured configurations are listed.",
             answer.inputs.len(),
             answer.cores.len()
         ));
@@ -248,7 +248,7 @@ fn prepare(
         .is_some_and(|metric| metric.name == metric_names::EFFICIENCY);
     if relative {
         return Err(ScalingError::Missing {
-            what: "the file has efficiencies only, from which no times can be had".to_owned(),
+            what: "the file has efficiencies only, no times".to_owned(),
             hint: "open the JSON, XML or text report of the same runs".to_owned(),
         });
     }
@@ -264,8 +264,8 @@ fn prepare(
     let is_summed = outermost.len() > 1;
     if is_summed {
         notes.push(format!(
-            "there is no time of the whole program: region 0 is the sum of the {} outermost \
-             regions",
+            "There is no time of the whole program: region 0 is the sum of the {} outermost \
+             regions.",
             outermost.len()
         ));
         let grid = axes.grid_of_sum(ensemble, metric, &outermost, request.runs)?;
@@ -317,7 +317,7 @@ fn prepare(
     if prepared.iter().all(|region| region.maps.time.is_undefined()) {
         return Err(ScalingError::Missing {
             what: "no run has a time".to_owned(),
-            hint: "the issues say what was left out, and why".to_owned(),
+            hint: "the issues list what was omitted, and why".to_owned(),
         });
     }
     Ok(prepared)

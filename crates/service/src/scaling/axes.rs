@@ -111,7 +111,7 @@ impl Axes {
         }
         if strange > 0 {
             notes.push(format!(
-                "{strange} configurations are left out: their {} is not a whole number of 1 or more",
+                "{strange} configurations are omitted: their {} is not a whole number of 1 or more.",
                 names.get(cores_at).copied().unwrap_or("core count")
             ));
         }
@@ -298,8 +298,7 @@ fn fixed_values(
                 let all: Vec<String> =
                     parameter.values.iter().map(|value| shown(parameter, value)).collect();
                 notes.push(format!(
-                    "measured at {} frequencies ({}); shown is the highest; {} to see \
-                     it",
+                    "Measured at {} frequencies ({}); the highest is shown; {}.",
                     all.len(),
                     all.join(", "),
                     Remedy::Frequency

@@ -64,18 +64,30 @@ impl Cause {
         }
     }
 
-    /// One clause for people.
+    /// The cause as a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let text = self.words();
+        let mut letters = text.chars();
+        let first = letters.next().map(|c| c.to_uppercase().collect::<String>());
+        format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+    }
+
+    /// The cause as a clause.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
             Self::Serial { working, locations } => {
-                format!("serial: as if {working:.1} of {locations} ranks or threads did all of it")
+                format!(
+                    "serialisation: equivalent to {working:.1} of {locations} ranks or threads \
+                         working"
+                )
             }
             Self::Imbalance { imbalance } => format!(
-                "imbalance: the slowest takes {:.2} times the mean",
+                "load imbalance: maximum is {:.2} times the mean",
                 1.0 / (1.0 - imbalance).max(1e-3)
             ),
-            Self::Communication => "communication, or waiting for others".to_owned(),
+            Self::Communication => "MPI time (transfer or wait)".to_owned(),
         }
     }
 }

@@ -49,7 +49,8 @@ pub struct ContextOptions {
 #[derive(Debug, Clone)]
 pub(super) struct ChosenMetric {
     pub(super) name: String,
-    pub(super) reason: String,
+    /// Why it was chosen, where that is not plain.
+    pub(super) reason: Option<String>,
 }
 
 /// What HPCToolkit and TAU call the time on the wall.
@@ -64,15 +65,13 @@ pub(super) fn choose_metric(
     let catalog = &session.experiment().metrics;
     let (metric, reason) = if let Some(text) = &options.metric {
         let metric = resolve_metric(catalog, &parse_metrics(text)?)?;
-        (metric, "as asked".to_owned())
+        (metric, None)
     } else {
         let wall = catalog.iter().find(|(_, m)| {
             WALL_TIME.iter().any(|name| m.name.eq_ignore_ascii_case(name)) && m.unit.is_time()
         });
         match wall {
-            Some((metric, _)) if session.total(metric, control)? > 0.0 => {
-                (metric, "it measures wall time".to_owned())
-            }
+            Some((metric, _)) if session.total(metric, control)? > 0.0 => (metric, None),
             _ => {
                 let found = session.default_metric(control)?;
                 (found.metric, found.reason)
@@ -106,7 +105,7 @@ pub(super) fn add_database(
     let locations = chosen_locations(session, options)?;
     if locations.is_empty() {
         return Err(ScalingError::Missing {
-            what: format!("{} has no location to count", session.experiment().metadata.origin),
+            what: format!("{} has no matching location", session.experiment().metadata.origin),
             hint: Remedy::Locations.to_string(),
         });
     }

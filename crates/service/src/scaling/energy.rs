@@ -108,9 +108,10 @@ pub fn energy_table(
             } else {
                 "no energy was measured in these regions and configurations".to_owned()
             },
-            hint: "PaScal Analyzer measures it with --rple, --rpls or --ipmi; a sensor that was \
-                   rejected is among the issues"
-                .to_owned(),
+            hint:
+                "PaScal Analyzer measures it with --rple, --rpls or --ipmi; rejected sensors are \
+                   among the issues"
+                    .to_owned(),
         });
     }
     Ok(Answer { value: table(&rows), notes })

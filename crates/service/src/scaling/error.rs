@@ -24,12 +24,12 @@ pub enum ScalingError {
     #[error(transparent)]
     Format(#[from] FormatError),
     /// Nothing was given.
-    #[error("nothing to open: name files of measurements or folders of databases")]
+    #[error("nothing to open: name measurement files or folders of databases")]
     NoSources,
     /// Files of measurements and databases were given together.
     #[error(
-        "{file} is a file of measurements and {folder} a database: they do not make one ensemble, \
-         open them apart"
+        "{file} is a measurement file and {folder} a database: they cannot form one ensemble; open \
+         them separately"
     )]
     MixedSources {
         /// One of the files.
@@ -98,7 +98,7 @@ pub enum ScalingError {
     #[error(transparent)]
     Limit(#[from] LimitExceeded),
     /// Regions or times do not fit together: a defect of the source or of this program.
-    #[error("the measurements do not fit together: {what}")]
+    #[error("the measurements are inconsistent: {what}")]
     Inconsistent {
         /// What does not fit.
         what: String,

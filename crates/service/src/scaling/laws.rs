@@ -138,9 +138,12 @@ fn table(rows: &[Row<'_>], unit: &str) -> Table {
         column("karp_flatt_last", "", "Serial fraction on the most cores.", |row| {
             Some(row.serial?.1)
         }),
-        column("gustafson_serial", "", "Serial fraction where work grows like cores.", |row| {
-            Some(row.gustafson?.serial_fraction)
-        }),
+        column(
+            "gustafson_serial",
+            "",
+            "Serial fraction where work grows in proportion to cores.",
+            |row| Some(row.gustafson?.serial_fraction),
+        ),
         column("gustafson_error", "%", "Error of efficiency, root mean square.", |row| {
             Some(100.0 * row.gustafson?.efficiency_error)
         }),

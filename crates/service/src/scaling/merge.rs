@@ -178,7 +178,10 @@ fn describe<'a>(
     } else {
         let stem = name.rsplit('/').next().unwrap_or(name);
         let stem = stem.split('.').next().unwrap_or(stem);
-        merged.notes.push(format!("{name} names no inputs; its runs are of the input {stem:?}"));
+        merged.notes.push(format!(
+            "{name} names no inputs; its runs are assigned to the input \
+                                   {stem:?}."
+        ));
         input_of.insert(String::new(), number(stem));
     }
     Ok(Part { name, source, config, keys, input_of })
@@ -196,7 +199,7 @@ fn extras(parts: &[Part<'_>]) -> Result<Vec<(String, Value)>, ScalingError> {
                 Some(_) => {
                     return Err(ScalingError::Inconsistent {
                         what: format!(
-                            "{} describes {name} differently from the files before it",
+                            "{} describes {name} differently from the previous files.",
                             part.name
                         ),
                     });

@@ -169,7 +169,7 @@ pub fn models(
         return Err(ScalingError::Missing {
             what: "no parameter has several numbers as values".to_owned(),
             hint: format!(
-                "where the runs differ, {}; where a parameter has words, {}",
+                "if the runs differ, {}; if a parameter has text values, {}",
                 Remedy::TellApart,
                 Remedy::Numbers
             ),
@@ -256,13 +256,13 @@ pub fn models(
         });
     }
     if few > 0 {
-        notes.push(format!("{few} series have one point only and get no model"));
+        notes.push(format!("{few} series have only one point and no model."));
     }
     if resources.is_none() {
         for name in falling {
             notes.push(format!(
-                "time falls with {name}: strong scaling, which models of time describe badly; \
-                 {}, which is {name} x time",
+                "Time falls with {name} (strong scaling), which models of time describe badly; {}, \
+                 which is {name} x time.",
                 Remedy::Resources
             ));
         }
@@ -272,8 +272,8 @@ pub fn models(
     });
     if has_few {
         notes.push(
-            "some models rest on fewer than the five values of a parameter that the method asks \
-             for: take them as hints"
+            "Some models have fewer than the five values per parameter that the method recommends: \
+             treat them as hints."
                 .to_owned(),
         );
     }

@@ -260,8 +260,8 @@ fn open_files(
     }
     if repeated > 0 {
         notes.push(format!(
-            "{repeated} files have configurations that other files have too; their runs count as \
-             further repetitions; {}",
+            "{repeated} files have the same configurations as other files; their runs are counted \
+             as repetitions; {}.",
             Remedy::TellApart
         ));
     }
@@ -334,9 +334,9 @@ fn assemble_databases(
         Some(metric) => metric,
         None => choose_metric(first, &options.contexts, control)?,
     };
-    notes.push(format!("times are {} ({})", chosen.name, chosen.reason));
+    notes.push(format!("Times are values of metric {}.", chosen.name, chosen.reason));
     if sessions.iter().any(|(_, session)| is_flat(session.tree())) {
-        notes.push("call paths were not measured: times of functions are exclusive".to_owned());
+        notes.push("Call paths were not measured: times of functions are exclusive.".to_owned());
     }
     let metadata = &first.experiment().metadata;
     let origin = match sessions.len() {
@@ -367,7 +367,7 @@ fn assemble_databases(
     let most = runs_at.values().copied().max().unwrap_or(0);
     if most > 1 {
         notes.push(format!(
-            "up to {most} databases have the same parameters and count as repetitions; {}",
+            "Up to {most} databases have the same parameters and are counted as repetitions; {}.",
             Remedy::TellApart
         ));
     }
@@ -393,7 +393,7 @@ fn tell_parameters(
             extra.insert(0, (parameter_names::CORES.to_owned(), value));
         }
         notes.push(format!(
-            "cores are {by}, counted in each database; {} if they are not",
+            "Cores are the number of {by} in each database; otherwise {}.",
             Remedy::Cores
         ));
     }
@@ -414,7 +414,7 @@ fn tell_parameters(
             extra.push((parameter_names::INPUT.to_owned(), input));
         }
         notes.push(format!(
-            "inputs are told apart by the paths of the databases; {} if that is wrong",
+            "Inputs are taken from the paths of the databases; otherwise {}.",
             Remedy::Inputs
         ));
     }

@@ -155,16 +155,16 @@ pub fn pop_table(
         return Err(ScalingError::Missing {
             what: "there is neither time in MPI nor an efficiency of POP here".to_owned(),
             hint: format!(
-                "databases of MPI programs, TALP JSON and POP CSV have them; {} say what times \
-                 alone tell",
+                "databases of MPI programs, TALP JSON and POP CSV have them; for times alone there \
+                 are {}",
                 Remedy::Laws
             ),
         });
     }
     if rows.iter().any(|row| row.values.get(COMPUTATION).copied().flatten().is_some()) {
         notes.push(
-            "computation, global efficiency and speedup are relative to the smallest core count \
-             of the same input, unless the file reports them"
+            "Computation scaling, global efficiency and speedup are relative to the smallest core \
+             count of the same input, unless the file reports them."
                 .to_owned(),
         );
     }

@@ -7,16 +7,16 @@ use super::answer::{ScalingAnswer, ScalingRequest};
 
 /// A sentence of a verdict without its share of the program's loss.
 fn without_share(sentence: &str) -> String {
-    const SHARE: &str = "of the loss of the whole program";
+    const SHARE: &str = "of the program's overhead";
     if !sentence.contains(SHARE) {
         return sentence.to_owned();
     }
     if let Some((loss, _)) = sentence.split_once("; ") {
-        return loss.to_owned();
+        return format!("{loss}.");
     }
-    // "causes 40 % of the loss of the whole program (3.1 core-seconds, where)".
-    match sentence.split_once(SHARE).map(|(_, rest)| rest.trim().trim_matches(['(', ')'])) {
-        Some(loss) => format!("loses {}", loss.replacen(", ", " of its own, ", 1)),
+    // "Has 40 % of the program's overhead (3.1 core-seconds, where)."
+    match sentence.split_once(SHARE).map(|(_, rest)| rest.trim().trim_matches(['(', ')', '.'])) {
+        Some(loss) => format!("Exclusive parallel overhead: {loss}."),
         None => sentence.to_owned(),
     }
 }
@@ -48,25 +48,25 @@ impl ScalingAnswer {
                 let id = &region.region.id;
                 let named =
                     if name.is_empty() { format!("region {id}") } else { format!("{name} ({id})") };
-                told.push(format!("{named} loses {:.0} %: {words}", 100.0 * share));
-                region.verdict.sentences.push(words);
+                told.push(format!("{named}: {:.0} % of the overhead, {words}.", 100.0 * share));
+                region.verdict.sentences.push(cause.sentence());
             }
         }
         const NAMED: usize = 5;
         let more = told.len().saturating_sub(NAMED);
         told.truncate(NAMED);
         if more > 0 {
-            let (plural, verb) = if more == 1 { ("", "loses") } else { ("s", "lose") };
+            let (plural, verb) = if more == 1 { ("", "has") } else { ("s", "have") };
             told.push(format!(
-                "{more} more region{plural} {verb} less, but {:.0} % or more each",
+                "{more} more region{plural} {verb} smaller shares of {:.0} % or more.",
                 100.0 * WORTH_A_WORD
             ));
         }
         let has_gain = self.ranked().iter().any(|loss| loss.share.unwrap_or(0.0) < -0.05);
         if has_gain && !told.is_empty() {
             told.push(
-                "shares add up to more than 100 % where the slowest rank or thread is another one \
-                 in each region"
+                "Shares add up to more than 100 % because the slowest rank or thread differs \
+                 between regions."
                     .to_owned(),
             );
         }
@@ -103,8 +103,8 @@ impl ScalingAnswer {
             }
         }
         Some(format!(
-            "{} regions (such as {id}) take longer than what the file calls the whole program: \
-             shares of its loss say nothing here",
+            "{} regions (such as {id}) take longer than the whole program as the file defines it: \
+             shares of its overhead are omitted.",
             longer.len()
         ))
     }
@@ -120,7 +120,7 @@ impl ScalingAnswer {
             let named = missing.iter().take(MOST_NAMED).map(|at| format!("i{}", at + 1));
             let names = named.collect::<Vec<_>>().join(", ");
             let which = if missing.len() == self.inputs.len() {
-                "no input was".to_owned()
+                "No input was".to_owned()
             } else {
                 match missing.len() {
                     1 => format!("{names} was not"),
@@ -129,14 +129,15 @@ impl ScalingAnswer {
                 }
             };
             notes.push(format!(
-                "{which} measured on the core count that efficiency is relative to: there are \
-                 times, but no efficiency and no maps; {}",
+                "{which} measured on the baseline core count: there are times, but no efficiency \
+                 and no maps; {}.",
                 Remedy::Baseline
             ));
         }
         if program.has_parallel_baseline() {
             notes.push(
-                "efficiencies are relative to a parallel run: what was lost up to it does not show"
+                "Efficiencies are relative to a parallel run: overhead up to that run is not \
+                 included."
                     .to_owned(),
             );
         }
@@ -159,7 +160,7 @@ impl ScalingAnswer {
                 let count = far.len();
                 far.truncate(5);
                 notes.push(format!(
-                    "{count} configurations have repetitions far from the others: {}{more}",
+                    "{count} configurations have outliers among their repetitions: {}{more}.",
                     far.join(", ")
                 ));
             }

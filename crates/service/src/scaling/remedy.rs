@@ -50,15 +50,15 @@ impl Remedy {
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Self::TellApart => "tell them apart by a parameter from their paths",
-            Self::Cores => "choose what counts as cores",
+            Self::TellApart => "add a parameter from their paths",
+            Self::Cores => "choose the core count",
             Self::CoresParameter => "name the parameter that counts cores",
-            Self::Inputs => "choose what counts as the input",
-            Self::Numbers => "take a number out of its labels",
+            Self::Inputs => "choose the input parameter",
+            Self::Numbers => "extract a number from its labels",
             Self::Baseline => "choose a baseline that was measured",
             Self::Frequency => "choose another frequency",
             Self::Resources => "model the resources instead",
-            Self::Laws => "the laws of scaling",
+            Self::Laws => "the scaling laws",
             Self::Metric => "choose another metric",
             Self::Locations => "choose other locations",
         }

@@ -97,7 +97,7 @@ impl ScalingAnswer {
         }
         let [inclusive, own] = losses;
         let unit = self.unit.to_string();
-        let lost = format!("core {unit}");
+        let lost = format!("core-{unit}");
         Ok(Table::new(vec![
             Column::u32s(
                 "repetitions",
@@ -189,7 +189,7 @@ impl ScalingAnswer {
             ),
             Column::strings(
                 "verdict",
-                "What a person should know.",
+                "Verdict, in sentences.",
                 rows.iter().map(|row| row.verdict.text()),
             ),
         ])
@@ -201,7 +201,7 @@ impl ScalingAnswer {
         let ranked = if everywhere { self.losses.clone() } else { self.ranked() };
         let rows: Vec<(&Loss, &ScalingRegion)> =
             ranked.iter().filter_map(|loss| Some((loss, self.regions.get(loss.region)?))).collect();
-        let unit = format!("core {}", self.unit);
+        let unit = format!("core-{}", self.unit);
         let words = |row: &ScalingRegion| row.cause.as_ref().map(Cause::words);
         Table::new(vec![
             Column::strings("region", "Id.", rows.iter().map(|(_, row)| &row.region.id)),

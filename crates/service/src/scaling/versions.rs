@@ -118,13 +118,13 @@ pub fn compare_versions(
         ("core counts", first.comparison.added_cores.iter().map(u32::to_string).collect()),
     ] {
         if !added.is_empty() {
-            notes.push(format!("only the new version has the {what} {}", added.join(", ")));
+            notes.push(format!("Only the new version has the {what} {}.", added.join(", ")));
         }
     }
     let missing = first.comparison.changes.iter().filter(|change| change.is_none()).count();
     if missing > 0 {
         notes.push(format!(
-            "{missing} of {} configurations were not measured in both versions",
+            "{missing} of {} configurations were not measured in both versions.",
             first.comparison.changes.len()
         ));
     }
@@ -157,21 +157,20 @@ fn evidence(regions: &[ComparedRegion], num_tested: usize, limits: ChangeLimits)
     };
     let not_judged = changes().count() - judged().count();
     if num_tested == 0 {
-        return "one run each: the spread is unknown, so no change is judged; repeat each \
+        return "One run each: the variance is unknown, so changes are not tested; repeat each \
                 configuration"
             .to_owned();
     }
     let mut text = format!(
-        "Welch's test of {} against {} repetitions; {num_tested} configurations of regions looked \
-         at, p adjusted for all (Benjamini and Hochberg); a change counts below {} % and beyond \
-         {} % of time",
+        "Welch's t-test of {} versus {} repetitions; {num_tested} configurations of regions \
+         tested, p adjusted (Benjamini-Hochberg); significance level {} %, tolerance {} % of time",
         range(|change| change.runs.0),
         range(|change| change.runs.1),
         percent(limits.level),
         percent(limits.tolerance)
     );
     if not_judged > 0 {
-        text.push_str(&format!("; {not_judged} more have a single run, and are not judged"));
+        text.push_str(&format!("; {not_judged} more have a single run and are not tested"));
     }
     text
 }
@@ -204,13 +203,13 @@ fn clause(comparison: &Comparison) -> String {
     };
     let mut text = match ratios().filter(|(_, r, c)| *r > 0.0 && c.kind.counts()).max_by(farther) {
         _ if judged == 0 => String::new(),
-        None => format!("no change beyond noise in {judged} configurations"),
+        None => format!("no significant change in {judged} configurations"),
         Some((at, ratio, _)) => {
             let num_cores = comparison.old.cores.len().max(1);
             let cores = comparison.old.cores.get(at % num_cores).copied().unwrap_or(0);
             format!(
-                "faster in {faster}, slower in {slower} of {judged} configurations; most, {}, with \
-                 input i{} on {cores} cores",
+                "faster in {faster}, slower in {slower} of {judged} configurations; largest change \
+                 {}, with input i{} on {cores} cores",
                 difference(ratio),
                 at / num_cores + 1
             )
@@ -238,7 +237,7 @@ fn clause(comparison: &Comparison) -> String {
     let why = if all_single { "one run each" } else { "a single run of one version" };
     let plural = if not_judged == 1 { "" } else { "s" };
     text.push_str(&format!(
-        "{told} in {not_judged} configuration{plural}, not judged ({why}: the spread is unknown)"
+        "{told} in {not_judged} configuration{plural}, not tested ({why}: the variance is unknown)"
     ));
     text
 }
@@ -247,13 +246,13 @@ fn clause(comparison: &Comparison) -> String {
 fn difference(ratio: f64) -> String {
     let direction = if ratio < 1.0 { "faster" } else { "slower" };
     match format!("{:.0}", 100.0 * (ratio - 1.0).abs()).as_str() {
-        "0" => "as fast".to_owned(),
+        "0" => "unchanged".to_owned(),
         percent => format!("{percent} % {direction}"),
     }
 }
 
 fn sentences(first: &ComparedRegion, regions: &[ComparedRegion]) -> Vec<String> {
-    let mut out = vec![format!("whole program: {}", clause(&first.comparison))];
+    let mut out = vec![format!("Whole program: {}.", clause(&first.comparison))];
     // Core-seconds that a region costs more in the new version, over configurations that changed.
     let weight = |region: &ComparedRegion| {
         let c = &region.comparison;
@@ -278,12 +277,12 @@ fn sentences(first: &ComparedRegion, regions: &[ComparedRegion]) -> Vec<String> 
     for (_, region) in ranked.iter().take(NAMED) {
         let name =
             if region.name.is_empty() { String::new() } else { format!(", {}", region.name) };
-        out.push(format!("region {}{name}: {}", region.region.id, clause(&region.comparison)));
+        out.push(format!("Region {}{name}: {}.", region.region.id, clause(&region.comparison)));
     }
     match ranked.len().saturating_sub(NAMED) {
         0 => {}
-        1 => out.push("1 more region changed, by fewer core-seconds".to_owned()),
-        more => out.push(format!("{more} more regions changed, by fewer core-seconds")),
+        1 => out.push("1 more region changed, by fewer core-seconds.".to_owned()),
+        more => out.push(format!("{more} more regions changed, by fewer core-seconds.")),
     }
     out
 }
@@ -348,7 +347,7 @@ impl ComparisonAnswer {
             map("time_ratio", "", "New over old: below 1 is faster.", |c| &c.time_ratio),
             Column::optional_strings(
                 "change",
-                "faster, slower, within noise, or not judged where a version has a single run.",
+                "faster, slower, within noise, or not tested where a version has a single run.",
                 rows.iter().map(|row| change(row).map(|change| change.kind.name())),
             ),
             Column::optional_u64s("runs_old", "", "Repetitions of the old version.", {

@@ -54,7 +54,7 @@ impl Answers<FindRequest> for Opened {
         };
         let found = session.find(&question, control)?;
         if found.calls == 0 && notes.is_empty() {
-            notes.push("no call is like that here".into());
+            notes.push("No matching calls.".into());
         }
         let names = self.track_names();
         let row = |row: &CallRow| FoundCallRow {

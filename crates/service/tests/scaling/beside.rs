@@ -256,13 +256,13 @@ fn shares_of_a_program_shorter_than_its_regions_are_dropped_with_a_note() {
     assert!(!answer.losses.is_empty() && answer.losses.iter().all(|loss| loss.share.is_none()));
     for region in &answer.regions {
         let text = region.verdict.text();
-        assert!(!text.contains("of the loss of the whole program"), "{text}");
+        assert!(!text.contains("of the program's overhead"), "{text}");
     }
     // The losses themselves stay, in words and as numbers.
     assert!(answer.verdict().iter().any(|text| text.contains("core-seconds")));
     let at = answer.regions.iter().position(|region| region.region.id == "50-60").unwrap();
     let text = answer.regions[at].verdict.text();
-    assert!(text.contains("loses 68.1 core-seconds of its own"), "{text}");
+    assert!(text.contains("Exclusive parallel overhead: 68.1 core-seconds"), "{text}");
     let losses = answer.losses_table(false);
     assert!(numbers(&losses, "share").iter().all(Option::is_none));
     assert!(numbers(&losses, "own_loss")[0].unwrap() > 50.0);

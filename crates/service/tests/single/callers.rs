@@ -79,7 +79,7 @@ fn the_number_of_rows_is_bounded_and_said() {
         let key = |row: &TreeRow| (row.depth, row.context_id, row.label.clone());
         assert!(rest.any(|other| key(other) == key(row)), "{}", row.label);
     }
-    assert!(few.header.notes[0].starts_with("only the 7 most expensive rows are shown"));
+    assert!(few.header.notes[0].starts_with("Only the 7 rows with the largest values"));
     assert!(whole.header.notes.is_empty());
 }
 

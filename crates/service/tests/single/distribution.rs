@@ -57,7 +57,7 @@ fn a_formula_is_evaluated_at_each_location() {
     let undefined = DistributionRequest { metric: Some("=1 / $cputime".into()), ..share };
     let (reply, table) = ask(&opened, &undefined);
     assert_eq!(f64s(&table, "value"), [Some(0.5), Some(1.0), None]);
-    assert_eq!(reply.notes, ["the formula is undefined at 1 of 3"]);
+    assert_eq!(reply.notes, ["The formula is undefined at 1 of 3."]);
     assert_eq!(reply.statistics.unwrap().members, 2);
 }
 

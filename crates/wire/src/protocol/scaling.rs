@@ -344,7 +344,7 @@ pub struct ComparedRegionReply {
 
 /// Two versions side by side. Table `cells` has one row for each region, input and core count of
 /// the old version, nested like that of `scaling`: `time_old`, `time_new`, `time_ratio`, `change`
-/// (`faster`, `slower`, `within noise`, or `not judged` where a version has a single run),
+/// (`faster`, `slower`, `within noise`, or `not tested` where a version has a single run),
 /// `runs_old`, `runs_new`, `p`, `p_adjusted`, `low` and `high` (95 % interval of the difference),
 /// and differences of `efficiency`, `scalability_abs`, ...
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

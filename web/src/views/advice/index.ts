@@ -5,7 +5,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "calls.advice",
     title: "Parallelism",
-    description: "Which loops and calls could run in parallel, what forbids it, and what it would bring.",
+    description: "Parallelisable loops and concurrent calls, dependences, and potential saving.",
     icon: "bars",
     appliesTo: (item) => item.has_activations,
     component: () => import("./Advice.svelte"),
@@ -13,7 +13,7 @@ const views: readonly ViewPlugin[] = [
     stateVersion: 1,
     commands: [
       { id: "loops", title: "Advise on loops", run: ({ state }) => { state.set({ by: "loop" }, { label: "Loops" }); } },
-      { id: "tasks", title: "Put calls side by side on workers", run: ({ state }) => { state.set({ by: "task" }, { label: "Tasks" }); } },
+      { id: "tasks", title: "Schedule concurrent calls on workers", run: ({ state }) => { state.set({ by: "task" }, { label: "Tasks" }); } },
     ],
   }),
 ];

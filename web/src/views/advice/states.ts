@@ -20,12 +20,12 @@ export const ADVICE_STATE: AdviceState = { by: "loop", workers: 4, sort: null };
 export const WORKERS: readonly number[] = [2, 4, 8, 16, 32, 64, 128];
 
 export const CHOICES: readonly { readonly value: AdviceBy; readonly label: string; readonly hint: string }[] = [
-  { value: "loop", label: "Loops", hint: "Whether iterations could run side by side" },
-  { value: "reference", label: "What forbids it", hint: "Variables and allocations that iterations share and write" },
-  { value: "pair", label: "Calls side by side", hint: "Calls and loops next to each other that depend on each other, and through what" },
+  { value: "loop", label: "Loops", hint: "Whether iterations could run in parallel" },
+  { value: "reference", label: "Dependences", hint: "Variables and allocations that iterations share and write" },
+  { value: "pair", label: "Concurrent calls", hint: "Dependences between calls and loops of one caller, and the data involved" },
   { value: "context", label: "Work and span", hint: "Work, span and parallelism of every call path" },
-  { value: "task", label: "On workers", hint: "Calls next to each other, put on workers" },
-  { value: "race", label: "Races", hint: "Accesses of several threads that nothing orders" },
+  { value: "task", label: "Schedule", hint: "Concurrent calls, scheduled on workers" },
+  { value: "race", label: "Races", hint: "Unordered accesses of several threads" },
 ];
 
 /** Columns that need room for call paths and sentences. */
@@ -37,11 +37,11 @@ export function sentenceOf(reply: AdviseReply, by: AdviceBy, rows: number): stri
   const tasks = reply.tasks;
   if (by === "task" && tasks !== null) {
     const times = tasks.speedup.toFixed(2);
-    return `${plural(rows, "task")} below ${tasks.parent}: ${time(tasks.serial_s)} one after the other, ${time(tasks.parallel_s)} on ${plural(tasks.workers, "worker")}: ${times} times faster. No schedule takes less than ${time(tasks.bound_s)}.`;
+    return `${plural(rows, "task")} below ${tasks.parent}: ${time(tasks.serial_s)} sequentially, ${time(tasks.parallel_s)} on ${plural(tasks.workers, "worker")}: speedup ${times}. Lower bound of any schedule: ${time(tasks.bound_s)}.`;
   }
-  if (by === "race") return rows === 0 ? "No two threads access the same without an order." : `${plural(rows, "pair")} of places where threads access the same, and nothing orders them.`;
-  if (!(reply.span_s > 0)) return "Nothing took time.";
-  return `Work ${time(reply.work_s)}, span ${time(reply.span_s)}: with what is independent here, no number of workers makes the run more than ${reply.parallelism.toFixed(2)} times faster.`;
+  if (by === "race") return rows === 0 ? "No unordered accesses of several threads." : `${plural(rows, "pair")} of unordered accesses of several threads.`;
+  if (!(reply.span_s > 0)) return "No time recorded.";
+  return `Work ${time(reply.work_s)}, span ${time(reply.span_s)}: the speedup of the run is at most ${reply.parallelism.toFixed(2)} for any number of workers, with the dependences of this run.`;
 }
 
 /** The sign before a verdict: what colour says, said without colour. */

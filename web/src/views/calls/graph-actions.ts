@@ -18,7 +18,7 @@ export interface ActionsOf {
 }
 
 const OPEN_LABELS: Readonly<Record<OpenAs, string>> = {
-  groups: "Show calls by function", calls: "Show single calls", executions: "Show loops", iterations: "Show iterations", children: "Show what is inside",
+  groups: "Show calls by function", calls: "Show call instances", executions: "Show loops", iterations: "Show iterations", children: "Expand",
 };
 
 /** Everything that somebody can do with the graph: each is one step of undo. */
@@ -47,7 +47,7 @@ export class GraphActions {
     const next = withOpen(slice.current, nameOfKey(keyOf(entity)), as, below);
     // Focus and opening are one step for who clicks.
     if (next === null) refuse(`At most ${String(MOST_OPEN)} nodes can be open at a time. Close some first.`);
-    else slice.set(next, { label: as === null ? "Hide what is inside" : OPEN_LABELS[as], coalesce: "focus" });
+    else slice.set(next, { label: as === null ? "Collapse" : OPEN_LABELS[as], coalesce: "focus" });
   }
 
   /** A plain click: shows what is inside, or hides it. */

@@ -29,16 +29,16 @@ export function nodeMenu(of: MenuOf, node: number, references: ReferencesOf | un
   const [plain, full] = [plainWay(entity), fullWay(entity)];
   return [
     ...isLeaf(entity) ? [] : [open === null
-      ? { label: plain === "groups" ? "Show calls by function" : "Show what is inside", note: "Enter", run: () => { actions.toggle(node); } }
-      : { label: "Hide what is inside", note: "Enter", run: () => { actions.open(node, null); } }],
-    ...entity.kind === "group" && open !== "calls" ? [{ label: "Expand into single calls", note: "Shift+Enter", run: () => { actions.open(node, "calls"); } }] : [],
+      ? { label: plain === "groups" ? "Show calls by function" : "Expand", note: "Enter", run: () => { actions.toggle(node); } }
+      : { label: "Collapse", note: "Enter", run: () => { actions.open(node, null); } }],
+    ...entity.kind === "group" && open !== "calls" ? [{ label: "Expand into call instances", note: "Shift+Enter", run: () => { actions.open(node, "calls"); } }] : [],
     ...full === "executions" && open !== full ? [{ label: "Show loop executions", note: "Shift+Enter", run: () => { actions.open(node, "executions"); } }] : [],
     { kind: "heading", label: "" },
     { label: "References", checked: references === "own", note: "Alt+Enter", disabled: entity.touched === 0, run: () => { actions.references(node, "own"); } },
-    { label: "References, with all it calls", checked: references === "within", disabled: !entity.isTouchingWithin, run: () => { actions.references(node, "within"); } },
+    { label: "References, including callees", checked: references === "within", disabled: !entity.isTouchingWithin, run: () => { actions.references(node, "within"); } },
     { kind: "heading", label: "" },
     { label: "Zoom to it", icon: "expand", run: () => { of.zoomTo(node); } },
-    { label: "To what is around it", icon: "callers", note: "Z", disabled: (tree.parent[node] ?? -1) < 0, run: () => { of.toParent(node); } },
+    { label: "Zoom out to the caller", icon: "callers", note: "Z", disabled: (tree.parent[node] ?? -1) < 0, run: () => { of.toParent(node); } },
     { label: "Show only this part in all views", icon: "eye", run: () => { of.spotAll(node); } },
     { label: actions.isMarked(entity) ? "Unmark" : "Mark", icon: "pin", note: "M", run: () => { actions.mark(node); } },
     ...markedMenu(of),
@@ -53,7 +53,7 @@ export function markedMenu({ actions, marked }: MenuOf): readonly MenuItem[] {
     { kind: "heading", label: `${count(marked)} marked nodes` },
     { label: "Show only these", icon: "eye", run: () => { actions.spotMarked(); } },
     { label: "Show references that all of them use", icon: "link", run: () => { actions.shareMarked(false); } },
-    { label: "… they or anything they call", icon: "link", run: () => { actions.shareMarked(true); } },
+    { label: "… including callees", icon: "link", run: () => { actions.shareMarked(true); } },
   ];
 }
 
@@ -61,7 +61,7 @@ export function markedMenu({ actions, marked }: MenuOf): readonly MenuItem[] {
 export function generalMenu({ actions, hasReferences, hasSpot, fit, whole }: MenuOf): readonly MenuItem[] {
   return [
     { kind: "heading", label: "" },
-    { label: "Fit into the window", note: "F", run: fit },
+    { label: "Fit to window", note: "F", run: fit },
     ...hasSpot ? [{ label: "Whole graph", run: whole }] : [],
     ...hasReferences ? [{ label: "Hide all references", run: () => { actions.hideReferences(); } }] : [],
   ];

@@ -62,7 +62,7 @@ export class GraphModel {
   readonly problem = $derived.by(() => this.#threads.problem ?? this.#roots.problem ?? this.#spotted.problem);
   readonly hasThreads = $derived.by(() => this.#threads.value === null || this.threads.length > 0);
 
-  // Parts of the state by themselves: a tree of a hundred thousand nodes is not made anew because the window moved.
+  // Parts of the state by themselves: a tree of a hundred thousand nodes is not recreated because the window moved.
   readonly #opened = $derived.by(() => this.#state().open);
   readonly #spot = $derived.by(() => this.#state().spot);
   readonly #wanted = $derived.by(() => this.#state().references);
@@ -120,7 +120,7 @@ export class GraphModel {
         const all = { thread: thread.id, roots: inOrder(entries), note: null };
         if (context === null) return all;
         const first = await firstOf(context, entries, client, item, options);
-        if (first === null) return { ...all, note: "The part that all views show is not in this thread" };
+        if (first === null) return { ...all, note: "The selected part is not in this thread" };
         const [[call], [group]] = await Promise.all([entities.get("activation", [first], options), entities.get("group", [first], options)]);
         const root = group !== null && group !== undefined && group.count > 1 ? group : call;
         return root === null || root === undefined ? all : { ...all, roots: [root] };

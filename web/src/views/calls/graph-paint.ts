@@ -45,7 +45,7 @@ export function deedColour(deed: Deed, theme: Theme, neutral: string): string {
   return deed === "both" ? neutral : cssOf(category(deed === "writes" ? 1 : 2, theme));
 }
 
-/** Dashes of lines, for people to whom colours say little. */
+/** Dashes of lines, for users to whom colours say little. */
 export function deedDash(deed: Deed): readonly number[] {
   return deed === "reads" ? [5, 3] : [];
 }

@@ -5,7 +5,7 @@ import type { ShownReferences } from "./graph-references.ts";
 
 /** A turn after which points on a spiral lie evenly (Vogel 1979). */
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
-/** Places that are looked at for one node. */
+/** Places that are examined for one node. */
 const MOST_TURNS = 4000;
 /** Two references do not begin in one square of this size. */
 const CELL = 22;

@@ -33,7 +33,7 @@ export interface ShownReferences {
   readonly leftOut: number;
 }
 
-/** More would be neither told apart nor moved in time. */
+/** More would be neither distinguished nor moved in time. */
 export const MOST_REFERENCES = 600;
 
 /** What somebody who reads and writes so often does. */

@@ -5,7 +5,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "calls.graph",
     title: "Call graph",
-    description: "Which call makes which, what runs in its loops, and which data they share.",
+    description: "Dynamic call graph with loops, iterations and shared data.",
     icon: "callers",
     appliesTo: (item) => item.has_activations,
     component: () => import("./CallGraph.svelte"),

@@ -5,7 +5,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "profile.correlations",
     title: "Correlations",
-    description: "Which costs rise and fall together over locations, and which with the rank or node.",
+    description: "Correlations of metrics and functions over locations, and with rank or node.",
     icon: "chart",
     appliesTo: (item) => item.kind === "experiment",
     component: () => import("./Correlations.svelte"),

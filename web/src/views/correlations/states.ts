@@ -20,12 +20,11 @@ export function namesIn(text: string): readonly string[] {
   return text.split(",").map((name) => name.trim()).filter((name) => name !== "");
 }
 
-/** How two columns go together, as a sentence. */
+/** How two columns correlate, as a sentence. */
 export function sentenceOf(first: string, second: string, coefficient: number): string {
   const size = Math.abs(coefficient);
-  if (!(size >= 0.3)) return `${first} and ${second} hardly go together`;
-  const often = size >= 0.95 ? "" : size >= 0.7 ? "mostly " : "somewhat ";
-  return coefficient > 0 ? `Where ${first} is more, ${second} is ${often}more` : `Where ${first} is more, ${second} is ${often}less`;
+  if (!(size >= 0.3)) return `${first} and ${second}: no correlation`;
+  return `${second} ${coefficient > 0 ? "grows" : "falls"} with ${first} (correlation ${coefficient.toFixed(2).replace("-", "\u2212")})`;
 }
 
 /** A function's name out of the name of a column: `solve (REALTIME)`; null where a column is a metric or a number of identity. */

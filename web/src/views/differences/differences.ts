@@ -135,7 +135,7 @@ export function noiseText(deltas: Deltas, row: number): string {
   const p = deltas.p[row] ?? Number.NaN;
   if (Number.isNaN(p)) return "";
   const amount = p < 0.001 ? "p < 0.001" : `p ${p.toFixed(3)}`;
-  return isChance(deltas, row) ? `${amount}, ${textAt(deltas.verdict, row).replace(/^within /, "").replace("what locations differ by", "uneven")}` : amount;
+  return isChance(deltas, row) ? `${amount}, ${textAt(deltas.verdict, row).replace(/^within .*/, "not significant")}` : amount;
 }
 
 /** Whether chance alone makes such a difference, as far as is known. */

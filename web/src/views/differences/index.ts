@@ -5,7 +5,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "profile.differences",
     title: "Differences",
-    description: "What became slower or faster from another run to this one, and whether that is more than noise.",
+    description: "Differences from another run to this one, with significance tests.",
     icon: "compare",
     appliesTo: (item) => item.kind === "experiment",
     component: () => import("./Differences.svelte"),

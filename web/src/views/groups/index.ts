@@ -4,8 +4,8 @@ import { GROUPS_STATE, RACKS_STATE } from "./states.ts";
 const views: readonly ViewPlugin[] = [
   defineView({
     id: "groups.clusters",
-    title: "Groups",
-    description: "Which locations cost alike, and which function separates them.",
+    title: "Clusters",
+    description: "Clusters of locations with similar behaviour, and the functions that separate them.",
     icon: "chart",
     appliesTo: (item) => item.kind === "experiment",
     component: () => import("./Groups.svelte"),
@@ -15,7 +15,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "groups.racks",
     title: "Racks",
-    description: "Where nodes stand, and whether slow ones stand together.",
+    description: "Nodes by rack, and whether slow nodes are concentrated.",
     icon: "map",
     appliesTo: (item) => item.kind === "experiment",
     component: () => import("./Racks.svelte"),

@@ -1,6 +1,6 @@
 /** One group's values of a feature in bins. */
 export interface GroupBins {
-  /** From 1; 0 for members in no group. */
+  /** From 1; 0 for members outliers. */
   readonly group: number;
   readonly members: number;
   readonly mean: number;
@@ -9,7 +9,7 @@ export interface GroupBins {
   readonly counts: readonly number[];
 }
 
-/** The values of a feature by group, in `bins` bins over the range of all; members in no group come last. */
+/** The values of a feature by group, in `bins` bins over the range of all; members outliers come last. */
 export function groupBins(values: Float64Array, groups: Float64Array, bins: number): readonly GroupBins[] {
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
@@ -37,5 +37,5 @@ export function groupBins(values: Float64Array, groups: Float64Array, bins: numb
 
 /** What a group is called. */
 export function groupName(group: number): string {
-  return group === 0 ? "in no group" : `group ${String(group)}`;
+  return group === 0 ? "outliers" : `cluster ${String(group)}`;
 }

@@ -4,8 +4,8 @@ import { IDLE_GPUS_STATE } from "./states.ts";
 const views: readonly ViewPlugin[] = [
   defineView({
     id: "trace.idle-gpus",
-    title: "Idle GPUs",
-    description: "What threads did while the GPUs of their rank had nothing to do.",
+    title: "GPU idle time",
+    description: "Blame shifting: what threads did while the GPUs of their rank were idle.",
     icon: "clock",
     appliesTo: (item) => item.kind === "experiment" && item.has_trace,
     component: () => import("./IdleGpus.svelte"),

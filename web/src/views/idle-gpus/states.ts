@@ -22,8 +22,8 @@ export function sentenceOf(rows: readonly Blame[], short: (path: string) => stri
   const first = rows.reduce<Blame | null>((most, row) => (!Number.isNaN(row.context) && row.seconds > (most?.seconds ?? 0) ? row : most), null);
   const nobody = rows.find((row) => Number.isNaN(row.context))?.seconds ?? 0;
   const share = (seconds: number): string => `${((seconds / whole) * 100).toFixed(1)} %`;
-  if (!(whole > 0)) return "GPUs always had something to do.";
-  const meanwhile = first === null ? "" : ` Threads are in ${short(first.path)} for ${share(first.seconds)} of that.`;
+  if (!(whole > 0)) return "No GPU idle time.";
+  const meanwhile = first === null ? "" : ` Threads are in ${short(first.path)} for ${share(first.seconds)} of it.`;
   const alone = nobody > 0 ? ` No thread is active for ${share(nobody)} of it.` : "";
-  return `GPUs had nothing to do for ${valueText(whole, "s")} in all.${meanwhile}${alone}`;
+  return `GPU idle time: ${valueText(whole, "s")} in total.${meanwhile}${alone}`;
 }

@@ -4,7 +4,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "item.information",
     title: "Information",
-    description: "What was measured, with which tool, and which files it was read from.",
+    description: "Experiment, measurement tool, metrics and files.",
     icon: "info",
     appliesTo: () => true,
     component: () => import("./Information.svelte"),

@@ -5,7 +5,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "trace.iterations",
     title: "Iterations",
-    description: "How evenly the program's iterations are spread over locations, and what balancing them would save.",
+    description: "Iterations of the program: load balance over locations, and potential saving.",
     icon: "timeline",
     appliesTo: (item) => item.kind === "experiment" && item.has_trace,
     component: () => import("./Iterations.svelte"),

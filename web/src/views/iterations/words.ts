@@ -44,34 +44,34 @@ export function headline(reply: IterationsReply, best: Saving | null): string {
 function savingText(found: IterationsFoundReply, best: Saving | null): string {
   if (found.locations.length < 2) return "";
   if (best !== null && best.seconds > 0) return `; balancing ${plainName(best.context)} would save up to ${saved(best.seconds, found.window_s)}`;
-  return `; balancing what each location computes would save up to ${saved(found.joint_saving_s, found.window_s)}`;
+  return `; balancing the computation of each location would save up to ${saved(found.joint_saving_s, found.window_s)}`;
 }
 
 /** Why the iterations are believed, and what they were counted from: one fact a line. */
 export function evidenceOf(reply: IterationsReply): readonly string[] {
   const { found } = reply;
   if (found === null) return [];
-  const facts = [`From ${seconds(found.from_s)} to ${seconds(found.to_s)} after the start: ${found.span_percent.toFixed(1)} % of the time that was looked at.`];
+  const facts = [`From ${seconds(found.from_s)} to ${seconds(found.to_s)} after the start: ${found.span_percent.toFixed(1)} % of the analysed time.`];
   const best = groupOf(reply)?.best ?? null;
-  if (found.is_named) facts.push("You named what they begin with; every stretch in it counts as one.");
+  if (found.is_named) facts.push("The marker was given; each of its executions counts as one iteration.");
   if (best !== null && !found.is_named) {
     facts.push(
       `They begin with ${best.path.split(" > ").map((name) => plainName(name)).join(" › ")}.`,
-      `${best.regular_percent.toFixed(0)} % of the distances between begins are within a factor of 1.5 of the median; these cover ${best.coverage_percent.toFixed(0)} % of the time in which the locations are active.`,
+      `${best.regular_percent.toFixed(0)} % of the intervals between iteration starts are within a factor of 1.5 of the median; these cover ${best.coverage_percent.toFixed(0)} % of the active time of the locations.`,
       best.is_pooled
-        ? `All locations together show them; one location alone shows ${best.agreement_percent.toFixed(0)} % of them.`
-        : `${best.agreement_percent.toFixed(0)} % of the locations show as many.`,
-      `${plural(best.contexts, "context")} with ${best.explained_percent.toFixed(0)} % of that time come${best.contexts === 1 ? "s" : ""} as often.`,
+        ? `Detected on all locations combined; one location alone shows ${best.agreement_percent.toFixed(0)} % of them.`
+        : `${best.agreement_percent.toFixed(0)} % of the locations show the same number.`,
+      `${plural(best.contexts, "context")} with ${best.explained_percent.toFixed(0)} % of that time repeat${best.contexts === 1 ? "s" : ""} as often.`,
     );
   }
-  if (found.is_aligned && found.locations.length > 1) facts.push("Iterations begin at about the same time on all locations.");
+  if (found.is_aligned && found.locations.length > 1) facts.push("Iterations start at about the same time on all locations.");
   facts.push(`Iterations are ${found.similarity_percent.toFixed(0)} % alike.`);
-  if (found.warm_up > 0) facts.push(`${plural(found.warm_up, "iteration")} at the beginning take${found.warm_up === 1 ? "s" : ""} much longer or shorter than the others and do not count.`);
-  if (found.partial > 0) facts.push("The last one is cut off and does not count.");
-  if (found.guessed_percent > 0) facts.push(`${found.guessed_percent.toFixed(1)} % of the begins were not sampled; they were put between their neighbours.`);
-  if (found.interval_s !== null) facts.push(`Samples are ${seconds(found.interval_s)} apart: what is shorter cannot be judged by iteration.`);
+  if (found.warm_up > 0) facts.push(`${plural(found.warm_up, "iteration")} at the beginning take${found.warm_up === 1 ? "s" : ""} much longer or shorter than the others (warm-up, excluded).`);
+  if (found.partial > 0) facts.push("The last one is incomplete and excluded.");
+  if (found.guessed_percent > 0) facts.push(`${found.guessed_percent.toFixed(1)} % of the iteration starts were not sampled; they are interpolated.`);
+  if (found.interval_s !== null) facts.push(`Samples are ${seconds(found.interval_s)} apart: shorter contexts cannot be resolved by iteration.`);
   if (found.unresolved > 0) facts.push(`${plural(found.unresolved, "context")} with too few samples ${found.unresolved === 1 ? "is" : "are"} not in the sum of savings.`);
-  for (const other of groupOf(reply)?.others ?? []) facts.push(`Another way to count: ${String(other.count)} of ${plainName(other.marker)}, ${seconds(other.period_s)} each, ${other.regular_percent.toFixed(0)} % regular.`);
+  for (const other of groupOf(reply)?.others ?? []) facts.push(`Alternative: ${String(other.count)} of ${plainName(other.marker)}, ${seconds(other.period_s)} each, ${other.regular_percent.toFixed(0)} % regular.`);
   return facts;
 }
 
@@ -79,7 +79,7 @@ export function evidenceOf(reply: IterationsReply): readonly string[] {
 export function savingsOf(found: IterationsFoundReply): readonly string[] {
   if (found.locations.length < 2) return [];
   const of = found.window_s;
-  return [`Of ${seconds(of)}, balancing each context on its own would save ${saved(found.saving_s, of)}; the sum of the computing of each location ${saved(found.joint_saving_s, of)}; only what stays the same in all iterations ${saved(found.lasting_saving_s, of)}.`];
+  return [`Potential saving of ${seconds(of)}: balancing each context ${saved(found.saving_s, of)}; balancing the total computation of each location ${saved(found.joint_saving_s, of)}; balancing static imbalance only ${saved(found.lasting_saving_s, of)}.`];
 }
 
 /** Why there are no regular iterations, by kind of location. */

@@ -15,7 +15,7 @@ const known = new Map<Theme, readonly Heat[]>();
 
 /**
  * The colour of a share of the main call, 0 to 1. It changes with the square root: most calls take little, and must
- * still be told apart.
+ * still be distinguished.
  */
 export function heatOf(share: number, theme: Theme): Heat {
   let steps = known.get(theme);

@@ -7,7 +7,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "calls.lanes",
     title: "Execution",
-    description: "What each thread does over time, call by call, or what its time consists of.",
+    description: "Timeline of calls by thread, or aggregated by call path.",
     icon: "timeline",
     appliesTo: hasCalls,
     component: () => import("./Execution.svelte"),
@@ -21,7 +21,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "calls.threads",
     title: "Threads",
-    description: "Which threads there are, who started them and where, and when they run.",
+    description: "Threads with their creator, lifetime and number of calls.",
     icon: "list",
     appliesTo: hasCalls,
     component: () => import("./Threads.svelte"),

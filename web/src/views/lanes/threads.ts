@@ -116,7 +116,7 @@ export function threadTitle({ thread, name }: Pick<ThreadFacts, "thread" | "name
 
 /** Who started a thread, and where: `main thread`, `started by thread 0 at line 42`. */
 export function originText(of: ThreadFacts, main: ThreadFacts | null): string {
-  if (of.creator === null) return of.thread === main?.thread ? "main thread" : "nobody knows who started it";
+  if (of.creator === null) return of.thread === main?.thread ? "main thread" : "creator unknown";
   return `started by thread ${String(of.creator)}${of.line === null ? "" : ` at line ${String(of.line)}`}`;
 }
 

@@ -1,4 +1,5 @@
 import type { Table } from "@uwdata/flechette";
+import { sentence } from "../../base/format.ts";
 import type { AskOptions, EngineClient } from "../../state/engine.ts";
 import type { CostReply, Protocol } from "../../wire/protocol.ts";
 import { contextTable, type ContextTable } from "./context-table.ts";
@@ -41,7 +42,7 @@ export class Latest<T> {
 export function problemText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const hint = "hint" in error && typeof error.hint === "string" && error.hint !== "" ? error.hint : null;
-  return hint === null || error.message.includes(hint) ? error.message : `${error.message} – ${hint}`;
+  return hint === null || error.message.includes(hint) ? sentence(error.message) : `${sentence(error.message)} ${sentence(hint)}`;
 }
 
 /** A tree with several metrics. */

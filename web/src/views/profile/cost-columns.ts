@@ -72,7 +72,7 @@ function costColumn(id: string, choice: ColumnChoice, cost: CostReply, values: F
   const format = valueFormat(cost.unit, isFormula ? largest(values) : Math.max(Math.abs(cost.total), largest(values)));
   const scope = choice.scope === "inclusive" ? "incl." : "excl.";
   const name = choice.title === "" ? (isFormula ? choice.metric : cost.metric) : choice.title;
-  const meaning = choice.scope === "inclusive" ? "inclusive: the context and everything below it" : "exclusive: the context without what it calls";
+  const meaning = choice.scope === "inclusive" ? "inclusive: the context and its callees" : "exclusive: the context without its callees";
   return {
     id,
     title: `${name} ${scope}${format.unit === "" ? "" : ` (${format.unit})`}`,

@@ -78,7 +78,7 @@ export interface FilterPart {
 }
 
 /** Said where a tree is empty although nothing is left out. */
-export const NOTHING_KNOWN = "No context with a cost could be read. The Issues view says what is damaged or missing in the files.";
+export const NOTHING_KNOWN = "No context with a value could be read. The Issues view lists what is damaged or missing in the files.";
 
 /** What a filter does, for chips that take it back one by one. */
 export function filterParts(filter: Filter): readonly FilterPart[] {

@@ -33,7 +33,7 @@ function pale([red, green, blue]: Rgb, theme: Theme): Rgb {
 
 /** Colours by a property of frames; what is looked for keeps them and the rest turns grey. */
 export function frameColours(tree: ContextTable, costs: Costs, by: FlameColour, matches: Uint8Array | null): FrameColours {
-  // The modules that cost most are told apart; the rest shares the last colour.
+  // The modules that cost most are distinguished; the rest shares the last colour.
   const modules = new Map(by === "module" ? legend(tree, costs, by, CATEGORY_COUNT - 1).map(({ row }, index) => [tree.module.codes[row] ?? -1, index]) : []);
   const known = new Map<string, readonly [fill: string, ink: string]>();
   const selfRamp = ramp("inferno", true);

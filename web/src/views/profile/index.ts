@@ -13,7 +13,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "profile.tree",
     title: "Tree",
-    description: "What calls what, and what it costs: the calling context tree from the entries down.",
+    description: "Top-down view: the calling context tree with inclusive and exclusive values.",
     icon: "tree",
     appliesTo: isExperiment,
     component: () => import("./Tree.svelte"),
@@ -31,7 +31,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "profile.callers",
     title: "Callers",
-    description: "Which functions cost most, and who calls them.",
+    description: "Bottom-up view: functions by exclusive value, with their callers.",
     icon: "callers",
     appliesTo: isExperiment,
     component: () => import("./Callers.svelte"),
@@ -41,7 +41,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "profile.flat",
     title: "Flat",
-    description: "Costs by function, file, module, loop or line, whatever calls them.",
+    description: "Flat view: values by function, file, module, loop or line.",
     icon: "list",
     appliesTo: isExperiment,
     component: () => import("./Flat.svelte"),
@@ -51,7 +51,7 @@ const views: readonly ViewPlugin[] = [
   defineView<FlameState>({
     id: "profile.flame",
     title: "Flame graph",
-    description: "The whole tree at a glance: the wider a frame, the more it costs.",
+    description: "The calling context tree; widths are inclusive values.",
     icon: "flame",
     appliesTo: isExperiment,
     component: () => import("./Flame.svelte"),
@@ -60,13 +60,13 @@ const views: readonly ViewPlugin[] = [
     commands: [
       whole,
       { id: "zoom-out", title: "Zoom out fully", run: ({ state }) => { state.set({ zoom: null }, { label: "Zoom" }); } },
-      { id: "turn", title: "Turn between flame and icicle", run: ({ state }) => { state.set({ isIcicle: !state.current.isIcicle }, { label: "Turn the picture" }); } },
+      { id: "turn", title: "Switch between flame and icicle", run: ({ state }) => { state.set({ isIcicle: !state.current.isIcicle }, { label: "Switch the direction" }); } },
     ],
   }),
   defineView({
     id: "profile.distribution",
     title: "Locations",
-    description: "How evenly the chosen context costs over ranks, threads and nodes.",
+    description: "Distribution of the selected context over ranks, threads and nodes.",
     icon: "bars",
     appliesTo: isExperiment,
     component: () => import("./Distribution.svelte"),
@@ -76,7 +76,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "profile.summary",
     title: "Report",
-    description: "What is wrong first, where, and what it would bring: the findings of all analyses in plain words.",
+    description: "Top findings of all analyses, with evidence and potential saving.",
     icon: "info",
     appliesTo: isExperiment,
     component: () => import("./Report.svelte"),
@@ -86,7 +86,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "profile.source",
     title: "Source",
-    description: "The source code with the cost of each line.",
+    description: "Source code with metric values by line.",
     icon: "code",
     appliesTo: isExperiment,
     component: () => import("./Source.svelte"),

@@ -11,19 +11,19 @@ export interface NextStep {
 const VIEWS: Readonly<Record<string, readonly [view: string, label: string]>> = {
   tree: ["profile.tree", "Show in the tree"],
   flat: ["profile.flat", "Show the functions"],
-  callers: ["profile.callers", "Show who calls it"],
+  callers: ["profile.callers", "Show the callers"],
   balance: ["profile.distribution", "Show over locations"],
   distribution: ["profile.distribution", "Show over locations"],
   idleness: ["profile.flat", "Show the functions"],
-  "idleness --blame": ["trace.idle-gpus", "Show what threads do meanwhile"],
+  "idleness --blame": ["trace.idle-gpus", "Show blame for GPU idle time"],
   iterations: ["trace.iterations", "Show the iterations"],
-  cluster: ["groups.clusters", "Show the groups"],
+  cluster: ["groups.clusters", "Show the clusters"],
   topology: ["groups.racks", "Show the racks"],
-  correlate: ["profile.correlations", "Show what goes together"],
-  waits: ["trace.waits", "Show who waits"],
+  correlate: ["profile.correlations", "Show the correlations"],
+  waits: ["trace.waits", "Show the wait states"],
   "critical-path": ["trace.waits", "Show the critical path"],
-  compare: ["profile.differences", "Show what changed"],
-  info: ["item.information", "Show what was measured"],
+  compare: ["profile.differences", "Show the differences"],
+  info: ["item.information", "Show the information"],
 };
 
 /** The view that answers what a command line would: `parallax balance x -c 'function(react)'`. */

@@ -13,7 +13,7 @@ export interface ReportColumn {
 const TITLES: Readonly<Record<string, string>> = {
   group: "Group",
   class: "Class",
-  cost: "Cost",
+  cost: "Value",
   percent: "Share",
   contexts: "Contexts",
   function: "Function",

@@ -9,7 +9,7 @@ import type { CompareState } from "./states.ts";
 /** A reply of `compare`, made easy to look cells up in. Numbers are the engine's. */
 export class ComparedData {
   readonly reply: CompareReply;
-  /** `faster`, `slower`, `within noise`, `not judged` (a single run), or empty where a version has no time. */
+  /** `faster`, `slower`, `within noise`, `not tested` (a single run), or empty where a version has no time. */
   readonly changes: readonly string[];
   readonly #cells: Table;
   readonly #columns = new Map<string, Float64Array>();
@@ -98,14 +98,14 @@ export function changeTick(quantity: CompareState["quantity"], value: number): s
 
 /** The mark in a cell whose change is beyond noise, or that nobody can judge. */
 export function changeMark(change: string): string {
-  return change === "faster" ? "▼ " : change === "slower" ? "▲ " : change === "not judged" ? "? " : "";
+  return change === "faster" ? "▼ " : change === "slower" ? "▲ " : change === "not tested" ? "? " : "";
 }
 
 /** What a change is judged by, in a sentence; empty where there is none. */
 export function changeReason(change: string, adjusted: number, runs: readonly [number, number]): string {
-  const count = `${String(runs[0])} against ${String(runs[1])} runs`;
-  const chance = Number.isNaN(adjusted) ? "" : `, p = ${number(adjusted, 2)} adjusted for all that was looked at`;
-  if (change === "not judged") return `Not judged: ${count}, and of a single run the spread is unknown.`;
+  const count = `${String(runs[0])} versus ${String(runs[1])} runs`;
+  const chance = Number.isNaN(adjusted) ? "" : `, p = ${number(adjusted, 2)} adjusted for all tests`;
+  if (change === "not tested") return `Not tested: ${count}; the variance of a single run is unknown.`;
   if (change === "within noise") return `Within noise: ${count}${chance}, or the change is below the tolerance.`;
-  return change === "" ? "" : `Counts as ${change}: ${count}${chance}.`;
+  return change === "" ? "" : `Significantly ${change}: ${count}${chance}.`;
 }

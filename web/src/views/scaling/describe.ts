@@ -39,7 +39,7 @@ export function cellTip(
       { name: "Repetitions", value: Number.isNaN(repetitions) ? "0" : String(repetitions) },
       { name: "Speedup", value: Number.isNaN(of("speedup")) ? "–" : number(of("speedup")) },
       ...(kind === "efficiency" ? [] : [{ name: "Efficiency", value: mapValue("efficiency", of("efficiency")) }]),
-      ...(Number.isNaN(loss) ? [] : [{ name: "Lost time", value: `${number(loss)} core ${unit}` }]),
+      ...(Number.isNaN(loss) ? [] : [{ name: "Overhead", value: `${number(loss)} core-${unit}` }]),
     ],
     ...(isDefined ? {} : { text: whyUndefined(data, kind, settings, of("time"), row, column) }),
   };
@@ -47,8 +47,8 @@ export function cellTip(
 
 function whyUndefined(data: ScalingData, kind: MapKind, settings: ScalingSettings, time: number, row: number, column: number): string {
   if (Number.isNaN(time)) return "This configuration was not measured.";
-  if ((data.reply.baselines[column] ?? null) === null) return "There is no run on the baseline, so efficiency is not known. Choose another baseline under “How it is computed”.";
+  if ((data.reply.baselines[column] ?? null) === null) return "The baseline was not measured, so efficiency is unknown. Select another baseline under “Computation settings”.";
   if (kind === "efficiency") return "The baseline of this region was not measured.";
-  if (settings.differences === "relative" && (row === 0 || column === 0)) return "There is no cell before this one to compare with.";
-  return "The cell that it is compared with was not measured.";
+  if (settings.differences === "relative" && (row === 0 || column === 0)) return "There is no previous cell to compare with.";
+  return "The cell to compare with was not measured.";
 }

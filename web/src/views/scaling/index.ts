@@ -19,31 +19,31 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "scaling.regions",
     title: "Regions",
-    description: "Which parts of the program scale, and where time is lost.",
+    description: "Regions of the program with efficiency and parallel overhead.",
     icon: "tree",
     appliesTo: isEnsemble,
     component: () => import("./Regions.svelte"),
     defaultState: regions,
     stateVersion: 1,
     commands: [
-      { id: "sort-by-loss", title: "Sort regions by lost time", run: (view) => { view.state.set({ sort: { column: "loss", descending: true } }, { label: "Sort regions" }); } },
+      { id: "sort-by-loss", title: "Sort regions by overhead", run: (view) => { view.state.set({ sort: { column: "loss", descending: true } }, { label: "Sort regions" }); } },
       { id: "sort-as-program", title: "Sort regions as in the program", run: (view) => { view.state.set({ sort: { column: "tree", descending: true } }, { label: "Sort regions" }); } },
       {
         id: "only-focused",
-        title: "Show only the focused region and what is inside",
+        title: "Show only the focused region and its children",
         run: ({ links, item }) => {
           const focus = links.focus;
           if (focus?.kind === "region" && focus.item === item.key) links.setSpot({ item: item.key, region: focus.region });
         },
       },
       { id: "everything", title: "Show all regions again", run: ({ links }) => { links.setSpot(null); } },
-      { id: "costly-path", title: "Open the costly path", run: (view) => { view.state.set({ open: null }, { label: "Open the costly path" }); } },
+      { id: "costly-path", title: "Expand the hot path", run: (view) => { view.state.set({ open: null }, { label: "Expand the hot path" }); } },
     ],
   }),
   defineView({
     id: "scaling.maps",
     title: "Maps",
-    description: "How efficiency changes with cores and input, region beside region.",
+    description: "Efficiency over cores and input, by region.",
     icon: "map",
     appliesTo: isEnsemble,
     component: () => import("./Maps.svelte"),
@@ -73,7 +73,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "scaling.lines",
     title: "Lines",
-    description: "Time, speedup and efficiency against cores or input, with models and laws.",
+    description: "Time, speedup and efficiency over cores or input, with performance models and scaling laws.",
     icon: "chart",
     appliesTo: isEnsemble,
     component: () => import("./Lines.svelte"),
@@ -83,7 +83,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "scaling.table",
     title: "Numbers",
-    description: "The exact values: maps, losses, laws, spread of repetitions, energy, POP.",
+    description: "Tables: maps, overhead, scaling laws, repetitions, energy, POP.",
     icon: "list",
     appliesTo: isEnsemble,
     component: () => import("./Numbers.svelte"),
@@ -93,7 +93,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "scaling.verdict",
     title: "Verdict",
-    description: "Why the program stops scaling, in plain words, the costliest region first.",
+    description: "Limits of scaling, and regions by parallel overhead.",
     icon: "flame",
     appliesTo: isEnsemble,
     component: () => import("./Verdict.svelte"),
@@ -103,7 +103,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "scaling.compare",
     title: "Compare",
-    description: "What became faster or slower from one version of the program to another.",
+    description: "Differences between two versions of the program.",
     icon: "compare",
     appliesTo: isEnsemble,
     component: () => import("./Compare.svelte"),

@@ -26,19 +26,19 @@ export function mapHelp(kind: MapKind, differences: ScalingSettings["differences
   const isAbsolute = differences === "absolute";
   switch (kind) {
     case "efficiency":
-      return "Speedup per core: 100 % means that every core is as useful as on the baseline.";
+      return "Speedup per core: 100 % is ideal.";
     case "scalability":
       return isAbsolute
-        ? "Efficiency less that of the first input on as many cores: does a larger input help?"
-        : "Efficiency less that of the input before, on as many cores.";
+        ? "Efficiency minus that of the first input on the same number of cores."
+        : "Efficiency minus that of the previous input on the same number of cores.";
     case "strong":
       return isAbsolute
-        ? "Efficiency less that of the same input on the baseline: what do more cores cost?"
-        : "Efficiency less that of the same input on the next smaller core count.";
+        ? "Efficiency minus that of the same input on the baseline."
+        : "Efficiency minus that of the same input on the next smaller core count.";
     case "weak":
       return isAbsolute
-        ? "Efficiency less that at the start of the diagonal: input and cores grow together."
-        : "Efficiency less that one step up the diagonal: one input and one core count before.";
+        ? "Efficiency minus that at the start of the diagonal, on which input and cores grow."
+        : "Efficiency minus that one step up the diagonal: the previous input and core count.";
   }
 }
 

@@ -145,7 +145,7 @@ const SUPERSCRIPTS: Readonly<Record<string, string>> = {
   "0": "⁰", "1": "¹", "2": "²", "3": "³", "4": "⁴", "5": "⁵", "6": "⁶", "7": "⁷", "8": "⁸", "9": "⁹", "/": "ᐟ", "-": "⁻", ".": "·",
 };
 
-/** A formula for people: `0.3234 − 0.03231 · log₂(cores)` for `0.323401 + -0.0323095 * log2(cores)^(1)`. */
+/** A formula for users: `0.3234 − 0.03231 · log₂(cores)` for `0.323401 + -0.0323095 * log2(cores)^(1)`. */
 export function formulaText(formula: string): string {
   return formula
     .replace(/\^\(([^)]+)\)/g, (_, power: string) => (power === "1" ? "" : [...power].map((sign) => SUPERSCRIPTS[sign] ?? sign).join("")))

@@ -107,7 +107,7 @@ export function isHeld(parameter: Pick<ParameterReply, "name">): boolean {
   return parameter.name === "frequency";
 }
 
-/** A value of a parameter for people: frequencies are stored in several units, so they are told by their number. */
+/** A value of a parameter for users: frequencies are stored in several units, so they are told by their number. */
 export function parameterValue(parameter: ParameterReply, at: number): string {
   const value = parameter.numbers[at] ?? null;
   return isHeld(parameter) && value !== null ? `${siCount(value)}Hz` : (parameter.values[at] ?? "");

@@ -71,7 +71,7 @@ function rgbOf({ hue, chroma, step }: Place, theme: Theme): Rgb {
   return fromOklch(LIGHTNESS[theme][step % 3] ?? 0.7, chroma, hue);
 }
 
-/** Colours by how much each takes of the whole trace, so that what matters is told apart best. */
+/** Colours by how much each takes of the whole trace, so that what matters is distinguished best. */
 export function colourTable(functions: Named & { group(row: number): number }, groups: Named): ColourTable {
   const families = Array.from({ length: functions.length }, (_, row) => groupFamily(groups.name(functions.group(row)), functions.name(row)));
   const byTime = (of: Named): number[] => [...Array(of.length).keys()].sort((a, b) => (of.exclusiveNs[b] ?? 0) - (of.exclusiveNs[a] ?? 0) || a - b);

@@ -10,7 +10,7 @@ import { askedWindow, type TimelineCatalog } from "./catalog.ts";
 const REST_MILLIS = 60;
 /** The engine looks at no more calls than this, so that its answer comes while people still look at the window. */
 const MOST_COUNTED = 1_000_000;
-/** More calls than this are not drawn one by one: frames would take too long, and nobody could tell them apart. */
+/** More calls than this are not drawn one by one: frames would take too long, and nobody could distinguish them. */
 const MOST_DRAWN = 60_000;
 /** Messages drawn at most. */
 export const MOST_LINKS = 2000;

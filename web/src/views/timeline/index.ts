@@ -6,14 +6,14 @@ const views: readonly ViewPlugin[] = [
   defineView<TimelineState>({
     id: "trace.timeline",
     title: "Timeline",
-    description: "What each rank and thread did when: from the whole run down to single calls and messages.",
+    description: "Timeline of ranks and threads, from the whole run to individual calls and messages.",
     icon: "timeline",
     appliesTo: (item) => item.kind === "experiment" && item.has_trace,
     component: () => import("./Timeline.svelte"),
     defaultState: TIMELINE_STATE,
     stateVersion: 1,
     commands: [
-      { id: "whole", title: "Show the whole time", run: ({ state }) => { state.shared(TIMELINE_FAMILY, TIMELINE_SHARED).set({ window: null }, { label: "Show the whole time" }); } },
+      { id: "whole", title: "Show the whole trace", run: ({ state }) => { state.shared(TIMELINE_FAMILY, TIMELINE_SHARED).set({ window: null }, { label: "Show the whole trace" }); } },
       { id: "all-tracks", title: "Show all tracks", run: ({ state }) => { state.shared(TIMELINE_FAMILY, TIMELINE_SHARED).set({ tracks: null }, { label: "Show all tracks" }); } },
       { id: "nothing-hidden", title: "Show all functions", run: ({ state }) => { state.shared(TIMELINE_FAMILY, TIMELINE_SHARED).set({ hidden: [] }, { label: "Show everything" }); } },
       { id: "fit", title: "Fit all tracks on the screen, or scroll again", run: ({ state }) => { state.set({ height: state.current.height === "fit" ? "auto" : "fit" }, { label: "Change the height of rows" }); } },

@@ -9,7 +9,7 @@ const REST_MILLIS = 140;
 const GLIDE_MILLIS = 160;
 const MOST_KEPT = 60;
 /** A step of its own, so that undoing it leads back to the window before. */
-const WHOLE = { label: "Show the whole time" };
+const WHOLE = { label: "Show the whole trace" };
 
 /** The window of one view of a trace. */
 export class TimelineWindow {

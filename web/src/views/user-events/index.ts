@@ -5,7 +5,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "profile.user-events",
     title: "User events",
-    description: "What the program reported one value at a time, such as sizes of messages: how often, how much, in which calls, and at which locations.",
+    description: "User events (TAU's atomic events), such as message sizes: number, values, contexts and locations.",
     icon: "list",
     appliesTo: (item) => item.has_user_events,
     component: () => import("./UserEvents.svelte"),

@@ -36,8 +36,8 @@ export const USER_EVENTS_STATE: UserEventsState = {
 
 /** What bars may be as long as. */
 export const EVENT_VALUES: readonly { readonly value: EventValue; readonly label: string; readonly hint: string }[] = [
-  { value: "count", label: "Number", hint: "How often it happened" },
-  { value: "sum", label: "Sum", hint: "All values added up" },
+  { value: "count", label: "Number", hint: "Number of occurrences" },
+  { value: "sum", label: "Sum", hint: "Sum of all values" },
   { value: "mean", label: "Mean", hint: "The mean of the values" },
   { value: "min", label: "Smallest", hint: "The smallest value" },
   { value: "max", label: "Largest", hint: "The largest value" },

@@ -78,7 +78,7 @@ export function shapePath(index: number): string {
   return SHAPES[((index % SHAPES.length) + SHAPES.length) % SHAPES.length] ?? "";
 }
 
-/** Ticks of a logarithmic axis that can be told apart: 1, 2 and 5 of each power of ten, or the powers alone. */
+/** Ticks of a logarithmic axis that can be distinguished: 1, 2 and 5 of each power of ten, or the powers alone. */
 export function logarithmicTicks(low: number, high: number): readonly number[] {
   if (!(low > 0) || !(high > low)) return [];
   const steps = Math.log10(high / low) > 2.2 ? [1] : [1, 2, 5];

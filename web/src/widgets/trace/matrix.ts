@@ -30,7 +30,7 @@ export interface Matrix {
 /** What a matrix shows by colour. */
 export type MatrixQuantity = "messages" | "bytes" | "mean";
 
-/** More rows than this could not be told apart. */
+/** More rows than this could not be distinguished. */
 export const MOST_ROWS = 256;
 
 /** The matrix of all pairs of `tracks` tracks; neighbours share a row where there are more than `most`. Those that are not in the trace have the last row. */

@@ -334,7 +334,7 @@ hint: put a text with blanks or brackets in quotes
 there is no scope `sec`
   *[cputime (sec) > 5]
              ^^^
-hint: units are left out of names: `cputime (i)`; or quote the full name: "CPUTIME (sec)"
+hint: write names without units: `cputime (i)`; or quote the full name: "CPUTIME (sec)"
 --- [1
 this `[` is never closed
   [1
@@ -428,7 +428,7 @@ fn metrics() {
 there is no scope `sec`
   cputime (sec)
            ^^^
-hint: units are left out of names: `cputime (i)`; or quote the full name: "CPUTIME (sec)"
+hint: write names without units: `cputime (i)`; or quote the full name: "CPUTIME (sec)"
 --- IO Bytes Read
 expected `|` or the end, found `Bytes`
   IO Bytes Read

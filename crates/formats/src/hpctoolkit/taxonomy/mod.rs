@@ -39,7 +39,7 @@ pub struct TaxonomyInput {
 /// A metric as a viewer offers it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaxonomyNode {
-    /// Name for people, such as `CPUTIME (sec)` or `Memory Batch Clear`.
+    /// Name for users, such as `CPUTIME (sec)` or `Memory Batch Clear`.
     pub name: Arc<str>,
     /// What it is, in Markdown; empty when nothing is said.
     pub description: Arc<str>,

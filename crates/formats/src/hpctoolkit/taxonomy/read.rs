@@ -36,7 +36,7 @@ impl Taxonomy {
         match bytes {
             Ok(bytes) => Self::parse(&String::from_utf8_lossy(&bytes), issues),
             Err(error) => {
-                report(issues, "taxonomy-unreadable", || format!("{error}; it is left out"));
+                report(issues, "taxonomy-unreadable", || format!("{error}; it is omitted"));
                 Self::default()
             }
         }
@@ -98,7 +98,7 @@ impl<'d> Reader<'d, '_> {
             None if self.fuel > 0 => {
                 self.fuel = 0;
                 self.fault(node, || {
-                    "the aliases of the file stand for too much; the rest is left out".into()
+                    "the aliases of the file stand for too much; the rest is omitted".into()
                 });
             }
             None => {}
@@ -210,7 +210,7 @@ impl<'d> Reader<'d, '_> {
     fn nodes(&mut self, list: NodeId, depth: u32) -> Vec<TaxonomyNode> {
         let items = self.document.items(list);
         if depth > MAX_DEPTH && !items.is_empty() {
-            self.fault(list, || "metrics are nested too deeply; the rest is left out".into());
+            self.fault(list, || "metrics are nested too deeply; the rest is omitted".into());
             return Vec::new();
         }
         let mut out = Vec::new();
@@ -219,7 +219,7 @@ impl<'d> Reader<'d, '_> {
                 break;
             }
             if self.pairs(item).is_empty() {
-                self.fault(item, || "a metric is a mapping; this one is left out".into());
+                self.fault(item, || "a metric is a mapping; this one is omitted".into());
                 continue;
             }
             out.push(self.node(item, depth));
@@ -370,7 +370,7 @@ impl<'d> Reader<'d, '_> {
             .map(|read| read.expression)
             .map_err(|misread| {
                 report(self.issues, "taxonomy-formula", || {
-                    format!("line {}: {}; the formula is left out", misread.line, misread.what)
+                    format!("line {}: {}; the formula is omitted", misread.line, misread.what)
                 });
             })
             .ok()

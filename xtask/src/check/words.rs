@@ -1,0 +1,208 @@
+//! Words that users do not read: the column `not` of GLOSSARY.md.
+//!
+//! The list is in the glossary because that is where a writer looks up what to write, and because
+//! a word and what replaces it must not part.
+
+use anyhow::{Result, bail};
+
+use super::Outcome;
+use super::tree::text_files;
+use super::visible::{GAP, visible};
+
+/// Where the words are defined.
+const GLOSSARY: &str = "GLOSSARY.md";
+
+/// The heading of the column with the words that are not used.
+const COLUMN: &str = "not";
+
+/// A word that is not used, and what to write instead.
+#[derive(Debug, PartialEq, Eq)]
+struct Banned {
+    /// In lower case, with single spaces.
+    phrase: String,
+    instead: String,
+}
+
+pub(super) fn check() -> Result<Outcome> {
+    let files = text_files(&["rs", "ts", "svelte", "html", "md"])?;
+    let Some(glossary) = files.iter().find(|file| file.path == GLOSSARY) else {
+        bail!("{GLOSSARY} is gone, which lists the words");
+    };
+    let banned = banned_words(&glossary.text);
+    if banned.is_empty() {
+        bail!("no table of {GLOSSARY} has a column `{COLUMN}`");
+    }
+    let mut findings = Vec::new();
+    for file in files.iter().filter(|file| is_for_users(&file.path)) {
+        let Some(text) = visible(&file.path, &file.text) else {
+            continue;
+        };
+        for (line, word) in find(&text, &banned) {
+            let Banned { phrase, instead } = word;
+            findings.push(format!("{}:{line}: \"{phrase}\"; write \"{instead}\"", file.path));
+        }
+    }
+    Ok(Outcome::of(findings))
+}
+
+/// Whether users read texts of this file.
+fn is_for_users(path: &str) -> bool {
+    let is_test = ["/tests/", "/tests.rs", "/examples/"].iter().any(|part| path.contains(part));
+    let is_crate = path.starts_with("crates/") && !path.starts_with("crates/testkit/");
+    let is_page = path.starts_with("web/src/") && !path.contains("/pkg/");
+    let is_document = path.starts_with("docs/") && !path.starts_with("docs/adr/");
+    let is_other = ["README.md", GLOSSARY, "web/index.html"].contains(&path);
+    !is_test && (is_crate || is_page || is_document || is_other)
+}
+
+/// The cells of a row of a Markdown table, without spaces around them.
+pub(super) fn cells(line: &str) -> Option<Vec<&str>> {
+    let row = line.trim().strip_prefix('|')?.strip_suffix('|')?;
+    Some(row.split('|').map(str::trim).collect())
+}
+
+/// The words of all tables with a column `not`; the first column says what to write instead.
+fn banned_words(glossary: &str) -> Vec<Banned> {
+    let mut column = None;
+    let mut found = Vec::new();
+    for line in glossary.lines() {
+        let Some(cells) = cells(line) else {
+            column = None;
+            continue;
+        };
+        let Some(at) = column else {
+            column = Some(cells.iter().position(|cell| *cell == COLUMN));
+            continue;
+        };
+        let listed = at.and_then(|at| cells.get(at)).copied().unwrap_or_default();
+        for phrase in listed.split(',').map(normal).filter(|phrase| !phrase.is_empty()) {
+            // A line of dashes separates the heading from the rows.
+            if !phrase.starts_with("---") {
+                let instead = cells.first().copied().unwrap_or_default().to_owned();
+                found.push(Banned { phrase, instead });
+            }
+        }
+    }
+    found
+}
+
+fn normal(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// The banned words in a text, with their lines from 1, in their order.
+fn find<'a>(text: &str, banned: &'a [Banned]) -> Vec<(usize, &'a Banned)> {
+    let (plain, lines) = single_spaced(text);
+    let mut found = Vec::new();
+    for word in banned {
+        for (at, _) in plain.match_indices(&word.phrase) {
+            let before = plain.get(..at).and_then(|text| text.chars().next_back());
+            let after = plain.get(at + word.phrase.len()..).and_then(|text| text.chars().next());
+            let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+            if !is_part(before) && !is_part(after) {
+                found.push((lines.get(at).copied().unwrap_or_default(), word));
+            }
+        }
+    }
+    found.sort_by_key(|(line, _)| *line);
+    found
+}
+
+/// The text in lower case with one space for each run of them, and the line of each byte.
+fn single_spaced(text: &str) -> (String, Vec<usize>) {
+    let mut plain = String::with_capacity(text.len());
+    let mut lines = Vec::with_capacity(text.len());
+    for (number, line) in (1..).zip(text.lines()) {
+        for c in line.chars().chain([' ']) {
+            let is_space = c.is_whitespace();
+            if is_space && (plain.is_empty() || plain.ends_with([' ', GAP])) {
+                continue;
+            }
+            let before = plain.len();
+            if is_space {
+                plain.push(' ');
+            } else {
+                plain.extend(c.to_lowercase());
+            }
+            lines.resize(lines.len() + plain.len() - before, number);
+        }
+    }
+    (plain, lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLES: &str = "# Words\n\n| word | meaning | not |\n|---|---|---|\n\
+        | interval | A time. | stretch, stretches |\n| unknown | | Nobody knows |\n\n\
+        | word | elsewhere |\n|---|---|\n| rank | node |\n";
+
+    fn found(path: &str, text: &str) -> Vec<(usize, String)> {
+        let banned = banned_words(TABLES);
+        let text = visible(path, text).unwrap_or_default();
+        find(&text, &banned).iter().map(|(line, word)| (*line, word.phrase.clone())).collect()
+    }
+
+    #[test]
+    fn words_are_read_from_the_column_not() {
+        let word = |phrase: &str, instead: &str| Banned {
+            phrase: phrase.to_owned(),
+            instead: instead.to_owned(),
+        };
+        assert_eq!(
+            banned_words(TABLES),
+            [
+                word("stretch", "interval"),
+                word("stretches", "interval"),
+                word("nobody knows", "unknown"),
+            ]
+        );
+    }
+
+    #[test]
+    fn planted_words_are_found_with_their_lines() {
+        let text = "fn f() {\n    note(\"Nobody \\\n         knows, one Stretch\");\n}\n";
+        assert_eq!(
+            found("crates/model/src/a.rs", text),
+            [(2, "nobody knows".to_owned()), (3, "stretch".to_owned())]
+        );
+        let text =
+            "<script>\n  const a = `two ${b} stretches`;\n</script>\n<p>nobody\n  knows</p>\n";
+        assert_eq!(
+            found("web/src/a.svelte", text),
+            [(2, "stretches".to_owned()), (4, "nobody knows".to_owned())]
+        );
+        assert_eq!(found("docs/a.md", "# A\nA stretch.\n"), [(2, "stretch".to_owned())]);
+    }
+
+    #[test]
+    fn names_in_code_and_parts_of_words_are_not_found() {
+        let text = "fn stretch() { let key = \"stretch\"; let t = \"{stretch} outstretched a_stretch b\"; }\n";
+        assert_eq!(found("crates/model/src/a.rs", text), []);
+        assert_eq!(found("web/src/a.ts", "import { stretch } from \"./stretch.ts\";\n"), []);
+        assert_eq!(found("web/src/a.svelte", "<p class=\"stretch b\">{stretch}</p>\n"), []);
+        assert_eq!(found("docs/a.md", "A `stretch` of code.\n"), []);
+        // A heading ends before the next paragraph begins, as a string does.
+        assert_eq!(found("crates/model/src/a.rs", "f(\"for nobody \", \" knows it\");\n"), []);
+    }
+
+    #[test]
+    fn the_glossary_may_name_what_is_not_used() {
+        assert_eq!(found(GLOSSARY, TABLES), []);
+        assert_eq!(found(GLOSSARY, "| a | a stretch | b |\n"), [(1, "stretch".to_owned())]);
+    }
+
+    #[test]
+    fn texts_of_tests_and_tools_are_not_for_users() {
+        assert!(is_for_users("crates/cli/src/args.rs"));
+        assert!(is_for_users("README.md"));
+        assert!(is_for_users("docs/traces.md"));
+        assert!(!is_for_users("docs/adr/0001-layers-as-crates.md"));
+        assert!(is_for_users("web/src/views/a.svelte"));
+        assert!(!is_for_users("crates/cli/tests/golden.rs"));
+        assert!(!is_for_users("crates/testkit/src/lib.rs"));
+        assert!(!is_for_users("xtask/src/main.rs"));
+        assert!(!is_for_users("web/e2e/open.spec.ts"));
+    }
+}
