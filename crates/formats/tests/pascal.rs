@@ -194,6 +194,16 @@ const SMALL: &str = r#"{"config": {"pkg": "./a", "command": "pascalanalyzer -i 1
  "2;1;1": {"total_time": 3.5, "rapl-sysfs": {"1": 7, "1.2": [1, 2]}}}}"#;
 
 #[test]
+fn a_writer_that_keeps_the_order_of_its_inputs_is_believed() {
+    let ordered = SMALL.replace("\"arguments\"", "\"arguments_in_order\": true, \"arguments\"");
+    let (m, issues) = read_text("small.json", ordered.as_bytes()).unwrap();
+    let inputs: Vec<&str> = m.parameters[1].values.iter().map(|v| v.label.as_str()).collect();
+    assert_eq!(inputs, ["20", "10"]);
+    assert!(!has_issue(&issues, "arguments-reordered"));
+    assert!(!has_issue(&issues, "arguments-unconfirmed"));
+}
+
+#[test]
 fn every_kind_of_field_is_read() {
     let (m, issues) = read_text("small.json", SMALL.as_bytes()).unwrap();
     let inputs: Vec<&str> = m.parameters[1].values.iter().map(|v| v.label.as_str()).collect();

@@ -55,6 +55,8 @@ pub(super) struct Config {
     /// Names of the parts of a run's key.
     pub(super) keys: Option<Vec<String>>,
     pub(super) arguments: Vec<String>,
+    /// Whether the writer says that `arguments` is in the order of the input numbers.
+    pub(super) arguments_in_order: bool,
     pub(super) command: Option<String>,
     pub(super) tuple: TupleFields,
     /// Regions, sensors: whether the file says that runs have them.
@@ -95,6 +97,7 @@ impl Config {
             }
         }
         config.command = value.get("command").and_then(Value::as_str).map(str::to_owned);
+        config.arguments_in_order = value.get("arguments_in_order") == Some(&Value::Bool(true));
         if let Some(arguments) = value.get("arguments") {
             let texts: Vec<String> =
                 arguments.items().iter().filter_map(Value::as_str).map(str::to_owned).collect();

@@ -145,7 +145,11 @@ fn input_labels(
     config: &Config,
     report: &mut Report<'_>,
 ) -> Labels {
-    let (arguments, origin) = in_command_order(&config.arguments, config.command.as_deref());
+    let (arguments, origin) = if config.arguments_in_order {
+        (config.arguments.clone(), Origin::Confirmed)
+    } else {
+        in_command_order(&config.arguments, config.command.as_deref())
+    };
     match origin {
         Origin::Reordered => report.whole(Severity::Note, "arguments-reordered", || {
             format!(
