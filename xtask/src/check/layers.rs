@@ -104,6 +104,12 @@ const CRATES: &[Crate] = &[
         uses: &["parallax-base"],
     },
     Crate {
+        name: "parallax-sweep",
+        folder: "crates/sweep",
+        is_for_browser: false,
+        uses: &["parallax-analysis", "parallax-native"],
+    },
+    Crate {
         name: "parallax-server",
         folder: "crates/server",
         is_for_browser: false,
@@ -125,6 +131,7 @@ const CRATES: &[Crate] = &[
             "parallax-protocol",
             "parallax-server",
             "parallax-service",
+            "parallax-sweep",
             "parallax-wire",
         ],
     },

@@ -12,9 +12,8 @@ pub use correlations::{
     Correlation, CorrelationTests, MOST_EXACT, Sample, pearson, ranks, spearman,
 };
 pub use dispersion::{Dispersion, Measure, dispersion, outliers};
+pub use random::Random;
 pub use significance::{
     Basis, Test, adjust, benjamini_hochberg, paired, paired_ratio, separation_chance,
     t_quantile_95, t_two_sided, welch,
 };
-
-pub(crate) use random::Random;

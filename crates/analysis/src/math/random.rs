@@ -1,10 +1,12 @@
 //! Pseudo-random numbers with a fixed seed.
 
 /// Pseudo-random numbers, the same on every machine (SplitMix64: Steele, Lea and Flood, 2014).
-pub(crate) struct Random(pub(crate) u64);
+#[derive(Debug, Clone)]
+pub struct Random(pub u64);
 
 impl Random {
-    pub(crate) fn bits(&mut self) -> u64 {
+    /// 64 bits.
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -13,12 +15,12 @@ impl Random {
     }
 
     /// From 0 up to but not 1.
-    pub(crate) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// From 0 up to but not `n`.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
+    pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }
 }

@@ -1,0 +1,242 @@
+//! One run: what the supervisor is told, and what it tells.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// Where a stream of the program goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// Nowhere.
+    Null,
+    /// To the tool's standard error.
+    Shown,
+    /// Into a file.
+    File(String),
+    /// The end of it is kept for the case that the program fails.
+    Tail,
+}
+
+impl Stream {
+    fn to_value(&self) -> Value {
+        match self {
+            Self::Null => json!("null"),
+            Self::Shown => json!("shown"),
+            Self::Tail => json!("tail"),
+            Self::File(path) => json!({ "file": path }),
+        }
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value.as_str() {
+            Some("null") => Some(Self::Null),
+            Some("shown") => Some(Self::Shown),
+            Some("tail") => Some(Self::Tail),
+            Some(_) => None,
+            None => Some(Self::File(value.get("file")?.as_str()?.to_owned())),
+        }
+    }
+}
+
+/// What the supervisor is told, as one line of JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Order {
+    pub(crate) command: Vec<String>,
+    pub(crate) environment: Vec<(String, String)>,
+    /// `None`: it is not bound.
+    pub(crate) processors: Option<Vec<u32>>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) stdout: Stream,
+    pub(crate) stderr: Stream,
+    /// The file that is locked as long as a program of this sweep runs.
+    pub(crate) lock: String,
+}
+
+impl Order {
+    pub(crate) fn to_value(&self) -> Value {
+        json!({
+            "command": self.command,
+            "environment": self.environment,
+            "processors": self.processors,
+            "timeout": self.timeout.map(|time| time.as_secs_f64()),
+            "idle_timeout": self.idle_timeout.map(|time| time.as_secs_f64()),
+            "stdout": self.stdout.to_value(),
+            "stderr": self.stderr.to_value(),
+            "lock": self.lock,
+        })
+    }
+
+    pub(crate) fn from_value(value: &Value) -> Option<Self> {
+        let texts = |value: &Value| -> Option<Vec<String>> {
+            value.as_array()?.iter().map(|text| Some(text.as_str()?.to_owned())).collect()
+        };
+        let time = |name| {
+            let seconds = value.get(name)?.as_f64()?;
+            Duration::try_from_secs_f64(seconds).ok()
+        };
+        let pairs = value.get("environment")?.as_array()?.iter().map(|pair| {
+            let pair = texts(pair)?;
+            let [name, value] = pair.try_into().ok()?;
+            Some((name, value))
+        });
+        let numbers = value.get("processors")?.as_array().map(|all| {
+            all.iter().map(|id| u32::try_from(id.as_u64()?).ok()).collect::<Option<Vec<u32>>>()
+        });
+        Some(Self {
+            command: texts(value.get("command")?)?,
+            environment: pairs.collect::<Option<_>>()?,
+            processors: match numbers {
+                Some(numbers) => Some(numbers?),
+                None => None,
+            },
+            timeout: time("timeout"),
+            idle_timeout: time("idle_timeout"),
+            stdout: Stream::from_value(value.get("stdout")?)?,
+            stderr: Stream::from_value(value.get("stderr")?)?,
+            lock: value.get("lock")?.as_str()?.to_owned(),
+        })
+    }
+}
+
+/// Why a program was ended from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It took longer than the timeout.
+    Timeout,
+    /// It used no processor for the idle timeout.
+    Idle,
+}
+
+impl Ended {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Timeout => "timeout",
+            Self::Idle => "idle_timeout",
+        }
+    }
+}
+
+/// What a run used: of the program and all its descendants that it waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Usage {
+    /// Processor time outside of the kernel, in seconds.
+    pub user_seconds: f64,
+    /// Processor time in the kernel, in seconds.
+    pub system_seconds: f64,
+    /// Largest resident memory of a single process, in bytes. The supervisor's own, some megabytes,
+    /// is the least that the system reports.
+    pub max_resident_bytes: u64,
+    /// Page faults without reading.
+    pub minor_faults: u64,
+    /// Page faults that read from a disk.
+    pub major_faults: u64,
+    /// How often a thread waited for something.
+    pub voluntary_switches: u64,
+    /// How often a thread had to give way to another one.
+    pub involuntary_switches: u64,
+}
+
+/// How a run went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// When it was started: seconds since 1970, UTC.
+    pub start: f64,
+    /// How long it took, by a clock that nobody sets.
+    pub seconds: f64,
+    /// Exit status as a shell has it: 128 and the signal of one that a signal ended, 124 after a
+    /// timeout, 126 or 127 when it could not be started.
+    pub exit_status: i32,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Why it was ended from outside.
+    pub ended: Option<Ended>,
+    /// What it used.
+    pub usage: Usage,
+    /// For people: why it could not be started, or the end of its standard error.
+    pub said: String,
+}
+
+impl Outcome {
+    /// Whether it ended as a program does that did its work.
+    #[must_use]
+    pub const fn is_success(&self) -> bool {
+        self.exit_status == 0
+    }
+
+    pub(crate) fn to_value(&self) -> Value {
+        let usage = self.usage;
+        json!({
+            "start": self.start,
+            "seconds": self.seconds,
+            "exit_status": self.exit_status,
+            "signal": self.signal,
+            "ended": self.ended.map(Ended::name),
+            "user": usage.user_seconds,
+            "system": usage.system_seconds,
+            "resident": usage.max_resident_bytes,
+            "faults": [usage.minor_faults, usage.major_faults],
+            "switches": [usage.voluntary_switches, usage.involuntary_switches],
+            "said": self.said,
+        })
+    }
+
+    pub(crate) fn from_value(value: &Value) -> Option<Self> {
+        let float = |name| value.get(name)?.as_f64();
+        let status = |name: &str| i32::try_from(value.get(name)?.as_i64()?).ok();
+        let pair = |name: &str, at| value.get(name)?.get(at)?.as_u64();
+        Some(Self {
+            start: float("start")?,
+            seconds: float("seconds")?,
+            exit_status: status("exit_status")?,
+            signal: status("signal"),
+            ended: match value.get("ended")?.as_str() {
+                Some("timeout") => Some(Ended::Timeout),
+                Some("idle_timeout") => Some(Ended::Idle),
+                _ => None,
+            },
+            usage: Usage {
+                user_seconds: float("user")?,
+                system_seconds: float("system")?,
+                max_resident_bytes: value.get("resident")?.as_u64()?,
+                minor_faults: pair("faults", 0)?,
+                major_faults: pair("faults", 1)?,
+                voluntary_switches: pair("switches", 0)?,
+                involuntary_switches: pair("switches", 1)?,
+            },
+            said: value.get("said")?.as_str()?.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_arrives() {
+        let order = Order {
+            command: vec!["./a b".into(), "\"\n".into()],
+            environment: vec![("A".into(), "1=2".into())],
+            processors: Some(vec![0, 3]),
+            timeout: Some(Duration::from_millis(1500)),
+            idle_timeout: None,
+            stdout: Stream::File("/x".into()),
+            stderr: Stream::Tail,
+            lock: "/y".into(),
+        };
+        assert_eq!(Order::from_value(&order.to_value()), Some(order.clone()));
+        let free = Order { processors: None, ..order };
+        assert_eq!(Order::from_value(&free.to_value()), Some(free));
+        let outcome = Outcome {
+            start: 1.5e9,
+            seconds: 0.25,
+            exit_status: 139,
+            signal: Some(11),
+            ended: Some(Ended::Idle),
+            usage: Usage { user_seconds: 0.5, minor_faults: 7, ..Usage::default() },
+            said: "bad\n".into(),
+        };
+        assert_eq!(Outcome::from_value(&outcome.to_value()), Some(outcome));
+    }
+}

@@ -1,0 +1,111 @@
+//! Starting a run: the tool's side of the supervisor.
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use crate::SweepError;
+use crate::job::{Order, Outcome, Stream};
+
+/// With this as its only argument, the tool is a supervisor: it calls [`supervise`].
+pub const SUPERVISOR: &str = "supervise-measured-program";
+
+/// One run, ready to be launched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    pub(crate) order: Order,
+}
+
+impl Job {
+    /// The command line, launcher and all.
+    #[must_use]
+    pub fn command(&self) -> &[String] {
+        &self.order.command
+    }
+
+    /// The variables that are set for it.
+    #[must_use]
+    pub fn variables(&self) -> &[(String, String)] {
+        &self.order.environment
+    }
+
+    /// The processors that it may use; `None`: all.
+    #[must_use]
+    pub fn processors(&self) -> Option<&[u32]> {
+        self.order.processors.as_deref()
+    }
+
+    /// The longest that it may take.
+    #[must_use]
+    pub const fn timeout(&self) -> Option<Duration> {
+        self.order.timeout
+    }
+
+    /// Makes the folders of the files into which it writes.
+    pub(crate) fn prepare(&self) -> Result<(), SweepError> {
+        for stream in [&self.order.stdout, &self.order.stderr] {
+            if let Stream::File(path) = stream
+                && let Some(folder) = Path::new(path).parent()
+            {
+                let write = |cause| SweepError::Write { path: path.into(), kept: None, cause };
+                std::fs::create_dir_all(folder).map_err(write)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs a job under a supervisor, which is this program started again with [`SUPERVISOR`], and waits
+/// for it. The program is ended when this process ends.
+///
+/// # Errors
+/// When no supervisor can be started or it ends without saying how the run went.
+pub fn launch(job: &Job) -> Result<Outcome, SweepError> {
+    if !cfg!(target_os = "linux") {
+        return Err(SweepError::Supervisor("this is possible on Linux only".to_owned()));
+    }
+    let failed = |what: String| SweepError::Supervisor(what);
+    // The file of this process, also when it was replaced meanwhile.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg(SUPERVISOR).stdin(Stdio::piped()).stdout(Stdio::piped());
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt as _;
+        // What Ctrl+C sends goes to the tool alone; the supervisor sees it end, and ends the program.
+        command.process_group(0);
+    }
+    let mut child = command.spawn().map_err(|error| failed(format!("no supervisor: {error}")))?;
+    let mut said = String::new();
+    // Open until the end: its closing tells the supervisor that this process is gone.
+    let pipe = child.stdin.take();
+    if let (Some(mut input), Some(mut output)) = (pipe.as_ref(), child.stdout.take()) {
+        let order = format!("{}\n", job.order.to_value());
+        // When it cannot be written, the supervisor has ended, and its silence says so below.
+        let _ = input.write_all(order.as_bytes());
+        output.read_to_string(&mut said).map_err(|error| failed(error.to_string()))?;
+    }
+    let status = child.wait().map_err(|error| failed(error.to_string()))?;
+    drop(pipe);
+    let outcome = serde_json::from_str(&said).ok().as_ref().and_then(Outcome::from_value);
+    outcome.ok_or_else(|| failed(format!("the process that watches the program ended ({status})")))
+}
+
+/// Is a supervisor: reads what to run from standard input and writes to standard output how it went.
+/// Its failures go to standard error.
+#[must_use]
+pub fn supervise() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    {
+        let done = crate::supervisor::supervise(std::io::stdin(), std::io::stdout().lock());
+        match done {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                let _ = writeln!(std::io::stderr(), "error: cannot measure: {error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    ExitCode::FAILURE
+}

@@ -1,0 +1,34 @@
+//! Runs a program over cores, inputs and repetitions, and keeps what was measured.
+//!
+//! A [`Plan`] says what is run; [`sweep`] runs it and writes one file in the format of PaScal
+//! Analyzer (`crates/formats/src/pascal/FORMAT.md`), whole after every run, so that a sweep that was
+//! killed goes on where it was. `docs/sweep.md` says how to use it, ADR 0036 why it is built so.
+//!
+//! Between the tool and the measured program stands a process of the tool's own, the supervisor
+//! ([`supervise`]): it binds itself to processors, starts the program, takes its times, and ends it
+//! when its time is up or the tool is gone.
+
+mod error;
+mod files;
+mod job;
+mod launch;
+mod lock;
+mod machine;
+mod plan;
+mod record;
+mod schedule;
+#[cfg(target_os = "linux")]
+mod supervisor;
+mod sweeping;
+mod topology;
+mod words;
+
+pub use error::SweepError;
+pub use job::{Ended, Outcome, Usage};
+pub use launch::{Job, SUPERVISOR, launch, supervise};
+pub use plan::{Key, Order, Plan, ProgramOutput, Repetitions, Stop, THREAD_VARIABLES, core_counts};
+pub use record::Run;
+pub use schedule::Skip;
+pub use sweeping::{Choices, Event, Summary, dry_run, sweep};
+pub use topology::Binding;
+pub use words::{line, quoted, split};

@@ -1,0 +1,294 @@
+//! The file of a sweep: that of PaScal Analyzer, with more fields.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::SystemTime;
+
+use serde_json::{Map, Value, json};
+
+use crate::SweepError;
+use crate::job::Outcome;
+use crate::machine;
+use crate::plan::{Key, Order, Plan, Repetitions};
+use crate::topology::Processor;
+
+/// Settings that must not change while a sweep is gone on with: they change what is measured.
+const FIXED: [(&str, &str); 7] = [
+    ("program", "the program"),
+    ("program_arguments", "its arguments"),
+    ("token", "the token for the core count"),
+    ("environment", "the variables"),
+    ("binding", "the binding"),
+    ("launcher", "the launcher"),
+    ("warmups", "the number of warm-up runs"),
+];
+
+/// The fields of every run, as `data_descriptor.values` names them.
+const VALUES: [&str; 10] = [
+    "start_time",
+    "stop_time",
+    "exit_status",
+    "user_time",
+    "system_time",
+    "max_resident_bytes",
+    "minor_faults",
+    "major_faults",
+    "voluntary_switches",
+    "involuntary_switches",
+];
+
+/// A run in the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Which one.
+    pub key: Key,
+    /// Seconds since 1970, UTC.
+    pub start: f64,
+    /// How long it took.
+    pub seconds: f64,
+    /// Whether its exit status was 0.
+    pub is_success: bool,
+    /// As the file has it.
+    text: String,
+}
+
+impl Run {
+    /// What was measured just now.
+    pub(crate) fn new(key: Key, outcome: &Outcome, plan: &Plan) -> Self {
+        let Outcome { start, seconds, exit_status, usage, .. } = *outcome;
+        let mut value = json!({
+            "start_time": start,
+            "stop_time": start + seconds,
+            "exit_status": exit_status,
+            "user_time": usage.user_seconds,
+            "system_time": usage.system_seconds,
+            "max_resident_bytes": usage.max_resident_bytes,
+            "minor_faults": usage.minor_faults,
+            "major_faults": usage.major_faults,
+            "voluntary_switches": usage.voluntary_switches,
+            "involuntary_switches": usage.involuntary_switches,
+        });
+        if let Some(fields) = value.as_object_mut() {
+            if let Some(signal) = outcome.signal {
+                fields.insert("signal".to_owned(), json!(signal));
+            }
+            if let Some(ended) = outcome.ended {
+                let limit = match ended {
+                    crate::Ended::Timeout => plan.timeout,
+                    crate::Ended::Idle => plan.idle_timeout,
+                };
+                let limit = limit.unwrap_or_default().as_secs_f64();
+                fields.insert(ended.name().to_owned(), json!(limit));
+            }
+        }
+        let is_success = outcome.is_success();
+        Self { key, start, seconds, is_success, text: value.to_string() }
+    }
+
+    fn from_value(key: Key, value: &Value) -> Option<Self> {
+        let float = |name| value.get(name)?.as_f64();
+        let (start, stop) = (float("start_time")?, float("stop_time")?);
+        let is_success = float("exit_status").is_none_or(|status| status == 0.0);
+        Some(Self { key, start, seconds: stop - start, is_success, text: value.to_string() })
+    }
+}
+
+/// All that the file holds.
+#[derive(Debug)]
+pub(crate) struct Record {
+    config: Value,
+    /// In the order in which they were made.
+    runs: Vec<Run>,
+    place: HashMap<Key, usize>,
+}
+
+impl Record {
+    pub(crate) fn new(plan: &Plan, command_line: &str, processors: &[Processor]) -> Self {
+        let config = config(plan, command_line, processors);
+        Self { config, runs: Vec::new(), place: HashMap::new() }
+    }
+
+    pub(crate) fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Adds a run, in place of an older one of the same key.
+    pub(crate) fn add(&mut self, run: Run) {
+        let at = *self.place.entry(run.key).or_insert(self.runs.len());
+        match self.runs.get_mut(at) {
+            Some(known) => *known = run,
+            None => self.runs.push(run),
+        }
+    }
+
+    /// The text of the file.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!("{{\n\"config\": {:#},\n\"data\": {{", self.config);
+        for (at, run) in self.runs.iter().enumerate() {
+            text.push_str(if at == 0 { "\n" } else { ",\n" });
+            text.push_str(&format!("\"{}\": {}", run.key.text(), run.text));
+        }
+        text.push_str("\n}\n}\n");
+        text
+    }
+
+    /// Takes over what the file at `path` has, which was written for the same plan or a part of it.
+    /// Remarks for people.
+    ///
+    /// # Errors
+    /// When it cannot be read, is no file of a sweep, or of another one.
+    pub(crate) fn resume(
+        &mut self,
+        path: &Path,
+        plan: &Plan,
+        keeps: impl Fn(&Run) -> bool,
+    ) -> Result<Vec<String>, SweepError> {
+        let read = |source| SweepError::Read { path: path.to_owned(), source };
+        let other = |why: String| SweepError::Other { path: path.to_owned(), why };
+        let text = std::fs::read_to_string(path).map_err(read)?;
+        let file: Value = serde_json::from_str(&text)
+            .map_err(|error| other(format!("it is no JSON document ({error})")))?;
+        let config = file.get("config").cloned().unwrap_or_default();
+        let remarks = self.check(&config, plan).map_err(other)?;
+        let has_inputs = !plan.inputs.is_empty();
+        let no_runs = Map::new();
+        let data = file.get("data").and_then(Value::as_object).unwrap_or(&no_runs);
+        let mut runs = Vec::new();
+        for (text, value) in data {
+            let run = Key::from_text(text, has_inputs)
+                .and_then(|key| Run::from_value(key, value))
+                .ok_or_else(|| other(format!("its run {text:?} cannot be read")))?;
+            runs.push(run);
+        }
+        // The order of a JSON object is not kept while it is read.
+        runs.sort_by(|a, b| a.start.total_cmp(&b.start));
+        for run in runs.into_iter().filter(keeps) {
+            self.add(run);
+        }
+        if let (Some(own), Some(date)) = (self.config.as_object_mut(), config.get("execdate")) {
+            let now = own.insert("execdate".to_owned(), date.clone());
+            let mut resumed =
+                config.get("resumed").and_then(Value::as_array).cloned().unwrap_or_default();
+            resumed.extend(now);
+            own.insert("resumed".to_owned(), Value::Array(resumed));
+        }
+        Ok(remarks)
+    }
+
+    /// Compares the settings of a file with those of this sweep.
+    fn check(&self, config: &Value, plan: &Plan) -> Result<Vec<String>, String> {
+        let theirs = config.get("sweep").filter(|sweep| sweep.is_object());
+        let theirs = theirs.ok_or("it was not written by parallax measure")?;
+        let ours = self.config.get("sweep").unwrap_or(&Value::Null);
+        for (name, what) in FIXED {
+            let (theirs, ours) = (theirs.get(name), ours.get(name));
+            if theirs != ours {
+                let shown = |value: Option<&Value>| value.unwrap_or(&Value::Null).to_string();
+                let (theirs, ours) = (shown(theirs), shown(ours));
+                return Err(format!("{what} differ: there {theirs}, now {ours}"));
+            }
+        }
+        let inputs = config.get("arguments").and_then(Value::as_array).cloned();
+        let inputs: Vec<&str> = inputs.iter().flatten().filter_map(Value::as_str).collect();
+        let is_part = plan.inputs.iter().zip(&inputs).all(|(ours, theirs)| ours == theirs);
+        if !is_part || inputs.is_empty() != plan.inputs.is_empty() {
+            return Err(format!(
+                "its inputs are others: {}; new inputs can be added behind these",
+                if inputs.is_empty() { "none".to_owned() } else { inputs.join(", ") }
+            ));
+        }
+        if inputs.len() > plan.inputs.len() {
+            return Err(format!(
+                "it has {} inputs, and {} are named now; name them all, and new ones behind",
+                inputs.len(),
+                plan.inputs.len()
+            ));
+        }
+        let mut remarks = Vec::new();
+        for (name, what) in [("hostname", "host"), ("kernel", "kernel")] {
+            let (theirs, ours) = (config.get(name), self.config.get(name));
+            if theirs != ours {
+                let shown = |value: Option<&Value>| {
+                    value.and_then(Value::as_str).unwrap_or("unknown").to_owned()
+                };
+                remarks.push(format!(
+                    "the runs in the file were made on another {what}: {}, now {}",
+                    shown(theirs),
+                    shown(ours)
+                ));
+            }
+        }
+        Ok(remarks)
+    }
+}
+
+fn config(plan: &Plan, command_line: &str, processors: &[Processor]) -> Value {
+    let now = SystemTime::now();
+    let keys: &[&str] = if plan.inputs.is_empty() {
+        &["cores", "repetitions"]
+    } else {
+        &["cores", "input", "repetitions"]
+    };
+    let mut config = json!({
+        "tool": concat!("parallax ", env!("CARGO_PKG_VERSION")),
+        "pkg": plan.program,
+        "execdate": machine::date(now),
+        "command": command_line,
+        "hostname": machine::host(),
+        "kernel": machine::kernel(),
+        "disable_hyperthread": false,
+        "disable_cores": false,
+        "auto_instrumentation": false,
+        "discard_ompnt": true,
+        "idle_time": plan.pause.as_secs_f64(),
+        "data_descriptor": { "keys": keys, "values": VALUES },
+        "machine": machine::machine(processors),
+        "environment": machine::environment(),
+        "sweep": settings(plan, processors),
+    });
+    if let Some(config) = config.as_object_mut()
+        && !plan.inputs.is_empty()
+    {
+        config.insert("arguments".to_owned(), json!(plan.inputs));
+        config.insert("arguments_in_order".to_owned(), json!(true));
+    }
+    config
+}
+
+fn settings(plan: &Plan, processors: &[Processor]) -> Value {
+    let bound = plan.cores.iter().filter_map(|&cores| {
+        let chosen = plan.binding.processors(processors, cores)?;
+        Some((cores.to_string(), json!(chosen)))
+    });
+    let environment = plan.environment.iter().map(|(name, value)| (name.clone(), json!(value)));
+    let repetitions = match plan.repetitions {
+        Repetitions::Fixed(number) => json!(number),
+        Repetitions::UntilInterval { relative, least, most } => {
+            json!({ "relative_interval": relative, "least": least, "most": most })
+        }
+    };
+    let (order, seed) = match plan.order {
+        Order::Interleaved => ("interleave", None),
+        Order::Ascending => ("ascending", None),
+        Order::Descending => ("descending", None),
+        Order::Random { seed } => ("random", Some(seed)),
+    };
+    json!({
+        "program": plan.program,
+        "program_arguments": plan.arguments,
+        "token": plan.token,
+        "environment": environment.collect::<Map<_, _>>(),
+        "binding": plan.binding.name(),
+        "processors": bound.collect::<Map<_, _>>(),
+        "launcher": plan.launcher,
+        "cores": plan.cores,
+        "repetitions": repetitions,
+        "order": order,
+        "seed": seed,
+        "warmups": plan.warmups,
+        "timeout": plan.timeout.map(|time| time.as_secs_f64()),
+        "idle_timeout": plan.idle_timeout.map(|time| time.as_secs_f64()),
+        "give_up": plan.stop.failures,
+        "stop_below": plan.stop.efficiency,
+    })
+}

@@ -1,0 +1,263 @@
+//! The sweep itself: one run after the other, and the file whole after each.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use crate::SweepError;
+use crate::files::{check_program, save};
+use crate::job::{Order, Outcome, Stream};
+use crate::launch::Job;
+use crate::lock::Lock;
+use crate::plan::{Key, Plan, ProgramOutput};
+use crate::record::{Record, Run};
+use crate::schedule::{Next, Schedule, Skip};
+use crate::topology::{self, Processor};
+
+/// Where a sweep writes, and how it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choices {
+    /// The file.
+    pub output: PathBuf,
+    /// Whether what is in the file is gone on with.
+    pub resume: bool,
+    /// Whether runs of the file that failed are made again.
+    pub retry_failed: bool,
+    /// The command line as it was typed, for people.
+    pub command_line: String,
+}
+
+/// What happens, for people who wait.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The file is ready.
+    Began {
+        /// Runs that it has already.
+        done: usize,
+        /// Runs that follow, as far as one can tell.
+        left: u64,
+        /// What may mislead.
+        remarks: &'a [String],
+    },
+    /// A run begins.
+    Running {
+        /// Which one.
+        key: Key,
+        /// Whether it is a warm-up.
+        is_warmup: bool,
+        /// Runs in the file.
+        done: usize,
+        /// Runs that follow with this one, and how long they take.
+        left: (u64, Option<Duration>),
+    },
+    /// A run ended; unless it was a warm-up, the file has it.
+    Ran {
+        /// Which one.
+        key: Key,
+        /// Whether it was a warm-up.
+        is_warmup: bool,
+        /// How it went.
+        outcome: &'a Outcome,
+        /// Runs in the file.
+        done: usize,
+        /// Runs that follow, and how long they take.
+        left: (u64, Option<Duration>),
+    },
+    /// The rest of a configuration is not run.
+    Skipped {
+        /// Its core count.
+        cores: u32,
+        /// The number of its input.
+        input: Option<u32>,
+        /// Why.
+        why: Skip,
+    },
+}
+
+/// How a sweep ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// Runs in the file that succeeded.
+    pub succeeded: usize,
+    /// Runs in the file that failed.
+    pub failed: usize,
+    /// Configurations of which runs were left out.
+    pub skipped: usize,
+}
+
+/// Makes the runs of a plan that the file does not have yet. `launch` makes one run, such as
+/// [`crate::launch`]; `tell` hears what happens.
+///
+/// # Errors
+/// When the plan, the program, or the file is not fit for it, before anything is run; when the file
+/// cannot be written any more; and what `launch` fails with.
+pub fn sweep(
+    plan: &Plan,
+    choices: &Choices,
+    launch: &mut dyn FnMut(&Job) -> Result<Outcome, SweepError>,
+    tell: &mut dyn FnMut(&Event<'_>),
+) -> Result<Summary, SweepError> {
+    plan.check()?;
+    check_programs(plan)?;
+    if choices.output.exists() && !choices.resume {
+        return Err(SweepError::Exists { path: choices.output.clone() });
+    }
+    let lock = Lock::new(&choices.output)?;
+    let (mut record, remarks, processors) = begin(plan, choices)?;
+    // What cannot be written is said before anything is measured.
+    save(&choices.output, &record.text(), false)?;
+    let mut schedule = schedule(plan, &record);
+    let jobs = Jobs { plan, processors: &processors, lock: lock.path() };
+    let (done, left) = (record.runs().len(), schedule.left().0);
+    tell(&Event::Began { done, left, remarks: &remarks });
+    let mut summary = Summary::default();
+    let mut warm = HashSet::new();
+    let mut is_first = true;
+    while let Some(next) = schedule.next() {
+        let key = match next {
+            Next::Run(key) => key,
+            Next::Skip((cores, input), why) => {
+                summary.skipped += 1;
+                tell(&Event::Skipped { cores, input, why });
+                continue;
+            }
+        };
+        let warmups = if warm.insert(key.configuration()) { plan.warmups } else { 0 };
+        for number in (1..=warmups).map(Some).chain([None]) {
+            if !is_first {
+                thread::sleep(plan.pause);
+            }
+            is_first = false;
+            let is_warmup = number.is_some();
+            let (done, left) = (record.runs().len(), schedule.left());
+            tell(&Event::Running { key, is_warmup, done, left });
+            let job = jobs.job(key, number)?;
+            job.prepare()?;
+            let outcome = launch(&job)?;
+            if !is_warmup {
+                record.add(Run::new(key, &outcome, plan));
+                schedule.add(key, outcome.is_success(), outcome.seconds);
+                save(&choices.output, &record.text(), true)?;
+            }
+            let (done, left) = (record.runs().len(), schedule.left());
+            tell(&Event::Ran { key, is_warmup, outcome: &outcome, done, left });
+        }
+    }
+    summary.succeeded = record.runs().iter().filter(|run| run.is_success).count();
+    summary.failed = record.runs().len() - summary.succeeded;
+    Ok(summary)
+}
+
+/// The runs that [`sweep`] would make, in order, as far as that does not depend on their times.
+/// Nothing is run or written.
+///
+/// # Errors
+/// As [`sweep`] before its first run, less those of writing.
+pub fn dry_run(plan: &Plan, choices: &Choices) -> Result<Vec<(Key, Job)>, SweepError> {
+    plan.check()?;
+    check_programs(plan)?;
+    if choices.output.exists() && !choices.resume {
+        return Err(SweepError::Exists { path: choices.output.clone() });
+    }
+    let (record, _, processors) = begin(plan, choices)?;
+    let jobs = Jobs { plan, processors: &processors, lock: Path::new("") };
+    let there: HashSet<Key> = record.runs().iter().map(|run| run.key).collect();
+    let mut warm = HashSet::new();
+    let mut all = Vec::new();
+    for key in plan.keys().into_iter().filter(|key| !there.contains(key)) {
+        let warmups = if warm.insert(key.configuration()) { plan.warmups } else { 0 };
+        for number in (1..=warmups).map(Some).chain([None]) {
+            all.push((key, jobs.job(key, number)?));
+        }
+    }
+    Ok(all)
+}
+
+fn check_programs(plan: &Plan) -> Result<(), SweepError> {
+    if let Some(launcher) = plan.launcher.as_ref().map(|words| words.first()) {
+        let launcher = launcher.ok_or_else(|| SweepError::Plan("the launcher is empty".into()))?;
+        check_program(launcher)?;
+    }
+    check_program(&plan.program)
+}
+
+/// What the file has, or would have at first; what may mislead; and the processors of this machine.
+fn begin(
+    plan: &Plan,
+    choices: &Choices,
+) -> Result<(Record, Vec<String>, Vec<Processor>), SweepError> {
+    let allowed = topology::allowed();
+    let processors = topology::processors(Path::new(topology::SYSTEM), &allowed);
+    let mut record = Record::new(plan, &choices.command_line, &processors);
+    let mut remarks = Vec::new();
+    if choices.resume && choices.output.exists() {
+        let keeps = |run: &Run| run.is_success || !choices.retry_failed;
+        remarks = record.resume(&choices.output, plan, keeps)?;
+    }
+    let most = plan.cores.last().copied().unwrap_or_default();
+    if processors.len() < most as usize && !processors.is_empty() {
+        remarks.push(format!(
+            "{most} cores are asked for, and this process may use {} processors: runs on more share them",
+            processors.len()
+        ));
+    }
+    Ok((record, remarks, processors))
+}
+
+fn schedule<'p>(plan: &'p Plan, record: &Record) -> Schedule<'p> {
+    let mut schedule = Schedule::new(plan);
+    for run in record.runs() {
+        schedule.add(run.key, run.is_success, run.seconds);
+    }
+    schedule
+}
+
+/// Makes jobs of keys.
+struct Jobs<'a> {
+    plan: &'a Plan,
+    processors: &'a [Processor],
+    lock: &'a Path,
+}
+
+impl Jobs<'_> {
+    /// The run of a key, or a warm-up before it.
+    fn job(&self, key: Key, warmup: Option<u32>) -> Result<Job, SweepError> {
+        let plan = self.plan;
+        let (stdout, stderr) = match &plan.output {
+            ProgramOutput::OnFailure => (Stream::Null, Stream::Tail),
+            ProgramOutput::Discarded => (Stream::Null, Stream::Null),
+            ProgramOutput::Shown => (Stream::Shown, Stream::Shown),
+            ProgramOutput::Kept(folder) => {
+                let name = name(key, warmup);
+                let file = |end: &str| {
+                    Stream::File(
+                        folder.join(format!("{name}.{end}")).to_string_lossy().into_owned(),
+                    )
+                };
+                (file("out"), file("err"))
+            }
+        };
+        let lock = std::path::absolute(self.lock).unwrap_or_else(|_| self.lock.to_owned());
+        let order = Order {
+            command: plan.command(key)?,
+            environment: plan.variables(key.cores),
+            processors: plan.binding.processors(self.processors, key.cores),
+            timeout: plan.timeout,
+            idle_timeout: plan.idle_timeout,
+            stdout,
+            stderr,
+            lock: lock.to_string_lossy().into_owned(),
+        };
+        Ok(Job { order })
+    }
+}
+
+/// The name of what a run wrote: `cores4-input0-run1`.
+fn name(key: Key, warmup: Option<u32>) -> String {
+    let input = key.input.map_or_else(String::new, |input| format!("-input{input}"));
+    match warmup {
+        Some(number) => format!("cores{}{input}-warmup{number}", key.cores),
+        None => format!("cores{}{input}-run{}", key.cores, key.repetition),
+    }
+}
