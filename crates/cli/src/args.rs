@@ -285,6 +285,12 @@ pub(crate) enum Command {
     Correlate(crate::commands::CorrelateArgs),
     /// Merge PaScal files into one; the result goes to stdout or to --output.
     Merge(crate::scaling::MergeArgs),
+    /// Run a program over cores, inputs and repetitions, and show where it stops scaling.
+    ///
+    /// Each run is timed from start to exit. The file is written after every run, in the format of
+    /// PaScal Analyzer, so a sweep that was interrupted goes on with --resume. Runs that fail are
+    /// marked and not averaged.
+    Measure(Box<crate::commands::MeasureArgs>),
     /// Open databases and measurements in the browser: serves them to this machine until Ctrl+C.
     Open(OpenArgs),
     /// Write one self-contained web page with the data inside.

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use parallax_service::ServiceError;
 use parallax_service::scaling::ScalingError;
+use parallax_sweep::SweepError;
 
 use args::Cli;
 use text::{ColourChoice, Level, Notice, Style};
@@ -36,6 +37,11 @@ const MISUSE: u8 = 2;
 const CONDITION: u8 = 3;
 
 fn main() -> ExitCode {
+    // `measure` starts this program again to watch what it measures.
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == parallax_sweep::SUPERVISOR) {
+        return parallax_sweep::supervise();
+    }
     // clap prints its own messages and exits with 2, or with 0 for help.
     let cli = Cli::parse();
     let colour = cli.common.color;
@@ -54,7 +60,8 @@ fn main() -> ExitCode {
                 .and_then(|cause| cause.downcast_ref::<parallax_wire::UnknownColumn>())
                 .is_some()
                 || error.downcast_ref::<ServiceError>().is_some_and(ServiceError::is_misuse)
-                || error.downcast_ref::<ScalingError>().is_some_and(ScalingError::is_misuse);
+                || error.downcast_ref::<ScalingError>().is_some_and(ScalingError::is_misuse)
+                || error.downcast_ref::<SweepError>().is_some_and(SweepError::is_misuse);
             if error.is::<commands::ConditionsHold>() {
                 return ExitCode::from(CONDITION);
             }

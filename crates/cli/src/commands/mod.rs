@@ -12,6 +12,7 @@ mod events;
 mod export;
 mod info;
 mod iterations;
+mod measure;
 mod query;
 mod report;
 mod report_html;
@@ -31,6 +32,7 @@ pub(crate) use correlate::CorrelateArgs;
 use clap::CommandFactory as _;
 pub(crate) use events::{CriticalPathArgs, OverTimeArgs, WaitsArgs};
 pub(crate) use iterations::IterationsArgs;
+pub(crate) use measure::MeasureArgs;
 use parallax_base::Issue;
 use parallax_protocol::{FindOrder, FindRequest, MessagesRequest, StatsRequest};
 use parallax_service::{Control, Opened, Severity};
@@ -49,6 +51,9 @@ struct Context {
     output: Output,
     stderr: Style,
     control: Control,
+    is_quiet: bool,
+    /// The format that was typed; that of `output` may come from the name of its file.
+    typed_format: Option<Format>,
 }
 
 impl Context {
@@ -72,6 +77,8 @@ impl Context {
             output,
             stderr: Style::of_stderr(common.color),
             control: open::control(common.quiet),
+            is_quiet: common.quiet,
+            typed_format: format,
         }
     }
 
@@ -203,6 +210,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Merge(arguments) => {
             crate::scaling::merge(&arguments, &context.output, &context.stderr)
         }
+        Command::Measure(arguments) => measure::measure(&context, *arguments),
         Command::Open(arguments) => serve::serve(&context, &arguments),
         Command::Export(arguments) => export::export(&context, &arguments),
         Command::Completions { shell } => {

@@ -1,0 +1,565 @@
+//! `measure`: runs a program over cores and inputs, and shows its maps.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context as _;
+use clap::{Args, Parser, ValueEnum};
+use parallax_sweep::{
+    Binding, Choices, Ended, Event, Key, Order, Outcome, Plan, ProgramOutput, Repetitions, Skip,
+    Stop, Summary, core_counts, dry_run, launch, line, quoted, split, sweep,
+};
+
+use super::Context;
+use crate::output::Output;
+use crate::scaling::ScalingArgs;
+use crate::text::{Level, Notice, Style, duration, printable};
+
+const EXAMPLES: &str = "\
+Examples:
+  parallax measure --cores 1,2,4 --input 1000 --input 2000 --reps 3 -o sweep.json -- ./solver
+  parallax measure -c 1:64:*2 -i '-n 64 -t __nt__' --bind close -- ./solver
+  parallax measure -c 1:32 --rel-ci 2 --timeout 10min -o sweep.json -- ./solver input.dat
+  parallax measure -c 1,2,4,8 --mpi 'mpirun -n {p}' -o sweep.json -- ./solver
+  parallax measure --resume ... -o sweep.json -- ./solver        go on after an interruption
+
+The file is that of PaScal Analyzer; `parallax scaling FILE` shows its maps again, and
+`parallax open FILE` in the browser. docs/sweep.md has the details.";
+
+/// What is measured, and how.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(override_usage = "parallax measure [OPTIONS] --cores <LIST> -- <PROGRAM> [ARGUMENTS]...")]
+pub(crate) struct MeasureArgs {
+    /// Core counts: a list (1,2,4), ranges with both ends (1:8) and a step (1:64:*2, 4:32:+4), or
+    /// several of them with commas between. A run on p cores has p threads, or p ranks with --mpi.
+    #[arg(long, short, value_name = "LIST", required = true, help_heading = "What is run")]
+    cores: String,
+    /// An input: arguments for the program behind its others, with quotes as in a shell. May be
+    /// given several times; without any, cores are the only parameter.
+    #[arg(
+        long,
+        short,
+        value_name = "ARGUMENTS",
+        allow_hyphen_values = true,
+        help_heading = "What is run"
+    )]
+    input: Vec<String>,
+    /// Inputs with commas between, as PaScal Analyzer has them.
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "What is run")]
+    inputs: Option<String>,
+    /// A file with an input on each line; empty lines and those that begin with # do not count.
+    #[arg(long, value_name = "FILE", help_heading = "What is run")]
+    inputs_file: Option<PathBuf>,
+    /// Repetitions of each configuration.
+    #[arg(
+        long,
+        short,
+        value_name = "N",
+        default_value_t = 1,
+        conflicts_with = "rel_ci",
+        help_heading = "What is run"
+    )]
+    reps: u32,
+    /// Repeat each configuration until the 95 % confidence interval of its mean time is at most this
+    /// far to either side, in per cent of the mean.
+    #[arg(long, value_name = "PERCENT", help_heading = "What is run")]
+    rel_ci: Option<f64>,
+    /// Repetitions at least, with --rel-ci.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 3,
+        requires = "rel_ci",
+        help_heading = "What is run"
+    )]
+    min_reps: u32,
+    /// Repetitions at most, with --rel-ci.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 30,
+        requires = "rel_ci",
+        help_heading = "What is run"
+    )]
+    max_reps: u32,
+    /// Order of the runs: interleave (one repetition of everything after the other), ascending or
+    /// descending (by cores, all repetitions of a configuration at once), or random, random:SEED
+    /// (one repetition of everything after the other, each shuffled).
+    #[arg(
+        long,
+        value_name = "ORDER",
+        default_value = "interleave",
+        value_parser = order,
+        help_heading = "What is run"
+    )]
+    order: ChosenOrder,
+    /// Runs of each configuration that are not kept, before its first one.
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "What is run")]
+    warmup: u32,
+    /// Print what would be run, and run nothing.
+    #[arg(long, help_heading = "What is run")]
+    dry_run: bool,
+
+    /// Text that is replaced by the core count in arguments, inputs, --mpi and --env.
+    #[arg(long, value_name = "TEXT", default_value = "__nt__", help_heading = "How it is run")]
+    nt_token: String,
+    /// A variable for the program. OMP_NUM_THREADS and its like (RAYON, OPENBLAS, MKL, BLIS,
+    /// NUMEXPR, JULIA, GOMAXPROCS) are the core count unless they are set here.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "How it is run")]
+    env: Vec<(String, String)>,
+    /// Bind the program to as many processors as it has cores.
+    #[arg(long, value_enum, default_value = "none", help_heading = "How it is run")]
+    bind: Bind,
+    /// Launcher of an MPI program; {p} stands for the core count. OMP_NUM_THREADS and its like are 1.
+    #[arg(long, value_name = "LAUNCHER", help_heading = "How it is run")]
+    mpi: Option<String>,
+    /// End a run that takes longer, such as 90s, 10min or 2h; it counts as failed.
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
+    timeout: Option<Duration>,
+    /// End a run that uses no processor time for so long; it counts as failed.
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
+    idle_timeout: Option<Duration>,
+    /// Waiting time between runs.
+    #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
+    idle: Option<Duration>,
+    /// Give a configuration up that has failed so often and never succeeded.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "How it is run")]
+    give_up: Option<u32>,
+    /// Do not run an input on more cores once its parallel efficiency is below this, relative to the
+    /// fewest cores that were measured.
+    #[arg(long, value_name = "PERCENT", help_heading = "How it is run")]
+    stop_below: Option<f64>,
+
+    /// Keep what the program writes, in two files for each run in this folder.
+    #[arg(long, value_name = "FOLDER", help_heading = "Files and output")]
+    keep_output: Option<PathBuf>,
+    /// Show what the program writes, on standard error.
+    #[arg(long, conflicts_with = "keep_output", help_heading = "Files and output")]
+    show_output: bool,
+    /// Drop all that the program writes. Otherwise the end of its standard error is shown when it
+    /// fails.
+    #[arg(
+        long,
+        conflicts_with_all = ["keep_output", "show_output"],
+        help_heading = "Files and output"
+    )]
+    discard_output: bool,
+    /// Go on with the file of --output: make the runs that it does not have.
+    #[arg(long, help_heading = "Files and output")]
+    resume: bool,
+    /// With --resume, make runs again that failed.
+    #[arg(long, requires = "resume", help_heading = "Files and output")]
+    retry_failed: bool,
+
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    program: Vec<String>,
+}
+
+/// To which processors a run is bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Bind {
+    /// To none: the system and the program's runtime decide.
+    None,
+    /// To cores beside each other, one socket after the other, cores before hardware threads.
+    Close,
+    /// To cores as far apart as possible, cores before hardware threads.
+    Spread,
+}
+
+/// An order as it was typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ChosenOrder(Option<Order>);
+
+fn order(text: &str) -> Result<ChosenOrder, String> {
+    let chosen = match text {
+        "interleave" => Order::Interleaved,
+        "ascending" | "asc" => Order::Ascending,
+        "descending" | "desc" => Order::Descending,
+        // The seed is drawn when the sweep begins.
+        "random" => return Ok(ChosenOrder(None)),
+        other => {
+            let seed = other.strip_prefix("random:").and_then(|seed| seed.parse().ok());
+            let seed =
+                seed.ok_or("write interleave, ascending, descending, random or random:SEED")?;
+            Order::Random { seed }
+        }
+    };
+    Ok(ChosenOrder(Some(chosen)))
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let scale = match unit.trim() {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("write a time like 500ms, 90s, 10min or 2h".to_owned()),
+    };
+    let number: Option<f64> = number.trim().parse().ok().filter(|number| *number > 0.0);
+    number
+        .and_then(|number| Duration::try_from_secs_f64(number * scale).ok())
+        .ok_or_else(|| "write a time above 0, such as 90s".to_owned())
+}
+
+pub(super) fn measure(context: &Context, arguments: MeasureArgs) -> anyhow::Result<()> {
+    let is_dry = arguments.dry_run;
+    let (plan, choices) = plan(context, arguments)?;
+    if is_dry {
+        return show(context, &plan, &choices);
+    }
+    let mut progress = Progress::new(context, &plan);
+    let summary = sweep(&plan, &choices, &mut launch, &mut |event| progress.tell(event));
+    progress.clear();
+    let summary = summary?;
+    finish(context, &choices.output, &summary)
+}
+
+/// The plan that the arguments make, and where it goes.
+fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choices)> {
+    let mut words = arguments.program.into_iter();
+    let program = words.next().unwrap_or_default();
+    let mut inputs = arguments.input;
+    if let Some(list) = &arguments.inputs {
+        inputs.extend(list.split(',').map(|input| input.trim().to_owned()));
+    }
+    if let Some(path) = &arguments.inputs_file {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        let lines = text.lines().map(str::trim);
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        inputs.extend(lines.map(str::to_owned));
+    }
+    let share = |percent: f64| percent / 100.0;
+    let repetitions = match arguments.rel_ci {
+        Some(percent) => Repetitions::UntilInterval {
+            relative: share(percent),
+            least: arguments.min_reps,
+            most: arguments.max_reps,
+        },
+        None => Repetitions::Fixed(arguments.reps),
+    };
+    let order = arguments.order.0.unwrap_or_else(|| Order::Random { seed: drawn_seed() });
+    let binding = match arguments.bind {
+        Bind::None => Binding::None,
+        Bind::Close => Binding::Close,
+        Bind::Spread => Binding::Spread,
+    };
+    let output = match arguments.keep_output {
+        Some(folder) => ProgramOutput::Kept(folder),
+        None if arguments.show_output => ProgramOutput::Shown,
+        None if arguments.discard_output => ProgramOutput::Discarded,
+        None => ProgramOutput::OnFailure,
+    };
+    let stop = Stop { failures: arguments.give_up, efficiency: arguments.stop_below.map(share) };
+    let plan = Plan {
+        inputs,
+        repetitions,
+        order,
+        warmups: arguments.warmup,
+        token: arguments.nt_token,
+        environment: arguments.env,
+        binding,
+        launcher: arguments.mpi.as_deref().map(split).transpose()?,
+        timeout: arguments.timeout,
+        idle_timeout: arguments.idle_timeout,
+        pause: arguments.idle.unwrap_or_default(),
+        output,
+        stop,
+        ..Plan::new(&program, words.collect(), core_counts(&arguments.cores)?)
+    };
+    let choices = Choices {
+        output: context.output.path.clone().unwrap_or_else(|| default_output(&program)),
+        resume: arguments.resume,
+        retry_failed: arguments.retry_failed,
+        command_line: line(&std::env::args().collect::<Vec<_>>()),
+    };
+    Ok((plan, choices))
+}
+
+/// Where a sweep of a program goes when nothing is said: `solver-sweep.json` in this folder.
+fn default_output(program: &str) -> PathBuf {
+    let name = Path::new(program).file_stem().unwrap_or_default().to_string_lossy();
+    PathBuf::from(format!("{name}-sweep.json"))
+}
+
+fn drawn_seed() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    // Short enough to be typed again.
+    since.as_micros() as u64 % 1_000_000_000
+}
+
+/// What would be run, one command line after the other.
+fn show(context: &Context, plan: &Plan, choices: &Choices) -> anyhow::Result<()> {
+    let jobs = dry_run(plan, choices)?;
+    let output = Output { path: None, ..context.output.clone() };
+    let mut text = String::new();
+    for (key, job) in &jobs {
+        let mut words: Vec<String> = job
+            .variables()
+            .iter()
+            .map(|(name, value)| format!("{name}={}", quoted(value)))
+            .collect();
+        if let Some(processors) = job.processors() {
+            let list: Vec<String> = processors.iter().map(ToString::to_string).collect();
+            words.push(format!("taskset -c {}", list.join(",")));
+        }
+        words.extend(job.command().iter().map(|word| quoted(word).into_owned()));
+        text.push_str(&format!("{}  # {}\n", words.join(" "), named(*key, plan)));
+    }
+    let output = Output { format: crate::output::Format::Text, ..output };
+    output.emit_reply(&(), |_, out| out.write_all(text.as_bytes()))?;
+    let most = match plan.repetitions {
+        Repetitions::Fixed(_) => "",
+        Repetitions::UntilInterval { .. } => " at most",
+    };
+    context.note(format!("{} runs{most}; nothing was run", jobs.len()));
+    Ok(())
+}
+
+/// A run in words: `4 cores, input '1000', repetition 2`.
+fn named(key: Key, plan: &Plan) -> String {
+    let configuration = configuration(key.cores, key.input, plan);
+    if plan.repetitions.most() == 1 {
+        return configuration;
+    }
+    format!("{configuration}, repetition {}", key.repetition)
+}
+
+fn configuration(cores: u32, input: Option<u32>, plan: &Plan) -> String {
+    let plural = if cores == 1 { "core" } else { "cores" };
+    match input.and_then(|at| plan.inputs.get(at as usize)) {
+        Some(input) => format!("{cores} {plural}, input '{}'", printable(input)),
+        None => format!("{cores} {plural}"),
+    }
+}
+
+/// What is said on standard error while a sweep goes on: a line for each run, and on a terminal one
+/// that says what runs now.
+struct Progress<'a> {
+    context: &'a Context,
+    plan: &'a Plan,
+    /// Whether a line that says what runs now is there.
+    has_line: bool,
+    is_terminal: bool,
+}
+
+impl<'a> Progress<'a> {
+    fn new(context: &'a Context, plan: &'a Plan) -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        Self { context, plan, has_line: false, is_terminal }
+    }
+
+    fn tell(&mut self, event: &Event<'_>) {
+        let style = &self.context.stderr;
+        match *event {
+            Event::Began { done, left, remarks } => {
+                for remark in remarks {
+                    Notice::new(Level::Warning, remark.clone()).print(style);
+                }
+                let there = if done > 0 { format!("{done} are there, ") } else { String::new() };
+                let most = match self.plan.repetitions {
+                    Repetitions::Fixed(_) => "",
+                    Repetitions::UntilInterval { .. } => "at least ",
+                };
+                let runs = if left == 1 { "run" } else { "runs" };
+                self.say(&format!(
+                    "{there}{most}{left} {runs} to make; Ctrl+C ends the sweep, and --resume goes on with it"
+                ));
+                if let Order::Random { seed } = self.plan.order {
+                    self.say(&format!("the order is random:{seed}"));
+                }
+            }
+            Event::Running { key, is_warmup, done, left: (left, time) } => {
+                if self.is_terminal && !self.context.is_quiet {
+                    let warmup = if is_warmup { "warm-up, " } else { "" };
+                    let total = done as u64 + left;
+                    let text = format!(
+                        "[{}/{total}] {warmup}{}{}",
+                        done + 1,
+                        named(key, self.plan),
+                        time_left(time)
+                    );
+                    let text: String = text.chars().take(style.width.saturating_sub(1)).collect();
+                    self.clear();
+                    let _ = write!(std::io::stderr(), "{text}");
+                    self.has_line = true;
+                }
+            }
+            Event::Ran { key, is_warmup, outcome, done, left: (left, time) } => {
+                self.ran(key, is_warmup, outcome, done, left, time);
+            }
+            Event::Skipped { cores, input, why } => {
+                let why = match why {
+                    Skip::Failures(number) => {
+                        format!("it failed {number} times and never succeeded")
+                    }
+                    Skip::Efficiency { cores, efficiency } => format!(
+                        "the efficiency on {cores} cores is {:.0} % already",
+                        efficiency * 100.0
+                    ),
+                };
+                self.say(&format!("left out: {}: {why}", configuration(cores, input, self.plan)));
+            }
+        }
+    }
+
+    fn ran(
+        &mut self,
+        key: Key,
+        is_warmup: bool,
+        outcome: &Outcome,
+        done: usize,
+        left: u64,
+        time: Option<Duration>,
+    ) {
+        let style = self.context.stderr;
+        let took = duration(outcome.seconds, &style);
+        let name = named(key, self.plan);
+        if outcome.is_success() {
+            let total = done as u64 + left;
+            let text = if is_warmup {
+                format!("[warm-up] {name}: {took}")
+            } else {
+                format!("[{done}/{total}] {name}: {took}{}", time_left(time))
+            };
+            return self.say(&text);
+        }
+        self.clear();
+        let mut message = format!("{name}: {}", failure(outcome, self.plan, &style));
+        if !outcome.said.is_empty() {
+            message.push('\n');
+            message.push_str(&printable_lines(&outcome.said));
+        }
+        Notice::new(Level::Warning, message).print(&style);
+    }
+
+    fn say(&mut self, text: &str) {
+        self.clear();
+        if !self.context.is_quiet {
+            let _ = writeln!(std::io::stderr(), "{text}");
+        }
+    }
+
+    /// Takes the line away that says what runs now.
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.has_line) {
+            // Back to the start of the line, and clear to its end.
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+/// What a program said, without what would garble the terminal.
+fn printable_lines(text: &str) -> String {
+    text.lines().map(|line| printable(line).into_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// How a run failed.
+fn failure(outcome: &Outcome, plan: &Plan, style: &Style) -> String {
+    let took = duration(outcome.seconds, style);
+    let limit = |limit: Option<Duration>| duration(limit.unwrap_or_default().as_secs_f64(), style);
+    match (outcome.ended, outcome.signal) {
+        (Some(Ended::Timeout), _) => {
+            format!("took longer than {} and was ended", limit(plan.timeout))
+        }
+        (Some(Ended::Idle), _) => {
+            format!("used no processor for {} and was ended after {took}", limit(plan.idle_timeout))
+        }
+        (None, Some(signal)) => format!("ended by signal {signal} after {took}"),
+        (None, None) => format!("exit status {} after {took}", outcome.exit_status),
+    }
+}
+
+/// `; about 3 min left`.
+fn time_left(time: Option<Duration>) -> String {
+    let Some(time) = time.filter(|time| !time.is_zero()) else { return String::new() };
+    let seconds = time.as_secs_f64();
+    let text = match seconds {
+        s if s < 90.0 => format!("{} s", s.ceil()),
+        s if s < 90.0 * 60.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    };
+    format!("; about {text} left")
+}
+
+/// Shows the maps of a file that is complete, and says what failed.
+fn finish(context: &Context, path: &Path, summary: &Summary) -> anyhow::Result<()> {
+    if summary.succeeded > 0
+        && let Err(error) = maps(context, path)
+    {
+        Notice::new(Level::Warning, format!("no maps: {error:#}")).print(&context.stderr);
+    }
+    let shown = path.display();
+    if !context.is_quiet {
+        context.note(format!(
+            "{shown} has {} runs; `parallax scaling {shown}` shows this again, `parallax open \
+             {shown}` in the browser",
+            summary.succeeded + summary.failed
+        ));
+    }
+    if summary.failed > 0 {
+        anyhow::bail!(
+            "{} of {} runs failed: they are marked in {shown} and counted nowhere; --resume \
+             --retry-failed makes them again",
+            summary.failed,
+            summary.succeeded + summary.failed
+        );
+    }
+    Ok(())
+}
+
+/// What `scaling` says of a file, on standard output.
+fn maps(context: &Context, path: &Path) -> anyhow::Result<()> {
+    #[derive(Parser)]
+    struct Maps {
+        #[command(flatten)]
+        arguments: ScalingArgs,
+    }
+    let words = [std::ffi::OsStr::new("scaling"), std::ffi::OsStr::new("--"), path.as_os_str()];
+    let maps = Maps::try_parse_from(words)?;
+    // The file of --output is that of the sweep; its name says nothing about the maps.
+    let format = context.typed_format.unwrap_or_default();
+    let output = Output { path: None, format, ..context.output.clone() };
+    crate::scaling::run(&maps.arguments, &output, &context.stderr, &context.control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_orders_are_read_as_people_write_them() {
+        let time = |text| seconds(text).map(|time| time.as_secs_f64());
+        assert_eq!(time("90"), Ok(90.0));
+        assert_eq!(time("500ms"), Ok(0.5));
+        assert_eq!(time("1.5 min"), Ok(90.0));
+        assert_eq!(time("2h"), Ok(7200.0));
+        for text in ["", "0", "-1", "5 days", "s", "1e400"] {
+            assert!(time(text).is_err(), "{text}");
+        }
+        assert_eq!(order("random:7"), Ok(ChosenOrder(Some(Order::Random { seed: 7 }))));
+        assert_eq!(order("random"), Ok(ChosenOrder(None)));
+        assert!(order("random:x").is_err() && order("sideways").is_err());
+    }
+
+    #[test]
+    fn the_time_left_has_few_digits() {
+        let text = |seconds| time_left(Some(Duration::from_secs(seconds)));
+        assert_eq!(text(61), "; about 61 s left");
+        assert_eq!(text(200), "; about 3 min left");
+        assert_eq!(text(9000), "; about 2.5 h left");
+        assert_eq!(time_left(None), "");
+    }
+}
