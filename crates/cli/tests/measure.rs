@@ -568,3 +568,32 @@ fn the_openmp_example_can_be_measured() {
     let found = answer(&["scaling", &place.file(), "--table", "laws"]);
     assert!(!found["rows"].as_array().unwrap().is_empty(), "{found}");
 }
+
+#[test]
+fn repetitions_follow_the_interval_and_hopeless_configurations_are_left() {
+    let place = Place::new(&format!("{PROBE}\n[ $OMP_NUM_THREADS != 2 ]"));
+    let options = ["-c", "1,2,4", "--rel-ci", "100000", "--min-reps", "2", "--max-reps", "5"];
+    let output = place.measure(&[&options[..], &["--give-up", "3"]].concat(), &["./app"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        error_of(&output).contains("left out: 2 cores: it failed 3 times"),
+        "{}",
+        error_of(&output)
+    );
+    // Two values are enough for so wide an interval; what only fails is given up.
+    let cores: String = place.log().iter().map(|line| line[..1].to_owned()).collect();
+    assert_eq!(cores, "1241242");
+}
+
+#[test]
+fn an_order_by_lot_can_be_had_again() {
+    let place = Place::new(PROBE);
+    let options = ["-c", "1:6", "--reps", "2", "--order", "random"];
+    let (_, err) = place.measured(&options, &["./app"]);
+    let order = err.lines().find_map(|line| line.strip_prefix("the order is ")).unwrap().to_owned();
+    fs::remove_file(place.path("sweep.json")).unwrap();
+    place.measured(&["-c", "1:6", "--reps", "2", "--order", &order], &["./app"]);
+    let log = place.log();
+    assert_eq!(log.len(), 24);
+    assert_eq!(log[..12], log[12..]);
+}
