@@ -15,8 +15,8 @@ use crate::text::ColourChoice;
 
 /// Performance analysis of parallel programs.
 ///
-/// Opens profiles and traces of measurement tools wrote without loading it as a whole, and answers questions about it:
-/// profiles and traces of is slow, where, on which ranks, and profiles and traces of waits for whom.
+/// Opens profiles and traces of measurement tools without loading them as a whole, and answers
+/// questions about them: hot spots, load imbalance, wait states, scaling.
 #[derive(Debug, Parser)]
 #[command(name = "parallax", version, max_term_width = 100, propagate_version = true)]
 #[command(after_help = EXIT_CODES, after_long_help = formats_and_exit_codes())]
@@ -27,7 +27,7 @@ pub(crate) struct Cli {
     pub(crate) common: Common,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 answered; 1 the data cannot be read or answer the question; \
+const EXIT_CODES: &str = "Exit codes: 0 success; 1 the data cannot be read or does not answer the question; \
                           2 the question is wrong (arguments, expressions, unknown names); \
                           3 a condition of `compare --fail-if` holds.";
 

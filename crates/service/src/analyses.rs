@@ -5,8 +5,8 @@ use parallax_analysis::balance::{
     balance_by_function,
 };
 use parallax_analysis::idleness::{
-    ContextBlame, CpuIdleness, CpuRow, GpuBlame, GpuRow, Idleness, IdlenessOptions, NOBODY,
-    SourceChoice, gpu_blame, idleness, short_name,
+    ContextBlame, CpuIdleness, CpuRow, GpuBlame, GpuProfiled, GpuRow, Idleness, IdlenessOptions,
+    NOBODY, SourceChoice, gpu_blame, idleness, short_name,
 };
 use parallax_analysis::report::{Report, ReportOptions, report};
 use parallax_analysis::taxonomy::helper_contexts;
@@ -250,7 +250,7 @@ pub fn thread_table(cpu: &CpuIdleness) -> ThreadIdlenessTable {
         let times = &row.times;
         ThreadIdlenessRow {
             profile_id: row.location.get(),
-            location: row.label.to_string(),
+            location: row.label.clone(),
             whole: times.whole,
             working: times.working(),
             idle: times.idle(),
@@ -280,7 +280,7 @@ pub fn gpu_table(found: &Idleness) -> GpuIdlenessTable {
             .map(|t| t.idle_nanos() as f64 / t.span_nanos as f64 * 100.0),
         thread_time: row.profiled.map(|profiled| profiled.thread_seconds),
         operation_time: row.profiled.map(|profiled| profiled.operation_seconds),
-        profile_idle: row.profiled.map(|profiled| profiled.idle_seconds()),
+        profile_idle: row.profiled.map(GpuProfiled::idle_seconds),
     };
     found.gpu.iter().map(row).collect()
 }

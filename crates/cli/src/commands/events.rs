@@ -50,7 +50,7 @@ pub(crate) struct OverTimeArgs {
     /// Maximum number of bins. Bins are 2^k ns long, so there may be half as many.
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     bins: u32,
-    /// Rows of the rows of a time profile.
+    /// Rows of a time profile.
     #[arg(long, value_parser = names::<OverTimeBy>(), default_value_t)]
     by: OverTimeBy,
     /// Totals over all bins together in every format, as in text.

@@ -36,13 +36,13 @@ pub(super) fn page(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
          <title>Report on {title}</title><style>{STYLE}</style></head>\n<body><main>\
-         <h1>Report on {title}</h1>\n<p class=\"soft\">Metric {}; total {}; {} of {} locations with values. {}</p>\n<h2>Top findings</h2>\n",
+         <h1>Report on {title}</h1>\n<p class=\"soft\">Metric {}; total {}; {} of {} locations with \
+         values. {}</p>\n<h2>Top findings</h2>\n",
         escaped_markup(&report.metric_name),
-        escaped_markup(&report.reason),
         amount(report.program_total),
         report.num_sampled,
         report.num_locations,
-        escaped(&report.reason),
+        escaped_markup(&report.reason),
     );
     if reply.findings.is_empty() {
         out.push_str("<p>No findings.</p>\n");
@@ -67,7 +67,7 @@ pub(super) fn page(
         }
         out.push_str("</ul>\n");
     }
-    if let Some((other, sentences)) = beside {
+    if let Some((other, sentences)) = against {
         let _ = write!(out, "<h2>Compared with {}</h2>\n<ul>", escaped_markup(other));
         for sentence in sentences {
             let _ = write!(out, "<li>{}</li>", escaped_markup(sentence));
@@ -79,7 +79,7 @@ pub(super) fn page(
         out,
         "<h2>{}</h2>\n<div class=\"scroll\"><table><tr><th>Class</th>\
          <th class=\"number\">{}</th><th class=\"number\">Share</th></tr>",
-        escaped(&super::report::by_class(report)),
+        escaped_markup(&super::report::by_class(report)),
         if report.unit.is_time() { "Time" } else { "Value" },
     );
     for category in &report.categories {

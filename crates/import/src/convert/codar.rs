@@ -328,7 +328,7 @@ fn names_beside(
         let names = small_file(folder, path, NAMES_BYTES).and_then(|text| function_names(&text));
         if let Some(names) = names {
             let place = Place::File { file: path.to_owned() };
-            issues.report(Severity::Note, Stage::Import, "names-next to", place, || {
+            issues.report(Severity::Note, Stage::Import, "names-beside", place, || {
                 format!("the names of functions are those of {path}")
             });
             return names;

@@ -19,7 +19,7 @@ const QUESTIONS: &[&str] = &[
     r#"{"ask":"tree_table","with":{"item":"x1","costs":{"metrics":["realtime (i)","realtime (e)"]}}}"#,
     r#"{"ask":"callers","with":{"item":"x1"}}"#,
     r#"{"ask":"flat","with":{"item":"x1"}}"#,
-    r#"{"ask":"distribution","with":{"item":"x1","context":"function(main)"}}"#,
+    r#"{"ask":"distribution","with":{"item":"x1","context_id":0}}"#,
     r#"{"ask":"source_files","with":{"item":"x1"}}"#,
     r#"{"ask":"source","with":{"item":"x1","path":"reactor.c"}}"#,
     r#"{"ask":"report","with":{"item":"x1"}}"#,

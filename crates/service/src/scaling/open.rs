@@ -334,7 +334,8 @@ fn assemble_databases(
         Some(metric) => metric,
         None => choose_metric(first, &options.contexts, control)?,
     };
-    notes.push(format!("Times are values of metric {}.", chosen.name, chosen.reason));
+    notes.push(format!("Times are values of metric {}.", chosen.name));
+    notes.extend(chosen.reason.clone());
     if sessions.iter().any(|(_, session)| is_flat(session.tree())) {
         notes.push("Call paths were not measured: times of functions are exclusive.".to_owned());
     }

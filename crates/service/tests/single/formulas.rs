@@ -75,7 +75,7 @@ fn a_formula_is_evaluated_on_sums_and_not_summed() {
     let request =
         FlatRequest { cost: cost("=100 * $cputime / @cputime"), ..FlatRequest::default() };
     let answer = opened.flat(&request, &Control::new()).unwrap();
-    assert_eq!((answer.header.total, &*answer.header.unit.to_string()), (100.0, ""));
+    assert_eq!((answer.header.total, &*answer.header.unit), (100.0, ""));
     let rows: Vec<_> =
         answer.rows.iter().map(|row| (&*row.name, row.exclusive, row.inclusive)).collect();
     assert_eq!(rows, [("f", 62.5, 62.5), ("g", 25.0, 37.5), ("main", 12.5, 100.0)]);
