@@ -47,7 +47,7 @@ fn a_file_that_is_shortened_while_it_is_converted_is_an_error() {
         let output = child.wait_with_output().unwrap();
         let error = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.signal(), None, "cut {cut}: {error}");
-        if error.contains("7.evt was shortened by another program") {
+        if error.contains("7.evt was truncated by another program") {
             assert_eq!(output.status.code(), Some(1));
             assert!(!archive.exists(), "cut {cut}");
             num_lost += 1;

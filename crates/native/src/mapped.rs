@@ -82,7 +82,7 @@ impl ByteSource for MappedFile {
 /// Why a file that was there cannot be read any more.
 pub(crate) fn lost(path: &Path, offset: u64) -> ReadError {
     let cause = format!(
-        "{} was shortened by another program while it was read, or its storage failed; wait until \
+        "{} was truncated by another program while it was read, or its storage failed; wait until \
          it is complete and ask again",
         path.display()
     );

@@ -50,12 +50,12 @@ fn a_file_that_is_shortened_is_noticed_and_stops_nobody() {
     });
     assert!(cut.as_slice().is_none(), "nothing more is lent");
     let error = cut.read_at(0, &mut [0; 8]).unwrap_err().to_string();
-    assert!(error.contains("cut was shortened by another program"), "{error}");
+    assert!(error.contains("cut was truncated by another program"), "{error}");
     assert_eq!(lost_file(), Some(path("cut")));
 
     // Nothing is published that may have been made of it.
     let sink = DiskSink::new(&path("archive")).unwrap();
-    assert!(sink.publish().unwrap_err().to_string().contains("shortened"));
+    assert!(sink.publish().unwrap_err().to_string().contains("truncated"));
     drop(sink);
     assert!(!path("archive").exists());
 

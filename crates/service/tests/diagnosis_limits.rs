@@ -116,7 +116,7 @@ fn kernels_that_are_not_named_are_counted() {
     for (number, more) in [(3, ""), (4, "1 more"), (6, "3 more")] {
         let report = diagnosed(&kernels(number)).value;
         let idle = text(&report, FindingKind::IdleGpu);
-        let work = sentence(idle, "GPU time goes to ");
+        let work = sentence(idle, "Most GPU time: ");
         assert_eq!(work.matches("kernel_").count(), 3, "{idle}");
         assert_eq!(work.contains(" more with at least 5 % each"), !more.is_empty(), "{idle}");
         assert!(work.contains(more), "{idle}");

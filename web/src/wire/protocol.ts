@@ -48,30 +48,37 @@ export type AdviseRequest = {
   by?: AdviseBy;
 };
 
-/** How evenly contexts cost. */
-export type BalanceAsk = {
-  /** An experiment. */
-  item: string;
-  /** A metric expression; null for the default. */
-  metric?: string | null;
-  /** A profile expression; null for all locations. */
-  profiles?: string | null;
-  /** A context expression; null for the functions that cost at least 1 %. */
-  contexts?: string | null;
-  /** What is compared: `profile` (default), `rank` or `node`. */
-  by?: string | null;
-  /** Compare costs without what contexts call. */
-  is_exclusive?: boolean;
-};
+/** What is compared. */
+export type BalanceBy = "profile" | "rank" | "node";
 
-/** How evenly contexts cost; table `rows`. */
+/** The reply to `balance`. */
 export type BalanceReply = {
   /** Why this metric, where nobody named one. */
   reason: string | null;
   /** The whole execution's inclusive cost over the chosen locations. */
   total: number;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
+};
+
+/** How evenly contexts cost over locations, ranks or nodes. */
+export type BalanceRequest = {
+  /** A metric expression; null for the metric that says most about time. */
+  metric?: string | null;
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+  /** A context expression; null for the functions that cost at least 1 %, without what lies below calls of MPI and without helper threads. */
+  contexts?: string | null;
+  /** Compare costs without what contexts call. */
+  is_exclusive?: boolean;
+  /** What is compared. */
+  by?: BalanceBy;
+  /** Compare single contexts, not functions wherever they are called from. */
+  by_context?: boolean;
+  /** Only locations with a stored value count. */
+  stored_only?: boolean;
+  /** How many of the slowest to name. */
+  slowest?: number;
 };
 
 /** The bins of an answer over time. */
@@ -84,21 +91,21 @@ export type BinsReply = {
   bins: number;
 };
 
-/** Who called functions. */
-export type CallersAsk = {
-  /** An experiment. */
-  item: string;
+/** Functions by their own cost, and who calls them. */
+export type CallersRequest = {
   /** What counts as cost. */
-  cost?: CostAsk;
+  cost?: CostChoice;
   /** What is left out. */
-  prune?: PruneAsk;
-  /** A context expression: only what lies below the contexts that it names; null for everything. */
+  prune?: PruneChoice;
+  /** A context expression: only the contexts that it names and what lies below them; null for everything. */
   from?: string | null;
   /** Exact name of one function; null for all. */
   function?: string | null;
+  /** A glob of functions; null for all. */
+  matching?: string | null;
   /** Callers in a chain at most; 0 for the functions alone, null for all. */
   max_depth?: number | null;
-  /** Rows at most; null for all. */
+  /** Rows at most, the most expensive ones; null for as many as an answer may have. */
   max_rows?: number | null;
 };
 
@@ -334,8 +341,11 @@ export type CorrelationsRequest = {
 };
 
 /** What counts as cost, and over which locations. */
-export type CostAsk = {
-  /** A metric expression; null for the metric that says most about time. */
+export type CostChoice = {
+  /**
+   * A metric expression, or a formula after `=`; null for the metric that says most about
+   * time.
+   */
   metric?: string | null;
   /** A profile expression; null for all locations. */
   profiles?: string | null;
@@ -345,25 +355,34 @@ export type CostAsk = {
   window?: string | null;
 };
 
+/** The reply of a view with one metric. */
+export type CostOnlyReply = {
+  /** What the numbers count. */
+  cost: CostReply;
+};
+
 /** What the numbers of a view count. */
 export type CostReply = {
-  /** Name of the metric, or `trace time`. */
+  /** Name of the metric, its formula, or `trace time`. */
   metric: string;
   /** Its unit symbol; empty for counts. */
   unit: string;
   /** Why this metric, where nobody named one. */
   reason: string | null;
-  /** Cost of the whole execution over the chosen locations. */
+  /** Cost of the whole execution over the chosen locations; NaN where a formula is undefined. */
   total: number;
   /** Number of locations that the numbers are sums over. */
   locations: number;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
 };
 
 /** What counts as cost where several metrics stand side by side, and over which locations. */
-export type CostsAsk = {
-  /** Metric expressions, or formulas that begin with `=`; the default metric when empty. */
+export type CostsChoice = {
+  /**
+   * Metric expressions, or formulas after `=`; none for the metric that says most about
+   * time.
+   */
   metrics?: Array<string>;
   /** A profile expression; null for all locations. */
   profiles?: string | null;
@@ -371,6 +390,12 @@ export type CostsAsk = {
   is_trace?: boolean;
   /** A time window of the traces; implies `is_trace`. */
   window?: string | null;
+};
+
+/** The reply of a view with several metrics. */
+export type CostsReply = {
+  /** What the columns count, one for each metric. */
+  costs: Array<CostReply>;
 };
 
 /** A counter over time; needs a trace of events. */
@@ -447,76 +472,45 @@ export type CurveReply = {
   y: Array<number | null>;
 };
 
-/** What changed from one experiment to another. */
-export type DifferencesAsk = {
-  /** The old version: an experiment. */
-  old: string;
-  /** The new version: an experiment. */
-  new: string;
-  /** A metric expression, or a formula after `=`; null for a time that both have. */
-  metric?: string | null;
-  /** A profile expression; null for all locations. */
-  profiles?: string | null;
-  /**
-   * What rows are: `context` or `function`; null for contexts, or functions where the
-   * experiments come from different tools.
-   */
-  by?: string | null;
-  /**
-   * How locations become one value: `sum`, `mean` or `max`; null for the sum, or the mean of
-   * different numbers of locations.
-   */
-  over?: string | null;
-};
+/** What rows of differences are. */
+export type DifferencesBy = "context" | "function";
 
-/**
- * What changed; table `rows` in the order of the tree, the whole program first: `name`, `context`,
- * `kind`, `in`, `parent`, `depth`, for inclusive costs `old`, `new`, `difference`,
- * `change_percent`, `ratio`, `share_percent`, `low`, `high`, `p`, `p_adjusted`, `effect`,
- * `verdict`, the same with `own_` before for costs without the rows below, `width_new` and
- * `width_either` for pictures, and `old_context_id` and `new_context_id`.
- */
+/** How the values of many locations become one. */
+export type DifferencesOver = "sum" | "mean" | "max";
+
+/** The reply to `differences`. */
 export type DifferencesReply = {
   /** What is counted. */
   metric: string;
   /** Its unit symbol; empty for counts. */
   unit: string;
-  /** What rows are: `context` or `function`. */
-  by: string;
-  /** How locations became one value: `sum`, `mean` or `max`. */
-  over: string;
+  /** What rows are. */
+  by: DifferencesBy;
+  /** How locations became one value. */
+  over: DifferencesOver;
   /** What tests stand on; null where noise cannot be told. */
   basis: string | null;
   /** The same in words: which test, on how much, adjusted for how many looks, at which level. */
   evidence: string;
   /** What changed, in plain words, the most important first. */
   sentences: Array<string>;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
 };
 
-/** A context's cost over locations. */
-export type DistributionAsk = {
-  /** An experiment. */
-  item: string;
-  /** Context id in the database; 0 is the whole execution. */
-  context_id?: number;
-  /** A metric expression or a formula; null for the default. */
+/** What changed from one experiment to another. */
+export type DifferencesRequest = {
+  /** A metric expression, or a formula after `=`; null for a time that both have. */
   metric?: string | null;
   /** A profile expression; null for all locations. */
   profiles?: string | null;
-  /** Cost of the context itself, without what lies below. */
-  is_exclusive?: boolean;
-  /** What is compared: `profile` (default), `rank` or `node`. */
-  by?: string | null;
-  /** Bins of the histogram; null for as many as the values suggest. */
-  bins?: number | null;
+  /** What rows are; null for contexts, or functions where the experiments come from different tools. */
+  by?: DifferencesBy | null;
+  /** How locations become one value; null for the sum, or the mean of different numbers of locations. */
+  over?: DifferencesOver | null;
 };
 
-/**
- * A context's cost over locations; table `rows`: `location`, `label`, one column for each identity
- * kind that there is, `value`.
- */
+/** The reply to `distribution`. */
 export type DistributionReply = {
   /** What the context is called. */
   context: string;
@@ -532,8 +526,24 @@ export type DistributionReply = {
   statistics: StatisticsReply | null;
   /** The histogram; null when no member has a value. */
   histogram: HistogramReply | null;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
+};
+
+/** One context's cost at every location, rank or node. Zeros are not stored: a member without a value counts with 0 when it ran below the same entry; others, such as helper threads, are left out. */
+export type DistributionRequest = {
+  /** Context id in the database; 0 is the whole execution. */
+  context_id?: number;
+  /** A metric expression, or a formula after `=`, which is evaluated for each member; null for the metric that says most about time. */
+  metric?: string | null;
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+  /** Cost of the context itself, without what lies below. */
+  is_exclusive?: boolean;
+  /** What is compared. */
+  by?: BalanceBy;
+  /** Bins of the histogram; null for as many as the values suggest. */
+  bins?: number | null;
 };
 
 /** How sources become one ensemble. Words and defaults are those of the command line. */
@@ -664,27 +674,19 @@ export type FindingReply = {
   next: string;
 };
 
-/** Contexts grouped by what they are. */
-export type FlatAsk = {
-  /** An experiment. */
-  item: string;
-  /** What counts as cost. */
-  cost?: CostAsk;
-  /** What is left out. */
-  prune?: PruneAsk;
-  /** A context expression: only what lies below the contexts that it names; null for everything. */
-  from?: string | null;
-  /** `function` (default), `file`, `module`, `loop` or `line`. */
-  by?: string | null;
-};
+/** What a flat profile groups by. */
+export type FlatBy = "function" | "file" | "module" | "loop" | "line";
 
-/**
- * Groups; table `rows` from the highest exclusive cost: `name`, `place`, `exclusive`, `inclusive`,
- * `exclusive_percent`, `inclusive_percent`, ...
- */
-export type FlatReply = {
-  /** What the numbers count. */
-  cost: CostReply;
+/** Contexts grouped by what they are, wherever they are called from. */
+export type FlatRequest = {
+  /** What counts as cost. */
+  cost?: CostChoice;
+  /** What is left out. */
+  prune?: PruneChoice;
+  /** A context expression: only the contexts that it names and what lies below them; null for everything. */
+  from?: string | null;
+  /** What to group by. */
+  by?: FlatBy;
 };
 
 /** Who is there? */
@@ -1210,7 +1212,7 @@ export type PathAtRequest = {
 };
 
 /** What is left out of trees. */
-export type PruneAsk = {
+export type PruneChoice = {
   /** What lies below calls of MPI. */
   mpi?: boolean;
   /** Functions of OpenMP runtimes. */
@@ -1227,20 +1229,20 @@ export type PruneAsk = {
   cut?: Array<string>;
 };
 
-/** Values as stored. */
-export type QueryAsk = {
-  /** An experiment. */
-  item: string;
-  /** A profile expression; null for all, the summary included. */
+/** Values as stored, by expressions. */
+export type QueryRequest = {
+  /** A profile expression; null for all profiles, the summary included. */
   profiles?: string | null;
-  /** A context expression; null for all. */
+  /** A context expression; null for all contexts of the tree. */
   contexts?: string | null;
   /** A metric expression; null for all. */
   metrics?: string | null;
-  /** Contexts that are left out although the expression names them. */
-  prune?: PruneAsk;
+  /** Contexts that are left out although the expression names them. Values stay as stored. */
+  prune?: PruneChoice;
   /** Leave the readable names out. */
   is_raw?: boolean;
+  /** Also values of elided contexts, which the database keeps but the tree lacks; only without a context expression and without pruning. */
+  with_elided?: boolean;
 };
 
 /** A rack. */
@@ -1470,16 +1472,6 @@ export type SharedRequest = {
   is_inclusive?: boolean;
 };
 
-/** A source file with the costs of its lines. */
-export type SourceAsk = {
-  /** An experiment. */
-  item: string;
-  /** Path, as contexts name it, or the end of one that no other file has. */
-  path: string;
-  /** What counts as cost. */
-  costs?: CostsAsk;
-};
-
 /** A source file. */
 export type SourceFileReply = {
   /** Path, as contexts name it. */
@@ -1488,23 +1480,17 @@ export type SourceFileReply = {
   bytes: number;
 };
 
-/** Source files that the experiment brought along. */
-export type SourceFilesAsk = {
-  /** An experiment. */
-  item: string;
-};
-
-/** Source files whose text came with the experiment, sorted by path. */
+/** The reply to `source_files`. */
 export type SourceFilesReply = {
-  /** The files. */
+  /** The files, sorted by path. */
   files: Array<SourceFileReply>;
 };
 
-/**
- * A source file; table `lines`, one row for each line with a cost: `line` (from 1), `contexts` (how
- * many), and for metric k `inclusive:k`, `exclusive:k`; table `contexts`: `line`, `context_id`, from
- * the most expensive.
- */
+/** Source files whose text came with the experiment. */
+export type SourceFilesRequest = {
+};
+
+/** The reply to `source`. */
 export type SourceReply = {
   /** Path, as contexts name it. */
   path: string;
@@ -1514,8 +1500,18 @@ export type SourceReply = {
   text_path: string;
   /** What the columns count, one for each metric. */
   costs: Array<CostReply>;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
+};
+
+/** A source file with the costs of its lines. */
+export type SourceRequest = {
+  /** Path, as contexts name it, or the end of one that no other file has. */
+  path: string;
+  /** What counts as cost. */
+  costs?: CostsChoice;
+  /** Contexts of each line that are listed at most. */
+  contexts_per_line?: number;
 };
 
 /** A window of time. */
@@ -1722,10 +1718,8 @@ export type TotalReply = {
   total: number;
 };
 
-/** Samples. */
-export type TraceAsk = {
-  /** An experiment. */
-  item: string;
+/** Samples of traces: which context was active when. */
+export type TraceRequest = {
   /** A profile expression; null for all locations. */
   profiles?: string | null;
   /** A time window; null for everything. */
@@ -1742,33 +1736,12 @@ export type TrackSpan = {
   to: number;
 };
 
-/**
- * A tree; table `rows` in the order it is read: `depth`, `context_id`, `kind`, `name`, `place`,
- * `inclusive`, `exclusive`, `inclusive_percent`, `exclusive_percent`.
- */
-export type TreeReply = {
-  /** What the numbers count. */
-  cost: CostReply;
-};
-
-/** The calling context tree with several metrics. */
-export type TreeTableAsk = {
-  /** An experiment. */
-  item: string;
-  /** What counts as cost. Rows are ordered by the first metric. */
-  costs?: CostsAsk;
+/** The calling context tree with several metrics side by side. */
+export type TreeTableRequest = {
+  /** What counts as cost. The first metric orders the rows and decides what is low cost. */
+  costs?: CostsChoice;
   /** What is left out. */
-  prune?: PruneAsk;
-};
-
-/**
- * The calling context tree; table `rows`, one row for each context in depth-first order, children
- * from the most expensive: `depth`, `parent` (row, absent at the top), `context_id`, `kind`, `name`,
- * `place`, `file`, `line`, `module`, and for metric k `inclusive:k` and `exclusive:k`.
- */
-export type TreeTableReply = {
-  /** What the columns count, one for each metric. */
-  costs: Array<CostReply>;
+  prune?: PruneChoice;
 };
 
 /** User events at each location. */
@@ -1852,31 +1825,12 @@ export interface Protocol {
   issues: { request: IssuesAsk; reply: IssuesReply };
   /** The metrics of an experiment. */
   metrics: { request: MetricsAsk; reply: MetricsReply };
-  /** The calling context tree with several metrics; table `rows`. */
-  tree_table: { request: TreeTableAsk; reply: TreeTableReply };
-  /** Who called functions; table `rows`. */
-  callers: { request: CallersAsk; reply: TreeReply };
-  /** Contexts grouped by what they are; table `rows`. */
-  flat: { request: FlatAsk; reply: FlatReply };
-  /** A context's cost over locations; table `rows`. */
-  distribution: { request: DistributionAsk; reply: DistributionReply };
-  /** Source files that the experiment brought along. */
-  source_files: { request: SourceFilesAsk; reply: SourceFilesReply };
-  /** doc =
-r" A source file with the costs of its lines; tables `lines` and `contexts`. */
-  source: { request: SourceAsk; reply: SourceReply };
   /** What bounds the program. */
   report: { request: ReportAsk; reply: ReportReply };
-  /** How evenly contexts cost; table `rows`. */
-  balance: { request: BalanceAsk; reply: BalanceReply };
   /** Which locations cost alike; table `members` and others. */
   clusters: { request: ClustersAsk; reply: ClustersReply };
   /** Where nodes stand; table `nodes` and others. */
   topology: { request: TopologyAsk; reply: TopologyReply };
-  /** Values as stored; table `rows`. */
-  query: { request: QueryAsk; reply: NotesReply };
-  /** Samples; table `rows`. */
-  trace: { request: TraceAsk; reply: NotesReply };
   /** doc =
 r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   scaling: { request: ScalingAsk; reply: ScalingReply };
@@ -1886,8 +1840,22 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   models: { request: ModelsAsk; reply: ModelsReply };
   /** Two ensembles as versions of one program; table `cells`. */
   compare: { request: CompareAsk; reply: CompareReply };
-  /** What changed from one experiment to another; table `rows`. */
-  differences: { request: DifferencesAsk; reply: DifferencesReply };
+  /** The calling context tree with several metrics side by side. */
+  tree_table: { request: TreeTableRequest & { item: string }; reply: CostsReply; tables: { rows: "depth" | "parent" | "context_id" | "kind" | "name" | "place" | "definition_file" | "definition_line" | "file" | "line" | "module"; } };
+  /** Functions by their own cost, and who calls them. */
+  callers: { request: CallersRequest & { item: string }; reply: CostOnlyReply; tables: { rows: "depth" | "context_id" | "kind" | "name" | "place" | "inclusive" | "exclusive" | "inclusive_percent" | "exclusive_percent"; } };
+  /** Contexts grouped by what they are, wherever they are called from. */
+  flat: { request: FlatRequest & { item: string }; reply: CostOnlyReply; tables: { rows: "name" | "place" | "exclusive" | "inclusive" | "exclusive_percent" | "inclusive_percent" | "contexts"; } };
+  /** One context's cost at every location, rank or node. Zeros are not stored: a member without a value counts with 0 when it ran below the same entry; others, such as helper threads, are left out. */
+  distribution: { request: DistributionRequest & { item: string }; reply: DistributionReply; tables: { rows: "location" | "label" | "value"; } };
+  /** Source files whose text came with the experiment. */
+  source_files: { request: SourceFilesRequest & { item: string }; reply: SourceFilesReply; tables: { } };
+  /** A source file with the costs of its lines. */
+  source: { request: SourceRequest & { item: string }; reply: SourceReply; tables: { lines: "line" | "contexts"; contexts: "line" | "context_id"; } };
+  /** Values as stored, by expressions. */
+  query: { request: QueryRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "context_id" | "metric_id" | "value" | "location" | "context" | "metric"; } };
+  /** Samples of traces: which context was active when. */
+  trace: { request: TraceRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "context_id" | "start_ns" | "end_ns" | "location" | "context"; } };
   /** User events over all locations, as a whole and by context. */
   user_events: { request: UserEventsRequest & { item: string }; reply: NotesReply; tables: { events: "event" | "unit" | "count" | "sum" | "mean" | "min" | "max" | "std_dev" | "locations" | "contexts"; contexts: "event" | "context_id" | "name" | "path" | "unit" | "count" | "sum" | "mean" | "min" | "max" | "std_dev" | "locations"; } };
   /** User events at each location. */
@@ -1934,6 +1902,8 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   over_time: { request: OverTimeRequest & { item: string }; reply: OverTimeReply; tables: { rows: "start_s" | "end_s" | "name" | "exclusive_s" | "share_percent" | "location" | "waiting_s" | "outside_s" | "idle_percent" | "function" | "calls" | "mean_s" | "longest_s" | "latest" | "messages" | "under_way_s" | "computing_s" | "overlap_percent" | "max_s" | "saving_s" | "balance_ratio" | "imbalance_percent" | "slowest"; totals: "start_s" | "end_s" | "name" | "exclusive_s" | "share_percent" | "location" | "waiting_s" | "outside_s" | "idle_percent" | "function" | "calls" | "mean_s" | "longest_s" | "latest" | "messages" | "under_way_s" | "computing_s" | "overlap_percent" | "max_s" | "saving_s" | "balance_ratio" | "imbalance_percent" | "slowest"; } };
   /** Repeated phases of a trace, how evenly each is spread, and what balancing them saves. */
   iterations: { request: IterationsRequest & { item: string }; reply: IterationsReply; tables: { contexts: "context" | "does" | "share_percent" | "mean_s" | "max_s" | "balance_ratio" | "across_percent" | "within_percent" | "saving_s" | "total_saving_s" | "lasting_saving_s" | "resolved" | "slowest" | "call_path" | "context_id"; locations: "location" | "length_s" | "computing_s" | "communicating_s" | "waiting_s" | "variation_percent" | "slowest_in"; iterations: "iteration" | "state" | "start_s" | "length_s" | "mean_s" | "max_s" | "balance_ratio" | "imbalance_percent" | "saving_s" | "waiting_s" | "slowest"; cells: "location" | "iteration" | "time_s" | "difference_s" | "context" | "context_id"; } };
+  /** How evenly contexts cost over locations, ranks or nodes. */
+  balance: { request: BalanceRequest & { item: string }; reply: BalanceReply; tables: { rows: "context_id" | "name" | "path" | "contexts" | "members" | "with_value" | "saving" | "wasted" | "balance_ratio" | "imbalance" | "sum" | "mean" | "min" | "p5" | "p25" | "p50" | "p75" | "p95" | "max" | "variance" | "std_dev" | "variation" | "slowest" | "histogram"; } };
   /** When threads and GPUs had nothing to do, and what threads did while GPUs had nothing to do. */
   idleness: { request: IdlenessRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "location" | "whole" | "working" | "idle" | "idle_percent" | "not_running" | "openmp_idle" | "openmp_wait" | "mpi" | "other_wait" | "kind" | "group" | "streams" | "trace_span" | "trace_active" | "trace_idle" | "trace_idle_percent" | "thread_time" | "operation_time" | "profile_idle" | "idle_with_calls" | "context_id" | "call_path"; } };
   /** Which own costs of functions, whole costs and identities rise and fall together over locations. */
@@ -1942,6 +1912,8 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   correlation_points: { request: CorrelationPointsRequest & { item: string }; reply: CorrelationPointsReply; tables: { points: "location" | "label" | "first" | "second"; } };
   /** What of a run could have been executed in parallel; needs every call, iteration and access. */
   advise: { request: AdviseRequest & { item: string }; reply: AdviseReply; tables: { rows: "verdict" | "loop" | "context_id" | "because" | "work_s" | "share_percent" | "saving_s" | "executions" | "iterations" | "most_iterations" | "reference" | "storage" | "effect" | "written_at" | "read_at" | "earlier" | "later" | "references" | "compared" | "below" | "dependence" | "earlier_at" | "later_at" | "pairs" | "context" | "kind" | "times" | "span_s" | "parallelism" | "worker" | "number" | "task" | "start_s" | "end_s" | "takes_s" | "waits_for" | "first_at" | "first_access" | "first_thread" | "second_at" | "second_access" | "second_thread"; } };
+  /** What changed from one experiment to another. */
+  differences: { request: DifferencesRequest & { old: string; new: string }; reply: DifferencesReply; tables: { rows: "version" | "name" | "context" | "kind" | "in" | "old" | "new" | "difference" | "change_percent" | "ratio" | "share_percent" | "low" | "high" | "p" | "p_adjusted" | "effect" | "verdict" | "own_old" | "own_new" | "own_difference" | "own_change_percent" | "own_ratio" | "own_share_percent" | "own_low" | "own_high" | "own_p" | "own_p_adjusted" | "own_effect" | "own_verdict" | "basis" | "tested" | "parent" | "depth" | "width_new" | "width_either" | "old_context_id" | "new_context_id"; } };
 }
 
 /** A request as it travels. */

@@ -50,7 +50,7 @@ fn a_file_that_is_shortened_is_an_error_of_its_own_questions_only() {
         shorten(&trace, len);
         let (letter, text) = question("x1", "trace");
         assert_eq!(letter, 'E', "{len}");
-        assert!(text.contains("trace.db was shortened by another program"), "{text}");
+        assert!(text.contains("trace.db was truncated by another program"), "{text}");
         // Other files of it, and other databases, are what they were.
         assert_eq!(question("x1", "flat").0, 'R');
         assert_eq!(question("x2", "trace").0, 'R');
