@@ -101,7 +101,7 @@ test("a program without iterations is given none, and why", async ({ page }) => 
   await expect(page.getByTestId("view-tree")).toBeVisible({ timeout: 60_000 });
   const view = await showView(page, "Iterations", "view-iterations");
   await expect(view.getByTestId("iterations-none")).toContainText("No regular iterations");
-  await expect(view.getByTestId("iterations-none")).toContainText("no context comes again at least three times at regular intervals");
+  await expect(view.getByTestId("iterations-none")).toContainText("no context repeats at least three times at regular intervals");
   await isClean(page, "view-iterations");
 });
 
@@ -152,7 +152,7 @@ test("idle GPUs are blamed on what threads do meanwhile, as the command line doe
   expect(rows.map((row) => row["idle"])).toEqual([0.04, 0.03]);
   await expect(view.getByTestId("idle-gpus-call_path")).toHaveText(rows.map((row) => String(row["call_path"]).split(" > ").join(" › ")));
   expect(await valueOf(view.getByTestId("idle-gpus-idle").first())).toBe(rows[0]?.["idle"]);
-  await expect(view.getByTestId("idle-gpus-sentence")).toContainText("for 57.1 % of that");
+  await expect(view.getByTestId("idle-gpus-sentence")).toContainText("for 57.1 % of it");
   // A call that is chosen has the focus of all views.
   await view.getByTestId("idle-gpus-call_path").first().click();
   const locations = await showView(page, "Locations", "view-distribution");
@@ -167,11 +167,11 @@ test("planted slow nodes are a group of their own, and stand where a host table 
   await page.setViewportSize({ width: 1600, height: 1000 });
   await open(page, "congested");
   const groups = await showView(page, "Clusters", "view-groups");
-  await expect(groups.getByTestId("groups-findings")).toContainText("2 groups: 72 locations");
+  await expect(groups.getByTestId("groups-findings")).toContainText("2 clusters: 72 locations");
   await expect(groups.getByTestId("groups-scatter")).toHaveAttribute("data-points", "96");
   await groups.getByTestId("groups-scatter").focus();
   await groups.getByTestId("groups-scatter").press("End");
-  await expect(groups.getByRole("tooltip")).toContainText("group");
+  await expect(groups.getByRole("tooltip")).toContainText("cluster");
   await isClean(page, "view-groups");
   for (const part of ["Spread", "Numbers"]) {
     await groups.getByText(part, { exact: true }).click();
@@ -182,7 +182,7 @@ test("planted slow nodes are a group of their own, and stand where a host table 
   await expect(racks.getByText("96 nodes, but no rack is known")).toBeVisible();
   await racks.getByTestId("racks-files").setInputFiles(join(FIXTURES, "congested/hosts.csv"));
   await expect(racks.getByTestId("racks-map")).toBeVisible();
-  await expect(racks.getByTestId("racks-findings")).toContainText("2 chassis are whole");
+  await expect(racks.getByTestId("racks-findings")).toContainText("all nodes of 2 chassis");
   await expect(racks.locator("[role=option][data-group='2']")).toHaveCount(24);
   await racks.getByTestId("racks-map").focus();
   await racks.getByTestId("racks-map").press("End");

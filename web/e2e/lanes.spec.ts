@@ -155,7 +155,7 @@ test("calls of one function are put together, and zoomed into as one", async ({ 
   await walk(page, "ArrowDown");
   const { x, y } = await activeMiddle(page);
   await page.mouse.move(x, y);
-  await expect(page.getByRole("tooltip")).toContainText("calls put together");
+  await expect(page.getByRole("tooltip")).toContainText("aggregated calls");
   await expect(page.getByRole("tooltip")).toContainText(`Calls ${String(SMALL.rounds)}`);
   await page.mouse.dblclick(x, y);
   await expect(heads(page).first().getByTestId("lane-zoom")).toHaveText("in descend");

@@ -5,7 +5,7 @@ import type { Item } from "../src/state/item.ts";
 import { Links } from "../src/state/links.svelte.ts";
 import { PanelSlice } from "../src/state/slice.svelte.ts";
 import { Store } from "../src/state/store.svelte.ts";
-import type { ViewProps } from "../src/views/plugin.ts";
+import type { ViewProps } from "../src/view-kit/plugin.ts";
 import { isDescription, setHostFiles } from "../src/views/groups/host-files.svelte.ts";
 import Groups from "../src/views/groups/Groups.svelte";
 import { membersOf } from "../src/views/groups/members.ts";

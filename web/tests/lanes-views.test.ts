@@ -8,7 +8,7 @@ import { Store } from "../src/state/store.svelte.ts";
 import Execution from "../src/views/lanes/Execution.svelte";
 import { LANES_FAMILY, LANES_SHARED, LANES_STATE, THREADS_STATE, type LanesShared, type LanesState, type ThreadsState } from "../src/views/lanes/states.ts";
 import Threads from "../src/views/lanes/Threads.svelte";
-import type { ViewProps } from "../src/views/plugin.ts";
+import type { ViewProps } from "../src/view-kit/plugin.ts";
 import { usePanels } from "./panels.ts";
 import { arrived } from "./timeline-example.ts";
 

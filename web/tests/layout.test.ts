@@ -3,7 +3,7 @@ import { fromDock, toDock } from "../src/app/dock-layout.ts";
 import { defaultDesk, freePanelId } from "../src/app/default-desk.ts";
 import type { Item } from "../src/state/item.ts";
 import { keepPanels, layoutChange, panelsOf, parseLayout, type Layout } from "../src/state/layout.ts";
-import type { ViewPlugin } from "../src/views/plugin.ts";
+import type { ViewPlugin } from "../src/view-kit/plugin.ts";
 
 const LAYOUT: Layout = {
   isColumn: false,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { shape } from "../src/views/profile/context-table.ts";
+import { shape } from "../src/view-kit/context-table.ts";
 import { eachPiece, flameLayout, frameAt, frameBeside, type FlameLayout, type FlamePiece, type FlameTree } from "../src/widgets/plots/flame-layout.ts";
 import { canvasPainter, levelAt, levelTop, LEVEL_PIXELS, paintFlame } from "../src/widgets/plots/flame-paint.ts";
 import { VectorPen } from "../src/widgets/canvas/pen.ts";

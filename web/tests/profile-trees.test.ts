@@ -1,9 +1,9 @@
 import { columnFromArray, dictionary, tableFromColumns, utf8 } from "@uwdata/flechette";
 import { describe, expect, test } from "vitest";
-import { numberColumn, textAt, textColumn } from "../src/views/profile/columns.ts";
-import { childrenOf, contextTable, hotPath, nameOf, pathTo, rowOf, shape, type ContextTable } from "../src/views/profile/context-table.ts";
+import { numberColumn, textAt, textColumn } from "../src/view-kit/columns.ts";
+import { childrenOf, contextTable, hotPath, nameOf, pathTo, rowOf, shape, type ContextTable } from "../src/view-kit/context-table.ts";
 import { carryOpen, flatTable, join, uniteCosts } from "../src/views/profile/join.ts";
-import { matchedCost, matcher, matchingRows, matchingTexts, nextMatch, NO_SEARCH } from "../src/views/profile/search.ts";
+import { matchedCost, matcher, matchingRows, matchingTexts, nextMatch, NO_SEARCH } from "../src/view-kit/search.ts";
 import { firstOpen, sortSiblings, visibleRows, withOpen, withRevealed, type Order } from "../src/views/profile/visible.ts";
 
 /** A tree drawn as lines: two blanks for each level, the name, and its inclusive cost where it is not 1. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { Latest } from "../src/views/profile/ask.svelte.ts";
-import { metricExpression, metricsOf, moved } from "../src/views/profile/cost-columns.ts";
-import { filterParts, globOf, locationExpression, NO_FILTER, profilesOf, pruneAsk, windowOf } from "../src/views/profile/filter.ts";
-import { familyOf } from "../src/views/profile/flame-colours.ts";
-import { shareText, valueFormat } from "../src/views/profile/format.ts";
-import { isNamed, nextStep } from "../src/views/profile/next-step.ts";
-import { withContext } from "../src/views/profile/things.ts";
+import { Latest } from "../src/view-kit/ask.svelte.ts";
+import { metricExpression, metricsOf, moved } from "../src/view-kit/cost-columns.ts";
+import { filterParts, globOf, locationExpression, NO_FILTER, profilesOf, pruneAsk, windowOf } from "../src/view-kit/filter.ts";
+import { familyOf } from "../src/view-kit/flame-colours.ts";
+import { shareText, valueFormat } from "../src/view-kit/format.ts";
+import { isNamed, nextStep } from "../src/view-kit/next-step.ts";
+import { withContext } from "../src/view-kit/things.ts";
 import { loadViews } from "../src/views/registry.ts";
 
 describe("filters", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { EngineClient } from "../src/state/engine.ts";
-import { NONE } from "../src/views/timeline/asks.ts";
-import { askedWindow, askTimeline, rangesOf, windowOf } from "../src/views/timeline/catalog.ts";
+import { NONE } from "../src/view-kit/asks.ts";
+import { askedWindow, askTimeline, rangesOf, windowOf } from "../src/view-kit/catalog.ts";
 import { groupingsOf } from "../src/views/timeline/grouping.ts";
-import { groupFamily, spread } from "../src/views/timeline/colours.ts";
+import { groupFamily, spread } from "../src/view-kit/colours.ts";
 import { exampleCatalog } from "./timeline-example.ts";
 
 describe("catalog of a trace", () => {

@@ -1,5 +1,5 @@
 import { tableFromArrays, tableFromIPC, tableToIPC, type Table } from "@uwdata/flechette";
-import { timelineCatalog, type TimelineCatalog } from "../src/views/timeline/catalog.ts";
+import { timelineCatalog, type TimelineCatalog } from "../src/view-kit/catalog.ts";
 
 /** A table as it arrives: written and read again. */
 export function arrived(columns: Record<string, ArrayLike<unknown>>): Table {

@@ -1,6 +1,6 @@
 import { tableFromArrays, type Table } from "@uwdata/flechette";
 import { expect, test } from "vitest";
-import { answerColumns, answerOrder, seriesOf } from "../src/views/trace-views/answers.ts";
+import { answerColumns, answerOrder, seriesOf } from "../src/view-kit/answers.ts";
 
 /** A table whose fields say what the engine's schema says. */
 function described(columns: Record<string, readonly unknown[]>, said: Record<string, Record<string, string>>): Table {

@@ -5,7 +5,7 @@ import type { Item } from "../src/state/item.ts";
 import { Links } from "../src/state/links.svelte.ts";
 import { PanelSlice } from "../src/state/slice.svelte.ts";
 import { Store } from "../src/state/store.svelte.ts";
-import type { ViewProps } from "../src/views/plugin.ts";
+import type { ViewProps } from "../src/view-kit/plugin.ts";
 import { callAt, levelBins, levelsOf } from "../src/views/trace-views/icicle.ts";
 import { counterSeries } from "../src/views/trace-views/counters.ts";
 import Compare from "../src/views/trace-views/Compare.svelte";
@@ -15,7 +15,7 @@ import NodeDetail from "../src/views/trace-views/NodeDetail.svelte";
 import Stacks from "../src/views/trace-views/Stacks.svelte";
 import Statistics from "../src/views/trace-views/Statistics.svelte";
 import * as states from "../src/views/trace-views/states.ts";
-import { TIMELINE_FAMILY, TIMELINE_SHARED, type TimelineShared } from "../src/views/timeline/shared.ts";
+import { TIMELINE_FAMILY, TIMELINE_SHARED, type TimelineShared } from "../src/view-kit/shared.ts";
 import { usePanels } from "./panels.ts";
 import { arrived } from "./timeline-example.ts";
 

@@ -10,6 +10,7 @@ mod spdx;
 mod tidy;
 mod tree;
 mod visible;
+mod web_layers;
 mod words;
 
 use std::time::Instant;
@@ -46,7 +47,11 @@ const STEPS: &[Step] = &[
     Step { name: "tidy", run: tidy::check, help: "notes, file sizes, ignored tests, unsafe code" },
     Step { name: "links", run: links::check, help: "relative links in *.md lead somewhere" },
     Step { name: "words", run: words::check, help: "texts for users keep to the glossary" },
-    Step { name: "layers", run: layers::check, help: "crates depend on lower layers only" },
+    Step {
+        name: "layers",
+        run: layers::check,
+        help: "crates and folders of the page know lower layers only",
+    },
     Step {
         name: "licences",
         run: licences::check,

@@ -576,7 +576,7 @@ fn repetitions_follow_the_interval_and_hopeless_configurations_are_left() {
     let output = place.measure(&[&options[..], &["--give-up", "3"]].concat(), &["./app"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        error_of(&output).contains("left out: 2 cores: it failed 3 times"),
+        error_of(&output).contains("skipped: 2 cores: it failed 3 times"),
         "{}",
         error_of(&output)
     );

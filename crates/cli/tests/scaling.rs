@@ -258,7 +258,7 @@ fn a_run_of_another_program_is_left_out_with_the_reason() {
     let output = parallax(&["scaling", runs[0], runs[1], runs[2]], &fixtures);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("callgrind is left out: a run of orbit, not of reactor"), "{said}");
+    assert!(said.contains("callgrind is excluded: a run of orbit, not of reactor"), "{said}");
     let unrelated = parallax(&["scaling", runs[0], runs[1]], &fixtures);
     let said = String::from_utf8_lossy(&unrelated.stderr).into_owned();
     assert_eq!(unrelated.status.code(), Some(2), "{said}");

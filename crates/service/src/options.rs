@@ -71,8 +71,8 @@ pub(crate) fn stretch(session: &Session, part: &TracePart) -> Result<TimeWindow,
         return Ok(typed);
     }
     if part.to_ns.is_some_and(|to| to <= part.from_ns.unwrap_or(0)) {
-        let error = QueryError::unknown_name("", "", "the stretch of time is empty");
-        return Err(error.with_hint("choose a stretch that ends after it begins").into());
+        let error = QueryError::unknown_name("", "", "the time window is empty");
+        return Err(error.with_hint("choose a window that ends after it begins").into());
     }
     let span = session.traces()?.span();
     let at = |nanos: u64| span.start_nanos.saturating_add(nanos);

@@ -10,7 +10,7 @@ import { Store } from "../state/store.svelte.ts";
 import { Tasks } from "../state/tasks.svelte.ts";
 import { fromFragment, toFragment } from "../state/url.ts";
 import { loadViews } from "../views/registry.ts";
-import type { ViewPlugin } from "../views/plugin.ts";
+import type { ViewPlugin } from "../view-kit/plugin.ts";
 import { StateAddress } from "./address.ts";
 import type { DockControl } from "./dock-control.ts";
 

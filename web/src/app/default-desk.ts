@@ -1,7 +1,7 @@
 import type { Desk, PanelState } from "../state/app-state.ts";
 import type { Item } from "../state/item.ts";
 import { panelsOf, type Layout, type LayoutNode } from "../state/layout.ts";
-import type { ViewPlugin } from "../views/plugin.ts";
+import type { ViewPlugin } from "../view-kit/plugin.ts";
 import { defaultLayout } from "../views/registry.ts";
 
 /** A panel that was just opened: its view's defaults apply. */

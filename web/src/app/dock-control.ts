@@ -1,4 +1,4 @@
-import type { ViewPlugin } from "../views/plugin.ts";
+import type { ViewPlugin } from "../view-kit/plugin.ts";
 
 /** What commands can do with the dock. */
 export interface DockControl {

@@ -1,5 +1,5 @@
 import type { Item } from "../state/item.ts";
-import type { ViewPlugin } from "./plugin.ts";
+import type { ViewPlugin } from "../view-kit/plugin.ts";
 
 const folders = import.meta.glob<{ default: readonly ViewPlugin[] }>("./*/index.ts");
 

@@ -53,7 +53,7 @@ export type BalanceBy = "profile" | "rank" | "node";
 
 /** The reply to `balance`. */
 export type BalanceReply = {
-  /** Why this metric, where nobody named one. */
+  /** Why this metric, where the request names none. */
   reason: string | null;
   /** The whole execution's inclusive cost over the chosen locations. */
   total: number;
@@ -61,7 +61,7 @@ export type BalanceReply = {
   notes: Array<string>;
 };
 
-/** How evenly contexts cost over locations, ranks or nodes. */
+/** Load imbalance of contexts over locations, ranks or nodes. */
 export type BalanceRequest = {
   /** A metric expression; null for the metric that says most about time. */
   metric?: string | null;
@@ -91,11 +91,11 @@ export type BinsReply = {
   bins: number;
 };
 
-/** Functions by their own cost, and who calls them. */
+/** Functions by their exclusive cost, and their callers. */
 export type CallersRequest = {
-  /** What counts as cost. */
+  /** Which cost to show. */
   cost?: CostChoice;
-  /** What is left out. */
+  /** What to exclude. */
   prune?: PruneChoice;
   /** A context expression: only the contexts that it names and what lies below them; null for everything. */
   from?: string | null;
@@ -115,11 +115,11 @@ export type CallsReply = {
   is_complete: boolean;
   /** How many there are, about, where they are too many; exactly, where they are given. */
   calls: number;
-  /** How many of these are shorter than asked for, and left out. */
+  /** How many of these are shorter than asked for, and omitted. */
   shorter: number;
 };
 
-/** The calls in a stretch of time, one by one. For samples, a call is a run of samples with the same contexts above. */
+/** The call instances in a time range. For samples, a call is a run of samples with the same contexts above. */
 export type CallsRequest = {
   /** Which tracks. */
   tracks: Array<TrackSpan>;
@@ -129,7 +129,7 @@ export type CallsRequest = {
   to_ns: number;
   /** Calls at most: where there are more, none are given. */
   max_calls: number;
-  /** Shorter calls are counted and left out. */
+  /** Shorter calls are counted and omitted. */
   shortest_ns?: number;
 };
 
@@ -290,7 +290,7 @@ export type ComponentReply = {
   depends_on: Array<string>;
 };
 
-/** What the costs that are correlated belong to. */
+/** What the correlated values belong to. */
 export type CorrelationBy = "function" | "context";
 
 /** Order of pairs. */
@@ -316,23 +316,23 @@ export type CorrelationPointsRequest = {
 
 /** The reply to `correlations`. */
 export type CorrelationsReply = {
-  /** Number of pairs that were looked at. */
+  /** Number of pairs that were tested. */
   tested: number;
   /** Remarks. */
   notes: Array<string>;
 };
 
-/** Which own costs of functions, whole costs and identities rise and fall together over locations. */
+/** Correlations over locations between exclusive values of functions, totals and identities. */
 export type CorrelationsRequest = {
   /** Metric expressions, or formulas after `=`; none for the metric that says most about time. */
   metrics?: Array<string>;
   /** A profile expression; null for all locations. */
   profiles?: string | null;
-  /** One column of each pair has such a name, which may be a glob: a metric (its whole cost), a kind of identity such as `rank`, or a function; none for all. */
+  /** One column of each pair has such a name, which may be a glob: a metric (its total), a kind of identity such as `rank`, or a function; none for all. */
   with?: Array<string>;
-  /** What the costs belong to. */
+  /** What the values belong to. */
   by?: CorrelationBy;
-  /** Contexts whose own cost is below this share of the whole are left out, in per cent. */
+  /** Omit contexts whose exclusive value is below this share of the total, in per cent. */
   min_percent?: number;
   /** By what pairs are ranked. */
   order?: CorrelationOrder;
@@ -340,7 +340,7 @@ export type CorrelationsRequest = {
   top?: number;
 };
 
-/** What counts as cost, and over which locations. */
+/** Which cost to show, and over which locations. */
 export type CostChoice = {
   /**
    * A metric expression, or a formula after `=`; null for the metric that says most about
@@ -367,7 +367,7 @@ export type CostReply = {
   metric: string;
   /** Its unit symbol; empty for counts. */
   unit: string;
-  /** Why this metric, where nobody named one. */
+  /** Why this metric, where the request names none. */
   reason: string | null;
   /** Cost of the whole execution over the chosen locations; NaN where a formula is undefined. */
   total: number;
@@ -377,7 +377,7 @@ export type CostReply = {
   notes: Array<string>;
 };
 
-/** What counts as cost where several metrics stand side by side, and over which locations. */
+/** Which costs to show where there are several metrics, and over which locations. */
 export type CostsChoice = {
   /**
    * Metric expressions, or formulas after `=`; none for the metric that says most about
@@ -425,9 +425,9 @@ export type CriticalPathBy = "function" | "group" | "context" | "track";
 
 /** The reply to `critical_path`. */
 export type CriticalPathReply = {
-  /** How long the path is in the stretch of time, on all locations, in seconds. */
+  /** How long the path is in the time range, on all locations, in seconds. */
   length_s: number;
-  /** In how many stretches of one location each. */
+  /** In how many segments of one location each. */
   segments: number;
   /** Through how many locations. */
   locations: number;
@@ -435,19 +435,19 @@ export type CriticalPathReply = {
   notes: Array<string>;
 };
 
-/** What the run time consists of, if nobody's waiting is counted; needs a trace of events. The path is that of the whole trace; locations and window say which part of it is shown. */
+/** What the run time consists of, excluding wait time; needs a trace of events. The path is that of the whole trace; locations and window say which part of it is shown. */
 export type CriticalPathRequest = {
   /** What the rows are. */
   by?: CriticalPathBy;
-  /** One row for each stretch of the path instead, in order of time. */
+  /** One row for each segment of the path instead, in order of time. */
   segments?: boolean;
   /** A profile expression, such as `rank(0-9)`; null for all locations. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
-  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
+  /** Start of the time range, in nanoseconds since the first record of the trace; null for the beginning. */
   from_ns?: number | null;
-  /** Where it ends, in nanoseconds since the first record; null for the end. */
+  /** Its end, in nanoseconds since the first record; null for the end of the trace. */
   to_ns?: number | null;
 };
 
@@ -518,7 +518,7 @@ export type DistributionReply = {
   metric: string;
   /** Its unit symbol. */
   unit: string;
-  /** Why this metric, where nobody named one. */
+  /** Why this metric, where the request names none. */
   reason: string | null;
   /** What members are called, in the singular: `location`, `rank`, `node`. */
   member: string;
@@ -530,7 +530,7 @@ export type DistributionReply = {
   notes: Array<string>;
 };
 
-/** One context's cost at every location, rank or node. Zeros are not stored: a member without a value counts with 0 when it ran below the same entry; others, such as helper threads, are left out. */
+/** One context's cost at every location, rank or node. Zeros are not stored: a member without a value counts with 0 when it ran below the same entry; others, such as helper threads, are omitted. */
 export type DistributionRequest = {
   /** Context id in the database; 0 is the whole execution. */
   context_id?: number;
@@ -634,7 +634,7 @@ export type FindReply = {
   notes: Array<string>;
 };
 
-/** Calls that begin in a stretch of time, by name and duration. */
+/** Calls that begin in a time range, by name and duration. */
 export type FindRequest = {
   /** Name of functions: `MPI_Recv`, `MPI_*` or `/regular expression/`; null for all. */
   name?: string | null;
@@ -652,9 +652,9 @@ export type FindRequest = {
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
-  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
+  /** Start of the time range, in nanoseconds since the first record of the trace; null for the beginning. */
   from_ns?: number | null;
-  /** Where it ends, in nanoseconds since the first record; null for the end. */
+  /** Its end, in nanoseconds since the first record; null for the end of the trace. */
   to_ns?: number | null;
 };
 
@@ -679,9 +679,9 @@ export type FlatBy = "function" | "file" | "module" | "loop" | "line";
 
 /** Contexts grouped by what they are, wherever they are called from. */
 export type FlatRequest = {
-  /** What counts as cost. */
+  /** Which cost to show. */
   cost?: CostChoice;
-  /** What is left out. */
+  /** What to exclude. */
   prune?: PruneChoice;
   /** A context expression: only the contexts that it names and what lies below them; null for everything. */
   from?: string | null;
@@ -712,13 +712,13 @@ export type HistogramReply = {
   counts: Array<number>;
 };
 
-/** When threads and GPUs had nothing to do, and what threads did while GPUs had nothing to do. */
+/** Idle time of threads and GPUs, and what threads did while GPUs were idle. */
 export type IdlenessRequest = {
   /** A metric expression for times from profiles; null for the metric that says most about time. */
   metric?: string | null;
   /** Where the times of threads come from. */
   source?: IdlenessSource;
-  /** Instead, what threads did while the GPUs of their rank had nothing to do, from traces. */
+  /** Instead, what threads did while the GPUs of their rank were idle, from traces. */
   blame?: boolean;
 };
 
@@ -851,7 +851,7 @@ export type ItemReply = {
   has_user_events: boolean;
 };
 
-/** Which times on single locations in single iterations an answer has. */
+/** Which times by location and iteration an answer has. */
 export type IterationCells = "map" | "all" | "none";
 
 /** The iterations that were found. */
@@ -863,7 +863,7 @@ export type IterationsFoundReply = {
   group: string;
   /** What iterations begin with. */
   marker: string;
-  /** Whether a person named it. */
+  /** Whether the request named it. */
   is_named: boolean;
   /** Names of the locations; a map has their places in this list. */
   locations: Array<string>;
@@ -888,9 +888,9 @@ export type IterationsFoundReply = {
   from_s: number;
   /** To the last end. */
   to_s: number;
-  /** That time as a share of what was looked at. */
+  /** That time as a share of what was analysed. */
   span_percent: number;
-  /** The time that savings are a share of. */
+  /** The time that potential savings are a share of. */
   window_s: number;
   /** Whether iterations begin at about the same time everywhere. */
   is_aligned: boolean;
@@ -900,11 +900,11 @@ export type IterationsFoundReply = {
   interval_s: number | null;
   /** How alike iterations are. */
   similarity_percent: number;
-  /** Saved if each context that computes were balanced on its own. */
+  /** Potential saving from balancing each context that computes on its own. */
   saving_s: number;
-  /** Saved if the sum of the computing of each location were balanced. */
+  /** Potential saving from balancing the total computing of each location. */
   joint_saving_s: number;
-  /** Saved if only lasting differences were balanced. */
+  /** Potential saving from static imbalance. */
   lasting_saving_s: number;
   /** Contexts with too few samples to be judged by iteration; they are not in `saving_s`. */
   unresolved: number;
@@ -934,7 +934,7 @@ export type IterationsReply = {
   notes: Array<string>;
 };
 
-/** Repeated phases of a trace, how evenly each is spread, and what balancing them saves. */
+/** Repeated phases of a trace, their load imbalance, and the potential saving. */
 export type IterationsRequest = {
   /** A context expression: iterations begin where one of these is entered; null to find them. */
   marker?: string | null;
@@ -950,9 +950,9 @@ export type IterationsRequest = {
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
-  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
+  /** Start of the time range, in nanoseconds since the first record of the trace; null for the beginning. */
   from_ns?: number | null;
-  /** Where it ends, in nanoseconds since the first record; null for the end. */
+  /** Its end, in nanoseconds since the first record; null for the end of the trace. */
   to_ns?: number | null;
 };
 
@@ -966,7 +966,7 @@ export type KindReply = {
 
 /** The reply to `lanes`. */
 export type LanesReply = {
-  /** Number of calls that are left out because they are short, by lane. */
+  /** Number of calls that are omitted because they are short, by lane. */
   left_out: Array<number>;
   /** Remarks. */
   notes: Array<string>;
@@ -1004,7 +1004,7 @@ export type LinkBinsRequest = {
   flows?: boolean;
 };
 
-/** Messages or flows that are under way in a stretch of time, one by one; needs a trace of events. */
+/** Messages or flows in transit in a time range; needs a trace of events. */
 export type LinksRequest = {
   /** Tracks of which the sender or the receiver is one; null for all. */
   tracks?: Array<TrackSpan> | null;
@@ -1018,7 +1018,7 @@ export type LinksRequest = {
   flows?: boolean;
 };
 
-/** What happened at moments of a stretch of time; needs a trace of events. */
+/** What happened at moments of a time range; needs a trace of events. */
 export type MarkersRequest = {
   /** Where it begins. */
   from_ns: number;
@@ -1028,10 +1028,10 @@ export type MarkersRequest = {
   max_markers: number;
 };
 
-/** How messages are put together. */
+/** How messages are aggregated. */
 export type MessagesBy = "pair" | "message" | "size" | "tag" | "component" | "file";
 
-/** Messages that are under way in a stretch of time; needs a trace of events. */
+/** Messages in transit in a time range; needs a trace of events. */
 export type MessagesRequest = {
   /** Tracks of which the sender or the receiver is one; null for all. */
   tracks?: Array<TrackSpan> | null;
@@ -1043,9 +1043,9 @@ export type MessagesRequest = {
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
-  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
+  /** Start of the time range, in nanoseconds since the first record of the trace; null for the beginning. */
   from_ns?: number | null;
-  /** Where it ends, in nanoseconds since the first record; null for the end. */
+  /** Its end, in nanoseconds since the first record; null for the end of the trace. */
   to_ns?: number | null;
 };
 
@@ -1172,7 +1172,7 @@ export type OverTimeReply = {
   notes: Array<string>;
 };
 
-/** How a trace changes over time. The stretch of time grows to whole bins. */
+/** How a trace changes over time. The time range grows to whole bins. */
 export type OverTimeRequest = {
   /** What changes. */
   what?: OverTimeWhat;
@@ -1184,9 +1184,9 @@ export type OverTimeRequest = {
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
-  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
+  /** Start of the time range, in nanoseconds since the first record of the trace; null for the beginning. */
   from_ns?: number | null;
-  /** Where it ends, in nanoseconds since the first record; null for the end. */
+  /** Its end, in nanoseconds since the first record; null for the end of the trace. */
   to_ns?: number | null;
 };
 
@@ -1211,7 +1211,7 @@ export type PathAtRequest = {
   at_ns: number;
 };
 
-/** What is left out of trees. */
+/** What to exclude from trees. */
 export type PruneChoice = {
   /** What lies below calls of MPI. */
   mpi?: boolean;
@@ -1237,9 +1237,9 @@ export type QueryRequest = {
   contexts?: string | null;
   /** A metric expression; null for all. */
   metrics?: string | null;
-  /** Contexts that are left out although the expression names them. Values stay as stored. */
+  /** Contexts to exclude although the expression names them. Values stay as stored. */
   prune?: PruneChoice;
-  /** Leave the readable names out. */
+  /** Omit the readable names. */
   is_raw?: boolean;
   /** Also values of elided contexts, which the database keeps but the tree lacks; only without a context expression and without pruning. */
   with_elided?: boolean;
@@ -1508,7 +1508,7 @@ export type SourceReply = {
 export type SourceRequest = {
   /** Path, as contexts name it, or the end of one that no other file has. */
   path: string;
-  /** What counts as cost. */
+  /** Which costs to show. */
   costs?: CostsChoice;
   /** Contexts of each line that are listed at most. */
   contexts_per_line?: number;
@@ -1538,7 +1538,7 @@ export type StacksReply = {
   metric: string;
   /** Its unit symbol. */
   unit: string;
-  /** Why this metric, where nobody named one. */
+  /** Why this metric, where the request names none. */
   reason: string | null;
   /** Names of the parts, from the most expensive; the last is `(others)` where there are more. */
   parts: Array<string>;
@@ -1554,7 +1554,7 @@ export type StacksRequest = {
   profiles?: string | null;
   /** What is stacked. */
   by?: TimelineBy;
-  /** How many parts are told apart; the others are added up. */
+  /** How many parts are distinguished; the others are added up. */
   top?: number;
 };
 
@@ -1580,16 +1580,16 @@ export type StatisticsReply = {
   std_dev: number | null;
   /** Coefficient of variation: standard deviation over mean. */
   variation: number | null;
-  /** Balance ratio: mean over maximum; 1 is even. */
+  /** Balance ratio: mean over maximum; 1 is balanced. */
   balance_ratio: number | null;
-  /** What each member would save if the work were spread evenly: maximum less mean. */
+  /** Potential saving: maximum minus mean. */
   saving: number;
 };
 
 /** What the rows of statistics are. */
 export type StatsBy = "function" | "group" | "context";
 
-/** Time and calls in a stretch of time, exactly: what is active at an edge counts with the part inside. */
+/** Time and calls in a time range, exactly: what is active at an edge counts with the part inside. */
 export type StatsRequest = {
   /** Which tracks, of those of the locations; null for all. */
   tracks?: Array<TrackSpan> | null;
@@ -1599,9 +1599,9 @@ export type StatsRequest = {
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
-  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
+  /** Start of the time range, in nanoseconds since the first record of the trace; null for the beginning. */
   from_ns?: number | null;
-  /** Where it ends, in nanoseconds since the first record; null for the end. */
+  /** Its end, in nanoseconds since the first record; null for the end of the trace. */
   to_ns?: number | null;
 };
 
@@ -1612,13 +1612,13 @@ export type TableReply = { columns: { name: string; type: string; unit: string }
 export type TasksReply = {
   /** The call path below which the tasks are. */
   parent: string;
-  /** Seconds one after the other. */
+  /** Seconds, executed sequentially. */
   serial_s: number;
   /** Seconds on the workers. */
   parallel_s: number;
   /** Seconds that no schedule on so many workers can beat. */
   bound_s: number;
-  /** How many times faster; 1 is as fast as one after the other. */
+  /** How many times faster; 1 is as fast as sequentially. */
   speedup: number;
   /** How many workers. */
   workers: number;
@@ -1646,7 +1646,7 @@ export type TileRequest = {
   by?: TimelineBy;
   /** Depth below which contexts count as the one above them, 1 for the outermost; null for none. */
   max_depth?: number | null;
-  /** Functions or groups (as `by` says) that are left out. */
+  /** Functions or groups (as `by` says) to hide. */
   hidden?: Array<number>;
 };
 
@@ -1724,7 +1724,7 @@ export type TraceRequest = {
   profiles?: string | null;
   /** A time window; null for everything. */
   window?: string | null;
-  /** Leave the readable names out. */
+  /** Omit the readable names. */
   is_raw?: boolean;
 };
 
@@ -1738,9 +1738,9 @@ export type TrackSpan = {
 
 /** The calling context tree with several metrics side by side. */
 export type TreeTableRequest = {
-  /** What counts as cost. The first metric orders the rows and decides what is low cost. */
+  /** Which costs to show. The first metric orders the rows and decides what is low cost. */
   costs?: CostsChoice;
-  /** What is left out. */
+  /** What to exclude. */
   prune?: PruneChoice;
 };
 
@@ -1790,10 +1790,10 @@ export type ViewAsk = {
 /** What the rows of waits are. */
 export type WaitsBy = "function" | "context" | "track" | "pair";
 
-/** Kinds of waits. */
+/** Kinds of wait states. */
 export type WaitsKind = "late_sender" | "late_receiver" | "collective" | "late_launch" | "for_gpu";
 
-/** Who waits for whom, and for how long; needs a trace of events. */
+/** Wait states: which location waits, for which, and how long; needs a trace of events. */
 export type WaitsRequest = {
   /** Which; null for all. */
   kind?: WaitsKind | null;
@@ -1803,9 +1803,9 @@ export type WaitsRequest = {
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
-  /** Where the stretch of time begins, in nanoseconds since the first record of the trace; null for the beginning. */
+  /** Start of the time range, in nanoseconds since the first record of the trace; null for the beginning. */
   from_ns?: number | null;
-  /** Where it ends, in nanoseconds since the first record; null for the end. */
+  /** Its end, in nanoseconds since the first record; null for the end of the trace. */
   to_ns?: number | null;
 };
 
@@ -1842,11 +1842,11 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   compare: { request: CompareAsk; reply: CompareReply };
   /** The calling context tree with several metrics side by side. */
   tree_table: { request: TreeTableRequest & { item: string }; reply: CostsReply; tables: { rows: "depth" | "parent" | "context_id" | "kind" | "name" | "place" | "definition_file" | "definition_line" | "file" | "line" | "module"; } };
-  /** Functions by their own cost, and who calls them. */
+  /** Functions by their exclusive cost, and their callers. */
   callers: { request: CallersRequest & { item: string }; reply: CostOnlyReply; tables: { rows: "depth" | "context_id" | "kind" | "name" | "place" | "inclusive" | "exclusive" | "inclusive_percent" | "exclusive_percent"; } };
   /** Contexts grouped by what they are, wherever they are called from. */
   flat: { request: FlatRequest & { item: string }; reply: CostOnlyReply; tables: { rows: "name" | "place" | "exclusive" | "inclusive" | "exclusive_percent" | "inclusive_percent" | "contexts"; } };
-  /** One context's cost at every location, rank or node. Zeros are not stored: a member without a value counts with 0 when it ran below the same entry; others, such as helper threads, are left out. */
+  /** One context's cost at every location, rank or node. Zeros are not stored: a member without a value counts with 0 when it ran below the same entry; others, such as helper threads, are omitted. */
   distribution: { request: DistributionRequest & { item: string }; reply: DistributionReply; tables: { rows: "location" | "label" | "value"; } };
   /** Source files whose text came with the experiment. */
   source_files: { request: SourceFilesRequest & { item: string }; reply: SourceFilesReply; tables: { } };
@@ -1874,39 +1874,39 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   timeline: { request: TimelineRequest & { item: string }; reply: TimelineReply; tables: { tracks: "location" | "label" | "calls"; functions: "name" | "exclusive_ns" | "calls" | "group"; groups: "name" | "exclusive_ns" | "calls"; contexts: "context_id" | "parent" | "function" | "depth"; } };
   /** A picture of tracks over time: rows of tracks by bins of time. */
   tile: { request: TileRequest & { item: string }; reply: BinsReply; tables: { cells: "key" | "dominant_ns" | "busy_ns" | "calls" | "depth"; } };
-  /** The calls in a stretch of time, one by one. For samples, a call is a run of samples with the same contexts above. */
+  /** The call instances in a time range. For samples, a call is a run of samples with the same contexts above. */
   calls: { request: CallsRequest & { item: string }; reply: CallsReply; tables: { calls: "track" | "context" | "depth" | "start_ns" | "end_ns"; } };
   /** What was active at a moment. */
   path_at: { request: PathAtRequest & { item: string }; reply: NotesReply; tables: { path: "context" | "name" | "depth" | "start_ns" | "end_ns"; } };
-  /** Messages or flows that are under way in a stretch of time, one by one; needs a trace of events. */
+  /** Messages or flows in transit in a time range; needs a trace of events. */
   links: { request: LinksRequest & { item: string }; reply: TotalReply; tables: { links: "sender" | "receiver" | "send_ns" | "receive_ns" | "bytes" | "tag" | "communicator"; } };
   /** How many messages or flows were sent when; needs a trace of events. A message of which only the receipt is known counts when it was received. */
   link_bins: { request: LinkBinsRequest & { item: string }; reply: BinsReply; tables: { bins: "messages" | "bytes"; } };
   /** A counter over time; needs a trace of events. */
   counter_bins: { request: CounterBinsRequest & { item: string }; reply: BinsReply; tables: { values: "track" | "bin" | "min" | "max" | "last"; } };
-  /** What happened at moments of a stretch of time; needs a trace of events. */
+  /** What happened at moments of a time range; needs a trace of events. */
   markers: { request: MarkersRequest & { item: string }; reply: TotalReply; tables: { markers: "track" | "name" | "at_ns"; } };
   /** What each location spends on its most expensive functions or groups: exclusive costs. */
   stacks: { request: StacksRequest & { item: string }; reply: StacksReply; tables: { locations: "location" | "label" | "total"; stack: "location" | "part" | "value"; } };
-  /** Time and calls in a stretch of time, exactly: what is active at an edge counts with the part inside. */
+  /** Time and calls in a time range, exactly: what is active at an edge counts with the part inside. */
   stats: { request: StatsRequest & { item: string }; reply: NotesReply; tables: { rows: "name" | "group" | "calls" | "exclusive_s" | "inclusive_s" | "share_percent"; } };
-  /** Messages that are under way in a stretch of time; needs a trace of events. */
+  /** Messages in transit in a time range; needs a trace of events. */
   messages: { request: MessagesRequest & { item: string }; reply: NotesReply; tables: { rows: "from_bytes" | "tag" | "file" | "sender" | "receiver" | "kind" | "messages" | "bytes" | "mean_s" | "longest_s" | "unmatched" | "backwards" | "send_ns" | "receive_ns" | "communicator"; } };
-  /** Calls that begin in a stretch of time, by name and duration. */
+  /** Calls that begin in a time range, by name and duration. */
   find: { request: FindRequest & { item: string }; reply: FindReply; tables: { rows: "track" | "location" | "context" | "context_id" | "name" | "start_ns" | "end_ns" | "duration_ns"; histogram: "from_ns" | "calls" | "total_ns"; } };
-  /** Who waits for whom, and for how long; needs a trace of events. */
+  /** Wait states: which location waits, for which, and how long; needs a trace of events. */
   waits: { request: WaitsRequest & { item: string }; reply: NotesReply; tables: { rows: "kind" | "function" | "context" | "context_id" | "location" | "waits_for" | "waits" | "waiting_s" | "share_percent" | "longest_s" | "in_calls_s"; } };
-  /** What the run time consists of, if nobody's waiting is counted; needs a trace of events. The path is that of the whole trace; locations and window say which part of it is shown. */
+  /** What the run time consists of, excluding wait time; needs a trace of events. The path is that of the whole trace; locations and window say which part of it is shown. */
   critical_path: { request: CriticalPathRequest & { item: string }; reply: CriticalPathReply; tables: { rows: "function" | "group" | "context" | "location" | "on_path_s" | "share_percent" | "all_locations_s" | "context_id" | "start_s" | "length_s" | "context_percent" | "releases"; } };
-  /** How a trace changes over time. The stretch of time grows to whole bins. */
+  /** How a trace changes over time. The time range grows to whole bins. */
   over_time: { request: OverTimeRequest & { item: string }; reply: OverTimeReply; tables: { rows: "start_s" | "end_s" | "name" | "exclusive_s" | "share_percent" | "location" | "waiting_s" | "outside_s" | "idle_percent" | "function" | "calls" | "mean_s" | "longest_s" | "latest" | "messages" | "under_way_s" | "computing_s" | "overlap_percent" | "max_s" | "saving_s" | "balance_ratio" | "imbalance_percent" | "slowest"; totals: "start_s" | "end_s" | "name" | "exclusive_s" | "share_percent" | "location" | "waiting_s" | "outside_s" | "idle_percent" | "function" | "calls" | "mean_s" | "longest_s" | "latest" | "messages" | "under_way_s" | "computing_s" | "overlap_percent" | "max_s" | "saving_s" | "balance_ratio" | "imbalance_percent" | "slowest"; } };
-  /** Repeated phases of a trace, how evenly each is spread, and what balancing them saves. */
+  /** Repeated phases of a trace, their load imbalance, and the potential saving. */
   iterations: { request: IterationsRequest & { item: string }; reply: IterationsReply; tables: { contexts: "context" | "does" | "share_percent" | "mean_s" | "max_s" | "balance_ratio" | "across_percent" | "within_percent" | "saving_s" | "total_saving_s" | "lasting_saving_s" | "resolved" | "slowest" | "call_path" | "context_id"; locations: "location" | "length_s" | "computing_s" | "communicating_s" | "waiting_s" | "variation_percent" | "slowest_in"; iterations: "iteration" | "state" | "start_s" | "length_s" | "mean_s" | "max_s" | "balance_ratio" | "imbalance_percent" | "saving_s" | "waiting_s" | "slowest"; cells: "location" | "iteration" | "time_s" | "difference_s" | "context" | "context_id"; } };
-  /** How evenly contexts cost over locations, ranks or nodes. */
+  /** Load imbalance of contexts over locations, ranks or nodes. */
   balance: { request: BalanceRequest & { item: string }; reply: BalanceReply; tables: { rows: "context_id" | "name" | "path" | "contexts" | "members" | "with_value" | "saving" | "wasted" | "balance_ratio" | "imbalance" | "sum" | "mean" | "min" | "p5" | "p25" | "p50" | "p75" | "p95" | "max" | "variance" | "std_dev" | "variation" | "slowest" | "histogram"; } };
-  /** When threads and GPUs had nothing to do, and what threads did while GPUs had nothing to do. */
+  /** Idle time of threads and GPUs, and what threads did while GPUs were idle. */
   idleness: { request: IdlenessRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "location" | "whole" | "working" | "idle" | "idle_percent" | "not_running" | "openmp_idle" | "openmp_wait" | "mpi" | "other_wait" | "kind" | "group" | "streams" | "trace_span" | "trace_active" | "trace_idle" | "trace_idle_percent" | "thread_time" | "operation_time" | "profile_idle" | "idle_with_calls" | "context_id" | "call_path"; } };
-  /** Which own costs of functions, whole costs and identities rise and fall together over locations. */
+  /** Correlations over locations between exclusive values of functions, totals and identities. */
   correlations: { request: CorrelationsRequest & { item: string }; reply: CorrelationsReply; tables: { pairs: "first" | "second" | "locations" | "pearson" | "pearson_p" | "spearman" | "spearman_p"; } };
   /** Two columns of `correlations` at each location, as a scatter plot needs them. */
   correlation_points: { request: CorrelationPointsRequest & { item: string }; reply: CorrelationPointsReply; tables: { points: "location" | "label" | "first" | "second"; } };

@@ -197,6 +197,7 @@ pub(super) fn check() -> Result<Outcome> {
         findings.extend(dependencies(member));
     }
     findings.extend(architecture()?);
+    findings.extend(super::web_layers::findings()?);
     Ok(Outcome::of(findings))
 }
 

@@ -21,7 +21,7 @@ pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Resu
         slowest: arguments.slowest,
     };
     let Answer { value: answer, mut notes } = opened.balance(&request, &context.control)?;
-    notes.extend(answer.reason.iter().filter(|r| !r.ends_with("measures time")).cloned());
+    notes.extend(answer.reason.iter().cloned());
     let table = opened.balance_table(&answer.balance);
     let table = table.into_table_in(&answer.balance.unit.to_string());
     context.output.emit_with(&table, |style, out| {

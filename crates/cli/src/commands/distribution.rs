@@ -35,7 +35,7 @@ pub(super) fn distribution(context: &Context, arguments: DistributionArgs) -> an
     let Spread { answer, statistics } = opened.distribution(&request, &context.control)?;
     let Answer { reply, tables, unit } = answer;
     notes.extend(reply.notes.iter().cloned());
-    notes.extend(reply.reason.iter().filter(|r| !r.ends_with("measures time")).cloned());
+    notes.extend(reply.reason.iter().cloned());
     let table = tables.rows.clone().into_table_in(&unit);
     context.output.emit_with(&table, |style, out| {
         facts(&reply, statistics.as_ref(), arguments.exclusive, style).write(style, out)?;

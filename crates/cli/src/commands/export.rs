@@ -24,7 +24,7 @@ pub(super) fn export(context: &Context, arguments: &ExportArgs) -> anyhow::Resul
         if found.data.is_empty() {
             return Err(found.nothing(place.folder.name()).into());
         }
-        anyhow::bail!("{} holds nothing but traces, which --no-trace leaves out", place.name);
+        anyhow::bail!("{} holds only traces, which --no-trace excludes", place.name);
     }
     let most = arguments.max_size.0;
     if selection.bytes() > most {

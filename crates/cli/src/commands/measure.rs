@@ -163,7 +163,7 @@ pub(crate) struct MeasureArgs {
 enum Bind {
     /// To none: the system and the program's runtime decide.
     None,
-    /// To cores beside each other, one socket after the other, cores before hardware threads.
+    /// To adjacent cores, one socket after the other, cores before hardware threads.
     Close,
     /// To cores as far apart as possible, cores before hardware threads.
     Spread,
@@ -410,7 +410,7 @@ impl<'a> Progress<'a> {
                         efficiency * 100.0
                     ),
                 };
-                self.say(&format!("left out: {}: {why}", configuration(cores, input, self.plan)));
+                self.say(&format!("skipped: {}: {why}", configuration(cores, input, self.plan)));
             }
         }
     }

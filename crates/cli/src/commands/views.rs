@@ -24,8 +24,7 @@ const WIDE: usize = 120;
 
 /// Why this metric, where none was asked for and it is no time.
 pub(super) fn explain(header: &CostReply) -> Vec<String> {
-    let reason = header.reason.iter().filter(|reason| !reason.ends_with("measures time"));
-    let mut notes: Vec<String> = reason.cloned().collect();
+    let mut notes: Vec<String> = header.reason.iter().cloned().collect();
     notes.extend(header.notes.iter().cloned());
     notes
 }

@@ -362,7 +362,7 @@ fn codes(
         let place = Place::File { file: file.to_owned() };
         issues.report(Severity::Warning, Stage::Import, "codes-unread", place, || {
             format!(
-                "{MOST_BESIDE} short JSON files beside the rows were read, and none declares event \
+                "{MOST_BESIDE} short JSON files in the folder of the rows were read, and none declares event \
                  types; {num_unread} more were not read: call the one that does event_types.json"
             )
         });

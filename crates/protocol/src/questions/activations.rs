@@ -367,7 +367,7 @@ question! {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LanesReply {
-    /// Number of calls that are left out because they are short, by lane.
+    /// Number of calls that are omitted because they are short, by lane.
     pub left_out: Vec<u64>,
     /// Remarks.
     pub notes: Vec<String>,

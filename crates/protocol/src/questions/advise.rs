@@ -12,11 +12,11 @@ choice! {
         Loop = "loop",
         /// What iterations of loops share and write, and where.
         Reference = "reference",
-        /// Calls side by side that depend on each other, and through what.
+        /// Calls that could be tasks but depend on each other, and through what.
         Pair = "pair",
         /// Work, span and parallelism of calls and loops.
         Context = "context",
-        /// Calls side by side on workers, the longest first, where that saves most.
+        /// Tasks on workers, the longest first, where that saves most.
         Task = "task",
         /// Accesses of several threads that nothing orders.
         Race = "race",
@@ -64,13 +64,13 @@ pub struct AdviseReply {
 pub struct TasksReply {
     /// The call path below which the tasks are.
     pub parent: String,
-    /// Seconds one after the other.
+    /// Seconds, executed sequentially.
     pub serial_s: f64,
     /// Seconds on the workers.
     pub parallel_s: f64,
     /// Seconds that no schedule on so many workers can beat.
     pub bound_s: f64,
-    /// How many times faster; 1 is as fast as one after the other.
+    /// How many times faster; 1 is as fast as sequentially.
     pub speedup: f64,
     /// How many workers.
     pub workers: u32,
@@ -91,19 +91,19 @@ one_of! {
 table! {
     /// Loops, most work first.
     pub struct LoopAdviceRow => LoopAdviceTable {
-        /// Whether iterations could run side by side, as far as this run tells.
+        /// Result for the iterations of the recorded run.
         verdict: &'static str,
         /// The loop, with its call path.
         r#loop: String,
         /// Id of it in the database.
         context_id: u32,
-        /// What forbids it, or what to change.
-        because: String,
+        /// Reasons for and against, and what to change.
+        because: String => "Reason",
         /// Time of all executions.
         work_s: f64 ["s"],
-        /// That, of the work of the run.
+        /// Share of the work of the run.
         share_percent: f64 ["%"],
-        /// Time without what any number of workers leaves.
+        /// Work minus span: the potential saving.
         saving_s: f64 ["s"],
         /// How often it was entered.
         executions: u64,
@@ -123,9 +123,9 @@ table! {
         context_id: u32,
         /// Variable or allocation.
         reference: String => "Variable",
-        /// Where it lies.
-        storage: String => "Lies on",
-        /// What it does to the iterations.
+        /// Storage class.
+        storage: String,
+        /// Effect on the iterations.
         effect: String,
         /// Where it is written.
         written_at: Option<String>,
@@ -139,16 +139,16 @@ table! {
         later: u32 => "Then",
         /// Variables or allocations of this kind.
         references: u64,
-        /// Whether bytes were compared, or the whole of it.
+        /// Whole variables, or byte ranges.
         compared: &'static str,
     }
 }
 
 table! {
-    /// Calls side by side that depend on each other.
+    /// Calls that could be tasks but depend on each other.
     pub struct DependentPairRow => DependentPairTable {
-        /// What calls both.
-        below: String,
+        /// The common caller.
+        below: String => "Caller",
         /// Id of it in the database.
         context_id: u32,
         /// What comes first.
@@ -159,9 +159,9 @@ table! {
         dependence: &'static str,
         /// Through what.
         reference: String => "Variable",
-        /// Where the first touches it.
+        /// First access.
         earlier_at: Option<String> => "First at",
-        /// Where the other touches it.
+        /// Second access.
         later_at: Option<String> => "Then at",
         /// How many pairs of calls.
         pairs: u64,
@@ -179,13 +179,13 @@ table! {
         kind: &'static str,
         /// How many of these.
         times: u64,
-        /// Time of all, one after the other.
+        /// Total time, executed sequentially.
         work_s: f64 ["s"],
-        /// What any number of workers leaves.
+        /// Time with any number of workers.
         span_s: f64 ["s"],
-        /// Work divided by span.
+        /// Work divided by span: the maximum speedup.
         parallelism: f64,
-        /// Work, of that of the run.
+        /// Share of the work of the run.
         share_percent: f64 ["%"],
     }
 }
@@ -217,8 +217,8 @@ table! {
     pub struct RaceRow => RaceTable {
         /// Variable or allocation.
         reference: String => "Variable",
-        /// Where it lies.
-        storage: String => "Lies on",
+        /// Storage class.
+        storage: String,
         /// Where the first access is.
         first_at: Option<String> => "One access",
         /// What it does.

@@ -1,4 +1,4 @@
-//! How evenly contexts cost over locations.
+//! Load imbalance of contexts over locations.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::Experiment;
 use crate::macros::{question, table};
 
 question! {
-    /// How evenly contexts cost over locations, ranks or nodes.
+    /// Load imbalance of contexts over locations, ranks or nodes.
     "balance" of Experiment,
     request BalanceRequest {
         /// A metric expression; null for the metric that says most about time.
@@ -39,7 +39,7 @@ question! {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BalanceReply {
-    /// Why this metric, where nobody named one.
+    /// Why this metric, where the request names none.
     pub reason: Option<String>,
     /// The whole execution's inclusive cost over the chosen locations.
     pub total: f64,
@@ -48,7 +48,7 @@ pub struct BalanceReply {
 }
 
 table! {
-    /// Contexts or functions, the largest saving first.
+    /// Contexts or functions, the largest potential saving first.
     pub struct BalanceTableRow => BalanceTable {
         /// Id of the context in the database; of a function, the first one.
         context_id: u32,
@@ -62,7 +62,7 @@ table! {
         members: u64,
         /// Number of them that spent something here.
         with_value: u64,
-        /// max - mean: what perfect balance would save.
+        /// Maximum minus mean: the potential saving.
         saving: f64 [metric],
         /// members x max - sum: the waiting of all together.
         wasted: f64 [metric],

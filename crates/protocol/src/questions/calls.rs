@@ -19,8 +19,8 @@ choice! {
 }
 
 question! {
-    /// Time and calls in a stretch of time, exactly: what is active at an edge counts with the
-    /// part inside.
+    /// Time and calls in a time range, exactly: what is active at an edge counts with the part
+    /// inside.
     "stats" of Experiment,
     request StatsRequest {
         ..part: TracePart,
@@ -55,7 +55,7 @@ table! {
 }
 
 choice! {
-    /// How messages are put together.
+    /// How messages are aggregated.
     pub enum MessagesBy {
         /// Pairs of sender and receiver.
         Pair = "pair",
@@ -73,7 +73,7 @@ choice! {
 }
 
 question! {
-    /// Messages that are under way in a stretch of time; needs a trace of events.
+    /// Messages in transit in a time range; needs a trace of events.
     "messages" of Experiment,
     request MessagesRequest {
         ..part: TracePart,
@@ -161,7 +161,7 @@ choice! {
 }
 
 question! {
-    /// Calls that begin in a stretch of time, by name and duration.
+    /// Calls that begin in a time range, by name and duration.
     "find" of Experiment,
     request FindRequest {
         ..part: TracePart,
@@ -222,7 +222,7 @@ table! {
 }
 
 table! {
-    /// Calls by duration, the shortest first; bins without calls are left out.
+    /// Calls by duration, the shortest first; bins without calls are omitted.
     pub struct CallDurationRow => CallDurationTable {
         /// Shortest duration of the bin; the next bin begins at twice that.
         from_ns: f64 ["ns"],

@@ -1,4 +1,4 @@
-//! What varies together over locations.
+//! Correlations over locations.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::Experiment;
 use crate::macros::{choice, question, table};
 
 choice! {
-    /// What the costs that are correlated belong to.
+    /// What the correlated values belong to.
     pub enum CorrelationBy {
         /// Functions, wherever they are called from.
         Function = "function",
@@ -20,16 +20,15 @@ choice! {
     pub enum CorrelationOrder {
         /// The least likely to be chance first.
         Significance = "significance",
-        /// The nearest to a line first.
+        /// The strongest linear correlation first.
         Pearson = "pearson",
-        /// The nearest to one order first.
+        /// The strongest rank correlation first.
         Spearman = "spearman",
     }
 }
 
 question! {
-    /// Which own costs of functions, whole costs and identities rise and fall together over
-    /// locations.
+    /// Correlations over locations between exclusive values of functions, totals and identities.
     "correlations" of Experiment,
     request CorrelationsRequest {
         /// Metric expressions, or formulas after `=`; none for the metric that says most about
@@ -37,12 +36,12 @@ question! {
         metrics: Vec<String>,
         /// A profile expression; null for all locations.
         profiles: Option<String>,
-        /// One column of each pair has such a name, which may be a glob: a metric (its whole
-        /// cost), a kind of identity such as `rank`, or a function; none for all.
+        /// One column of each pair has such a name, which may be a glob: a metric (its total), a
+        /// kind of identity such as `rank`, or a function; none for all.
         with: Vec<String>,
-        /// What the costs belong to.
+        /// What the values belong to.
         by: CorrelationBy,
-        /// Contexts whose own cost is below this share of the whole are left out, in per cent.
+        /// Omit contexts whose exclusive value is below this share of the total, in per cent.
         min_percent: f64 = 1.0,
         /// By what pairs are ranked.
         order: CorrelationOrder,
@@ -60,7 +59,7 @@ question! {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CorrelationsReply {
-    /// Number of pairs that were looked at.
+    /// Number of pairs that were tested.
     pub tested: u64,
     /// Remarks.
     pub notes: Vec<String>,
@@ -69,19 +68,19 @@ pub struct CorrelationsReply {
 table! {
     /// Pairs of columns, the strongest first.
     pub struct CorrelatedPairRow => CorrelatedPairTable {
-        /// One column.
-        first: String => "One",
-        /// The other one.
-        second: String => "Other",
-        /// Locations with both.
+        /// The exclusive value of a function, a total, or a number such as the rank.
+        first: String,
+        /// The correlated quantity.
+        second: String,
+        /// Locations with both values.
         locations: u64,
-        /// How near to a line, from -1 to 1.
+        /// Linear correlation: 1 positive, -1 negative, 0 none.
         pearson: f64,
-        /// Probability by chance, for all pairs.
+        /// p value of the coefficient, adjusted for all pairs.
         pearson_p: f64 => "p",
-        /// How near to one order, from -1 to 1.
+        /// Rank correlation: 1 the same order, -1 the reverse order.
         spearman: f64,
-        /// Probability by chance, for all pairs.
+        /// p value of the coefficient, adjusted for all pairs.
         spearman_p: f64 => "p",
     }
 }
@@ -115,7 +114,7 @@ pub struct CorrelationPointsReply {
 }
 
 table! {
-    /// Locations where both numbers are known; their units are in the reply.
+    /// Locations with both values; their units are in the reply.
     pub struct CorrelationPointRow => CorrelationPointTable {
         /// Id of the location.
         location: u32,

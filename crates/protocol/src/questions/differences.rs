@@ -20,7 +20,7 @@ choice! {
     pub enum DifferencesOver {
         /// Their sum.
         Sum = "sum",
-        /// Their mean over the locations that took part.
+        /// Their mean over the locations that have any value.
         Mean = "mean",
         /// The largest: the slowest location decides.
         Max = "max",
@@ -142,9 +142,10 @@ table! {
         parent: Option<Vec<u32>>,
         /// Number of rows around this one.
         depth: Option<Vec<u32>>,
-        /// Own costs of the new version from here down: a width that children fit into.
+        /// Sum of the own values of the new version in this subtree: a width that children fit
+        /// into.
         width_new: Option<Vec<f64>> [metric],
-        /// The same with the larger of the old and the new own cost.
+        /// The same with the larger of the old and the new own value.
         width_either: Option<Vec<f64>> [metric],
         /// A context of the version; null where it has none.
         old_context_id: Option<Vec<Option<u64>>>,

@@ -1,4 +1,4 @@
-//! Who waits for whom, what the run time consists of, and how a trace changes over time.
+//! Wait states, the critical path, and how a trace changes over time.
 
 use serde::Serialize;
 
@@ -7,13 +7,13 @@ use crate::Experiment;
 use crate::macros::{choice, one_of, question, table};
 
 choice! {
-    /// Kinds of waits.
+    /// Kinds of wait states.
     pub enum WaitsKind {
         /// Receives whose message is sent late.
         LateSender = "late_sender",
         /// Sends whose message is received late.
         LateReceiver = "late_receiver",
-        /// Barriers and other collective operations, for those who come late.
+        /// Barriers and other collective operations that some locations enter late.
         Collective = "collective",
         /// GPU streams whose next work is launched late.
         LateLaunch = "late_launch",
@@ -31,13 +31,13 @@ choice! {
         Context = "context",
         /// Locations that wait.
         Track = "track",
-        /// Who waits, and for whom.
+        /// Pairs of a waiting location and the one that is late.
         Pair = "pair",
     }
 }
 
 question! {
-    /// Who waits for whom, and for how long; needs a trace of events.
+    /// Wait states: which location waits, for which, and how long; needs a trace of events.
     "waits" of Experiment,
     request WaitsRequest {
         ..part: TracePart,
@@ -54,9 +54,9 @@ question! {
 }
 
 table! {
-    /// Waits, most waiting first.
+    /// Wait states, longest total first.
     pub columns WaitTable {
-        /// Why: late sender or late receiver of a message, the sort of collective, late launch of
+        /// Kind of wait state: late sender or late receiver, the sort of collective, late launch of
         /// GPU work, or wait for a GPU.
         kind: Vec<&'static str>,
         /// The routine that waits, or the GPU work that is launched late.
@@ -65,20 +65,20 @@ table! {
         context: Option<Vec<String>> => "Call path",
         /// Id of it in the database.
         context_id: Option<Vec<u32>>,
-        /// Who waits.
+        /// The waiting location.
         location: Option<Vec<String>>,
-        /// For whom.
-        waits_for: Option<Vec<String>>,
-        /// How many calls wait.
+        /// The location that is late.
+        waits_for: Option<Vec<String>> => "Caused by",
+        /// Number of waits.
         waits: Vec<u64>,
-        /// From entering the call, or from when the stream has nothing to do, until the other one
-        /// comes, added up.
+        /// Wait time: from entering the call, or from idle, until the other side is ready, added
+        /// up.
         waiting_s: Vec<f64> ["s"],
-        /// Waiting, of the time of all chosen tracks in the window.
+        /// Share of the time of the selected tracks in the window.
         share_percent: Vec<f64> ["%"],
         /// The longest of them.
         longest_s: Vec<f64> ["s"],
-        /// Time in the calls that wait, waiting or not, and in GPU work launched late.
+        /// Time of the waiting calls, including the wait time, and of GPU work launched late.
         in_calls_s: Vec<f64> ["s"],
     }
 }
@@ -98,7 +98,7 @@ choice! {
 }
 
 question! {
-    /// What the run time consists of, if nobody's waiting is counted; needs a trace of events.
+    /// What the run time consists of, excluding wait time; needs a trace of events.
     ///
     /// The path is that of the whole trace; locations and window say which part of it is shown.
     "critical_path" of Experiment,
@@ -106,7 +106,7 @@ question! {
         ..part: TracePart,
         /// What the rows are.
         by: CriticalPathBy,
-        /// One row for each stretch of the path instead, in order of time.
+        /// One row for each segment of the path instead, in order of time.
         segments: bool,
     }
     reply CriticalPathReply,
@@ -120,9 +120,9 @@ question! {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CriticalPathReply {
-    /// How long the path is in the stretch of time, on all locations, in seconds.
+    /// How long the path is in the time range, on all locations, in seconds.
     pub length_s: f64,
-    /// In how many stretches of one location each.
+    /// In how many segments of one location each.
     pub segments: u64,
     /// Through how many locations.
     pub locations: u64,
@@ -151,9 +151,9 @@ table! {
         location: Option<Vec<String>>,
         /// Time on the path, in it and in nothing below.
         on_path_s: Vec<f64> ["s"] => "On the path",
-        /// Of the length of the path.
+        /// Share of the length of the path.
         share_percent: Vec<f64> ["%"],
-        /// Time in it on all locations in the window, on the path or not.
+        /// Time over all locations in the window, on the path or not.
         all_locations_s: Option<Vec<Option<f64>>> ["s"],
         /// Id of it in the database.
         context_id: Option<Vec<u32>>,
@@ -161,7 +161,7 @@ table! {
 }
 
 table! {
-    /// Stretches of the path on one location each, in order of time.
+    /// Segments of the path on one location each, in order of time.
     pub struct PathSegmentRow => PathSegmentTable {
         /// When the path comes to the location, after the start of the trace.
         start_s: f64 ["s"],
@@ -171,10 +171,10 @@ table! {
         location: String,
         /// The call path that takes most of it.
         context: String => "Call path",
-        /// How much of it.
-        context_percent: f64 ["%"] => "Of it",
-        /// Why the location of the next row had waited for this one; nothing at the end.
-        releases: Option<&'static str> => "Then",
+        /// Share of the segment in this call path.
+        context_percent: f64 ["%"] => "Share of segment",
+        /// What ends the segment: the wait of the next row's location; null at the end.
+        releases: Option<&'static str> => "Ends with",
     }
 }
 
@@ -185,11 +185,11 @@ choice! {
         Profile = "profile",
         /// How evenly locations compute.
         Imbalance = "imbalance",
-        /// How long locations wait or do nothing.
+        /// How long locations wait or are idle.
         Idle = "idle",
         /// How much later locations come to the same call than the first of them.
         Lateness = "lateness",
-        /// How far locations compute while messages are under way.
+        /// How far locations compute while messages are in transit.
         Overlap = "overlap",
     }
 }
@@ -205,7 +205,7 @@ choice! {
 }
 
 question! {
-    /// How a trace changes over time. The stretch of time grows to whole bins.
+    /// How a trace changes over time. The time range grows to whole bins.
     "over_time" of Experiment,
     request OverTimeRequest {
         ..part: TracePart,
@@ -274,11 +274,11 @@ table! {
         end_s: Option<Vec<f64>> ["s"],
         /// Whose time.
         location: Vec<String>,
-        /// In functions that wait for somebody else.
+        /// Wait time.
         waiting_s: Vec<f64> ["s"],
-        /// In no function.
+        /// Time outside functions.
         outside_s: Vec<f64> ["s"],
-        /// Both, of the time there is.
+        /// Wait time and time outside functions, as a share of all time.
         idle_percent: Vec<f64> ["%"],
     }
 }
@@ -298,13 +298,13 @@ table! {
         mean_s: Vec<f64> ["s"],
         /// The latest call.
         longest_s: Vec<f64> ["s"],
-        /// Who is late for the longest time in all.
+        /// The location that is late for the longest time in total.
         latest: Option<Vec<String>>,
     }
 }
 
 table! {
-    /// Computing while messages are under way.
+    /// Computing while messages are in transit.
     pub columns OverlapTable {
         /// Start of the bin, after the start of the trace.
         start_s: Option<Vec<f64>> ["s"],
@@ -314,11 +314,11 @@ table! {
         location: Vec<String>,
         /// Messages from and to it.
         messages: Option<Vec<u64>>,
-        /// While at least one message from or to it is under way.
-        under_way_s: Vec<f64> ["s"],
-        /// Of this, while it computes.
+        /// Time with messages from or to it in transit.
+        under_way_s: Vec<f64> ["s"] => "Communication",
+        /// Part of it in which the location computes.
         computing_s: Vec<f64> ["s"],
-        /// The share of the time under way in which it computes.
+        /// Computing, as a share of the communication time.
         overlap_percent: Vec<f64> ["%"],
     }
 }
@@ -334,13 +334,13 @@ table! {
         mean_s: Vec<f64> ["s"],
         /// Of the location that computes most.
         max_s: Vec<f64> ["s"] => "Largest",
-        /// max - mean: what perfect balance would save.
+        /// Maximum minus mean: the potential saving.
         saving_s: Vec<f64> ["s"],
-        /// mean / max: 1 is perfect; nothing where nobody computes.
+        /// Mean / maximum; 1 is balanced; null where no location computes.
         balance_ratio: Vec<Option<f64>>,
-        /// (max - mean) / max: the share that the average location has nothing to do.
+        /// Maximum minus mean, as a share of the maximum.
         imbalance_percent: Vec<Option<f64>> ["%"],
-        /// Who computes most; nothing where nobody does.
+        /// The location that computes most; null where none does.
         slowest: Vec<Option<String>>,
     }
 }

@@ -1,4 +1,4 @@
-//! When threads and GPUs had nothing to do.
+//! Idle time of threads and GPUs.
 
 use super::NotesReply;
 use crate::Experiment;
@@ -17,7 +17,7 @@ choice! {
 }
 
 question! {
-    /// When threads and GPUs had nothing to do, and what threads did while GPUs had nothing to do.
+    /// Idle time of threads and GPUs, and what threads did while GPUs were idle.
     "idleness" of Experiment,
     request IdlenessRequest {
         /// A metric expression for times from profiles; null for the metric that says most about
@@ -25,7 +25,7 @@ question! {
         metric: Option<String>,
         /// Where the times of threads come from.
         source: IdlenessSource,
-        /// Instead, what threads did while the GPUs of their rank had nothing to do, from traces.
+        /// Instead, what threads did while the GPUs of their rank were idle, from traces.
         blame: bool,
     }
     reply NotesReply,
@@ -99,18 +99,17 @@ table! {
 }
 
 table! {
-    /// What threads did while GPUs had nothing to do, the largest first.
+    /// What threads did while GPUs were idle, the largest first.
     pub struct GpuBlameRow => GpuBlameTable {
-        /// Share of the time in which GPUs are idle.
+        /// Share of the GPU idle time.
         idle_percent: f64 ["%"] => "Share",
-        /// Time in which no GPU work of the rank was active and this was, shared among the
-        /// threads that were active; without what is called from here.
+        /// Blame (exclusive): GPU idle time of the rank, shared among its active threads.
         idle: f64 ["s"],
-        /// The same with what is called from here.
-        idle_with_calls: f64 ["s"] => "With calls",
+        /// Blame (inclusive): the same including callees.
+        idle_with_calls: f64 ["s"] => "Inclusive",
         /// Id of it in the database; nothing where no thread was active.
         context_id: Option<u64>,
-        /// The call path, outermost first.
+        /// Call path of active threads, outermost first.
         call_path: String,
     }
 }

@@ -1,4 +1,4 @@
-//! Iterations: repeated phases of traces, and how evenly they are spread.
+//! Iterations: repeated phases of traces, and their load imbalance.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::Experiment;
 use crate::macros::{choice, one_of, question, table};
 
 choice! {
-    /// Which times on single locations in single iterations an answer has.
+    /// Which times by location and iteration an answer has.
     pub enum IterationCells {
         /// One number for each location and iteration: the time of one context, or of all that
         /// computes.
@@ -20,7 +20,7 @@ choice! {
 }
 
 question! {
-    /// Repeated phases of a trace, how evenly each is spread, and what balancing them saves.
+    /// Repeated phases of a trace, their load imbalance, and the potential saving.
     "iterations" of Experiment,
     request IterationsRequest {
         ..part: TracePart,
@@ -121,7 +121,7 @@ pub struct IterationsFoundReply {
     pub group: String,
     /// What iterations begin with.
     pub marker: String,
-    /// Whether a person named it.
+    /// Whether the request named it.
     pub is_named: bool,
     /// Names of the locations; a map has their places in this list.
     pub locations: Vec<String>,
@@ -144,9 +144,9 @@ pub struct IterationsFoundReply {
     pub from_s: f64,
     /// To the last end.
     pub to_s: f64,
-    /// That time as a share of what was looked at.
+    /// That time as a share of what was analysed.
     pub span_percent: f64,
-    /// The time that savings are a share of.
+    /// The time that potential savings are a share of.
     pub window_s: f64,
     /// Whether iterations begin at about the same time everywhere.
     pub is_aligned: bool,
@@ -156,41 +156,41 @@ pub struct IterationsFoundReply {
     pub interval_s: Option<f64>,
     /// How alike iterations are.
     pub similarity_percent: f64,
-    /// Saved if each context that computes were balanced on its own.
+    /// Potential saving from balancing each context that computes on its own.
     pub saving_s: f64,
-    /// Saved if the sum of the computing of each location were balanced.
+    /// Potential saving from balancing the total computing of each location.
     pub joint_saving_s: f64,
-    /// Saved if only lasting differences were balanced.
+    /// Potential saving from static imbalance.
     pub lasting_saving_s: f64,
     /// Contexts with too few samples to be judged by iteration; they are not in `saving_s`.
     pub unresolved: u64,
 }
 
 table! {
-    /// Contexts, with the savings that balancing them predicts.
+    /// Contexts, with the potential saving from balancing them.
     pub struct IterationContextRow => IterationContextTable {
         /// The function.
         context: String,
-        /// `computing`, `communicating` (in MPI) or `waiting` for others.
-        does: &'static str,
-        /// Of the time in which locations are active in iterations.
+        /// `computing`, `communicating` (in MPI) or `waiting`.
+        does: &'static str => "Activity",
+        /// Share of the active time of locations in iterations.
         share_percent: f64 ["%"],
-        /// Mean over iterations of the mean over locations.
+        /// Mean over locations, per iteration.
         mean_s: f64 ["s"],
-        /// Mean over iterations of the largest of the locations.
+        /// Maximum over locations, mean over iterations.
         max_s: f64 ["s"] => "Largest",
-        /// Mean over locations / the largest of them, over all iterations.
+        /// Mean / maximum over locations, over all iterations; 1 is balanced.
         balance_ratio: f64,
         /// Coefficient of variation across locations.
         across_percent: Option<f64> ["%"],
         /// Coefficient of variation within one location over iterations, on average.
         within_percent: Option<f64> ["%"],
-        /// max - mean: what an iteration would be shorter if it were balanced.
+        /// Maximum minus mean: the potential saving per iteration.
         saving_s: f64 ["s"],
-        /// The same over all iterations.
-        total_saving_s: f64 ["s"] => "Would save",
-        /// What is left of it when differences that change between iterations even out.
-        lasting_saving_s: f64 ["s"] => "Lasting",
+        /// Maximum minus mean over all iterations, for computation with enough samples.
+        total_saving_s: f64 ["s"] => "Potential saving",
+        /// Potential saving from static imbalance: the same in all iterations.
+        lasting_saving_s: f64 ["s"] => "Static",
         /// `no` when samples are too far apart to judge single iterations.
         resolved: &'static str,
         /// The location with the largest mean.
@@ -205,19 +205,19 @@ table! {
 table! {
     /// Locations: how long they compute and wait in an iteration.
     pub struct IterationLocationRow => IterationLocationTable {
-        /// Who.
+        /// The location.
         location: String,
         /// Mean length of an iteration.
         length_s: f64 ["s"],
         /// Mean time of computing in an iteration.
         computing_s: f64 ["s"],
-        /// Mean time in MPI, not waiting.
+        /// Mean time in MPI, excluding wait time.
         communicating_s: f64 ["s"],
-        /// Mean time of waiting.
+        /// Mean wait time.
         waiting_s: f64 ["s"],
         /// Coefficient of variation of computing over iterations.
         variation_percent: Option<f64> ["%"],
-        /// In how many iterations nobody computes longer.
+        /// Number of iterations in which this location computes longest.
         slowest_in: u64,
     }
 }
@@ -237,13 +237,13 @@ table! {
         mean_s: f64 ["s"],
         /// Computing: the largest of the locations.
         max_s: f64 ["s"] => "Largest",
-        /// mean / max of computing.
+        /// Mean / maximum of computing; 1 is balanced.
         balance_ratio: Option<f64>,
-        /// (max - mean) / max of computing.
+        /// Maximum minus mean of computing, as a share of the maximum.
         imbalance_percent: Option<f64> ["%"],
-        /// If each context that computes were balanced on its own.
+        /// Potential saving from balancing each context that computes on its own.
         saving_s: f64 ["s"],
-        /// Mean time of waiting.
+        /// Mean wait time.
         waiting_s: f64 ["s"],
         /// The location that computes longest.
         slowest: String,
@@ -251,7 +251,7 @@ table! {
 }
 
 one_of! {
-    /// Times on single locations in single iterations.
+    /// Times by location and iteration.
     pub enum IterationCellTable {
         "a map" => Map(IterationMapTable),
         "all contexts" => All(IterationContextCellTable),
@@ -277,7 +277,7 @@ table! {
     pub struct IterationContextCell => IterationContextCellTable {
         /// Counted from 0.
         iteration: u32,
-        /// Who.
+        /// The location.
         location: String,
         /// What.
         context: String,

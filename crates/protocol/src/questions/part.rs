@@ -11,10 +11,10 @@ fields! {
         profiles: Option<String>,
         /// A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything.
         window: Option<String>,
-        /// Where the stretch of time begins, in nanoseconds since the first record of the trace;
-        /// null for the beginning.
+        /// Start of the time range, in nanoseconds since the first record of the trace; null for
+        /// the beginning.
         from_ns: Option<u64>,
-        /// Where it ends, in nanoseconds since the first record; null for the end.
+        /// Its end, in nanoseconds since the first record; null for the end of the trace.
         to_ns: Option<u64>,
     }
 }

@@ -14,9 +14,9 @@ question! {
         contexts: Option<String>,
         /// A metric expression; null for all.
         metrics: Option<String>,
-        /// Contexts that are left out although the expression names them. Values stay as stored.
+        /// Contexts to exclude although the expression names them. Values stay as stored.
         prune: PruneChoice,
-        /// Leave the readable names out.
+        /// Omit the readable names.
         is_raw: bool,
         /// Also values of elided contexts, which the database keeps but the tree lacks; only
         /// without a context expression and without pruning.
@@ -57,7 +57,7 @@ question! {
         profiles: Option<String>,
         /// A time window; null for everything.
         window: Option<String>,
-        /// Leave the readable names out.
+        /// Omit the readable names.
         is_raw: bool,
     }
     reply NotesReply,
@@ -69,7 +69,7 @@ question! {
 
 table! {
     /// Samples, by location and time; the last sample of a location ends when it starts, because
-    /// nobody knows how long it held.
+    /// its duration is unknown.
     pub columns SampleTable {
         /// Profile number in the database.
         profile_id: Vec<u32>,

@@ -1,7 +1,7 @@
 //! What happened when, as pictures need it.
 //!
 //! Times are nanoseconds since the first record of the trace, so that they are exact in JavaScript
-//! for a hundred days; [`TimelineReply::origin_ns`] is what to add. A stretch of time begins at
+//! for a hundred days; [`TimelineReply::origin_ns`] is what to add. A time range begins at
 //! `from_ns` and ends before `to_ns`. Tracks are rows of the table `tracks` of `timeline`.
 
 use serde::Serialize;
@@ -150,7 +150,7 @@ question! {
         /// Depth below which contexts count as the one above them, 1 for the outermost; null for
         /// none.
         max_depth: Option<u32>,
-        /// Functions or groups (as `by` says) that are left out.
+        /// Functions or groups (as `by` says) to hide.
         hidden: Vec<u32>,
     }
     reply BinsReply,
@@ -179,7 +179,7 @@ table! {
         key: u32,
         /// Time of it.
         dominant_ns: f64 ["ns"],
-        /// Time in which anything ran that is not left out.
+        /// Time in which anything ran that is not hidden.
         busy_ns: f64 ["ns"],
         /// How often contexts were entered.
         calls: f64,
@@ -189,8 +189,8 @@ table! {
 }
 
 question! {
-    /// The calls in a stretch of time, one by one. For samples, a call is a run of samples with
-    /// the same contexts above.
+    /// The call instances in a time range. For samples, a call is a run of samples with the same
+    /// contexts above.
     "calls" of Experiment,
     request CallsRequest {
         /// Which tracks.
@@ -201,7 +201,7 @@ question! {
         to_ns: u64 [required],
         /// Calls at most: where there are more, none are given.
         max_calls: u32 [required],
-        /// Shorter calls are counted and left out.
+        /// Shorter calls are counted and omitted.
         shortest_ns: u64,
     }
     reply CallsReply,
@@ -219,7 +219,7 @@ pub struct CallsReply {
     pub is_complete: bool,
     /// How many there are, about, where they are too many; exactly, where they are given.
     pub calls: u64,
-    /// How many of these are shorter than asked for, and left out.
+    /// How many of these are shorter than asked for, and omitted.
     pub shorter: u64,
 }
 
@@ -272,8 +272,7 @@ table! {
 }
 
 question! {
-    /// Messages or flows that are under way in a stretch of time, one by one; needs a trace of
-    /// events.
+    /// Messages or flows in transit in a time range; needs a trace of events.
     "links" of Experiment,
     request LinksRequest {
         /// Tracks of which the sender or the receiver is one; null for all.
@@ -395,7 +394,7 @@ table! {
 }
 
 question! {
-    /// What happened at moments of a stretch of time; needs a trace of events.
+    /// What happened at moments of a time range; needs a trace of events.
     "markers" of Experiment,
     request MarkersRequest {
         /// Where it begins.
@@ -434,7 +433,7 @@ question! {
         profiles: Option<String>,
         /// What is stacked.
         by: TimelineBy,
-        /// How many parts are told apart; the others are added up.
+        /// How many parts are distinguished; the others are added up.
         top: u32 = 12,
     }
     reply StacksReply,
@@ -454,7 +453,7 @@ pub struct StacksReply {
     pub metric: String,
     /// Its unit symbol.
     pub unit: String,
-    /// Why this metric, where nobody named one.
+    /// Why this metric, where the request names none.
     pub reason: Option<String>,
     /// Names of the parts, from the most expensive; the last is `(others)` where there are more.
     pub parts: Vec<String>,

@@ -6,7 +6,7 @@ use crate::macros::{choice, fields, question, table};
 use crate::{Defined, Experiment, Family, Repeated};
 
 fields! {
-    /// What counts as cost, and over which locations.
+    /// Which cost to show, and over which locations.
     pub struct CostChoice {
         /// A metric expression, or a formula after `=`; null for the metric that says most about
         /// time.
@@ -21,7 +21,7 @@ fields! {
 }
 
 fields! {
-    /// What counts as cost where several metrics stand side by side, and over which locations.
+    /// Which costs to show where there are several metrics, and over which locations.
     pub struct CostsChoice {
         /// Metric expressions, or formulas after `=`; none for the metric that says most about
         /// time.
@@ -36,7 +36,7 @@ fields! {
 }
 
 fields! {
-    /// What is left out of trees.
+    /// What to exclude from trees.
     pub struct PruneChoice {
         /// What lies below calls of MPI.
         mpi: bool,
@@ -63,7 +63,7 @@ pub struct CostReply {
     pub metric: String,
     /// Its unit symbol; empty for counts.
     pub unit: String,
-    /// Why this metric, where nobody named one.
+    /// Why this metric, where the request names none.
     pub reason: Option<String>,
     /// Cost of the whole execution over the chosen locations; NaN where a formula is undefined.
     pub total: f64,
@@ -77,9 +77,9 @@ question! {
     /// The calling context tree with several metrics side by side.
     "tree_table" of Experiment,
     request TreeTableRequest {
-        /// What counts as cost. The first metric orders the rows and decides what is low cost.
+        /// Which costs to show. The first metric orders the rows and decides what is low cost.
         costs: CostsChoice,
-        /// What is left out.
+        /// What to exclude.
         prune: PruneChoice,
     }
     reply CostsReply,
@@ -130,12 +130,12 @@ table! {
 }
 
 question! {
-    /// Functions by their own cost, and who calls them.
+    /// Functions by their exclusive cost, and their callers.
     "callers" of Experiment,
     request CallersRequest {
-        /// What counts as cost.
+        /// Which cost to show.
         cost: CostChoice,
-        /// What is left out.
+        /// What to exclude.
         prune: PruneChoice,
         /// A context expression: only the contexts that it names and what lies below them; null
         /// for everything.
@@ -208,9 +208,9 @@ question! {
     /// Contexts grouped by what they are, wherever they are called from.
     "flat" of Experiment,
     request FlatRequest {
-        /// What counts as cost.
+        /// Which cost to show.
         cost: CostChoice,
-        /// What is left out.
+        /// What to exclude.
         prune: PruneChoice,
         /// A context expression: only the contexts that it names and what lies below them; null
         /// for everything.
@@ -261,7 +261,7 @@ question! {
     /// One context's cost at every location, rank or node.
     ///
     /// Zeros are not stored: a member without a value counts with 0 when it ran below the same
-    /// entry; others, such as helper threads, are left out.
+    /// entry; others, such as helper threads, are omitted.
     "distribution" of Experiment,
     request DistributionRequest {
         /// Context id in the database; 0 is the whole execution.
@@ -295,7 +295,7 @@ pub struct DistributionReply {
     pub metric: String,
     /// Its unit symbol.
     pub unit: String,
-    /// Why this metric, where nobody named one.
+    /// Why this metric, where the request names none.
     pub reason: Option<String>,
     /// What members are called, in the singular: `location`, `rank`, `node`.
     pub member: &'static str,
@@ -331,9 +331,9 @@ pub struct StatisticsReply {
     pub std_dev: Option<f64>,
     /// Coefficient of variation: standard deviation over mean.
     pub variation: Option<f64>,
-    /// Balance ratio: mean over maximum; 1 is even.
+    /// Balance ratio: mean over maximum; 1 is balanced.
     pub balance_ratio: Option<f64>,
-    /// What each member would save if the work were spread evenly: maximum less mean.
+    /// Potential saving: maximum minus mean.
     pub saving: f64,
 }
 
@@ -394,7 +394,7 @@ question! {
     request SourceRequest {
         /// Path, as contexts name it, or the end of one that no other file has.
         path: String [required],
-        /// What counts as cost.
+        /// Which costs to show.
         costs: CostsChoice,
         /// Contexts of each line that are listed at most.
         contexts_per_line: u32 = 100,

@@ -295,7 +295,7 @@ fn open_databases(
     }
     let mut notes: Vec<String> = left_out
         .iter()
-        .filter_map(|(&at, reason)| Some(format!("{} is left out: {reason}", sessions.get(at)?.0)))
+        .filter_map(|(&at, reason)| Some(format!("{} is excluded: {reason}", sessions.get(at)?.0)))
         .collect();
     let (metric, members) = (main.metric.clone(), main.members.clone());
     let own = sessions.into_iter().enumerate().filter(|(at, _)| members.contains(at));

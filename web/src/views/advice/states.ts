@@ -1,7 +1,7 @@
 import type { TableSort } from "../../widgets/table.ts";
 import { plural } from "../../base/format.ts";
 import type { AdviseReply } from "../../wire/protocol.ts";
-import { valueText } from "../profile/format.ts";
+import { valueText } from "../../view-kit/format.ts";
 
 /** What rows of advice are. */
 export type AdviceBy = "loop" | "reference" | "pair" | "context" | "task" | "race";

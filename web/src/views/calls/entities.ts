@@ -1,5 +1,5 @@
 import type { AskOptions, EngineClient } from "../../state/engine.ts";
-import { rowsOf } from "../profile/ask.svelte.ts";
+import { rowsOf } from "../../view-kit/ask.svelte.ts";
 import { recordsOf, RESULT, Rows, type EntityKind, type EntityOf, type Reference, type Relation, type ResultOf } from "./records.ts";
 
 /** What belongs to one entity. */

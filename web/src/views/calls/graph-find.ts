@@ -1,6 +1,6 @@
 import type { AskOptions, EngineClient } from "../../state/engine.ts";
-import { rowsOf } from "../profile/ask.svelte.ts";
-import { numberColumn } from "../profile/columns.ts";
+import { rowsOf } from "../../view-kit/ask.svelte.ts";
+import { numberColumn } from "../../view-kit/columns.ts";
 import type { GraphModel } from "./graph-model.svelte.ts";
 import type { NodeName, OpenAs } from "./graph-state.ts";
 import { keyOf, nameOfKey } from "./graph-tree.ts";

@@ -1,6 +1,6 @@
 import { SvelteMap } from "svelte/reactivity";
 import type { EngineClient } from "../../state/engine.ts";
-import { Latest, problemText } from "../profile/ask.svelte.ts";
+import { Latest, problemText } from "../../view-kit/ask.svelte.ts";
 import { Entities } from "./entities.ts";
 import { firstOf } from "./graph-find.ts";
 import type { GraphState, OpenAs } from "./graph-state.ts";

@@ -1,6 +1,6 @@
 import { bytes, count, percent, plural } from "../../base/format.ts";
 import { lengthText } from "../../widgets/timeline/axis.ts";
-import { shortName } from "../timeline/catalog.ts";
+import { shortName } from "../../view-kit/catalog.ts";
 import type { Activation, Reference } from "./records.ts";
 
 /** What stands in a node. */

@@ -1,4 +1,4 @@
-import { defineView, type ViewPlugin } from "../plugin.ts";
+import { defineView, type ViewPlugin } from "../../view-kit/plugin.ts";
 import { GRAPH_STATE } from "./graph-state.ts";
 
 const views: readonly ViewPlugin[] = [

@@ -1,6 +1,6 @@
 import type { Table } from "@uwdata/flechette";
 import type { EntityKind, Relation } from "../../wire/protocol.ts";
-import { numberColumn, textAt, textColumn, type TextColumn } from "../profile/columns.ts";
+import { numberColumn, textAt, textColumn, type TextColumn } from "../../view-kit/columns.ts";
 
 export type { EntityKind, Relation };
 

@@ -2,8 +2,8 @@ import type { Table } from "@uwdata/flechette";
 import { cssOf, inkOn, ramp } from "../../base/palettes.ts";
 import type { TableSort } from "../../widgets/table.ts";
 import type { FlameTree } from "../../widgets/plots/flame-layout.ts";
-import { numberColumn, textAt, textColumn, wholeColumn, type TextColumn } from "../profile/columns.ts";
-import { shape } from "../profile/context-table.ts";
+import { numberColumn, textAt, textColumn, wholeColumn, type TextColumn } from "../../view-kit/columns.ts";
+import { shape } from "../../view-kit/context-table.ts";
 
 /** One cost of every row in both runs; NaN where there is none. */
 export interface Deltas {

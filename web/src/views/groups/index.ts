@@ -1,4 +1,4 @@
-import { defineView, type ViewPlugin } from "../plugin.ts";
+import { defineView, type ViewPlugin } from "../../view-kit/plugin.ts";
 import { GROUPS_STATE, RACKS_STATE } from "./states.ts";
 
 const views: readonly ViewPlugin[] = [

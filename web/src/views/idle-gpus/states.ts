@@ -1,5 +1,5 @@
 import type { TableSort } from "../../widgets/table.ts";
-import { valueText } from "../profile/format.ts";
+import { valueText } from "../../view-kit/format.ts";
 
 /** What a link keeps of the idle GPUs. */
 export interface IdleGpusState {

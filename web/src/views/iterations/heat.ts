@@ -1,6 +1,6 @@
 import type { Table } from "@uwdata/flechette";
 import type { Ramp } from "../../base/palettes.ts";
-import { numberColumn } from "../profile/columns.ts";
+import { numberColumn } from "../../view-kit/columns.ts";
 import type { IterationsMeasure } from "./states.ts";
 
 /** A number for each location and iteration. */

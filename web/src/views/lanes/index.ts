@@ -1,4 +1,4 @@
-import { defineView, type ViewPlugin } from "../plugin.ts";
+import { defineView, type ViewPlugin } from "../../view-kit/plugin.ts";
 import { LANES_STATE, THREADS_STATE } from "./states.ts";
 
 const hasCalls: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment" && item.has_activations;

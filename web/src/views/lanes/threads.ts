@@ -3,8 +3,8 @@
 import type { Table } from "@uwdata/flechette";
 import type { AskOptions, EngineClient } from "../../state/engine.ts";
 import type { TableSort } from "../../widgets/table.ts";
-import { rowsOf } from "../profile/ask.svelte.ts";
-import { numberColumn, textAt, textColumn } from "../profile/columns.ts";
+import { rowsOf } from "../../view-kit/ask.svelte.ts";
+import { numberColumn, textAt, textColumn } from "../../view-kit/columns.ts";
 
 /** One thread. Times are nanoseconds since the run's first. */
 export interface ThreadFacts {

@@ -1,7 +1,7 @@
 import { csv } from "../../widgets/save.ts";
-import { textAt } from "./columns.ts";
-import { nameOf, pathTo, type ContextTable } from "./context-table.ts";
-import type { CostColumn } from "./cost-columns.ts";
+import { textAt } from "../../view-kit/columns.ts";
+import { nameOf, pathTo, type ContextTable } from "../../view-kit/context-table.ts";
+import type { CostColumn } from "../../view-kit/cost-columns.ts";
 
 const FIXED = ["depth", "context_id", "kind", "name", "place"] as const;
 

@@ -1,5 +1,5 @@
-import { textAt } from "./columns.ts";
-import type { ContextTable } from "./context-table.ts";
+import { textAt } from "../../view-kit/columns.ts";
+import type { ContextTable } from "../../view-kit/context-table.ts";
 
 /** The nearest function at or above a row; -1 where there is none. */
 export function functionAround(tree: ContextTable, row: number): number {

@@ -1,5 +1,5 @@
-import { defineView, type ViewPlugin } from "../plugin.ts";
-import { CALLERS_STATE, DISTRIBUTION_STATE, FLAME_STATE, FLAT_STATE, SOURCE_STATE, TREE_STATE, type FlameState } from "./states.ts";
+import { defineView, type ViewPlugin } from "../../view-kit/plugin.ts";
+import { CALLERS_STATE, DISTRIBUTION_STATE, FLAME_STATE, FLAT_STATE, SOURCE_STATE, TREE_STATE, type FlameState } from "../../view-kit/states.ts";
 
 const whole: NonNullable<ViewPlugin["commands"]>[number] = {
   id: "whole-program",

@@ -1,6 +1,6 @@
 import type { Table } from "@uwdata/flechette";
-import { numberColumn, textAt, textColumn, type TextColumn } from "./columns.ts";
-import { shape, type ContextTable } from "./context-table.ts";
+import { numberColumn, textAt, textColumn, type TextColumn } from "../../view-kit/columns.ts";
+import { shape, type ContextTable } from "../../view-kit/context-table.ts";
 
 /** A list whose entries may have been replaced by trees that begin with them. */
 export interface Joined {

@@ -1,5 +1,5 @@
 import type { Table } from "@uwdata/flechette";
-import { numberColumn, textAt, textColumn, wholeColumn } from "./columns.ts";
+import { numberColumn, textAt, textColumn, wholeColumn } from "../../view-kit/columns.ts";
 
 /** What happens on a line, in letters and in words. */
 export interface LineSigns {

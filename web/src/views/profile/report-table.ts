@@ -1,5 +1,5 @@
 import type { TableReply } from "../../wire/protocol.ts";
-import { valueFormat, type ValueFormat } from "./format.ts";
+import { valueFormat, type ValueFormat } from "../../view-kit/format.ts";
 
 /** A column of a table inside a reply, ready to show. */
 export interface ReportColumn {

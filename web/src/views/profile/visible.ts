@@ -1,7 +1,7 @@
 import type { TableSort } from "../../widgets/table.ts";
-import type { ContextTable } from "./context-table.ts";
-import { childrenOf } from "./context-table.ts";
-import type { ColumnChoice, CostColumn } from "./cost-columns.ts";
+import type { ContextTable } from "../../view-kit/context-table.ts";
+import { childrenOf } from "../../view-kit/context-table.ts";
+import type { ColumnChoice, CostColumn } from "../../view-kit/cost-columns.ts";
 
 /** How siblings are put in order. */
 export type Order =

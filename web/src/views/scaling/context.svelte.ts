@@ -1,6 +1,6 @@
 import type { RegionKey } from "../../state/app-state.ts";
 import type { Slice } from "../../state/slice.svelte.ts";
-import type { ViewProps } from "../plugin.ts";
+import type { ViewProps } from "../../view-kit/plugin.ts";
 import type { ScalingData } from "./data.ts";
 import { Latest } from "./latest.svelte.ts";
 import { loadScaling } from "./load.ts";

@@ -1,5 +1,5 @@
 import type { Item } from "../../state/item.ts";
-import { defineView, type ViewPlugin } from "../plugin.ts";
+import { defineView, type ViewPlugin } from "../../view-kit/plugin.ts";
 import { loadScaling } from "./load.ts";
 import { MAP_KINDS } from "./maps.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";

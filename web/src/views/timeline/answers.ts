@@ -5,7 +5,7 @@ import type { LinkColumns } from "../../widgets/timeline/messages.ts";
 import { shareByte } from "../../widgets/timeline/tile-image.ts";
 import type { Span } from "../../widgets/timeline/rows.ts";
 import type { Tile } from "../../widgets/timeline/tiles.ts";
-import { numberColumn, textAt, textColumn, wholeColumn } from "../profile/columns.ts";
+import { numberColumn, textAt, textColumn, wholeColumn } from "../../view-kit/columns.ts";
 
 function tableOf(tables: Record<string, Table>, name: string): Table {
   const table = tables[name];

@@ -5,7 +5,7 @@ import { callBatch, isBatchFor, type CallBatch } from "../../widgets/timeline/ca
 import type { LinkColumns } from "../../widgets/timeline/messages.ts";
 import type { Span } from "../../widgets/timeline/rows.ts";
 import { callsOf, linksOf } from "./answers.ts";
-import { askedWindow, type TimelineCatalog } from "./catalog.ts";
+import { askedWindow, type TimelineCatalog } from "../../view-kit/catalog.ts";
 
 const REST_MILLIS = 60;
 /** The engine looks at no more calls than this, so that its answer comes while people still look at the window. */

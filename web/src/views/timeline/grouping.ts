@@ -1,6 +1,6 @@
 /** How tracks may be grouped, and the rows of the overview. Pure. */
 import { groupsOf, rowsOf, type Row, type RowPlan } from "../../widgets/timeline/rows.ts";
-import type { TimelineCatalog } from "./catalog.ts";
+import type { TimelineCatalog } from "../../view-kit/catalog.ts";
 
 /** A way to group tracks. */
 export interface Grouping {

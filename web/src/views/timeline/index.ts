@@ -1,5 +1,5 @@
-import { defineView, type ViewPlugin } from "../plugin.ts";
-import { TIMELINE_FAMILY, TIMELINE_SHARED } from "./shared.ts";
+import { defineView, type ViewPlugin } from "../../view-kit/plugin.ts";
+import { TIMELINE_FAMILY, TIMELINE_SHARED } from "../../view-kit/shared.ts";
 import { TIMELINE_STATE, type TimelineState } from "./states.ts";
 
 const views: readonly ViewPlugin[] = [

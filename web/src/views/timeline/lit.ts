@@ -1,6 +1,6 @@
 /** What stands out in a picture of time: everything, or what lies at and below some contexts. Pure. */
-import type { TimelineBy } from "./asks.ts";
-import type { TimelineCatalog } from "./catalog.ts";
+import type { TimelineBy } from "../../view-kit/asks.ts";
+import type { TimelineCatalog } from "../../view-kit/catalog.ts";
 
 /** What stands out. */
 export interface Lit {

@@ -1,9 +1,9 @@
 /** The window on screen: moved at once, told to the other views when it rests, with a history of its own. */
 import type { Slice } from "../../state/slice.svelte.ts";
 import { clampRange, type TimeRange } from "../../widgets/timeline/axis.ts";
-import type { TimelineCatalog } from "./catalog.ts";
-import { windowOf } from "./catalog.ts";
-import type { TimelineShared } from "./shared.ts";
+import type { TimelineCatalog } from "../../view-kit/catalog.ts";
+import { windowOf } from "../../view-kit/catalog.ts";
+import type { TimelineShared } from "../../view-kit/shared.ts";
 
 const REST_MILLIS = 140;
 const GLIDE_MILLIS = 160;

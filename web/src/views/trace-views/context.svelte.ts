@@ -2,11 +2,11 @@ import type { ContextKey } from "../../state/app-state.ts";
 import type { Slice } from "../../state/slice.svelte.ts";
 import type { TimeRange } from "../../widgets/timeline/axis.ts";
 import type { StatsRequest } from "../../wire/protocol.ts";
-import type { ViewProps } from "../plugin.ts";
-import { Latest } from "../profile/ask.svelte.ts";
-import { contextKey } from "../profile/things.ts";
-import { askedWindow, askTimeline, rangesOf, windowOf, type TimelineCatalog } from "../timeline/catalog.ts";
-import { TIMELINE_FAMILY, TIMELINE_SHARED, type TimelineShared } from "../timeline/shared.ts";
+import type { ViewProps } from "../../view-kit/plugin.ts";
+import { Latest } from "../../view-kit/ask.svelte.ts";
+import { contextKey } from "../../view-kit/things.ts";
+import { askedWindow, askTimeline, rangesOf, windowOf, type TimelineCatalog } from "../../view-kit/catalog.ts";
+import { TIMELINE_FAMILY, TIMELINE_SHARED, type TimelineShared } from "../../view-kit/shared.ts";
 
 type Props = Pick<ViewProps, "item" | "client"> & { readonly state: Pick<Slice<object>, "shared"> };
 

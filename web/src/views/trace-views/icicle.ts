@@ -1,6 +1,6 @@
 import type { Table } from "@uwdata/flechette";
-import { numberColumn, wholeColumn } from "../profile/columns.ts";
-import { NONE } from "../timeline/asks.ts";
+import { numberColumn, wholeColumn } from "../../view-kit/columns.ts";
+import { NONE } from "../../view-kit/asks.ts";
 
 /** Calls of one track by depth, each depth by start. */
 export interface Levels {

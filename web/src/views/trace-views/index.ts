@@ -1,4 +1,4 @@
-import { defineView, type ViewPlugin } from "../plugin.ts";
+import { defineView, type ViewPlugin } from "../../view-kit/plugin.ts";
 import { COMPARE_STATE, COUNTERS_STATE, FIND_STATE, MESSAGES_STATE, STACKS_STATE, STATISTICS_STATE, WAITS_STATE } from "./states.ts";
 
 const hasTrace: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment" && item.has_trace;

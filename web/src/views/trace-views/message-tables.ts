@@ -1,6 +1,6 @@
 import type { Table } from "@uwdata/flechette";
 import type { PairSum } from "../../widgets/trace/matrix.ts";
-import { numberColumn, textAt, textColumn } from "../profile/columns.ts";
+import { numberColumn, textAt, textColumn } from "../../view-kit/columns.ts";
 
 /** A row of the table by pair. */
 export interface PairRow extends PairSum {

@@ -1,6 +1,6 @@
 import { CATEGORY_COUNT, category, cssOf, type Rgb } from "../../base/palettes.ts";
 import { tokenRgb } from "../../base/theme.ts";
-import type { TimelineCatalog } from "../timeline/catalog.ts";
+import type { TimelineCatalog } from "../../view-kit/catalog.ts";
 import { rowsByName } from "./context.svelte.ts";
 
 type Theme = "light" | "dark";

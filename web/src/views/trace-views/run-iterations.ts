@@ -1,10 +1,10 @@
 /** The iterations of two runs, as the engine finds them. */
 import type { AskOptions, EngineClient } from "../../state/engine.ts";
 import type { IterationsReply } from "../../wire/protocol.ts";
-import { whyNot } from "../iterations/words.ts";
-import { rowsOf } from "../profile/ask.svelte.ts";
-import { numberColumn, textAt, textColumn } from "../profile/columns.ts";
-import { shortName } from "../timeline/catalog.ts";
+import { whyNot } from "../../view-kit/words.ts";
+import { rowsOf } from "../../view-kit/ask.svelte.ts";
+import { numberColumn, textAt, textColumn } from "../../view-kit/columns.ts";
+import { shortName } from "../../view-kit/catalog.ts";
 import type { RunIterations } from "./aligned.ts";
 
 /** What was found in one run. */

@@ -1,8 +1,8 @@
 import type { Table } from "@uwdata/flechette";
 import type { EngineClient } from "../../state/engine.ts";
 import type { Protocol } from "../../wire/protocol.ts";
-import { rowsOf } from "../profile/ask.svelte.ts";
-import { numberColumn, textAt, textColumn } from "../profile/columns.ts";
+import { rowsOf } from "../../view-kit/ask.svelte.ts";
+import { numberColumn, textAt, textColumn } from "../../view-kit/columns.ts";
 import type { StatRow } from "./compared.ts";
 
 /** Rows of statistics, with what a person should know about them. */

@@ -3,8 +3,8 @@ import { count } from "../../base/format.ts";
 import type { TreeSource } from "../../base/tree-rows.ts";
 import { csv } from "../../widgets/save.ts";
 import type { TableSort } from "../../widgets/table.ts";
-import { numberColumn, textAt, textColumn } from "../profile/columns.ts";
-import { valueText } from "../profile/format.ts";
+import { numberColumn, textAt, textColumn } from "../../view-kit/columns.ts";
+import { valueText } from "../../view-kit/format.ts";
 
 /** A value with its unit. Sizes of messages are whole: `8 B`, not `8.000 B`. */
 export function eventText(value: number, unit: string): string {

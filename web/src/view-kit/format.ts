@@ -1,4 +1,4 @@
-import { bytes, number, seconds, siCount } from "../../base/format.ts";
+import { bytes, number, seconds, siCount } from "../base/format.ts";
 
 /** How the values of a column are written: all in one unit, which stands in the header. */
 export interface ValueFormat {

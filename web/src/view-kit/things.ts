@@ -1,5 +1,5 @@
-import type { ContextKey, LocationKey, Spot } from "../../state/app-state.ts";
-import type { Links } from "../../state/links.svelte.ts";
+import type { ContextKey, LocationKey, Spot } from "../state/app-state.ts";
+import type { Links } from "../state/links.svelte.ts";
 
 /** A context of an experiment, as links name it. */
 export function contextKey(item: string, context: number): ContextKey {

@@ -1,11 +1,11 @@
 /** What there is in a trace, as columns: asked once for each experiment, shared by all views. */
 import type { Table } from "@uwdata/flechette";
-import type { Rgb } from "../../base/palettes.ts";
-import type { EngineClient } from "../../state/engine.ts";
-import { clampRange, type TimeRange } from "../../widgets/timeline/axis.ts";
-import type { Span } from "../../widgets/timeline/rows.ts";
-import { numberColumn, textAt, textColumn, wholeColumn } from "../profile/columns.ts";
-import type { TimelineReply } from "../../wire/protocol.ts";
+import type { Rgb } from "../base/palettes.ts";
+import type { EngineClient } from "../state/engine.ts";
+import { clampRange, type TimeRange } from "../widgets/timeline/axis.ts";
+import type { Span } from "../widgets/timeline/rows.ts";
+import { numberColumn, textAt, textColumn, wholeColumn } from "./columns.ts";
+import type { TimelineReply } from "../wire/protocol.ts";
 import { NONE, type TimelineBy } from "./asks.ts";
 import { colourTable, type Family } from "./colours.ts";
 import type { TimelineShared } from "./shared.ts";

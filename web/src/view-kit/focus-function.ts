@@ -1,5 +1,5 @@
-import type { EngineClient } from "../../state/engine.ts";
-import type { Protocol } from "../../wire/protocol.ts";
+import type { EngineClient } from "../state/engine.ts";
+import type { Protocol } from "../wire/protocol.ts";
 import { askTree } from "./ask.svelte.ts";
 import { textAt } from "./columns.ts";
 import { nameOf } from "./context-table.ts";

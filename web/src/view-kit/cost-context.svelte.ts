@@ -1,7 +1,7 @@
-import type { Spot } from "../../state/app-state.ts";
-import type { Slice } from "../../state/slice.svelte.ts";
-import type { CostsChoice, Protocol } from "../../wire/protocol.ts";
-import type { ViewProps } from "../plugin.ts";
+import type { Spot } from "../state/app-state.ts";
+import type { Slice } from "../state/slice.svelte.ts";
+import type { CostsChoice, Protocol } from "../wire/protocol.ts";
+import type { ViewProps } from "./plugin.ts";
 import { askMetrics, Latest, type Metrics } from "./ask.svelte.ts";
 import { defaultColumns, metricExpression, metricsOf, type ColumnChoice } from "./cost-columns.ts";
 import { NO_FILTER, profilesOf, pruneAsk, windowOf, type Filter } from "./filter.ts";

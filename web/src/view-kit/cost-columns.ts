@@ -1,4 +1,4 @@
-import type { CostReply, MetricReply } from "../../wire/protocol.ts";
+import type { CostReply, MetricReply } from "../wire/protocol.ts";
 import type { ContextTable } from "./context-table.ts";
 import { valueFormat, type ValueFormat } from "./format.ts";
 

@@ -1,7 +1,7 @@
-import { percent, plural } from "../../base/format.ts";
-import type { IterationsFoundReply, IterationsGroupReply, IterationsReply } from "../../wire/protocol.ts";
-import { valueText } from "../profile/format.ts";
-import { shortName } from "../timeline/catalog.ts";
+import { percent, plural } from "../base/format.ts";
+import type { IterationsFoundReply, IterationsGroupReply, IterationsReply } from "../wire/protocol.ts";
+import { valueText } from "./format.ts";
+import { shortName } from "./catalog.ts";
 
 /** What balancing one context would save. */
 export interface Saving {

@@ -1,6 +1,6 @@
 /** Colours of functions and groups in all views of a trace: hue by the group, shade by the function. */
-import { fromOklch, type Rgb } from "../../base/palettes.ts";
-import { familyOf } from "../profile/flame-colours.ts";
+import { fromOklch, type Rgb } from "../base/palettes.ts";
+import { familyOf } from "./flame-colours.ts";
 
 type Theme = "light" | "dark";
 

@@ -1,4 +1,4 @@
-import type { TableSort } from "../../widgets/table.ts";
+import type { TableSort } from "../widgets/table.ts";
 import type { ColumnChoice, Numbers } from "./cost-columns.ts";
 
 /** More open rows than this are not kept in links. */

@@ -1,5 +1,5 @@
-import { CATEGORY_COUNT, category, cssOf, frameFill, inkOn, ramp, type Rgb } from "../../base/palettes.ts";
-import { tokenColor, tokenRgb } from "../../base/theme.ts";
+import { CATEGORY_COUNT, category, cssOf, frameFill, inkOn, ramp, type Rgb } from "../base/palettes.ts";
+import { tokenColor, tokenRgb } from "../base/theme.ts";
 import type { ContextTable, Costs } from "./context-table.ts";
 import type { FlameColour } from "./states.ts";
 

@@ -1,9 +1,9 @@
 import type { Table } from "@uwdata/flechette";
-import { csv } from "../../widgets/save.ts";
-import type { TableColumn, TableSort } from "../../widgets/table.ts";
-import { numberColumn, textAt, textColumn } from "../profile/columns.ts";
-import { valueFormat, type ValueFormat } from "../profile/format.ts";
-import { shortName } from "../timeline/catalog.ts";
+import { csv } from "../widgets/save.ts";
+import type { TableColumn, TableSort } from "../widgets/table.ts";
+import { numberColumn, textAt, textColumn } from "./columns.ts";
+import { valueFormat, type ValueFormat } from "./format.ts";
+import { shortName } from "./catalog.ts";
 
 /** A column of an answer of the engine, ready to be shown. */
 export interface AnswerColumn {

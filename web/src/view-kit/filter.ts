@@ -1,5 +1,5 @@
-import type { Spot } from "../../state/app-state.ts";
-import type { PruneChoice } from "../../wire/protocol.ts";
+import type { Spot } from "../state/app-state.ts";
+import type { PruneChoice } from "../wire/protocol.ts";
 
 /** What all profile views of an experiment count and leave out. Plain JSON: it is part of links. */
 export interface Filter {

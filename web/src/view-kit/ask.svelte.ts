@@ -1,7 +1,7 @@
 import type { Table } from "@uwdata/flechette";
-import { sentence } from "../../base/format.ts";
-import type { AskOptions, EngineClient } from "../../state/engine.ts";
-import type { CostReply, Protocol } from "../../wire/protocol.ts";
+import { sentence } from "../base/format.ts";
+import type { AskOptions, EngineClient } from "../state/engine.ts";
+import type { CostReply, Protocol } from "../wire/protocol.ts";
 import { contextTable, type ContextTable } from "./context-table.ts";
 
 /** The newest answer to a question that changes; the answer before stays on screen until the next one is there. */
