@@ -173,13 +173,13 @@ test("planted slow nodes are a group of their own, and stand where a host table 
   await groups.getByTestId("groups-scatter").press("End");
   await expect(groups.getByRole("tooltip")).toContainText("cluster");
   await isClean(page, "view-groups");
-  for (const part of ["Spread", "Numbers"]) {
+  for (const part of ["Distribution", "Numbers"]) {
     await groups.getByText(part, { exact: true }).click();
     await isClean(page, "view-groups");
   }
   const racks = await showView(page, "Racks", "view-racks");
   await expect(page.getByRole("tablist").filter({ has: page.getByRole("tab", { name: "Racks" }) }).getByRole("tab", { name: "Clusters" })).toBeVisible();
-  await expect(racks.getByText("96 nodes, but no rack is known")).toBeVisible();
+  await expect(racks.getByText("96 nodes, racks unknown")).toBeVisible();
   await racks.getByTestId("racks-files").setInputFiles(join(FIXTURES, "congested/hosts.csv"));
   await expect(racks.getByTestId("racks-map")).toBeVisible();
   await expect(racks.getByTestId("racks-findings")).toContainText("all nodes of 2 chassis");

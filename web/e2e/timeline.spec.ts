@@ -144,7 +144,7 @@ test("a message says from where to where, how large and how long", async ({ page
   const to = await place(page, timeline, sent + MADE.sendMicros * 250, 2);
   await page.mouse.move(from.x, (from.y + to.y) / 2);
   const tip = page.getByTestId("view-timeline").getByRole("tooltip");
-  await expect(tip).toContainText("1.00");
+  await expect(tip).toContainText("1.02 kB");
   await expect(tip).toContainText("rank 1");
   await expect(tip).toContainText("rank 2");
 });

@@ -87,7 +87,7 @@ pub struct Summary {
 }
 
 /// Makes the runs of a plan that the file does not have yet. `launch` makes one run, such as
-/// [`crate::launch`]; `tell` hears what happens.
+/// [`crate::launch()`]; `tell` hears what happens.
 ///
 /// # Errors
 /// When the plan, the program, or the file is not fit for it, before anything is run; when the file

@@ -61,7 +61,7 @@ table! {
         idle_percent: f64 ["%"],
         /// No sample; 0 from profiles, where it is unknown.
         not_running: f64 [metric],
-        /// In <omp idle>.
+        /// In `<omp idle>`.
         openmp_idle: f64 [metric],
         /// Waiting, overhead and runtime code of OpenMP.
         openmp_wait: f64 [metric],
