@@ -11,6 +11,7 @@ mod fresh;
 mod fuzz;
 mod generate;
 mod metadata;
+mod new;
 mod node;
 mod python;
 mod setup;
@@ -82,6 +83,12 @@ const COMMANDS: &[Command] = &[
         run: bless::run,
         usage: "bless [CARGO TEST FILTERS]",
         help: "accept what the golden tests print now; read the diff before you commit it",
+    },
+    Command {
+        name: "new",
+        run: new::run,
+        usage: "new view NAME",
+        help: "write the skeleton of a view: registered, compiling, with its test",
     },
     Command {
         name: "fresh",
