@@ -3,10 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
 
+mod converted;
+
 use std::sync::Arc;
 
-use parallax_base::{Folder, MemoryFolder, MemorySink};
-use parallax_import::events::{Conversion, TrackIdentity};
+use converted::converted;
+use parallax_base::{Folder, MemoryFolder};
 use parallax_model::IdentityKind;
 use parallax_protocol::{BalanceBy, BalanceRequest};
 use parallax_service::analysis::report::{FindingKind, Report};
@@ -25,26 +27,6 @@ fn written(database: &Database) -> Opened {
 
 /// The calls of each track: from when to when, and what.
 type Calls = Vec<(u64, u64, String)>;
-
-/// An archive of tracks that lie next to each other in time.
-fn converted(tracks: &[(Vec<(IdentityKind, u64)>, Calls)]) -> Opened {
-    let sink = MemorySink::new();
-    let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
-    for (identity, calls) in tracks {
-        let identity = identity.clone();
-        let track = conversion.track(TrackIdentity { identity, ..TrackIdentity::default() });
-        for (start, end, name) in calls {
-            let group = if name.starts_with("MPI_") { "MPI" } else { "" };
-            let function = conversion.function(name, group);
-            let builder = conversion.builder(track).unwrap();
-            builder.enter(*start, function);
-            builder.leave(*end, None);
-        }
-    }
-    conversion.finish().unwrap();
-    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("memory"));
-    open(&folder, &OpenLimits::default()).unwrap()
-}
 
 fn diagnosed(opened: &Opened) -> Answer<Report> {
     opened.diagnose(None, &Control::default()).unwrap()

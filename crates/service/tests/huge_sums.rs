@@ -3,13 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
 
-use std::sync::Arc;
+mod converted;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
-use parallax_base::{Folder, FunctionIdx, MemorySink, TimeWindow};
+use converted::converted;
+use parallax_base::{FunctionIdx, TimeWindow};
 use parallax_engine::{LocationChoice, Table, TileQuestion, call_depths};
-use parallax_import::events::{Conversion, TrackIdentity};
 use parallax_model::IdentityKind;
 use parallax_protocol::{
     AnswerTable as _, CriticalPathBy, CriticalPathRequest, FindRequest, IterationsRequest,
@@ -17,35 +17,13 @@ use parallax_protocol::{
 };
 use parallax_service::analysis::idleness::gpu_blame;
 use parallax_service::analysis::report::FindingKind;
-use parallax_service::{Answers as _, Control, OpenLimits, Opened, open};
+use parallax_service::{Answers as _, Control, Opened};
 
 const RANKS: u64 = 16;
 /// Nanoseconds of the part of each rank in which it works; 16 of them are more than 2^64.
 const WORK: u64 = (1 << 61) + 12_345;
 /// Of the part in which all but the last rank wait.
 const WAIT: u64 = (1 << 60) + 77;
-
-/// Identity of a track, and from when to when it is in which function.
-type Planned<'a> = (Vec<(IdentityKind, u64)>, Vec<(u64, u64, &'a str)>);
-
-fn opened(tracks: &[Planned]) -> Opened {
-    let sink = MemorySink::new();
-    let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
-    for (identity, calls) in tracks {
-        let identity = identity.clone();
-        let track = conversion.track(TrackIdentity { identity, ..TrackIdentity::default() });
-        for (start, end, name) in calls {
-            let group = if name.starts_with("MPI_") { "MPI" } else { "USER" };
-            let function = conversion.function(name, group);
-            let builder = conversion.builder(track).unwrap();
-            builder.enter(*start, function);
-            builder.leave(*end, None);
-        }
-    }
-    conversion.finish().unwrap();
-    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("memory"));
-    open(&folder, &OpenLimits::default()).unwrap()
-}
 
 /// Ranks that work for as long, and then wait for the last one, which works for longer.
 fn waiting_ranks() -> Opened {
@@ -57,7 +35,7 @@ fn waiting_ranks() -> Opened {
             (identity, vec![(1000, enter, "work"), (enter, end + 10, "MPI_Barrier")])
         })
         .collect();
-    opened(&tracks)
+    converted(&tracks)
 }
 
 /// In `work`, on all ranks together.
@@ -185,7 +163,7 @@ fn idle_time_of_gpus_is_blamed_to_the_digit() {
             ]
         })
         .collect();
-    let opened = opened(&tracks);
+    let opened = converted(&tracks);
     let blame = gpu_blame(opened.session(), &Control::new()).unwrap();
     let idle = u128::from(SPAN - 107) * u128::from(RANKS);
     assert!(idle > u128::from(u64::MAX));
