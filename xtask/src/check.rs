@@ -18,7 +18,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::args::Args;
-use crate::{node, shell, web};
+use crate::shell;
 
 /// How a step ended.
 enum Outcome {
@@ -57,27 +57,10 @@ const STEPS: &[Step] = &[
         run: licences::check,
         help: "dependencies are under allowed licences",
     },
-    Step { name: "lint", run: page_lint, help: "no warning in the sources of the page" },
     Step { name: "clippy", run: cargo::clippy, help: "no warning in any target" },
     Step { name: "docs", run: cargo::docs, help: "no warning from rustdoc" },
     Step { name: "wasm", run: cargo::wasm, help: "layers 0 to 4 compile for the browser" },
 ];
-
-/// The linter of the page, where its packages can be had.
-fn page_lint() -> Result<Outcome> {
-    if let Err(why) = node::find_or_install().and_then(|_| web::packages()) {
-        return Ok(Outcome::Skipped(format!("{why:#}")));
-    }
-    let output = web::npm(&["run", "--silent", "lint", "--", "--format=unix"])?.output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let is_finding = |line: &&str| line.contains(": ");
-    let mut findings: Vec<String> =
-        text.lines().filter(is_finding).map(|line| format!("web/{line}")).collect();
-    if findings.is_empty() && !output.status.success() {
-        findings.push(format!("{text}{}", String::from_utf8_lossy(&output.stderr)));
-    }
-    Ok(Outcome::of(findings))
-}
 
 pub(crate) fn run(args: Args) -> Result<()> {
     let wanted = args.positional()?;
