@@ -16,6 +16,7 @@ mod ids;
 mod issues;
 mod limits;
 mod markup;
+pub mod measurements;
 mod sink;
 mod strings;
 pub mod threads;

@@ -229,9 +229,9 @@ fn every_kind_of_field_is_read() {
     assert_eq!(of(2), [2.0, 2.5, 2.0, 1.5]);
     assert_eq!(of(1), [7.0; 4]);
     assert_eq!(of(0), [10.0; 4]);
-    assert_eq!(value("threads", 2, 0), Some(2.0));
+    assert_eq!(value("locations", 2, 0), Some(2.0));
     assert_eq!(value("visits", 2, 0), Some(2.0));
-    assert_eq!(value("time:thread-mean", 2, 0), Some(1.25));
+    assert_eq!(value("time:location-mean", 2, 0), Some(1.25));
     assert_eq!(value("imbalance", 1, 0), Some(0.25));
     assert_eq!((value("counters", 0, 0), value("counters[1]", 0, 0)), (Some(1.0), Some(2.0)));
     // 10 W until 102, rising to 20 W at 104, then 20 W.

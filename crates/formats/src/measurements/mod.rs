@@ -21,48 +21,10 @@ pub(crate) use builder::{Builder, Collected, RegionRow};
 pub(crate) use options::Report;
 pub(crate) use regions::Nesting;
 
-use parallax_base::Unit;
-
-/// Names of metrics that several formats share.
-pub mod metric_names {
-    /// Wall-clock time of a region or of the whole program, in seconds. Of a region that was
-    /// entered several times: by the policy of [`RegionTime`](super::RegionTime).
-    pub const TIME: &str = "time";
-    /// Sum of all entries' durations, in seconds; only where it differs from the union.
-    pub const TIME_SUM: &str = "time:sum";
-    /// Last stop minus first start, in seconds; only where there is more than one entry.
-    pub const TIME_SPAN: &str = "time:span";
-    /// Length of the union of the entries' intervals, in seconds; only where it is not `time`.
-    pub const TIME_UNION: &str = "time:union";
-    /// Largest sum of durations of one thread, in seconds; only with more than one thread.
-    pub const TIME_THREAD_MAX: &str = "time:thread-max";
-    /// Smallest sum of durations of one thread, in seconds; only with more than one thread.
-    pub const TIME_THREAD_MIN: &str = "time:thread-min";
-    /// Mean over threads of their sums of durations, in seconds; only with more than one thread.
-    pub const TIME_THREAD_MEAN: &str = "time:thread-mean";
-    /// Number of threads that entered the region; only where it is not 1.
-    pub const THREADS: &str = "threads";
-    /// Number of entries of the region; only where it is not 1.
-    pub const VISITS: &str = "visits";
-    /// Load imbalance as the measuring tool reports it, 0 to 1.
-    pub const IMBALANCE: &str = "imbalance";
-    /// Start of metrics with energy in joules; the power sensor's name follows.
-    pub const ENERGY: &str = "energy:";
-    /// Start of metrics with mean power in watts; the power sensor's name follows.
-    pub const POWER: &str = "power:";
-    /// Parallel efficiency, where a source has only this, as a ratio.
-    pub const EFFICIENCY: &str = "efficiency";
-}
-
-/// Names of parameters that several formats share.
-pub mod parameter_names {
-    /// Cores, threads or processes in use.
-    pub const CORES: &str = "cores";
-    /// The input: a set of program arguments.
-    pub const INPUT: &str = "input";
-    /// Core frequency in hertz.
-    pub const FREQUENCY: &str = "frequency";
-}
+pub use parallax_base::measurements::{
+    Metric, Parameter, ParameterValue, Region, RegionKind, Sample, Statistic, metric_names,
+    parameter_names,
+};
 
 /// Measurements of one program under several parameters.
 ///
@@ -91,25 +53,6 @@ pub struct Measurements {
     pub statistics: Vec<Statistic>,
 }
 
-/// Something that was varied between runs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Parameter {
-    /// Its name, such as `cores` or `input`.
-    pub name: String,
-    /// Its distinct values: numbers ascending; inputs in command-line order; others in order of
-    /// first appearance.
-    pub values: Vec<ParameterValue>,
-}
-
-/// One value of a [`Parameter`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct ParameterValue {
-    /// As a person wrote it.
-    pub label: String,
-    /// As a number, where all values of the parameter are numbers. Frequencies in hertz.
-    pub number: Option<f64>,
-}
-
 /// One execution of the program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -132,83 +75,6 @@ pub enum Outcome {
     Suspicious,
     /// The file says that it failed; it has no values.
     Failed,
-}
-
-/// A part of the program.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Region {
-    /// A short unique name for tables: `0` for the whole program, `1.2`, `108-120`, a call path.
-    pub id: String,
-    /// As the source writes it: `1.2`, `main->solve`, `108, 120`.
-    pub path: String,
-    /// The last part of the path.
-    pub name: String,
-    /// Index of the region around it; `None` for roots.
-    pub parent: Option<u32>,
-    /// What it is.
-    pub kind: RegionKind,
-    /// Source file.
-    pub file: Option<String>,
-    /// First and last line in the source file.
-    pub lines: Option<(u32, u32)>,
-}
-
-/// What a [`Region`] is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RegionKind {
-    /// The program from start to exit.
-    WholeProgram,
-    /// Marked by hand or a node of a call tree.
-    Marked,
-    /// The time between two marked regions.
-    Gap,
-    /// Marked by the measuring tool (parallel loops, thread creation); it has no source lines.
-    Automatic,
-}
-
-/// Something that was measured.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Metric {
-    /// Its name; see [`metric_names`].
-    pub name: String,
-    /// What its values count.
-    pub unit: Unit,
-}
-
-/// One value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sample {
-    /// Index into the metrics.
-    pub metric: u16,
-    /// Index into the regions.
-    pub region: u32,
-    /// Index into the runs.
-    pub run: u32,
-    /// The value in the metric's unit; always finite.
-    pub value: f64,
-}
-
-/// Statistics over the repetitions at one coordinate.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Statistic {
-    /// Index into the metrics.
-    pub metric: u16,
-    /// Index into the regions.
-    pub region: u32,
-    /// Index into the coordinates.
-    pub coordinate: u32,
-    /// Arithmetic mean.
-    pub mean: f64,
-    /// Median.
-    pub median: f64,
-    /// Smallest value.
-    pub minimum: f64,
-    /// Largest value.
-    pub maximum: f64,
-    /// Population standard deviation.
-    pub deviation: f64,
-    /// Number of repetitions.
-    pub repetitions: u32,
 }
 
 impl Measurements {

@@ -29,7 +29,7 @@ impl RegionTime {
             Self::Union => metric_names::TIME_UNION,
             Self::Sum => metric_names::TIME_SUM,
             Self::Span => metric_names::TIME_SPAN,
-            Self::ThreadMax => metric_names::TIME_THREAD_MAX,
+            Self::ThreadMax => metric_names::LOCATION_MAX,
         }
     }
 }

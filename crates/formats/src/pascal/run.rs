@@ -88,10 +88,10 @@ impl RunReader {
         let time = seconds(metric_names::TIME);
         let (sum, span) = (seconds(metric_names::TIME_SUM), seconds(metric_names::TIME_SPAN));
         let (union, thread_max) =
-            (seconds(metric_names::TIME_UNION), seconds(metric_names::TIME_THREAD_MAX));
-        let thread_min = seconds(metric_names::TIME_THREAD_MIN);
-        let thread_mean = seconds(metric_names::TIME_THREAD_MEAN);
-        let threads = builder.metric(metric_names::THREADS, &Unit::Count);
+            (seconds(metric_names::TIME_UNION), seconds(metric_names::LOCATION_MAX));
+        let thread_min = seconds(metric_names::LOCATION_MIN);
+        let thread_mean = seconds(metric_names::LOCATION_MEAN);
+        let threads = builder.metric(metric_names::LOCATIONS, &Unit::Count);
         let visits = builder.metric(metric_names::VISITS, &Unit::Count);
         let metrics = RegionMetrics {
             time,

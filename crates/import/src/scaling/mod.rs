@@ -6,10 +6,7 @@ use parallax_base::{ByteSource, Issues};
 use parallax_formats::FormatError;
 use parallax_formats::measurements::{self, Measurements, ReadOptions};
 use parallax_model::Metadata;
-use parallax_model::ensemble::{
-    Ensemble, EnsembleColumns, EnsembleMetric, Parameter, ParameterValue, Region, RegionKind, Run,
-    RunStatistic, Sample, metric_names,
-};
+use parallax_model::ensemble::{Ensemble, EnsembleColumns, Run};
 
 use crate::ImportError;
 
@@ -94,90 +91,23 @@ fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, 
         facts: read.metadata.clone(),
         components: Vec::new(),
     };
+    let trusted = |run: measurements::Run| Run {
+        coordinate: run.coordinate,
+        repetition: run.repetition,
+        is_trusted: run.outcome == measurements::Outcome::Completed,
+    };
     let mut columns = EnsembleColumns {
-        parameters: read
-            .parameters
-            .into_iter()
-            .map(|parameter| Parameter {
-                name: parameter.name,
-                values: parameter
-                    .values
-                    .into_iter()
-                    .map(|value| ParameterValue { label: value.label, number: value.number })
-                    .collect(),
-            })
-            .collect(),
+        parameters: read.parameters,
         coordinates: read.coordinates,
-        runs: read
-            .runs
-            .iter()
-            .map(|run| Run {
-                coordinate: run.coordinate,
-                repetition: run.repetition,
-                is_trusted: run.outcome == measurements::Outcome::Completed,
-            })
-            .collect(),
-        regions: read
-            .regions
-            .into_iter()
-            .map(|region| Region {
-                id: region.id,
-                path: region.path,
-                name: region.name,
-                parent: region.parent,
-                kind: match region.kind {
-                    measurements::RegionKind::WholeProgram => RegionKind::WholeProgram,
-                    measurements::RegionKind::Marked => RegionKind::Marked,
-                    measurements::RegionKind::Gap => RegionKind::Gap,
-                    measurements::RegionKind::Automatic => RegionKind::Automatic,
-                },
-                file: region.file,
-                lines: region.lines,
-            })
-            .collect(),
-        metrics: read
-            .metrics
-            .into_iter()
-            .map(|metric| EnsembleMetric { name: own_name(metric.name), unit: metric.unit })
-            .collect(),
-        samples: read
-            .samples
-            .into_iter()
-            .map(|s| Sample { metric: s.metric, region: s.region, run: s.run, value: s.value })
-            .collect(),
-        statistics: read
-            .statistics
-            .into_iter()
-            .map(|s| RunStatistic {
-                metric: s.metric,
-                region: s.region,
-                coordinate: s.coordinate,
-                mean: s.mean,
-                median: s.median,
-                minimum: s.minimum,
-                maximum: s.maximum,
-                repetitions: s.repetitions,
-            })
-            .collect(),
+        runs: read.runs.into_iter().map(trusted).collect(),
+        regions: read.regions,
+        metrics: read.metrics,
+        samples: read.samples,
+        statistics: read.statistics,
     };
     // Columns of finite numbers only: a statistic of a damaged file may be anything.
     columns
         .statistics
         .retain(|s| [s.mean, s.median, s.minimum, s.maximum].iter().all(|value| value.is_finite()));
     Ensemble::new(metadata, columns, issues)
-}
-
-/// The names by which analyses look for metrics; others stay as they are.
-fn own_name(name: String) -> String {
-    use parallax_formats::measurements::metric_names as theirs;
-    let own = match name.as_str() {
-        theirs::TIME_THREAD_MAX => metric_names::LOCATION_MAX,
-        theirs::TIME_THREAD_MEAN => metric_names::LOCATION_MEAN,
-        theirs::THREADS => metric_names::LOCATIONS,
-        theirs::TIME => metric_names::TIME,
-        theirs::IMBALANCE => metric_names::IMBALANCE,
-        theirs::EFFICIENCY => metric_names::EFFICIENCY,
-        _ => return name,
-    };
-    own.to_owned()
 }

@@ -9,35 +9,14 @@ mod builder;
 
 pub use builder::{EnsembleBuilder, Ids, RegionPlace, ValueOrder};
 
-use parallax_base::{Issues, Unit};
+pub use parallax_base::measurements::{
+    Metric as EnsembleMetric, Parameter, ParameterValue, Region, RegionKind, Sample,
+    Statistic as RunStatistic, metric_names, parameter_names,
+};
+
+use parallax_base::Issues;
 
 use crate::Metadata;
-
-/// Names of metrics of an ensemble that analyses look for.
-pub mod metric_names {
-    /// Time of a region in seconds: one number for each run.
-    pub const TIME: &str = "time";
-    /// Longest time of a single location (thread or rank) in seconds.
-    pub const LOCATION_MAX: &str = "time:location-max";
-    /// Mean time over the locations of the run in seconds, those without a value as 0.
-    pub const LOCATION_MEAN: &str = "time:location-mean";
-    /// Number of locations that the mean is over.
-    pub const LOCATIONS: &str = "locations";
-    /// Load imbalance as the measuring tool reports it, 0 to 1.
-    pub const IMBALANCE: &str = "imbalance";
-    /// Parallel efficiency, where a source has nothing else, as a ratio.
-    pub const EFFICIENCY: &str = "efficiency";
-}
-
-/// Names of parameters that analyses look for.
-pub mod parameter_names {
-    /// Cores, threads or processes in use.
-    pub const CORES: &str = "cores";
-    /// The input: a set of program arguments.
-    pub const INPUT: &str = "input";
-    /// Core frequency in hertz.
-    pub const FREQUENCY: &str = "frequency";
-}
 
 /// Several executions of one program, distinguished by parameters.
 ///
@@ -58,24 +37,6 @@ pub struct Ensemble {
     pub(crate) statistics: Vec<RunStatistic>,
 }
 
-/// Something in which the experiments differ.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Parameter {
-    /// Its name, such as `cores` or `input`.
-    pub name: String,
-    /// Its distinct values, in the order in which maps show them.
-    pub values: Vec<ParameterValue>,
-}
-
-/// One value of a [`Parameter`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct ParameterValue {
-    /// As a person wrote it.
-    pub label: String,
-    /// As a number, where it is one; frequencies in hertz.
-    pub number: Option<f64>,
-}
-
 /// One execution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -85,106 +46,6 @@ pub struct Run {
     pub repetition: u32,
     /// Whether nothing speaks against its values; a run that was far too short may have failed.
     pub is_trusted: bool,
-}
-
-/// A part of the program, common to all experiments.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Region {
-    /// A short unique name: `0` for the whole program, `1.2` below it.
-    pub id: String,
-    /// The call path, or what the source writes in its place.
-    pub path: String,
-    /// What a person calls it: a function, a loop, the last part of the path.
-    pub name: String,
-    /// Index of the region around it; `None` for outermost ones.
-    pub parent: Option<u32>,
-    /// What it is.
-    pub kind: RegionKind,
-    /// Source file.
-    pub file: Option<String>,
-    /// First and last line in the source file.
-    pub lines: Option<(u32, u32)>,
-}
-
-/// What a [`Region`] is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RegionKind {
-    /// The program from start to exit.
-    WholeProgram,
-    /// Marked in the source by a person.
-    Marked,
-    /// The time between two marked regions.
-    Gap,
-    /// Marked by the measuring tool, without source lines.
-    Automatic,
-    /// A thread's or process's entry.
-    Entry,
-    /// A call of a function.
-    Function,
-    /// A loop.
-    Loop,
-    /// A source line.
-    Line,
-}
-
-impl RegionKind {
-    /// The word that tables use.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::WholeProgram => "program",
-            Self::Marked => "region",
-            Self::Gap => "gap",
-            Self::Automatic => "automatic",
-            Self::Entry => "entry",
-            Self::Function => "function",
-            Self::Loop => "loop",
-            Self::Line => "line",
-        }
-    }
-}
-
-/// Something that was measured in the runs of an ensemble.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EnsembleMetric {
-    /// Its name; see [`metric_names`].
-    pub name: String,
-    /// What its values count.
-    pub unit: Unit,
-}
-
-/// One value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sample {
-    /// Index into the metrics.
-    pub metric: u16,
-    /// Index into the regions.
-    pub region: u32,
-    /// Index into the runs.
-    pub run: u32,
-    /// The value in the metric's unit; always finite.
-    pub value: f64,
-}
-
-/// Statistics over the repetitions at one coordinate, where a source has nothing else.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RunStatistic {
-    /// Index into the metrics.
-    pub metric: u16,
-    /// Index into the regions.
-    pub region: u32,
-    /// Index into the coordinates.
-    pub coordinate: u32,
-    /// Arithmetic mean.
-    pub mean: f64,
-    /// Median.
-    pub median: f64,
-    /// Smallest value.
-    pub minimum: f64,
-    /// Largest value.
-    pub maximum: f64,
-    /// Number of repetitions.
-    pub repetitions: u32,
 }
 
 /// The columns of an [`Ensemble`] from a source that is sorted already.
