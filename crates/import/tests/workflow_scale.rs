@@ -10,7 +10,7 @@ use std::io::Read as _;
 use std::sync::{Arc, Mutex};
 
 use parallax_base::{
-    ByteSource, Control, Folder, FolderEntry, Limits, ReadError, Source, TimeWindow,
+    ByteSource, Control, Folder, Limits, ListedFolder, ReadError, Source, TimeWindow,
 };
 use parallax_import::archive;
 use parallax_import::convert::{ConvertOptions, convert, recognise};
@@ -48,22 +48,6 @@ impl ByteSource for Made {
         text.read_exact(buffer).unwrap();
         *position = offset + buffer.len() as u64;
         Ok(())
-    }
-}
-
-struct OneFile(Source);
-
-impl Folder for OneFile {
-    fn name(&self) -> &'static str {
-        "made"
-    }
-
-    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        Ok(Vec::new())
-    }
-
-    fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
-        Ok((path == "workflow.json").then(|| Arc::clone(&self.0)))
     }
 }
 
@@ -136,7 +120,10 @@ fn two_hundred_megabytes_of_a_coupled_run_are_whole_in_bounded_memory() {
     assert!(planted.bytes.abs_diff(BYTES) < BYTES / 20, "{} bytes", planted.bytes);
     let text = WorkflowText::new(workflow);
     let made = Made { workflow, len: planted.bytes, at: Mutex::new((0, text)) };
-    let folder: Arc<dyn Folder> = Arc::new(OneFile(Arc::new(made)));
+    let folder: Arc<dyn Folder> = {
+        let made: Source = Arc::new(made);
+        Arc::new(ListedFolder::<Source>::new("made", [("workflow.json".to_owned(), made)]))
+    };
     let input = recognise(&folder, "workflow.json").unwrap().unwrap();
     assert_eq!(input.format(), "CODAR event JSON");
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parallax_base::{Folder, FolderEntry, Limits, ReadError, Source};
+use parallax_base::{Folder, Limits, ListedFolder, ReadError, Source};
 use parallax_model::Experiment;
 
 use super::{Extent, FORMATS, Format, Kind, Probe, Reader, Reason, find};
@@ -99,7 +99,7 @@ impl DataSet {
             }
             (DataContent::File(source), Reader::File(read) | Reader::Files(read, _)) => {
                 let mut experiment = read(source, &self.name, limits)?;
-                experiment.sources = Some(Arc::new(OneFile::new(&self.name, source)));
+                experiment.sources = Some(alone(&self.name, source));
                 Ok(experiment)
             }
             (_, Reader::Trace(_)) => Err(other("it is a trace; convert it first")),
@@ -110,7 +110,7 @@ impl DataSet {
 
 /// The format of a file that is looked at alone; `None` when it is of none that is read.
 pub(super) fn format_of(source: &Source, name: &str) -> Option<&'static Format> {
-    let alone: Arc<dyn Folder> = Arc::new(OneFile::new(name, source));
+    let alone = alone(name, source);
     let name = alone.name().to_owned();
     let probe = Probe::of(&alone, &name).ok()??;
     let found = FORMATS.iter().find_map(|format| Some((format, (format.recognise)(&probe)?)));
@@ -122,7 +122,7 @@ pub(super) fn format_of(source: &Source, name: &str) -> Option<&'static Format> 
 /// # Errors
 /// When the file is no experiment on its own, or broken.
 pub fn open_file(source: &Source, name: &str, limits: &Limits) -> Result<Experiment, ImportError> {
-    let alone: Arc<dyn Folder> = Arc::new(OneFile::new(name, source));
+    let alone = alone(name, source);
     let file = alone.name().to_owned();
     let found = find::recognise_file(&alone, &file);
     let found = found.map_err(|error| match error {
@@ -143,28 +143,7 @@ pub fn open_file(source: &Source, name: &str, limits: &Limits) -> Result<Experim
 }
 
 /// A file that is an experiment on its own, as the folder that experiments have.
-pub(super) struct OneFile {
-    name: String,
-    source: Source,
-}
-
-impl OneFile {
-    pub(super) fn new(path: &str, source: &Source) -> Self {
-        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        Self { name: name.to_owned(), source: Arc::clone(source) }
-    }
-}
-
-impl Folder for OneFile {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        Ok(vec![FolderEntry { path: self.name.clone(), len: self.source.len() }])
-    }
-
-    fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
-        Ok((path == self.name).then(|| Arc::clone(&self.source)))
-    }
+fn alone(path: &str, source: &Source) -> Arc<dyn Folder> {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    Arc::new(ListedFolder::<Source>::new(name, [(name.to_owned(), Arc::clone(source))]))
 }
