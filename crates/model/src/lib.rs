@@ -34,6 +34,7 @@ pub use store::{
     ContextChoice, MetricChoice, Plan, ProfileStore, SliceColumns, SliceRequest, StoreError,
 };
 pub use trace::{
-    BinTime, Call, CollectivePart, Component, ContextTime, Counter, EventStore, Interval, LinkKind,
-    Message, RecordCounts, TraceKind, TraceStore, Track, for_each_bin, whole_bins,
+    BinTime, Call, CollectiveOperation, CollectivePart, Component, ContextTime, Counter,
+    EventStore, Interval, LinkKind, Message, RecordCounts, TraceKind, TraceStore, Track,
+    for_each_bin, whole_bins,
 };

@@ -241,13 +241,40 @@ impl Message {
     }
 }
 
+/// A collective operation of MPI and of what is like it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names are those of MPI")]
+pub enum CollectiveOperation {
+    Barrier,
+    Bcast,
+    Gather,
+    Gatherv,
+    Scatter,
+    Scatterv,
+    Allgather,
+    Allgatherv,
+    Alltoall,
+    Alltoallv,
+    Alltoallw,
+    Allreduce,
+    Reduce,
+    ReduceScatter,
+    Scan,
+    Exscan,
+    ReduceScatterBlock,
+    /// The source does not say which.
+    Unknown,
+    /// Another one, such as creating a communicator, by the number that its source gives it.
+    Other(u8),
+}
+
 /// A track's part in a collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectivePart {
     /// The track.
     pub track: u32,
-    /// Operation, as OTF2 numbers them; 255 when unknown.
-    pub operation: u8,
+    /// Which operation.
+    pub operation: CollectiveOperation,
     /// Communicator; all-ones for one that has this rank only.
     pub communicator: u32,
     /// Rank of the root.

@@ -1,7 +1,7 @@
 //! What a track does while a context is active, and which routine of MPI it is in.
 
 use parallax_base::ContextIdx;
-use parallax_model::ContextTree;
+use parallax_model::{CollectiveOperation, ContextTree};
 
 use crate::taxonomy::classes::Classes;
 use crate::taxonomy::gpu::RuntimeCall;
@@ -53,16 +53,24 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// Of an operation as OTF2 numbers them (`OTF2_CollectiveOp`); `None` for operations that need
-    /// not wait for each other, such as creating handles.
-    pub(super) const fn of_operation(operation: u8) -> Option<Self> {
+    /// Of an operation that a trace recorded; `None` for operations that need not wait for each
+    /// other, such as creating handles.
+    pub(super) const fn of_operation(operation: CollectiveOperation) -> Option<Self> {
+        use CollectiveOperation as Op;
         Some(match operation {
-            0 => Self::Barrier,
-            1 | 4 | 5 => Self::OneToAll,
-            2 | 3 | 12 => Self::AllToOne,
-            6..=11 | 13 | 16 => Self::AllToAll,
-            14 | 15 => Self::Prefix,
-            _ => return None,
+            Op::Barrier => Self::Barrier,
+            Op::Bcast | Op::Scatter | Op::Scatterv => Self::OneToAll,
+            Op::Gather | Op::Gatherv | Op::Reduce => Self::AllToOne,
+            Op::Allgather
+            | Op::Allgatherv
+            | Op::Alltoall
+            | Op::Alltoallv
+            | Op::Alltoallw
+            | Op::Allreduce
+            | Op::ReduceScatter
+            | Op::ReduceScatterBlock => Self::AllToAll,
+            Op::Scan | Op::Exscan => Self::Prefix,
+            Op::Unknown | Op::Other(_) => return None,
         })
     }
 
@@ -283,20 +291,20 @@ mod tests {
     #[test]
     fn operations_and_routines_agree_on_who_waits() {
         for (operation, routine) in [
-            (0, "MPI_Barrier"),
-            (1, "MPI_Bcast"),
-            (3, "MPI_Gatherv"),
-            (5, "MPI_Scatterv"),
-            (10, "MPI_Alltoallw"),
-            (11, "MPI_Allreduce"),
-            (12, "MPI_Reduce"),
-            (15, "MPI_Exscan"),
-            (16, "MPI_Reduce_scatter_block"),
+            (CollectiveOperation::Barrier, "MPI_Barrier"),
+            (CollectiveOperation::Bcast, "MPI_Bcast"),
+            (CollectiveOperation::Gatherv, "MPI_Gatherv"),
+            (CollectiveOperation::Scatterv, "MPI_Scatterv"),
+            (CollectiveOperation::Alltoallw, "MPI_Alltoallw"),
+            (CollectiveOperation::Allreduce, "MPI_Allreduce"),
+            (CollectiveOperation::Reduce, "MPI_Reduce"),
+            (CollectiveOperation::Exscan, "MPI_Exscan"),
+            (CollectiveOperation::ReduceScatterBlock, "MPI_Reduce_scatter_block"),
         ] {
             let pattern = Pattern::of_operation(operation);
             assert!(pattern.is_some() && pattern == Pattern::of_routine(routine), "{routine}");
         }
-        assert_eq!(Pattern::of_operation(17), None, "creating a handle");
-        assert_eq!(Pattern::of_operation(255), None, "unknown");
+        assert_eq!(Pattern::of_operation(CollectiveOperation::Other(17)), None);
+        assert_eq!(Pattern::of_operation(CollectiveOperation::Unknown), None);
     }
 }

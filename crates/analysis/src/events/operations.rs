@@ -21,7 +21,7 @@ use std::collections::HashMap;
 
 use parallax_base::Control;
 use parallax_engine::{EngineError, Session};
-use parallax_model::{CollectivePart, IdentityKind};
+use parallax_model::{CollectiveOperation, CollectivePart, IdentityKind};
 
 use super::activity::Pattern;
 
@@ -30,9 +30,6 @@ const MAX_CELLS: usize = 1 << 26;
 
 /// How many records each rank may lack more than the numbers of records say.
 const SLACK: usize = 8;
-
-/// An operation of which nobody knows what it is.
-const UNKNOWN: u8 = u8::MAX;
 
 /// The communicator of one rank alone.
 const ALONE: u32 = u32::MAX;
@@ -134,7 +131,8 @@ fn one_communicator(
 
 /// Whether an operation is one in which somebody may wait; unknown ones are told by their calls.
 fn may_wait(part: &CollectivePart) -> bool {
-    Pattern::of_operation(part.operation).is_some() || part.operation == UNKNOWN
+    Pattern::of_operation(part.operation).is_some()
+        || part.operation == CollectiveOperation::Unknown
 }
 
 /// Whether two records can be of one operation.

@@ -9,7 +9,8 @@ use parallax_formats::archive::{
     Archive, CollectiveRow, MarkerRow, MessageRow, NONE_32, NONE_64, Record, SpanRow,
 };
 use parallax_model::{
-    CollectivePart, Counter, EventStore, LinkKind, Message, RecordCounts, StoreError,
+    CollectiveOperation, CollectivePart, Counter, EventStore, LinkKind, Message, RecordCounts,
+    StoreError,
 };
 
 use crate::events::{NO_RECEIVE, NO_SEND, OTHER_SIZE};
@@ -141,7 +142,7 @@ impl EventStore for Events {
                 if row.start_nanos < window.end_nanos && row.end_nanos >= window.start_nanos {
                     visit(CollectivePart {
                         track: row.track,
-                        operation: row.operation,
+                        operation: operation_of(row.operation),
                         communicator: row.communicator,
                         root: some_64(row.root),
                         sent: row.sent,
@@ -207,5 +208,30 @@ impl EventStore for Events {
             }
         }
         Ok(())
+    }
+}
+
+/// The operation of a number in an archive, which counts as `OTF2_CollectiveOp` does.
+const fn operation_of(code: u8) -> CollectiveOperation {
+    match code {
+        0 => CollectiveOperation::Barrier,
+        1 => CollectiveOperation::Bcast,
+        2 => CollectiveOperation::Gather,
+        3 => CollectiveOperation::Gatherv,
+        4 => CollectiveOperation::Scatter,
+        5 => CollectiveOperation::Scatterv,
+        6 => CollectiveOperation::Allgather,
+        7 => CollectiveOperation::Allgatherv,
+        8 => CollectiveOperation::Alltoall,
+        9 => CollectiveOperation::Alltoallv,
+        10 => CollectiveOperation::Alltoallw,
+        11 => CollectiveOperation::Allreduce,
+        12 => CollectiveOperation::Reduce,
+        13 => CollectiveOperation::ReduceScatter,
+        14 => CollectiveOperation::Scan,
+        15 => CollectiveOperation::Exscan,
+        16 => CollectiveOperation::ReduceScatterBlock,
+        u8::MAX => CollectiveOperation::Unknown,
+        other => CollectiveOperation::Other(other),
     }
 }
