@@ -6,8 +6,8 @@ mod events_support;
 
 use events_support::{Do::*, Phase, run, trace};
 use parallax_analysis::events::{
-    Activities, Activity, Bins, Late, Selection, TrackTimes, UnderWay, communication_matrix,
-    imbalance_over_time, lateness, overlap, time_profile, track_times, track_times_by_bin,
+    Activities, Activity, Bins, Late, Selection, TrackTimes, UnderWay, imbalance_over_time,
+    lateness, overlap, time_profile, track_times, track_times_by_bin,
 };
 use parallax_base::{Control, TimeWindow};
 use parallax_engine::{LocationChoice, Session};
@@ -192,20 +192,4 @@ fn computing_counts_as_overlap_while_a_message_is_under_way() {
     let found = overlap(&session, &part, &bins, &Control::new()).unwrap();
     let only = found.tracks[0].whole;
     assert_eq!((found.tracks.len(), only.nanos, only.computing_nanos), (1, 20, 10));
-}
-
-#[test]
-fn the_matrix_has_each_pair_once() {
-    let session = trace(&[
-        vec![(0, Enter("main")), (10, Send(1)), (20, Send(1)), (30, Send(2)), (200, Leave)],
-        vec![(0, Enter("main")), (40, Receive(0)), (50, Receive(0)), (200, Leave)],
-        vec![(0, Enter("main")), (40, Receive(0)), (200, Leave)],
-    ]);
-    let all = Selection::all(&session).unwrap();
-    let matrix = communication_matrix(&session, &all, &Control::new()).unwrap();
-    assert_eq!(matrix.messages, [0, 2, 1, 0, 0, 0, 0, 0, 0]);
-    assert_eq!(matrix.bytes, [0, 16, 8, 0, 0, 0, 0, 0, 0]);
-    let some = Selection { tracks: vec![0, 1], window: TimeWindow::ALL };
-    let matrix = communication_matrix(&session, &some, &Control::new()).unwrap();
-    assert_eq!((matrix.messages, matrix.num_outside), (vec![0, 2, 0, 0], 1));
 }

@@ -12,14 +12,13 @@ use parallax_engine::Table;
 use parallax_native::DiskFolder;
 use parallax_protocol::{
     Answer, AnswerTable as _, CriticalPathBy, CriticalPathRequest, IterationsRequest,
-    MessagesRequest, OverTimeRequest, OverTimeWhat, StatsBy, StatsRequest, TypedTable as _,
-    WaitsBy, WaitsKind, WaitsRequest,
+    OverTimeRequest, OverTimeWhat, StatsBy, StatsRequest, TypedTable as _, WaitsBy, WaitsKind,
+    WaitsRequest,
 };
 use parallax_service::analysis::events::{Selection, WaitChoice, waits as analysis_waits};
 use parallax_service::analysis::report::FindingKind;
 use parallax_service::{
-    Answers as _, Control, ConvertOptions, MatrixRequest, OpenLimits, Opened, convert, open,
-    recognise_trace,
+    Answers as _, Control, ConvertOptions, OpenLimits, Opened, convert, open, recognise_trace,
 };
 use parallax_testkit::needs::{self, Without};
 use parallax_testkit::otf2::{HALO_NANOS, halo_exchange};
@@ -343,35 +342,6 @@ fn lateness_and_overlap_are_shares_of_what_there_is() {
         }
         let shares = floats(&overlap.totals, "overlap_percent");
         assert!(shares.iter().all(|share| (0.0..=100.0).contains(share)), "{name}: {shares:?}");
-    }
-}
-
-#[test]
-fn the_matrix_has_the_messages_of_the_table_by_pair() {
-    for (name, opened) in traces() {
-        let control = Control::new();
-        let answer = opened.answer(&MessagesRequest::default(), &control).unwrap();
-        let table = answer.tables.rows.into_answer_table("");
-        let answer = opened.message_matrix(&MatrixRequest::default(), &control).unwrap();
-        let matrix = answer.value;
-        assert_eq!(matrix.messages.len(), matrix.names.len() * matrix.names.len(), "{name}");
-        let batch = table.to_record_batch();
-        let column = |name: &str| batch.column_by_name(name).unwrap().as_string::<i32>().clone();
-        let (senders, receivers) = (column("sender"), column("receiver"));
-        let (messages, bytes) = (counts(&table, "messages"), counts(&table, "bytes"));
-        let place = |of: &str| matrix.names.iter().position(|known| known == of);
-        let (mut number, mut size) = (0, 0);
-        for row in 0..table.num_rows() {
-            let sides = place(senders.value(row)).zip(place(receivers.value(row)));
-            let Some((from, to)) = sides else { continue };
-            let cell = from * matrix.names.len() + to;
-            assert_eq!(matrix.messages[cell], messages[row], "{name}");
-            assert_eq!(matrix.bytes[cell], bytes[row], "{name}");
-            number += messages[row];
-            size += bytes[row];
-        }
-        assert_eq!(matrix.messages.iter().sum::<u64>(), number, "{name}");
-        assert_eq!(matrix.bytes.iter().sum::<u64>(), size, "{name}");
     }
 }
 
