@@ -4,6 +4,7 @@ use parallax_base::{ContextIdx, Control, TimeWindow, threads};
 use parallax_engine::{EngineError, Session};
 
 use super::Location;
+use super::limits::step;
 use super::order::{beside, runs};
 use super::spacing::{
     Origin, Spacing, differences, joined, median, occurrences, spacing, without_specks,
@@ -11,7 +12,7 @@ use super::spacing::{
 use super::stretches::{Stretch, Wanted, collect};
 
 /// Starts that all locations show together are looked for on at most so many, spread evenly.
-const MOST_POOLED: usize = 256;
+pub(super) const MOST_POOLED: usize = 256;
 
 /// A start of one track and a start of the reference are the same iteration when they are nearer
 /// than this part of the period.
@@ -123,7 +124,7 @@ pub(super) fn pooled(lists: &[&[Stretch]]) -> Vec<Stretch> {
 
 /// Starts that all locations show together; each has its own ones where it shows them.
 fn together(lists: &[Vec<Stretch>], gap_nanos: u64) -> Boundaries {
-    let step = lists.len().div_ceil(MOST_POOLED).max(1);
+    let step = step(lists.len(), MOST_POOLED);
     let stretches: Vec<&[Stretch]> = lists.iter().step_by(step).map(Vec::as_slice).collect();
     let mut out =
         Boundaries { tracks: Vec::new(), left_out: Vec::new(), num_guessed: 0, is_aligned: true };

@@ -9,6 +9,7 @@ use parallax_model::ContextTree;
 use super::boundaries::{nearest, pooled};
 use super::chains::Chains;
 use super::detect::{LEAST_ITERATIONS, LEAST_SHARE, MOSTLY_SAME, POOLED, WHOLE};
+use super::limits::step;
 use super::order::{Shares, Words, beside, runs, words};
 use super::spacing::{
     Content, Origin, Spacing, at_once, chance, gap_levels, occurrences, one_after_the_other,
@@ -22,7 +23,7 @@ const LEAST_REGULAR: f64 = 0.5;
 const MOST_OCCUPIED: f64 = 0.6;
 /// At most this many locations are examined for the order of contexts, spread evenly over those
 /// that are examined to find the marker.
-const MOST_ORDER_LOCATIONS: usize = 8;
+pub(super) const MOST_ORDER_LOCATIONS: usize = 8;
 /// So many stretches are put in order for each stretch there is, and
 const ORDERED_EACH: u64 = 32;
 /// so many more.
@@ -264,7 +265,7 @@ pub(super) fn of_order(
         .iter()
         .filter(|&parent| tree.children(parent).filter(|&child| takes_part(child)).count() > 1)
         .collect();
-    let step = tracks.len().div_ceil(MOST_ORDER_LOCATIONS).max(1);
+    let step = step(tracks.len(), MOST_ORDER_LOCATIONS);
     let looked_at: Vec<&ByContext> = tracks.iter().step_by(step).collect();
     // Where calls are nested deeply, each level may be a loop, and all that lies around it is put
     // in order: most time comes first.

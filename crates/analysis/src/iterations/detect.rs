@@ -12,8 +12,11 @@ use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextKind, ContextTree, Relation, TraceKind};
 
 use super::Location;
-use super::candidates::{Candidate, Tried, is_same, of_all, of_context, of_order};
+use super::candidates::{
+    Candidate, MOST_ORDER_LOCATIONS, Tried, is_same, of_all, of_context, of_order,
+};
 use super::chains::{Chains, Homes};
+use super::limits::{keep_best, spread};
 use super::spacing::Origin;
 use super::stretches::{ByContext, Collected, Wanted, collect};
 
@@ -25,6 +28,8 @@ const FEWEST_LOCATIONS: usize = 4;
 /// About so many samples or calls are read to find the marker. Of longer traces fewer locations are
 /// examined, and then the middle part of the window only.
 const MOST_RECORDS: u64 = 8 << 20;
+/// So many other periods are listed beside the one that is chosen.
+const MOST_OTHERS: usize = 4;
 /// So many stretches are kept to find the marker, 16 bytes each.
 const MOST_STRETCHES: usize = 16 << 20;
 /// Candidates take at least this share of the time.
@@ -351,7 +356,13 @@ pub(super) fn detect(
     let homes = Homes::new(tree);
     let inclusive = &inclusive;
     let about = About { tree, homes, inclusive, is_calls, interval_nanos, small, num_tries };
-    Ok(Detected { limits, ..choose(&about, main) })
+    let chosen = choose(&about, main);
+    if chosen.best.as_ref().is_some_and(|best| best.is_order) {
+        let what = "The order of contexts was examined";
+        limits.extend(spread(what, tracks.len(), MOST_ORDER_LOCATIONS));
+    }
+    limits.extend(chosen.limits);
+    Ok(Detected { best: chosen.best, others: chosen.others, why_not: chosen.why_not, limits })
 }
 
 /// What candidates are judged with.
@@ -386,8 +397,8 @@ fn choose(about: &About, mut candidates: Vec<Candidate>) -> Detected {
     all.retain(|r| {
         passes(about, r) && r.score() >= LEAST_SCORE * best.as_ref().map_or(0.0, Repetition::score)
     });
-    all.truncate(4);
-    Detected { best, others: all, why_not, limits: Vec::new() }
+    let limits = keep_best(&mut all, MOST_OTHERS).into_iter().collect();
+    Detected { best, others: all, why_not, limits }
 }
 
 /// Candidates with the same number of iterations together, best first. `ordered` are those whose

@@ -11,6 +11,7 @@ mod chains;
 mod cube;
 mod detect;
 mod groups;
+mod limits;
 mod measure;
 mod order;
 mod read;
@@ -308,6 +309,11 @@ pub fn find_iterations(
             };
             let starts =
                 boundaries::boundaries(session, &group.locations, window, &marked, control)?;
+            if marked.origin == Origin::Pooled {
+                let what = "Starts of iterations that all locations show together were detected";
+                let num = group.locations.len();
+                found.limits.extend(limits::spread(what, num, boundaries::MOST_POOLED));
+            }
             if starts.tracks.is_empty() {
                 found.why_not = Some("the marker is never active there".into());
             } else {

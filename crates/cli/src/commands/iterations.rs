@@ -329,7 +329,7 @@ fn evidence(answer: &IterationsReply, found: &IterationsFoundReply, style: &Styl
         );
     }
     let others = group(answer, found).map(|group| group.others.as_slice()).unwrap_or_default();
-    for other in others.iter().take(3) {
+    for other in others {
         facts = facts.pair(
             "other period",
             format!(
