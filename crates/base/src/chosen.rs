@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::{Folder, FolderEntry, ReadError, Source};
+use crate::{Folder, FolderEntry, ReadError, Source, Survey};
 
 /// Some files of a folder; the others are not there for whoever has only this.
 pub struct ChosenFiles {
@@ -37,8 +37,10 @@ impl Folder for ChosenFiles {
         Ok(self.chosen(self.inner.entries()?))
     }
 
-    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        Ok(self.chosen(self.inner.walk()?))
+    fn survey(&self) -> Result<Survey, ReadError> {
+        // What else the folder has is not this one's.
+        let Survey { files, .. } = self.inner.survey()?;
+        Ok(Survey { files: self.chosen(files), not_listed: Vec::new() })
     }
 
     fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {

@@ -16,6 +16,24 @@ pub struct FolderEntry {
     pub len: u64,
 }
 
+/// A folder inside another one that a survey did not list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotListed {
+    /// Path relative to the surveyed folder, with `/` between its parts.
+    pub path: String,
+    /// Why, as the end of a sentence that begins with the path.
+    pub why: String,
+}
+
+/// The files inside and below a folder, and what they lack.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// The files, sorted by path.
+    pub files: Vec<FolderEntry>,
+    /// Folders whose files are not among them, sorted by path.
+    pub not_listed: Vec<NotListed>,
+}
+
 /// Read access to the files below one place.
 pub trait Folder: Send + Sync {
     /// What a person calls the folder, for messages.
@@ -27,13 +45,21 @@ pub trait Folder: Send + Sync {
     /// When the folder cannot be listed.
     fn entries(&self) -> Result<Vec<FolderEntry>, ReadError>;
 
-    /// The files inside and below, sorted by path, as far as the folder can tell: one that only
-    /// knows what it was told (a web server) lists nothing below.
+    /// The files inside and below, and the folders of which it cannot tell the files. A folder that
+    /// only knows what it was told (a web server) lists nothing below.
+    ///
+    /// # Errors
+    /// When the folder cannot be listed.
+    fn survey(&self) -> Result<Survey, ReadError> {
+        Ok(Survey { files: self.entries()?, not_listed: Vec::new() })
+    }
+
+    /// The files of [`Folder::survey`].
     ///
     /// # Errors
     /// When the folder cannot be listed.
     fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        self.entries()
+        Ok(self.survey()?.files)
     }
 
     /// Opens the file at `path` (relative, `/` between parts); `None` when there is no such file.
@@ -114,8 +140,8 @@ impl<F: ListedFile> Folder for ListedFolder<F> {
         Ok(self.list(|path| !path.contains('/')))
     }
 
-    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        Ok(self.list(|_| true))
+    fn survey(&self) -> Result<Survey, ReadError> {
+        Ok(Survey { files: self.list(|_| true), not_listed: Vec::new() })
     }
 
     fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
@@ -146,12 +172,8 @@ impl SubFolder {
         })
     }
 
-    fn below(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<FolderEntry>, ReadError> {
-        let inside = self.outer.walk()?.into_iter().filter_map(|entry| {
-            let path = entry.path.strip_prefix(&self.prefix).filter(|path| is_wanted(path))?;
-            Some(FolderEntry { path: path.to_owned(), len: entry.len })
-        });
-        Ok(inside.collect())
+    fn inside<'p>(&self, path: &'p str) -> Option<&'p str> {
+        path.strip_prefix(&self.prefix)
     }
 }
 
@@ -161,11 +183,23 @@ impl Folder for SubFolder {
     }
 
     fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        self.below(|path| !path.contains('/'))
+        let mut files = self.survey()?.files;
+        files.retain(|file| !file.path.contains('/'));
+        Ok(files)
     }
 
-    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        self.below(|_| true)
+    fn survey(&self) -> Result<Survey, ReadError> {
+        let Survey { files, not_listed } = self.outer.survey()?;
+        let file = |file: FolderEntry| {
+            Some(FolderEntry { path: self.inside(&file.path)?.to_owned(), len: file.len })
+        };
+        let folder = |folder: NotListed| {
+            Some(NotListed { path: self.inside(&folder.path)?.to_owned(), why: folder.why })
+        };
+        Ok(Survey {
+            files: files.into_iter().filter_map(file).collect(),
+            not_listed: not_listed.into_iter().filter_map(folder).collect(),
+        })
     }
 
     fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {

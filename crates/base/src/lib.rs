@@ -26,7 +26,9 @@ mod window;
 pub use bytes::{BlockCache, ByteSource, MemorySource, ReadError, Source, end_inside, read_range};
 pub use chosen::ChosenFiles;
 pub use control::{Cancelled, Control, ProgressSink};
-pub use folder::{Folder, FolderEntry, ListedFile, ListedFolder, MemoryFolder, SubFolder};
+pub use folder::{
+    Folder, FolderEntry, ListedFile, ListedFolder, MemoryFolder, NotListed, SubFolder, Survey,
+};
 pub use hash::StableHash;
 pub use ids::{
     ActivationIdx, ContextIdx, FileIdx, FunctionIdx, LocationIdx, MetricIdx, ModuleIdx,

@@ -29,7 +29,7 @@ impl Host {
             return Err(ErrorReply::new("open", found.nothing(&name).to_string()));
         }
         let mut reply = empty();
-        reply.notes.extend(found.note());
+        reply.notes.extend(found.notes());
         reply.excluded.extend(found.not_used.iter().map(|file| ExcludedReply {
             path: file.path.clone(),
             reason: file.reason.to_string(),

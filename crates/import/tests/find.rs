@@ -5,7 +5,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use parallax_base::{Folder, Limits, MemoryFolder};
+use parallax_base::{
+    Folder, FolderEntry, Limits, MemoryFolder, NotListed, ReadError, Source, Survey,
+};
 use parallax_import::{DataContent, FORMATS, Found, Reason, find, open, recognise_file};
 use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
 
@@ -97,7 +99,50 @@ fn of_too_many_files_the_nearest_are_looked_at_and_the_rest_is_said() {
     let found = find(&folder).unwrap();
     let names: Vec<&str> = found.data.iter().map(|data| &*data.name).collect();
     assert_eq!((names, found.num_unread), (vec!["z.csv"], 8));
-    assert!(found.note().unwrap().starts_with("8 files in deeper folders were not examined"));
+    assert!(
+        found.notes().next().unwrap().starts_with("8 files in deeper folders were not examined")
+    );
+}
+
+/// A folder of one table, which cannot look into some of its folders.
+struct Closed {
+    inner: MemoryFolder,
+    num_closed: usize,
+}
+
+impl Folder for Closed {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
+        self.inner.entries()
+    }
+
+    fn survey(&self) -> Result<Survey, ReadError> {
+        let closed = |at: usize| NotListed { path: format!("p{at}"), why: "is closed".into() };
+        let not_listed = (0..self.num_closed).map(closed).collect();
+        Ok(Survey { not_listed, ..self.inner.survey()? })
+    }
+
+    fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
+        self.inner.open(path)
+    }
+}
+
+#[test]
+fn folders_that_cannot_be_looked_into_are_said() {
+    let notes = |num_closed: usize| -> Vec<String> {
+        let inner = MemoryFolder::new("home", [("z.csv".to_owned(), TABLE.to_vec())]);
+        let folder: Arc<dyn Folder> = Arc::new(Closed { inner, num_closed });
+        find(&folder).unwrap().notes().collect()
+    };
+    assert!(notes(0).is_empty());
+    assert_eq!(notes(1), ["the folder p0 is closed; its files were not examined"]);
+    assert_eq!(notes(5).len(), 5);
+    let many = notes(9);
+    assert_eq!(many.len(), 6);
+    assert_eq!(many[5], "4 more folders were not examined");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use parallax_base::{Folder, FolderEntry, ReadError, Source};
+use parallax_base::{Folder, FolderEntry, NotListed, ReadError, Source, Survey};
 
 use crate::{MappedFile, StreamedFile};
 
@@ -92,8 +92,8 @@ impl Folder for DiskFolder {
         Ok(out)
     }
 
-    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        let mut out = Vec::new();
+    fn survey(&self) -> Result<Survey, ReadError> {
+        let mut out = Survey::default();
         // Folders still to look into: path below this one, and how deep it lies.
         let mut folders = vec![(String::new(), 0)];
         while let Some((prefix, depth)) = folders.pop() {
@@ -102,7 +102,12 @@ impl Folder for DiskFolder {
                 Ok(entries) => entries,
                 Err(error) if prefix.is_empty() => return Err(failed(&error)),
                 // A folder inside that nobody may read hides its own files only.
-                Err(_) => continue,
+                Err(error) => {
+                    let path = prefix.trim_end_matches('/').to_owned();
+                    out.not_listed
+                        .push(NotListed { path, why: format!("cannot be read: {error}") });
+                    continue;
+                }
             };
             for entry in entries.filter_map(Result::ok) {
                 let Ok(metadata) = std::fs::metadata(entry.path()) else { continue };
@@ -111,17 +116,21 @@ impl Folder for DiskFolder {
                     continue;
                 };
                 if metadata.is_file() {
-                    if out.len() >= self.max_files {
+                    if out.files.len() >= self.max_files {
                         let (folder, most) = (self.name.clone(), self.max_files);
                         return Err(ReadError::TooManyFiles { folder, most });
                     }
-                    out.push(FolderEntry { path: name, len: metadata.len() });
+                    out.files.push(FolderEntry { path: name, len: metadata.len() });
                 } else if metadata.is_dir() && depth < MAX_DEPTH {
                     folders.push((format!("{name}/"), depth + 1));
+                } else if metadata.is_dir() {
+                    let why = format!("lies deeper than {MAX_DEPTH} folders");
+                    out.not_listed.push(NotListed { path: name, why });
                 }
             }
         }
-        out.sort_by(|a, b| a.path.cmp(&b.path));
+        out.files.sort_by(|a, b| a.path.cmp(&b.path));
+        out.not_listed.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(out)
     }
 
@@ -159,6 +168,41 @@ mod tests {
         for outside in ["../cli/Cargo.toml", "/etc/passwd", "src/../Cargo.toml", "src", "nothing"] {
             assert!(folder.open(outside).unwrap().is_none(), "{outside}");
         }
+    }
+
+    #[test]
+    fn folders_that_are_not_listed_are_named_with_the_reason() {
+        let dir = tempfile::tempdir().unwrap();
+        let deepest = |depth: u32| vec!["d"; depth as usize].join("/");
+        std::fs::create_dir_all(dir.path().join(deepest(MAX_DEPTH + 2))).unwrap();
+        std::fs::write(dir.path().join(deepest(MAX_DEPTH)).join("in"), "x").unwrap();
+        std::fs::write(dir.path().join(deepest(MAX_DEPTH + 1)).join("out"), "x").unwrap();
+        let found = DiskFolder::new(dir.path()).survey().unwrap();
+        let paths: Vec<&str> = found.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, [format!("{}/in", deepest(MAX_DEPTH))]);
+        let why = "lies deeper than 12 folders".to_owned();
+        assert_eq!(found.not_listed, [NotListed { path: deepest(MAX_DEPTH + 1), why }]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_folder_that_nobody_may_read_hides_its_own_files_only_and_says_so() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["a", "b"] {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+            std::fs::write(dir.path().join(name).join("file"), "x").unwrap();
+        }
+        let closed = dir.path().join("a");
+        std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).unwrap();
+        // The super-user may read everything.
+        let is_closed = std::fs::read_dir(&closed).is_err();
+        let found = DiskFolder::new(dir.path()).survey();
+        std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let found = found.unwrap();
+        let names: Vec<&str> = found.not_listed.iter().map(|folder| &*folder.path).collect();
+        assert_eq!(names, if is_closed { vec!["a"] } else { Vec::new() });
+        assert_eq!(found.files.len(), if is_closed { 1 } else { 2 });
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parallax_base::{Folder, FolderEntry, ReadError, Source};
+use parallax_base::{Folder, FolderEntry, NotListed, ReadError, Source, Survey};
 use parallax_native::StreamedFile;
 
 /// A file as the only one of a folder: nobody offered its neighbours.
@@ -71,21 +71,25 @@ impl Folder for Together {
     }
 
     fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        let all = self.walk()?;
+        let all = self.survey()?.files;
         Ok(all.into_iter().filter(|entry| !entry.path.contains('/')).collect())
     }
 
-    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        let mut out = Vec::new();
+    fn survey(&self) -> Result<Survey, ReadError> {
+        let mut out = Survey::default();
         for (prefix, folder) in &self.parts {
             // Without its files the others would be another measurement, with other answers.
-            let entries = folder.walk().map_err(|error| of_part(error, folder.name()))?;
-            out.extend(entries.into_iter().map(|entry| FolderEntry {
-                path: format!("{prefix}{}", entry.path),
-                len: entry.len,
-            }));
+            let Survey { files, not_listed } =
+                folder.survey().map_err(|error| of_part(error, folder.name()))?;
+            let path = |path: &str| format!("{prefix}{path}");
+            let file = |file: FolderEntry| FolderEntry { path: path(&file.path), len: file.len };
+            let folder =
+                |folder: NotListed| NotListed { path: path(&folder.path), why: folder.why };
+            out.files.extend(files.into_iter().map(file));
+            out.not_listed.extend(not_listed.into_iter().map(folder));
         }
-        out.sort_by(|a, b| a.path.cmp(&b.path));
+        out.files.sort_by(|a, b| a.path.cmp(&b.path));
+        out.not_listed.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(out)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parallax_base::{Folder, FolderEntry, ReadError, Source};
+use parallax_base::{Folder, FolderEntry, ReadError, Source, Survey};
 
 /// The files of an experiment, and those of the folder around it by the ends of their paths: a
 /// recording names `/home/a/solver/main.c`, and somebody opened a folder with `solver/main.c`, or
@@ -28,8 +28,8 @@ impl Folder for SourcesBeside {
         self.own.entries()
     }
 
-    fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
-        self.own.walk()
+    fn survey(&self) -> Result<Survey, ReadError> {
+        self.own.survey()
     }
 
     /// The experiment's own file, or else the one around it whose path agrees with the most parts at the end of `path`, and with all of its own

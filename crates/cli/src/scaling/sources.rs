@@ -85,10 +85,13 @@ fn sources_at(
     if found.data.is_empty() {
         return Err(found.nothing(&path.display().to_string()).into());
     }
-    let told = found.not_used.iter().filter(|file| file.reason != Reason::Unknown);
-    let told = told.map(|file| format!("{} {}", path.join(&file.path).display(), file.reason));
+    let not_used = found.not_used.iter().filter(|file| file.reason != Reason::Unknown);
+    let told =
+        not_used.clone().map(|file| format!("{} {}", path.join(&file.path).display(), file.reason));
     notes.extend(told.take(MOST_TOLD));
-    notes.extend(found.note());
+    let more = not_used.count().saturating_sub(MOST_TOLD);
+    notes.extend((more > 0).then(|| format!("{more} more files are not used")));
+    notes.extend(found.notes());
     let is_trace = |data: &DataSet| matches!(data.content, DataContent::Trace(_));
     let has_other = found.experiments().any(|data| !is_trace(data));
     let has_experiment = found.experiments().next().is_some();

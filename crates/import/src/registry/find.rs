@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use parallax_base::{ChosenFiles, Folder, FolderEntry, Limits, ReadError, SubFolder};
+use parallax_base::{
+    ChosenFiles, Folder, FolderEntry, Limits, NotListed, ReadError, SubFolder, Survey,
+};
 use parallax_model::Experiment;
 
 use super::document::families;
@@ -33,6 +35,8 @@ pub struct Found {
     pub not_used: Vec<NotUsed>,
     /// Files that were not looked at, because there are too many and others lie nearer.
     pub num_unread: usize,
+    /// Folders that could not be looked into, sorted by path.
+    pub not_listed: Vec<NotListed>,
 }
 
 /// A file that is not used.
@@ -101,16 +105,22 @@ impl fmt::Display for Reason {
 }
 
 impl Found {
-    /// The warning about files that were not looked at.
-    #[must_use]
-    pub fn note(&self) -> Option<String> {
-        (self.num_unread > 0).then(|| {
+    /// The warnings about files and folders that were not looked at.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        let unread = (self.num_unread > 0).then(|| {
             format!(
                 "{} files in deeper folders were not examined: only the {MAX_SNIFFED} nearest were; \
                  open an inner folder to include the others",
                 self.num_unread
             )
-        })
+        });
+        let more = self.not_listed.len().saturating_sub(MAX_NAMED);
+        let more = (more > 0).then(|| format!("{more} more folders were not examined"));
+        let folders = self.not_listed.iter().take(MAX_NAMED);
+        let folders = folders.map(|folder| {
+            format!("the folder {} {}; its files were not examined", folder.path, folder.why)
+        });
+        unread.into_iter().chain(folders).chain(more)
     }
 
     /// The experiments, without measurements.
@@ -160,7 +170,7 @@ impl Found {
         if parts.is_empty() {
             parts.push("it has no files".to_owned());
         }
-        parts.extend(self.note());
+        parts.extend(self.notes());
         let hint = match told.first().map(|file| &file.reason) {
             Some(Reason::Empty) if unknown.is_empty() => {
                 "the measurement or the copy was not completed".to_owned()
@@ -187,11 +197,11 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>, count: usize) -> String {
 /// # Errors
 /// When the folder cannot be listed.
 pub fn find(folder: &Arc<dyn Folder>) -> Result<Found, ReadError> {
-    let entries = folder.walk()?;
-    let mut search = Search::new(folder, &entries);
+    let Survey { files, not_listed } = folder.survey()?;
+    let mut search = Search::new(folder, &files);
     search.look_at_usual();
     search.look_at_others();
-    Ok(search.finish())
+    Ok(Found { not_listed, ..search.finish() })
 }
 
 /// The one experiment in `folder`: the folder itself, or the only one in and below it.
@@ -442,7 +452,7 @@ impl<'f> Search<'f> {
             !is_known && !is_expected
         });
         not_used.sort_by(|a, b| a.path.cmp(&b.path));
-        Found { data, not_used, num_unread: self.num_unread }
+        Found { data, not_used, num_unread: self.num_unread, not_listed: Vec::new() }
     }
 
     /// Files that are a part of something that was not found.
