@@ -563,6 +563,28 @@ fn a_context_file_out_of_order_is_reported_and_not_believed() {
 }
 
 #[test]
+fn files_that_were_not_examined_are_said_where_one_may_be_missed() {
+    let database = parallax_testkit::drawn::draw("CPUTIME (sec)", "main  1.0\n");
+    let files = database.to_files(&WriteOptions::default()).by_path;
+    let kinds = |others: usize, is_complete: bool| -> Vec<&'static str> {
+        let own = files.iter().filter(|(path, _)| is_complete || *path != "cct.db");
+        let own = own.map(|(path, bytes)| (path.clone(), bytes.clone()));
+        let others = (0..others).map(|at| (format!("z{at}"), Vec::new()));
+        let all = own.chain(others).collect::<Vec<_>>();
+        let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("run", all));
+        let list = parallax_import::open(&folder, &Limits::default()).unwrap().issues;
+        let told = list.list().iter().filter(|issue| issue.kind == "files-unread");
+        told.map(|issue| issue.kind).collect()
+    };
+    let direct = files.keys().filter(|path| !path.contains('/') && *path != "cct.db").count();
+    assert!(kinds(10_000 - direct, false).is_empty(), "exactly as many as are examined");
+    assert_eq!(kinds(10_001 - direct, false), ["files-unread"]);
+    if files.contains_key("trace.db") {
+        assert!(kinds(10_001, true).is_empty(), "nothing can be missed");
+    }
+}
+
+#[test]
 fn a_profile_db_that_lost_its_values_is_rescued_from_cct_db() {
     let database = parallax_testkit::drawn::draw(
         "CPUTIME (sec)",

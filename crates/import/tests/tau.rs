@@ -105,6 +105,27 @@ fn experiment(profiles: &write::Profiles) -> Experiment {
 }
 
 #[test]
+fn values_of_a_fact_that_are_not_shown_are_counted() {
+    let fact = |hosts: usize| -> String {
+        let mut all = profile(&[("main", 1, 0, 5.0, 5.0)], &[]);
+        let one = all.threads[0].clone();
+        // Each host twice.
+        all.threads = (0..2 * hosts)
+            .map(|at| write::Thread {
+                id: [u32::try_from(at).unwrap(), 0, 0],
+                metadata: vec![("Hostname".into(), format!("n{}", at % hosts))],
+                ..one.clone()
+            })
+            .collect();
+        let facts = experiment(&all).metadata.facts;
+        facts.into_iter().find(|(name, _)| name == "Hostname").unwrap().1
+    };
+    assert_eq!(fact(4), "n0, n1, n2, n3");
+    assert_eq!(fact(5), "n0, n1, n2, n3 and 1 more");
+    assert_eq!(fact(40), "n0, n1, n2, n3 and 36 more");
+}
+
+#[test]
 fn functions_without_call_paths_stand_next_to_each_other() {
     let x = experiment(&profile(
         &[

@@ -380,10 +380,7 @@ fn findings(
     nodes: &[TopologyNode],
     found: &[(u32, Vec<Concentration>)],
 ) -> Vec<String> {
-    let mut out: Vec<String> = clusters.findings.iter().take(4).cloned().collect();
-    if clusters.member == "node" {
-        out = clusters.findings.iter().take(3).cloned().collect();
-    }
+    let mut out = clusters.findings.clone();
     for (group, levels) in found {
         let those: Vec<&TopologyNode> = nodes.iter().filter(|n| n.group == Some(*group)).collect();
         if those.is_empty() {

@@ -106,6 +106,12 @@ fn slow_nodes_are_mapped_to_racks_and_whole_chassis() {
         let request =
             TopologyRequest { hosts, system: Some("aurora".into()), ..TopologyRequest::default() };
         let found = opened.topology(&request, &Control::default()).unwrap().value;
+        let told = &found.clusters.findings;
+        assert_eq!(
+            found.findings.get(..told.len()),
+            Some(&told[..]),
+            "all findings of the clusters"
+        );
         let in_group: BTreeSet<String> = found
             .nodes
             .iter()

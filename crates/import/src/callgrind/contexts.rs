@@ -184,7 +184,10 @@ impl<'t> Tables<'t> {
                     .filter_map(|&row| self.table.functions.get(row))
                     .map(|named| plain_name(&named.full, &self.plain))
                     .collect();
-                let more = if members.len() > SHOWN { ", ..." } else { "" };
+                let more = match members.len().saturating_sub(SHOWN) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
                 let name = format!("<cycle of {}{more}>", names.join(", "));
                 Node { function: Some(self.named(&name)), ..blank }
             }

@@ -53,8 +53,10 @@ pub(crate) fn open_folder(
     let is_usual = |e: &&FolderEntry| FileKind::ALL.iter().any(|k| k.file_name() == e.path);
     let by_likelihood =
         entries.iter().filter(is_usual).chain(entries.iter().filter(|e| !is_usual(e)));
+    let mut num_unread = entries.len().saturating_sub(MAX_FILES);
     for entry in by_likelihood.take(MAX_FILES) {
         if files.is_complete() {
+            num_unread = 0;
             break;
         }
         let Some(source) = folder.open(&entry.path).map_err(fail)? else { continue };
@@ -66,7 +68,7 @@ pub(crate) fn open_folder(
             files.offer(kind, source);
         }
     }
-    open(folder, files, limits)
+    open(folder, files, num_unread, limits)
 }
 
 /// Files that are looked at; a folder with more is not a database.
@@ -80,11 +82,20 @@ const HEAD_BYTES: u64 = 32;
 fn open(
     folder: &Arc<dyn Folder>,
     mut files: Files,
+    num_unread: usize,
     limits: &Limits,
 ) -> Result<Experiment, ImportError> {
     let origin = folder.name().to_owned();
     let fail = |cause| ImportError::Format { origin: origin.clone(), cause };
     let mut issues = Issues::new();
+    if num_unread > 0 {
+        issues.report(Severity::Warning, Stage::Import, "files-unread", Place::Whole, || {
+            format!(
+                "{num_unread} more files of the folder were not examined: only the first \
+                 {MAX_FILES} were; a cct.db or trace.db under another name may be among them"
+            )
+        });
+    }
     let lacks = |kind: FileKind| {
         let name = kind.file_name();
         match folder.open(name).ok().flatten().map(|source| source.len()) {

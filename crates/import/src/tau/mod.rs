@@ -10,6 +10,7 @@ mod tree;
 mod values;
 mod workflow;
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use parallax_base::{Folder, Issues, Limits, Source};
@@ -128,25 +129,35 @@ fn metadata(profiles: &Profiles, format: &str, origin: &str) -> Metadata {
 /// Distinct values of a fact that are shown.
 const SHOWN: usize = 4;
 
+/// The values of a fact in the threads.
+#[derive(Default)]
+struct Values<'p> {
+    /// Those that are shown, as they come.
+    first: Vec<&'p str>,
+    all: HashSet<&'p str>,
+}
+
 /// Facts by name; where threads differ, their first values.
 fn facts(profiles: &Profiles) -> Facts {
     let mut out = profiles.metadata.clone();
     let mut order: Vec<&str> = Vec::new();
-    let mut values: std::collections::HashMap<&str, Vec<&str>> = std::collections::HashMap::new();
+    let mut values: HashMap<&str, Values<'_>> = HashMap::new();
     for (name, value) in profiles.threads.iter().flat_map(|thread| &thread.metadata) {
         let known = values.entry(name).or_insert_with(|| {
             order.push(name);
-            Vec::new()
+            Values::default()
         });
-        if known.len() <= SHOWN && !known.contains(&value.as_str()) {
-            known.push(value);
+        if known.all.insert(value) && known.first.len() < SHOWN {
+            known.first.push(value);
         }
     }
     for name in order {
         let known = values.remove(name).unwrap_or_default();
-        let more = if known.len() > SHOWN { ", ..." } else { "" };
-        let text: Vec<&str> = known.into_iter().take(SHOWN).collect();
-        out.push((name.to_owned(), format!("{}{more}", text.join(", "))));
+        let more = match known.all.len() - known.first.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        out.push((name.to_owned(), format!("{}{more}", known.first.join(", "))));
     }
     out
 }

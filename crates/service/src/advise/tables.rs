@@ -136,7 +136,10 @@ impl Scope<'_> {
             let list = waits.get(&task).map_or(&[][..], Vec::as_slice);
             let shown: Vec<String> =
                 list.iter().take(4).map(|task| (task + 1).to_string()).collect();
-            let more = if list.len() > shown.len() { ", ..." } else { "" };
+            let more = match list.len() - shown.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
             format!("{}{more}", shown.join(", "))
         };
         let row = |placed: &Placed| TaskRow {

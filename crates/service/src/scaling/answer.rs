@@ -438,7 +438,10 @@ pub(super) fn shown_regions(
             });
         if !found {
             let ids: Vec<&str> = regions.iter().take(12).map(|(id, _)| *id).collect();
-            let more = if regions.len() > ids.len() { ", ..." } else { "" };
+            let more = match regions.len() - ids.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
             return Err(ScalingError::Unknown {
                 what: "region",
                 name: text.clone(),
