@@ -167,7 +167,7 @@ impl Answers<MessagesRequest> for Opened {
         }
         let (keys, rows): (Vec<(u64, u64)>, Vec<Row>) = rows.into_iter().unzip();
         let track = |place: u64| u32::try_from(place).ok();
-        let mut table = sums(&rows);
+        let mut table = sums(&rows, &mut notes);
         match request.by {
             MessagesBy::Size => table.from_bytes = Some(keys.iter().map(|key| key.0).collect()),
             MessagesBy::Tag => {
@@ -337,12 +337,13 @@ fn place(track: Option<u32>) -> u64 {
 }
 
 /// Messages together, one row for each of `rows`.
-pub(crate) fn sums(rows: &[Row]) -> MessageSumTable {
+pub(crate) fn sums(rows: &[Row], notes: &mut Vec<String>) -> MessageSumTable {
+    notes.extend(too_many_bytes(rows.iter().map(|row| row.bytes)));
     let column = |of: fn(&Row) -> u64| rows.iter().map(of).collect();
     let longest = rows.iter().map(|row| row.longest.map(|nanos| nanos as f64 / 1e9));
     MessageSumTable {
         messages: column(|row| row.messages),
-        bytes: column(|row| row.bytes),
+        bytes: rows.iter().map(|row| in_64_bits(row.bytes)).collect(),
         mean_s: rows.iter().map(Row::mean).collect(),
         longest_s: longest.collect(),
         unmatched: column(|row| row.unmatched),
@@ -351,10 +352,27 @@ pub(crate) fn sums(rows: &[Row]) -> MessageSumTable {
     }
 }
 
+/// A number of bytes as answers have it; [`too_many_bytes`] says where that is too small.
+fn in_64_bits(bytes: u128) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+/// That some sums do not fit into the numbers of an answer: of sizes that a damaged trace makes up.
+fn too_many_bytes(sums: impl Iterator<Item = u128>) -> Option<String> {
+    let num = sums.filter(|&sum| u64::try_from(sum).is_err()).count();
+    (num > 0).then(|| {
+        let (s, verb) = if num == 1 { ("", "exceeds") } else { ("s", "exceed") };
+        format!(
+            "{num} sum{s} of bytes {verb} 2^64 - 1, shown as that number; the sizes of messages in \
+             the trace are implausible."
+        )
+    })
+}
+
 #[derive(Default)]
 pub(crate) struct Row {
     messages: u64,
-    bytes: u64,
+    bytes: u128,
     matched: u64,
     nanos: i128,
     longest: Option<i64>,
@@ -365,7 +383,7 @@ pub(crate) struct Row {
 impl Row {
     pub(crate) fn add(&mut self, message: &Message) {
         self.messages += 1;
-        self.bytes = self.bytes.saturating_add(message.bytes);
+        self.bytes += u128::from(message.bytes);
         self.backwards += u64::from(message.is_backwards());
         match message.send_nanos.zip(message.receive_nanos) {
             Some((send, receive)) => {

@@ -294,7 +294,7 @@ impl Opened {
             LinkKind::Flow => "flow",
             LinkKind::Transfer => "transfer",
         };
-        let mut table = sums(&rows);
+        let mut table = sums(&rows, notes);
         table.sender = Some(keys.iter().map(|key| name(key.1)).collect());
         table.receiver = Some(keys.iter().map(|key| name(key.2)).collect());
         if is_by_file {

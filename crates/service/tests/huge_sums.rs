@@ -5,19 +5,23 @@
 
 mod converted;
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
+use arrow_array::types::{Float64Type, UInt64Type};
 use converted::converted;
-use parallax_base::{FunctionIdx, TimeWindow};
+use parallax_base::{Folder, FunctionIdx, MemorySink, TimeWindow};
 use parallax_engine::{LocationChoice, Table, TileQuestion, call_depths};
+use parallax_import::events::{Conversion, Endpoint, TrackIdentity};
 use parallax_model::IdentityKind;
 use parallax_protocol::{
     AnswerTable as _, CriticalPathBy, CriticalPathRequest, FindRequest, IterationsRequest,
-    OverTimeRequest, OverTimeWhat, StatsBy, StatsRequest, TypedTable as _, WaitsBy, WaitsRequest,
+    MessagesRequest, OverTimeRequest, OverTimeWhat, StatsBy, StatsRequest, TypedTable as _,
+    WaitsBy, WaitsRequest,
 };
 use parallax_service::analysis::idleness::gpu_blame;
 use parallax_service::analysis::report::FindingKind;
-use parallax_service::{Answers as _, Control, Opened};
+use parallax_service::{Answers as _, Control, OpenLimits, Opened, open};
 
 const RANKS: u64 = 16;
 /// Nanoseconds of the part of each rank in which it works; 16 of them are more than 2^64.
@@ -89,6 +93,39 @@ fn sums_by_context_and_pictures_are_exact() {
         (names.functions[0].name.as_str(), names.functions[0].exclusive_nanos),
         ("work", WORKED)
     );
+}
+
+#[test]
+fn sums_of_bytes_beyond_64_bits_are_said() {
+    let sums = |num_messages: u64, bytes: u64| {
+        let sink = MemorySink::new();
+        let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
+        let tracks = [0, 1].map(|rank| {
+            let identity = vec![(IdentityKind::Rank, rank)];
+            conversion.track(TrackIdentity { identity, ..TrackIdentity::default() })
+        });
+        let peers = tracks.map(|track| conversion.peer_of(track));
+        for at in 0..num_messages {
+            for (own, is_send) in [(0, true), (1, false)] {
+                let nanos = 100 * at + 10 * u64::from(!is_send);
+                let partner = peers[1 - own];
+                let side = Endpoint { nanos, partner, communicator: 0, tag: 0, bytes, is_send };
+                conversion.builder(tracks[own]).unwrap().message(side);
+            }
+        }
+        conversion.finish().unwrap();
+        let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("memory"));
+        let opened = open(&folder, &OpenLimits::default()).unwrap();
+        let answer = opened.answer(&MessagesRequest::default(), &Control::new()).unwrap();
+        let batch = answer.tables.rows.into_answer_table("").to_record_batch();
+        let bytes = batch.column_by_name("bytes").unwrap().as_primitive::<UInt64Type>().value(0);
+        (bytes, answer.reply.notes)
+    };
+    assert_eq!(sums(2, u64::MAX / 2), (u64::MAX - 1, Vec::new()));
+    assert_eq!(sums(1, u64::MAX), (u64::MAX, Vec::new()));
+    let (bytes, notes) = sums(3, u64::MAX / 2);
+    assert_eq!(bytes, u64::MAX);
+    assert!(notes[0].starts_with("1 sum of bytes exceeds 2^64 - 1"), "{notes:?}");
 }
 
 #[test]
