@@ -1669,6 +1669,8 @@ export type TimelineReply = {
   counters: Array<CounterReply>;
   /** The coupled applications; empty where there is one. */
   components: Array<ComponentReply>;
+  /** Remarks, such as that functions have no times and why. */
+  notes: Array<string>;
 };
 
 /** What there is to see in a trace. */

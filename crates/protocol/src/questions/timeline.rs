@@ -55,6 +55,8 @@ pub struct TimelineReply {
     pub counters: Vec<CounterReply>,
     /// The coupled applications; empty where there is one.
     pub components: Vec<ComponentReply>,
+    /// Remarks, such as that functions have no times and why.
+    pub notes: Vec<String>,
 }
 
 /// A metric whose value changes over time.

@@ -37,12 +37,25 @@ pub struct TimelineNames {
     pub function_of: Vec<Option<u32>>,
     /// For each context, by position: how many functions lead to it, itself included.
     pub depth_of: Vec<u32>,
+    /// Samples of the trace where there are too many to sum up: then keys are in the order of the
+    /// tree, and have no times.
+    pub num_not_summed: Option<u64>,
 }
 
 /// What functions without a group belong to.
 const NO_GROUP: &str = "(no group)";
 
 impl TimelineNames {
+    /// That there are no times, and why.
+    pub(crate) fn note(&self) -> Option<String> {
+        let samples = self.num_not_summed?;
+        Some(format!(
+            "Functions and groups have no total times and are in the order of the calling context \
+             tree: the trace has {samples} samples, and more than {MAX_SUMMED_SAMPLES} are not \
+             summed up here. Times of a window are exact."
+        ))
+    }
+
     /// For each context what it counts to; contexts deeper than `max_depth` count to the one above
     /// them, and the keys in `hidden` are left out.
     #[must_use]
@@ -147,7 +160,9 @@ impl Opened {
         for function in function_of.iter_mut().flatten() {
             *function = place_of_function.get(*function as usize).copied().unwrap_or(0);
         }
-        Ok(TimelineNames { functions, groups, function_of, depth_of: call_depths(tree) })
+        let depth_of = call_depths(tree);
+        let num_not_summed = sums.is_none().then_some(samples);
+        Ok(TimelineNames { functions, groups, function_of, depth_of, num_not_summed })
     }
 }
 
@@ -175,4 +190,17 @@ fn by_time(keys: &mut Vec<TimelineKey>) -> Vec<u32> {
     }
     *keys = order.iter().filter_map(|&old| keys.get_mut(old).map(std::mem::take)).collect();
     place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_without_times_are_said() {
+        assert_eq!(TimelineNames::default().note(), None);
+        let names = TimelineNames { num_not_summed: Some(30_000_000), ..TimelineNames::default() };
+        let note = names.note().unwrap();
+        assert!(note.contains("the trace has 30000000 samples"), "{note}");
+    }
 }

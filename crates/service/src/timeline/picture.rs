@@ -87,6 +87,7 @@ impl Answers<TimelineRequest> for Opened {
                     depends_on: component.depends_on.iter().map(ToString::to_string).collect(),
                 })
                 .collect(),
+            notes: names.note().into_iter().collect(),
         };
         let function = |key: &TimelineKey| TimelineFunctionRow {
             name: key.name.clone(),
