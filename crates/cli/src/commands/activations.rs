@@ -60,8 +60,15 @@ pub(super) fn references(context: &Context, arguments: ReferencesArgs) -> anyhow
     Ok(())
 }
 
-pub(super) fn loops(context: &Context, database: &Database) -> anyhow::Result<()> {
-    let opened = context.open(database)?;
+/// What `loops` looks at.
+#[derive(Debug, Args)]
+pub(crate) struct LoopsArgs {
+    #[command(flatten)]
+    database: Database,
+}
+
+pub(super) fn loops(context: &Context, arguments: &LoopsArgs) -> anyhow::Result<()> {
+    let opened = context.open(&arguments.database)?;
     let Answer { value: table, notes } = opened.loops(&context.control)?;
     context.output.emit_with(&table, |style, out| {
         let is_shown = |name: &&str| match *name {

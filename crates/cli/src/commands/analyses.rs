@@ -1,12 +1,41 @@
 //! `balance` and `idleness`.
 
-use parallax_protocol::{BalanceRequest, IdlenessSource, TypedTable as _};
+use clap::Args;
+use parallax_protocol::{BalanceBy, BalanceRequest, IdlenessSource, TypedTable as _};
 use parallax_service::analysis::idleness::{CpuIdleness, CpuTimes, GpuBlame, SourceChoice};
 use parallax_service::{Answer, BalanceAnswer, Column, Table, gpu_table, thread_table};
 
 use super::Context;
-use crate::args::{BalanceArgs, Database};
+use crate::args::{Database, MetricArgs};
+use crate::choice::names;
 use crate::text::{Show, Style, TextTable, count, quantity, sparkline, width_of};
+
+/// Options of `balance`.
+#[derive(Debug, Args)]
+pub(crate) struct BalanceArgs {
+    #[command(flatten)]
+    database: Database,
+    /// Contexts to compare; default: functions with at least 1 % of the total.
+    #[arg(long, short, value_name = "CONTEXTS")]
+    contexts: Option<String>,
+    /// Exclusive values of contexts instead of inclusive ones.
+    #[arg(long, short)]
+    exclusive: bool,
+    /// Compare sums over the locations of each rank or node instead of individual locations.
+    #[arg(long, value_parser = names::<BalanceBy>(), default_value_t)]
+    per: BalanceBy,
+    /// Compare single contexts instead of functions.
+    #[arg(long)]
+    by_context: bool,
+    /// Number of slowest locations to name.
+    #[arg(long, default_value_t = BalanceRequest::default().slowest)]
+    slowest: u32,
+    /// Include only locations with a stored value, not those without time there.
+    #[arg(long)]
+    stored_only: bool,
+    #[command(flatten)]
+    cost: MetricArgs,
+}
 
 pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Result<()> {
     let opened = context.open(&arguments.database)?;
@@ -97,21 +126,40 @@ fn balance_text(answer: &BalanceAnswer, style: &Style) -> Table {
     Table::new(columns)
 }
 
+/// What `idleness` looks at.
+#[derive(Debug, Args)]
+pub(crate) struct IdlenessArgs {
+    #[command(flatten)]
+    database: Database,
+    /// Source of the times of threads.
+    #[arg(long, value_parser = names::<IdlenessSource>(), default_value_t)]
+    source: IdlenessSource,
+    /// The metric of time for results from profiles.
+    #[arg(long, short, value_name = "METRIC")]
+    metric: Option<String>,
+    /// Blame shifting: what threads did while the GPUs of their rank were idle, from traces.
+    #[arg(long, conflicts_with_all = ["source", "metric"])]
+    blame: bool,
+}
+
+pub(super) fn idleness(context: &Context, arguments: &IdlenessArgs) -> anyhow::Result<()> {
+    if arguments.blame {
+        blame(context, &arguments.database)
+    } else {
+        gpus_and_threads(context, arguments)
+    }
+}
+
 /// GPUs first, then threads. Formats of one table carry the threads, or the GPUs where no time of
 /// threads was measured.
-pub(super) fn idleness(
-    context: &Context,
-    database: &Database,
-    source: IdlenessSource,
-    metric: Option<&str>,
-) -> anyhow::Result<()> {
-    let opened = context.open(database)?;
-    let source = match source {
+fn gpus_and_threads(context: &Context, arguments: &IdlenessArgs) -> anyhow::Result<()> {
+    let opened = context.open(&arguments.database)?;
+    let source = match arguments.source {
         IdlenessSource::Best => SourceChoice::Best,
         IdlenessSource::Trace => SourceChoice::Trace,
         IdlenessSource::Profile => SourceChoice::Profile,
     };
-    let answer = opened.idleness(metric, source, &context.control)?;
+    let answer = opened.idleness(arguments.metric.as_deref(), source, &context.control)?;
     let gpu = gpu_table(&answer).into_table();
     let table = match &answer.cpu {
         Some(cpu) => thread_table(cpu).into_table_in(&cpu.unit.to_string()),
@@ -148,7 +196,7 @@ pub(super) fn idleness(
 }
 
 /// What threads did while the GPUs of their rank were idle, then the ranks.
-pub(super) fn blame(context: &Context, database: &Database) -> anyhow::Result<()> {
+fn blame(context: &Context, database: &Database) -> anyhow::Result<()> {
     let opened = context.open(database)?;
     let Answer { value: blame, notes } = opened.gpu_blame(&context.control)?;
     let calls = opened.blame_table(&blame);

@@ -16,7 +16,8 @@ use parallax_service::{
 use super::Context;
 use crate::open;
 use crate::output::{Format, Output};
-use crate::scaling::{self, CompareArgs, CompareBy, CompareSort, Over};
+pub(super) use crate::scaling::CompareArgs;
+use crate::scaling::{self, CompareBy, CompareSort, Over};
 use crate::text::{KeyValues, Level, Notice, Role, Show, Style, TextTable, printable};
 
 /// What `--fail-if` says must not happen did.

@@ -1,17 +1,39 @@
 //! `distribution`.
 
+use clap::Args;
 use parallax_protocol::{
-    Answer, Column, DistributionReply, DistributionRequest, MemberTable, Table, TypedTable as _,
+    Answer, BalanceBy, Column, DistributionReply, DistributionRequest, MemberTable, Table,
+    TypedTable as _,
 };
 use parallax_service::Spread;
 use parallax_service::analysis::balance::Distribution;
 
 use super::Context;
-use crate::args::DistributionArgs;
+use crate::args::{Database, MetricArgs};
+use crate::choice::names;
 use crate::text::{KeyValues, Show, Style, TextTable, count, quantity, sparkline};
 
 /// Columns of the shape of a distribution.
 const SPARK_WIDTH: usize = 16;
+
+/// Options of `distribution`.
+#[derive(Debug, Args)]
+pub(crate) struct DistributionArgs {
+    #[command(flatten)]
+    database: Database,
+    /// Id of the context in the database, or an expression such as 'function(solve)'; of several
+    /// contexts the one with the largest value is shown.
+    #[arg(long, short, value_name = "CONTEXT")]
+    context: String,
+    /// Exclusive value of the context instead of the inclusive one.
+    #[arg(long, short)]
+    exclusive: bool,
+    /// Compare sums over the locations of each rank or node instead of individual locations.
+    #[arg(long, value_parser = names::<BalanceBy>(), default_value_t)]
+    per: BalanceBy,
+    #[command(flatten)]
+    cost: MetricArgs,
+}
 
 pub(super) fn distribution(context: &Context, arguments: DistributionArgs) -> anyhow::Result<()> {
     let opened = context.open(&arguments.database)?;

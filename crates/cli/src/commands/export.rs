@@ -1,18 +1,40 @@
 //! `export`: the application and data as one file.
 
 use std::io;
+use std::path::PathBuf;
 
 use anyhow::Context as _;
+use clap::Args;
 use parallax_server::{Report, Selection, ServerError, places};
 use parallax_service::discover;
 
 use super::Context;
-use crate::args::ExportArgs;
+use crate::args::Size;
 use crate::output::{Format, Output};
 use crate::room::size;
 
 /// Files that are named when a report would be too large.
 const NUM_NAMED: usize = 3;
+
+/// What `export` writes.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Databases, measurement files, or folders of either. Several become an ensemble.
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// The web page to write; it appears complete or not at all.
+    #[arg(long, value_name = "FILE")]
+    html: PathBuf,
+    /// Title of the data in the page; default: the name of the path.
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Exclude traces, which are most of the size of many databases.
+    #[arg(long)]
+    no_trace: bool,
+    /// Maximum size of the data in the page, such as 500MB or 1.5GB.
+    #[arg(long, value_name = "SIZE", default_value = "200MB")]
+    max_size: Size,
+}
 
 pub(super) fn export(context: &Context, arguments: &ExportArgs) -> anyhow::Result<()> {
     let places = places(&arguments.paths)?;

@@ -1,5 +1,6 @@
 //! `info`: what a database holds.
 
+use clap::Args;
 use parallax_service::{Column, Info, Severity, Unit};
 use parallax_wire::InfoReply;
 
@@ -7,8 +8,15 @@ use super::Context;
 use crate::args::Database;
 use crate::text::{KeyValues, Show, Style, TextTable, bytes, count, duration, quantity};
 
-pub(super) fn info(context: &Context, database: &Database) -> anyhow::Result<()> {
-    let opened = context.open(database)?;
+/// What `info` looks at.
+#[derive(Debug, Args)]
+pub(crate) struct InfoArgs {
+    #[command(flatten)]
+    database: Database,
+}
+
+pub(super) fn info(context: &Context, arguments: &InfoArgs) -> anyhow::Result<()> {
+    let opened = context.open(&arguments.database)?;
     let info = opened.info(&context.control)?;
     context.output.emit_reply(&InfoReply::from(&info), |style, out| {
         facts(&info, style).write(style, out)?;

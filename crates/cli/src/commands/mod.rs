@@ -5,6 +5,7 @@ mod advise;
 mod analyses;
 mod clusters;
 mod compare;
+mod completions;
 mod convert;
 mod correlate;
 mod distribution;
@@ -12,36 +13,27 @@ mod events;
 mod export;
 mod info;
 mod iterations;
+mod list;
 mod measure;
 mod query;
 mod report;
 mod report_html;
+mod scaling;
 mod serve;
 mod source;
 mod timeline;
 mod user_events;
 mod views;
 
-pub(crate) use activations::ReferencesArgs;
-pub(crate) use advise::AdviseArgs;
-pub(crate) use clusters::{ClusterArgs, TopologyArgs};
 pub(crate) use compare::ConditionsHold;
-pub(crate) use convert::ConvertArgs;
-pub(crate) use correlate::CorrelateArgs;
+pub(crate) use list::Command;
 
-use clap::CommandFactory as _;
-pub(crate) use events::{CriticalPathArgs, OverTimeArgs, WaitsArgs};
-pub(crate) use iterations::IterationsArgs;
-pub(crate) use measure::MeasureArgs;
 use parallax_base::Issue;
-use parallax_protocol::{FindOrder, FindRequest, MessagesRequest, StatsRequest};
 use parallax_service::{Control, Opened, Severity};
-pub(crate) use report::ReportArgs;
-pub(crate) use user_events::UserEventsArgs;
 
 use parallax_wire::TopRows;
 
-use crate::args::{Cli, Command, Common, Database, PartArgs};
+use crate::args::{Cli, Common, Database};
 use crate::open;
 use crate::output::{Format, Output};
 use crate::text::{Level, Notice, Rows, Style};
@@ -127,97 +119,5 @@ impl Context {
 /// Runs what was typed.
 pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
     let context = Context::new(cli.common);
-    match cli.command {
-        Command::Info { database } => info::info(&context, &database),
-        Command::Tree { database, from, depth, hot, cost, prune } => {
-            views::tree(&context, &database, from, depth, hot, cost, prune)
-        }
-        Command::Callers { database, from, function, depth, cost, prune } => {
-            views::callers(&context, &database, from, function, depth, cost, prune)
-        }
-        Command::Flat { database, from, by, cost, prune } => {
-            views::flat(&context, &database, from, by, cost, prune)
-        }
-        Command::Query { database, profiles, contexts, metrics, raw, with_elided, prune } => {
-            let request = parallax_protocol::QueryRequest {
-                profiles,
-                contexts,
-                metrics,
-                prune: prune.choice(),
-                is_raw: raw,
-                with_elided,
-            };
-            query::query(&context, &database, &request)
-        }
-        Command::Trace { part: PartArgs { database, profiles, window }, raw } => {
-            let request = parallax_protocol::TraceRequest { profiles, window, is_raw: raw };
-            query::trace(&context, &database, &request)
-        }
-        Command::Stats { part, by } => {
-            let (database, part) = part.parted();
-            timeline::stats(
-                &context,
-                &database,
-                &StatsRequest { part, by, ..StatsRequest::default() },
-            )
-        }
-        Command::Find { part, name, longer_than, shorter_than, first, histogram, limit } => {
-            let order = if first { FindOrder::First } else { FindOrder::Longest };
-            let (database, part) = part.parted();
-            let request = FindRequest {
-                part,
-                name,
-                min_ns: longer_than,
-                max_ns: shorter_than,
-                order,
-                max_rows: limit,
-                ..FindRequest::default()
-            };
-            timeline::find(&context, &database, &request, histogram)
-        }
-        Command::Messages { part, by, flows } => {
-            let (database, part) = part.parted();
-            let request = MessagesRequest { part, by, flows, ..MessagesRequest::default() };
-            timeline::messages(&context, &database, &request)
-        }
-        Command::References(arguments) => activations::references(&context, arguments),
-        Command::Loops { database } => activations::loops(&context, &database),
-        Command::Advise(arguments) => advise::advise(&context, arguments),
-        Command::Waits(arguments) => events::waits(&context, arguments),
-        Command::CriticalPath(arguments) => events::critical_path(&context, arguments),
-        Command::OverTime(arguments) => events::over_time(&context, arguments),
-        Command::Iterations(arguments) => iterations::iterations(&context, arguments),
-        Command::Convert(arguments) => convert::convert(&context, &arguments),
-        Command::Cluster(arguments) => clusters::cluster(&context, &arguments),
-        Command::Topology(arguments) => clusters::topology(&context, &arguments),
-        Command::Balance(arguments) => analyses::balance(&context, arguments),
-        Command::Distribution(arguments) => distribution::distribution(&context, arguments),
-        Command::UserEvents(arguments) => user_events::user_events(&context, arguments),
-        Command::Source { database, file, cost } => source::source(&context, &database, file, cost),
-        Command::Report(arguments) => report::report(&context, arguments),
-        Command::Idleness { database, blame: true, .. } => analyses::blame(&context, &database),
-        Command::Idleness { database, source, metric, .. } => {
-            analyses::idleness(&context, &database, source, metric.as_deref())
-        }
-        Command::Scaling(arguments) => {
-            crate::scaling::run(&arguments, &context.output, &context.stderr, &context.control)
-        }
-        Command::Model(arguments) => {
-            crate::scaling::model(&arguments, &context.output, &context.stderr, &context.control)
-        }
-        Command::Compare(arguments) => compare::compare(&context, &arguments),
-        Command::Correlate(arguments) => correlate::correlate(&context, arguments),
-        Command::Merge(arguments) => {
-            crate::scaling::merge(&arguments, &context.output, &context.stderr)
-        }
-        Command::Measure(arguments) => measure::measure(&context, *arguments),
-        Command::Open(arguments) => serve::serve(&context, &arguments),
-        Command::Export(arguments) => export::export(&context, &arguments),
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "parallax", &mut script);
-            std::io::Write::write_all(&mut std::io::stdout(), &script)?;
-            Ok(())
-        }
-    }
+    cli.command.run(&context)
 }

@@ -1,23 +1,62 @@
 //! `query` and `trace`.
 
+use clap::Args;
 use parallax_protocol::{Answer, Column, QueryRequest, Table, TraceRequest, TypedTable as _};
 use parallax_service::Answers as _;
 use parallax_wire::{Cell, Cells};
 
 use super::Context;
-use crate::args::Database;
+use crate::args::{Database, PartArgs, PruneArgs};
 use crate::text::{Show, TextTable};
+
+const EXAMPLES: &str = "\
+Examples:
+  parallax query DB -p summary -m 'time:sum (i)'              totals over all ranks
+  parallax query DB -p 'rank(0-9)' -c 'function(MPI_*)'       MPI calls of ten ranks
+  parallax query DB -c 'function(*)[time (i) > 5%]'           contexts above 5 %
+  parallax query DB -c 'function(main) > function(*)' --raw --format csv
+
+Ranges include their end: rank(0-9) is ten ranks. The language: docs/query-language.md.";
 
 /// Columns from which on a line has room for ids.
 const WIDE: usize = 120;
 
-pub(super) fn query(
-    context: &Context,
-    database: &Database,
-    request: &QueryRequest,
-) -> anyhow::Result<()> {
-    let opened = context.open(database)?;
-    let Answer { reply, tables, unit } = opened.answer(request, &context.control)?;
+/// What `query` looks at.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct QueryArgs {
+    #[command(flatten)]
+    database: Database,
+    /// Which profiles, such as 'rank(0-9).thread(0)'. Ranges include their end.
+    #[arg(long, short, value_name = "PROFILES")]
+    profiles: Option<String>,
+    /// Which contexts, such as 'function(main).function(MPI_*)'.
+    #[arg(long, short, value_name = "CONTEXTS")]
+    contexts: Option<String>,
+    /// Which metrics, such as 'cputime:prop (i,e)'.
+    #[arg(long, short, value_name = "METRICS")]
+    metrics: Option<String>,
+    /// Ids only, without readable names.
+    #[arg(long)]
+    raw: bool,
+    /// Also values of contexts that the database stores but the tree lacks.
+    #[arg(long)]
+    with_elided: bool,
+    #[command(flatten)]
+    prune: PruneArgs,
+}
+
+pub(super) fn query(context: &Context, arguments: QueryArgs) -> anyhow::Result<()> {
+    let request = QueryRequest {
+        profiles: arguments.profiles,
+        contexts: arguments.contexts,
+        metrics: arguments.metrics,
+        prune: arguments.prune.choice(),
+        is_raw: arguments.raw,
+        with_elided: arguments.with_elided,
+    };
+    let opened = context.open(&arguments.database)?;
+    let Answer { reply, tables, unit } = opened.answer(&request, &context.control)?;
     let table = tables.rows.into_table_in(&unit);
     context.output.emit_with(&table, |style, out| {
         let mut text = TextTable::new(&table).show("value", Show::Quantity);
@@ -31,13 +70,21 @@ pub(super) fn query(
     Ok(())
 }
 
-pub(super) fn trace(
-    context: &Context,
-    database: &Database,
-    request: &TraceRequest,
-) -> anyhow::Result<()> {
-    let opened = context.open(database)?;
-    let Answer { reply, tables, .. } = opened.answer(request, &context.control)?;
+/// What `trace` looks at.
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    #[command(flatten)]
+    part: PartArgs,
+    /// Ids only, without readable names.
+    #[arg(long)]
+    raw: bool,
+}
+
+pub(super) fn trace(context: &Context, arguments: TraceArgs) -> anyhow::Result<()> {
+    let PartArgs { database, profiles, window } = arguments.part;
+    let request = TraceRequest { profiles, window, is_raw: arguments.raw };
+    let opened = context.open(&database)?;
+    let Answer { reply, tables, .. } = opened.answer(&request, &context.control)?;
     let table = tables.rows.into_table();
     let begin = opened.session().traces()?.span().start_nanos;
     context.output.emit_with(&table, |style, out| {

@@ -11,9 +11,10 @@ use parallax_service::{
 };
 use parallax_wire::{FindingReply, ReportReply};
 
+use super::Command;
 use super::clusters::PlaceArgs;
 use super::{Context, report_html};
-use crate::args::{Cli, Command, Database};
+use crate::args::{Cli, Database};
 use crate::output::{Format, Output};
 use crate::text::{KeyValues, Role, Style, TextTable, count, printable, quantity};
 use crate::{open, scaling};

@@ -1,17 +1,41 @@
 //! `open`: the application in a browser, with this machine's files.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use clap::Args;
 use parallax_server::{Options, Pages, Place, Seen, Server, Token, interrupted, places};
 use parallax_service::discover;
 
 use super::Context;
-use crate::args::OpenArgs;
 use crate::browser;
 use crate::output::Format;
 use crate::text::{Level, Notice};
+
+/// What `open` serves, and how.
+#[derive(Debug, Args)]
+pub(crate) struct OpenArgs {
+    /// Profiles, traces, recordings, measurement files, or folders of them. Several are also
+    /// offered together, as one ensemble of runs.
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// Port to listen on; default: any free one.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+    /// Name or address to listen on; default: reachable from this machine only.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", hide_default_value = true)]
+    bind: String,
+    /// Print the address only.
+    #[arg(long)]
+    no_browser: bool,
+    /// Take the token from this file, or put a new one there, so that the address stays the same.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Print every request.
+    #[arg(long, short)]
+    verbose: bool,
+}
 
 pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<()> {
     let places = places(&arguments.paths)?;
@@ -84,7 +108,7 @@ fn check(context: &Context, places: &[Place]) -> anyhow::Result<()> {
     let mut empty = Vec::new();
     for place in places {
         let found = discover(&place.folder).with_context(|| place.folder.name().to_owned())?;
-        if let Some(note) = found.note() {
+        for note in found.notes() {
             let name = place.folder.name();
             Notice::new(Level::Warning, format!("{name}: {note}")).print(&context.stderr);
         }

@@ -1,5 +1,6 @@
 //! `source`.
 
+use clap::Args;
 use parallax_protocol::{
     Answer, Column, CostsChoice, SourceLineTable, SourceRequest, Table, TypedTable as _,
 };
@@ -10,13 +11,21 @@ use super::views::{explain, title};
 use crate::args::{CostArgs, Database};
 use crate::text::TextTable;
 
-pub(super) fn source(
-    context: &Context,
-    database: &Database,
+/// What `source` looks at.
+#[derive(Debug, Args)]
+pub(crate) struct SourceArgs {
+    #[command(flatten)]
+    database: Database,
+    /// Path of the file, or the end of it, such as 'solver.c'.
+    #[arg(value_name = "FILE")]
     file: String,
+    #[command(flatten)]
     cost: CostArgs,
-) -> anyhow::Result<()> {
-    let opened = context.open(database)?;
+}
+
+pub(super) fn source(context: &Context, arguments: SourceArgs) -> anyhow::Result<()> {
+    let SourceArgs { database, file, cost } = arguments;
+    let opened = context.open(&database)?;
     let cost = cost.choice();
     let request = SourceRequest {
         path: file,

@@ -1,22 +1,32 @@
 //! `stats`, `messages` and `find`.
 
+use clap::Args;
 use parallax_protocol::{
-    Answer, AnswerTable as _, CallDurationTable, Column, FindRequest, MessagesRequest,
-    StatsRequest, Table, TypedTable as _,
+    Answer, AnswerTable as _, CallDurationTable, Column, FindOrder, FindRequest, MessagesBy,
+    MessagesRequest, StatsBy, StatsRequest, Table, TypedTable as _,
 };
 use parallax_service::Answers as _;
 
 use super::Context;
-use crate::args::Database;
+use crate::args::{PartArgs, nanoseconds};
+use crate::choice::names;
 use crate::text::{Show, Style, TextTable, count, duration};
 
-pub(super) fn stats(
-    context: &Context,
-    database: &Database,
-    request: &StatsRequest,
-) -> anyhow::Result<()> {
-    let opened = context.open(database)?;
-    let answer = opened.answer(request, &context.control)?;
+/// What `stats` looks at.
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    part: PartArgs,
+    /// Rows of the table.
+    #[arg(long, value_parser = names::<StatsBy>(), default_value_t)]
+    by: StatsBy,
+}
+
+pub(super) fn stats(context: &Context, arguments: StatsArgs) -> anyhow::Result<()> {
+    let (database, part) = arguments.part.parted();
+    let request = StatsRequest { part, by: arguments.by, ..StatsRequest::default() };
+    let opened = context.open(&database)?;
+    let answer = opened.answer(&request, &context.control)?;
     let table = answer.tables.rows.into_table();
     context.output.emit_with(&table, |style, out| {
         TextTable::new(&table).show("share_percent", Show::Quantity).write(style, out)
@@ -25,29 +35,71 @@ pub(super) fn stats(
     Ok(())
 }
 
-pub(super) fn messages(
-    context: &Context,
-    database: &Database,
-    request: &MessagesRequest,
-) -> anyhow::Result<()> {
-    let opened = context.open(database)?;
-    let answer = opened.answer(request, &context.control)?;
+/// What `messages` looks at.
+#[derive(Debug, Args)]
+pub(crate) struct MessagesArgs {
+    #[command(flatten)]
+    part: PartArgs,
+    /// Rows of the table.
+    #[arg(long, value_parser = names::<MessagesBy>(), default_value_t)]
+    by: MessagesBy,
+    /// Flows instead of messages, such as from a kernel launch to the kernel.
+    #[arg(long)]
+    flows: bool,
+}
+
+pub(super) fn messages(context: &Context, arguments: MessagesArgs) -> anyhow::Result<()> {
+    let MessagesArgs { part, by, flows } = arguments;
+    let (database, part) = part.parted();
+    let request = MessagesRequest { part, by, flows, ..MessagesRequest::default() };
+    let opened = context.open(&database)?;
+    let answer = opened.answer(&request, &context.control)?;
     let table = answer.tables.rows.into_answer_table("");
     context.output.emit_with(&table, |style, out| TextTable::new(&table).write(style, out))?;
     context.finish(&opened, &answer.reply.notes);
     Ok(())
 }
 
-pub(super) fn find(
-    context: &Context,
-    database: &Database,
-    request: &FindRequest,
-    is_histogram: bool,
-) -> anyhow::Result<()> {
-    let opened = context.open(database)?;
-    let Answer { reply, tables, .. } = opened.answer(request, &context.control)?;
+/// What `find` looks at.
+#[derive(Debug, Args)]
+pub(crate) struct FindArgs {
+    #[command(flatten)]
+    part: PartArgs,
+    /// Function name: 'MPI_Recv', 'MPI_*' or '/regular expression/'; default: all.
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// Minimum duration, such as 2ms or 1.5s.
+    #[arg(long, value_name = "TIME", value_parser = nanoseconds)]
+    longer_than: Option<u64>,
+    /// Maximum duration, such as 2ms or 1.5s.
+    #[arg(long, value_name = "TIME", value_parser = nanoseconds)]
+    shorter_than: Option<u64>,
+    /// Sort by start time instead of duration.
+    #[arg(long)]
+    first: bool,
+    /// Histogram of durations instead of individual calls.
+    #[arg(long, conflicts_with = "first")]
+    histogram: bool,
+    /// Maximum number of calls; a note says how many match.
+    #[arg(long, value_name = "N", default_value_t = FindRequest::default().max_rows)]
+    limit: u32,
+}
+
+pub(super) fn find(context: &Context, arguments: FindArgs) -> anyhow::Result<()> {
+    let (database, part) = arguments.part.parted();
+    let request = FindRequest {
+        part,
+        name: arguments.name,
+        min_ns: arguments.longer_than,
+        max_ns: arguments.shorter_than,
+        order: if arguments.first { FindOrder::First } else { FindOrder::Longest },
+        max_rows: arguments.limit,
+        ..FindRequest::default()
+    };
+    let opened = context.open(&database)?;
+    let Answer { reply, tables, .. } = opened.answer(&request, &context.control)?;
     let mut notes = reply.notes;
-    if is_histogram {
+    if arguments.histogram {
         let shown = |style: &Style| histogram(&tables.histogram, style);
         let table = tables.histogram.clone().into_table();
         context.output.emit_with(&table, |style, out| {

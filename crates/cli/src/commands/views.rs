@@ -1,5 +1,6 @@
 //! `tree`, `callers` and `flat`.
 
+use clap::Args;
 use parallax_protocol::{
     Answer, CallersRequest, CostReply, FlatBy, FlatRequest, FlatTable, Table, TypedTable as _,
 };
@@ -7,6 +8,7 @@ use parallax_service::{Answers as _, TreeRequest};
 
 use super::Context;
 use crate::args::{CostArgs, Database, PruneArgs};
+use crate::choice::names;
 use crate::text::{Show, Style, TextTable, TextTree, quantity};
 
 /// What the numbers of a view are, as its title.
@@ -60,16 +62,29 @@ fn write_tree(
         .write(style, out)
 }
 
-pub(super) fn tree(
-    context: &Context,
-    database: &Database,
+/// What `tree` looks at.
+#[derive(Debug, Args)]
+pub(crate) struct TreeArgs {
+    #[command(flatten)]
+    database: Database,
+    /// Begin at the contexts of this expression, such as 'function(solve)'.
+    #[arg(long, value_name = "CONTEXTS")]
     from: Option<String>,
+    /// Deepest level to show.
+    #[arg(long, short)]
     depth: Option<u32>,
+    /// Hot path: least share of its parent's inclusive value that a child has, in per cent.
+    #[arg(long, value_name = "PERCENT", default_value_t = 50.0)]
     hot: f64,
+    #[command(flatten)]
     cost: CostArgs,
+    #[command(flatten)]
     prune: PruneArgs,
-) -> anyhow::Result<()> {
-    let opened = context.open(database)?;
+}
+
+pub(super) fn tree(context: &Context, arguments: TreeArgs) -> anyhow::Result<()> {
+    let TreeArgs { database, from, depth, hot, cost, prune } = arguments;
+    let opened = context.open(&database)?;
     let request = TreeRequest {
         cost: cost.choice(),
         prune: prune.choice(),
@@ -88,16 +103,29 @@ pub(super) fn tree(
     Ok(())
 }
 
-pub(super) fn callers(
-    context: &Context,
-    database: &Database,
+/// What `callers` looks at.
+#[derive(Debug, Args)]
+pub(crate) struct CallersArgs {
+    #[command(flatten)]
+    database: Database,
+    /// Only the contexts of this expression, such as 'function(solve)', and what they call.
+    #[arg(long, value_name = "CONTEXTS")]
     from: Option<String>,
+    /// Only functions whose name matches this glob, such as 'MPI_*'.
+    #[arg(long, value_name = "GLOB")]
     function: Option<String>,
+    /// Maximum depth of a chain of callers.
+    #[arg(long, short)]
     depth: Option<u32>,
+    #[command(flatten)]
     cost: CostArgs,
+    #[command(flatten)]
     prune: PruneArgs,
-) -> anyhow::Result<()> {
-    let opened = context.open(database)?;
+}
+
+pub(super) fn callers(context: &Context, arguments: CallersArgs) -> anyhow::Result<()> {
+    let CallersArgs { database, from, function, depth, cost, prune } = arguments;
+    let opened = context.open(&database)?;
     let request = CallersRequest {
         cost: cost.choice(),
         prune: prune.choice(),
@@ -136,15 +164,26 @@ const fn title_of(by: FlatBy) -> &'static str {
     }
 }
 
-pub(super) fn flat(
-    context: &Context,
-    database: &Database,
+/// What `flat` looks at.
+#[derive(Debug, Args)]
+pub(crate) struct FlatArgs {
+    #[command(flatten)]
+    database: Database,
+    /// Only the contexts of this expression, such as 'function(solve)', and what they call.
+    #[arg(long, value_name = "CONTEXTS")]
     from: Option<String>,
+    /// What to group by.
+    #[arg(long, value_parser = names::<FlatBy>(), default_value_t)]
     by: FlatBy,
+    #[command(flatten)]
     cost: CostArgs,
+    #[command(flatten)]
     prune: PruneArgs,
-) -> anyhow::Result<()> {
-    let opened = context.open(database)?;
+}
+
+pub(super) fn flat(context: &Context, arguments: FlatArgs) -> anyhow::Result<()> {
+    let FlatArgs { database, from, by, cost, prune } = arguments;
+    let opened = context.open(&database)?;
     let request = FlatRequest { cost: cost.choice(), prune: prune.choice(), from, by };
     let Answer { reply, tables, unit } = opened.answer(&request, &context.control)?;
     let table = tables.rows.clone().into_table_in(&unit);
