@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use parallax_analysis::balance::{Balance, BalanceRequest, balance};
-use parallax_base::{Control, Folder, Issues, Limits, LocationIdx, TimeWindow, threads};
+use parallax_base::{Control, Folder, Issues, Limits, LocationIdx, TimeWindow, TrackIdx, threads};
 use parallax_engine::{
     Callers, Column, Costs, FlatBy, FlatRow, LocationChoice, PruneRules, Session, Table, TopDown,
     TreeView, flat,
@@ -293,7 +293,7 @@ impl<'a> Bench<'a> {
         let ranges = threads::ranges(tracks.len(), |i| tracks[i].num_samples);
         let parts = threads::map(ranges, |range| -> Result<(u64, u64)> {
             let (mut samples, mut nanos) = (0, 0);
-            for track in range {
+            for track in range.map(TrackIdx::from_len) {
                 store.visit(track, TimeWindow::ALL, &mut |interval| {
                     samples += 1;
                     nanos += interval.end_nanos - interval.start_nanos;

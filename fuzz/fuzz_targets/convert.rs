@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
     let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("fuzz"));
     let experiment = archive::open(&folder, &limits).expect("what was written is read");
     let traces = experiment.traces.as_deref().expect("an archive has traces");
-    for track in 0..traces.tracks().len() {
+    for track in traces.track_ids() {
         let mut stretches: BTreeMap<u32, u64> = BTreeMap::new();
         let mut end = 0;
         traces
@@ -46,9 +46,9 @@ fuzz_target!(|bytes: &[u8]| {
             .expect("sums are read");
         sums.retain(|_, nanos| *nanos > 0);
         stretches.retain(|_, nanos| *nanos > 0);
-        assert_eq!(sums, stretches, "track {track}");
+        assert_eq!(sums, stretches, "{track:?}");
         let mut visited = 0;
         traces.visit_calls(track, TimeWindow::ALL, &mut |_| visited += 1).expect("calls are read");
-        assert_eq!(calls, visited, "calls of track {track}");
+        assert_eq!(calls, visited, "calls of {track:?}");
     }
 });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
-use parallax_base::{ContextIdx, Control, Folder, Limits, TimeWindow};
+use parallax_base::{ContextIdx, Control, Folder, Limits, TimeWindow, TrackIdx};
 use parallax_engine::{Bins, LocationChoice, Session, TileQuestion};
 use parallax_native::DiskFolder;
 
@@ -109,8 +109,10 @@ fn tile(
     let window = window(session, dice)?;
     let Bins { exponent, .. } = Bins::at_most(window, bins);
     let first = dice.below(u64::from(archive::TRACKS - tracks + 1)) as u32;
-    let rows: Vec<_> =
-        (first..first + tracks).step_by(fold as usize).map(|track| track..track + fold).collect();
+    let rows: Vec<_> = (first..first + tracks)
+        .step_by(fold as usize)
+        .map(|track| TrackIdx::new(track)..TrackIdx::new(track + fold))
+        .collect();
     let tree = session.tree();
     let contexts = || (0..tree.len()).map(ContextIdx::from_len);
     let function = |context| tree.function(context).map(|function| function.idx() as u32);

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parallax_base::{LocationIdx, TimeWindow};
+use parallax_base::{LocationIdx, TimeWindow, TrackIdx};
 use parallax_model::{IdentityKind, Interval, LocationCatalog, StoreError, TraceStore};
 
 use crate::taxonomy::is_gpu;
@@ -141,7 +141,7 @@ const AT_ONCE: u64 = 1 << 19;
 /// When the traces cannot be read.
 pub(crate) fn visit_in_order(
     store: &dyn TraceStore,
-    tracks: &[usize],
+    tracks: &[TrackIdx],
     window: TimeWindow,
     visit: &mut dyn FnMut(Interval),
 ) -> Result<(), StoreError> {
@@ -151,7 +151,7 @@ pub(crate) fn visit_in_order(
     let span = store.span();
     let span = TimeWindow::new(span.start_nanos, span.end_nanos.saturating_add(1));
     let window = window.intersect(span);
-    let records = |&track: &usize| store.tracks().get(track).map_or(0, |t| t.num_samples);
+    let records = |&track: &TrackIdx| store.track(track).map_or(0, |t| t.num_samples);
     let all: u64 = tracks.iter().map(records).sum();
     let share = window.nanos() as f64 / span.nanos().max(1) as f64;
     let pieces = ((all as f64 * share) as u64 / AT_ONCE + 1).min(window.nanos().max(1));

@@ -14,7 +14,7 @@ use parallax_analysis::events::{Selection, critical_path};
 use parallax_analysis::idleness::{IdlenessOptions, idleness};
 use parallax_analysis::iterations::{IterationsQuestion, find_iterations};
 use parallax_analysis::report::{FindingKind, ReportOptions, report};
-use parallax_base::{ContextIdx, Control, TimeWindow};
+use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx};
 use parallax_engine::Session;
 use parallax_model::steps_up;
 
@@ -60,8 +60,11 @@ fn grows_linearly(name: &str, iterations: u64, ask: impl Fn(&Session)) {
 fn iterations_of_deep_calls_cost_what_the_calls_cost() {
     let _turn = peak::turn();
     grows_linearly("iterations", 12, |session| {
-        let question =
-            IterationsQuestion { tracks: vec![0, 1], window: TimeWindow::ALL, marker: Vec::new() };
+        let question = IterationsQuestion {
+            tracks: [0, 1].map(TrackIdx::new).into(),
+            window: TimeWindow::ALL,
+            marker: Vec::new(),
+        };
         let finding = find_iterations(session, &question, &Control::new()).unwrap();
         assert_eq!(finding.iterations.unwrap().0.len(), 12);
     });
@@ -90,7 +93,8 @@ fn other_analyses_of_deep_calls_cost_what_the_calls_cost() {
         idleness(session, &IdlenessOptions::default(), &Control::new()).unwrap();
     });
     grows_linearly("critical path", 1, |session| {
-        let selection = Selection { tracks: vec![0, 1], window: TimeWindow::ALL };
+        let selection =
+            Selection { tracks: [0, 1].map(TrackIdx::new).into(), window: TimeWindow::ALL };
         critical_path(session, &selection, &Control::new()).unwrap();
     });
 }

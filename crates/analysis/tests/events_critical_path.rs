@@ -8,7 +8,7 @@ use events_support::{Do::*, Phase, phases, run, trace, trace_in_batches};
 use parallax_analysis::events::{
     CriticalPath, Segment, Selection, WaitChoice, WaitKind, critical_path, waits,
 };
-use parallax_base::{Control, TimeWindow};
+use parallax_base::{Control, TimeWindow, TrackIdx};
 use parallax_engine::Session;
 use proptest::prelude::*;
 
@@ -21,7 +21,9 @@ type Stretch = (u32, u64, u64, String, Option<WaitKind>);
 fn stretches(session: &Session, found: &CriticalPath) -> Vec<Stretch> {
     let name = |context| events_support::path(session, context);
     let segments = found.segments.iter();
-    segments.map(|s| (s.track, s.start_nanos, s.end_nanos, name(s.context), s.releases)).collect()
+    segments
+        .map(|s| (s.track.get(), s.start_nanos, s.end_nanos, name(s.context), s.releases))
+        .collect()
 }
 
 /// Rank 0 works and sends; rank 1 waits for it, works and comes late to a barrier, where rank 0
@@ -75,7 +77,7 @@ fn the_path_goes_back_through_who_was_waited_for() {
     let mut parts: Vec<(u32, String, u64)> = found
         .parts
         .iter()
-        .map(|part| (part.track, events_support::path(&session, part.context), part.nanos))
+        .map(|part| (part.track.get(), events_support::path(&session, part.context), part.nanos))
         .collect();
     parts.sort();
     let expected = [
@@ -98,12 +100,16 @@ fn the_path_goes_back_through_who_was_waited_for() {
 #[test]
 fn a_window_cuts_the_path_and_tracks_pick_from_it() {
     let session = three_ranks();
-    let selection = Selection { tracks: vec![0, 1, 2], window: TimeWindow::new(100, 200) };
+    let selection = Selection {
+        tracks: [0, 1, 2].map(TrackIdx::new).into(),
+        window: TimeWindow::new(100, 200),
+    };
     let found = critical_path(&session, &selection, &Control::new()).unwrap();
     let places: Vec<_> =
-        found.segments.iter().map(|s| (s.track, s.start_nanos, s.end_nanos)).collect();
+        found.segments.iter().map(|s| (s.track.get(), s.start_nanos, s.end_nanos)).collect();
     assert_eq!((places, found.whole_nanos), (vec![(0, 100, 110), (1, 110, 200)], 100));
-    let selection = Selection { tracks: vec![1], window: TimeWindow::new(100, 200) };
+    let selection =
+        Selection { tracks: [1].map(TrackIdx::new).into(), window: TimeWindow::new(100, 200) };
     let found = critical_path(&session, &selection, &Control::new()).unwrap();
     assert_eq!((found.segments.len(), found.whole_nanos), (1, 100));
 }
@@ -167,7 +173,7 @@ proptest! {
         prop_assert_eq!(found.whole_nanos, last - 1000);
         prop_assert_eq!(found.parts.iter().map(|part| part.nanos).sum::<u64>(), last - 1000);
         let end = found.segments.last().unwrap();
-        prop_assert_eq!(run.ends[end.track as usize], last);
+        prop_assert_eq!(run.ends[end.track.idx()], last);
         let all = Selection::all(&session).unwrap();
         let waits = waits(&session, &all, WaitChoice::ALL, &Control::new()).unwrap();
         for segment in &found.segments {

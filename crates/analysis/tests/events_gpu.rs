@@ -8,7 +8,7 @@ use std::sync::Arc;
 use parallax_analysis::events::{
     CriticalPath, Selection, Wait, WaitChoice, WaitKind, Waits, critical_path, waits,
 };
-use parallax_base::{Control, Folder, Limits, MemorySink, TimeWindow};
+use parallax_base::{Control, Folder, Limits, MemorySink, TimeWindow, TrackIdx};
 use parallax_engine::Session;
 use parallax_import::archive;
 use parallax_import::events::{Conversion, MessageRow, TrackIdentity, TrackKind};
@@ -104,7 +104,8 @@ fn found(session: &Session) -> Waits {
 type Planted = (u32, u32, u64, u64, u64);
 
 fn of_kind(found: &Waits, kind: WaitKind) -> Vec<Planted> {
-    let row = |w: &Wait| (w.track, w.holdup, w.start_nanos, w.end_nanos, w.call_end_nanos);
+    let row =
+        |w: &Wait| (w.track.get(), w.holdup.get(), w.start_nanos, w.end_nanos, w.call_end_nanos);
     found.list.iter().filter(|wait| wait.kind == kind).map(row).collect()
 }
 
@@ -117,7 +118,7 @@ fn stretches(session: &Session) -> Vec<(u32, u64, u64, String, Option<WaitKind>)
     path_of(session)
         .segments
         .iter()
-        .map(|s| (s.track, s.start_nanos, s.end_nanos, tree.label(s.context), s.releases))
+        .map(|s| (s.track.get(), s.start_nanos, s.end_nanos, tree.label(s.context), s.releases))
         .collect()
 }
 
@@ -166,7 +167,11 @@ fn a_stream_waits_for_its_launch_and_a_thread_for_its_gpu() {
     assert_eq!(stretches(&session), expected);
     // The latency of the launch is on the path, as time of the stream in which nothing runs.
     let path = path_of(&session);
-    let root = path.parts.iter().find(|part| part.track == 1 && part.context.get() == 0).unwrap();
+    let root = path
+        .parts
+        .iter()
+        .find(|part| part.track == TrackIdx::new(1) && part.context.get() == 0)
+        .unwrap();
     assert_eq!(root.nanos, 6);
 }
 
@@ -200,7 +205,7 @@ fn what_tools_write_on_streams_is_no_work() {
     );
     // The flow says which stream is waited for; without it, it is all.
     assert_eq!(of_kind(&waits, WaitKind::ForGpu), [(0, 1, 70, 90, 95)]);
-    assert!(waits.list.iter().all(|wait| wait.track != u32::try_from(overlap).unwrap()));
+    assert!(waits.list.iter().all(|wait| wait.track != TrackIdx::from_len(overlap)));
     drawn.flows.pop();
     assert_eq!(of_kind(&found(&drawn.session()), WaitKind::ForGpu), [(0, 3, 70, 93, 95)]);
     // Nothing of the path goes to the mark.
@@ -513,7 +518,7 @@ proptest! {
         let mut by_nano = Vec::new();
         for segment in &path.segments {
             prop_assert!(segment.start_nanos == now && segment.end_nanos > now);
-            by_nano.extend((segment.start_nanos..segment.end_nanos).map(|_| segment.track));
+            by_nano.extend((segment.start_nanos..segment.end_nanos).map(|_| segment.track.get()));
             now = segment.end_nanos;
             for wait in found.list.iter().filter(|wait| wait.track == segment.track) {
                 let on_path = TimeWindow::new(segment.start_nanos, segment.end_nanos);
@@ -534,7 +539,7 @@ proptest! {
         let mut pieces = Vec::new();
         for pair in edges.windows(2) {
             let window = TimeWindow::new(pair[0], pair[1]);
-            let tracks = (0..session.traces().unwrap().tracks().len()).collect();
+            let tracks = session.traces().unwrap().track_ids().collect();
             let selection = Selection { tracks, window };
             let part = waits(&session, &selection, WaitChoice::ALL, &Control::new()).unwrap();
             pieces.extend(part.list);

@@ -9,7 +9,7 @@ use parallax_analysis::events::{
     Activities, Activity, Bins, Late, Selection, TrackTimes, UnderWay, imbalance_over_time,
     lateness, overlap, time_profile, track_times, track_times_by_bin,
 };
-use parallax_base::{Control, TimeWindow};
+use parallax_base::{Control, TimeWindow, TrackIdx};
 use parallax_engine::{LocationChoice, Session};
 use proptest::prelude::*;
 
@@ -70,11 +70,11 @@ fn imbalance_is_about_who_computes_in_a_bin() {
     let bins = Bins::covering(&session, TimeWindow::ALL, 4).unwrap();
     let selection = Selection::all(&session).unwrap();
     let rows = imbalance_over_time(&session, &selection, &bins, &Control::new()).unwrap();
-    let found: Vec<(u64, f64, Option<f64>, usize)> = rows
+    let found: Vec<(u64, f64, Option<f64>, u32)> = rows
         .iter()
         .map(|row| {
             let d = &row.distribution;
-            (row.bin.start_nanos, (d.saving * 1e9).round(), d.balance_ratio, row.slowest)
+            (row.bin.start_nanos, (d.saving * 1e9).round(), d.balance_ratio, row.slowest.get())
         })
         .collect();
     // 64 and 64; 0 and 64; 32 and 64; 64 and 8.
@@ -145,12 +145,17 @@ fn lateness_is_behind_the_first_that_comes() {
     };
     let barrier = row("MPI_Barrier");
     assert_eq!(barrier.whole, Late { calls: 6, sum_nanos: 40 + 10 + 50, max_nanos: 50 });
-    assert_eq!(barrier.latest, 1, "ranks 1 and 2 are 50 ns late in all, and the first is named");
+    assert_eq!(
+        barrier.latest.get(),
+        1,
+        "ranks 1 and 2 are 50 ns late in all, and the first is named"
+    );
     assert_eq!(barrier.bins[0], Late { calls: 3, sum_nanos: 40, max_nanos: 40 });
     assert_eq!(barrier.bins[1], Late { calls: 3, sum_nanos: 60, max_nanos: 50 });
     assert_eq!(row("MPI_Send").whole, Late { calls: 2, sum_nanos: 0, max_nanos: 0 });
     assert_eq!((found.rows.len(), found.num_uneven), (2, 0));
-    let later = Selection { tracks: vec![2], window: TimeWindow::new(100, 150) };
+    let later =
+        Selection { tracks: [2].map(TrackIdx::new).into(), window: TimeWindow::new(100, 150) };
     let found = lateness(&session, &later, &bins, &keys, &Control::new()).unwrap();
     assert_eq!(found.rows.len(), 0, "rank 2 comes at 180");
 }
@@ -188,7 +193,7 @@ fn computing_counts_as_overlap_while_a_message_is_under_way() {
         assert_eq!(sum(|bin| bin.nanos), track.whole.nanos);
         assert_eq!(sum(|bin| bin.computing_nanos), track.whole.computing_nanos);
     }
-    let part = Selection { tracks: vec![1], window: TimeWindow::new(30, 50) };
+    let part = Selection { tracks: [1].map(TrackIdx::new).into(), window: TimeWindow::new(30, 50) };
     let found = overlap(&session, &part, &bins, &Control::new()).unwrap();
     let only = found.tracks[0].whole;
     assert_eq!((found.tracks.len(), only.nanos, only.computing_nanos), (1, 20, 10));

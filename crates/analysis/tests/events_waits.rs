@@ -8,7 +8,7 @@ use events_support::{
     Do, Do::*, Phase, Planted, joined, path, phases, run, trace, trace_in_batches,
 };
 use parallax_analysis::events::{Selection, Wait, WaitChoice, WaitKind, Waits, waits};
-use parallax_base::{Control, TimeWindow};
+use parallax_base::{Control, TimeWindow, TrackIdx};
 use parallax_engine::Session;
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn all(session: &Session) -> Waits {
 
 fn planted(found: &Waits, kind: WaitKind) -> Vec<Planted> {
     let of_kind = found.list.iter().filter(|wait| wait.kind == kind);
-    of_kind.map(|w| (w.track, w.holdup, w.start_nanos, w.end_nanos)).collect()
+    of_kind.map(|w| (w.track.get(), w.holdup.get(), w.start_nanos, w.end_nanos)).collect()
 }
 
 /// Enters a send to the second track at 100 and sends at 103.
@@ -94,7 +94,7 @@ fn main(calls: &[Vec<(u64, Do)>]) -> Vec<(u64, Do)> {
 
 /// Kind, rank, whom it waits for, from, to.
 fn listed(found: &Waits) -> Vec<(&'static str, u32, u32, u64, u64)> {
-    let row = |w: &Wait| (w.kind.name(), w.track, w.holdup, w.start_nanos, w.end_nanos);
+    let row = |w: &Wait| (w.kind.name(), w.track.get(), w.holdup.get(), w.start_nanos, w.end_nanos);
     found.list.iter().map(row).collect()
 }
 
@@ -235,7 +235,10 @@ fn windows_have_the_waits_of_calls_that_end_in_them() {
     let session = trace(&[main(&[call("MPI_Waitall", 30, 97, &received)]), sender(50), sender(90)]);
     for edge in [40, 55, 70, 96] {
         let found = |from, to| {
-            let selection = Selection { tracks: vec![0, 1, 2], window: TimeWindow::new(from, to) };
+            let selection = Selection {
+                tracks: [0, 1, 2].map(TrackIdx::new).into(),
+                window: TimeWindow::new(from, to),
+            };
             listed(&waits(&session, &selection, WaitChoice::ALL, &Control::new()).unwrap())
         };
         assert_eq!(found(0, edge), []);
@@ -247,13 +250,13 @@ fn windows_have_the_waits_of_calls_that_end_in_them() {
 fn of_messages(found: &Waits) -> Vec<(u32, u64, u64)> {
     let kinds = [WaitKind::LateSender, WaitKind::LateReceiver];
     let of_kind = found.list.iter().filter(|wait| kinds.contains(&wait.kind));
-    of_kind.map(|wait| (wait.track, wait.start_nanos, wait.end_nanos)).collect()
+    of_kind.map(|wait| (wait.track.get(), wait.start_nanos, wait.end_nanos)).collect()
 }
 
 /// What holds whatever the trace: waits lie in their calls, those of one track do not overlap, and
 /// kinds have together what they have one by one.
 fn check_invariants(session: &Session, found: &Waits) {
-    let mut last = (u32::MAX, 0);
+    let mut last = (TrackIdx::new(u32::MAX), 0);
     let mut list = found.list.clone();
     list.sort_by_key(|wait| (wait.track, wait.start_nanos));
     for wait in &list {
@@ -460,7 +463,7 @@ proptest! {
         let mut pieces = Vec::new();
         for pair in edges.windows(2) {
             let window = TimeWindow::new(pair[0], pair[1]);
-            let selection = Selection { tracks: vec![0, 1, 2, 3], window };
+            let selection = Selection { tracks: [0, 1, 2, 3].map(TrackIdx::new).into(), window };
             let part = waits(&session, &selection, WaitChoice::ALL, &Control::new()).unwrap();
             pieces.extend(part.list);
         }

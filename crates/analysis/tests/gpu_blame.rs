@@ -277,7 +277,7 @@ fn of_one_thread(session: &Session) -> BTreeMap<u32, u128> {
     let store = session.traces().unwrap();
     let locations = &session.experiment().locations;
     let (mut busy, mut ran) = (Vec::new(), Vec::new());
-    for (track, described) in store.tracks().iter().enumerate() {
+    for (track, described) in store.track_ids().zip(store.tracks()) {
         let stream = locations.identity(described.location, IdentityKind::GpuStream);
         let list = if stream.is_some() { &mut busy } else { &mut ran };
         store.visit(track, TimeWindow::ALL, &mut |interval| list.push(interval)).unwrap();

@@ -32,7 +32,7 @@ fn ask(session: &Session) -> Finding {
 }
 
 fn ask_with(session: &Session, marker: Vec<ContextIdx>) -> Finding {
-    let tracks = (0..session.traces().unwrap().tracks().len()).collect();
+    let tracks = session.traces().unwrap().track_ids().collect();
     let question = IterationsQuestion { tracks, window: TimeWindow::ALL, marker };
     find_iterations(session, &question, &Control::new()).unwrap()
 }

@@ -58,7 +58,7 @@ fn named(mut database: Database, identities: &[Vec<Id>]) -> Database {
 }
 
 fn ask(session: &Session) -> Finding {
-    let tracks = (0..session.traces().unwrap().tracks().len()).collect();
+    let tracks = session.traces().unwrap().track_ids().collect();
     let question = IterationsQuestion { tracks, window: TimeWindow::ALL, marker: Vec::new() };
     find_iterations(session, &question, &Control::new()).unwrap()
 }
@@ -143,7 +143,7 @@ fn the_time_of_a_gpu_is_the_union_of_its_streams() {
     let locations = &session.experiment().locations;
     let of_first: Vec<LocationIdx> = iterations.streams[0]
         .iter()
-        .map(|&track| session.traces().unwrap().tracks()[track].location)
+        .map(|&track| session.traces().unwrap().track(track).unwrap().location)
         .collect();
     assert_eq!(Devices::new(locations).label(&of_first), "rank 0 gpucontext 1 (2 streams)");
 }

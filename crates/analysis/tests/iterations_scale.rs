@@ -13,7 +13,7 @@ use events_support::{Do, trace};
 use parallax_analysis::iterations::{
     Finding, Iterations, IterationsQuestion, Statistics, find_iterations,
 };
-use parallax_base::{Control, LocationIdx, TimeWindow};
+use parallax_base::{Control, LocationIdx, TimeWindow, TrackIdx};
 use parallax_engine::Session;
 use parallax_model::{Interval, LocationCatalogBuilder, StoreError, TraceStore, Track};
 use parallax_testkit::hpctoolkit::iterations::{IterationPlan, PlannedPhase, Recording};
@@ -28,7 +28,7 @@ fn planned(phase: usize, location: usize) -> u64 {
 }
 
 fn ask(session: &Session) -> Finding {
-    let tracks = (0..session.traces().unwrap().tracks().len()).collect();
+    let tracks = session.traces().unwrap().track_ids().collect();
     let question = IterationsQuestion { tracks, window: TimeWindow::ALL, marker: Vec::new() };
     find_iterations(session, &question, &Control::new()).unwrap()
 }
@@ -59,7 +59,7 @@ impl TraceStore for Endless {
 
     fn visit(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         visit: &mut dyn FnMut(Interval),
     ) -> Result<(), StoreError> {
@@ -69,7 +69,7 @@ impl TraceStore for Endless {
             let mut at = iteration * PERIOD;
             let idle = (iteration + 1) * PERIOD;
             let phases = self.contexts.iter().enumerate();
-            let phases = phases.map(|(phase, &context)| (context, planned(phase, track)));
+            let phases = phases.map(|(phase, &context)| (context, planned(phase, track.idx())));
             for (context, nanos) in phases.chain([(0, u64::MAX)]) {
                 let end_nanos = at.saturating_add(nanos).min(idle);
                 if at < window.end_nanos && end_nanos > window.start_nanos {

@@ -64,7 +64,7 @@ impl Draw {
 }
 
 fn ask(session: &Session) -> Finding {
-    let tracks = (0..session.traces().unwrap().tracks().len()).collect();
+    let tracks = session.traces().unwrap().track_ids().collect();
     let question = IterationsQuestion { tracks, window: TimeWindow::ALL, marker: Vec::new() };
     find_iterations(session, &question, &Control::new()).unwrap()
 }

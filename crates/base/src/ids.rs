@@ -71,3 +71,7 @@ index! {
     /// A row of the table of threads of the activations.
     ThreadIdx
 }
+index! {
+    /// A row of the tracks of a trace: the trace of one location.
+    TrackIdx
+}

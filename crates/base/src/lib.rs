@@ -32,7 +32,7 @@ pub use folder::{
 pub use hash::StableHash;
 pub use ids::{
     ActivationIdx, ContextIdx, FileIdx, FunctionIdx, LocationIdx, MetricIdx, ModuleIdx,
-    ReferenceIdx, ThreadIdx,
+    ReferenceIdx, ThreadIdx, TrackIdx,
 };
 pub use issues::{Issue, Issues, KindTotal, Place, Severity, Stage, interned_kind};
 pub use limits::{LimitExceeded, Limits};

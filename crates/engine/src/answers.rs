@@ -177,8 +177,8 @@ pub fn trace_table(
 ) -> Result<SampleTable, EngineError> {
     let store = session.traces()?;
     let mut tracks = session.chosen_tracks(store, locations);
-    tracks.sort_by_key(|&track| store.tracks().get(track).map(|track| track.location));
-    let weight = |i: usize| store.tracks().get(tracks[i]).map_or(0, |track| track.num_samples);
+    tracks.sort_by_key(|&track| store.track(track).map(|track| track.location));
+    let weight = |i: usize| store.track(tracks[i]).map_or(0, |track| track.num_samples);
     let ranges = threads::ranges(tracks.len(), weight);
     control.begin(tracks.len() as u64);
     // Counted first and filled then, so that memory is that of the answer.
@@ -202,7 +202,7 @@ pub fn trace_table(
     let filled = threads::map(work, |(range, ((l, c), (s, e)))| -> Result<(), EngineError> {
         let mut rows = l.iter_mut().zip(c).zip(s.iter_mut().zip(e));
         for &track in &tracks[range] {
-            let location = store.tracks().get(track).map_or(0, |track| track.location.get());
+            let location = store.track(track).map_or(0, |track| track.location.get());
             store.visit(track, window, &mut |interval| {
                 if let Some(((l, c), (s, e))) = rows.next() {
                     (*l, *c) = (location, interval.context);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parallax_base::{ContextIdx, Control, MetricIdx, TimeWindow, Unit};
+use parallax_base::{ContextIdx, Control, MetricIdx, TimeWindow, TrackIdx, Unit};
 use parallax_model::{Metric, Scope, TraceStore};
 
 use crate::session::{LocationChoice, Session};
@@ -173,13 +173,17 @@ impl Session {
 
     /// The tracks of the chosen locations, in the order of the store.
     #[must_use]
-    pub fn chosen_tracks(&self, store: &dyn TraceStore, locations: &LocationChoice) -> Vec<usize> {
-        let tracks = store.tracks().iter().enumerate();
+    pub fn chosen_tracks(
+        &self,
+        store: &dyn TraceStore,
+        locations: &LocationChoice,
+    ) -> Vec<TrackIdx> {
+        let tracks = store.track_ids().zip(store.tracks());
         match locations {
-            LocationChoice::All => (0..store.tracks().len()).collect(),
+            LocationChoice::All => store.track_ids().collect(),
             LocationChoice::Some(list) => tracks
                 .filter(|(_, track)| list.binary_search(&track.location).is_ok())
-                .map(|(i, _)| i)
+                .map(|(track, _)| track)
                 .collect(),
         }
     }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parallax_base::{Folder, Limits, MemorySink, Place, Severity, Stage, TimeWindow};
+use parallax_base::{Folder, Limits, MemorySink, Place, Severity, Stage, TimeWindow, TrackIdx};
 use parallax_import::archive;
 use parallax_import::events::{Conversion, Endpoint, TrackIdentity};
 use parallax_model::{BinTime, Experiment, TraceKind, TraceStore, whole_bins};
@@ -122,7 +122,7 @@ fn expected_sums(replay: &Replay, window: TimeWindow) -> Sums {
     sums
 }
 
-fn stored_sums(experiment: &Experiment, track: usize, window: TimeWindow) -> Sums {
+fn stored_sums(experiment: &Experiment, track: TrackIdx, window: TimeWindow) -> Sums {
     let mut sums = Sums::new();
     let store = experiment.traces.as_deref().unwrap();
     store
@@ -133,7 +133,13 @@ fn stored_sums(experiment: &Experiment, track: usize, window: TimeWindow) -> Sum
     sums
 }
 
-fn check(experiment: &Experiment, track: usize, replay: &Replay, window: TimeWindow, exponent: u8) {
+fn check(
+    experiment: &Experiment,
+    track: TrackIdx,
+    replay: &Replay,
+    window: TimeWindow,
+    exponent: u8,
+) {
     let store: &dyn TraceStore = experiment.traces.as_deref().unwrap();
     assert_eq!(store.kind(), TraceKind::Calls);
     assert_eq!(
@@ -215,13 +221,14 @@ proptest! {
         windows in prop::collection::vec((0..8000_u64, 0..60_000_u64, 0..18_u8), 1..4),
     ) {
         let experiment = convert(&tracks, every);
-        for (number, steps) in tracks.iter().enumerate() {
+        for (number, steps) in (0..).zip(&tracks) {
+            let track = TrackIdx::new(number);
             let replay = replay(steps, 1000);
             for &(start, len, exponent) in &windows {
                 let window = TimeWindow::new(500 + start, 500 + start + len);
-                check(&experiment, number, &replay, window, exponent);
+                check(&experiment, track, &replay, window, exponent);
             }
-            check(&experiment, number, &replay, TimeWindow::new(0, 1 << 20), 9);
+            check(&experiment, track, &replay, TimeWindow::new(0, 1 << 20), 9);
         }
     }
 }
@@ -253,7 +260,10 @@ fn messages_are_matched_across_tracks() {
     events.messages(TimeWindow::new(20, 22), &mut |m| seen.push(m)).unwrap();
     assert_eq!(seen.len(), 1, "the one under way at 20");
     assert_eq!((seen[0].send_nanos, seen[0].receive_nanos), (Some(10), Some(25)));
-    assert_eq!((seen[0].sender, seen[0].receiver, seen[0].tag), (Some(a), Some(b), -7));
+    assert_eq!(
+        (seen[0].sender, seen[0].receiver, seen[0].tag),
+        (Some(TrackIdx::new(a)), Some(TrackIdx::new(b)), -7)
+    );
     events.messages(TimeWindow::new(80, 100), &mut |m| seen.push(m)).unwrap();
     assert_eq!(seen[1].receive_nanos, None);
     assert_eq!(experiment.issues.list().len(), 1, "what was repaired is told again");

@@ -8,7 +8,9 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use parallax_base::{Control, Folder, Limits, MemoryFolder, MemorySink, MemorySource, TimeWindow};
+use parallax_base::{
+    Control, Folder, Limits, MemoryFolder, MemorySink, MemorySource, TimeWindow, TrackIdx,
+};
 use parallax_import::convert::{ConvertOptions, convert, recognise};
 use parallax_import::{archive, open_file};
 use parallax_model::Experiment;
@@ -87,7 +89,7 @@ fn kinds(experiment: &Experiment) -> Vec<String> {
 fn nanos(experiment: &Experiment) -> u64 {
     let traces = experiment.traces.as_deref().unwrap();
     let mut sum = 0;
-    for track in 0..traces.tracks().len() {
+    for track in traces.track_ids() {
         let mut add = |time: parallax_model::ContextTime| sum += time.nanos;
         traces.sums(track, TimeWindow::ALL, &mut add).unwrap();
     }
@@ -106,15 +108,15 @@ fn a_thread_with_one_call_costs_what_a_call_costs() {
     assert_eq!(traces.tracks().len(), 4_000);
     // A window cuts each call where it should, although calls of many threads share a batch.
     let from = 500_000_000;
-    for track in [0, 1, 1_777, 3_999] {
+    for track in [0, 1, 1_777, 3_999].map(TrackIdx::new) {
         let mut sum = 0;
         let window = TimeWindow::new(from, u64::MAX);
         traces.sums(track, window, &mut |time| sum += time.nanos).unwrap();
-        assert_eq!(sum, 500_000_000 + track as u64 * 1_000, "track {track}");
+        assert_eq!(sum, 500_000_000 + u64::from(track.get()) * 1_000, "{track:?}");
         let mut calls = Vec::new();
         traces.visit_calls(track, TimeWindow::ALL, &mut |call| calls.push(call)).unwrap();
         assert_eq!(calls.len(), 1);
-        assert_eq!(calls[0].start_nanos, track as u64 * 1_000);
+        assert_eq!(calls[0].start_nanos, u64::from(track.get()) * 1_000);
     }
 }
 
@@ -156,7 +158,7 @@ fn begins_and_ends_beyond_the_limit_belong_together() {
     let traces = found.traces.as_deref().unwrap();
     let mut calls = Vec::new();
     let mut visit = |call: parallax_model::Call| calls.push((call.start_nanos, call.end_nanos));
-    traces.visit_calls(0, TimeWindow::ALL, &mut visit).unwrap();
+    traces.visit_calls(TrackIdx::new(0), TimeWindow::ALL, &mut visit).unwrap();
     assert_eq!(calls, [(2_000, 38_000), (1_000, 39_000), (0, 40_000), (50_000, 57_000)]);
 }
 

@@ -113,8 +113,8 @@ fn archives_of_version_2_are_read_without_times_of_requests() {
         .map(|m| MessageRow {
             kind: 0,
             flags: 0,
-            sender: m.sender.unwrap(),
-            receiver: m.receiver.unwrap(),
+            sender: m.sender.unwrap().get(),
+            receiver: m.receiver.unwrap().get(),
             communicator: m.communicator,
             tag: m.tag,
             bytes: m.bytes,
@@ -181,6 +181,6 @@ fn a_communicator_of_one_is_no_communicator_of_all() {
     let events = experiment.events.as_deref().unwrap();
     events.collectives(TimeWindow::ALL, &mut |part| parts.push(part)).unwrap();
     parts.sort_by_key(|part| (part.track, part.communicator));
-    let of: Vec<_> = parts.iter().map(|part| (part.track, part.communicator)).collect();
+    let of: Vec<_> = parts.iter().map(|part| (part.track.get(), part.communicator)).collect();
     assert_eq!(of, [(0, WORLD), (0, u32::MAX), (1, WORLD), (1, u32::MAX)]);
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parallax_base::{
     BlockCache, ByteSource, ContextIdx, Control, Folder, FolderEntry, Issues, Limits, LocationIdx,
-    MemoryFolder, MemorySource, ReadError, Source, TimeWindow,
+    MemoryFolder, MemorySource, ReadError, Source, TimeWindow, TrackIdx,
 };
 use parallax_formats::hpctoolkit::{CctDb, ContextBlock, ProfileDb};
 use parallax_model::{
@@ -272,7 +272,7 @@ fn known_visits(
     out
 }
 
-fn visits(traces: &dyn TraceStore, track: usize, window: TimeWindow) -> Vec<(u32, u64, u64)> {
+fn visits(traces: &dyn TraceStore, track: TrackIdx, window: TimeWindow) -> Vec<(u32, u64, u64)> {
     let mut out = Vec::new();
     let mut visit = |interval: parallax_model::Interval| {
         out.push((interval.context, interval.start_nanos, interval.end_nanos));
@@ -461,12 +461,12 @@ proptest! {
                 prop_assert_eq!(traces.span(), TimeWindow::new(first, last));
             }
             let mut untold: BTreeSet<u32> = (1..=database.profiles.len() as u32).collect();
-            for (number, track) in traces.tracks().iter().enumerate() {
+            for (id, track) in traces.track_ids().zip(traces.tracks()) {
                 prop_assert!(untold.remove(&track.location.get()), "two tracks of a location");
                 let trace = &database.profiles[track.location.idx() - 1].trace;
                 for &window in &windows {
                     let expected = known_visits(trace, &shown, window);
-                    prop_assert_eq!(visits(traces, number, window), expected, "{:?}", window);
+                    prop_assert_eq!(visits(traces, id, window), expected, "{:?}", window);
                 }
             }
             prop_assert!(untold.iter().all(|&l| database.profiles[l as usize - 1].trace.is_empty()));

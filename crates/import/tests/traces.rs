@@ -39,7 +39,7 @@ fn counts(experiment: &Experiment) -> RecordCounts {
 fn calls(experiment: &Experiment) -> (u64, u32) {
     let store = experiment.traces.as_deref().unwrap();
     let (mut num, mut deepest) = (0, 0);
-    for track in 0..store.tracks().len() {
+    for track in store.track_ids() {
         store
             .visit_calls(track, TimeWindow::ALL, &mut |call| {
                 num += 1;
@@ -153,7 +153,7 @@ fn contents(experiment: &Experiment) -> (Vec<Call>, Vec<Value>) {
     let store = experiment.traces.as_deref().unwrap();
     let events = experiment.events.as_deref().unwrap();
     let (mut all, mut values) = (Vec::new(), Vec::new());
-    for (number, track) in store.tracks().iter().enumerate() {
+    for (id, track) in store.track_ids().zip(store.tracks()) {
         let name = experiment.locations.label(track.location);
         let mut call = |call: parallax_model::Call| {
             let context = experiment.contexts.by_source_id(call.context).unwrap();
@@ -164,11 +164,10 @@ fn contents(experiment: &Experiment) -> (Vec<Call>, Vec<Value>) {
             );
             all.push((name.clone(), path, call.start_nanos, call.end_nanos));
         };
-        store.visit_calls(number, TimeWindow::ALL, &mut call).unwrap();
+        store.visit_calls(id, TimeWindow::ALL, &mut call).unwrap();
         for counter in 0..events.counters().len() as u32 {
-            let mut value =
-                |nanos, value: f64| values.push((number as u32, nanos, value.to_bits()));
-            events.values(number as u32, counter, TimeWindow::ALL, &mut value).unwrap();
+            let mut value = |nanos, value: f64| values.push((id.get(), nanos, value.to_bits()));
+            events.values(id, counter, TimeWindow::ALL, &mut value).unwrap();
         }
     }
     (all, values)

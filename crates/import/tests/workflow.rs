@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parallax_base::{Control, Folder, Issues, Limits, MemoryFolder, MemorySink, TimeWindow};
+use parallax_base::{
+    Control, Folder, Issues, Limits, MemoryFolder, MemorySink, TimeWindow, TrackIdx,
+};
 use parallax_import::archive;
 use parallax_import::convert::{
     Alignment, ConvertOptions, TraceInput, WorkflowInput, convert, convert_workflow, recognise,
@@ -136,7 +138,7 @@ fn between(x: &Experiment) -> BTreeMap<(Option<u64>, Option<u64>), u64> {
     let mut found = BTreeMap::new();
     for m in messages(x).iter().filter(|m| m.kind == LinkKind::Message) {
         if m.send_nanos.is_some() && m.receive_nanos.is_some() {
-            let (from, to) = (m.sender.unwrap() as usize, m.receiver.unwrap() as usize);
+            let (from, to) = (m.sender.unwrap().idx(), m.receiver.unwrap().idx());
             *found.entry((of[from], of[to])).or_insert(0) += 1;
         }
     }
@@ -157,7 +159,7 @@ fn calls(x: &Experiment, application: Option<u64>, shift: i64) -> Vec<(u64, Stri
             let name = x.contexts.label(context);
             out.push((rank, name, time(call.start_nanos), time(call.end_nanos)));
         };
-        traces.visit_calls(track, TimeWindow::ALL, &mut visit).unwrap();
+        traces.visit_calls(TrackIdx::from_len(track), TimeWindow::ALL, &mut visit).unwrap();
     }
     out
 }
@@ -208,7 +210,7 @@ fn clocks_are_brought_together_by_messages_by_starts_or_by_what_is_said() {
     assert_eq!(span(&x), [(0, 10_000_000), (300_000, 9_000_000)]);
     let delays: Vec<i64> = messages(&x)
         .iter()
-        .filter(|m| m.sender == Some(2) || m.receiver == Some(2))
+        .filter(|m| [m.sender, m.receiver].contains(&Some(TrackIdx::new(2))))
         .map(|m| (m.receive_nanos.unwrap() as i64 - m.send_nanos.unwrap() as i64) / 1000)
         .collect();
     assert_eq!(delays.iter().min(), Some(&(LATENCY as i64)), "{delays:?}");
@@ -367,7 +369,7 @@ fn what_one_component_writes_and_another_one_reads_is_a_transfer() {
     let transfers: Vec<_> = all.iter().filter(|m| m.kind == LinkKind::Transfer).collect();
     assert_eq!(transfers.len(), 1, "{transfers:?}");
     let only = transfers[0];
-    assert_eq!((only.sender, only.receiver, only.bytes), (Some(0), Some(1), 90));
+    assert_eq!((only.sender.unwrap().get(), only.receiver.unwrap().get(), only.bytes), (0, 1, 90));
     assert_eq!((only.send_nanos, only.receive_nanos), (Some(5_000), Some(1_000_000_500)));
     let events = x.events.as_deref().unwrap();
     assert_eq!(events.file_of(only).map(|file| &**file), Some("frames.bp"));

@@ -64,7 +64,7 @@ fn functions(experiment: &Experiment) -> Vec<FunctionTime> {
     };
     let mut found = vec![FunctionTime::default(); FUNCTIONS.len()];
     let mut unknown = 0;
-    for track in 0..traces.tracks().len() {
+    for track in traces.track_ids() {
         let mut sum = |time: parallax_model::ContextTime| {
             let Some(function) = function(time.context) else { return unknown += time.nanos };
             found[function].calls += time.calls;

@@ -35,6 +35,6 @@ pub use store::{
 };
 pub use trace::{
     BinTime, Call, CollectiveOperation, CollectivePart, Component, ContextTime, Counter,
-    EventStore, Interval, LinkKind, Message, RecordCounts, TraceKind, TraceStore, Track,
+    EventStore, Interval, LinkKind, Message, RecordCounts, TraceKind, TraceStore, Track, TrackIds,
     for_each_bin, whole_bins,
 };

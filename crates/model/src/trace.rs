@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parallax_base::{LocationIdx, TimeWindow};
+use parallax_base::{LocationIdx, TimeWindow, TrackIdx};
 
 use crate::StoreError;
 
@@ -68,6 +68,9 @@ pub enum TraceKind {
     Calls,
 }
 
+/// See [`TraceStore::track_ids`].
+pub type TrackIds = std::iter::Map<std::ops::Range<u32>, fn(u32) -> TrackIdx>;
+
 /// Time by track.
 ///
 /// Sums over a stretch of time are exact: a context that is active at an edge counts with the part
@@ -76,6 +79,16 @@ pub enum TraceKind {
 pub trait TraceStore: Send + Sync {
     /// All tracks, those without samples included.
     fn tracks(&self) -> &[Track];
+
+    /// The ids of all tracks, in order.
+    fn track_ids(&self) -> TrackIds {
+        (0..TrackIdx::from_len(self.tracks().len()).get()).map(TrackIdx::new)
+    }
+
+    /// The track with an id; `None` when there is no such track.
+    fn track(&self, track: TrackIdx) -> Option<&Track> {
+        self.tracks().get(track.idx())
+    }
 
     /// From the first to the last record of all tracks.
     fn span(&self) -> TimeWindow;
@@ -92,7 +105,7 @@ pub trait TraceStore: Send + Sync {
     /// When the source fails.
     fn visit(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         visit: &mut dyn FnMut(Interval),
     ) -> Result<(), StoreError>;
@@ -104,7 +117,7 @@ pub trait TraceStore: Send + Sync {
     /// When the source fails.
     fn visit_calls(
         &self,
-        _track: usize,
+        _track: TrackIdx,
         _window: TimeWindow,
         _visit: &mut dyn FnMut(Call),
     ) -> Result<(), StoreError> {
@@ -118,7 +131,7 @@ pub trait TraceStore: Send + Sync {
     /// When the source fails.
     fn sums(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         visit: &mut dyn FnMut(ContextTime),
     ) -> Result<(), StoreError> {
@@ -140,7 +153,7 @@ pub trait TraceStore: Send + Sync {
     /// When the source fails.
     fn bins(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         exponent: u8,
         visit: &mut dyn FnMut(&[BinTime]),
@@ -210,9 +223,9 @@ pub struct Message {
     /// What it is.
     pub kind: LinkKind,
     /// The sending track; `None` when it is not in the trace.
-    pub sender: Option<u32>,
+    pub sender: Option<TrackIdx>,
     /// The receiving track; `None` when it is not in the trace.
-    pub receiver: Option<u32>,
+    pub receiver: Option<TrackIdx>,
     /// When it was sent; `None` when no send was found.
     pub send_nanos: Option<u64>,
     /// When it was received; `None` when no receive was found.
@@ -272,7 +285,7 @@ pub enum CollectiveOperation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectivePart {
     /// The track.
-    pub track: u32,
+    pub track: TrackIdx,
     /// Which operation.
     pub operation: CollectiveOperation,
     /// Communicator; all-ones for one that has this rank only.
@@ -398,7 +411,7 @@ pub trait EventStore: Send + Sync {
     /// When the source fails.
     fn values(
         &self,
-        track: u32,
+        track: TrackIdx,
         counter: u32,
         window: TimeWindow,
         visit: &mut dyn FnMut(u64, f64),
@@ -411,6 +424,6 @@ pub trait EventStore: Send + Sync {
     fn markers(
         &self,
         window: TimeWindow,
-        visit: &mut dyn FnMut(u32, &Arc<str>, u64),
+        visit: &mut dyn FnMut(TrackIdx, &Arc<str>, u64),
     ) -> Result<(), StoreError>;
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use parallax_analysis::events::{CriticalPath, OnPath, Segment, WaitKind, critical_path};
 use parallax_analysis::taxonomy::is_gpu;
-use parallax_base::{ContextIdx, Control};
+use parallax_base::{ContextIdx, Control, TrackIdx};
 use parallax_engine::LocationChoice;
 use parallax_model::{ContextTree, TraceStore};
 use parallax_protocol::{
@@ -39,7 +39,7 @@ impl Answers<CriticalPathRequest> for Opened {
                 self.session.context_sums(&LocationChoice::All, selection.window, control)?;
             CriticalPathTable::Sums(self.on_path(request.by, &found, &sums.nanos))
         };
-        let mut locations: Vec<u32> = found.segments.iter().map(|s| s.track).collect();
+        let mut locations: Vec<TrackIdx> = found.segments.iter().map(|s| s.track).collect();
         locations.sort_unstable();
         locations.dedup();
         let reply = CriticalPathReply {
@@ -54,11 +54,11 @@ impl Answers<CriticalPathRequest> for Opened {
 
 impl Opened {
     /// Which tracks are streams of GPUs.
-    fn streams(&self) -> impl Fn(u32) -> bool + '_ {
+    fn streams(&self) -> impl Fn(TrackIdx) -> bool + '_ {
         let experiment = self.session.experiment();
         let tracks = experiment.traces.as_deref().map_or(&[][..], TraceStore::tracks);
         move |track| {
-            let track = tracks.get(track as usize);
+            let track = tracks.get(track.idx());
             track.is_some_and(|track| is_gpu(&experiment.locations, track.location))
         }
     }
@@ -72,7 +72,7 @@ impl Opened {
         let row = |segment: &Segment| PathSegmentRow {
             start_s: seconds(segment.start_nanos.saturating_sub(zero)),
             length_s: seconds(segment.nanos()),
-            location: names.get(segment.track as usize).cloned().unwrap_or_default(),
+            location: names.get(segment.track.idx()).cloned().unwrap_or_default(),
             context: match segment.context {
                 ContextTree::ROOT if is_stream(segment.track) => BETWEEN_WORK.to_owned(),
                 context => name_of(tree, context),
@@ -96,7 +96,7 @@ impl Opened {
         };
         if by == CriticalPathBy::Track {
             let rows = add_up(&found.parts, |part| part.track);
-            let name = |track: u32| names.get(track as usize).cloned().unwrap_or_default();
+            let name = |track: TrackIdx| names.get(track.idx()).cloned().unwrap_or_default();
             let location = Some(rows.iter().map(|row| name(row.0)).collect());
             return OnPathTable { location, ..sums(&mut rows.iter().map(|row| row.1)) };
         }

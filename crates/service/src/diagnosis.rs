@@ -13,7 +13,7 @@ use parallax_analysis::events::{WaitChoice, WaitKind, critical_path, waits};
 use parallax_analysis::idleness::{GpuBlame, SourceChoice, gpu_work, short_name};
 use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{Evidence, Finding, FindingKind, NextStep, Report, rank_findings};
-use parallax_base::{ContextIdx, Control, Unit};
+use parallax_base::{ContextIdx, Control, TrackIdx, Unit};
 use parallax_model::{ContextTree, IdentityKind, TraceKind};
 
 use crate::comparison::ComparisonOutcome;
@@ -244,15 +244,15 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
     let mut notes = Vec::new();
     let selection = opened.selection(None, None, &mut notes)?;
     let store = opened.session.traces()?;
-    let has_calls = |track: &&usize| store.tracks().get(**track).is_some_and(|t| t.num_samples > 0);
+    let has_calls = |track: &&TrackIdx| store.track(**track).is_some_and(|t| t.num_samples > 0);
     let num_tracks = selection.tracks.iter().filter(has_calls).count();
     let whole = seconds(store.span().nanos()) * num_tracks as f64;
     let found = waits(&opened.session, &selection, WaitChoice::ALL, control)?;
     let tree = opened.session.tree();
     let names = opened.track_names();
-    let name = |track: u32| names.get(track as usize).cloned().unwrap_or_default();
+    let name = |track: TrackIdx| names.get(track.idx()).cloned().unwrap_or_default();
     // By kind and routine: time, waits, time by who waits, and by who is waited for.
-    type Sum = (u128, u64, BTreeMap<u32, u128>, BTreeMap<u32, u128>);
+    type Sum = (u128, u64, BTreeMap<TrackIdx, u128>, BTreeMap<TrackIdx, u128>);
     let mut sums: BTreeMap<(WaitKind, String), Sum> = BTreeMap::new();
     for wait in &found.list {
         // Which kernel comes late says little: what the thread did before its launch does.
@@ -266,8 +266,10 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
         *sum.2.entry(wait.track).or_insert(0) += u128::from(wait.nanos());
         *sum.3.entry(wait.holdup).or_insert(0) += u128::from(wait.nanos());
     }
-    let most = |of: &BTreeMap<u32, u128>| {
-        of.iter().max_by_key(|&(track, nanos)| (*nanos, u32::MAX - track)).map(|(t, n)| (*t, *n))
+    let most = |of: &BTreeMap<TrackIdx, u128>| {
+        of.iter()
+            .max_by_key(|&(track, nanos)| (*nanos, std::cmp::Reverse(track)))
+            .map(|(t, n)| (*t, *n))
     };
     let mut out: Vec<Finding> = Vec::new();
     for ((kind, routine), (nanos, count, waiters, holdups)) in &sums {
@@ -276,7 +278,7 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
         if percent < MIN_WAIT_PERCENT {
             continue;
         }
-        let told = |of: &BTreeMap<u32, u128>| {
+        let told = |of: &BTreeMap<TrackIdx, u128>| {
             most(of).map_or_else(String::new, |(track, own)| {
                 format!("{} ({:.0} %)", name(track), own as f64 / (*nanos).max(1) as f64 * 100.0)
             })
@@ -342,7 +344,7 @@ fn on_critical_path(
     if found.num_waits == 0 || found.whole_nanos == 0 {
         return Ok(Findings::default());
     }
-    let mut by_name: BTreeMap<String, (u64, BTreeMap<u32, u64>, ContextIdx)> = BTreeMap::new();
+    let mut by_name: BTreeMap<String, (u64, BTreeMap<TrackIdx, u64>, ContextIdx)> = BTreeMap::new();
     for part in &found.parts {
         let label = tree.label(part.context);
         // Waiting is told elsewhere; time in MPI on the path is the network's. Where nothing runs,
@@ -363,8 +365,8 @@ fn on_critical_path(
     let names = opened.track_names();
     let slowest = tracks
         .iter()
-        .max_by_key(|&(track, nanos)| (*nanos, u32::MAX - track))
-        .and_then(|(track, _)| names.get(*track as usize).cloned())
+        .max_by_key(|&(track, nanos)| (*nanos, std::cmp::Reverse(track)))
+        .and_then(|(track, _)| names.get(track.idx()).cloned())
         .unwrap_or_default();
     let text = format!(
         "{function} is on the critical path for {} of {} ({percent:.1} %), most of it at {slowest}. \

@@ -10,7 +10,7 @@ use parallax_analysis::iterations::{
     Finding, GroupFinding, IterationState, Iterations, IterationsQuestion, Repetition, Statistics,
     Units, find_iterations, statistics,
 };
-use parallax_base::{ContextIdx, Control};
+use parallax_base::{ContextIdx, Control, TrackIdx};
 use parallax_engine::query::{Range, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
 use parallax_protocol::{
@@ -92,11 +92,11 @@ impl Opened {
         let x = self.session.experiment();
         let devices = Devices::new(&x.locations);
         let store = x.traces.as_deref();
-        let name = |tracks: &Vec<usize>| match tracks.as_slice() {
-            [track] => names.get(*track).cloned().unwrap_or_default(),
+        let name = |tracks: &Vec<TrackIdx>| match tracks.as_slice() {
+            [track] => names.get(track.idx()).cloned().unwrap_or_default(),
             several => {
                 let all = store.map(parallax_model::TraceStore::tracks).unwrap_or_default();
-                let locations = several.iter().filter_map(|&track| all.get(track));
+                let locations = several.iter().filter_map(|&track| all.get(track.idx()));
                 devices.label(&locations.map(|track| track.location).collect::<Vec<_>>())
             }
         };
@@ -237,7 +237,7 @@ impl Found<'_> {
         let seconds = |nanos: u64| nanos as f64 / 1e9;
         let after = |nanos: u64| seconds(nanos.saturating_sub(self.start_nanos));
         let starts = (it.len() * it.streams.len()).max(1);
-        let first = |tracks: &Vec<usize>| tracks.first().copied().unwrap_or(usize::MAX);
+        let first = |tracks: &Vec<TrackIdx>| tracks.first().map_or(u32::MAX, |track| track.get());
         let window_nanos = finding.window.nanos().max(1);
         let statistics = self.statistics;
         let summary = IterationsFoundReply {
@@ -245,11 +245,7 @@ impl Found<'_> {
             marker: names.join(", "),
             is_named: it.repetition.is_none(),
             locations: self.locations.clone(),
-            tracks: it
-                .streams
-                .iter()
-                .map(|tracks| u32::try_from(first(tracks)).unwrap_or(u32::MAX))
-                .collect(),
+            tracks: it.streams.iter().map(first).collect(),
             count: it.len() as u64,
             whole: statistics.num_whole as u64,
             warm_up: it.count(IterationState::WarmUp) as u64,

@@ -7,7 +7,7 @@ use parallax_analysis::events::{
     Bins, Late, Selection, TrackTimes, UnderWay, imbalance_over_time, lateness, overlap,
     time_profile, track_times, track_times_by_bin,
 };
-use parallax_base::Control;
+use parallax_base::{Control, TrackIdx};
 use parallax_model::{ContextTree, TraceStore};
 use parallax_protocol::{
     Answer, IdleTimeTable, ImbalanceTable, LatenessTable, OverTimeBy, OverTimeReply,
@@ -155,9 +155,8 @@ impl Opened {
         let session = &self.session;
         let store = session.traces()?;
         let names = self.track_names();
-        let name = |track: &usize| names.get(*track).cloned().unwrap_or_default();
-        let has_calls =
-            |track: &&usize| store.tracks().get(**track).is_some_and(|t| t.num_samples > 0);
+        let name = |track: &TrackIdx| names.get(track.idx()).cloned().unwrap_or_default();
+        let has_calls = |track: &&TrackIdx| store.track(**track).is_some_and(|t| t.num_samples > 0);
         let tracks = selection.tracks.iter().filter(has_calls).copied().collect();
         let selection = Selection { tracks, window: selection.window };
         let exact = track_times(session, &selection, control)?;
@@ -243,7 +242,8 @@ impl Opened {
         };
         let rows = &found.rows;
         let tracks = self.track_names();
-        let latest = rows.iter().map(|row| tracks.get(row.latest).cloned().unwrap_or_default());
+        let latest =
+            rows.iter().map(|row| tracks.get(row.latest.idx()).cloned().unwrap_or_default());
         let totals = LatenessTable {
             start_s: None,
             end_s: None,
@@ -279,7 +279,7 @@ impl Opened {
             ));
         }
         let names = self.track_names();
-        let name = |track: usize| names.get(track).map_or("", String::as_str);
+        let name = |track: TrackIdx| names.get(track.idx()).map_or("", String::as_str);
         let mut long = Long::default();
         for nth in 0..bins.len {
             for row in &found.tracks {
@@ -336,7 +336,7 @@ impl Opened {
         let lost = balance_ratio.iter().map(|ratio| ratio.map(|ratio| (1.0 - ratio) * 100.0));
         let slowest = rows.iter().map(|row| {
             let is_any = row.distribution.max > 0.0;
-            is_any.then(|| names.get(row.slowest).cloned().unwrap_or_default())
+            is_any.then(|| names.get(row.slowest.idx()).cloned().unwrap_or_default())
         });
         Ok(ImbalanceTable {
             start_s,

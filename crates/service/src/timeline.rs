@@ -8,7 +8,7 @@ mod picture;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use parallax_base::{ContextIdx, Control, TimeWindow};
+use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Groups, LocationChoice, Session, TrackRange, TreeView};
 use parallax_model::{ContextTree, EventStore, LinkKind, Message, TraceKind, TraceStore};
 use parallax_protocol::{
@@ -21,7 +21,7 @@ use crate::{Answers, Opened, ServiceError};
 
 pub use names::{TimelineKey, TimelineNames};
 
-/// Tracks by their place in the trace; `None` for all.
+/// Ranges of tracks; `None` for all.
 pub type TracksChoice = Option<Vec<TrackRange>>;
 
 /// The tracks that a request names.
@@ -30,7 +30,7 @@ fn tracks_of(spans: Option<&[TrackSpan]>) -> TracksChoice {
 }
 
 fn spans(spans: &[TrackSpan]) -> Vec<TrackRange> {
-    spans.iter().map(|span| span.from..span.to).collect()
+    spans.iter().map(|span| TrackIdx::new(span.from)..TrackIdx::new(span.to)).collect()
 }
 
 /// Bins, calls, messages and rows of one answer for pictures at most, whatever a request asks for.
@@ -147,8 +147,8 @@ impl Answers<MessagesRequest> for Opened {
             notes.push("No messages in this window.".into());
         }
         let names = self.track_names();
-        let name = |track: Option<u32>| match track {
-            Some(track) => names.get(track as usize).cloned().unwrap_or_default(),
+        let name = |track: Option<TrackIdx>| match track {
+            Some(track) => names.get(track.idx()).cloned().unwrap_or_default(),
             None => "(not in the trace)".to_owned(),
         };
         if request.by == MessagesBy::Message {
@@ -166,7 +166,7 @@ impl Answers<MessagesRequest> for Opened {
             rows.entry(key).or_default().add(message);
         }
         let (keys, rows): (Vec<(u64, u64)>, Vec<Row>) = rows.into_iter().unzip();
-        let track = |place: u64| u32::try_from(place).ok();
+        let track = |place: u64| u32::try_from(place).ok().map(TrackIdx::new);
         let mut table = sums(&rows, &mut notes);
         match request.by {
             MessagesBy::Size => table.from_bytes = Some(keys.iter().map(|key| key.0).collect()),
@@ -217,8 +217,8 @@ impl Opened {
     ) -> Result<Vec<Message>, ServiceError> {
         let store = self.session.traces()?;
         let tracks = self.session.chosen_tracks(store, chosen);
-        let has = |track: Option<u32>| {
-            track.is_some_and(|track| tracks.binary_search(&(track as usize)).is_ok())
+        let has = |track: Option<TrackIdx>| {
+            track.is_some_and(|track| tracks.binary_search(&track).is_ok())
         };
         let is_all = *chosen == LocationChoice::All;
         let kind = if flows { LinkKind::Flow } else { LinkKind::Message };
@@ -246,7 +246,7 @@ pub(crate) fn narrowed(
     let store = session.traces()?;
     let ranges = all_tracks(session, &locations, tracks)?;
     let all = store.tracks();
-    let own = ranges.iter().filter_map(|range| all.get(range.start as usize..range.end as usize));
+    let own = ranges.iter().filter_map(|range| all.get(range.start.idx()..range.end.idx()));
     let mut list: Vec<_> = own.flatten().map(|track| track.location).collect();
     list.sort_unstable();
     Ok(LocationChoice::Some(list))
@@ -261,13 +261,13 @@ fn all_tracks(
     let store = session.traces()?;
     let mut ranges: Vec<TrackRange> = Vec::new();
     for track in session.chosen_tracks(store, locations) {
-        let Ok(track) = u32::try_from(track) else { continue };
         if !links::has_track(tracks, Some(track)) {
             continue;
         }
+        let end = TrackIdx::new(track.get().saturating_add(1));
         match ranges.last_mut() {
-            Some(last) if last.end == track => last.end = track + 1,
-            _ => ranges.push(track..track + 1),
+            Some(last) if last.end == track => last.end = end,
+            _ => ranges.push(track..end),
         }
     }
     Ok(ranges)
@@ -332,8 +332,8 @@ fn path_numbers(tree: &ContextTree) -> Vec<u32> {
 }
 
 /// Tracks in order, those that are not in the trace last.
-fn place(track: Option<u32>) -> u64 {
-    track.map_or(u64::MAX, u64::from)
+fn place(track: Option<TrackIdx>) -> u64 {
+    track.map_or(u64::MAX, |track| track.get().into())
 }
 
 /// Messages together, one row for each of `rows`.
@@ -401,7 +401,7 @@ impl Row {
     }
 }
 
-fn list(all: &[Message], name: impl Fn(Option<u32>) -> String) -> MessageTable {
+fn list(all: &[Message], name: impl Fn(Option<TrackIdx>) -> String) -> MessageTable {
     let row = |message: &Message| MessageRow {
         send_ns: message.send_nanos,
         receive_ns: message.receive_nanos,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use parallax_analysis::events::{Selection, Wait, WaitChoice, WaitKind, waits};
-use parallax_base::{ContextIdx, Control};
+use parallax_base::{ContextIdx, Control, TrackIdx};
 use parallax_engine::EngineError;
 use parallax_model::{ContextTree, TraceKind};
 use parallax_protocol::{
@@ -16,7 +16,7 @@ use crate::timeline::path;
 use crate::{Answers, Opened, ServiceError};
 
 /// What a row is about. Names are looked up at the end.
-type Key = (WaitKind, Option<ContextIdx>, Option<u32>, Option<u32>);
+type Key = (WaitKind, Option<ContextIdx>, Option<TrackIdx>, Option<TrackIdx>);
 
 #[derive(Default)]
 struct Row {
@@ -76,8 +76,8 @@ impl Opened {
     fn wait_table(&self, by: WaitsBy, rows: &[(Key, Row)], whole_nanos: f64) -> WaitTable {
         let tree = self.session.tree();
         let names = self.track_names();
-        let track = |track: Option<u32>| {
-            track.and_then(|track| names.get(track as usize)).cloned().unwrap_or_default()
+        let track = |track: Option<TrackIdx>| {
+            track.and_then(|track| names.get(track.idx())).cloned().unwrap_or_default()
         };
         let context = |key: &Key| key.1.unwrap_or(ContextTree::ROOT);
         let seconds = |of: fn(&Row) -> u128| -> Vec<f64> {
@@ -163,8 +163,7 @@ impl Answers<WaitsRequest> for Opened {
         let mut rows: Vec<(Key, Row)> = rows.into_iter().collect();
         rows.sort_by_key(|(key, row)| (Reverse(row.waiting_nanos), *key));
         let store = session.traces()?;
-        let has_calls =
-            |track: &&usize| store.tracks().get(**track).is_some_and(|t| t.num_samples > 0);
+        let has_calls = |track: &&TrackIdx| store.track(**track).is_some_and(|t| t.num_samples > 0);
         let num_tracks = selection.tracks.iter().filter(has_calls).count();
         let whole = selection.window.intersect(store.span()).nanos() as f64 * num_tracks as f64;
         let rows = self.wait_table(request.by, &rows, whole);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use parallax_base::{Control, TimeWindow};
+use parallax_base::{Control, TimeWindow, TrackIdx};
 use parallax_engine::query::{QueryError, near_names};
 use parallax_engine::{EngineError, LocationChoice};
 use parallax_formats::json::{JsonLimits, JsonReader, Value};
@@ -245,17 +245,17 @@ impl Opened {
         let is_all = *chosen == LocationChoice::All;
         let traces = session.traces()?;
         let tracks = session.chosen_tracks(traces, chosen);
-        let tracks: HashSet<usize> = tracks.into_iter().collect();
-        let has = |track: Option<u32>| track.is_some_and(|t| tracks.contains(&(t as usize)));
+        let tracks: HashSet<TrackIdx> = tracks.into_iter().collect();
+        let has = |track: Option<TrackIdx>| track.is_some_and(|t| tracks.contains(&t));
         let is_by_file = request.by == MessagesBy::File;
         let applications: Vec<Option<u64>> = TraceStore::tracks(traces)
             .iter()
             .map(|track| x.locations.identity(track.location, IdentityKind::Application))
             .collect();
         // Tracks of no component come after all others, what is not in the trace last.
-        let place = |track: Option<u32>| match track {
+        let place = |track: Option<TrackIdx>| match track {
             Some(track) => {
-                let own = applications.get(track as usize).copied().flatten();
+                let own = applications.get(track.idx()).copied().flatten();
                 own.map_or((1, 0), |number| (0, number))
             }
             None => (2, 0),

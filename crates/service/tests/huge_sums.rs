@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use converted::converted;
-use parallax_base::{Folder, FunctionIdx, MemorySink, TimeWindow};
+use parallax_base::{Folder, FunctionIdx, MemorySink, TimeWindow, TrackIdx};
 use parallax_engine::{LocationChoice, Table, TileQuestion, call_depths};
 use parallax_import::events::{Conversion, Endpoint, TrackIdentity};
 use parallax_model::IdentityKind;
@@ -79,7 +79,7 @@ fn sums_by_context_and_pictures_are_exact() {
         tree.iter().map(|context| tree.function(context).map(FunctionIdx::get)).collect();
     let depths = call_depths(tree);
     let question = TileQuestion {
-        rows: &[0..8, 8..16],
+        rows: &[(0, 8), (8, 16)].map(|(from, to)| TrackIdx::new(from)..TrackIdx::new(to)),
         window: TimeWindow::ALL,
         exponent: 62,
         key_of: &keys,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
-use parallax_base::{Folder, FunctionIdx, MemorySink, TimeWindow};
+use parallax_base::{Folder, FunctionIdx, MemorySink, TimeWindow, TrackIdx};
 use parallax_engine::{LocationChoice, Table, TileQuestion, TrackRange, call_depths};
 use parallax_native::DiskFolder;
 use parallax_protocol::{
@@ -93,13 +93,14 @@ fn pictures_have_the_time_of_the_statistics_at_any_width() {
     let keys: Vec<Option<u32>> =
         session.tree().iter().map(|c| session.tree().function(c).map(FunctionIdx::get)).collect();
     let depths = call_depths(session.tree());
+    let rows = |from, to| TrackIdx::new(from)..TrackIdx::new(to);
     let tile = |rows: &[TrackRange], exponent, keys: &[Option<u32>]| {
         let window = TimeWindow::ALL;
         let question = TileQuestion { rows, window, exponent, key_of: keys, depth_of: &depths };
         session.tile(&question, &Control::new())
     };
     for exponent in [9, 13, 20, 27, 40] {
-        let tile = tile(&[0..1, 1..2], exponent, &keys).unwrap();
+        let tile = tile(&[rows(0, 1), rows(1, 2)], exponent, &keys).unwrap();
         assert_eq!(tile.cells.len(), 2 * tile.bins.len);
         let of_tile: u128 = tile.cells.iter().map(|cell| cell.busy_nanos).sum();
         assert_eq!(of_tile, u128::from(busy), "{exponent}");
@@ -112,11 +113,12 @@ fn pictures_have_the_time_of_the_statistics_at_any_width() {
         }
     }
     let few = vec![None; keys.len()];
-    let nothing = tile(&[0..1, 5..9], 20, &few).unwrap();
+    let nothing = tile(&[rows(0, 1), rows(5, 9)], 20, &few).unwrap();
     assert!(nothing.cells.iter().all(|cell| cell.busy_nanos == 0 && cell.dominant.is_none()));
-    assert!(tile(&[0..1, 1..2], 0, &keys).is_err());
+    assert!(tile(&[rows(0, 1), rows(1, 2)], 0, &keys).is_err());
     // A row of several tracks has their sums.
-    let (apart, together) = (tile(&[0..1, 1..2], 27, &keys), tile(&[0..2, 3..3], 27, &keys));
+    let (apart, together) =
+        (tile(&[rows(0, 1), rows(1, 2)], 27, &keys), tile(&[rows(0, 2), rows(3, 3)], 27, &keys));
     let (apart, together) = (apart.unwrap(), together.unwrap());
     let (first, second) = apart.cells.split_at(apart.bins.len);
     for ((a, b), sum) in first.iter().zip(second).zip(&together.cells) {

@@ -7,9 +7,9 @@
 
 use std::collections::HashMap;
 
-use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow};
+use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Session};
-use parallax_model::{ContextTree, Scope, TraceStore};
+use parallax_model::{ContextTree, Scope};
 
 use super::{BalanceRequest, RowPlan};
 use crate::devices::{Devices, visit_in_order};
@@ -18,7 +18,7 @@ use crate::taxonomy::gpu::idle_contexts;
 /// GPUs of which several streams are compared.
 pub(super) struct Streams {
     /// The tracks of the streams of each; empty where any of them has none.
-    tracks: Vec<Vec<usize>>,
+    tracks: Vec<Vec<TrackIdx>>,
     /// The GPU of each location that is one of several streams.
     of_location: HashMap<u32, usize>,
     /// How many GPUs have values of their streams added up, because nothing says when they overlap.
@@ -45,15 +45,15 @@ impl Streams {
         if !is_time || streams.values().all(|of| of.len() < 2) {
             return out;
         }
-        let store = x.traces.as_deref().map(TraceStore::tracks).unwrap_or_default();
-        let mut tracks: HashMap<LocationIdx, Vec<usize>> = HashMap::new();
+        let mut tracks: HashMap<LocationIdx, Vec<TrackIdx>> = HashMap::new();
         // A track without samples does not say when its stream was busy.
-        for (track, described) in store.iter().enumerate().filter(|(_, t)| t.num_samples > 0) {
+        let all = x.traces.iter().flat_map(|store| store.track_ids().zip(store.tracks()));
+        for (track, described) in all.filter(|(_, t)| t.num_samples > 0) {
             tracks.entry(described.location).or_default().push(track);
         }
         for of in streams.into_values().filter(|of| of.len() > 1) {
             let own = |location: &LocationIdx| tracks.get(location).cloned();
-            let found: Option<Vec<Vec<usize>>> = of.iter().map(own).collect();
+            let found: Option<Vec<Vec<TrackIdx>>> = of.iter().map(own).collect();
             out.num_added += usize::from(found.is_none());
             let device = out.tracks.len();
             out.tracks.push(found.unwrap_or_default().concat());

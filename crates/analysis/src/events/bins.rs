@@ -3,7 +3,7 @@
 //! The "time profile" of Projections and Pipit, with exact sums: a call that reaches over the edge
 //! of a bin counts in both with its parts.
 
-use parallax_base::{Control, TimeWindow, threads};
+use parallax_base::{Control, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{BinTime, TraceStore, for_each_bin, whole_bins};
 
@@ -116,13 +116,12 @@ pub fn time_profile(
 /// work gathered, in order.
 pub(super) fn in_parallel<T: Default + Send>(
     store: &dyn TraceStore,
-    tracks: &[usize],
+    tracks: &[TrackIdx],
     control: &Control,
-    work: impl Fn(usize, &mut T) -> Result<(), EngineError> + Send + Sync,
+    work: impl Fn(TrackIdx, &mut T) -> Result<(), EngineError> + Send + Sync,
 ) -> Result<Vec<T>, EngineError> {
-    let weight = |i: usize| {
-        tracks.get(i).and_then(|&t| store.tracks().get(t)).map_or(0, |track| track.num_samples)
-    };
+    let weight =
+        |i: usize| tracks.get(i).and_then(|&t| store.track(t)).map_or(0, |track| track.num_samples);
     control.begin(tracks.len() as u64);
     let parts = threads::map(threads::ranges(tracks.len(), weight), |range| {
         let mut out = T::default();
@@ -143,7 +142,7 @@ pub(super) fn num_keys(key_of: &[Option<u32>]) -> usize {
 pub(super) fn add(
     session: &Session,
     store: &dyn TraceStore,
-    track: usize,
+    track: TrackIdx,
     bins: &Bins,
     key_of: &[Option<u32>],
     sum: &mut [u128],

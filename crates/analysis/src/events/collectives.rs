@@ -20,9 +20,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use parallax_base::{ContextIdx, Control, TimeWindow, threads};
+use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
-use parallax_model::{ContextTree, IdentityKind, TraceStore};
+use parallax_model::{ContextTree, IdentityKind};
 
 use super::activity::{Activities, Pattern, Role};
 use super::enclosing::{Moment, Side};
@@ -33,7 +33,7 @@ use super::{Selection, events};
 /// What a track does in one operation.
 #[derive(Debug, Clone, Copy)]
 struct Part {
-    track: u32,
+    track: TrackIdx,
     context: ContextIdx,
     /// The call is entered, and ends.
     start_nanos: u64,
@@ -70,7 +70,7 @@ fn recorded(
     events(session)?.collectives(TimeWindow::ALL, &mut |part| parts.push(part))?;
     let mut moments: Vec<Vec<Moment>> = vec![Vec::new(); session.traces()?.tracks().len()];
     for (number, part) in (0..).zip(&parts) {
-        if let Some(list) = moments.get_mut(part.track as usize) {
+        if let Some(list) = moments.get_mut(part.track.idx()) {
             list.push(Moment { nanos: part.start_nanos, side: Side::Begin, number });
         }
     }
@@ -122,9 +122,9 @@ fn recorded(
 
 fn sort_by_rank(session: &Session, parts: &mut [Part]) {
     let locations = &session.experiment().locations;
-    let tracks = session.experiment().traces.as_deref().map(TraceStore::tracks);
+    let tracks = session.experiment().traces.as_deref();
     parts.sort_by_key(|part| {
-        let track = tracks.and_then(|tracks| tracks.get(part.track as usize));
+        let track = tracks.and_then(|tracks| tracks.track(part.track));
         let rank = track.and_then(|t| locations.identity(t.location, IdentityKind::Rank));
         (rank, part.track)
     });
@@ -145,7 +145,7 @@ fn inferred(
     let store = session.traces()?;
     let tree = session.tree();
     let locations = &session.experiment().locations;
-    let tracks: Vec<usize> = (0..store.tracks().len()).collect();
+    let tracks: Vec<TrackIdx> = store.track_ids().collect();
     control.begin(tracks.len() as u64);
     // For each track the calls of each routine, in order.
     let lists = threads::map(tracks, |track| {
@@ -156,7 +156,7 @@ fn inferred(
             let Role::Collective(pattern) = routine.role else { return };
             let (_, list) = calls.entry(routine.number).or_insert((pattern, Vec::new()));
             list.push(Part {
-                track: u32::try_from(track).unwrap_or(u32::MAX),
+                track,
                 context,
                 start_nanos: call.start_nanos,
                 end_nanos: call.end_nanos,

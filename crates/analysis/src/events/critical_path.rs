@@ -24,7 +24,7 @@
 
 use std::collections::HashMap;
 
-use parallax_base::{ContextIdx, Control, TimeWindow, threads};
+use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextTree, TraceStore};
 
@@ -37,7 +37,7 @@ use crate::taxonomy::is_gpu;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     /// The track.
-    pub track: u32,
+    pub track: TrackIdx,
     /// Nanoseconds on the trace's clock.
     pub start_nanos: u64,
     /// Where the next segment starts; excluded.
@@ -62,7 +62,7 @@ impl Segment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OnPath {
     /// The track.
-    pub track: u32,
+    pub track: TrackIdx,
     /// The context; the root where nothing ran.
     pub context: ContextIdx,
     /// Time in it and in nothing below.
@@ -120,23 +120,23 @@ fn last_track(
     store: &dyn TraceStore,
     span: TimeWindow,
     control: &Control,
-) -> Result<Option<u32>, EngineError> {
-    let tracks: Vec<usize> = (0..store.tracks().len()).collect();
+) -> Result<Option<TrackIdx>, EngineError> {
+    let tracks: Vec<TrackIdx> = store.track_ids().collect();
     control.begin(tracks.len() as u64);
     let ends = threads::map(tracks, |track| {
         let end = end_of(store, track, span)?;
         control.advance(1)?;
         Ok::<_, EngineError>(end)
     });
-    let mut by_end: Vec<(u64, u32)> = Vec::new();
-    for (track, end) in (0..).zip(ends) {
+    let mut by_end: Vec<(u64, TrackIdx)> = Vec::new();
+    for (track, end) in store.track_ids().zip(ends) {
         by_end.extend(end?.map(|end| (end, track)));
     }
     by_end.sort_by_key(|&(end, track)| (u64::MAX - end, track));
     let is_onlooking = onlooking_contexts(tree);
     for &(_, track) in &by_end {
         let mut takes_part = false;
-        store.sums(track as usize, span, &mut |time| {
+        store.sums(track, span, &mut |time| {
             let context = tree.by_source_id(time.context).filter(|_| time.context != 0);
             takes_part |= time.nanos > 0
                 && context.is_some_and(|c| is_onlooking.get(c.idx()) == Some(&false));
@@ -151,7 +151,7 @@ fn last_track(
 /// When something ran last on a track.
 fn end_of(
     store: &dyn TraceStore,
-    track: usize,
+    track: TrackIdx,
     span: TimeWindow,
 ) -> Result<Option<u64>, EngineError> {
     // Twice as long a stretch at the end of the trace each time, until something runs in it.
@@ -174,7 +174,7 @@ fn end_of(
 /// Goes back from the end of `last`; the segments come in order of time and have no contexts yet.
 fn walk(
     mut list: Vec<Wait>,
-    last: u32,
+    last: TrackIdx,
     span: TimeWindow,
     control: &Control,
 ) -> Result<Vec<Segment>, EngineError> {
@@ -234,7 +234,7 @@ fn describe(
     let is_idle = idle_contexts(tree);
     let mut of_track: Vec<Vec<(usize, Segment)>> = vec![Vec::new(); store.tracks().len()];
     for (at, segment) in segments.iter().enumerate() {
-        if let Some(list) = of_track.get_mut(segment.track as usize) {
+        if let Some(list) = of_track.get_mut(segment.track.idx()) {
             list.push((at, *segment));
         }
     }
@@ -243,15 +243,15 @@ fn describe(
     control.begin(work.len() as u64);
     let done = threads::map(work, |mut list| {
         let mut sums: HashMap<ContextIdx, u64> = HashMap::new();
-        let track = list.first().map_or(0, |(_, segment)| segment.track);
+        let track = list.first().map_or(TrackIdx::new(0), |(_, segment)| segment.track);
         let first = list.first().map_or(0, |(_, segment)| segment.start_nanos);
         let last = list.last().map_or(0, |(_, segment)| segment.end_nanos);
-        let described = store.tracks().get(track as usize);
+        let described = store.track(track);
         let is_stream = described.is_some_and(|track| is_gpu(locations, track.location));
         let runs = |context: &ContextIdx| !is_stream || is_idle.get(context.idx()) == Some(&false);
         let mut inside = Inside::default();
         let mut at = 0;
-        store.visit(track as usize, TimeWindow::new(first, last), &mut |interval| {
+        store.visit(track, TimeWindow::new(first, last), &mut |interval| {
             let context = tree.by_source_id(interval.context).filter(runs);
             let context = context.unwrap_or(ContextTree::ROOT);
             while let Some((_, segment)) = list.get_mut(at) {

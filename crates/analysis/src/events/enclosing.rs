@@ -4,7 +4,7 @@
 //! call around them: one of MPI, or of a GPU runtime. All records of a track are looked up in one
 //! pass over its calls.
 
-use parallax_base::{ContextIdx, TimeWindow};
+use parallax_base::{ContextIdx, TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Session};
 
 /// Where in its call a record is written.
@@ -41,7 +41,7 @@ pub(super) struct Around {
 pub(super) fn calls_around(
     session: &Session,
     is_wanted: &dyn Fn(ContextIdx) -> bool,
-    track: usize,
+    track: TrackIdx,
     moments: &mut [Moment],
 ) -> Result<Vec<Option<Around>>, EngineError> {
     moments.sort_by_key(|moment| moment.nanos);

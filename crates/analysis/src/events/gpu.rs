@@ -35,7 +35,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, threads};
+use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextTree, IdentityKind, LinkKind, TraceKind, TraceStore};
 
@@ -51,7 +51,7 @@ use crate::taxonomy::is_gpu;
 struct Work {
     start_nanos: u64,
     end_nanos: u64,
-    track: u32,
+    track: TrackIdx,
     context: ContextIdx,
     /// The flow from its launch.
     launch: Option<u32>,
@@ -60,7 +60,7 @@ struct Work {
 /// From a thread to a stream.
 #[derive(Debug, Clone, Copy)]
 struct Flow {
-    sender: u32,
+    sender: TrackIdx,
     send_nanos: u64,
     stream: usize,
     receive_nanos: u64,
@@ -78,10 +78,10 @@ struct Target {
 /// A stream with its work in order of time.
 struct Stream {
     application: Option<u64>,
-    tracks: Vec<u32>,
+    tracks: Vec<TrackIdx>,
     work: Vec<Work>,
     /// Ends of work and their tracks, ascending.
-    ends: Vec<(u64, u32)>,
+    ends: Vec<(u64, TrackIdx)>,
 }
 
 /// Adds the waits between threads and GPUs to `out`.
@@ -100,12 +100,12 @@ pub(super) fn waits(
     let ranks: Vec<Members> = with_gpus(session, store)?.into_values().collect();
     let who = identities(session, store);
     let mut streams: Vec<Stream> = Vec::new();
-    let mut stream_of: HashMap<u32, usize> = HashMap::new();
+    let mut stream_of: HashMap<TrackIdx, usize> = HashMap::new();
     let mut rank_streams: Vec<Vec<usize>> = Vec::new();
     for members in &ranks {
-        let mut own: BTreeMap<u32, usize> = BTreeMap::new();
-        for track in members.streams.iter().filter_map(|&track| u32::try_from(track).ok()) {
-            let first = who.get(track as usize).copied().unwrap_or(track);
+        let mut own: BTreeMap<TrackIdx, usize> = BTreeMap::new();
+        for &track in &members.streams {
+            let first = who.get(track.idx()).copied().unwrap_or(track);
             let number = *own.entry(first).or_insert_with(|| {
                 streams.push(Stream {
                     application: application(session, store, first),
@@ -123,8 +123,8 @@ pub(super) fn waits(
         rank_streams.push(own.into_values().collect());
     }
     // Flows lead to the first track of a stream, also where its work is on others.
-    let stream_of = |track: u32| {
-        let first = who.get(track as usize).copied().unwrap_or(track);
+    let stream_of = |track: TrackIdx| {
+        let first = who.get(track.idx()).copied().unwrap_or(track);
         stream_of.get(&first).copied()
     };
     let flows = flows(session, store, &stream_of)?;
@@ -132,7 +132,7 @@ pub(super) fn waits(
     let targets = launches(session.tree(), &mut streams, &flows, &who);
     late_launches(session, selection, &streams, &flows, out, control)?;
     for (members, own) in ranks.iter().zip(&rank_streams) {
-        let threads = members.threads.iter().filter_map(|&track| u32::try_from(track).ok());
+        let threads = members.threads.iter().copied();
         let of_rank = Rank { streams: &streams, own, who: &who, targets: &targets };
         let chosen = threads.filter(|&track| selection.has(track)).collect();
         for_gpus(session, selection.window, &of_rank, chosen, out, control)?;
@@ -141,23 +141,24 @@ pub(super) fn waits(
 }
 
 /// By track, the first track with the same identity; itself where it has none.
-fn identities(session: &Session, store: &dyn TraceStore) -> Vec<u32> {
+fn identities(session: &Session, store: &dyn TraceStore) -> Vec<TrackIdx> {
     let locations = &session.experiment().locations;
-    let mut first: HashMap<[Option<u64>; 8], u32> = HashMap::new();
+    let mut first: HashMap<[Option<u64>; 8], TrackIdx> = HashMap::new();
     let identity =
         |location: LocationIdx| IdentityKind::ALL.map(|kind| locations.identity(location, kind));
-    (0..)
+    store
+        .track_ids()
         .zip(store.tracks())
-        .map(|(number, track)| {
-            let own = identity(track.location);
+        .map(|(track, described)| {
+            let own = identity(described.location);
             let has_any = own.iter().any(Option::is_some);
-            if has_any { *first.entry(own).or_insert(number) } else { number }
+            if has_any { *first.entry(own).or_insert(track) } else { track }
         })
         .collect()
 }
 
-fn application(session: &Session, store: &dyn TraceStore, track: u32) -> Option<u64> {
-    let location = store.tracks().get(track as usize)?.location;
+fn application(session: &Session, store: &dyn TraceStore, track: TrackIdx) -> Option<u64> {
+    let location = store.track(track)?.location;
     session.experiment().locations.identity(location, IdentityKind::Application)
 }
 
@@ -165,11 +166,11 @@ fn application(session: &Session, store: &dyn TraceStore, track: u32) -> Option<
 fn flows(
     session: &Session,
     store: &dyn TraceStore,
-    stream_of: &dyn Fn(u32) -> Option<usize>,
+    stream_of: &dyn Fn(TrackIdx) -> Option<usize>,
 ) -> Result<Vec<Flow>, EngineError> {
     let locations = &session.experiment().locations;
-    let is_thread = |track: u32| {
-        let track = store.tracks().get(track as usize);
+    let is_thread = |track: TrackIdx| {
+        let track = store.track(track);
         track.is_some_and(|track| !is_gpu(locations, track.location))
     };
     let mut flows = Vec::new();
@@ -199,7 +200,7 @@ fn read_streams(
     control.begin(streams.len() as u64);
     let read = threads::map(streams, |mut stream| {
         for &track in &stream.tracks {
-            store.visit_calls(track as usize, TimeWindow::ALL, &mut |call| {
+            store.visit_calls(track, TimeWindow::ALL, &mut |call| {
                 let Some(context) = tree.by_source_id(call.context) else { return };
                 if is_work.get(context.idx()) == Some(&true) {
                     let (start_nanos, end_nanos) = (call.start_nanos, call.end_nanos);
@@ -240,9 +241,9 @@ fn launches(
     tree: &ContextTree,
     streams: &mut [Stream],
     flows: &[Flow],
-    who: &[u32],
-) -> HashMap<u32, Vec<Target>> {
-    let mut targets: HashMap<u32, Vec<Target>> = HashMap::new();
+    who: &[TrackIdx],
+) -> HashMap<TrackIdx, Vec<Target>> {
+    let mut targets: HashMap<TrackIdx, Vec<Target>> = HashMap::new();
     for (number, flow) in (0..).zip(flows) {
         let mut is_awaited = false;
         if let Some(stream) = streams.get_mut(flow.stream) {
@@ -263,7 +264,7 @@ fn launches(
                 is_awaited = tree.function_name(work.context).is_some_and(is_copy_to_pageable);
             }
         }
-        let sender = who.get(flow.sender as usize).copied().unwrap_or(flow.sender);
+        let sender = who.get(flow.sender.idx()).copied().unwrap_or(flow.sender);
         let target = Target { send_nanos: flow.send_nanos, stream: flow.stream, is_awaited };
         targets.entry(sender).or_default().push(target);
     }
@@ -312,7 +313,7 @@ fn late_launches(
     }
     let mut moments: Vec<Vec<Moment>> = vec![Vec::new(); store.tracks().len()];
     for (number, gap) in (0..).zip(&gaps) {
-        if let Some(list) = moments.get_mut(gap.flow.sender as usize) {
+        if let Some(list) = moments.get_mut(gap.flow.sender.idx()) {
             list.push(Moment { nanos: gap.flow.send_nanos, side: Side::Begin, number });
         }
     }
@@ -346,14 +347,14 @@ struct Rank<'r> {
     /// All streams, and which of them are its own.
     streams: &'r [Stream],
     own: &'r [usize],
-    who: &'r [u32],
-    targets: &'r HashMap<u32, Vec<Target>>,
+    who: &'r [TrackIdx],
+    targets: &'r HashMap<TrackIdx, Vec<Target>>,
 }
 
 impl Rank<'_> {
     /// What the flows lead to that start in a call.
-    fn targets(&self, track: u32, start_nanos: u64, end_nanos: u64) -> &[Target] {
-        let first = self.who.get(track as usize).copied().unwrap_or(track);
+    fn targets(&self, track: TrackIdx, start_nanos: u64, end_nanos: u64) -> &[Target] {
+        let first = self.who.get(track.idx()).copied().unwrap_or(track);
         let list = self.targets.get(&first).map_or(&[][..], Vec::as_slice);
         let from = list.partition_point(|target| target.send_nanos < start_nanos);
         let to = list.partition_point(|target| target.send_nanos < end_nanos).max(from);
@@ -366,7 +367,7 @@ impl Rank<'_> {
         among: &mut dyn Iterator<Item = usize>,
         start_nanos: u64,
         end_nanos: u64,
-    ) -> Option<(u64, u32)> {
+    ) -> Option<(u64, TrackIdx)> {
         let ends = among.filter_map(|stream| {
             let ends = &self.streams.get(stream)?.ends;
             let after = ends.partition_point(|end| end.0 <= end_nanos);
@@ -382,7 +383,7 @@ fn for_gpus(
     session: &Session,
     window: TimeWindow,
     rank: &Rank<'_>,
-    chosen: Vec<u32>,
+    chosen: Vec<TrackIdx>,
     out: &mut Waits,
     control: &Control,
 ) -> Result<(), EngineError> {
@@ -397,7 +398,7 @@ fn for_gpus(
     let found = threads::map(chosen, |track| {
         let application = application(session, store, track);
         let (mut list, mut calls) = (Vec::new(), 0_u64);
-        store.visit_calls(track as usize, window, &mut |call| {
+        store.visit_calls(track, window, &mut |call| {
             let Some(context) = tree.by_source_id(call.context) else { return };
             let (start_nanos, call_end_nanos) = (call.start_nanos, call.end_nanos);
             if may_wait.get(context.idx()) != Some(&true) || !is_in(window, call_end_nanos) {

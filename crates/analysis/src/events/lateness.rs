@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use parallax_base::{ContextIdx, Control, TimeWindow};
+use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{IdentityKind, TraceStore};
 
@@ -48,8 +48,8 @@ pub struct LatenessRow {
     pub whole: Late,
     /// In each bin, by the enter of calls, as far as the window has it.
     pub bins: Vec<Late>,
-    /// The track with the largest sum: its place in the store. The first of several.
-    pub latest: usize,
+    /// The track with the largest sum, the first of several.
+    pub latest: TrackIdx,
 }
 
 /// Lateness by key.
@@ -87,7 +87,7 @@ pub fn lateness(
     if steps.is_empty() {
         return Ok(Lateness { rows: Vec::new(), num_uneven });
     }
-    let all: Vec<usize> = (0..store.tracks().len()).collect();
+    let all: Vec<TrackIdx> = store.track_ids().collect();
     let earliest = in_parallel(store, &all, control, |track, own: &mut Steps| {
         each_step(session, store, track, &steps, |place, nth, start| {
             let len = steps.get(&place).map_or(0, Vec::len);
@@ -148,8 +148,8 @@ pub fn lateness(
     Ok(Lateness { rows, num_uneven })
 }
 
-fn component(session: &Session, store: &dyn TraceStore, track: usize) -> Option<u64> {
-    let location = store.tracks().get(track)?.location;
+fn component(session: &Session, store: &dyn TraceStore, track: TrackIdx) -> Option<u64> {
+    let location = store.track(track)?.location;
     session.experiment().locations.identity(location, IdentityKind::Application)
 }
 
@@ -162,7 +162,7 @@ fn alike(
     control: &Control,
 ) -> Result<(Steps, usize), EngineError> {
     let tree = session.tree();
-    let all: Vec<usize> = (0..store.tracks().len()).collect();
+    let all: Vec<TrackIdx> = store.track_ids().collect();
     let parts = in_parallel(store, &all, control, |track, out: &mut Vec<_>| {
         let mut calls: HashMap<ContextIdx, u64> = HashMap::new();
         store.sums(track, TimeWindow::ALL, &mut |time| {
@@ -200,7 +200,7 @@ fn alike(
 fn each_step(
     session: &Session,
     store: &dyn TraceStore,
-    track: usize,
+    track: TrackIdx,
     steps: &Steps,
     mut visit: impl FnMut((Option<u64>, ContextIdx), usize, u64),
 ) -> Result<(), EngineError> {

@@ -18,7 +18,7 @@
 //! waits for the one that comes first, of those that it completes. Calls of `MPI_Test` and its kin
 //! wait for nobody.
 
-use parallax_base::{ContextIdx, Control, TimeWindow};
+use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{LinkKind, Message};
 
@@ -30,8 +30,8 @@ use super::{Selection, events};
 /// A message of which both sides are known. What is looked up is known by its number.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
-    sender: u32,
-    receiver: u32,
+    sender: TrackIdx,
+    receiver: TrackIdx,
     send_nanos: u64,
     posted_nanos: Option<u64>,
     is_counted: bool,
@@ -49,9 +49,9 @@ struct Moments {
 }
 
 impl Moments {
-    fn add(&mut self, track: u32, nanos: u64, side: Side) -> usize {
+    fn add(&mut self, track: TrackIdx, nanos: u64, side: Side) -> usize {
         let number = u32::try_from(self.len).unwrap_or(u32::MAX);
-        if let Some(list) = self.of_track.get_mut(track as usize) {
+        if let Some(list) = self.of_track.get_mut(track.idx()) {
             list.push(Moment { nanos, side, number });
         }
         self.len += 1;
@@ -63,8 +63,8 @@ impl Moments {
 #[derive(Debug, Clone, Copy)]
 struct Cause {
     kind: WaitKind,
-    track: u32,
-    holdup: u32,
+    track: TrackIdx,
+    holdup: TrackIdx,
     call: Around,
     /// When the other one comes.
     until_nanos: u64,
@@ -74,7 +74,7 @@ struct Cause {
 
 impl Cause {
     /// Equal for causes of one call.
-    const fn call(&self) -> (u32, u64, u64, ContextIdx) {
+    const fn call(&self) -> (TrackIdx, u64, u64, ContextIdx) {
         (self.track, self.call.start_nanos, self.call.end_nanos, self.call.context)
     }
 }

@@ -17,7 +17,7 @@ mod over_time;
 mod overlap;
 mod waits;
 
-use parallax_base::TimeWindow;
+use parallax_base::{TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Session};
 use parallax_model::EventStore;
 
@@ -32,8 +32,8 @@ pub use waits::{Wait, WaitChoice, WaitCounts, WaitKind, Waits, waits};
 /// Which tracks, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// Places in the store, ascending and distinct.
-    pub tracks: Vec<usize>,
+    /// The tracks, ascending and distinct.
+    pub tracks: Vec<TrackIdx>,
     /// The window; may reach beyond the trace.
     pub window: TimeWindow,
 }
@@ -44,14 +44,14 @@ impl Selection {
     /// # Errors
     /// When there is no trace.
     pub fn all(session: &Session) -> Result<Self, EngineError> {
-        let tracks = (0..session.traces()?.tracks().len()).collect();
+        let tracks = session.traces()?.track_ids().collect();
         Ok(Self { tracks, window: TimeWindow::ALL })
     }
 
     /// Whether a track is among them.
     #[must_use]
-    pub fn has(&self, track: u32) -> bool {
-        self.tracks.binary_search(&(track as usize)).is_ok()
+    pub fn has(&self, track: TrackIdx) -> bool {
+        self.tracks.binary_search(&track).is_ok()
     }
 }
 

@@ -66,7 +66,7 @@ pub(super) fn operations(
         .collect();
     let mut by_rank: HashMap<_, Vec<usize>> = HashMap::new();
     for (at, part) in parts.iter().enumerate().filter(|(_, part)| part.communicator != ALONE) {
-        let Some(&(application, rank)) = who.get(part.track as usize) else { continue };
+        let Some(&(application, rank)) = who.get(part.track.idx()) else { continue };
         by_rank.entry((application, part.communicator, rank)).or_default().push(at);
     }
     let mut sequences: Vec<_> = by_rank.into_iter().collect();

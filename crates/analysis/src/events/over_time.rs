@@ -6,7 +6,7 @@
 //! Load imbalance is that of [`crate::balance`], bin by bin, over the time in which tracks compute:
 //! a track that waits does so because another one has more to do.
 
-use parallax_base::{Control, TimeWindow};
+use parallax_base::{Control, TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Session};
 
 use super::Selection;
@@ -131,8 +131,8 @@ pub struct BinBalance {
     pub bin: TimeWindow,
     /// Seconds of computing, over the tracks; with no histogram.
     pub distribution: Distribution,
-    /// The track that computes most: its place in the store. The first of several.
-    pub slowest: usize,
+    /// The track that computes most, the first of several.
+    pub slowest: TrackIdx,
 }
 
 /// How evenly the selected tracks compute in each bin; tracks without any call do not count. No
@@ -147,8 +147,8 @@ pub fn imbalance_over_time(
     control: &Control,
 ) -> Result<Vec<BinBalance>, EngineError> {
     let store = session.traces()?;
-    let has_calls = |track: &usize| store.tracks().get(*track).is_some_and(|t| t.num_samples > 0);
-    let tracks: Vec<usize> = selection.tracks.iter().copied().filter(has_calls).collect();
+    let has_calls = |track: &TrackIdx| store.track(*track).is_some_and(|t| t.num_samples > 0);
+    let tracks: Vec<TrackIdx> = selection.tracks.iter().copied().filter(has_calls).collect();
     let selection = Selection { tracks, window: selection.window };
     let times = track_times_by_bin(session, &selection, bins, control)?;
     let balance = |nth: usize| {

@@ -7,7 +7,7 @@
 //! define it, with messages in place of calls and kernels. Where a trace has flows instead of
 //! messages, such as from the launch of a kernel to the kernel, these count.
 
-use parallax_base::{Control, TimeWindow, threads};
+use parallax_base::{Control, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
 use parallax_model::LinkKind;
 
@@ -27,8 +27,8 @@ pub struct UnderWay {
 /// The overlap on one track.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrackOverlap {
-    /// Its place in the store.
-    pub track: usize,
+    /// The track.
+    pub track: TrackIdx,
     /// Messages from and to it that are under way in the window.
     pub messages: u64,
     /// In the window, cut exactly at its edges.
@@ -89,8 +89,8 @@ pub fn overlap(
     let is_flows = messages.is_empty() && messages.backwards == 0 && !flows.is_empty();
     let links = if is_flows { flows } else { messages };
     let activities = Activities::new(session.tree());
-    let work: Vec<(usize, Vec<TimeWindow>)> =
-        links.of_track.into_iter().enumerate().filter(|(_, list)| !list.is_empty()).collect();
+    let work: Vec<(TrackIdx, Vec<TimeWindow>)> =
+        store.track_ids().zip(links.of_track).filter(|(_, list)| !list.is_empty()).collect();
     control.begin(work.len() as u64);
     let tracks = threads::map(work, |(track, list)| {
         let found = on_track(session, &activities, bins, track, list)?;
@@ -111,8 +111,8 @@ impl Links {
         Self { of_track: vec![Vec::new(); num_tracks], backwards: 0 }
     }
 
-    fn add(&mut self, track: u32, under_way: TimeWindow) {
-        if let Some(list) = self.of_track.get_mut(track as usize) {
+    fn add(&mut self, track: TrackIdx, under_way: TimeWindow) {
+        if let Some(list) = self.of_track.get_mut(track.idx()) {
             list.push(under_way);
         }
     }
@@ -126,7 +126,7 @@ fn on_track(
     session: &Session,
     activities: &Activities,
     bins: &Bins,
-    track: usize,
+    track: TrackIdx,
     mut list: Vec<TimeWindow>,
 ) -> Result<TrackOverlap, EngineError> {
     let messages = list.len() as u64;

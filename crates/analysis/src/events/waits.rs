@@ -19,7 +19,7 @@
 //! Where a message is received before it is sent, the clocks are wrong and nothing is known about
 //! waiting: it counts as none, and is counted apart.
 
-use parallax_base::{ContextIdx, Control, TimeWindow, threads};
+use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
 
 use super::activity::Activities;
@@ -100,9 +100,9 @@ pub struct Wait {
     /// Why.
     pub kind: WaitKind,
     /// The track that waits.
-    pub track: u32,
+    pub track: TrackIdx,
     /// The track that it waits for.
-    pub holdup: u32,
+    pub holdup: TrackIdx,
     /// The waiting call; the root where it is not known. Of a late launch, the work that is
     /// launched.
     pub context: ContextIdx,
@@ -378,14 +378,14 @@ fn separate(list: &mut Vec<Wait>) {
     list.sort_by_key(|wait| {
         (wait.track, wait.start_nanos, wait.call_start_nanos, wait.kind, wait.end_nanos)
     });
-    let mut until = (u32::MAX, 0);
+    let mut until = None;
     list.retain_mut(|wait| {
-        if until.0 == wait.track {
-            wait.start_nanos = wait.start_nanos.max(until.1);
+        if let Some((_, end_nanos)) = until.filter(|(track, _)| *track == wait.track) {
+            wait.start_nanos = wait.start_nanos.max(end_nanos);
         }
         let is_left = wait.start_nanos < wait.end_nanos;
         if is_left {
-            until = (wait.track, wait.end_nanos);
+            until = Some((wait.track, wait.end_nanos));
         }
         is_left
     });
@@ -401,8 +401,9 @@ pub(super) fn look_up(
     moments: Vec<Vec<Moment>>,
     control: &Control,
 ) -> Result<Calls, EngineError> {
-    let work: Vec<(usize, Vec<Moment>)> =
-        moments.into_iter().enumerate().filter(|(_, list)| !list.is_empty()).collect();
+    let ids = session.traces()?.track_ids();
+    let work: Vec<(TrackIdx, Vec<Moment>)> =
+        ids.zip(moments).filter(|(_, list)| !list.is_empty()).collect();
     control.begin(work.len() as u64);
     let parts = threads::map(work, |(track, mut list)| {
         let found = calls_around(session, &is_wanted, track, &mut list)?;

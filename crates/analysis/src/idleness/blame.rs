@@ -19,7 +19,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use parallax_base::{ContextIdx, Control, FunctionIdx, TimeWindow, threads};
+use parallax_base::{ContextIdx, Control, FunctionIdx, TimeWindow, TrackIdx, threads};
 use parallax_engine::{Column, EngineError, Session, Table};
 use parallax_model::{ContextKind, ContextTree, TraceStore};
 
@@ -276,7 +276,7 @@ impl Question<'_> {
     /// Goes through all changes of a rank's tracks in order of time. Memory: `at_once` intervals,
     /// and what is proportional to the number of tracks and of contexts with blame.
     fn sweep(&self, members: &Members, control: &Control) -> Result<Swept, EngineError> {
-        let tracks: Vec<(usize, bool)> = members
+        let tracks: Vec<(TrackIdx, bool)> = members
             .streams
             .iter()
             .map(|&track| (track, true))
@@ -312,7 +312,7 @@ impl Question<'_> {
     /// is behind the last where there is none). `None` when there are too many for one window.
     fn read(
         &self,
-        tracks: &[(usize, bool)],
+        tracks: &[(TrackIdx, bool)],
         window: TimeWindow,
         changes: &mut Vec<Change>,
     ) -> Result<Option<(u64, u64)>, EngineError> {
@@ -340,8 +340,8 @@ impl Question<'_> {
                     (_, Some(context), false) if self.is_working[context.idx()] => context.get(),
                     _ => return,
                 };
-                changes.push(Change { nanos: start_nanos, begins: true, track: at, context });
-                changes.push(Change { nanos: end_nanos, begins: false, track: at, context });
+                changes.push(Change { nanos: start_nanos, begins: true, place: at, context });
+                changes.push(Change { nanos: end_nanos, begins: false, place: at, context });
             })?;
             if changes.len() >= limit {
                 return Ok(None);
@@ -365,7 +365,8 @@ const GPU_WORK: u32 = u32::MAX;
 struct Change {
     nanos: u64,
     begins: bool,
-    track: u32,
+    /// Place of the track among those of the rank.
+    place: u32,
     context: u32,
 }
 
@@ -420,7 +421,7 @@ impl Sweep {
             let is_stream = change.context == GPU_WORK;
             let active = if is_stream { &mut self.num_streams } else { &mut self.num_threads };
             *active = if change.begins { *active + 1 } else { active.saturating_sub(1) };
-            let Some(since) = self.since.get_mut(change.track as usize) else { continue };
+            let Some(since) = self.since.get_mut(change.place as usize) else { continue };
             if change.begins {
                 *since = self.clock;
             } else if !is_stream && self.clock > *since {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, Unit, threads};
+use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, TrackIdx, Unit, threads};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextTree, Scope};
 
@@ -92,17 +92,18 @@ fn traced(
     let tree = session.tree();
     let store = session.traces()?;
     let span = store.span();
-    let tracks: Vec<usize> = (0..)
+    let tracks: Vec<TrackIdx> = store
+        .track_ids()
         .zip(store.tracks())
         .filter(|(_, track)| track.num_samples > 0 && !is_gpu(&x.locations, track.location))
         .map(|(at, _)| at)
         .collect();
     control.begin(tracks.len() as u64);
-    let weight = |i: usize| store.tracks().get(tracks[i]).map_or(0, |track| track.num_samples);
+    let weight = |i: usize| store.track(tracks[i]).map_or(0, |track| track.num_samples);
     let parts = threads::map(threads::ranges(tracks.len(), weight), |range| {
         let mut rows = Vec::new();
         for &track in &tracks[range] {
-            let Some(described) = store.tracks().get(track) else { continue };
+            let Some(described) = store.track(track) else { continue };
             // Nanoseconds are added up exactly, and turned into seconds at the end.
             let mut by_class: HashMap<CostClass, u64> = HashMap::new();
             let mut running = 0_u64;

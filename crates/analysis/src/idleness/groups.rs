@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use parallax_base::TimeWindow;
+use parallax_base::{TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{LinkKind, TraceStore};
 
@@ -12,14 +12,14 @@ use crate::taxonomy::is_gpu;
 /// The tracks of a rank that has GPUs, by their number in the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Members {
-    pub(crate) streams: Vec<usize>,
-    pub(crate) threads: Vec<usize>,
+    pub(crate) streams: Vec<TrackIdx>,
+    pub(crate) threads: Vec<TrackIdx>,
 }
 
 impl Members {
     pub(super) fn num_samples(&self, store: &dyn TraceStore) -> u64 {
         let all = self.streams.iter().chain(&self.threads);
-        all.filter_map(|&track| store.tracks().get(track)).map(|track| track.num_samples).sum()
+        all.filter_map(|&track| store.track(track)).map(|track| track.num_samples).sum()
     }
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn with_gpus(
     let x = session.experiment();
     let mut by_rank: BTreeMap<Group, Members> = BTreeMap::new();
     let starters = Starters::new(session, store)?;
-    let tracks = store.tracks().iter().enumerate();
+    let tracks = store.track_ids().zip(store.tracks());
     for (track, described) in tracks.filter(|(_, described)| described.num_samples > 0) {
         let own = Group::of(&x.locations, described.location);
         if is_gpu(&x.locations, described.location) {
@@ -49,7 +49,7 @@ pub(crate) fn with_gpus(
     };
     let mut hosts = by_rank.iter().filter(has_threads).map(|(group, _)| *group);
     if let (Some(host), None) = (hosts.next(), hosts.next()) {
-        let orphans: Vec<usize> = by_rank
+        let orphans: Vec<TrackIdx> = by_rank
             .values_mut()
             .filter(|of| of.threads.is_empty())
             .flat_map(|of| std::mem::take(&mut of.streams))
@@ -64,7 +64,7 @@ pub(crate) fn with_gpus(
 #[derive(Default)]
 struct Starters {
     /// Number of flows by stream and rank.
-    of_track: BTreeMap<usize, BTreeMap<Group, u64>>,
+    of_track: BTreeMap<TrackIdx, BTreeMap<Group, u64>>,
     /// The same by the rank that the streams name: tracks for calls that overlap have no flows.
     of_group: BTreeMap<Group, BTreeMap<Group, u64>>,
 }
@@ -73,7 +73,7 @@ impl Starters {
     fn new(session: &Session, store: &dyn TraceStore) -> Result<Self, EngineError> {
         let mut out = Self::default();
         let locations = &session.experiment().locations;
-        let location = |track: u32| store.tracks().get(track as usize).map(|track| track.location);
+        let location = |track: TrackIdx| store.track(track).map(|track| track.location);
         let Some(events) = session.experiment().events.as_deref() else { return Ok(out) };
         if !store.tracks().iter().any(|track| is_gpu(locations, track.location)) {
             return Ok(out);
@@ -87,7 +87,7 @@ impl Starters {
             let (Some(from), Some(to)) = (location(sender), location(receiver)) else { return };
             if is_gpu(locations, to) && !is_gpu(locations, from) {
                 let from = Group::of(locations, from);
-                let of_track = out.of_track.entry(receiver as usize).or_default();
+                let of_track = out.of_track.entry(receiver).or_default();
                 *of_track.entry(from).or_default() += 1;
                 let of_group = out.of_group.entry(Group::of(locations, to)).or_default();
                 *of_group.entry(from).or_default() += 1;
@@ -97,7 +97,7 @@ impl Starters {
     }
 
     /// The rank of a stream that names the rank `own`.
-    fn of(&self, track: usize, own: Group) -> Group {
+    fn of(&self, track: TrackIdx, own: Group) -> Group {
         let counts = self.of_track.get(&track).or_else(|| self.of_group.get(&own));
         let most = counts.and_then(|counts| counts.iter().rev().max_by_key(|(_, count)| **count));
         most.map_or(own, |(group, _)| *group)

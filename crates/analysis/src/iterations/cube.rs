@@ -1,6 +1,6 @@
 //! Time by context, location and iteration.
 
-use parallax_base::{ContextIdx, Control, LimitExceeded, TimeWindow, threads};
+use parallax_base::{ContextIdx, Control, LimitExceeded, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextKind, ContextTree, StoreError};
 
@@ -314,7 +314,7 @@ fn last_end(
     session: &Session,
     units: &Units,
     regular: &[bool],
-    tracks: &[usize],
+    tracks: &[TrackIdx],
     starts: &[u64],
     limit: u64,
 ) -> Result<u64, EngineError> {

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parallax_base::{ContextIdx, Control, TimeWindow, threads};
+use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextKind, ContextTree, Relation, TraceKind};
 
@@ -156,7 +156,7 @@ fn looked_at<'a>(
     window: TimeWindow,
 ) -> Result<LookedAt<'a>, EngineError> {
     let store = session.traces()?;
-    let len = |track: &usize| store.tracks().get(*track).map_or(0, |t| t.num_samples);
+    let len = |track: &TrackIdx| store.track(*track).map_or(0, |t| t.num_samples);
     let records = |location: &Location| location.tracks.iter().map(len).sum::<u64>();
     // Windows have about their share of the records.
     let share = window.nanos() as f64 / super::whole(store).nanos().max(1) as f64;
@@ -205,7 +205,7 @@ fn limits(looked_at: &LookedAt, num_locations: usize, window: TimeWindow) -> Vec
 /// Time by position in the tree, with what each context calls, over some tracks.
 pub(super) fn inclusive(
     session: &Session,
-    tracks: impl Iterator<Item = usize>,
+    tracks: impl Iterator<Item = TrackIdx>,
     window: TimeWindow,
 ) -> Result<Vec<u128>, EngineError> {
     let store = session.traces()?;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use parallax_base::{ContextIdx, TimeWindow, threads};
+use parallax_base::{ContextIdx, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
 use parallax_model::ContextTree;
 
@@ -23,7 +23,7 @@ const GPU_FIRST: f64 = 0.2;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Location {
     /// Its tracks in the store: of a GPU, one for each stream.
-    pub(super) tracks: Vec<usize>,
+    pub(super) tracks: Vec<TrackIdx>,
     /// Time in which they do something, streams added up.
     pub(super) active_nanos: u64,
     /// The part of it that copies or sets memory of a GPU.
@@ -50,7 +50,7 @@ pub(super) struct Groups {
 /// What some tracks do.
 struct Seen {
     /// Track, time in which it is active, and the part of it that copies.
-    tracks: Vec<(usize, u64, u64)>,
+    tracks: Vec<(TrackIdx, u64, u64)>,
     /// By position in the tree, whether a context has time.
     contexts: Vec<bool>,
 }
@@ -58,7 +58,7 @@ struct Seen {
 impl Groups {
     pub(super) fn new(
         session: &Session,
-        tracks: &[usize],
+        tracks: &[TrackIdx],
         window: TimeWindow,
         units: &Units,
     ) -> Result<Self, EngineError> {
@@ -77,7 +77,7 @@ impl Groups {
                 }
             }
             for (track, active_nanos, copying_nanos) in part.tracks {
-                let Some(described) = store.tracks().get(track) else { continue };
+                let Some(described) = store.track(track) else { continue };
                 let kind = LocationGroup::of(locations, described.location);
                 let list = found.entry(kind).or_default();
                 let own = Location { tracks: vec![track], active_nanos, copying_nanos };
@@ -127,7 +127,7 @@ impl Groups {
 /// How long each track is active, and in which contexts, in parts.
 fn activity(
     session: &Session,
-    tracks: &[usize],
+    tracks: &[TrackIdx],
     window: TimeWindow,
 ) -> Result<Vec<Seen>, EngineError> {
     let store = session.traces()?;
@@ -139,12 +139,12 @@ fn activity(
         classes.of_context.iter().map(|class| *class == CostClass::HelperThreads).collect();
     let is = |list: &[bool], context: ContextIdx| list.get(context.idx()) == Some(&true);
     let records = |at: usize| {
-        tracks.get(at).and_then(|&track| store.tracks().get(track)).map_or(0, |t| t.num_samples)
+        tracks.get(at).and_then(|&track| store.track(track)).map_or(0, |t| t.num_samples)
     };
     let parts = threads::map(threads::ranges(tracks.len(), records), |range| {
         let mut seen = Seen { tracks: Vec::new(), contexts: vec![false; tree.len()] };
         for &track in tracks.get(range).unwrap_or_default() {
-            if store.tracks().get(track).is_none_or(|described| described.num_samples < 2) {
+            if store.track(track).is_none_or(|described| described.num_samples < 2) {
                 continue;
             }
             let (mut active, mut copying) = (0, 0);

@@ -592,7 +592,7 @@ mod tests {
         let files = gamess().database().to_files(&WriteOptions::default());
         let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("gamess", files.by_path));
         let session = Session::new(parallax_import::open(&folder, &Limits::default()).unwrap());
-        let tracks = (0..session.traces().unwrap().tracks().len()).collect();
+        let tracks = session.traces().unwrap().track_ids().collect();
         let question = IterationsQuestion { tracks, window: TimeWindow::ALL, marker: Vec::new() };
         let found = find_iterations(&session, &question, &Control::new()).unwrap();
         let (mut iterations, expected) = found.iterations.unwrap();

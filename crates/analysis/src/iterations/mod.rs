@@ -19,7 +19,7 @@ mod spacing;
 mod statistics;
 mod stretches;
 
-use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow};
+use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{IdentityKind, LocationCatalog, TraceKind, TraceStore};
 
@@ -92,8 +92,8 @@ impl LocationGroup {
 /// Where iterations are looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IterationsQuestion {
-    /// Tracks, as places in the store, ascending and distinct.
-    pub tracks: Vec<usize>,
+    /// Tracks, ascending and distinct.
+    pub tracks: Vec<TrackIdx>,
     /// The window; may reach beyond the trace.
     pub window: TimeWindow,
     /// Contexts with which iterations begin; empty to find them.
@@ -135,16 +135,15 @@ pub struct Iterations {
     pub marker: Vec<ContextIdx>,
     /// How it was found; `None` when a person named the marker.
     pub repetition: Option<Repetition>,
-    /// The locations that have the iterations: places in the store of their tracks, several of a
-    /// GPU with several streams.
-    pub streams: Vec<Vec<usize>>,
+    /// The tracks of each location that has the iterations, several of a GPU with several streams.
+    pub streams: Vec<Vec<TrackIdx>>,
     /// For each track where its iterations begin, and where the last one ends: one more than there
     /// are iterations.
     pub bounds: Vec<Vec<u64>>,
     /// For each iteration whether it counts.
     pub states: Vec<IterationState>,
     /// Tracks of the locations of the group without these iterations.
-    pub left_out: Vec<Vec<usize>>,
+    pub left_out: Vec<Vec<TrackIdx>>,
     /// How many contexts have any time, at most.
     num_units: usize,
     /// How many of the starts were not seen, and taken from the neighbours in time or place.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use parallax_base::{ContextIdx, Control, TimeWindow, threads};
+use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
 
 use super::Iterations;
@@ -63,7 +63,7 @@ impl Reader<'_> {
         visit: &mut dyn FnMut(usize, Own) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let store = self.session.traces()?;
-        let records = |&track: &usize| store.tracks().get(track).map_or(0, |t| t.num_samples);
+        let records = |&track: &TrackIdx| store.track(track).map_or(0, |t| t.num_samples);
         let mut work: Vec<Range<usize>> = Vec::new();
         let (mut start, mut sum) = (0, 0);
         for (at, tracks) in iterations.streams.iter().enumerate() {
@@ -98,14 +98,14 @@ impl Reader<'_> {
     fn of_location(
         &self,
         scratch: &mut Scratch,
-        tracks: &[usize],
+        tracks: &[TrackIdx],
         bounds: &[u64],
         range: Range<usize>,
     ) -> Result<Own, EngineError> {
         let store = self.session.traces()?;
         let tree = self.session.tree();
         let is_merged = tracks.len() > 1;
-        let records = |&track: &usize| store.tracks().get(track).map_or(0, |t| t.num_samples);
+        let records = |&track: &TrackIdx| store.track(track).map_or(0, |t| t.num_samples);
         let all: u64 = tracks.iter().map(records).sum();
         let each = all / (bounds.len().saturating_sub(1).max(1) as u64);
         let mut walk = Walk {

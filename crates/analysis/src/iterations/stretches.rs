@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use parallax_base::{ContextIdx, TimeWindow};
+use parallax_base::{ContextIdx, TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextTree, Interval, TraceKind};
 
@@ -70,7 +70,7 @@ pub(super) struct Collected {
 /// calls, each call is a stretch. A GPU is in a context while any of its streams is.
 pub(super) fn collect(
     session: &Session,
-    tracks: &[usize],
+    tracks: &[TrackIdx],
     window: TimeWindow,
     wanted: &Wanted,
     most: usize,
@@ -108,7 +108,7 @@ fn overlapping_joined(stretches: &[Stretch]) -> Vec<Stretch> {
 
 fn of_track(
     session: &Session,
-    track: usize,
+    track: TrackIdx,
     window: TimeWindow,
     wanted: &Wanted,
     most: usize,

@@ -1,7 +1,7 @@
 //! Calls one by one, of traces of calls and of samples.
 
 use parallax_base::casts::saturated_u64;
-use parallax_base::{ContextIdx, Control, TimeWindow, threads};
+use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx, threads};
 use parallax_model::{ContextTree, TraceKind, TraceStore};
 
 use super::{TrackRange, is_call, tracks_of};
@@ -23,8 +23,8 @@ pub struct CallsQuestion<'a> {
 /// A call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallRow {
-    /// Place of its track in the store.
-    pub track: u32,
+    /// The track that made it.
+    pub track: TrackIdx,
     /// What was called.
     pub context: ContextIdx,
     /// When it was entered, in nanoseconds on the trace's clock.
@@ -65,9 +65,8 @@ impl Session {
             return Ok(CallList { num_calls: about, ..CallList::default() });
         }
         control.begin(tracks.len() as u64);
-        let weight = |i: usize| {
-            tracks.get(i).and_then(|&t| store.tracks().get(t)).map_or(0, |t| t.num_samples)
-        };
+        let weight =
+            |i: usize| tracks.get(i).and_then(|&t| store.track(t)).map_or(0, |t| t.num_samples);
         let parts = threads::map(threads::ranges(tracks.len(), weight), |range| {
             let mut rows = Vec::new();
             let mut shorter = 0_u64;
@@ -104,23 +103,22 @@ impl Session {
     pub(super) fn for_each_call(
         &self,
         store: &dyn TraceStore,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         visit: &mut dyn FnMut(CallRow),
     ) -> Result<(), EngineError> {
         let tree = self.tree();
-        let number = u32::try_from(track).unwrap_or(u32::MAX);
         if store.kind() == TraceKind::Calls {
             store.visit_calls(track, window, &mut |call| {
                 if let Some(context) = tree.by_source_id(call.context) {
                     let end_nanos = call.end_nanos.max(call.start_nanos);
                     let start_nanos = call.start_nanos;
-                    visit(CallRow { track: number, context, start_nanos, end_nanos });
+                    visit(CallRow { track, context, start_nanos, end_nanos });
                 }
             })?;
             return Ok(());
         }
-        let mut runs = Runs { tree, track: number, open: Vec::new(), last: None, until: 0 };
+        let mut runs = Runs { tree, track, open: Vec::new(), last: None, until: 0 };
         store.visit(track, window, &mut |interval| {
             let context = tree.by_source_id(interval.context);
             runs.next(context, interval.start_nanos, interval.end_nanos, visit);
@@ -133,7 +131,7 @@ impl Session {
     fn about(
         &self,
         store: &dyn TraceStore,
-        tracks: &[usize],
+        tracks: &[TrackIdx],
         window: TimeWindow,
     ) -> Result<u64, EngineError> {
         let mut about = 0_u64;
@@ -141,7 +139,7 @@ impl Session {
             if store.kind() == TraceKind::Calls {
                 store.sums(track, window, &mut |time| about += time.calls)?;
             } else {
-                let all = store.tracks().get(track).map_or(0, |track| track.num_samples);
+                let all = store.track(track).map_or(0, |track| track.num_samples);
                 let span = store.span();
                 let share = span.intersect(window).nanos() as f64 / span.nanos().max(1) as f64;
                 about += saturated_u64(all as f64 * share.min(1.0));
@@ -154,7 +152,7 @@ impl Session {
 /// Makes calls of samples: what consecutive samples have in common went on.
 struct Runs<'a> {
     tree: &'a ContextTree,
-    track: u32,
+    track: TrackIdx,
     /// Open calls and when they began, the outermost first.
     open: Vec<(ContextIdx, u64)>,
     /// Context of the last sample.

@@ -97,9 +97,8 @@ impl Session {
         let is_wanted = |context: ContextIdx| {
             is_call(tree, context) && question.wanted.get(context.idx()) == Some(&true)
         };
-        let weight = |i: usize| {
-            tracks.get(i).and_then(|&t| store.tracks().get(t)).map_or(0, |t| t.num_samples)
-        };
+        let weight =
+            |i: usize| tracks.get(i).and_then(|&t| store.track(t)).map_or(0, |t| t.num_samples);
         control.begin(tracks.len() as u64);
         let parts = threads::map(threads::ranges(tracks.len(), weight), |range| {
             let mut part =

@@ -6,7 +6,7 @@ mod tile;
 
 use std::ops::Range;
 
-use parallax_base::{Control, TimeWindow, threads};
+use parallax_base::{Control, TimeWindow, TrackIdx, threads};
 use parallax_model::TraceStore;
 
 use crate::{EngineError, LocationChoice, Session};
@@ -15,8 +15,8 @@ pub use calls::{CallList, CallRow, CallsQuestion};
 pub use find::{DurationBin, FindQuestion, Found};
 pub use tile::{Bins, MAX_TILE_CELLS, Tile, TileCell, TileQuestion};
 
-/// Tracks that follow one another, by their place in the store.
-pub type TrackRange = Range<u32>;
+/// Consecutive tracks.
+pub type TrackRange = Range<TrackIdx>;
 
 /// Depth of calls of each context: how many functions there are from the outermost down to it.
 #[must_use]
@@ -40,9 +40,10 @@ pub(crate) fn is_call(
 }
 
 /// The tracks of `ranges` that there are, in order.
-pub(crate) fn tracks_of(store: &dyn TraceStore, ranges: &[TrackRange]) -> Vec<usize> {
-    let num = store.tracks().len();
-    ranges.iter().flat_map(|range| range.start as usize..(range.end as usize).min(num)).collect()
+pub(crate) fn tracks_of(store: &dyn TraceStore, ranges: &[TrackRange]) -> Vec<TrackIdx> {
+    let num = TrackIdx::from_len(store.tracks().len());
+    let ids = |range: &TrackRange| range.start.get()..range.end.min(num).get();
+    ranges.iter().flat_map(ids).map(TrackIdx::new).collect()
 }
 
 /// The store's span with its last moment inside.
@@ -91,10 +92,9 @@ impl Session {
     ) -> Result<ContextSums, EngineError> {
         let store = self.traces()?;
         let tree = self.tree();
-        let tracks: Vec<usize> = self.chosen_tracks(store, locations);
-        let weight = |i: usize| {
-            tracks.get(i).and_then(|&t| store.tracks().get(t)).map_or(0, |t| t.num_samples)
-        };
+        let tracks: Vec<TrackIdx> = self.chosen_tracks(store, locations);
+        let weight =
+            |i: usize| tracks.get(i).and_then(|&t| store.track(t)).map_or(0, |t| t.num_samples);
         let ranges = threads::ranges(tracks.len(), weight);
         control.begin(tracks.len() as u64);
         let parts = threads::map(ranges, |range| -> Result<ContextSums, EngineError> {

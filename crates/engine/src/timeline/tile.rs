@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use parallax_base::{Control, TimeWindow, threads};
+use parallax_base::{Control, TimeWindow, TrackIdx, threads};
 use parallax_model::{BinTime, TraceStore, whole_bins};
 
-use super::{TrackRange, store_window};
+use super::{TrackRange, store_window, tracks_of};
 use crate::{EngineError, Session};
 
 /// Most cells of one picture.
@@ -136,12 +136,11 @@ impl Session {
         }
         let num_keys = question.key_of.iter().flatten().max().map_or(0, |&key| key as usize + 1);
         let shown = self.shown(question);
-        let num_tracks = store.tracks().len();
         let weight = |row: usize| {
             question
                 .rows
                 .get(row)
-                .map_or(0, |range| u64::from(range.end.saturating_sub(range.start)))
+                .map_or(0, |range| u64::from(range.end.get().saturating_sub(range.start.get())))
         };
         control.begin((0..question.rows.len()).map(weight).sum());
         let ranges = threads::ranges(question.rows.len(), weight);
@@ -153,8 +152,8 @@ impl Session {
             for (nth, tracks) in own.iter().enumerate() {
                 let row = cells.get_mut(nth * bins.len..(nth + 1) * bins.len);
                 let Some(row) = row else { continue };
-                let tracks = tracks.start as usize..(tracks.end as usize).min(num_tracks);
-                painter.row(tracks, row, control)?;
+                let tracks = tracks_of(store, std::slice::from_ref(tracks));
+                painter.row(&tracks, row, control)?;
             }
             Ok(cells)
         });
@@ -228,17 +227,17 @@ const MOST_LINES: usize = 4096;
 impl Painter<'_> {
     fn row(
         &mut self,
-        tracks: std::ops::Range<usize>,
+        tracks: &[TrackIdx],
         row: &mut [TileCell],
         control: &Control,
     ) -> Result<(), EngineError> {
         if row.is_empty() {
             return Ok(());
         }
-        if tracks.len() == 1 {
+        if let [track] = *tracks {
             let mut current = usize::MAX;
             let (sums, view) = (&mut self.sums, self.view);
-            view.visit(tracks.start, row, &mut |row, at, key, nanos| {
+            view.visit(track, row, &mut |row, at, key, nanos| {
                 if current != at {
                     sums.finish(row.get_mut(current));
                     current = at;
@@ -254,7 +253,7 @@ impl Painter<'_> {
         let mut lines: Vec<(u32, Vec<u64>)> = Vec::new();
         let mut rest: BTreeMap<(u32, usize), u128> = BTreeMap::new();
         let len = row.len();
-        for track in tracks {
+        for &track in tracks {
             self.view.visit(track, row, &mut |_, at, key, nanos| {
                 let Some(line) = line_of.get_mut(key as usize) else { return };
                 if *line == NO_LINE && lines.len() >= MOST_LINES {
@@ -294,7 +293,7 @@ impl View<'_> {
     /// Adds a track to its row, and tells `dominant` the row, bin, key and time of each piece.
     fn visit(
         &self,
-        track: usize,
+        track: TrackIdx,
         row: &mut [TileCell],
         dominant: &mut impl FnMut(&mut [TileCell], usize, u32, u64),
     ) -> Result<(), EngineError> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use parallax_base::{ActivationIdx, TimeWindow};
+use parallax_base::{ActivationIdx, TimeWindow, TrackIdx};
 use parallax_model::{
     ActivationKind, Activations, Call, ContextTime, ContextTree, Interval, StoreError, TraceKind,
     TraceStore, Track,
@@ -50,9 +50,9 @@ impl Traces {
 
     /// Walks over the calls and executions of a track that reach into `window`, in order of time:
     /// `visit` gets each one when it is entered and when it is left.
-    fn walk(&self, track: usize, window: TimeWindow, visit: &mut dyn FnMut(Step)) {
+    fn walk(&self, track: TrackIdx, window: TimeWindow, visit: &mut dyn FnMut(Step)) {
         let tree = &self.activations.tree;
-        let Some(range) = self.ranges.get(track) else { return };
+        let Some(range) = self.ranges.get(track.idx()) else { return };
         let mut open: Vec<(ActivationIdx, usize)> = Vec::new();
         let mut at = range.start;
         loop {
@@ -123,7 +123,7 @@ impl TraceStore for Traces {
 
     fn visit(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         visit: &mut dyn FnMut(Interval),
     ) -> Result<(), StoreError> {
@@ -157,7 +157,7 @@ impl TraceStore for Traces {
 
     fn visit_calls(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         visit: &mut dyn FnMut(Call),
     ) -> Result<(), StoreError> {
@@ -177,7 +177,7 @@ impl TraceStore for Traces {
 
     fn sums(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         visit: &mut dyn FnMut(ContextTime),
     ) -> Result<(), StoreError> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parallax_base::TimeWindow;
+use parallax_base::{TimeWindow, TrackIdx};
 use parallax_formats::FormatError;
 use parallax_formats::archive::{
     Archive, CollectiveRow, MarkerRow, MessageRow, NONE_32, NONE_64, Record, SpanRow,
@@ -85,8 +85,8 @@ fn message(row: &MessageRow) -> Message {
             2 => LinkKind::Transfer,
             _ => LinkKind::Flow,
         },
-        sender: some_32(row.sender),
-        receiver: some_32(row.receiver),
+        sender: some_32(row.sender).map(TrackIdx::new),
+        receiver: some_32(row.receiver).map(TrackIdx::new),
         send_nanos: (!has(NO_SEND)).then_some(row.send_nanos),
         receive_nanos: (!has(NO_RECEIVE)).then_some(row.receive_nanos),
         communicator: row.communicator,
@@ -141,7 +141,7 @@ impl EventStore for Events {
             {
                 if row.start_nanos < window.end_nanos && row.end_nanos >= window.start_nanos {
                     visit(CollectivePart {
-                        track: row.track,
+                        track: TrackIdx::new(row.track),
                         operation: operation_of(row.operation),
                         communicator: row.communicator,
                         root: some_64(row.root),
@@ -158,14 +158,14 @@ impl EventStore for Events {
 
     fn values(
         &self,
-        track: u32,
+        track: TrackIdx,
         counter: u32,
         window: TimeWindow,
         visit: &mut dyn FnMut(u64, f64),
     ) -> Result<(), StoreError> {
         // Batches of one counter come in order of time; the last value before the window counts.
         let mut before = None;
-        let own = self.values.get(&(track, counter)).map(Vec::as_slice).unwrap_or_default();
+        let own = self.values.get(&(track.get(), counter)).map(Vec::as_slice).unwrap_or_default();
         for &(index, row) in own {
             let Some(span) = self.archive.spans.get(row) else { continue };
             if span.from_nanos >= window.end_nanos {
@@ -197,13 +197,13 @@ impl EventStore for Events {
     fn markers(
         &self,
         window: TimeWindow,
-        visit: &mut dyn FnMut(u32, &Arc<str>, u64),
+        visit: &mut dyn FnMut(TrackIdx, &Arc<str>, u64),
     ) -> Result<(), StoreError> {
         for (index, _) in self.batches(3, window) {
             for row in MarkerRow::rows(&self.archive.markers(index).map_err(|e| failed(&e))?) {
                 let is_inside = window.start_nanos <= row.nanos && row.nanos < window.end_nanos;
                 if is_inside && let Some(name) = self.names.get(row.name as usize) {
-                    visit(row.track, name, row.nanos);
+                    visit(TrackIdx::new(row.track), name, row.nanos);
                 }
             }
         }

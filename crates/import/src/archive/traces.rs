@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use parallax_base::TimeWindow;
+use parallax_base::{TimeWindow, TrackIdx};
 use parallax_formats::FormatError;
 use parallax_formats::archive::{Archive, NodeRow, keys};
 use parallax_model::{
@@ -73,8 +73,8 @@ impl Traces {
     }
 
     /// The nodes of level 0 of a track that reach into `window`.
-    fn leaves(&self, track: usize, window: TimeWindow) -> Range<usize> {
-        let Some((leaves, _)) = self.nodes.get(track) else { return 0..0 };
+    fn leaves(&self, track: TrackIdx, window: TimeWindow) -> Range<usize> {
+        let Some((leaves, _)) = self.nodes.get(track.idx()) else { return 0..0 };
         let Some(nodes) = self.archive.nodes.get(leaves.clone()) else { return 0..0 };
         let from = nodes.partition_point(|node| node.to_nanos < window.start_nanos);
         let to = nodes.partition_point(|node| node.from_nanos < window.end_nanos);
@@ -184,12 +184,12 @@ impl Traces {
     /// Sums of all of a track: its profile has them, in a hundredth of the bytes.
     fn whole_sums(
         &self,
-        track: usize,
+        track: TrackIdx,
         top: usize,
         visit: &mut dyn FnMut(ContextTime),
     ) -> Result<(), StoreError> {
-        let rows = self.archive.profile_of(track).ok().filter(|rows| {
-            rows.rows() > 0 && rows.u32s(PROFILE_TRACK).all(|own| own as usize == track)
+        let rows = self.archive.profile_of(track.idx()).ok().filter(|rows| {
+            rows.rows() > 0 && rows.u32s(PROFILE_TRACK).all(|own| own == track.get())
         });
         // Another writer may have another order.
         let Some(rows) = rows else { return self.walk_sums(top, TimeWindow::ALL, visit) };
@@ -315,13 +315,13 @@ impl Traces {
     /// level 0. It is in the batch of the first node at whose end it is not open any more.
     fn end_of(
         &self,
-        track: usize,
+        track: TrackIdx,
         at: usize,
         above: usize,
         context: u32,
         start: u64,
     ) -> Result<u64, StoreError> {
-        let leaves = self.nodes.get(track).map_or(0..0, |(leaves, _)| leaves.clone());
+        let leaves = self.nodes.get(track.idx()).map_or(0..0, |(leaves, _)| leaves.clone());
         let mut low = at + 1;
         // Where time stands still, another call of the same start may follow at the same depth, so
         // that batches are looked at one by one.
@@ -544,7 +544,7 @@ impl TraceStore for Traces {
 
     fn visit(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         visit: &mut dyn FnMut(Interval),
     ) -> Result<(), StoreError> {
@@ -568,7 +568,7 @@ impl TraceStore for Traces {
 
     fn visit_calls(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         visit: &mut dyn FnMut(Call),
     ) -> Result<(), StoreError> {
@@ -598,11 +598,11 @@ impl TraceStore for Traces {
 
     fn sums(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         visit: &mut dyn FnMut(ContextTime),
     ) -> Result<(), StoreError> {
-        match self.nodes.get(track) {
+        match self.nodes.get(track.idx()) {
             Some((_, Some(top))) if self.node(*top).is_some_and(|top| is_inside(top, window)) => {
                 self.whole_sums(track, *top, visit)
             }
@@ -613,13 +613,13 @@ impl TraceStore for Traces {
 
     fn bins(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         exponent: u8,
         visit: &mut dyn FnMut(&[BinTime]),
     ) -> Result<(), StoreError> {
         let window = whole_bins(window, exponent);
-        match self.nodes.get(track) {
+        match self.nodes.get(track.idx()) {
             Some((_, Some(top))) if !window.is_empty() => {
                 self.walk_bins(*top, window, exponent, visit)
             }

@@ -1,6 +1,6 @@
 //! `trace.db` as a [`TraceStore`].
 
-use parallax_base::{LocationIdx, TimeWindow};
+use parallax_base::{LocationIdx, TimeWindow, TrackIdx};
 use parallax_formats::hpctoolkit::TraceDb;
 use parallax_model::{Interval, StoreError, TraceStore, Track};
 
@@ -35,11 +35,11 @@ impl TraceStore for Traces {
 
     fn visit(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         visit: &mut dyn FnMut(Interval),
     ) -> Result<(), StoreError> {
-        let Some(info) = self.db.infos().get(track) else { return Ok(()) };
+        let Some(info) = self.db.infos().get(track.idx()) else { return Ok(()) };
         let all = self.db.samples(info).map_err(|e| StoreError::Read(e.to_string()))?;
         let raw = TraceDb::narrow(&all, window.start_nanos, window.end_nanos);
         // The sample behind the narrowed part ends its last interval.

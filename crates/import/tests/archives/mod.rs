@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use parallax_base::{Folder, Limits, MemoryFolder, MemorySink, TimeWindow, read_range};
+use parallax_base::{Folder, Limits, MemoryFolder, MemorySink, TimeWindow, TrackIdx, read_range};
 use parallax_import::archive;
 use parallax_import::events::{Conversion, Endpoint, TrackIdentity};
 
@@ -58,7 +58,7 @@ pub(crate) fn exercise(files: Vec<(String, Vec<u8>)>) {
     let limits = Limits { metadata_bytes: 1 << 24, answer_bytes: 1 << 24, ..Limits::default() };
     let Ok(experiment) = archive::open(&folder, &limits) else { return };
     let traces = experiment.traces.as_deref().unwrap();
-    for track in 0..traces.tracks().len().min(4) {
+    for track in traces.track_ids().take(4) {
         for window in [TimeWindow::ALL, TimeWindow::new(2000, 3333), TimeWindow::new(0, 1)] {
             let mut seen = 0_usize;
             let _ = traces.visit(track, window, &mut |_| seen += 1);
@@ -75,6 +75,6 @@ pub(crate) fn exercise(files: Vec<(String, Vec<u8>)>) {
     let mut seen = 0_usize;
     let _ = events.messages(TimeWindow::ALL, &mut |_| seen += 1);
     let _ = events.collectives(TimeWindow::ALL, &mut |_| seen += 1);
-    let _ = events.values(0, 0, TimeWindow::ALL, &mut |_, _| seen += 1);
+    let _ = events.values(TrackIdx::new(0), 0, TimeWindow::ALL, &mut |_, _| seen += 1);
     let _ = events.markers(TimeWindow::ALL, &mut |_, _, _| seen += 1);
 }

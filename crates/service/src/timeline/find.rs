@@ -58,8 +58,8 @@ impl Answers<FindRequest> for Opened {
         }
         let names = self.track_names();
         let row = |row: &CallRow| FoundCallRow {
-            track: row.track,
-            location: names.get(row.track as usize).cloned().unwrap_or_default(),
+            track: row.track.get(),
+            location: names.get(row.track.idx()).cloned().unwrap_or_default(),
             context: row.context.get(),
             context_id: tree.source_id(row.context),
             name: tree.label(row.context),

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use parallax_base::{Control, TimeWindow};
+use parallax_base::{Control, TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, TrackRange};
 use parallax_model::{LinkKind, Message};
 use parallax_protocol::{
@@ -69,8 +69,8 @@ impl Answers<LinksRequest> for Opened {
         rows.sort_by_key(|m| (m.send_nanos.or(m.receive_nanos), m.sender, m.receiver));
         let at = |nanos: Option<u64>| nanos.map(|nanos| since(nanos, origin));
         let row = |message: &Message| LinkRow {
-            sender: message.sender.unwrap_or(NONE),
-            receiver: message.receiver.unwrap_or(NONE),
+            sender: message.sender.map_or(NONE, TrackIdx::get),
+            receiver: message.receiver.map_or(NONE, TrackIdx::get),
             send_ns: at(message.send_nanos),
             receive_ns: at(message.receive_nanos),
             bytes: message.bytes as f64,
@@ -116,7 +116,7 @@ impl Opened {
         control: &Control,
         visit: &mut dyn FnMut(Message),
     ) -> Result<(), ServiceError> {
-        let has = |track: Option<u32>| has_track(&links.tracks, track);
+        let has = |track: Option<TrackIdx>| has_track(&links.tracks, track);
         self.events()?
             .messages(links.window, &mut |message| {
                 let is_chosen = has(message.sender) || has(message.receiver);
@@ -147,12 +147,11 @@ impl Answers<CounterBinsRequest> for Opened {
         let tracks = tracks_of(request.tracks.as_deref());
         let window = self.since_first(request.from_ns, request.to_ns)?;
         let bins = self.bins(window, most(request.bins))?;
-        let num = self.session.traces()?.tracks().len();
-        let num = u32::try_from(num).unwrap_or(u32::MAX);
+        let ids = self.session.traces()?.track_ids();
         let (mut of_track, mut bin_of) = (Vec::new(), Vec::new());
         let (mut min, mut max, mut last) = (Vec::new(), Vec::new(), Vec::new());
-        control.begin(u64::from(num));
-        for track in (0..num).filter(|&track| has_track(&tracks, Some(track))) {
+        control.begin(ids.len() as u64);
+        for track in ids.filter(|&track| has_track(&tracks, Some(track))) {
             control.advance(1).map_err(EngineError::from)?;
             let mut current = None;
             let mut add = |at: u64, value: f64| {
@@ -161,7 +160,7 @@ impl Answers<CounterBinsRequest> for Opened {
                 let bin = bin.unwrap_or(BEFORE);
                 if current != Some(bin) {
                     current = Some(bin);
-                    of_track.push(track);
+                    of_track.push(track.get());
                     bin_of.push(bin);
                     min.push(value);
                     max.push(value);
@@ -193,7 +192,7 @@ impl Answers<MarkersRequest> for Opened {
         let origin = self.session.traces()?.span().start_nanos;
         let mut rows = Vec::new();
         let mut total = 0_u64;
-        let mut visit = |track: u32, name: &std::sync::Arc<str>, nanos: u64| {
+        let mut visit = |track: TrackIdx, name: &std::sync::Arc<str>, nanos: u64| {
             total += 1;
             rows.push((nanos, track, std::sync::Arc::clone(name)));
             // Twice as many are kept before the later half is dropped.
@@ -205,8 +204,8 @@ impl Answers<MarkersRequest> for Opened {
         self.events()?.markers(window, &mut visit).map_err(EngineError::from)?;
         rows.sort();
         rows.truncate(max_markers);
-        let row = |(nanos, track, name): (u64, u32, std::sync::Arc<str>)| MarkerRow {
-            track,
+        let row = |(nanos, track, name): (u64, TrackIdx, std::sync::Arc<str>)| MarkerRow {
+            track: track.get(),
             name: name.to_string(),
             at_ns: since(nanos, origin),
         };
@@ -227,7 +226,7 @@ fn is_under_way(message: &Message, window: TimeWindow) -> bool {
 }
 
 /// Whether a choice has a track; one that is not in the trace is only in "all".
-pub(crate) fn has_track(choice: &TracksChoice, track: Option<u32>) -> bool {
+pub(crate) fn has_track(choice: &TracksChoice, track: Option<TrackIdx>) -> bool {
     let Some(ranges) = choice else { return true };
     track.is_some_and(|track| ranges.iter().any(|range: &TrackRange| range.contains(&track)))
 }

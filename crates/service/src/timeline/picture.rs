@@ -1,6 +1,6 @@
 //! Traces as pictures: what there is, tiles, and calls one by one.
 
-use parallax_base::{ContextIdx, Control, TimeWindow};
+use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx};
 use parallax_engine::query::QueryError;
 use parallax_engine::{Bins, CallRow, CallsQuestion, TileCell, TileQuestion};
 use parallax_model::{ContextTree, IdentityKind, RecordCounts, TraceKind};
@@ -178,7 +178,7 @@ impl Answers<CallsRequest> for Opened {
         };
         let list = self.session.calls(&question, control)?;
         let row = |row: &CallRow| CallTableRow {
-            track: row.track,
+            track: row.track.get(),
             context: row.context.get(),
             depth: names.depth_of.get(row.context.idx()).copied().unwrap_or(0),
             start_ns: since(row.start_nanos, origin),
@@ -202,7 +202,8 @@ impl Answers<PathAtRequest> for Opened {
         let origin = self.session.traces()?.span().start_nanos;
         let at = origin.saturating_add(request.at_ns);
         let names = self.timeline_names(control)?;
-        let track = request.track..request.track.saturating_add(1);
+        let next = request.track.saturating_add(1);
+        let track = TrackIdx::new(request.track)..TrackIdx::new(next);
         let question = CallsQuestion {
             tracks: std::slice::from_ref(&track),
             window: TimeWindow::new(at, at.saturating_add(1)),

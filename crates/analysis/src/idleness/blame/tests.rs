@@ -1,6 +1,6 @@
 //! The sweep against going through time nanosecond by nanosecond.
 
-use parallax_base::LocationIdx;
+use parallax_base::{LocationIdx, TrackIdx};
 use parallax_model::{ContextTreeBuilder, Interval, StoreError, Track};
 use proptest::prelude::*;
 
@@ -28,8 +28,8 @@ impl Samples {
         Self { tracks: (0..).zip(&samples).map(track).collect(), samples }
     }
 
-    fn intervals(&self, track: usize) -> impl Iterator<Item = Interval> + '_ {
-        let samples = &self.samples[track];
+    fn intervals(&self, track: TrackIdx) -> impl Iterator<Item = Interval> + '_ {
+        let samples = &self.samples[track.idx()];
         samples.iter().enumerate().map(move |(at, &(start_nanos, context))| Interval {
             context,
             start_nanos,
@@ -50,7 +50,7 @@ impl TraceStore for Samples {
 
     fn visit(
         &self,
-        track: usize,
+        track: TrackIdx,
         window: TimeWindow,
         visit: &mut dyn FnMut(Interval),
     ) -> Result<(), StoreError> {
@@ -83,7 +83,7 @@ fn sweep(store: &Samples, members: &Members, at_once: usize) -> Swept {
 }
 
 /// What is active at a moment: the context of the last sample that holds.
-fn active(store: &Samples, track: usize, nanos: u64) -> Option<u32> {
+fn active(store: &Samples, track: TrackIdx, nanos: u64) -> Option<u32> {
     store
         .intervals(track)
         .find(|i| i.start_nanos <= nanos && nanos < i.end_nanos)
@@ -100,7 +100,8 @@ fn nanosecond_by_nanosecond(
     members: &Members,
 ) -> (Option<u64>, u64, u64, BTreeMap<u32, u64>) {
     let all = || members.streams.iter().chain(&members.threads);
-    let times = || all().flat_map(|&track| store.samples[track].iter().map(|sample| sample.0));
+    let times =
+        || all().flat_map(|&track| store.samples[track.idx()].iter().map(|sample| sample.0));
     let (Some(first), Some(last)) = (times().min(), times().max()) else {
         return (None, 0, 0, BTreeMap::new());
     };
@@ -129,6 +130,10 @@ fn drawn_samples() -> impl Strategy<Value = Vec<(u64, u32)>> {
     })
 }
 
+fn ids(rows: std::ops::Range<usize>) -> Vec<TrackIdx> {
+    rows.map(TrackIdx::from_len).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
@@ -141,8 +146,8 @@ proptest! {
     ) {
         let first = streams.len();
         let members = Members {
-            streams: (0..first).collect(),
-            threads: (first..first + threads.len()).collect(),
+            streams: ids(0..first),
+            threads: ids(first..first + threads.len()),
         };
         // The last track is another rank's.
         let store = Samples::new([streams, threads, vec![others]].concat());
@@ -171,7 +176,7 @@ fn remainders_go_to_the_largest_fractions_and_then_to_the_first() {
         [vec![(0, 2)], vec![(11, 0)]].concat(),
         [vec![(0, 1)], vec![(11, 0)]].concat(),
     ]);
-    let members = Members { streams: vec![0], threads: vec![1, 2, 3] };
+    let members = Members { streams: ids(0..1), threads: ids(1..4) };
     let swept = sweep(&store, &members, AT_ONCE);
     let parts: Vec<(u32, u64)> = swept.parts.iter().map(|(c, n)| (c.get(), *n)).collect();
     // 3 5/6, 3 5/6 and 3 1/3: both large fractions are filled up.
