@@ -1,6 +1,6 @@
 //! [`Callers`]: the bottom-up view, from each function to its callers.
 //!
-//! Callers of callers are worked out when somebody asks for them: a node holds the activations
+//! Callers of callers are worked out when they are asked for: a node holds the activations
 //! that reached it, so that memory is that of the contexts, not that of all chains. All chains
 //! together are as many as contexts times their depth: a single path of 10,000 functions has
 //! 50 million nodes.

@@ -1,4 +1,4 @@
-//! [`Groups`]: rows of a view put together, whatever they are called from.
+//! [`Groups`]: rows of a view aggregated, whatever they are called from.
 
 use std::collections::HashMap;
 use std::hash::Hash;

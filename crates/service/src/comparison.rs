@@ -36,7 +36,7 @@ pub struct ComparisonRequest {
 
 /// One version: experiments that are repetitions of each other.
 pub struct ComparedVersion<'a> {
-    /// What people call it.
+    /// The display name.
     pub name: String,
     /// At least one.
     pub experiments: Vec<&'a Opened>,

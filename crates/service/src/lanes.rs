@@ -132,7 +132,7 @@ impl Lane<'_> {
         left_out
     }
 
-    /// Calls put together by function; how many are left out.
+    /// Calls aggregated by function; how many are left out.
     fn merged(&self, top: ActivationIdx, bars: &mut Vec<Bar>) -> u64 {
         let tree = &self.run.activations.tree;
         let total = |members: &[ActivationIdx]| -> u64 {

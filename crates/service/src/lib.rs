@@ -128,11 +128,11 @@ pub fn open_data(data: &DataSet, limits: &Limits) -> Result<Opened, ServiceError
 pub struct Opened {
     session: Session,
     limits: Limits,
-    /// Functions and groups of the trace, once somebody asked.
+    /// Functions and groups of the trace, once they were asked for.
     names: Mutex<Option<Arc<TimelineNames>>>,
     /// The iterations that were found last, and where.
     found: Mutex<iterations::Last>,
-    /// What could run in parallel, once somebody asked.
+    /// What could run in parallel, once it was asked for.
     advice: Mutex<advise::Last>,
 }
 

@@ -16,7 +16,7 @@ use parallax_protocol::{
 use crate::options::{identities, locations};
 use crate::{Answers, Opened, ServiceError};
 
-/// What the parts that are not told apart are called.
+/// The name of the parts that are not distinguished.
 const OTHERS: &str = "(others)";
 
 impl Answers<StacksRequest> for Opened {

@@ -193,7 +193,7 @@ impl Opened {
         Ok(self.session.experiment().events.as_deref().ok_or_else(missing)?)
     }
 
-    /// What people call the tracks.
+    /// The display names of the tracks, in their order.
     pub(crate) fn track_names(&self) -> Vec<String> {
         let x = self.session.experiment();
         let tracks = x.traces.as_deref().map(TraceStore::tracks).unwrap_or_default();

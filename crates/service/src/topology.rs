@@ -210,7 +210,7 @@ fn host_table(sources: &[HostSource], notes: &mut Vec<String>) -> Result<HostTab
 fn host(record: HostRecord) -> Host {
     let mut place = Place::default();
     let told = record.place;
-    // Numbers alone are told apart by what they are in.
+    // Numbers alone are distinguished by what they are in.
     let inside = |above: &Option<String>, own: &str| match above {
         Some(above) if !own.starts_with(above.as_str()) => format!("{above} {own}"),
         _ => own.to_owned(),

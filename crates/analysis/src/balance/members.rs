@@ -1,4 +1,4 @@
-//! Who takes part: which locations are compared, put together in groups, and which of them count
+//! Who takes part: which locations are compared, aggregated in groups, and which of them count
 //! although they spent nothing.
 
 use std::collections::{BTreeSet, HashMap};

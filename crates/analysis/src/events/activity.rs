@@ -18,7 +18,7 @@ pub enum Activity {
     Computing,
     /// In a routine of MPI that does not wait for another process, such as `MPI_Isend`.
     Communicating,
-    /// In a function that ends only when somebody else has acted: `MPI_Recv`, `MPI_Probe`,
+    /// In a function that ends only when another one has acted: `MPI_Recv`, `MPI_Probe`,
     /// `MPI_Sendrecv`, `MPI_Wait` and its kin, blocking collectives and barriers, `MPI_Win_fence`
     /// and `MPI_Win_wait`; waiting in OpenMP, locks, sleeping, and waiting for a GPU. The routines
     /// whose time Pipit's `idle_time` adds up, and more of their kind.

@@ -133,7 +133,7 @@ fn sort_by_rank(session: &Session, parts: &mut [Part]) {
 /// How data moves in a routine, and the calls of it that each track makes.
 type CallsOfTracks = (Pattern, Vec<Vec<Part>>);
 
-/// Operations put together from calls.
+/// Operations inferred from calls.
 fn inferred(
     session: &Session,
     activities: &Activities,
@@ -208,7 +208,7 @@ fn inferred(
 /// What one operation makes its tracks wait.
 struct Judged {
     waits: Vec<Wait>,
-    /// Whether somebody leaves before everybody has come whom it has to wait for.
+    /// Whether a track leaves before all have come that it has to wait for.
     is_left_early: bool,
 }
 

@@ -129,7 +129,7 @@ fn one_communicator(
     Ok(())
 }
 
-/// Whether an operation is one in which somebody may wait; unknown ones are told by their calls.
+/// Whether an operation is one in which a track may wait; unknown ones are known by their calls.
 fn may_wait(part: &CollectivePart) -> bool {
     Pattern::of_operation(part.operation).is_some()
         || part.operation == CollectiveOperation::Unknown

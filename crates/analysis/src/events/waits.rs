@@ -147,10 +147,10 @@ pub struct WaitCounts {
     pub incomplete_collectives: u64,
     /// Of these, those without a root where one is needed. They count as no waiting.
     pub without_root: u64,
-    /// Whether collective operations were put together from calls, because the trace has no
+    /// Whether collective operations were inferred from calls, because the trace has no
     /// records of them.
     pub is_inferred: bool,
-    /// Routines that were not put together, because tracks call them differently often or the
+    /// Routines that were not inferred, because tracks call them differently often or the
     /// root is not known.
     pub not_inferred: Vec<String>,
     /// Kernels and copies on GPU streams.

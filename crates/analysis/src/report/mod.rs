@@ -5,7 +5,7 @@
 //!
 //! - The classes are disjoint and add up to the total. The cost of a class is the inclusive cost
 //!   of the outermost contexts of the class, without contexts of other classes further inside; for
-//!   MPI, inside which nothing else is told apart, that is the inclusive cost at the outermost
+//!   MPI, inside which nothing else is distinguished, that is the inclusive cost at the outermost
 //!   routine, so that a routine that calls another is not counted twice.
 //! - Threads that MPI or the measurement started to wait for events are a class of their own, and
 //!   percentages are of the rest: with real time as metric they would otherwise be most of it.

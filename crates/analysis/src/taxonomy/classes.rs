@@ -82,7 +82,7 @@ impl CostClass {
         }
     }
 
-    /// What people call the class within its group; empty for the only one of its group.
+    /// The display name of the class within its group; empty for the only one of its group.
     #[must_use]
     pub const fn minor(self) -> &'static str {
         match self {
@@ -132,7 +132,7 @@ impl CostClass {
 #[derive(Clone)]
 struct Known {
     class: Option<CostClass>,
-    /// What people call it.
+    /// The display name.
     name: String,
     /// Whether its module is no part of the program but of the system, MPI or the measurement.
     is_system: bool,

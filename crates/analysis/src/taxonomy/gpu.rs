@@ -72,7 +72,7 @@ pub(crate) fn is_copy_to_pageable(name: &str) -> bool {
 pub(crate) const IDLE_NAMES: [&str; 3] = ["<gpu sync>", "<no activity>", "<no gpu activity>"];
 
 /// Groups of Kineto whose records on a stream are no work: the time of a mark of the host, and
-/// that somebody waits for the stream.
+/// that a thread waits for the stream.
 const NO_WORK_GROUPS: [&str; 2] = ["gpu_user_annotation", "cuda_sync"];
 
 /// By position in the tree, whether a track in a context only looks on: a stream that does nothing,

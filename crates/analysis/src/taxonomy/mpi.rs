@@ -45,7 +45,7 @@ impl MpiClass {
         Self::Misc,
     ];
 
-    /// What people call the class.
+    /// The display name of the class.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

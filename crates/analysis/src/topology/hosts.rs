@@ -52,7 +52,7 @@ pub enum Found {
     ByAddress,
     /// No host of the table has its id or address.
     Unknown,
-    /// Its address is one that every host has, such as 127.0.1.1: nodes are not told apart by it.
+    /// Its address is one that every host has, such as 127.0.1.1: it does not distinguish nodes.
     Loopback,
 }
 

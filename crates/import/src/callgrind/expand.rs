@@ -27,7 +27,7 @@ pub(super) enum What {
     Cycle(usize),
     /// A place in the function above.
     Spot(At),
-    /// What is too small to be told apart by call path.
+    /// What is too small to be distinguished by call path.
     Smaller,
 }
 

@@ -1,8 +1,8 @@
 //! The call graph without its cycles.
 //!
-//! Functions that call each other in a cycle cannot be told apart by who called them: gprof's answer
-//! is taken (S. Graham, P. Kessler, M. McKusick, *gprof: A Call Graph Execution Profiler*, 1982,
-//! section 4): a cycle counts as one, calls inside of it carry no cost from one to the other.
+//! Functions that call each other in a cycle cannot be distinguished by their callers: gprof's
+//! answer is taken (S. Graham, P. Kessler, M. McKusick, *gprof: A Call Graph Execution Profiler*,
+//! 1982, section 4): a cycle counts as one, calls inside of it carry no cost from one to the other.
 
 use super::table::{CallArc, Table};
 

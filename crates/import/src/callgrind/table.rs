@@ -15,7 +15,7 @@ pub(super) struct Place {
 /// A function.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Named {
-    /// The name as the file has it, with callers where they were told apart.
+    /// The name as the file has it, with callers where they were distinguished.
     pub(super) full: Arc<str>,
     pub(super) file: Option<Arc<str>>,
     pub(super) object: Option<Arc<str>>,

@@ -79,7 +79,7 @@ pub enum TrackKind {
 /// Who a track is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrackIdentity {
-    /// What people call it.
+    /// The display name.
     pub name: String,
     /// What it is.
     pub kind: TrackKind,
@@ -332,7 +332,7 @@ impl Conversion {
 
     /// Adds a fact about the archive ([`keys`]) or the execution ([`keys::FACT`] before its name).
     /// What an input says about its format and its clock is kept for all inputs together, and facts
-    /// are told apart by its name.
+    /// are distinguished by its name.
     pub fn fact(&mut self, key: impl Into<String>, value: impl Into<String>) {
         let (mut key, value) = (key.into(), value.into());
         if self.components.input().is_some() {

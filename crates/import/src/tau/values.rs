@@ -142,7 +142,7 @@ impl Column {
     }
 }
 
-/// The values of a user event, put together.
+/// The values of a user event, aggregated.
 #[derive(Debug, Clone, Copy, Default)]
 struct Together {
     count: f64,

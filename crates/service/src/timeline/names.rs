@@ -13,7 +13,7 @@ use crate::{Opened, ServiceError};
 /// A function or a group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TimelineKey {
-    /// What people call it.
+    /// The display name.
     pub name: String,
     /// Of a function, the number of its group.
     pub group: u32,
