@@ -87,8 +87,8 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "new",
         run: new::run,
-        usage: "new view NAME",
-        help: "write the skeleton of a view: registered, compiling, with its test",
+        usage: "new analysis|format|view NAME",
+        help: "write the skeleton of one: registered, compiling, with its test",
     },
     Command {
         name: "fresh",

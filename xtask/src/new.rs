@@ -1,4 +1,4 @@
-//! `cargo xtask new view NAME`: a skeleton that compiles, is registered and has its test.
+//! `cargo xtask new analysis|format|view NAME`: a skeleton that compiles, is registered and has its test.
 //! `docs/extending.md` says what to do with it.
 
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::args::Args;
 use crate::shell;
 
+mod edits;
 mod name;
 mod skeletons;
 
@@ -34,16 +35,19 @@ pub(crate) fn run(args: Args) -> Result<()> {
     };
     let name = Name::parse(name)?;
     let root = shell::root();
-    let files = plan(kind, &name, &root)?;
-    for (path, text) in &files {
+    let plan = plan(kind, &name, &root)?;
+    for (path, text) in plan.added.iter().chain(&plan.changed) {
         let path = root.join(path);
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    for (path, _) in &files {
-        println!("{}", path.display());
+    for (path, _) in &plan.added {
+        println!("new      {}", path.display());
+    }
+    for (path, _) in &plan.changed {
+        println!("changed  {}", path.display());
     }
     println!("\n{}", kind.next);
     Ok(())
@@ -53,42 +57,97 @@ fn kinds() -> String {
     KINDS.iter().map(|kind| kind.word).collect::<Vec<_>>().join(", ")
 }
 
-/// The files of a skeleton with their text.
+/// What a skeleton writes: paths relative to the root, and the whole text of each file.
+#[derive(Debug, Default)]
+struct Plan {
+    added: Vec<(PathBuf, String)>,
+    changed: Vec<(PathBuf, String)>,
+}
+
+/// What a skeleton writes, all of it known before the first file is written.
 ///
 /// # Errors
-/// When one of them is there already.
-fn plan(kind: &Kind, name: &Name, root: &Path) -> Result<Vec<(PathBuf, String)>> {
-    let mut files = Vec::new();
+/// When a new file is there already, or one that is to be changed has no place for it.
+fn plan(kind: &Kind, name: &Name, root: &Path) -> Result<Plan> {
+    let mut plan = Plan::default();
     for NewFile { path, text } in (kind.files)(name) {
         if root.join(&path).exists() {
             bail!("{path} exists already; choose another name");
         }
-        files.push((path.into(), name.fill(text)));
+        plan.added.push((path.into(), name.fill(text)));
     }
-    Ok(files)
+    for edit in (kind.edits)(name) {
+        let text = std::fs::read_to_string(root.join(edit.path))
+            .with_context(|| format!("cannot read {}", edit.path))?;
+        plan.changed.push((edit.path.into(), edit.apply(&text)?));
+    }
+    Ok(plan)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
+    fn kind(word: &str) -> &'static Kind {
+        KINDS.iter().find(|kind| kind.word == word).unwrap()
+    }
+
+    /// How many places of `new` are not in `old`: runs of lines that were put in.
+    fn places(old: &str, new: &str) -> usize {
+        let (mut places, mut is_in_run) = (0, false);
+        let mut rest = old.lines().peekable();
+        for line in new.lines() {
+            if rest.peek() == Some(&line) {
+                rest.next();
+                is_in_run = false;
+            } else if !is_in_run {
+                places += 1;
+                is_in_run = true;
+            }
+        }
+        assert_eq!(rest.next(), None, "lines were changed or taken away");
+        places
+    }
+
     #[test]
-    fn a_skeleton_has_its_name_everywhere_and_touches_no_other_file() {
+    fn a_skeleton_changes_few_files_each_in_one_place() {
+        let name = Name::parse("zz-planted").unwrap();
+        for (word, added, most) in [("view", 3, 0), ("analysis", 9, 6), ("format", 8, 6)] {
+            let plan = plan(kind(word), &name, &shell::root()).unwrap();
+            assert_eq!(plan.added.len(), added, "{word}");
+            let paths: HashSet<&PathBuf> = plan.changed.iter().map(|(path, _)| path).collect();
+            assert_eq!(paths.len(), plan.changed.len(), "{word}: a file is changed once");
+            assert!(paths.len() <= most, "{word}: {paths:?}");
+            for (path, new) in &plan.changed {
+                let old = std::fs::read_to_string(shell::root().join(path)).unwrap();
+                assert_eq!(places(&old, new), 1, "{word}: {}", path.display());
+            }
+        }
+    }
+
+    #[test]
+    fn a_skeleton_has_its_name_everywhere_and_a_test() {
         let name = Name::parse("zz-planted").unwrap();
         for kind in KINDS {
-            let files = plan(kind, &name, &shell::root()).unwrap();
-            assert!(files.iter().any(|(path, _)| path.ends_with("zz-planted.spec.ts")), "a test");
-            for (path, text) in files {
+            let plan = plan(kind, &name, &shell::root()).unwrap();
+            let is_test = |path: &Path| path.iter().any(|part| part == "tests" || part == "e2e");
+            assert!(plan.added.iter().any(|(path, _)| is_test(path)), "{}", kind.word);
+            for (path, text) in &plan.added {
                 assert!(!text.contains("__"), "{}: a name was not filled in", path.display());
-                assert!(!shell::root().join(&path).exists());
+                assert!(!shell::root().join(path).exists());
+            }
+            for (path, text) in &plan.changed {
+                assert!(text.contains("zz"), "{}", path.display());
             }
         }
     }
 
     #[test]
     fn what_is_there_is_not_overwritten() {
-        let view = KINDS.iter().find(|kind| kind.word == "view").unwrap();
-        let error = plan(view, &Name::parse("issues").unwrap(), &shell::root()).unwrap_err();
-        assert!(error.to_string().contains("exists already"), "{error}");
+        let error = plan(kind("view"), &Name::parse("issues").unwrap(), &shell::root());
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("exists already"), "{error}");
     }
 }

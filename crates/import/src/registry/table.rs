@@ -278,6 +278,7 @@ pub static FORMATS: &[Format] = &[
         reader: Reader::None("measure with hpcrun of HPCToolkit or with Callgrind instead"),
         ..PLAIN
     },
+    // Measurements: what only looks like a table comes last.
     Format {
         versions: "JSON of the Analyzer and lists of its viewer, all variants since 2018; gzip and \
                    zstd too",

@@ -1,7 +1,5 @@
 //! The questions, one file for each subject; `list.rs` is the list of all of them.
 
-mod list;
-
 mod activations;
 pub use activations::*;
 mod advise;
@@ -20,6 +18,7 @@ mod idleness;
 pub use idleness::*;
 mod iterations;
 pub use iterations::*;
+mod list;
 mod part;
 pub use part::*;
 mod query;
