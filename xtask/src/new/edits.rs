@@ -50,7 +50,7 @@ impl Edit {
                 });
                 later.or(end)
             }
-            Place::AfterLast(begin) => begins(begin).last().map(|last| last + 1),
+            Place::AfterLast(begin) => begins(begin).next_back().map(|last| last + 1),
             Place::Before(begin) => begins(begin).next(),
         };
         let Some(at) = at else {
