@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use parallax_base::Control;
 use parallax_protocol::{
-    Ensemble, Experiment, ExperimentPair, Question, Subject, TableSet as _, for_each_question,
+    Answer, CloseReply, CloseRequest, CombineRequest, Engine, Ensemble, ErrorReply, Experiment,
+    ExperimentPair, HelloRequest, IssuesReply, IssuesRequest, OpenRequest, Question, Subject,
+    TableSet as _, for_each_question,
 };
-use parallax_service::{Answers, Opened, OpenedPair, scaling};
-use parallax_wire::protocol::ErrorReply;
+use parallax_service::{Answers, Opened, OpenedPair, ServiceError, issue_replies, scaling};
 use serde_json::{Map, Value};
 
 use crate::Host;
 use crate::errors::service_error;
+use crate::items::Item;
 use crate::response::{Response, reply_with_tables};
 
 /// Finds what a question is asked of among the items that are open.
@@ -47,6 +49,86 @@ impl Resolve for Ensemble {
     }
 }
 
+impl Resolve for parallax_protocol::Item {
+    type Target = Item;
+
+    fn resolve(&self, host: &Host) -> Result<Arc<Item>, ErrorReply> {
+        host.item(&self.item)
+    }
+}
+
+impl Answers<IssuesRequest> for Item {
+    fn answer(
+        &self,
+        _: &IssuesRequest,
+        _: &Control,
+    ) -> Result<Answer<IssuesRequest>, ServiceError> {
+        Ok(Answer::new(IssuesReply { issues: issue_replies(&self.issues()) }, ()))
+    }
+}
+
+/// Asks what a question is asked of.
+trait Ask<Q: Question<Subject = Self>>: Subject {
+    fn ask(&self, host: &Host, request: &Q, control: &Control) -> Result<Answer<Q>, ErrorReply>;
+}
+
+impl<S, Q> Ask<Q> for S
+where
+    Q: Question<Subject = S>,
+    S: Resolve,
+    S::Target: Answers<Q>,
+{
+    fn ask(&self, host: &Host, request: &Q, control: &Control) -> Result<Answer<Q>, ErrorReply> {
+        let target = self.resolve(host)?;
+        target.answer(request, control).map_err(|error| service_error(&error))
+    }
+}
+
+impl Ask<HelloRequest> for Engine {
+    fn ask(
+        &self,
+        host: &Host,
+        _: &HelloRequest,
+        _: &Control,
+    ) -> Result<Answer<HelloRequest>, ErrorReply> {
+        Ok(Answer::new(host.hello(), ()))
+    }
+}
+
+impl Ask<OpenRequest> for Engine {
+    fn ask(
+        &self,
+        host: &Host,
+        request: &OpenRequest,
+        control: &Control,
+    ) -> Result<Answer<OpenRequest>, ErrorReply> {
+        Ok(Answer::new(host.open(request, control)?, ()))
+    }
+}
+
+impl Ask<CombineRequest> for Engine {
+    fn ask(
+        &self,
+        host: &Host,
+        request: &CombineRequest,
+        control: &Control,
+    ) -> Result<Answer<CombineRequest>, ErrorReply> {
+        Ok(Answer::new(host.combine(request, control)?, ()))
+    }
+}
+
+impl Ask<CloseRequest> for Engine {
+    fn ask(
+        &self,
+        host: &Host,
+        request: &CloseRequest,
+        _: &Control,
+    ) -> Result<Answer<CloseRequest>, ErrorReply> {
+        host.close(&request.item);
+        Ok(Answer::new(CloseReply {}, ()))
+    }
+}
+
 /// One arm for each question.
 macro_rules! dispatch {
     ($($request:ident,)*) => {
@@ -73,13 +155,11 @@ impl Host {
     fn ask<Q>(&self, fields: &Map<String, Value>, control: &Control) -> Result<Response, ErrorReply>
     where
         Q: Question,
-        Q::Subject: Resolve,
-        <Q::Subject as Resolve>::Target: Answers<Q>,
+        Q::Subject: Ask<Q>,
     {
         let (subject, request) = Q::parse(fields.clone())
             .map_err(|error| ErrorReply::new("misuse", error.to_string()))?;
-        let target = subject.resolve(self)?;
-        let answer = target.answer(&request, control).map_err(|error| service_error(&error))?;
+        let answer = subject.ask(self, &request, control)?;
         let tables = answer.tables.into_named(&answer.unit);
         reply_with_tables(&answer.reply, &tables)
     }

@@ -1,10 +1,10 @@
 //! Errors of the service as replies: sorted by who can help.
 
 use parallax_base::ReadError;
+use parallax_protocol::ErrorReply;
 use parallax_service::scaling::ScalingError;
 use parallax_service::{ConversionError, ServiceError};
 use parallax_wire::WireError;
-use parallax_wire::protocol::ErrorReply;
 
 pub(crate) fn service_error(error: &ServiceError) -> ErrorReply {
     let kind = if error.is_cancelled() {

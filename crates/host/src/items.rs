@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use parallax_base::Issues;
+use parallax_protocol::{ErrorReply, ItemKind};
 use parallax_service::Opened;
 use parallax_service::scaling::{Ensemble, ScalingSource};
-use parallax_wire::protocol::{ErrorReply, ItemKind};
 
 use crate::Host;
 

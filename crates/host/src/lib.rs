@@ -19,13 +19,11 @@ mod scaling;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use parallax_base::{Control, Folder, Limits};
-use parallax_wire::protocol::{
-    CloseReply, ErrorReply, HelloReply, IssuesReply, PROTOCOL_VERSION, Request, RootReply,
-};
+use parallax_protocol::{ErrorReply, HelloReply, PROTOCOL_VERSION, RootReply};
+use parallax_wire::protocol::Request;
 use serde_json::Value;
 
 use crate::items::{Item, Items};
-use crate::response::plain;
 
 pub use response::{NamedTable, Response};
 
@@ -88,18 +86,6 @@ impl Host {
     /// Why there is no answer, in words for people.
     pub fn answer(&self, request: Request, control: &Control) -> Result<Response, ErrorReply> {
         match request {
-            Request::Hello(ask) => plain(&ask, &self.hello()),
-            Request::Open(ask) => plain(&ask, &self.open(&ask, control)?),
-            Request::Combine(ask) => plain(&ask, &self.combine(&ask, control)?),
-            Request::Close(ask) => {
-                self.items.write().unwrap_or_else(PoisonError::into_inner).remove(&ask.item);
-                plain(&ask, &CloseReply {})
-            }
-            Request::Issues(ask) => {
-                let issues = self.item(&ask.item)?.issues();
-                let issues = issues.list().iter().map(Into::into).collect();
-                plain(&ask, &IssuesReply { issues })
-            }
             Request::Info(ask) => profile::info(&*self.experiment(&ask.item)?, &ask, control),
             Request::Metrics(ask) => profile::metrics(&*self.experiment(&ask.item)?, &ask, control),
             Request::Report(ask) => profile::report(&*self.experiment(&ask.item)?, &ask, control),
@@ -118,13 +104,17 @@ impl Host {
         }
     }
 
-    fn hello(&self) -> HelloReply {
+    pub(crate) fn hello(&self) -> HelloReply {
         let roots = self.roots.read().unwrap_or_else(PoisonError::into_inner);
         HelloReply {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             protocol: PROTOCOL_VERSION,
             roots: roots.iter().map(Root::reply).collect(),
         }
+    }
+
+    pub(crate) fn close(&self, key: &str) {
+        self.items.write().unwrap_or_else(PoisonError::into_inner).remove(key);
     }
 
     fn root(&self, key: &str) -> Result<(String, Arc<dyn Folder>), ErrorReply> {

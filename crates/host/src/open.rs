@@ -3,15 +3,15 @@
 use std::sync::{Arc, PoisonError};
 
 use parallax_base::{Control, Folder, MemorySink};
+use parallax_protocol::{
+    CombineRequest, EnsembleChoice, ErrorReply, ExcludedReply, ItemReply, OpenReply, OpenRequest,
+};
 use parallax_service::scaling::{
-    Ensemble, EnsembleOptions, ParameterRule, RegionTime, ScalingContent, ScalingSource,
-    assemble_measurements, measure_one_program, open_ensemble, open_ensembles,
+    Ensemble, EnsembleOptions, ScalingContent, ScalingSource, assemble_measurements,
+    measure_one_program, open_ensemble, open_ensembles,
 };
 use parallax_service::{
     ConvertOptions, DataContent, TraceInput, convert, discover, open, open_file_in,
-};
-use parallax_wire::protocol::{
-    CombineAsk, EnsembleAsk, ErrorReply, ExcludedReply, ItemReply, OpenAsk, OpenReply,
 };
 
 use crate::Host;
@@ -22,13 +22,17 @@ use crate::items::{Content, Item};
 const MAX_CONVERTED_BYTES: u64 = 1 << 30;
 
 impl Host {
-    pub(crate) fn open(&self, ask: &OpenAsk, control: &Control) -> Result<OpenReply, ErrorReply> {
+    pub(crate) fn open(
+        &self,
+        ask: &OpenRequest,
+        control: &Control,
+    ) -> Result<OpenReply, ErrorReply> {
         let (name, folder) = self.root(&ask.root)?;
         let found = discover(&folder).map_err(|error| read_error(&error, &name))?;
         if found.data.is_empty() {
             return Err(ErrorReply::new("open", found.nothing(&name).to_string()));
         }
-        let mut reply = empty();
+        let mut reply = OpenReply::default();
         reply.notes.extend(found.notes());
         reply.excluded.extend(found.not_used.iter().map(|file| ExcludedReply {
             path: file.path.clone(),
@@ -57,7 +61,7 @@ impl Host {
 
     pub(crate) fn combine(
         &self,
-        ask: &CombineAsk,
+        ask: &CombineRequest,
         control: &Control,
     ) -> Result<OpenReply, ErrorReply> {
         let mut sources = Vec::new();
@@ -67,7 +71,7 @@ impl Host {
             sources.extend(item.sources.iter().cloned());
             size += item.size_bytes;
         }
-        let mut reply = empty();
+        let mut reply = OpenReply::default();
         let made = ensemble(&sources, &ask.ensemble, control, &mut reply)?;
         self.keep_ensemble(made, &sources, ask.items.clone(), size, &mut reply);
         Ok(reply)
@@ -100,7 +104,7 @@ impl Host {
         &self,
         root: &Arc<dyn Folder>,
         sources: &[ScalingSource],
-        ask: &EnsembleAsk,
+        ask: &EnsembleChoice,
         control: &Control,
         reply: &mut OpenReply,
     ) -> Result<(), ErrorReply> {
@@ -166,7 +170,7 @@ impl Host {
     fn open_files(
         &self,
         sources: &[ScalingSource],
-        OpenAsk { root, ensemble: ask }: &OpenAsk,
+        OpenRequest { root, ensemble: ask }: &OpenRequest,
         control: &Control,
         reply: &mut OpenReply,
     ) -> Result<(), ErrorReply> {
@@ -245,7 +249,7 @@ fn runs_of_one_program(
 
 fn ensemble(
     sources: &[ScalingSource],
-    ask: &EnsembleAsk,
+    ask: &EnsembleChoice,
     control: &Control,
     reply: &mut OpenReply,
 ) -> Result<Ensemble, ErrorReply> {
@@ -255,32 +259,8 @@ fn ensemble(
     Ok(made.value)
 }
 
-/// How sources become an ensemble.
-fn options(ask: &EnsembleAsk) -> Result<EnsembleOptions, ErrorReply> {
-    let parameters = ask
-        .parameters
-        .iter()
-        .map(|text| ParameterRule::parse(text))
-        .collect::<Result<_, _>>()
-        .map_err(|error| scaling_error(&error))?;
-    Ok(EnsembleOptions {
-        parameters,
-        table: None,
-        contexts: ask.contexts()?,
-        region_time: match ask.region_time.as_deref() {
-            None | Some("union") => RegionTime::Union,
-            Some("sum") => RegionTime::Sum,
-            Some("span") => RegionTime::Span,
-            Some("thread-max") => RegionTime::ThreadMax,
-            Some(word) => {
-                return Err(ErrorReply::new(
-                    "misuse",
-                    format!("region time `{word}` is none of union, sum, span, thread-max"),
-                ));
-            }
-        },
-        limits: parallax_base::Limits::default(),
-    })
+fn options(choice: &EnsembleChoice) -> Result<EnsembleOptions, ErrorReply> {
+    EnsembleOptions::of(choice).map_err(|error| scaling_error(&error))
 }
 
 fn item_reply(key: &str, item: &Item) -> ItemReply {
@@ -321,8 +301,4 @@ fn source_length(source: &ScalingSource) -> u64 {
         ScalingContent::File(file) => file.len(),
         ScalingContent::Folder(folder) => length(folder),
     }
-}
-
-fn empty() -> OpenReply {
-    OpenReply { items: Vec::new(), notes: Vec::new(), errors: Vec::new(), excluded: Vec::new() }
 }

@@ -7,11 +7,11 @@
 use std::sync::PoisonError;
 
 use parallax_base::Source;
+use parallax_protocol::ErrorReply;
 use parallax_service::scaling::{
     EnsembleOptions, RegionTime, ScalingContent, ScalingSource, measurement_part_end,
     read_measurement_part,
 };
-use parallax_wire::protocol::ErrorReply;
 
 use crate::Host;
 use crate::errors::read_error;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Limits, MemoryFolder};
 use parallax_host::Host;
-use parallax_wire::protocol::{EnsembleAsk, ErrorReply, ItemKind, OpenAsk, OpenReply, Request};
+use parallax_protocol::{ErrorReply, ItemKind, OpenReply};
 
 /// A profile of Callgrind: what was counted, and costs of two functions that only this program has.
 fn profile(program: &str, event: &str) -> Vec<u8> {
@@ -23,8 +23,7 @@ fn open(files: &[(&str, Vec<u8>)]) -> Result<OpenReply, ErrorReply> {
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("dropped", files));
     let host = Host::new(Limits::default());
     host.add_root("r", "dropped", folder);
-    let ask = OpenAsk { root: "r".to_owned(), ensemble: EnsembleAsk::default() };
-    let answer = host.answer(Request::Open(ask), &Control::new())?;
+    let answer = host.answer_json(r#"{"ask":"open","with":{"root":"r"}}"#, &Control::new())?;
     Ok(serde_json::from_str(&answer.json).unwrap())
 }
 

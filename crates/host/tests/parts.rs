@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Limits, MemoryFolder};
 use parallax_host::{Host, Response};
-use parallax_wire::protocol::{EnsembleAsk, ErrorReply, OpenAsk, Request, ScalingAsk, ViewAsk};
+use parallax_protocol::ErrorReply;
 
 const PATH: &str = "large.json";
 
@@ -50,10 +50,8 @@ fn host(text: &[u8]) -> Host {
 
 fn opened(host: &Host) -> Result<(Response, Response), ErrorReply> {
     let control = Control::new();
-    let ask = OpenAsk { root: "r".to_owned(), ensemble: EnsembleAsk::default() };
-    let open = host.answer(Request::Open(ask), &control)?;
-    let ask = ScalingAsk { item: "e1".to_owned(), view: ViewAsk::default() };
-    Ok((open, host.answer(Request::Scaling(ask), &control)?))
+    let open = host.answer_json(r#"{"ask":"open","with":{"root":"r"}}"#, &control)?;
+    Ok((open, host.answer_json(r#"{"ask":"scaling","with":{"item":"e1"}}"#, &control)?))
 }
 
 /// Where parts begin and end for somebody who has the file in `pieces` pieces, one after the other.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Limits, MemoryFolder};
 use parallax_host::Host;
+use parallax_protocol::OpenReply;
 use parallax_wire::InfoReply;
-use parallax_wire::protocol::{EnsembleAsk, InfoAsk, OpenAsk, OpenReply, Request};
 
 const CHROME: &str = r#"{"traceEvents": [
     {"ph": "X", "name": "step", "cat": "app", "pid": 1, "tid": 1, "ts": 10, "dur": 100},
@@ -24,15 +24,15 @@ fn opened(files: &[(&str, &str)]) -> (Host, OpenReply) {
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("dropped", files));
     let host = Host::new(Limits::default());
     host.add_root("r", "dropped", folder);
-    let ask = OpenAsk { root: "r".to_owned(), ensemble: EnsembleAsk::default() };
-    let answer = host.answer(Request::Open(ask), &Control::new()).unwrap();
+    let ask = r#"{"ask":"open","with":{"root":"r"}}"#;
+    let answer = host.answer_json(ask, &Control::new()).unwrap();
     let reply = serde_json::from_str(&answer.json).unwrap();
     (host, reply)
 }
 
 fn info(host: &Host, item: &str) -> InfoReply {
-    let ask = Request::Info(InfoAsk { item: item.to_owned() });
-    serde_json::from_str(&host.answer(ask, &Control::new()).unwrap().json).unwrap()
+    let ask = serde_json::json!({ "ask": "info", "with": { "item": item } }).to_string();
+    serde_json::from_str(&host.answer_json(&ask, &Control::new()).unwrap().json).unwrap()
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! or mistyped column does not compile.
 
 mod choice;
+mod error;
 mod macros;
 mod question;
 mod questions;
@@ -20,8 +21,9 @@ pub mod typescript;
 mod values;
 
 pub use choice::{Choice, ChoiceValue};
+pub use error::ErrorReply;
 pub use question::{
-    Answer, Ensemble, Experiment, ExperimentPair, FieldGroup, FieldSchema, Question,
+    Answer, Engine, Ensemble, Experiment, ExperimentPair, FieldGroup, FieldSchema, Item, Question,
     QuestionSchema, RequestError, Subject, TableSet,
 };
 pub use questions::*;
@@ -31,3 +33,6 @@ pub use schema::{
 };
 pub use table::{Column, Table};
 pub use values::{ColumnValues, Defined, Family, Repeated, Values};
+
+/// The version of the protocol; both sides name it in `hello`.
+pub const PROTOCOL_VERSION: u32 = 3;

@@ -61,6 +61,26 @@ pub trait Subject: Serialize + DeserializeOwned {
     const FIELDS: &'static [(&'static str, &'static str)];
 }
 
+/// The engine itself: what can be opened and what is open. No field names it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Engine {}
+
+impl Subject for Engine {
+    const FIELDS: &'static [(&'static str, &'static str)] = &[];
+}
+
+/// Anything that is open.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    /// Its key.
+    pub item: String,
+}
+
+impl Subject for Item {
+    const FIELDS: &'static [(&'static str, &'static str)] =
+        &[("item", "Key of an open experiment or ensemble.")];
+}
+
 /// One open experiment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Experiment {

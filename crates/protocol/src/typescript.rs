@@ -9,7 +9,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 #[allow(clippy::wildcard_imports, reason = "the list of questions names their requests")]
 use crate::questions::*;
-use crate::{Question, for_each_question};
+use crate::{ErrorReply, Question, for_each_question};
 
 /// The whole module, as it is kept in the repository. `more` adds what is not defined by this crate.
 #[must_use]
@@ -21,6 +21,7 @@ pub fn typescript(version: u32, more: impl FnOnce(&mut Pages)) -> String {
         types: BTreeMap::new(),
         requests: String::new(),
     };
+    pages.add::<ErrorReply>();
     more(&mut pages);
     pages.questions();
     let mut out = String::from(
@@ -87,6 +88,10 @@ impl Pages {
         self.types.insert(schema.request.to_owned(), text);
         let subject: Vec<String> =
             schema.subject.iter().map(|(name, _)| format!("{name}: string")).collect();
+        let subject = match subject.join("; ") {
+            none if none.is_empty() => none,
+            fields => format!(" & {{ {fields} }}"),
+        };
         let mut tables = String::new();
         for (name, table) in schema.tables {
             let columns = table.iter().flat_map(|form| form.schema.columns);
@@ -101,11 +106,10 @@ impl Pages {
         }
         let _ = writeln!(
             self.requests,
-            "  /** {} */\n  {}: {{ request: {} & {{ {} }}; reply: {}; tables: {{{tables} }} }};",
+            "  /** {} */\n  {}: {{ request: {}{subject}; reply: {}; tables: {{{tables} }} }};",
             schema.doc.trim(),
             schema.name,
             schema.request,
-            subject.join("; "),
             Q::Reply::name(&self.config),
         );
     }

@@ -13,8 +13,8 @@ use parallax_engine::resolve::{resolve_contexts, resolve_formula, resolve_metric
 use parallax_engine::{EngineError, LocationChoice, Measure, Session};
 use parallax_model::ContextTree;
 use parallax_protocol::{
-    self as protocol, DifferenceTable, DifferencesBy, DifferencesOver, DifferencesReply,
-    DifferencesRequest, DifferencesTables, Table, TypedTable as _,
+    self as protocol, DifferenceTable, DifferencesBy, DifferencesReply, DifferencesRequest,
+    DifferencesTables, OverLocations, Table, TypedTable as _,
 };
 
 use crate::gate::Gate;
@@ -601,9 +601,9 @@ impl Answers<DifferencesRequest> for OpenedPair {
                 DifferencesBy::Function => Matching::Function,
             }),
             over: request.over.map(|over| match over {
-                DifferencesOver::Sum => Over::Sum,
-                DifferencesOver::Mean => Over::Mean,
-                DifferencesOver::Max => Over::Max,
+                OverLocations::Sum => Over::Sum,
+                OverLocations::Mean => Over::Mean,
+                OverLocations::Max => Over::Max,
             }),
             ..ComparisonOptions::default()
         };
@@ -625,9 +625,9 @@ impl Answers<DifferencesRequest> for OpenedPair {
                 Matching::Function => DifferencesBy::Function,
             },
             over: match comparison.over {
-                Over::Sum => DifferencesOver::Sum,
-                Over::Mean => DifferencesOver::Mean,
-                Over::Max => DifferencesOver::Max,
+                Over::Sum => OverLocations::Sum,
+                Over::Mean => OverLocations::Mean,
+                Over::Max => OverLocations::Max,
             },
             basis: pair.and_then(|pair| pair.basis).map(Basis::name),
             evidence: pair.map(|pair| comparison.evidence(pair)).unwrap_or_default(),

@@ -36,8 +36,8 @@ pub use parallax_protocol::{Column, ColumnType, Table};
 #[cfg(feature = "parquet")]
 pub use parquet::write_parquet;
 pub use replies::{
-    ActivationCountsReply, ComponentInfoReply, FileReply, InfoReply, IssueReply, KindReply,
-    MetricReply, SpanReply, write_reply,
+    ActivationCountsReply, ComponentInfoReply, FileReply, InfoReply, KindReply, MetricReply,
+    SpanReply, write_reply,
 };
 pub use report::{EvidenceReply, FindingReply, ReportReply, TableReply};
 pub use serde::Serialize;

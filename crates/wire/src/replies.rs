@@ -4,8 +4,8 @@
 
 use std::io::Write;
 
-use parallax_base::{Issue, Place, Severity, Stage};
-use parallax_service::{ActivationCounts, ComponentInfo, Info, MetricInfo};
+use parallax_protocol::IssueReply;
+use parallax_service::{ActivationCounts, ComponentInfo, Info, MetricInfo, issue_replies};
 use serde::{Deserialize, Serialize};
 
 use crate::WireError;
@@ -193,58 +193,6 @@ pub struct MetricReply {
     pub total: Option<f64>,
 }
 
-/// Something that was repaired, dropped or guessed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct IssueReply {
-    /// A short stable name, such as `child-outside-section`.
-    pub kind: String,
-    /// `note`, `warning` or `error`.
-    pub severity: String,
-    /// `read`, `import` or `analysis`.
-    pub stage: String,
-    /// Where it was seen first, for people.
-    pub place: String,
-    /// The file it was seen in, when it is about a file.
-    pub file: Option<String>,
-    /// Bytes from the start of the file, when it is about a byte.
-    pub offset: Option<u64>,
-    /// What is wrong and what was kept.
-    pub message: String,
-    /// How many of the kind there are.
-    pub count: u64,
-}
-
-impl From<&Issue> for IssueReply {
-    fn from(issue: &Issue) -> Self {
-        let (file, offset) = match &issue.place {
-            Place::Byte { file, offset } => (Some(file.clone()), Some(*offset)),
-            Place::File { file } => (Some(file.clone()), None),
-            Place::Time { .. } | Place::Whole => (None, None),
-        };
-        let severity = match issue.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        };
-        let stage = match issue.stage {
-            Stage::Read => "read",
-            Stage::Import => "import",
-            Stage::Analysis => "analysis",
-        };
-        Self {
-            kind: issue.kind.to_owned(),
-            severity: severity.to_owned(),
-            stage: stage.to_owned(),
-            place: issue.place.to_string(),
-            file,
-            offset,
-            message: issue.message.clone(),
-            count: issue.count,
-        }
-    }
-}
-
 impl From<&MetricInfo> for MetricReply {
     fn from(metric: &MetricInfo) -> Self {
         Self {
@@ -293,7 +241,7 @@ impl From<&Info> for InfoReply {
                 .collect(),
             metric_list: info.metrics.iter().map(MetricReply::from).collect(),
             component_list: info.components.iter().map(ComponentInfoReply::from).collect(),
-            issue_list: info.issues.list().iter().map(IssueReply::from).collect(),
+            issue_list: issue_replies(&info.issues),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The promised names of replies.
 
 use parallax_base::{Issues, Place, Severity, Stage};
-use parallax_wire::{InfoReply, IssueReply, KindReply, MetricReply, SpanReply, write_reply};
+use parallax_service::issue_replies;
+use parallax_wire::{InfoReply, KindReply, MetricReply, SpanReply, write_reply};
 
 #[test]
 fn info_keeps_the_names_that_were_promised() {
@@ -29,7 +30,7 @@ fn info_keeps_the_names_that_were_promised() {
             description: "Wall time.".into(),
             total: Some(1.5),
         }],
-        issue_list: issues.list().iter().map(IssueReply::from).collect(),
+        issue_list: issue_replies(&issues),
         ..InfoReply::default()
     };
     let mut out = Vec::new();

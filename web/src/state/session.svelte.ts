@@ -1,6 +1,6 @@
 import { bytes } from "../base/format.ts";
 import type { SourceOrigin, SourceState } from "./app-state.ts";
-import { DEFAULT_ENSEMBLE, EngineError, type EngineClient, type RootInfo } from "./engine.ts";
+import { EngineError, type EngineClient, type RootInfo } from "./engine.ts";
 import { withKeys, type Item } from "./item.ts";
 import { errorText, isCancelled, type Notices } from "./notices.svelte.ts";
 import type { ExcludedReply } from "../wire/protocol.ts";
@@ -229,7 +229,7 @@ export class Session {
     try {
       const client = await this.connect();
       const root = await add(client);
-      const { reply } = await client.ask("open", { root: root.key, ensemble: { ...DEFAULT_ENSEMBLE, parameters: [...(source.parameters ?? [])] } });
+      const { reply } = await client.ask("open", { root: root.key, ensemble: { parameters: [...(source.parameters ?? [])] } });
       for (const error of reply.errors) {
         this.#notices.add(reply.items.length === 0 ? "error" : "warning", `A part of ${source.name} could not be opened`, withHint(error.message, error.hint));
       }

@@ -133,14 +133,14 @@ export type CallsRequest = {
   shortest_ns?: number;
 };
 
-/** Forget an item. */
-export type CloseAsk = {
-  /** The item. */
+/** The reply to `close`: it is closed. */
+export type CloseReply = Record<symbol, never>;
+
+/** Closes an item. */
+export type CloseRequest = {
+  /** Key of the item. */
   item: string;
 };
-
-/** It is forgotten. */
-export type CloseReply = Record<symbol, never>;
 
 /** Which locations cost alike. */
 export type ClustersAsk = {
@@ -191,12 +191,12 @@ export type ClustersReply = {
   notes: Array<string>;
 };
 
-/** Make one ensemble. */
-export type CombineAsk = {
-  /** Items: experiments, or ensembles that are files of measurements. */
+/** Makes one ensemble of several experiments or files of measurements that are open. */
+export type CombineRequest = {
+  /** Keys of experiments, or of ensembles that are files of measurements. */
   items: Array<string>;
-  /** How. */
-  ensemble?: EnsembleAsk;
+  /** How they become one ensemble. */
+  ensemble?: EnsembleChoice;
 };
 
 /** Two ensembles as versions of one program. */
@@ -475,9 +475,6 @@ export type CurveReply = {
 /** What rows of differences are. */
 export type DifferencesBy = "context" | "function";
 
-/** How the values of many locations become one. */
-export type DifferencesOver = "sum" | "mean" | "max";
-
 /** The reply to `differences`. */
 export type DifferencesReply = {
   /** What is counted. */
@@ -487,7 +484,7 @@ export type DifferencesReply = {
   /** What rows are. */
   by: DifferencesBy;
   /** How locations became one value. */
-  over: DifferencesOver;
+  over: OverLocations;
   /** What tests stand on; null where noise cannot be told. */
   basis: string | null;
   /** The same in words: which test, on how much, adjusted for how many looks, at which level. */
@@ -507,7 +504,7 @@ export type DifferencesRequest = {
   /** What rows are; null for contexts, or functions where the experiments come from different tools. */
   by?: DifferencesBy | null;
   /** How locations become one value; null for the sum, or the mean of different numbers of locations. */
-  over?: DifferencesOver | null;
+  over?: OverLocations | null;
 };
 
 /** The reply to `distribution`. */
@@ -546,22 +543,22 @@ export type DistributionRequest = {
   bins?: number | null;
 };
 
-/** How sources become one ensemble. Words and defaults are those of the command line. */
-export type EnsembleAsk = {
+/** How experiments or files of measurements become one ensemble. */
+export type EnsembleChoice = {
   /** Where parameters come from: `cores=ranks`, `input=path:n(\d+)`. */
   parameters?: Array<string>;
   /** What counts as time; null for wall time where it was measured. */
   metric?: string | null;
   /** Which locations count; null for the first thread of each rank. */
   profiles?: string | null;
-  /** How locations become one number: `max` (default), `mean`, `sum`. */
-  over?: string | null;
-  /** Which contexts become regions: `functions`, `loops` (default), `lines`. */
-  detail?: string | null;
+  /** How locations become one value; null for the largest. */
+  over?: OverLocations | null;
+  /** Which contexts become regions. */
+  detail?: RegionDetail;
   /** Regions for what system and MPI libraries call inside, too. */
   library_frames?: boolean;
-  /** How the entries of a region become one time: `union` (default), `sum`, `span`, `thread-max`. */
-  region_time?: string | null;
+  /** How the entries of a region become one time. */
+  region_time?: RegionEntries;
 };
 
 /** The reply to questions about entities. */
@@ -689,10 +686,7 @@ export type FlatRequest = {
   by?: FlatBy;
 };
 
-/** Who is there? */
-export type HelloAsk = Record<symbol, never>;
-
-/** An engine. */
+/** The reply to `hello`. */
 export type HelloReply = {
   /** Version of Parallax. */
   version: string;
@@ -700,6 +694,10 @@ export type HelloReply = {
   protocol: number;
   /** What can be opened. */
   roots: Array<RootReply>;
+};
+
+/** Version of the engine, and what can be opened without being sent. */
+export type HelloRequest = {
 };
 
 /** Number of values in bins of one width. */
@@ -794,10 +792,10 @@ export type InfoReply = {
 export type IssueReply = {
   /** A short stable name, such as `child-outside-section`. */
   kind: string;
-  /** `note`, `warning` or `error`. */
-  severity: string;
-  /** `read`, `import` or `analysis`. */
-  stage: string;
+  /** How much it matters. */
+  severity: IssueSeverity;
+  /** When it was met. */
+  stage: IssueStage;
   /** Where it was seen first, for people. */
   place: string;
   /** The file it was seen in, when it is about a file. */
@@ -810,16 +808,20 @@ export type IssueReply = {
   count: number;
 };
 
-/** What was repaired, dropped or guessed? */
-export type IssuesAsk = {
-  /** Any item. */
-  item: string;
-};
+/** How much an issue matters. */
+export type IssueSeverity = "note" | "warning" | "error";
 
-/** What was repaired, dropped or guessed. */
+/** When an issue was met. */
+export type IssueStage = "read" | "import" | "analysis";
+
+/** The reply to `issues`. */
 export type IssuesReply = {
   /** One for each kind and place. */
   issues: Array<IssueReply>;
+};
+
+/** What was repaired, dropped or guessed. */
+export type IssuesRequest = {
 };
 
 /** What an item is. */
@@ -1139,15 +1141,7 @@ export type NotesReply = {
   notes: Array<string>;
 };
 
-/** Open everything in a root. */
-export type OpenAsk = {
-  /** Key of the root. */
-  root: string;
-  /** How files or databases become one ensemble, where there are several. */
-  ensemble?: EnsembleAsk;
-};
-
-/** What was opened. */
+/** The reply to `open` and `combine`. */
 export type OpenReply = {
   /** The items, those that say most first: an ensemble before its members. */
   items: Array<ItemReply>;
@@ -1158,6 +1152,17 @@ export type OpenReply = {
   /** Files and experiments that are excluded, and why. */
   excluded: Array<ExcludedReply>;
 };
+
+/** Opens everything that a root holds. */
+export type OpenRequest = {
+  /** Key of the root. */
+  root: string;
+  /** How files or databases become one ensemble, where there are several. */
+  ensemble?: EnsembleChoice;
+};
+
+/** How the values of many locations become one. */
+export type OverLocations = "sum" | "mean" | "max";
 
 /** What the rows of a time profile are. */
 export type OverTimeBy = "function" | "group";
@@ -1262,6 +1267,12 @@ export type RackRowReply = {
   /** Rows of the table `nodes`, from left to right; null where the run has no node. */
   cells: Array<number | null>;
 };
+
+/** Which contexts of databases become regions of an ensemble. */
+export type RegionDetail = "loops" | "functions" | "lines";
+
+/** How the entries of a region become one time, in files that have each of them. */
+export type RegionEntries = "union" | "sum" | "span" | "thread-max";
 
 /** A region with everything there is to say about it. */
 export type RegionReply = {
@@ -1813,18 +1824,8 @@ export type WaitsRequest = {
 
 /** Every question, with what it takes and what it is answered with. */
 export interface Protocol {
-  /** Who is there, and what can be opened without being sent. */
-  hello: { request: HelloAsk; reply: HelloReply };
-  /** Open everything that a root holds. */
-  open: { request: OpenAsk; reply: OpenReply };
-  /** Make one ensemble of several experiments or files that are open. */
-  combine: { request: CombineAsk; reply: OpenReply };
-  /** Forget an item. */
-  close: { request: CloseAsk; reply: CloseReply };
   /** What an experiment is. */
   info: { request: InfoAsk; reply: InfoReply };
-  /** What was repaired, dropped or guessed. */
-  issues: { request: IssuesAsk; reply: IssuesReply };
   /** The metrics of an experiment. */
   metrics: { request: MetricsAsk; reply: MetricsReply };
   /** What bounds the program. */
@@ -1842,6 +1843,16 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   models: { request: ModelsAsk; reply: ModelsReply };
   /** Two ensembles as versions of one program; table `cells`. */
   compare: { request: CompareAsk; reply: CompareReply };
+  /** Version of the engine, and what can be opened without being sent. */
+  hello: { request: HelloRequest; reply: HelloReply; tables: { } };
+  /** Opens everything that a root holds. */
+  open: { request: OpenRequest; reply: OpenReply; tables: { } };
+  /** Makes one ensemble of several experiments or files of measurements that are open. */
+  combine: { request: CombineRequest; reply: OpenReply; tables: { } };
+  /** Closes an item. */
+  close: { request: CloseRequest; reply: CloseReply; tables: { } };
+  /** What was repaired, dropped or guessed. */
+  issues: { request: IssuesRequest & { item: string }; reply: IssuesReply; tables: { } };
   /** The calling context tree with several metrics side by side. */
   tree_table: { request: TreeTableRequest & { item: string }; reply: CostsReply; tables: { rows: "depth" | "parent" | "context_id" | "kind" | "name" | "place" | "definition_file" | "definition_line" | "file" | "line" | "module"; } };
   /** Functions by their exclusive cost, and their callers. */

@@ -5,9 +5,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use parallax_protocol::OverLocations;
 use parallax_service::analysis::comparison::{
-    Basis, ComparisonOptions, Delta, Matching, Over as OverLocations, VersionPair, amount,
+    Basis, ComparisonOptions, Delta, Matching, Over, VersionPair, amount,
 };
+use parallax_service::scaling::ContextOptions;
 use parallax_service::{
     Answer, Column, ComparedVersion, ComparisonOrder, ComparisonOutcome, ComparisonRequest, Gate,
     Opened, ServiceError, Table, compare_experiments,
@@ -17,7 +19,7 @@ use super::Context;
 use crate::open;
 use crate::output::{Format, Output};
 pub(super) use crate::scaling::CompareArgs;
-use crate::scaling::{self, CompareBy, CompareSort, Over};
+use crate::scaling::{self, CompareBy, CompareSort};
 use crate::text::{KeyValues, Level, Notice, Role, Show, Style, TextTable, printable};
 
 /// What `--fail-if` says must not happen did.
@@ -58,7 +60,7 @@ pub(super) fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<(
             experiments: experiments.iter().collect(),
         })
         .collect();
-    let contexts = args.ensemble.contexts();
+    let contexts = ContextOptions::from(&args.ensemble.choice());
     let request = ComparisonRequest {
         metric: args.ensemble.metric.clone(),
         profiles: args.ensemble.profiles.clone(),
@@ -70,9 +72,9 @@ pub(super) fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<(
             detail: contexts.detail,
             libraries: contexts.libraries,
             over: args.ensemble.over.map(|over| match over {
-                Over::Max => OverLocations::Max,
-                Over::Mean => OverLocations::Mean,
-                Over::Sum => OverLocations::Sum,
+                OverLocations::Max => Over::Max,
+                OverLocations::Mean => Over::Mean,
+                OverLocations::Sum => Over::Sum,
             }),
             level: args.significance,
             ..ComparisonOptions::default()
@@ -184,9 +186,9 @@ fn text(
     let comparison = &outcome.comparison;
     let Some(old) = comparison.versions.first() else { return Ok(()) };
     let kind = match comparison.over {
-        OverLocations::Sum => "sum over locations",
-        OverLocations::Mean => "mean over locations",
-        OverLocations::Max => "slowest location",
+        Over::Sum => "sum over locations",
+        Over::Mean => "mean over locations",
+        Over::Max => "slowest location",
     };
     for (at, pair) in comparison.pairs.iter().enumerate() {
         let Some(new) = comparison.versions.get(pair.new) else { continue };

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use parallax_protocol::{EnsembleChoice, OverLocations, RegionDetail, RegionEntries};
 use parallax_service::analysis::scaling::{
     BaselinePolicy, EfficiencyRule, MapOptions, Measure, Superlinear, VerdictOptions,
 };
-use parallax_service::scaling::{
-    AxisChoice, ContextDetail, ContextOptions, LibraryFrames, LocationStatistic, RegionTime,
-    RunChoice, ScalingRequest,
-};
+use parallax_service::scaling::{AxisChoice, RunChoice, ScalingRequest};
+
+use crate::choice::names;
 
 /// Input, and how it becomes one ensemble of runs.
 #[derive(Debug, Args)]
@@ -30,85 +30,30 @@ pub(crate) struct EnsembleArgs {
     pub(crate) profiles: Option<String>,
     /// Databases: aggregation over the locations of a run; default: the maximum;
     /// `compare` of databases takes the sum, or the mean for different numbers of locations.
-    #[arg(long, value_enum, help_heading = "Runs")]
-    pub(crate) over: Option<Over>,
+    #[arg(long, value_parser = names::<OverLocations>(), help_heading = "Runs")]
+    pub(crate) over: Option<OverLocations>,
     /// Databases: contexts to use as regions.
-    #[arg(long, value_enum, default_value = "loops", help_heading = "Runs")]
-    pub(crate) detail: Detail,
+    #[arg(long, value_parser = names::<RegionDetail>(), default_value_t, help_heading = "Runs")]
+    pub(crate) detail: RegionDetail,
     /// Databases: regions for what system and MPI libraries call inside, too.
     #[arg(long, help_heading = "Runs")]
     pub(crate) library_frames: bool,
     /// PaScal files: aggregation over the entries of a region in one run.
-    #[arg(long, value_enum, default_value = "union", help_heading = "Runs")]
-    pub(crate) region_time: RegionTimeArg,
+    #[arg(long, value_parser = names::<RegionEntries>(), default_value_t, help_heading = "Runs")]
+    pub(crate) region_time: RegionEntries,
 }
 
 impl EnsembleArgs {
-    pub(crate) fn contexts(&self) -> ContextOptions {
-        ContextOptions {
+    /// What they choose; a table of parameters is beside it.
+    pub(crate) fn choice(&self) -> EnsembleChoice {
+        EnsembleChoice {
+            parameters: self.param.clone(),
             metric: self.metric.clone(),
             profiles: self.profiles.clone(),
-            statistic: match self.over {
-                None | Some(Over::Max) => LocationStatistic::Max,
-                Some(Over::Mean) => LocationStatistic::Mean,
-                Some(Over::Sum) => LocationStatistic::Sum,
-            },
-            detail: match self.detail {
-                Detail::Functions => ContextDetail::Functions,
-                Detail::Loops => ContextDetail::Loops,
-                Detail::Lines => ContextDetail::Lines,
-            },
-            libraries: if self.library_frames {
-                LibraryFrames::Kept
-            } else {
-                LibraryFrames::Folded
-            },
-        }
-    }
-}
-
-/// Aggregation over locations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Over {
-    /// The maximum: the slowest location.
-    Max,
-    /// The mean over the locations.
-    Mean,
-    /// The sum over the locations: total resources.
-    Sum,
-}
-
-/// Contexts to use as regions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Detail {
-    /// Functions.
-    Functions,
-    /// Functions and loops.
-    Loops,
-    /// Functions, loops and lines.
-    Lines,
-}
-
-/// Aggregation over the entries of a region.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RegionTimeArg {
-    /// The time during which any thread was inside.
-    Union,
-    /// The sum over entries: thread-seconds.
-    Sum,
-    /// From the first start to the last stop.
-    Span,
-    /// The largest sum of one thread.
-    ThreadMax,
-}
-
-impl RegionTimeArg {
-    pub(crate) const fn policy(self) -> RegionTime {
-        match self {
-            Self::Union => RegionTime::Union,
-            Self::Sum => RegionTime::Sum,
-            Self::Span => RegionTime::Span,
-            Self::ThreadMax => RegionTime::ThreadMax,
+            over: self.over,
+            detail: self.detail,
+            library_frames: self.library_frames,
+            region_time: self.region_time,
         }
     }
 }

@@ -16,9 +16,7 @@ use std::path::Path;
 use parallax_service::Control;
 use parallax_service::scaling::{ScalingAnswer, energy_table, pop_table, scaling};
 
-pub(crate) use args::{
-    CompareArgs, CompareBy, CompareSort, MergeArgs, ModelArgs, Over, ScalingArgs,
-};
+pub(crate) use args::{CompareArgs, CompareBy, CompareSort, MergeArgs, ModelArgs, ScalingArgs};
 pub(crate) use growth::run as model;
 pub(crate) use sources::is_ensemble;
 pub(crate) use text::bullet;

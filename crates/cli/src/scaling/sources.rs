@@ -7,10 +7,9 @@ use anyhow::Context as _;
 use parallax_base::{Folder, Source};
 use parallax_native::{DiskFolder, StreamedFile};
 use parallax_service::scaling::{
-    Ensemble, EnsembleOptions, ParameterRule, ParameterTable, ScalingContent, ScalingSource,
-    open_ensemble,
+    Ensemble, EnsembleOptions, ParameterTable, ScalingContent, ScalingSource, open_ensemble,
 };
-use parallax_service::{Answer, Control, DataContent, DataSet, OpenLimits, Reason, discover};
+use parallax_service::{Answer, Control, DataContent, DataSet, Reason, discover};
 
 use super::args::EnsembleArgs;
 use crate::open::data_at;
@@ -29,8 +28,6 @@ pub(crate) fn ensemble(
     for path in paths {
         sources.append(&mut sources_at(path, control, &mut notes)?);
     }
-    let parameters =
-        args.param.iter().map(|text| ParameterRule::parse(text)).collect::<Result<_, _>>()?;
     let table = match &args.params {
         None => None,
         Some(path) => {
@@ -39,13 +36,7 @@ pub(crate) fn ensemble(
             Some(ParameterTable::parse(&text, &path.display().to_string())?)
         }
     };
-    let options = EnsembleOptions {
-        parameters,
-        table,
-        contexts: args.contexts(),
-        region_time: args.region_time.policy(),
-        limits: OpenLimits::default(),
-    };
+    let options = EnsembleOptions { table, ..EnsembleOptions::of(&args.choice())? };
     let mut made = open_ensemble(&sources, &options, control)?;
     notes.append(&mut made.notes);
     Ok(Answer { value: made.value, notes })

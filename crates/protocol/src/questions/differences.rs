@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::OverLocations;
 use crate::ExperimentPair;
 use crate::macros::{choice, question, table};
 
@@ -12,18 +13,6 @@ choice! {
         Context = "context",
         /// Functions of the same name, wherever they are called from.
         Function = "function",
-    }
-}
-
-choice! {
-    /// How the values of many locations become one.
-    pub enum DifferencesOver {
-        /// Their sum.
-        Sum = "sum",
-        /// Their mean over the locations that have any value.
-        Mean = "mean",
-        /// The largest: the slowest location decides.
-        Max = "max",
     }
 }
 
@@ -40,7 +29,7 @@ question! {
         by: Option<DifferencesBy>,
         /// How locations become one value; null for the sum, or the mean of different numbers of
         /// locations.
-        over: Option<DifferencesOver>,
+        over: Option<OverLocations>,
     }
     reply DifferencesReply,
     tables DifferencesTables {
@@ -60,7 +49,7 @@ pub struct DifferencesReply {
     /// What rows are.
     pub by: DifferencesBy,
     /// How locations became one value.
-    pub over: DifferencesOver,
+    pub over: OverLocations,
     /// What tests stand on; null where noise cannot be told.
     pub basis: Option<&'static str>,
     /// The same in words: which test, on how much, adjusted for how many looks, at which level.

@@ -6,6 +6,11 @@
 macro_rules! for_each_question {
     ($then:ident) => {
         $then! {
+            HelloRequest,
+            OpenRequest,
+            CombineRequest,
+            CloseRequest,
+            IssuesRequest,
             TreeTableRequest,
             CallersRequest,
             FlatRequest,

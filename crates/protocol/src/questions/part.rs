@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::macros::{fields, question};
+use crate::macros::{choice, fields, question};
 
 fields! {
     /// Which part of a trace.
@@ -16,6 +16,18 @@ fields! {
         from_ns: Option<u64>,
         /// Its end, in nanoseconds since the first record; null for the end of the trace.
         to_ns: Option<u64>,
+    }
+}
+
+choice! {
+    /// How the values of many locations become one.
+    pub enum OverLocations {
+        /// Their sum.
+        Sum = "sum",
+        /// Their mean over the locations that have any value.
+        Mean = "mean",
+        /// The largest: the slowest location decides.
+        Max = "max",
     }
 }
 

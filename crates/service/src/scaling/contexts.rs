@@ -10,23 +10,12 @@ use parallax_model::ensemble::{EnsembleBuilder, RegionPlace, metric_names};
 use parallax_model::{
     ContextChoice, ContextKind, ContextTree, IdentityKind, MetricChoice, Plan, Scope, SliceRequest,
 };
+use parallax_protocol::{EnsembleChoice, OverLocations, RegionDetail};
 
 use super::answer::is_mpi;
 use super::error::listed;
 use super::pop::{USEFUL_MAX, USEFUL_MEAN};
 use super::{Remedy, ScalingError};
-
-/// How the values of many locations become the time of a region in one run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum LocationStatistic {
-    /// The largest: an estimate of wall time, since the slowest rank decides.
-    #[default]
-    Max,
-    /// The mean over the locations; one without a value counts as 0.
-    Mean,
-    /// The sum: resources used, not time passed.
-    Sum,
-}
 
 /// How databases are read into an ensemble.
 #[derive(Debug, Clone, Default)]
@@ -37,12 +26,32 @@ pub struct ContextOptions {
     /// A profile expression; `None` for the first thread of each rank, whose time passes as wall
     /// time does.
     pub profiles: Option<String>,
-    /// How locations become one number.
-    pub statistic: LocationStatistic,
+    /// How locations become one number; `None` for the largest: an estimate of wall time, since the
+    /// slowest rank decides.
+    pub over: Option<OverLocations>,
     /// Which contexts become regions.
     pub detail: ContextDetail,
     /// What becomes of library internals.
     pub libraries: LibraryFrames,
+}
+
+impl From<&EnsembleChoice> for ContextOptions {
+    fn from(choice: &EnsembleChoice) -> Self {
+        Self {
+            metric: choice.metric.clone(),
+            profiles: choice.profiles.clone(),
+            over: choice.over,
+            detail: match choice.detail {
+                RegionDetail::Loops => ContextDetail::Loops,
+                RegionDetail::Functions => ContextDetail::Functions,
+                RegionDetail::Lines => ContextDetail::Lines,
+            },
+            libraries: match choice.library_frames {
+                true => LibraryFrames::Kept,
+                false => LibraryFrames::Folded,
+            },
+        }
+    }
 }
 
 /// The metric that an ensemble is made of, by name so that it is found in every database.
@@ -138,10 +147,10 @@ pub(super) fn add_database(
             *slot = Some(region);
         }
         let locations = fold.num_locations as f64;
-        let value = match options.statistic {
-            LocationStatistic::Max => total.max,
-            LocationStatistic::Mean => total.sum / locations,
-            LocationStatistic::Sum => total.sum,
+        let value = match options.over {
+            None | Some(OverLocations::Max) => total.max,
+            Some(OverLocations::Mean) => total.sum / locations,
+            Some(OverLocations::Sum) => total.sum,
         };
         builder.push(main, region, run, value * scale);
         builder.push(longest, region, run, total.max * scale);

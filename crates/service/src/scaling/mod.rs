@@ -29,7 +29,7 @@ mod versions;
 pub use answer::{ScalingAnswer, ScalingRegion, ScalingRequest, scaling};
 pub use axes::{AxisChoice, RunChoice};
 pub use causes::Cause;
-pub use contexts::{ContextDetail, ContextOptions, LibraryFrames, LocationStatistic};
+pub use contexts::{ContextDetail, ContextOptions, LibraryFrames};
 pub use energy::energy_table;
 pub use error::ScalingError;
 pub use merge::{MergeError, Merged, merge_pascal};

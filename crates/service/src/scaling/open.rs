@@ -13,6 +13,7 @@ use parallax_model::ensemble::{
 use parallax_model::{Experiment, Metadata};
 
 use parallax_analysis::comparison::is_flat;
+use parallax_protocol::{EnsembleChoice, RegionEntries};
 
 use super::contexts::{ChosenMetric, ContextOptions, add_database, choose_metric};
 use super::error::listed;
@@ -90,6 +91,26 @@ pub struct EnsembleOptions {
 type Extra = Vec<(String, ParameterValue)>;
 
 impl EnsembleOptions {
+    /// What a request chooses.
+    ///
+    /// # Errors
+    /// When a source of a parameter cannot be read.
+    pub fn of(choice: &EnsembleChoice) -> Result<Self, ScalingError> {
+        let rules = choice.parameters.iter().map(|text| ParameterRule::parse(text));
+        Ok(Self {
+            parameters: rules.collect::<Result<_, _>>()?,
+            table: None,
+            contexts: ContextOptions::from(choice),
+            region_time: match choice.region_time {
+                RegionEntries::Union => RegionTime::Union,
+                RegionEntries::Sum => RegionTime::Sum,
+                RegionEntries::Span => RegionTime::Span,
+                RegionEntries::ThreadMax => RegionTime::ThreadMax,
+            },
+            limits: Limits::default(),
+        })
+    }
+
     fn reading<'a>(&self, name: &'a str) -> MeasurementOptions<'a> {
         let (limits, region_time) = (self.limits, self.region_time);
         MeasurementOptions { file: name, limits, region_time }

@@ -7,7 +7,6 @@
 //! Fields that a request leaves out have the value that the command line has by default.
 
 mod clusters;
-mod errors;
 mod open;
 mod profile;
 mod scaling;
@@ -17,21 +16,15 @@ use serde::{Deserialize, Serialize};
 pub use clusters::{
     ClustersAsk, ClustersReply, RackReply, RackRowReply, TextFileAsk, TopologyAsk, TopologyReply,
 };
-pub use errors::ErrorReply;
-pub use open::{
-    CloseAsk, CloseReply, CombineAsk, EnsembleAsk, ExcludedReply, HelloAsk, HelloReply, InfoAsk,
-    IssuesAsk, IssuesReply, ItemKind, ItemReply, OpenAsk, OpenReply, RootReply,
-};
+pub use open::InfoAsk;
 pub use parallax_protocol::NotesReply as TableOnlyReply;
+pub use parallax_protocol::{ErrorReply, PROTOCOL_VERSION, RootReply};
 pub use profile::{MetricsAsk, MetricsReply, ReportAsk};
 pub use scaling::{
     CompareAsk, CompareReply, ComparedRegionReply, CurveAsk, CurveReply, ModelReply, ModelsAsk,
     ModelsReply, ParameterReply, RegionReply, ScalingAsk, ScalingReply, ScalingTableAsk,
     SpreadReply, ViewAsk,
 };
-
-/// The version of the protocol; both sides name it in `hello`.
-pub const PROTOCOL_VERSION: u32 = 3;
 
 /// What a request is answered with, beside its tables.
 pub trait Ask {
@@ -54,25 +47,14 @@ macro_rules! protocol {
         /// Adds these requests to the types of the page.
         #[cfg(feature = "typescript")]
         pub fn describe(pages: &mut parallax_protocol::typescript::Pages) {
-            pages.add::<ErrorReply>();
             $(pages.request::<$ask, $reply>(stringify!($variant), &[$(stringify!($doc)),*]);)*
         }
     };
 }
 
 protocol! {
-    /// Who is there, and what can be opened without being sent.
-    Hello(HelloAsk) => HelloReply,
-    /// Open everything that a root holds.
-    Open(OpenAsk) => OpenReply,
-    /// Make one ensemble of several experiments or files that are open.
-    Combine(CombineAsk) => OpenReply,
-    /// Forget an item.
-    Close(CloseAsk) => CloseReply,
     /// What an experiment is.
     Info(InfoAsk) => crate::InfoReply,
-    /// What was repaired, dropped or guessed.
-    Issues(IssuesAsk) => IssuesReply,
     /// The metrics of an experiment.
     Metrics(MetricsAsk) => MetricsReply,
     /// What bounds the program.

@@ -1,9 +1,9 @@
-import type { IssueReply } from "../../wire/protocol.ts";
+import type { IssueReply, IssueSeverity } from "../../wire/protocol.ts";
 
 /** By what the list can be in order. */
 export type IssueOrder = "severity" | "count" | "place" | "message";
 
-const RANK: Readonly<Record<string, number>> = { note: 0, warning: 1, error: 2 };
+const RANK: Readonly<Record<IssueSeverity, number>> = { note: 0, warning: 1, error: 2 };
 
 /** The issues in an order; equal ones stay as they were read. */
 export function sortIssues(rows: readonly IssueReply[], order: IssueOrder, descending: boolean): readonly IssueReply[] {
@@ -14,7 +14,7 @@ export function sortIssues(rows: readonly IssueReply[], order: IssueOrder, desce
 function compare(a: IssueReply, b: IssueReply, order: IssueOrder): number {
   switch (order) {
     case "severity":
-      return (RANK[a.severity] ?? 0) - (RANK[b.severity] ?? 0) || a.count - b.count;
+      return RANK[a.severity] - RANK[b.severity] || a.count - b.count;
     case "count":
       return a.count - b.count;
     case "place":

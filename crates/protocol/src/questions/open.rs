@@ -1,0 +1,187 @@
+//! What can be opened, opening it, and how several runs become one ensemble.
+
+use serde::{Deserialize, Serialize};
+
+use super::OverLocations;
+use crate::macros::{choice, fields, question};
+use crate::{Engine, ErrorReply};
+
+question! {
+    /// Version of the engine, and what can be opened without being sent.
+    "hello" of Engine,
+    request HelloRequest {}
+    reply HelloReply,
+}
+
+/// The reply to `hello`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct HelloReply {
+    /// Version of Parallax.
+    pub version: String,
+    /// Version of the protocol.
+    pub protocol: u32,
+    /// What can be opened.
+    pub roots: Vec<RootReply>,
+}
+
+/// A file or folder that can be opened.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct RootReply {
+    /// How `open` names it.
+    pub key: String,
+    /// What a person calls it.
+    pub name: String,
+    /// Number of files; 0 where that is not known before it is opened.
+    pub files: u64,
+    /// Length of all of them together, in bytes.
+    pub bytes: u64,
+}
+
+choice! {
+    /// Which contexts of databases become regions of an ensemble.
+    pub enum RegionDetail {
+        /// Functions and loops.
+        Loops = "loops",
+        /// Functions.
+        Functions = "functions",
+        /// Functions, loops and lines.
+        Lines = "lines",
+    }
+}
+
+choice! {
+    /// How the entries of a region become one time, in files that have each of them.
+    pub enum RegionEntries {
+        /// The time during which any thread was inside.
+        Union = "union",
+        /// The sum over entries: thread-seconds.
+        Sum = "sum",
+        /// From the first start to the last stop.
+        Span = "span",
+        /// The largest sum of one thread.
+        ThreadMax = "thread-max",
+    }
+}
+
+fields! {
+    /// How experiments or files of measurements become one ensemble.
+    pub struct EnsembleChoice {
+        /// Where parameters come from: `cores=ranks`, `input=path:n(\d+)`.
+        parameters: Vec<String>,
+        /// What counts as time; null for wall time where it was measured.
+        metric: Option<String>,
+        /// Which locations count; null for the first thread of each rank.
+        profiles: Option<String>,
+        /// How locations become one value; null for the largest.
+        over: Option<OverLocations>,
+        /// Which contexts become regions.
+        detail: RegionDetail,
+        /// Regions for what system and MPI libraries call inside, too.
+        library_frames: bool,
+        /// How the entries of a region become one time.
+        region_time: RegionEntries,
+    }
+}
+
+question! {
+    /// Opens everything that a root holds.
+    "open" of Engine,
+    request OpenRequest {
+        /// Key of the root.
+        root: String [required],
+        /// How files or databases become one ensemble, where there are several.
+        ensemble: EnsembleChoice,
+    }
+    reply OpenReply,
+}
+
+/// The reply to `open` and `combine`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct OpenReply {
+    /// The items, those that say most first: an ensemble before its members.
+    pub items: Vec<ItemReply>,
+    /// What a person should know.
+    pub notes: Vec<String>,
+    /// What could not be opened, one each.
+    pub errors: Vec<ErrorReply>,
+    /// Files and experiments that are excluded, and why.
+    pub excluded: Vec<ExcludedReply>,
+}
+
+choice! {
+    /// What an item is.
+    pub enum ItemKind {
+        /// One execution.
+        Experiment = "experiment",
+        /// Several executions under different parameters.
+        Ensemble = "ensemble",
+    }
+}
+
+/// Something that is open.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ItemReply {
+    /// How other requests name it.
+    pub item: String,
+    /// What it is.
+    pub kind: ItemKind,
+    /// Name of the program.
+    pub title: String,
+    /// Where it is from: the path as a person knows it.
+    pub name: String,
+    /// The format it was read from.
+    pub format: String,
+    /// Length of its files together, in bytes.
+    pub size_bytes: u64,
+    /// Kinds of issue met while opening.
+    pub issues: u64,
+    /// Items that an ensemble was made of.
+    pub members: Vec<String>,
+    /// Whether it has a trace, so that there is a timeline.
+    pub has_trace: bool,
+    /// Whether it has every single call, with what it reads and writes.
+    pub has_activations: bool,
+    /// Whether it has user events.
+    pub has_user_events: bool,
+}
+
+/// A file or experiment that is excluded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ExcludedReply {
+    /// Its path.
+    pub path: String,
+    /// Why, as a clause that goes on from the path.
+    pub reason: String,
+}
+
+question! {
+    /// Makes one ensemble of several experiments or files of measurements that are open.
+    "combine" of Engine,
+    request CombineRequest {
+        /// Keys of experiments, or of ensembles that are files of measurements.
+        items: Vec<String> [required],
+        /// How they become one ensemble.
+        ensemble: EnsembleChoice,
+    }
+    reply OpenReply,
+}
+
+question! {
+    /// Closes an item.
+    "close" of Engine,
+    request CloseRequest {
+        /// Key of the item.
+        item: String [required],
+    }
+    reply CloseReply,
+}
+
+/// The reply to `close`: it is closed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct CloseReply {}
