@@ -33,7 +33,7 @@ describe("the information about an experiment", () => {
 
 describe("issues", () => {
   const rows = ([["a", "note", "first", 5], ["b", "error", "second", 1], ["c", "warning", "third", 9]] as const).map(
-    ([kind, severity, message, count]) => ({ kind, severity, stage: "read", place: "x", file: null, offset: null, message, count }),
+    ([kind, severity, message, count]) => ({ kind, severity, stage: "read" as const, place: "x", file: null, offset: null, message, count }),
   );
 
   it("come with errors first", () => {

@@ -86,8 +86,6 @@ impl Host {
     /// Why there is no answer, in words for people.
     pub fn answer(&self, request: Request, control: &Control) -> Result<Response, ErrorReply> {
         match request {
-            Request::Info(ask) => profile::info(&*self.experiment(&ask.item)?, &ask, control),
-            Request::Metrics(ask) => profile::metrics(&*self.experiment(&ask.item)?, &ask, control),
             Request::Report(ask) => profile::report(&*self.experiment(&ask.item)?, &ask, control),
             Request::Clusters(ask) => {
                 clusters::clusters(&*self.experiment(&ask.item)?, &ask, control)

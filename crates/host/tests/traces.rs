@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Limits, MemoryFolder};
 use parallax_host::Host;
-use parallax_protocol::OpenReply;
-use parallax_wire::InfoReply;
+use parallax_protocol::{InfoReply, OpenReply};
 
 const CHROME: &str = r#"{"traceEvents": [
     {"ph": "X", "name": "step", "cat": "app", "pid": 1, "tid": 1, "ts": 10, "dur": 100},

@@ -22,41 +22,6 @@ pub struct ReferencesRequest {
     pub is_inclusive: bool,
 }
 
-/// How many single calls and accesses there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ActivationCounts {
-    /// Calls of functions.
-    pub calls: u64,
-    /// Executions of loops.
-    pub loop_executions: u64,
-    /// Iterations of them.
-    pub iterations: u64,
-    /// Variables and allocations.
-    pub references: u64,
-    /// Reads of them.
-    pub reads: u64,
-    /// Writes of them.
-    pub writes: u64,
-    /// Threads.
-    pub threads: u64,
-}
-
-impl ActivationCounts {
-    pub(crate) fn of(activations: &Activations) -> Self {
-        let touches = activations.touches.all();
-        let count = |kind| activations.tree.count(kind);
-        Self {
-            calls: count(ActivationKind::Call),
-            loop_executions: count(ActivationKind::LoopExecution),
-            iterations: count(ActivationKind::Iteration),
-            references: activations.references.len() as u64,
-            reads: touches.iter().map(|touch| u64::from(touch.reads)).sum(),
-            writes: touches.iter().map(|touch| u64::from(touch.writes)).sum(),
-            threads: activations.threads.len() as u64,
-        }
-    }
-}
-
 /// What some contexts do with one reference.
 #[derive(Default)]
 struct Use {

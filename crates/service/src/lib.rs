@@ -46,7 +46,7 @@ use parallax_engine::Session;
 
 use beside::SourcesBeside;
 
-pub use activations::{ActivationCounts, ReferencesRequest};
+pub use activations::ReferencesRequest;
 pub use analyses::{BalanceAnswer, gpu_table, thread_table};
 pub use answers::Answers;
 pub use clusters::{ClusterAnswer, ClusterMethod, ClusterRequest};
@@ -58,7 +58,6 @@ pub use diagnosis::regression;
 pub use distribution::Spread;
 pub use error::ServiceError;
 pub use gate::Gate;
-pub use info::{ComponentInfo, Info, MetricInfo};
 pub use issues::issue_replies;
 pub use over_time::OverTimeShapes;
 pub use parallax_analysis as analysis;

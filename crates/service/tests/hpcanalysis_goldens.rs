@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parallax_base::Folder;
-use parallax_protocol::{QueryRequest, ValueTable};
+use parallax_protocol::{InfoRequest, QueryRequest, ValueTable};
 use parallax_service::{Answers as _, Control, OpenLimits, Opened, open};
 use serde_json::Value;
 
@@ -52,12 +52,12 @@ fn queries_give_the_rows_sums_and_highest_values_of_hpcanalysis() {
         let Some(queries) = golden["queries"].as_array() else {
             // hpcanalysis itself cannot open this one.
             assert!(golden.get("open_error").is_some());
-            assert!(opened.info(&Control::new()).unwrap().contexts > 0);
+            assert!(opened.answer(&InfoRequest {}, &Control::new()).unwrap().reply.contexts > 0);
             continue;
         };
-        let info = opened.info(&Control::new()).unwrap();
+        let info = opened.answer(&InfoRequest {}, &Control::new()).unwrap().reply;
         // hpcanalysis leaves out profiles without values.
-        let profiles = golden["profiles"].as_u64().unwrap() as usize;
+        let profiles = golden["profiles"].as_u64().unwrap();
         assert_eq!(info.locations - info.empty_locations, profiles, "{name}");
         for query in queries {
             let expression = |key: &str| Some(with_inclusive_ranges(query[key].as_str().unwrap()));

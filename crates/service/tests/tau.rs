@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use parallax_base::{Folder, Source};
 use parallax_native::{DiskFolder, MappedFile};
-use parallax_protocol::{CostChoice, FlatBy, FlatRequest, PruneChoice};
+use parallax_protocol::{CostChoice, FlatBy, FlatRequest, InfoRequest, PruneChoice};
 use parallax_service::analysis::scaling::{BaselinePolicy, MapOptions};
 use parallax_service::scaling::{
     EnsembleOptions, ScalingContent, ScalingRequest, ScalingSource, open_ensemble, scaling,
 };
-use parallax_service::{Control, OpenLimits, Opened, open, open_file};
+use parallax_service::{Answers as _, Control, OpenLimits, Opened, open, open_file};
 
 fn corpus() -> Option<PathBuf> {
     parallax_testkit::needs::corpus_path("data")
@@ -188,9 +188,9 @@ fn a_packed_profile_answers_the_usual_questions() {
     let path = data.join("tau/ppk/LoadImbalance-16.ppk");
     let limits = OpenLimits::default();
     let opened = open_file(&file(&path), "LoadImbalance-16.ppk", &limits).unwrap();
-    let info = opened.info(&Control::new()).unwrap();
+    let info = opened.answer(&InfoRequest {}, &Control::new()).unwrap().reply;
     assert_eq!((info.title.as_str(), info.locations), ("mdrun", 16));
-    let time = info.metrics.iter().find(|metric| metric.name == "TIME").unwrap();
+    let time = info.metric_list.iter().find(|metric| metric.name == "TIME").unwrap();
     assert_eq!(time.unit, "s");
     assert!((time.total.unwrap() - 2_495.878_655).abs() < 1e-6);
     let (cost, prune) = (CostChoice::default(), PruneChoice::default());

@@ -35,10 +35,7 @@ pub use json::{write_json, write_jsonl};
 pub use parallax_protocol::{Column, ColumnType, Table};
 #[cfg(feature = "parquet")]
 pub use parquet::write_parquet;
-pub use replies::{
-    ActivationCountsReply, ComponentInfoReply, FileReply, InfoReply, KindReply, MetricReply,
-    SpanReply, write_reply,
-};
+pub use replies::write_reply;
 pub use report::{EvidenceReply, FindingReply, ReportReply, TableReply};
 pub use serde::Serialize;
 pub use top::{TopRows, UnknownColumn};

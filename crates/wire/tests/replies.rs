@@ -1,8 +1,9 @@
 //! The promised names of replies.
 
 use parallax_base::{Issues, Place, Severity, Stage};
+use parallax_protocol::{InfoReply, KindReply, MetricReply, SpanReply};
 use parallax_service::issue_replies;
-use parallax_wire::{InfoReply, KindReply, MetricReply, SpanReply, write_reply};
+use parallax_wire::write_reply;
 
 #[test]
 fn info_keeps_the_names_that_were_promised() {
@@ -27,6 +28,7 @@ fn info_keeps_the_names_that_were_promised() {
             name: "cputime".into(),
             unit: "s".into(),
             scopes: vec!["inclusive".into()],
+            statistics: vec!["sum".into()],
             description: "Wall time.".into(),
             total: Some(1.5),
         }],

@@ -270,7 +270,7 @@ export type ComponentInfoReply = {
   locations: number;
   /** What its ranks are counted from in the one space of ranks of all components. */
   first_rank: number;
-  /** When it began, in seconds since the first component did; absent where that is not known. */
+  /** When it began, in seconds since the first component did; null where that is not known. */
   start_s: number | null;
   /** When it ended, likewise. */
   end_s: number | null;
@@ -723,14 +723,8 @@ export type IdlenessRequest = {
 /** Where the times of threads come from. */
 export type IdlenessSource = "best" | "trace" | "profile";
 
-/** What is an experiment? */
-export type InfoAsk = {
-  /** An experiment. */
-  item: string;
-};
-
 /**
- * What `info` says about an experiment.
+ * The reply to `info`.
  * Plural names of things (`contexts`, `issues`) are counts; `*_list` has the things themselves.
  */
 export type InfoReply = {
@@ -738,17 +732,31 @@ export type InfoReply = {
   title: string;
   /** The format it was read from, with its version: `HPCToolkit 4.0`. */
   format: string;
-  /** Nodes of the calling context tree. */
+  /** Nodes of the calling context tree, entries included, the implicit root not. */
   contexts: number;
+  /** How many of them there are of each kind. */
+  context_kinds: Array<KindReply>;
+  /** Depth of the deepest of them; entries have depth 1. */
+  depth: number;
+  /** Functions. */
+  functions: number;
+  /** Source files that contexts name. */
+  source_files: number;
+  /** Executables and libraries. */
+  modules: number;
   /** Profiles other than the summary, empty ones included. */
   locations: number;
+  /** Of these, profiles without any value. */
+  empty_locations: number;
+  /** Values of all of them. */
+  values: number;
   /** Metrics, not counted again for each scope. */
   metrics: number;
   /** Locations that have a trace. */
   traces: number;
   /** Samples of all traces. */
   samples: number;
-  /** Records of a trace of events, as its source has them; absent for other experiments. */
+  /** Records of a trace of events, as its source has them; null for other experiments. */
   events: number | null;
   /** Of these, records of entering something. */
   enters: number | null;
@@ -760,11 +768,13 @@ export type InfoReply = {
   receives: number | null;
   /** Records of metrics' values. */
   metric_records: number | null;
-  /** Records that the source declares; absent where it does not say. */
+  /** Records of anything else. */
+  other_records: number | null;
+  /** Records that the source declares; null where it does not say. */
   declared_events: number | null;
-  /** Calls: from entering something to leaving it; absent for other experiments. */
+  /** Calls: from entering something to leaving it; null for other experiments. */
   calls: number | null;
-  /** Single calls and accesses; absent where sums were recorded only. */
+  /** Single calls and accesses; null where sums were recorded only. */
   activations: ActivationCountsReply | null;
   /** Kinds of issue met while opening. */
   issues: number;
@@ -774,7 +784,7 @@ export type InfoReply = {
   kinds: Array<KindReply>;
   /** The coupled applications of a workflow; 0 where there is one application. */
   components: number;
-  /** From the first to the last sample of all traces; absent without a trace. */
+  /** From the first to the last sample of all traces; null without a trace. */
   span: SpanReply | null;
   /** Length of all files together, in bytes. */
   size_bytes: number;
@@ -786,6 +796,10 @@ export type InfoReply = {
   component_list: Array<ComponentInfoReply>;
   /** What was repaired, dropped or guessed. */
   issue_list: Array<IssueReply>;
+};
+
+/** What an experiment is. */
+export type InfoRequest = {
 };
 
 /** Something that was repaired, dropped or guessed. */
@@ -958,11 +972,11 @@ export type IterationsRequest = {
   to_ns?: number | null;
 };
 
-/** A kind of identity, such as `rank`, and how many different ones there are. */
+/** A kind of identity or context, such as `rank` or `loop`, and how many there are. */
 export type KindReply = {
   /** Name of the kind, as in query expressions. */
   name: string;
-  /** Different values. */
+  /** Different ones. */
   count: number;
 };
 
@@ -1059,19 +1073,18 @@ export type MetricReply = {
   unit: string;
   /** Scopes that were measured: `inclusive`, `exclusive` and others. */
   scopes: Array<string>;
+  /** Statistics stored in the summary, such as `sum`. */
+  statistics: Array<string>;
   /** What it means, in the source's words; may be empty. */
   description: string;
-  /** The whole execution's inclusive sum over all locations; null when there is none. */
+  /**
+   * The whole execution's inclusive sum over all locations; null when it has none, or when a
+   * counter wrapped, which is an issue then.
+   */
   total: number | null;
 };
 
-/** The metrics of an experiment. */
-export type MetricsAsk = {
-  /** An experiment. */
-  item: string;
-};
-
-/** The metrics of an experiment. */
+/** The reply to `metrics`. */
 export type MetricsReply = {
   /** The metrics, in the order of the source. */
   metrics: Array<MetricReply>;
@@ -1081,6 +1094,10 @@ export type MetricsReply = {
   reason: string | null;
   /** Whether there are traces, so that time in them can count as cost. */
   has_traces: boolean;
+};
+
+/** The metrics of an experiment. */
+export type MetricsRequest = {
 };
 
 /** The model of one region, metric and group. */
@@ -1824,10 +1841,6 @@ export type WaitsRequest = {
 
 /** Every question, with what it takes and what it is answered with. */
 export interface Protocol {
-  /** What an experiment is. */
-  info: { request: InfoAsk; reply: InfoReply };
-  /** The metrics of an experiment. */
-  metrics: { request: MetricsAsk; reply: MetricsReply };
   /** What bounds the program. */
   report: { request: ReportAsk; reply: ReportReply };
   /** Which locations cost alike; table `members` and others. */
@@ -1853,6 +1866,10 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   close: { request: CloseRequest; reply: CloseReply; tables: { } };
   /** What was repaired, dropped or guessed. */
   issues: { request: IssuesRequest & { item: string }; reply: IssuesReply; tables: { } };
+  /** What an experiment is. */
+  info: { request: InfoRequest & { item: string }; reply: InfoReply; tables: { metrics: "metric" | "unit" | "total" | "scopes" | "statistics" | "description"; components: "component" | "application" | "ranks" | "first_rank" | "locations" | "start_s" | "end_s" | "shift_s" | "depends_on"; } };
+  /** The metrics of an experiment. */
+  metrics: { request: MetricsRequest & { item: string }; reply: MetricsReply; tables: { } };
   /** The calling context tree with several metrics side by side. */
   tree_table: { request: TreeTableRequest & { item: string }; reply: CostsReply; tables: { rows: "depth" | "parent" | "context_id" | "kind" | "name" | "place" | "definition_file" | "definition_line" | "file" | "line" | "module"; } };
   /** Functions by their exclusive cost, and their callers. */

@@ -1,8 +1,8 @@
 //! `info`: what a database holds.
 
 use clap::Args;
-use parallax_service::{Column, Info, Severity, Unit};
-use parallax_wire::InfoReply;
+use parallax_protocol::{InfoReply, InfoRequest, TypedTable as _};
+use parallax_service::{Answers as _, Column, Unit};
 
 use super::Context;
 use crate::args::Database;
@@ -17,125 +17,119 @@ pub(crate) struct InfoArgs {
 
 pub(super) fn info(context: &Context, arguments: &InfoArgs) -> anyhow::Result<()> {
     let opened = context.open(&arguments.database)?;
-    let info = opened.info(&context.control)?;
-    context.output.emit_reply(&InfoReply::from(&info), |style, out| {
-        facts(&info, style).write(style, out)?;
+    let answer = opened.answer(&InfoRequest {}, &context.control)?;
+    let info = &answer.reply;
+    let origin = &opened.session().experiment().metadata.origin;
+    let components = answer.tables.components.into_table();
+    let mut metrics = answer.tables.metrics.into_table();
+    context.output.emit_reply(info, |style, out| {
+        facts(info, origin, style).write(style, out)?;
         writeln!(out)?;
-        if !info.components.is_empty() {
+        if !info.component_list.is_empty() {
             writeln!(out, "Components\n")?;
-            TextTable::new(&info.components_table())
+            TextTable::new(&components)
                 .columns(&["component", "ranks", "first_rank", "start_s", "end_s", "depends_on"])
                 .write(style, out)?;
             writeln!(out)?;
         }
         // Every metric has a unit of its own, so the column has none in common.
-        let mut table = info.metrics_table();
-        let totals = info.metrics.iter().map(|metric| match metric.total {
+        let totals = info.metric_list.iter().map(|metric| match metric.total {
             Some(total) => quantity(total, &metric.unit, style),
             None => style.nothing().to_owned(),
         });
         let totals = Column::strings("total", "", totals.collect::<Vec<_>>());
-        table.columns.iter_mut().filter(|column| column.name == "total").for_each(|column| {
+        metrics.columns.iter_mut().filter(|column| column.name == "total").for_each(|column| {
             *column = totals.clone();
         });
-        TextTable::new(&table)
+        TextTable::new(&metrics)
             .columns(&["metric", "unit", "total", "scopes", "statistics", "description"])
             .show("total", Show::Text)
             .write(style, out)?;
-        if !info.issues.is_empty() {
-            write!(out, "\n{}", issues(&info).render(style))?;
+        if !info.issue_list.is_empty() {
+            write!(out, "\n{}", issues(info).render(style))?;
         }
         Ok(())
     })?;
     Ok(())
 }
 
-fn counted(n: usize, one: &str) -> String {
-    format!("{} {one}{}", number(n), if n == 1 { "" } else { "s" })
+fn counted(n: u64, one: &str) -> String {
+    format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
-fn number(n: usize) -> String {
-    count(n as u64)
-}
-
-fn facts(info: &Info, style: &Style) -> KeyValues {
+fn facts(info: &InfoReply, origin: &str, style: &Style) -> KeyValues {
     let kinds: Vec<String> = info
-        .contexts_by_kind
+        .context_kinds
         .iter()
-        .filter(|(_, n)| *n > 0)
-        .map(|(name, n)| format!("{} {name}{}", number(*n), plural(name, *n)))
+        .filter(|kind| kind.count > 0)
+        .map(|kind| {
+            format!("{} {}{}", count(kind.count), kind.name, plural(&kind.name, kind.count))
+        })
         .collect();
-    let identities: Vec<String> = info
-        .identities
-        .iter()
-        .map(|(name, n)| format!("{} {name}{}", number(*n), if *n == 1 { "" } else { "s" }))
-        .collect();
-    let mut locations = number(info.locations);
+    let identities: Vec<String> =
+        info.kinds.iter().map(|kind| counted(kind.count, &kind.name)).collect();
+    let mut locations = count(info.locations);
     if !identities.is_empty() {
         locations += &format!(": {}", identities.join(", "));
     }
     if info.empty_locations > 0 {
-        locations += &format!("; {} without values", number(info.empty_locations));
+        locations += &format!("; {} without values", count(info.empty_locations));
     }
-    let size = info.file_sizes.iter().map(|(_, len)| len).sum();
     let mut facts = KeyValues::new()
         .section(&info.title)
         .pair("format", &info.format)
-        .pair("from", format!("{} ({})", info.origin, bytes(size, style)))
+        .pair("from", format!("{origin} ({})", bytes(info.size_bytes, style)))
         .pair("locations", locations)
         .pair(
             "contexts",
-            format!("{}: {}; depth {}", number(info.contexts), kinds.join(", "), info.depth),
+            format!("{}: {}; depth {}", count(info.contexts), kinds.join(", "), info.depth),
         )
         .pair(
             "code",
             format!(
                 "{}, {}, {}",
                 counted(info.functions, "function"),
-                counted(info.files, "source file"),
+                counted(info.source_files, "source file"),
                 counted(info.modules, "module")
             ),
         )
         .pair("values", count(info.values));
-    let what = match (&info.records, &info.activations) {
+    let what = match (info.events, &info.activations) {
         (_, Some(_)) => "calls and loop executions",
         (Some(_), None) => "calls",
         (None, None) => "samples",
     };
-    facts = match info.span_nanos {
-        Some((start, end)) => facts.pair(
+    facts = match info.span {
+        Some(span) => facts.pair(
             "traces",
             format!(
                 "{}: {} {what} over {}",
-                number(info.traces),
+                count(info.traces),
                 count(info.samples),
-                duration(end.saturating_sub(start) as f64 / 1e9, style)
+                duration(span.end_ns.saturating_sub(span.start_ns) as f64 / 1e9, style)
             ),
         ),
         None => facts.pair("traces", "none"),
     };
-    if let Some(records) = &info.records {
+    if let Some(events) = info.events {
         let parts = [
-            (records.enters, "enter"),
-            (records.leaves, "leave"),
-            (records.sends, "send"),
-            (records.receives, "receive"),
-            (records.metrics, "metric"),
-            (records.others, "other"),
+            (info.enters, "enter"),
+            (info.leaves, "leave"),
+            (info.sends, "send"),
+            (info.receives, "receive"),
+            (info.metric_records, "metric"),
+            (info.other_records, "other"),
         ];
         let parts: Vec<String> = parts
             .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, name)| format!("{} {name}", count(*n)))
+            .filter_map(|(n, name)| Some((n.filter(|n| *n > 0)?, name)))
+            .map(|(n, name)| format!("{} {name}", count(n)))
             .collect();
-        let declared = match records.declared {
-            Some(declared) if declared != records.total() => {
-                format!("; {} declared", count(declared))
-            }
+        let declared = match info.declared_events {
+            Some(declared) if declared != events => format!("; {} declared", count(declared)),
             _ => String::new(),
         };
-        let text = format!("{}: {}{declared}", count(records.total()), parts.join(", "));
-        facts = facts.pair("events", text);
+        facts = facts.pair("events", format!("{}: {}{declared}", count(events), parts.join(", ")));
     }
     if let Some(counts) = &info.activations {
         let calls = format!(
@@ -153,7 +147,7 @@ fn facts(info: &Info, style: &Style) -> KeyValues {
         );
         facts = facts.pair("calls", calls).pair("references", memory);
     }
-    let totals = info.metrics.iter().filter(|m| m.unit == Unit::Seconds.to_string());
+    let totals = info.metric_list.iter().filter(|m| m.unit == Unit::Seconds.to_string());
     if let Some((metric, total)) = totals.filter_map(|m| Some((m, m.total?))).next() {
         let text = format!(
             "{} of {} over all locations",
@@ -162,13 +156,10 @@ fn facts(info: &Info, style: &Style) -> KeyValues {
         );
         facts = facts.pair("total", text);
     }
-    facts.pair(
-        "issues",
-        if info.issues.is_empty() { "none".into() } else { number(info.issues.len()) },
-    )
+    facts.pair("issues", if info.issues == 0 { "none".into() } else { count(info.issues) })
 }
 
-fn plural(name: &str, n: usize) -> &'static str {
+fn plural(name: &str, n: u64) -> &'static str {
     match (n, name.ends_with('y')) {
         (1, _) => "",
         // "entry" is the only kind that ends so.
@@ -177,20 +168,16 @@ fn plural(name: &str, n: usize) -> &'static str {
     }
 }
 
-fn issues(info: &Info) -> KeyValues {
+fn issues(info: &InfoReply) -> KeyValues {
     let mut out = KeyValues::new().section("Issues");
-    for issue in info.issues.list() {
-        let severity = match issue.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        };
+    for issue in &info.issue_list {
         let times = if issue.count > 1 {
             format!(" ({} times)", count(issue.count))
         } else {
             String::new()
         };
-        out = out.pair(severity, format!("{}: {}{times}", issue.place, issue.message));
+        let text = format!("{}: {}{times}", issue.place, issue.message);
+        out = out.pair(issue.severity.to_string(), text);
     }
     out
 }

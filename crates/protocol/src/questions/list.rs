@@ -11,6 +11,8 @@ macro_rules! for_each_question {
             CombineRequest,
             CloseRequest,
             IssuesRequest,
+            InfoRequest,
+            MetricsRequest,
             TreeTableRequest,
             CallersRequest,
             FlatRequest,

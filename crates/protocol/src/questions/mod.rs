@@ -16,6 +16,8 @@ mod events;
 pub use events::*;
 mod idleness;
 pub use idleness::*;
+mod info;
+pub use info::*;
 mod issues;
 pub use issues::*;
 mod iterations;

@@ -7,7 +7,6 @@
 //! Fields that a request leaves out have the value that the command line has by default.
 
 mod clusters;
-mod open;
 mod profile;
 mod scaling;
 
@@ -16,10 +15,9 @@ use serde::{Deserialize, Serialize};
 pub use clusters::{
     ClustersAsk, ClustersReply, RackReply, RackRowReply, TextFileAsk, TopologyAsk, TopologyReply,
 };
-pub use open::InfoAsk;
 pub use parallax_protocol::NotesReply as TableOnlyReply;
 pub use parallax_protocol::{ErrorReply, PROTOCOL_VERSION, RootReply};
-pub use profile::{MetricsAsk, MetricsReply, ReportAsk};
+pub use profile::ReportAsk;
 pub use scaling::{
     CompareAsk, CompareReply, ComparedRegionReply, CurveAsk, CurveReply, ModelReply, ModelsAsk,
     ModelsReply, ParameterReply, RegionReply, ScalingAsk, ScalingReply, ScalingTableAsk,
@@ -53,10 +51,6 @@ macro_rules! protocol {
 }
 
 protocol! {
-    /// What an experiment is.
-    Info(InfoAsk) => crate::InfoReply,
-    /// The metrics of an experiment.
-    Metrics(MetricsAsk) => MetricsReply,
     /// What bounds the program.
     Report(ReportAsk) => crate::ReportReply,
     /// Which locations cost alike; table `members` and others.
