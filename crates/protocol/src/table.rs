@@ -112,6 +112,21 @@ impl Column {
     }
 }
 
+impl Column {
+    /// What readers are told of the column beside its name and type: `head`, the display name;
+    /// `doc`, the meaning; and `unit`, where there is one.
+    #[must_use]
+    pub fn metadata(&self) -> HashMap<String, String> {
+        let head = if self.head.is_empty() { title(&self.name) } else { self.head.to_owned() };
+        let mut metadata =
+            HashMap::from([("head".to_owned(), head), ("doc".to_owned(), self.doc.to_owned())]);
+        if !self.unit.is_empty() {
+            metadata.insert("unit".to_owned(), self.unit.clone());
+        }
+        metadata
+    }
+}
+
 /// An answer: columns of equal length.
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -148,19 +163,9 @@ impl Table {
     #[must_use]
     pub fn to_record_batch(&self) -> RecordBatch {
         let field = |column: &Column| {
-            let mut metadata = HashMap::new();
-            if !column.unit.is_empty() {
-                metadata.insert("unit".to_owned(), column.unit.clone());
-            }
-            let head = match column.head {
-                "" => title(&column.name),
-                head => head.to_owned(),
-            };
-            metadata.insert("head".to_owned(), head);
-            metadata.insert("doc".to_owned(), column.doc.to_owned());
             let is_nullable = column.values.null_count() > 0;
             Field::new(&column.name, column.values.data_type().clone(), is_nullable)
-                .with_metadata(metadata)
+                .with_metadata(column.metadata())
         };
         let schema = Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()));
         let arrays = self.columns.iter().map(|column| Arc::clone(&column.values)).collect();

@@ -1,6 +1,5 @@
 //! Tables as Arrow IPC, and the record batches that Parquet takes too.
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -21,7 +20,7 @@ const BATCH_ROWS: usize = 1 << 16;
 ///
 /// Texts are plain UTF-8 columns, those that repeat included: as dictionaries they would become
 /// categories in data frames, whose grouping has other rules. Fields carry the unit and a sentence
-/// of meaning as metadata, under `unit` and `doc`.
+/// of meaning as metadata, under `unit` and `doc`, and the display name under `head`.
 ///
 /// # Errors
 ///
@@ -54,16 +53,12 @@ pub fn write_arrow_packed(table: &Table, out: impl Write) -> Result<(), WireErro
     Ok(())
 }
 
-/// The fields of a table with unit and meaning as metadata; `kind` says how values are carried.
+/// The fields of a table with unit, display name and meaning as metadata; `kind` says how values are carried.
 fn schema(table: &Table, kind: impl Fn(&DataType) -> DataType) -> SchemaRef {
     let field = |column: &parallax_service::Column| {
-        let mut metadata = HashMap::from([("doc".to_owned(), column.doc.to_owned())]);
-        if !column.unit.is_empty() {
-            metadata.insert("unit".to_owned(), column.unit.clone());
-        }
         let is_nullable = column.values.logical_null_count() > 0;
         Field::new(&column.name, kind(column.values.data_type()), is_nullable)
-            .with_metadata(metadata)
+            .with_metadata(column.metadata())
     };
     Arc::new(Schema::new(table.columns.iter().map(field).collect::<Vec<_>>()))
 }

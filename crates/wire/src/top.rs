@@ -79,7 +79,7 @@ impl TopRows {
         let rows: UInt64Array = rows.into_iter().map(|row| row as u64).collect();
         let columns = table.columns.iter().map(|column| {
             let values = take(&column.values, &rows, None)?;
-            Ok(Column::new(column.name.clone(), &column.unit, column.doc, values))
+            Ok(Column { values, ..column.clone() })
         });
         Ok(Ok(Table::new(columns.collect::<Result<_, WireError>>()?)))
     }

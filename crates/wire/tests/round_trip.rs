@@ -9,11 +9,11 @@ use arrow_array::{
     Array, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, StringArray,
     UInt16Array, UInt32Array, UInt64Array,
 };
-use arrow_ipc::reader::FileReader;
+use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::SchemaRef;
 use parallax_wire::{
-    Cell, Cells, Column, ColumnType, Table, WireError, write_arrow, write_csv, write_json,
-    write_jsonl,
+    Cell, Cells, Column, ColumnType, Table, WireError, write_arrow, write_arrow_packed, write_csv,
+    write_json, write_jsonl,
 };
 use proptest::prelude::*;
 
@@ -418,4 +418,19 @@ fn a_closed_pipe_looks_the_same_in_every_format() {
         let error = std::io::Error::from(result.unwrap_err());
         assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe, "{error}");
     }
+}
+
+#[test]
+fn columns_travel_with_display_name_unit_and_meaning() {
+    let cost = Column::f64s("cost_s", "s", "What it costs.", vec![1.5]);
+    let named = Column { head: "Std. dev.", ..Column::f64s("std_dev", "", "Spread.", vec![0.5]) };
+    let mut bytes = Vec::new();
+    write_arrow_packed(&Table::new(vec![cost, named]), &mut bytes).unwrap();
+    let reader = StreamReader::try_new(bytes.as_slice(), None).unwrap();
+    let told = |at: usize, key: &str| reader.schema().field(at).metadata().get(key).cloned();
+    assert_eq!(told(0, "head").as_deref(), Some("Cost"));
+    assert_eq!(told(0, "unit").as_deref(), Some("s"));
+    assert_eq!(told(0, "doc").as_deref(), Some("What it costs."));
+    assert_eq!(told(1, "head").as_deref(), Some("Std. dev."));
+    assert_eq!(told(1, "unit"), None);
 }
