@@ -5,6 +5,7 @@ import { filterParts, globOf, locationExpression, NO_FILTER, profilesOf, pruneAs
 import { familyOf } from "../src/view-kit/flame-colours.ts";
 import { shareText, valueFormat } from "../src/view-kit/format.ts";
 import { isNamed, nextStep } from "../src/view-kit/next-step.ts";
+import type { NextAction } from "../src/wire/protocol.ts";
 import { withContext } from "../src/view-kit/things.ts";
 import { loadViews } from "../src/views/registry.ts";
 
@@ -83,23 +84,21 @@ describe("numbers", () => {
 });
 
 describe("findings", () => {
-  test("lead to the view that answers what the command would", () => {
-    expect(nextStep("parallax balance some/path -c 'function(react)'")).toEqual({ view: "profile.distribution", label: "Show over locations", name: "react" });
-    expect(nextStep("parallax callers x --function 'a(b, c)'")).toMatchObject({ view: "profile.callers", name: "a(b, c)" });
-    expect(nextStep("parallax iterations some/path")).toEqual({ view: "trace.iterations", label: "Show the iterations", name: null });
-    expect(nextStep("parallax cluster some/path --by rank")).toEqual({ view: "groups.clusters", label: "Show the clusters", name: null });
-    expect(nextStep("parallax topology x --by rank --hosts h.csv --system aurora")).toMatchObject({ view: "groups.racks", name: null });
-    expect(nextStep("parallax idleness x --blame")).toMatchObject({ view: "trace.idle-gpus", name: null });
-    expect(nextStep("parallax idleness x--blame")).toMatchObject({ view: "profile.flat" });
-    expect(nextStep("parallax info x")).toMatchObject({ view: "item.information", name: null });
-    expect(nextStep("parallax unheard-of x")).toBeNull();
+  test("lead to the view that shows what to look at next", () => {
+    expect(nextStep("balance", "function(react)")).toEqual({ view: "profile.distribution", label: "Show over locations", name: "react" });
+    expect(nextStep("callers", 'function("a(b, c)")')).toMatchObject({ view: "profile.callers", name: "a(b, c)" });
+    expect(nextStep("iterations", null)).toEqual({ view: "trace.iterations", label: "Show the iterations", name: null });
+    expect(nextStep("rank_clusters", null)).toEqual({ view: "groups.clusters", label: "Show the clusters", name: null });
+    expect(nextStep("node_racks", null)).toMatchObject({ view: "groups.racks", name: null });
+    expect(nextStep("gpu_blame", null)).toMatchObject({ view: "trace.idle-gpus", name: null });
+    expect(nextStep("idleness", null)).toMatchObject({ view: "profile.flat" });
+    expect(nextStep("info", null)).toMatchObject({ view: "item.information", name: null });
   });
 
   test("lead to views that exist", async () => {
     const known = new Set((await loadViews()).map((view) => view.id));
-    // The commands that findings name: `command:` in crates/analysis and crates/service.
-    const words = ["balance", "callers", "cluster", "compare", "critical-path", "idleness", "idleness --blame", "info", "iterations", "topology", "waits"];
-    for (const word of words) expect(known, word).toContain(nextStep(`parallax ${word.replace(/(?= --|$)/, " x")}`)?.view);
+    const actions: readonly NextAction[] = ["info", "balance", "callers", "idleness", "gpu_blame", "iterations", "rank_clusters", "node_clusters", "rank_racks", "node_racks", "waits", "critical_path", "differences"];
+    for (const action of actions) expect(known, action).toContain(nextStep(action, null).view);
   });
 
   test("name functions in their short form", () => {

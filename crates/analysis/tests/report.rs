@@ -205,7 +205,7 @@ fn an_execution_without_values_has_an_empty_report() {
         let report = ask(&open(&database));
         assert_eq!((report.metric, report.total), (None, 0.0));
         assert!(report.reason.contains("no metric"), "{}", report.reason);
-        assert_eq!(report.findings_table().num_rows(), 0);
+        assert!(report.findings.is_empty());
     }
 }
 
@@ -334,17 +334,6 @@ fn every_real_database_has_a_report_of_finite_numbers() {
             let numbers = finding.evidence.iter().map(|e| e.value);
             assert!(numbers.chain([finding.percent]).all(f64::is_finite), "{path:?} {finding:?}");
             println!("{}: {}", path.display(), finding.text);
-        }
-        for table in [
-            report.categories_table(),
-            report.routines_table(),
-            report.gpu_table(),
-            report.functions_table(),
-            report.hot_path_table(&session),
-            report.metrics_table(),
-            report.findings_table(),
-        ] {
-            assert_eq!(table.to_record_batch().num_rows(), table.num_rows());
         }
     }
 }

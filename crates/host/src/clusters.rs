@@ -9,8 +9,7 @@ use parallax_wire::protocol::{
     TopologyReply,
 };
 
-use crate::errors::service_error;
-use crate::profile::unknown;
+use crate::errors::{service_error, unknown};
 use crate::response::{Response, with_tables};
 
 type Answered = Result<Response, ErrorReply>;

@@ -43,6 +43,10 @@ pub(crate) fn wire_error(error: &WireError) -> ErrorReply {
     ErrorReply::new("protocol", error.to_string())
 }
 
+pub(crate) fn unknown(field: &str, word: &str, known: &str) -> ErrorReply {
+    ErrorReply::new("misuse", format!("{field} `{word}` is none of {known}"))
+}
+
 /// A file that changed under an open page is the commonest failure that no message of a reader can
 /// explain: readers see bytes, not why they are gone.
 fn with_hint(kind: &str, message: String) -> ErrorReply {

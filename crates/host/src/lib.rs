@@ -12,7 +12,6 @@ mod errors;
 mod items;
 mod open;
 mod parts;
-mod profile;
 mod response;
 mod scaling;
 
@@ -86,7 +85,6 @@ impl Host {
     /// Why there is no answer, in words for people.
     pub fn answer(&self, request: Request, control: &Control) -> Result<Response, ErrorReply> {
         match request {
-            Request::Report(ask) => profile::report(&*self.experiment(&ask.item)?, &ask, control),
             Request::Clusters(ask) => {
                 clusters::clusters(&*self.experiment(&ask.item)?, &ask, control)
             }

@@ -35,4 +35,4 @@ pub use table::{Column, Table};
 pub use values::{ColumnValues, Defined, Family, Repeated, Values};
 
 /// The version of the protocol; both sides name it in `hello`.
-pub const PROTOCOL_VERSION: u32 = 3;
+pub const PROTOCOL_VERSION: u32 = 4;

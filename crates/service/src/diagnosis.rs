@@ -12,7 +12,9 @@ use parallax_analysis::comparison::{VersionPair, amount};
 use parallax_analysis::events::{WaitChoice, WaitKind, critical_path, waits};
 use parallax_analysis::idleness::{GpuBlame, SourceChoice, gpu_work, short_name};
 use parallax_analysis::mpi_routine;
-use parallax_analysis::report::{Evidence, Finding, FindingKind, NextStep, Report, rank_findings};
+use parallax_analysis::report::{
+    Evidence, Finding, FindingKind, NextAction, NextStep, Report, rank_findings,
+};
 use parallax_base::{ContextIdx, Control, TrackIdx, Unit};
 use parallax_model::{ContextTree, IdentityKind, TraceKind};
 
@@ -215,7 +217,10 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Findings,
         evidence: numbers,
         context: blame.calls.first().map(|row| row.context),
         next: NextStep {
-            command: if blame.calls.is_empty() { "idleness" } else { "idleness --blame" },
+            action: match blame.calls.is_empty() {
+                true => NextAction::Idleness,
+                false => NextAction::GpuBlame,
+            },
             contexts: None,
         },
     }];
@@ -313,7 +318,7 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
                 evidence("waits", *count as f64, ""),
             ],
             context: None,
-            next: NextStep { command: "waits", contexts: None },
+            next: NextStep { action: NextAction::Waits, contexts: None },
         });
     }
     out.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.text.cmp(&b.text)));
@@ -384,7 +389,7 @@ fn on_critical_path(
             evidence("critical path", seconds(found.whole_nanos), "s"),
         ],
         context: None,
-        next: NextStep { command: "critical-path", contexts: None },
+        next: NextStep { action: NextAction::CriticalPath, contexts: None },
     }];
     Ok(Answer { value: found, notes: Vec::new() })
 }
@@ -421,6 +426,6 @@ pub fn regression(outcome: &ComparisonOutcome, pair: &VersionPair) -> Option<Fin
         percent: percent / (100.0 + percent) * 100.0,
         evidence: vec![evidence("old", total.old, &unit), evidence("new", total.new, &unit)],
         context: None,
-        next: NextStep { command: "compare", contexts: None },
+        next: NextStep { action: NextAction::Differences, contexts: None },
     })
 }

@@ -26,6 +26,7 @@ mod lines;
 mod options;
 mod over_time;
 mod query;
+mod report;
 mod source;
 mod stacks;
 mod timeline;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parallax_native::DiskFolder;
 use parallax_protocol::IterationsRequest;
-use parallax_service::analysis::report::{Finding, FindingKind, Report};
+use parallax_service::analysis::report::{Finding, FindingKind, NextAction, Report};
 use parallax_service::{
     Answers as _, Control, HostSource, OpenLimits, Opened, TopologyRequest, open,
 };
@@ -51,7 +51,7 @@ fn slow_nodes_are_told_with_what_they_cost_and_where_they_stand() {
         assert!(finding.text.contains(part), "{}", finding.text);
     }
     assert!((finding.percent - 39.9).abs() < 0.1, "{}", finding.percent);
-    assert_eq!(finding.next.command, "cluster --by rank");
+    assert_eq!(finding.next.action, NextAction::RankClusters);
     // The imbalance of its caller is the same difference, and says less.
     assert_eq!(find(&report, FindingKind::Imbalance), None);
     let context = opened.session().tree().label(finding.context.unwrap());
@@ -67,7 +67,7 @@ fn slow_nodes_are_told_with_what_they_cost_and_where_they_stand() {
     {
         assert!(finding.text.contains(part), "{}", finding.text);
     }
-    assert_eq!(finding.next.command, "topology --by rank");
+    assert_eq!(finding.next.action, NextAction::RankRacks);
     assert!(answer.notes.iter().any(|note| note.contains("96 hosts")), "{:?}", answer.notes);
     let hosts = vec![HostSource { name: "h.csv".into(), bytes: b"hostid,xname\nzz,a\n".to_vec() }];
     let place = TopologyRequest { hosts, ..TopologyRequest::default() };
@@ -105,7 +105,7 @@ fn of_very_many_ranks_nodes_are_grouped() {
     ] {
         assert!(finding.text.contains(part), "{}", finding.text);
     }
-    assert_eq!(finding.next.command, "topology --by node");
+    assert_eq!(finding.next.action, NextAction::NodeRacks);
 }
 
 #[test]

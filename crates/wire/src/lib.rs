@@ -18,24 +18,24 @@ mod cells;
 mod chunks;
 mod columnar;
 mod csv;
+mod document;
 mod error;
 mod json;
 #[cfg(feature = "parquet")]
 mod parquet;
 pub mod protocol;
 mod replies;
-mod report;
 mod top;
 
 pub use cells::{Cell, Cells};
 pub use columnar::{write_arrow, write_arrow_packed};
 pub use csv::write_csv;
+pub use document::Document;
 pub use error::WireError;
 pub use json::{write_json, write_jsonl};
 pub use parallax_protocol::{Column, ColumnType, Table};
 #[cfg(feature = "parquet")]
 pub use parquet::write_parquet;
 pub use replies::write_reply;
-pub use report::{EvidenceReply, FindingReply, ReportReply, TableReply};
 pub use serde::Serialize;
 pub use top::{TopRows, UnknownColumn};

@@ -1,3 +1,5 @@
+import type { NextAction } from "../wire/protocol.ts";
+
 /** What a finding suggests to look at next, as a view and the function it is about. */
 export interface NextStep {
   /** Id of a view. */
@@ -8,33 +10,27 @@ export interface NextStep {
   readonly name: string | null;
 }
 
-const VIEWS: Readonly<Record<string, readonly [view: string, label: string]>> = {
-  tree: ["profile.tree", "Show in the tree"],
-  flat: ["profile.flat", "Show the functions"],
-  callers: ["profile.callers", "Show the callers"],
-  balance: ["profile.distribution", "Show over locations"],
-  distribution: ["profile.distribution", "Show over locations"],
-  idleness: ["profile.flat", "Show the functions"],
-  "idleness --blame": ["trace.idle-gpus", "Show blame for GPU idle time"],
-  iterations: ["trace.iterations", "Show the iterations"],
-  cluster: ["groups.clusters", "Show the clusters"],
-  topology: ["groups.racks", "Show the racks"],
-  correlate: ["profile.correlations", "Show the correlations"],
-  waits: ["trace.waits", "Show the wait states"],
-  "critical-path": ["trace.waits", "Show the critical path"],
-  compare: ["profile.differences", "Show the differences"],
+const VIEWS: Readonly<Record<NextAction, readonly [view: string, label: string]>> = {
   info: ["item.information", "Show the information"],
+  balance: ["profile.distribution", "Show over locations"],
+  callers: ["profile.callers", "Show the callers"],
+  idleness: ["profile.flat", "Show the functions"],
+  gpu_blame: ["trace.idle-gpus", "Show blame for GPU idle time"],
+  iterations: ["trace.iterations", "Show the iterations"],
+  rank_clusters: ["groups.clusters", "Show the clusters"],
+  node_clusters: ["groups.clusters", "Show the clusters"],
+  rank_racks: ["groups.racks", "Show the racks"],
+  node_racks: ["groups.racks", "Show the racks"],
+  waits: ["trace.waits", "Show the wait states"],
+  critical_path: ["trace.waits", "Show the critical path"],
+  differences: ["profile.differences", "Show the differences"],
 };
 
-/** The view that answers what a command line would: `parallax balance x -c 'function(react)'`. */
-export function nextStep(command: string): NextStep | null {
-  const word = /^parallax\s+([\w-]+)/.exec(command)?.[1];
-  const isBlame = word === "idleness" && /\s--blame(\s|$)/.test(command);
-  const known = word === undefined ? undefined : VIEWS[isBlame ? "idleness --blame" : word];
-  if (known === undefined) return null;
-  const quoted = /'([^']*)'\s*$/.exec(command)?.[1] ?? "";
-  const called = /^function\("?(.*?)"?\)$/.exec(quoted)?.[1] ?? quoted;
-  return { view: known[0], label: known[1], name: called === "" ? null : called };
+/** The view that shows what a finding is about: an action, and contexts such as `function(react)`. */
+export function nextStep(action: NextAction, contexts: string | null): NextStep {
+  const [view, label] = VIEWS[action];
+  const called = contexts === null ? "" : /^function\("?(.*?)"?\)$/.exec(contexts)?.[1] ?? contexts;
+  return { view, label, name: called === "" ? null : called };
 }
 
 /** Whether a name is the one that a finding speaks of: in full, by glob, or by its beginning before arguments. */

@@ -1,7 +1,7 @@
 // Generated from crates/protocol by `cargo xtask web`. Do not edit.
 
 /** The version of the protocol that these types describe. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 /** How many single calls and accesses there are. */
 export type ActivationCountsReply = {
@@ -598,7 +598,7 @@ export type EvidenceReply = {
   what: string;
   /** The number. */
   value: number;
-  /** Its unit symbol. */
+  /** Its unit symbol; `%` for shares. */
   unit: string;
 };
 
@@ -655,10 +655,13 @@ export type FindRequest = {
   to_ns?: number | null;
 };
 
+/** What a finding is about. */
+export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "Iterations" | "Groups" | "Slower" | "WrappedMetric";
+
 /** Something that bounds the program. */
 export type FindingReply = {
-  /** What it is about, a stable name such as `Mpi` or `Imbalance`. */
-  kind: string;
+  /** What it is about. */
+  kind: FindingKind;
   /** One or two sentences. */
   text: string;
   /** Share of the program's cost at stake, in per cent. */
@@ -667,8 +670,12 @@ export type FindingReply = {
   evidence: Array<EvidenceReply>;
   /** Id of the context that it is about; null where it is about a function or the whole program. */
   context_id: number | null;
-  /** The command to ask next. */
-  next: string;
+  /** What to look at next. */
+  action: NextAction;
+  /** The contexts to look at there, as a context expression; null for all. */
+  contexts: string | null;
+  /** The same as a command that can be typed; only the command line says it. */
+  next?: string;
 };
 
 /** What a flat profile groups by. */
@@ -1152,6 +1159,9 @@ export type ModelsReply = {
   notes: Array<string>;
 };
 
+/** What to look at next. Each surface says it in its own terms: a view, or a command. */
+export type NextAction = "info" | "balance" | "callers" | "idleness" | "gpu_blame" | "iterations" | "rank_clusters" | "node_clusters" | "rank_racks" | "node_racks" | "waits" | "critical_path" | "differences";
+
 /** The reply of a question whose answer is its tables. */
 export type NotesReply = {
   /** Remarks, such as that nothing matched and why. */
@@ -1383,15 +1393,7 @@ export type RepetitionReply = {
   is_order: boolean;
 };
 
-/** What bounds the program. */
-export type ReportAsk = {
-  /** An experiment. */
-  item: string;
-  /** A metric expression; null for the default. */
-  metric?: string | null;
-};
-
-/** What `report` says. */
+/** The reply to `report`. */
 export type ReportReply = {
   /** Name of the measured program. */
   title: string;
@@ -1415,10 +1417,14 @@ export type ReportReply = {
   locations: number;
   /** What bounds the program, the most important first. */
   findings: Array<FindingReply>;
-  /** What could not be looked at, and why; remarks about the data. */
+  /** What was not examined, and why; remarks about the data. */
   notes: Array<string>;
-  /** Tables by name: `categories`, `routines`, `functions`, `gpu`, `hot_path`, `metrics`. */
-  tables: { [key in string]: TableReply };
+};
+
+/** What bounds the program: the findings of all analyses, and where the cost is. */
+export type ReportRequest = {
+  /** A metric expression; null for the metric that says most about time. */
+  metric?: string | null;
 };
 
 /** A file or folder that can be opened. */
@@ -1633,9 +1639,6 @@ export type StatsRequest = {
   to_ns?: number | null;
 };
 
-/** A table inside a larger reply: `{"columns":[{"name","type","unit"}],"rows":[[...]]}`. */
-export type TableReply = { columns: { name: string; type: string; unit: string }[]; rows: (string | number | boolean | null)[][] };
-
 /** Tasks on workers. */
 export type TasksReply = {
   /** The call path below which the tasks are. */
@@ -1841,8 +1844,6 @@ export type WaitsRequest = {
 
 /** Every question, with what it takes and what it is answered with. */
 export interface Protocol {
-  /** What bounds the program. */
-  report: { request: ReportAsk; reply: ReportReply };
   /** Which locations cost alike; table `members` and others. */
   clusters: { request: ClustersAsk; reply: ClustersReply };
   /** Where nodes stand; table `nodes` and others. */
@@ -1870,6 +1871,8 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   info: { request: InfoRequest & { item: string }; reply: InfoReply; tables: { metrics: "metric" | "unit" | "total" | "scopes" | "statistics" | "description"; components: "component" | "application" | "ranks" | "first_rank" | "locations" | "start_s" | "end_s" | "shift_s" | "depends_on"; } };
   /** The metrics of an experiment. */
   metrics: { request: MetricsRequest & { item: string }; reply: MetricsReply; tables: { } };
+  /** What bounds the program: the findings of all analyses, and where the cost is. */
+  report: { request: ReportRequest & { item: string }; reply: ReportReply; tables: { categories: "group" | "class" | "cost" | "percent" | "contexts"; routines: "routine" | "group" | "class" | "cost" | "percent" | "contexts"; functions: "function" | "module" | "exclusive" | "percent" | "inclusive" | "contexts"; gpu: "what" | "metric" | "value" | "unit" | "percent"; hot_path: "context_id" | "context" | "inclusive" | "percent"; metrics: "metric" | "total" | "unit"; } };
   /** The calling context tree with several metrics side by side. */
   tree_table: { request: TreeTableRequest & { item: string }; reply: CostsReply; tables: { rows: "depth" | "parent" | "context_id" | "kind" | "name" | "place" | "definition_file" | "definition_line" | "file" | "line" | "module"; } };
   /** Functions by their exclusive cost, and their callers. */

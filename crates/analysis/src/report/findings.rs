@@ -123,11 +123,42 @@ pub fn rank_findings(findings: &mut [Finding]) {
     });
 }
 
-/// What to ask next.
+/// What to look at next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextAction {
+    /// Metrics, issues and contents of the experiment.
+    Info,
+    /// Load balance over locations.
+    Balance,
+    /// Callers of a function.
+    Callers,
+    /// When GPUs and threads are idle.
+    Idleness,
+    /// Which calls keep GPUs idle.
+    GpuBlame,
+    /// Repeated phases.
+    Iterations,
+    /// Clusters of ranks.
+    RankClusters,
+    /// Clusters of nodes.
+    NodeClusters,
+    /// Where the nodes of clusters of ranks are.
+    RankRacks,
+    /// Where the nodes of clusters are.
+    NodeRacks,
+    /// Wait states.
+    Waits,
+    /// The critical path.
+    CriticalPath,
+    /// Differences from another execution.
+    Differences,
+}
+
+/// What to look at next, and at which contexts there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NextStep {
-    /// Name of the command, with its options where it needs some.
-    pub command: &'static str,
+    /// What to look at.
+    pub action: NextAction,
     /// The contexts to ask it about, as a context expression.
     pub contexts: Option<String>,
 }
@@ -179,15 +210,22 @@ impl Facts<'_> {
             )),
         }
         out.extend(self.openmp(report));
-        for (kind, major, command) in [
-            (FindingKind::Io, "I/O", "callers"),
-            (FindingKind::Memory, "Memory allocation", "callers"),
-            (FindingKind::Locks, "Locks and barriers", "callers"),
-            (FindingKind::Sleeping, "Sleeping and polling", "callers"),
+        for (kind, major) in [
+            (FindingKind::Io, "I/O"),
+            (FindingKind::Memory, "Memory allocation"),
+            (FindingKind::Locks, "Locks and barriers"),
+            (FindingKind::Sleeping, "Sleeping and polling"),
         ] {
             let percent = self.percent(report.major_cost(major));
             let is_in = |class: CostClass| class.major() == major;
-            out.extend(self.group(report, kind, &sentence(major), percent, command, is_in));
+            out.extend(self.group(
+                report,
+                kind,
+                &sentence(major),
+                percent,
+                NextAction::Callers,
+                is_in,
+            ));
         }
         let host = self.percent(self.class_costs.of(|class| class == CostClass::GpuRuntime));
         out.extend(self.group(
@@ -195,7 +233,7 @@ impl Facts<'_> {
             FindingKind::Gpu,
             "Host code of the GPU runtime",
             host,
-            "callers",
+            NextAction::Callers,
             |class| class == CostClass::GpuRuntime,
         ));
         out.extend(gpu_copies(self.session, report));
@@ -443,14 +481,14 @@ impl Facts<'_> {
         kind: FindingKind,
         what: &str,
         percent: f64,
-        command: &'static str,
+        action: NextAction,
         is_in: impl Fn(CostClass) -> bool,
     ) -> Option<Finding> {
         if percent < MIN_PERCENT {
             return None;
         }
         let (text, evidence, context, contexts) = self.sentence_on(report, what, percent, is_in)?;
-        let next = NextStep { command, contexts: Some(contexts) };
+        let next = NextStep { action, contexts: Some(contexts) };
         Some(Finding { kind, text: text + ".", percent, evidence, context, next })
     }
 
@@ -463,7 +501,8 @@ impl Facts<'_> {
     ) -> Result<Option<Finding>, EngineError> {
         let is_mpi = |class: CostClass| matches!(class, CostClass::Mpi(_));
         let percent = self.percent(self.class_costs.of(is_mpi));
-        let group = self.group(report, FindingKind::Mpi, "MPI", percent, "balance", is_mpi);
+        let group =
+            self.group(report, FindingKind::Mpi, "MPI", percent, NextAction::Balance, is_mpi);
         let (Some(mut finding), Some(balance)) = (group, &report.balance) else { return Ok(None) };
         if uneven.is_empty() {
             return Ok(Some(finding));
@@ -608,7 +647,7 @@ impl Facts<'_> {
             ],
             context: Some(uneven.row.context),
             next: NextStep {
-                command: "balance",
+                action: NextAction::Balance,
                 contexts: Some(function_expression(&uneven.name)),
             },
         }
@@ -644,7 +683,7 @@ impl Facts<'_> {
         );
         let is_in = |class: CostClass| parts.iter().any(|(part, _)| *part == class);
         let context = report.routines.iter().find(|r| is_in(r.class)).map(|r| r.context);
-        let next = NextStep { command: "idleness", contexts: None };
+        let next = NextStep { action: NextAction::Idleness, contexts: None };
         Some(Finding { kind: FindingKind::OpenMp, text, percent, evidence, context, next })
     }
 
@@ -690,7 +729,10 @@ impl Facts<'_> {
                 Evidence { what: format!("{name}, inclusive"), value: row.inclusive, unit },
             ],
             context: Some(row.context),
-            next: NextStep { command: "callers", contexts: Some(function_expression(&name)) },
+            next: NextStep {
+                action: NextAction::Callers,
+                contexts: Some(function_expression(&name)),
+            },
         })
     }
 }
@@ -715,7 +757,7 @@ fn few_samples(report: &Report) -> Option<Finding> {
         percent: 100.0,
         evidence: vec![Evidence { what: "samples".into(), value: n, unit: String::new() }],
         context: None,
-        next: NextStep { command: "info", contexts: None },
+        next: NextStep { action: NextAction::Info, contexts: None },
     })
 }
 
@@ -753,7 +795,7 @@ fn gpu_copies(session: &Session, report: &Report) -> Option<Finding> {
             Evidence { what: "all GPU operations".into(), value: all, unit: "s".into() },
         ],
         context: None,
-        next: NextStep { command: "idleness", contexts: None },
+        next: NextStep { action: NextAction::Idleness, contexts: None },
     })
 }
 
@@ -768,6 +810,6 @@ fn wrapped(report: &Report) -> impl Iterator<Item = Finding> + '_ {
         percent: 0.0,
         evidence: Vec::new(),
         context: None,
-        next: NextStep { command: "info", contexts: None },
+        next: NextStep { action: NextAction::Info, contexts: None },
     })
 }

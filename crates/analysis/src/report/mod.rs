@@ -14,7 +14,6 @@
 
 pub(crate) mod costs;
 mod findings;
-mod table;
 mod words;
 
 use parallax_base::{ContextIdx, Control, MetricIdx, Unit};
@@ -24,7 +23,7 @@ use parallax_engine::{
 use parallax_model::{ContextKind, IdentityKind, Scope};
 
 pub use crate::taxonomy::{CostClass, GpuOperation, Purposes};
-pub use findings::{Evidence, Finding, FindingKind, NextStep, rank_findings};
+pub use findings::{Evidence, Finding, FindingKind, NextAction, NextStep, rank_findings};
 
 use crate::balance::{Balance, BalanceRequest, Grouping, balance};
 use crate::taxonomy::classes::Classes;

@@ -4,12 +4,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Parser as _};
+use parallax_protocol::{FindingReply, NextAction, ReportReply, TableSet as _};
 use parallax_service::analysis::report::{GpuRow, Report, rank_findings};
 use parallax_service::{
     Answer, ClusterRequest, Column, ComparedVersion, ComparisonRequest, Table, compare_experiments,
     regression,
 };
-use parallax_wire::{FindingReply, ReportReply};
+use parallax_wire::Document;
 
 use super::Command;
 use super::clusters::PlaceArgs;
@@ -67,22 +68,24 @@ pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result
         }
         compared = Some(other);
     }
-    let mut reply = ReportReply::of(&report, &notes, &opened, &path)?;
-    let in_racks = |finding: &&mut FindingReply| finding.next.starts_with("parallax topology ");
-    reply.findings.iter_mut().filter(in_racks).for_each(|f| f.next.push_str(&place.words()));
-    if let Some(other) = &compared {
-        let slower = reply.findings.iter_mut().filter(|finding| finding.kind == "Slower");
-        slower.for_each(|finding| finding.next = format!("parallax compare {other} {path}"));
+    let mut answer = opened.report_answer(&report, notes.clone());
+    for finding in &mut answer.reply.findings {
+        finding.next = Some(next_command(finding, &path, compared.as_deref(), &place));
     }
+    let (reply, unit) = (answer.reply, answer.unit);
+    let tables = answer.tables.into_named(&unit);
     let beside = compared.as_deref().map(|other| (other, changes.as_slice()));
-    match context.output.format {
-        Format::Text | Format::Json => {
-            context
-                .output
-                .emit_reply(&reply, |style, out| text(&report, &reply, beside, style, out))?;
-        }
+    match (context.output.format, tables.first()) {
         // Formats of one table carry where the cost goes.
-        _ => context.output.emit(&report.categories_table())?,
+        (Format::Jsonl | Format::Csv | Format::Arrow | Format::Parquet, Some((_, categories))) => {
+            context.output.emit(categories)?;
+        }
+        _ => {
+            let document = Document::new(&reply, &tables)?;
+            context.output.emit_reply(&document, |style, out| {
+                text(&report, &reply, &tables, beside, style, out)
+            })?;
+        }
     }
     if let Some(file) = html {
         let page = report_html::page(&report, &reply, beside, &context.output.style);
@@ -113,9 +116,48 @@ fn of_several_runs(
     }
 }
 
+/// The command that a finding suggests, as it can be typed.
+fn next_command(
+    finding: &FindingReply,
+    path: &str,
+    compared: Option<&str>,
+    place: &PlaceArgs,
+) -> String {
+    let contexts = finding.contexts.as_deref();
+    let of = |command: &str| match contexts {
+        Some(contexts) => format!("parallax {command} {path} -c '{contexts}'"),
+        None => format!("parallax {command} {path}"),
+    };
+    match finding.action {
+        NextAction::Info => of("info"),
+        NextAction::Balance => of("balance"),
+        NextAction::Callers => match contexts {
+            Some(contexts) => {
+                let name = contexts.trim_start_matches("function(").trim_end_matches(')');
+                format!("parallax callers {path} --function '{name}'")
+            }
+            None => of("callers"),
+        },
+        NextAction::Idleness => of("idleness"),
+        NextAction::GpuBlame => format!("parallax idleness {path} --blame"),
+        NextAction::Iterations => of("iterations"),
+        NextAction::RankClusters => format!("parallax cluster {path} --by rank"),
+        NextAction::NodeClusters => format!("parallax cluster {path} --by node"),
+        NextAction::RankRacks => format!("parallax topology {path} --by rank{}", place.words()),
+        NextAction::NodeRacks => format!("parallax topology {path} --by node{}", place.words()),
+        NextAction::Waits => of("waits"),
+        NextAction::CriticalPath => of("critical-path"),
+        NextAction::Differences => match compared {
+            Some(other) => format!("parallax compare {other} {path}"),
+            None => of("compare"),
+        },
+    }
+}
+
 fn text(
     report: &Report,
     reply: &ReportReply,
+    tables: &[(&'static str, Table)],
     against: Option<(&str, &[String])>,
     style: &Style,
     out: &mut dyn Write,
@@ -163,7 +205,8 @@ fn text(
     } else {
         let mut findings = KeyValues::new().section("Top findings");
         for (i, finding) in reply.findings.iter().enumerate() {
-            let text = format!("{}\nnext: {}", finding.text, finding.next);
+            let next = finding.next.as_deref().unwrap_or_default();
+            let text = format!("{}\nnext: {next}", finding.text);
             findings = findings.pair(format!("{}.", i + 1), text);
         }
         findings.write(style, out)?;
@@ -182,32 +225,27 @@ fn text(
     }
 
     let what = if report.unit.is_time() { "time" } else { "value" };
-    section(&by_class(report), &report.categories_table(), style, out, |table| {
+    let named = |wanted: &str| tables.iter().find(|(name, _)| *name == wanted).map(|(_, t)| t);
+    section(&by_class(report), named("categories"), style, out, |table| {
         table
             .columns(&["group", "class", "cost", "percent"])
             .head("cost", what)
             .head("percent", "share")
     })?;
-    section(
-        &format!("Functions by exclusive {what}"),
-        &report.functions_table(),
-        style,
-        out,
-        |table| {
-            table
-                .columns(&["exclusive", "percent", "inclusive", "function", "module"])
-                .head("exclusive", "excl.")
-                .head("percent", "share")
-                .head("inclusive", "incl.")
-        },
-    )?;
-    section("Routines", &report.routines_table(), style, out, |table| {
+    section(&format!("Functions by exclusive {what}"), named("functions"), style, out, |table| {
+        table
+            .columns(&["exclusive", "percent", "inclusive", "function", "module"])
+            .head("exclusive", "excl.")
+            .head("percent", "share")
+            .head("inclusive", "incl.")
+    })?;
+    section("Routines", named("routines"), style, out, |table| {
         table
             .columns(&["routine", "group", "class", "cost", "percent"])
             .head("cost", what)
             .head("percent", "share")
     })?;
-    section("GPU", &gpu(report, style), style, out, |table| table)
+    section("GPU", Some(&gpu(report, style)), style, out, |table| table)
 }
 
 /// Metrics of GPUs differ in unit, so each value is shown with its own.
@@ -232,14 +270,12 @@ const SECTION_ROWS: usize = 10;
 
 fn section<'t>(
     title: &str,
-    table: &'t Table,
+    table: Option<&'t Table>,
     style: &Style,
     out: &mut dyn Write,
     shape: impl FnOnce(TextTable<'t>) -> TextTable<'t>,
 ) -> io::Result<()> {
-    if table.num_rows() == 0 {
-        return Ok(());
-    }
+    let Some(table) = table.filter(|table| table.num_rows() > 0) else { return Ok(()) };
     let style = Style { rows: style.rows.map(|rows| rows.min(SECTION_ROWS)), ..*style };
     writeln!(out)?;
     shape(TextTable::new(table).title(title)).write(&style, out)

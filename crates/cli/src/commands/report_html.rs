@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use parallax_base::escaped_markup;
+use parallax_protocol::ReportReply;
 use parallax_service::analysis::report::Report;
-use parallax_wire::ReportReply;
 
 use crate::text::{Style, quantity};
 
@@ -56,7 +56,7 @@ pub(super) fn page(
              <i style=\"width:{width:.1}%\"></i></div><p class=\"soft\">Impact {width:.1} %; details: \
              <code>{}</code></p></li>",
             escaped_markup(&finding.text),
-            escaped_markup(&finding.next)
+            escaped_markup(finding.next.as_deref().unwrap_or_default())
         );
     }
     out.push_str("</ol>\n");

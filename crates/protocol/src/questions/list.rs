@@ -13,6 +13,7 @@ macro_rules! for_each_question {
             IssuesRequest,
             InfoRequest,
             MetricsRequest,
+            ReportRequest,
             TreeTableRequest,
             CallersRequest,
             FlatRequest,

@@ -29,6 +29,8 @@ mod part;
 pub use part::*;
 mod query;
 pub use query::*;
+mod report;
+pub use report::*;
 mod timeline;
 pub use timeline::*;
 mod user_events;

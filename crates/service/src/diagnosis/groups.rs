@@ -2,7 +2,7 @@
 
 use parallax_analysis::clusters::Effect;
 use parallax_analysis::mpi_routine;
-use parallax_analysis::report::{Finding, FindingKind, NextStep, Purposes, Report};
+use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep, Purposes, Report};
 use parallax_analysis::topology::Level;
 use parallax_base::{ContextIdx, Control};
 use parallax_engine::query::normalised_name;
@@ -125,11 +125,11 @@ pub(super) fn unlike_ranks(
     if let Some(eta) = told.eta_squared {
         numbers.push(evidence("variance between clusters", eta * 100.0, "%"));
     }
-    let command = match (has_racks, is_by_node) {
-        (true, true) => "topology --by node",
-        (true, false) => "topology --by rank",
-        (false, true) => "cluster --by node",
-        (false, false) => "cluster --by rank",
+    let action = match (has_racks, is_by_node) {
+        (true, true) => NextAction::NodeRacks,
+        (true, false) => NextAction::RankRacks,
+        (false, true) => NextAction::NodeClusters,
+        (false, false) => NextAction::RankClusters,
     };
     let finding = Finding {
         kind: FindingKind::Groups,
@@ -137,7 +137,7 @@ pub(super) fn unlike_ranks(
         percent,
         evidence: numbers,
         context: groups.context(told),
-        next: NextStep { command, contexts: None },
+        next: NextStep { action, contexts: None },
     };
     Ok(Answer { value: vec![finding], notes })
 }

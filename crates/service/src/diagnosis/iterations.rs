@@ -3,7 +3,9 @@
 use parallax_analysis::comparison::amount;
 use parallax_analysis::events::Activity;
 use parallax_analysis::iterations::{ContextStatistics, Iterations};
-use parallax_analysis::report::{Evidence, Finding, FindingKind, NextStep, Purposes, Report};
+use parallax_analysis::report::{
+    Evidence, Finding, FindingKind, NextAction, NextStep, Purposes, Report,
+};
 use parallax_base::{ContextIdx, Control, Unit};
 use parallax_engine::EngineError;
 use parallax_engine::query::normalised_name;
@@ -127,7 +129,7 @@ pub(super) fn uneven_iterations(
         percent: percent(at_stake),
         evidence: numbers,
         context: told.first().map(|told| told.row.context),
-        next: NextStep { command: "iterations", contexts: None },
+        next: NextStep { action: NextAction::Iterations, contexts: None },
     }];
     Ok(Answer { value: found, notes: Vec::new() })
 }

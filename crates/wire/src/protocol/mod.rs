@@ -7,7 +7,6 @@
 //! Fields that a request leaves out have the value that the command line has by default.
 
 mod clusters;
-mod profile;
 mod scaling;
 
 use serde::{Deserialize, Serialize};
@@ -17,7 +16,6 @@ pub use clusters::{
 };
 pub use parallax_protocol::NotesReply as TableOnlyReply;
 pub use parallax_protocol::{ErrorReply, PROTOCOL_VERSION, RootReply};
-pub use profile::ReportAsk;
 pub use scaling::{
     CompareAsk, CompareReply, ComparedRegionReply, CurveAsk, CurveReply, ModelReply, ModelsAsk,
     ModelsReply, ParameterReply, RegionReply, ScalingAsk, ScalingReply, ScalingTableAsk,
@@ -51,8 +49,6 @@ macro_rules! protocol {
 }
 
 protocol! {
-    /// What bounds the program.
-    Report(ReportAsk) => crate::ReportReply,
     /// Which locations cost alike; table `members` and others.
     Clusters(ClustersAsk) => ClustersReply,
     /// Where nodes stand; table `nodes` and others.

@@ -1,0 +1,157 @@
+//! The answer of `report`: findings in one order, and where the cost is.
+
+use parallax_analysis::report::{Finding, FindingKind as Kind, NextAction as Next, Report};
+use parallax_base::Control;
+use parallax_protocol::{
+    Answer, EvidenceReply, FindingKind, FindingReply, NextAction, ReportClassRow,
+    ReportFunctionRow, ReportGpuRow, ReportHotPathRow, ReportMetricRow, ReportReply, ReportRequest,
+    ReportRoutineRow, ReportTables,
+};
+
+use crate::{Answers, Opened, ServiceError};
+
+impl Answers<ReportRequest> for Opened {
+    fn answer(
+        &self,
+        request: &ReportRequest,
+        control: &Control,
+    ) -> Result<Answer<ReportRequest>, ServiceError> {
+        let crate::Answer { value, notes } = self.diagnose(request.metric.as_deref(), control)?;
+        Ok(self.report_answer(&value, notes))
+    }
+}
+
+impl Opened {
+    /// A report of this experiment and the notes on it, as they are answered.
+    #[must_use]
+    pub fn report_answer(&self, report: &Report, notes: Vec<String>) -> Answer<ReportRequest> {
+        let reply = ReportReply {
+            title: report.title.clone(),
+            metric: report.metric.map(|_| report.metric_name.clone()),
+            unit: report.unit.to_string(),
+            reason: report.reason.clone(),
+            total: report.total,
+            helper_total: report.helper_total,
+            program_total: report.program_total,
+            samples: report.num_samples,
+            ranks: report.num_ranks as u64,
+            locations: report.num_locations as u64,
+            findings: report.findings.iter().map(|finding| self.finding(finding)).collect(),
+            notes,
+        };
+        let unit = reply.unit.clone();
+        Answer { unit, ..Answer::new(reply, self.report_tables(report)) }
+    }
+
+    fn finding(&self, finding: &Finding) -> FindingReply {
+        let evidence = finding.evidence.iter().map(|one| EvidenceReply {
+            what: one.what.clone(),
+            value: one.value,
+            unit: one.unit.clone(),
+        });
+        FindingReply {
+            kind: kind(finding.kind),
+            text: finding.text.clone(),
+            percent: finding.percent,
+            evidence: evidence.collect(),
+            context_id: finding.context.map(|context| self.session.tree().source_id(context)),
+            action: action(finding.next.action),
+            contexts: finding.next.contexts.clone(),
+            next: None,
+        }
+    }
+
+    fn report_tables(&self, report: &Report) -> ReportTables {
+        let share =
+            |cost: f64| (report.program_total > 0.0).then(|| cost / report.program_total * 100.0);
+        let categories = report.categories.iter().map(|row| ReportClassRow {
+            group: row.class.major(),
+            class: row.class.minor(),
+            cost: row.cost,
+            percent: row.percent,
+            contexts: row.num_contexts as u64,
+        });
+        let routines = report.routines.iter().map(|row| ReportRoutineRow {
+            routine: row.name.clone(),
+            group: row.class.major(),
+            class: row.class.minor(),
+            cost: row.cost,
+            percent: row.percent,
+            contexts: row.num_contexts as u64,
+        });
+        let functions = report.top_functions.iter().map(|row| ReportFunctionRow {
+            function: row.name.clone(),
+            module: row.place.clone(),
+            exclusive: row.exclusive,
+            percent: share(row.exclusive),
+            inclusive: row.inclusive,
+            contexts: row.num_contexts,
+        });
+        let gpu = report.gpu.iter().map(|row| ReportGpuRow {
+            what: row.what,
+            metric: row.metric.clone(),
+            value: row.value,
+            unit: row.unit.to_string(),
+            percent: row.percent,
+        });
+        let hot_path = report.hot_path.iter().map(|row| ReportHotPathRow {
+            context_id: self.session.tree().source_id(row.context),
+            context: row.name.clone(),
+            inclusive: row.inclusive,
+            percent: row.percent,
+        });
+        let metrics = report.metrics.iter().map(|row| ReportMetricRow {
+            metric: row.name.clone(),
+            total: row.total,
+            unit: row.unit.to_string(),
+        });
+        ReportTables {
+            categories: categories.collect(),
+            routines: routines.collect(),
+            functions: functions.collect(),
+            gpu: gpu.collect(),
+            hot_path: hot_path.collect(),
+            metrics: metrics.collect(),
+        }
+    }
+}
+
+const fn kind(kind: Kind) -> FindingKind {
+    match kind {
+        Kind::FewSamples => FindingKind::FewSamples,
+        Kind::Mpi => FindingKind::Mpi,
+        Kind::Imbalance => FindingKind::Imbalance,
+        Kind::OpenMp => FindingKind::OpenMp,
+        Kind::Io => FindingKind::Io,
+        Kind::Memory => FindingKind::Memory,
+        Kind::Locks => FindingKind::Locks,
+        Kind::Sleeping => FindingKind::Sleeping,
+        Kind::Gpu => FindingKind::Gpu,
+        Kind::HotFunction => FindingKind::HotFunction,
+        Kind::Waiting => FindingKind::Waiting,
+        Kind::CriticalPath => FindingKind::CriticalPath,
+        Kind::IdleGpu => FindingKind::IdleGpu,
+        Kind::Iterations => FindingKind::Iterations,
+        Kind::Groups => FindingKind::Groups,
+        Kind::Slower => FindingKind::Slower,
+        Kind::WrappedMetric => FindingKind::WrappedMetric,
+    }
+}
+
+const fn action(action: Next) -> NextAction {
+    match action {
+        Next::Info => NextAction::Info,
+        Next::Balance => NextAction::Balance,
+        Next::Callers => NextAction::Callers,
+        Next::Idleness => NextAction::Idleness,
+        Next::GpuBlame => NextAction::GpuBlame,
+        Next::Iterations => NextAction::Iterations,
+        Next::RankClusters => NextAction::RankClusters,
+        Next::NodeClusters => NextAction::NodeClusters,
+        Next::RankRacks => NextAction::RankRacks,
+        Next::NodeRacks => NextAction::NodeRacks,
+        Next::Waits => NextAction::Waits,
+        Next::CriticalPath => NextAction::CriticalPath,
+        Next::Differences => NextAction::Differences,
+    }
+}
