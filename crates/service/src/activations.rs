@@ -3,24 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_base::{ContextIdx, Control, ReferenceIdx};
+use parallax_engine::EngineError;
 use parallax_engine::query::parse_contexts;
 use parallax_engine::resolve::resolve_contexts;
-use parallax_engine::{Column, EngineError, Table};
-use parallax_model::{ActivationKind, Activations, Site};
+use parallax_model::{ActivationKind, Activations};
+use parallax_protocol::{
+    AccessRow, AccessTable, Answer, LoopRow, LoopsRequest, LoopsTables, NotesReply,
+    ReferencesRequest, ReferencesTables,
+};
 
 use crate::entities::name as reference_name;
 use crate::timeline::path;
-use crate::{Answer, Opened, ServiceError};
-
-/// What references are asked for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReferencesRequest {
-    /// Expressions of contexts. None: everything that the run touches. One: what its contexts
-    /// touch. Several: what contexts of each of them touch, which is what they share.
-    pub contexts: Vec<String>,
-    /// Whether what is called from the contexts, and what is inside of them, counts as well.
-    pub is_inclusive: bool,
-}
+use crate::{Answers, Opened, ServiceError};
 
 /// What some contexts do with one reference.
 #[derive(Default)]
@@ -50,18 +44,14 @@ impl Opened {
         };
         Ok(self.session.experiment().activations.as_deref().ok_or_else(missing)?)
     }
+}
 
-    /// Who reads and writes which variable or allocation, most accesses first. Columns:
-    /// `reference`, `reference_id`, `storage`, `size_bytes`, `reads`, `writes`, `threads`,
-    /// `read_in`, `written_in` (contexts), `allocated_in`, `allocated_line`.
-    ///
-    /// # Errors
-    /// When accesses were not recorded, an expression is wrong, or the question is withdrawn.
-    pub fn references(
+impl Answers<ReferencesRequest> for Opened {
+    fn answer(
         &self,
         request: &ReferencesRequest,
         control: &Control,
-    ) -> Result<Answer<Table>, ServiceError> {
+    ) -> Result<Answer<ReferencesRequest>, ServiceError> {
         let activations = self.activations()?;
         let session = &self.session;
         let contexts = session.tree();
@@ -114,16 +104,20 @@ impl Opened {
             (u64::MAX - found.reads.saturating_add(found.writes), *reference)
         });
         if rows.is_empty() && request.contexts.len() > 1 {
-            let how = if request.is_inclusive { "" } else { "; --inclusive adds their callees" };
+            let how = match request.is_inclusive {
+                true => "",
+                false => "; what they call is not included",
+            };
             notes.push(format!("These contexts share no variable or allocation{how}."));
         }
-        Ok(Answer { value: self.references_table(activations, &rows), notes })
+        let rows = self.access_table(activations, &rows);
+        Ok(Answer::new(NotesReply { notes }, ReferencesTables { rows }))
     }
+}
 
-    fn references_table(&self, activations: &Activations, rows: &[(ReferenceIdx, Use)]) -> Table {
+impl Opened {
+    fn access_table(&self, activations: &Activations, rows: &[(ReferenceIdx, Use)]) -> AccessTable {
         let contexts = self.session.tree();
-        let of = |row: &(ReferenceIdx, Use)| activations.reference(row.0);
-        let name = |row: &(ReferenceIdx, Use)| reference_name(of(row));
         let names = |list: &BTreeSet<ContextIdx>| {
             let labels: Vec<_> =
                 list.iter().take(MOST_NAMES).map(|&context| contexts.label(context)).collect();
@@ -131,70 +125,35 @@ impl Opened {
             let more = if more > 0 { format!(", and {more} more") } else { String::new() };
             labels.join(", ") + &more
         };
-        let site = |site: &Option<Site>| {
-            site.map(|site| path(contexts, activations.tree.context(site.activation)))
+        let row = |(reference, found): &(ReferenceIdx, Use)| {
+            let of = activations.reference(*reference);
+            let line = of.allocated.map(|site| u64::from(site.line));
+            AccessRow {
+                reference: reference_name(of),
+                reference_id: of.source_id,
+                storage: of.storage.name(),
+                size_bytes: of.size_bytes,
+                reads: found.reads,
+                writes: found.writes,
+                threads: found.threads.len() as u64,
+                read_in: names(&found.readers),
+                written_in: names(&found.writers),
+                allocated_in: of
+                    .allocated
+                    .map(|site| path(contexts, activations.tree.context(site.activation))),
+                allocated_line: line.filter(|&line| line > 0),
+            }
         };
-        let number = |of: fn(&Use) -> u64| rows.iter().map(|(_, found)| of(found)).collect();
-        let line =
-            |row| of(row).allocated.map(|site| u64::from(site.line)).filter(|&line| line > 0);
-        Table::new(vec![
-            Column::strings("reference", "The variable or allocation.", rows.iter().map(name)),
-            Column::u64s(
-                "reference_id",
-                "",
-                "Id of it in the database.",
-                rows.iter().map(|row| of(row).source_id).collect(),
-            ),
-            Column::strings(
-                "storage",
-                "Where it lies: stack, heap, static, global.",
-                rows.iter().map(|row| of(row).storage.name()),
-            ),
-            Column::optional_u64s(
-                "size_bytes",
-                "bytes",
-                "Its size.",
-                rows.iter().map(|row| of(row).size_bytes),
-            ),
-            Column::u64s("reads", "", "How often it is read.", number(|found| found.reads)),
-            Column::u64s("writes", "", "How often it is written.", number(|found| found.writes)),
-            Column::u64s(
-                "threads",
-                "",
-                "How many threads read or write it.",
-                number(|found| found.threads.len() as u64),
-            ),
-            Column::strings(
-                "read_in",
-                "Contexts that read it, without what they call.",
-                rows.iter().map(|(_, found)| names(&found.readers)),
-            ),
-            Column::strings(
-                "written_in",
-                "Contexts that write it, without what they call.",
-                rows.iter().map(|(_, found)| names(&found.writers)),
-            ),
-            Column::optional_strings(
-                "allocated_in",
-                "The call path that allocates it; empty for variables.",
-                rows.iter().map(|row| site(&of(row).allocated)),
-            ),
-            Column::optional_u64s(
-                "allocated_line",
-                "",
-                "The line of the allocation, where it is known.",
-                rows.iter().map(line),
-            ),
-        ])
+        rows.iter().map(row).collect()
     }
+}
 
-    /// The loops by call path, longest first. Columns: `loop`, `function`, `context`, `context_id`,
-    /// `executions`, `iterations`, `iterations_min`, `iterations_max` (of one execution), `time_s`,
-    /// `longest_s`, `share_percent` (of the time of all threads' entry calls).
-    ///
-    /// # Errors
-    /// When single loops were not recorded, or the question is withdrawn.
-    pub fn loops(&self, control: &Control) -> Result<Answer<Table>, ServiceError> {
+impl Answers<LoopsRequest> for Opened {
+    fn answer(
+        &self,
+        _: &LoopsRequest,
+        control: &Control,
+    ) -> Result<Answer<LoopsRequest>, ServiceError> {
         #[derive(Default)]
         struct Row {
             executions: u64,
@@ -234,60 +193,24 @@ impl Opened {
         let function = |context: ContextIdx| {
             contexts.enclosing_function(context).map_or_else(String::new, |f| contexts.label(f))
         };
-        let number =
-            |of: fn(&Row) -> u64| -> Vec<u64> { rows.iter().map(|(_, r)| of(r)).collect() };
-        let seconds = |of: fn(&Row) -> u64| -> Vec<f64> {
-            rows.iter().map(|(_, row)| of(row) as f64 / 1e9).collect()
-        };
-        let share = |(_, row): &(ContextIdx, Row)| match whole {
+        let share = |nanos: u64| match whole {
             0 => 0.0,
-            whole => row.nanos as f64 / whole as f64 * 100.0,
+            whole => nanos as f64 / whole as f64 * 100.0,
         };
-        let value = Table::new(vec![
-            Column::strings("loop", "The loop.", rows.iter().map(|(c, _)| contexts.label(*c))),
-            Column::strings(
-                "function",
-                "The function it is in.",
-                rows.iter().map(|(c, _)| function(*c)),
-            ),
-            Column::strings(
-                "context",
-                "Its call path.",
-                rows.iter().map(|(c, _)| path(contexts, *c)),
-            ),
-            Column::u32s(
-                "context_id",
-                "Id of it in the database.",
-                rows.iter().map(|(c, _)| contexts.source_id(*c)).collect(),
-            ),
-            Column::u64s("executions", "", "How often it was entered.", number(|r| r.executions)),
-            Column::u64s("iterations", "", "Passes of its body.", number(|r| r.iterations)),
-            Column::u64s(
-                "iterations_min",
-                "",
-                "Iterations of the execution with the fewest.",
-                number(|r| r.fewest),
-            ),
-            Column::u64s(
-                "iterations_max",
-                "",
-                "Iterations of the execution with the most.",
-                number(|r| r.most),
-            ),
-            Column::f64s(
-                "time_s",
-                "s",
-                "Time from entering to leaving it, with what it calls.",
-                seconds(|r| r.nanos),
-            ),
-            Column::f64s("longest_s", "s", "Its longest execution.", seconds(|r| r.longest_nanos)),
-            Column::f64s(
-                "share_percent",
-                "%",
-                "Of the time of the entry calls of all threads.",
-                rows.iter().map(share).collect(),
-            ),
-        ]);
-        Ok(Answer { value, notes })
+        let loop_row = |(context, row): &(ContextIdx, Row)| LoopRow {
+            r#loop: contexts.label(*context),
+            function: function(*context),
+            context: path(contexts, *context),
+            context_id: contexts.source_id(*context),
+            executions: row.executions,
+            iterations: row.iterations,
+            iterations_min: row.fewest,
+            iterations_max: row.most,
+            time_s: row.nanos as f64 / 1e9,
+            longest_s: row.longest_nanos as f64 / 1e9,
+            share_percent: share(row.nanos),
+        };
+        let rows = rows.iter().map(loop_row).collect();
+        Ok(Answer::new(NotesReply { notes }, LoopsTables { rows }))
     }
 }

@@ -47,7 +47,6 @@ use parallax_engine::Session;
 
 use beside::SourcesBeside;
 
-pub use activations::ReferencesRequest;
 pub use analyses::{BalanceAnswer, gpu_table, thread_table};
 pub use answers::Answers;
 pub use clusters::{ClusterAnswer, ClusterMethod, ClusterRequest};

@@ -1041,6 +1041,10 @@ export type LinksRequest = {
   flows?: boolean;
 };
 
+/** The loops that were executed, by call path. */
+export type LoopsRequest = {
+};
+
 /** What happened at moments of a time range; needs a trace of events. */
 export type MarkersRequest = {
   /** Where it begins. */
@@ -1293,6 +1297,14 @@ export type RackRowReply = {
   label: string;
   /** Rows of the table `nodes`, from left to right; null where the run has no node. */
   cells: Array<number | null>;
+};
+
+/** Who reads and writes which variable or allocation. */
+export type ReferencesRequest = {
+  /** Context expressions. None: everything that the run touches. One: what its contexts touch. Several: what contexts of each of them touch, which is what they share. */
+  contexts?: Array<string>;
+  /** What is called from the contexts, and what is inside of them, counts as well. */
+  is_inclusive?: boolean;
 };
 
 /** Which contexts of databases become regions of an ensemble. */
@@ -1889,6 +1901,10 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   query: { request: QueryRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "context_id" | "metric_id" | "value" | "location" | "context" | "metric"; } };
   /** Samples of traces: which context was active when. */
   trace: { request: TraceRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "context_id" | "start_ns" | "end_ns" | "location" | "context"; } };
+  /** Who reads and writes which variable or allocation. */
+  references: { request: ReferencesRequest & { item: string }; reply: NotesReply; tables: { rows: "reference" | "reference_id" | "storage" | "size_bytes" | "reads" | "writes" | "threads" | "read_in" | "written_in" | "allocated_in" | "allocated_line"; } };
+  /** The loops that were executed, by call path. */
+  loops: { request: LoopsRequest & { item: string }; reply: NotesReply; tables: { rows: "loop" | "function" | "context" | "context_id" | "executions" | "iterations" | "iterations_min" | "iterations_max" | "time_s" | "longest_s" | "share_percent"; } };
   /** User events over all locations, as a whole and by context. */
   user_events: { request: UserEventsRequest & { item: string }; reply: NotesReply; tables: { events: "event" | "unit" | "count" | "sum" | "mean" | "min" | "max" | "std_dev" | "locations" | "contexts"; contexts: "event" | "context_id" | "name" | "path" | "unit" | "count" | "sum" | "mean" | "min" | "max" | "std_dev" | "locations"; } };
   /** User events at each location. */

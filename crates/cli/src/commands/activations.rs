@@ -1,7 +1,8 @@
 //! `references` and `loops`: single calls of a recorded program.
 
 use clap::Args;
-use parallax_service::{Answer, ReferencesRequest};
+use parallax_protocol::{LoopsRequest, ReferencesRequest, TypedTable as _};
+use parallax_service::Answers as _;
 
 use super::Context;
 use crate::args::Database;
@@ -29,7 +30,8 @@ pub(super) fn references(context: &Context, arguments: ReferencesArgs) -> anyhow
     let is_shared = arguments.contexts.len() > 1;
     let request =
         ReferencesRequest { contexts: arguments.contexts, is_inclusive: arguments.inclusive };
-    let Answer { value: table, notes } = opened.references(&request, &context.control)?;
+    let answer = opened.answer(&request, &context.control)?;
+    let table = answer.tables.rows.into_table();
     context.output.emit_with(&table, |style, out| {
         let is_shown = |name: &&str| match *name {
             "reference_id" => false,
@@ -56,7 +58,7 @@ pub(super) fn references(context: &Context, arguments: ReferencesArgs) -> anyhow
             .head("allocated_line", "line")
             .write(style, out)
     })?;
-    context.finish(&opened, &notes);
+    context.finish(&opened, &answer.reply.notes);
     Ok(())
 }
 
@@ -69,7 +71,8 @@ pub(crate) struct LoopsArgs {
 
 pub(super) fn loops(context: &Context, arguments: &LoopsArgs) -> anyhow::Result<()> {
     let opened = context.open(&arguments.database)?;
-    let Answer { value: table, notes } = opened.loops(&context.control)?;
+    let answer = opened.answer(&LoopsRequest {}, &context.control)?;
+    let table = answer.tables.rows.into_table();
     context.output.emit_with(&table, |style, out| {
         let is_shown = |name: &&str| match *name {
             "context_id" | "context" => false,
@@ -90,6 +93,6 @@ pub(super) fn loops(context: &Context, arguments: &LoopsArgs) -> anyhow::Result<
             .head("share_percent", "share")
             .write(style, out)
     })?;
-    context.finish(&opened, &notes);
+    context.finish(&opened, &answer.reply.notes);
     Ok(())
 }

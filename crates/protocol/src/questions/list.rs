@@ -22,6 +22,8 @@ macro_rules! for_each_question {
             SourceRequest,
             QueryRequest,
             TraceRequest,
+            ReferencesRequest,
+            LoopsRequest,
             UserEventsRequest,
             UserEventLocationsRequest,
             EntitiesRequest,

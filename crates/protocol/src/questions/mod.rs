@@ -1,5 +1,7 @@
 //! The questions, one file for each subject; `list.rs` is the list of all of them.
 
+mod accesses;
+pub use accesses::*;
 mod activations;
 pub use activations::*;
 mod advise;
