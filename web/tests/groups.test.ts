@@ -157,7 +157,7 @@ describe("racks", () => {
   test("show every node with its group, and arrow keys go from node to node", async () => {
     setHostFiles("p", { hosts: [{ name: "h.csv", text: "hostid,xname\n" }], description: null });
     const { asked, links } = await show(Racks, RACKS_STATE, { system: "aurora" });
-    expect(asked[0]?.[1]).toMatchObject({ groups: { item: "e1" }, hosts: [{ name: "h.csv" }], system: "aurora", description: null });
+    expect(asked[0]?.[1]).toMatchObject({ item: "e1", hosts: [{ name: "h.csv" }], system: "aurora", description: null });
     const cells = [...document.querySelectorAll<HTMLElement>("[role=option]")];
     expect(cells.map((own) => [own.textContent, plain(own.getAttribute("aria-label"))])).toEqual([
       ["2", "x4100c1s0b0n0, cluster 2, 2.700 s"],

@@ -6,7 +6,6 @@
 //!
 //! Invariant: every number comes from `parallax_service`; nothing is computed here.
 
-mod clusters;
 mod dispatch;
 mod errors;
 mod items;
@@ -85,12 +84,6 @@ impl Host {
     /// Why there is no answer, in words for people.
     pub fn answer(&self, request: Request, control: &Control) -> Result<Response, ErrorReply> {
         match request {
-            Request::Clusters(ask) => {
-                clusters::clusters(&*self.experiment(&ask.item)?, &ask, control)
-            }
-            Request::Topology(ask) => {
-                clusters::topology(&*self.experiment(&ask.groups.item)?, &ask, control)
-            }
             Request::Scaling(ask) => scaling::scaling(&*self.ensemble(&ask.item)?, &ask),
             Request::ScalingTable(ask) => scaling::table(&*self.ensemble(&ask.item)?, &ask),
             Request::Models(ask) => scaling::models(&*self.ensemble(&ask.item)?, &ask),

@@ -1,4 +1,4 @@
-//! Groups of locations that cost alike: the answer of `cluster`.
+//! Groups of locations that cost alike: the answer of `clusters`.
 
 use parallax_analysis::balance::{Distribution, Grouping};
 use parallax_analysis::clusters::{
@@ -6,59 +6,26 @@ use parallax_analysis::clusters::{
     measure_features,
 };
 use parallax_base::{ContextIdx, Control};
+use parallax_engine::EngineError;
 use parallax_engine::query::{normalised_name, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
-use parallax_engine::{Column, EngineError, Table};
 use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
+use parallax_protocol::{
+    self as protocol, BalanceBy, ClusterChoice, ClusterFeatureRow, ClusterFeatureTable,
+    ClusterGroupRow, ClusterGroupTable, ClusterMemberTable, ClusterMethod, ClusterScoreRow,
+    ClusterScoreTable, ClusterStabilityRow, ClusterStabilityTable, ClusterStepRow,
+    ClusterStepTable, ClustersReply, ClustersRequest, ClustersTables, Column,
+};
 
 use crate::options::locations;
 use crate::timeline::path;
-use crate::{Answer, BalanceBy, Opened, ServiceError};
+use crate::{Answer, Answers, Opened, ServiceError};
 
 /// Features at most when nobody names contexts, and when somebody does.
 const FEATURES: usize = 8;
 const MOST_FEATURES: usize = 64;
-
-/// How groups are found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ClusterMethod {
-    /// By density; what is `None` is chosen from the data.
-    Dbscan {
-        /// Largest distance of neighbours, in standard deviations.
-        eps: Option<f64>,
-        /// Members within that distance that make a core.
-        min_points: Option<u32>,
-    },
-    /// Around centres.
-    KMeans {
-        /// Number of groups; `None` chooses it from the data.
-        k: Option<u32>,
-    },
-}
-
-impl Default for ClusterMethod {
-    fn default() -> Self {
-        Self::Dbscan { eps: None, min_points: None }
-    }
-}
-
-/// Which groups.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ClusterRequest {
-    /// Metric expressions; none for the metric that says most about time.
-    pub metrics: Vec<String>,
-    /// A context expression, each context a feature; `None` for the innermost functions that cost
-    /// at least 1 %, those first that perfect balance would save most.
-    pub contexts: Option<String>,
-    /// A profile expression; `None` for all locations.
-    pub profiles: Option<String>,
-    /// Costs without what contexts call.
-    pub is_exclusive: bool,
-    /// What is put into groups: locations, ranks or nodes.
-    pub by: BalanceBy,
-    /// How.
-    pub method: ClusterMethod,
-}
+/// Clusters of k-means at most.
+const MOST_K: u32 = 64;
 
 /// The groups, and what a person should know about them.
 #[derive(Debug, Clone)]
@@ -73,23 +40,30 @@ pub struct ClusterAnswer {
     pub reason: Option<String>,
     /// What was found, as sentences with their numbers, the most important first.
     pub findings: Vec<String>,
-    /// One row for each member. Columns: `location`, `label`, `node` (host id), `group` (from 1;
-    /// null for outliers), `axis_1`, `axis_2`, and one column for each feature.
-    pub members: Table,
-    /// One row for each group and feature. Columns: `group`, `members`, `nodes`, `feature`, `mean`,
-    /// `min`, `max`, `std_dev`, `unit`.
-    pub groups: Table,
-    /// One row for each feature, the one that separates best first. Columns: `feature`, `context`,
-    /// `context_id`, `eta_squared`, `cohens_d`, `auc`, `disjoint`, `balance_ratio`, `used`.
-    pub features: Table,
-    /// One row for each number of groups of k-means and each pair of groups. Columns: `of`, `k`,
-    /// `first`, `second`, `shared_nodes`, `split_nodes`.
-    pub stability: Table,
-    /// One row for each k. Columns: `k`, `explained_percent`, `silhouette`, `gap`, `gap_error`,
-    /// `chosen`.
-    pub scores: Table,
-    /// One row for each eps of DBSCAN. Columns: `eps`, `groups`, `outliers`, `chosen`.
-    pub steps: Table,
+    /// Members, clusters, features and how they were found, as tables.
+    pub tables: ClustersTables,
+}
+
+impl Answers<ClustersRequest> for Opened {
+    fn answer(
+        &self,
+        request: &ClustersRequest,
+        control: &Control,
+    ) -> Result<protocol::Answer<ClustersRequest>, ServiceError> {
+        let Answer { value: found, mut notes } = self.clusters(&request.clusters, control)?;
+        notes.extend(found.reason);
+        let columns = || found.measured.features.columns.iter();
+        let reply = ClustersReply {
+            findings: found.findings,
+            member: found.member,
+            features: columns().map(|column| column.name.clone()).collect(),
+            units: columns().map(|column| column.unit.clone()).collect(),
+            sizes: found.clusters.sizes,
+            axis_shares: found.clusters.axis_shares,
+            notes,
+        };
+        Ok(protocol::Answer::new(reply, found.tables))
+    }
 }
 
 impl Opened {
@@ -99,7 +73,7 @@ impl Opened {
     /// When an expression is wrong, the values cannot be read, or the question is withdrawn.
     pub fn clusters(
         &self,
-        request: &ClusterRequest,
+        request: &ClusterChoice,
         control: &Control,
     ) -> Result<Answer<ClusterAnswer>, ServiceError> {
         let session = self.session();
@@ -152,8 +126,11 @@ impl Opened {
         remarks(&measured, grouping.name(), request.contexts.is_some(), &mut notes);
         let nodes = numbered_nodes(&measured);
         let method = match request.method {
-            ClusterMethod::Dbscan { eps, min_points } => Method::Dbscan { eps, min_points },
-            ClusterMethod::KMeans { k } => Method::KMeans { k },
+            ClusterMethod::Dbscan => Method::Dbscan {
+                eps: request.eps.filter(|eps| eps.is_finite() && *eps > 0.0),
+                min_points: request.min_points,
+            },
+            ClusterMethod::KMeans => Method::KMeans { k: request.k.map(|k| k.clamp(1, MOST_K)) },
         };
         let clusters = cluster(&measured.features, nodes.as_deref(), method, control)?;
         let told = Told {
@@ -167,12 +144,14 @@ impl Opened {
             member: grouping.name(),
             reason,
             findings: told.findings(),
-            members: told.members_table(),
-            groups: told.groups_table(),
-            features: told.features_table(),
-            stability: told.stability_table(),
-            scores: told.scores_table(),
-            steps: told.steps_table(),
+            tables: ClustersTables {
+                members: told.members_table(),
+                groups: told.groups_table(),
+                features: told.features_table(),
+                stability: told.stability_table(),
+                scores: told.scores_table(),
+                steps: told.steps_table(),
+            },
             clusters,
             measured,
         };
@@ -261,7 +240,7 @@ struct Told<'a> {
     measured: &'a MeasuredFeatures,
     clusters: &'a Clusters,
     member: &'a str,
-    request: &'a ClusterRequest,
+    request: &'a ClusterChoice,
 }
 
 impl Told<'_> {
@@ -403,8 +382,8 @@ impl Told<'_> {
                 "k = 1, because no k separates better than uniformly distributed members".to_owned()
             }
         };
-        match self.request.method {
-            ClusterMethod::Dbscan { .. } => {
+        match (self.request.method, self.request.k) {
+            (ClusterMethod::Dbscan, _) => {
                 let eps = &found.eps;
                 let chosen = if eps.is_given {
                     format!("eps {}", figure(eps.eps, ""))
@@ -436,295 +415,142 @@ impl Told<'_> {
                      eps{axes}{other}."
                 )
             }
-            ClusterMethod::KMeans { k: Some(k) } => {
+            (ClusterMethod::KMeans, Some(k)) => {
+                let k = k.clamp(1, MOST_K);
                 let other = agreement.map_or_else(String::new, |a| format!("; DBSCAN {a}"));
                 format!("k-means with k = {k} as requested{other}.")
             }
-            ClusterMethod::KMeans { k: None } => {
+            (ClusterMethod::KMeans, None) => {
                 let other = agreement.map_or_else(String::new, |a| format!("; DBSCAN {a}"));
                 format!("k-means with {k}{other}.")
             }
         }
     }
 
-    fn members_table(&self) -> Table {
+    fn members_table(&self) -> ClusterMemberTable {
         let members = &self.measured.members;
         let found = self.clusters;
-        let group = found.groups.iter().map(|group| group.map(|group| u64::from(group) + 1));
         let axis = |nth: usize| {
             found.positions.iter().map(|at| at.get(nth).copied().unwrap_or(0.0)).collect()
         };
-        let mut columns = vec![
-            Column::u32s(
-                "location",
-                "Profile number in the database; of a rank or node, of its first location.",
-                members.iter().map(|member| member.location.get()).collect(),
-            ),
-            Column::strings("label", "What it is called.", members.iter().map(|m| &m.label)),
-            Column::optional_u64s(
-                "node",
-                "",
-                "Host id of its node.",
-                members.iter().map(|m| m.node),
-            ),
-            Column::optional_u64s("group", "", "Its group, from 1; null for outliers.", group),
-            Column::f64s(
-                "axis_1",
-                "",
-                "Position along the axis in which members differ most, in standard deviations.",
-                axis(0),
-            ),
-            Column::f64s("axis_2", "", "Position along the second axis.", axis(1)),
-        ];
-        for feature in &self.measured.features.columns {
+        let feature = |feature: &parallax_analysis::clusters::Feature| {
             let doc = "Value of this feature.";
-            columns.push(Column::f64s(
-                feature.name.clone(),
-                &feature.unit,
-                doc,
-                feature.values.clone(),
-            ));
+            Column::f64s(feature.name.clone(), &feature.unit, doc, feature.values.clone())
+        };
+        ClusterMemberTable {
+            location: members.iter().map(|member| member.location.get()).collect(),
+            label: members.iter().map(|member| member.label.clone()).collect(),
+            node: members.iter().map(|member| member.node).collect(),
+            group: found.groups.iter().map(|group| group.map(number)).collect(),
+            axis_1: axis(0),
+            axis_2: axis(1),
+            feature: self.measured.features.columns.iter().map(feature).collect(),
         }
-        Table::new(columns)
     }
 
-    fn groups_table(&self) -> Table {
-        let rows: Vec<(usize, &Effect, &parallax_analysis::clusters::GroupStats)> = {
-            let by_effect = |effect| -> Vec<_> {
-                let effect: &Effect = effect;
-                effect
-                    .groups
-                    .iter()
-                    .enumerate()
-                    .map(move |(group, stats)| (group, effect, stats))
-                    .collect()
-            };
-            let mut rows: Vec<_> = self.clusters.effects.iter().flat_map(by_effect).collect();
-            rows.sort_by_key(|(group, _, _)| *group);
-            rows
-        };
+    fn groups_table(&self) -> ClusterGroupTable {
+        let effects = self.clusters.effects.iter();
+        let mut rows: Vec<_> = effects
+            .flat_map(|effect| {
+                let groups = effect.groups.iter().enumerate();
+                groups.map(move |(group, stats)| (group, self.feature(effect), stats))
+            })
+            .collect();
+        rows.sort_by_key(|(group, ..)| *group);
         let nodes = |group: usize| {
             self.clusters.nodes.as_ref().and_then(|nodes| nodes.nodes.get(group)).copied()
         };
-        let number = |of: fn(&parallax_analysis::clusters::GroupStats) -> f64| {
-            rows.iter().map(|row| of(row.2)).collect::<Vec<f64>>()
+        let row = |(group, feature, stats): (
+            usize,
+            Option<&parallax_analysis::clusters::Feature>,
+            &parallax_analysis::clusters::GroupStats,
+        )| ClusterGroupRow {
+            group: group as u64 + 1,
+            members: stats.members,
+            nodes: nodes(group),
+            feature: feature.map(|feature| feature.name.clone()).unwrap_or_default(),
+            mean: stats.mean,
+            min: stats.range.0,
+            max: stats.range.1,
+            std_dev: stats.std_dev,
+            unit: feature.map(|feature| feature.unit.clone()).unwrap_or_default(),
         };
-        let feature = |row: &(usize, &Effect, _)| self.feature(row.1).map_or("", |f| &f.name);
-        let unit = |row: &(usize, &Effect, _)| self.feature(row.1).map_or("", |f| &f.unit);
-        Table::new(vec![
-            Column::u64s(
-                "group",
-                "",
-                "Number of the group, the largest first.",
-                rows.iter().map(|r| r.0 as u64 + 1).collect(),
-            ),
-            Column::u64s(
-                "members",
-                "",
-                "Members of the group.",
-                rows.iter().map(|r| r.2.members).collect(),
-            ),
-            Column::optional_u64s(
-                "nodes",
-                "",
-                "Nodes with members of the group.",
-                rows.iter().map(|r| nodes(r.0)),
-            ),
-            Column::strings(
-                "feature",
-                "Context and metric.",
-                rows.iter().map(|r| feature(&(r.0, r.1, ()))),
-            ),
-            Column::f64s("mean", "", "Mean over the members of the group.", number(|s| s.mean)),
-            Column::f64s("min", "", "Smallest.", number(|s| s.range.0)),
-            Column::f64s("max", "", "Largest.", number(|s| s.range.1)),
-            Column::f64s("std_dev", "", "Sample standard deviation.", number(|s| s.std_dev)),
-            Column::strings(
-                "unit",
-                "Unit of these numbers.",
-                rows.iter().map(|r| unit(&(r.0, r.1, ()))),
-            ),
-        ])
+        rows.into_iter().map(row).collect()
     }
 
-    fn features_table(&self) -> Table {
-        let effects = &self.clusters.effects;
-        let context = |effect: &Effect| {
-            self.measured.contexts.get(effect.feature).copied().unwrap_or(ContextTree::ROOT)
+    fn features_table(&self) -> ClusterFeatureTable {
+        let row = |effect: &Effect| {
+            let context = self.measured.contexts.get(effect.feature).copied();
+            let context = context.unwrap_or(ContextTree::ROOT);
+            let feature = self.feature(effect);
+            let spread = feature.and_then(|feature| Distribution::new(&feature.values, 1));
+            let scaling = self.clusters.scalings.get(effect.feature);
+            ClusterFeatureRow {
+                feature: feature.map(|feature| feature.name.clone()).unwrap_or_default(),
+                context: path(self.tree, context),
+                context_id: self.tree.source_id(context),
+                eta_squared: effect.eta_squared,
+                cohens_d: effect.cohens_d,
+                auc: effect.auc,
+                disjoint: u64::from(effect.is_disjoint),
+                balance_ratio: spread.and_then(|spread| spread.balance_ratio),
+                used: u64::from(scaling.is_some_and(|scaling| scaling.is_used)),
+            }
         };
-        let balance = |effect: &Effect| {
-            let values = &self.feature(effect)?.values;
-            Distribution::new(values, 1)?.balance_ratio
-        };
-        let used = |effect: &Effect| {
-            u64::from(self.clusters.scalings.get(effect.feature).is_some_and(|s| s.is_used))
-        };
-        let eta = effects.iter().map(|e| e.eta_squared).collect();
-        Table::new(vec![
-            Column::strings(
-                "feature",
-                "Context and metric.",
-                effects.iter().map(|e| self.feature(e).map_or("", |f| &f.name)),
-            ),
-            Column::strings(
-                "context",
-                "Its call path.",
-                effects.iter().map(|e| path(self.tree, context(e))),
-            ),
-            Column::u32s(
-                "context_id",
-                "Id of it in the database.",
-                effects.iter().map(|e| self.tree.source_id(context(e))).collect(),
-            ),
-            Column::optional_f64s(
-                "eta_squared",
-                "",
-                "Part of its variance that lies between the groups; null with one cluster.",
-                eta,
-            ),
-            Column::optional_f64s(
-                "cohens_d",
-                "",
-                "Difference of the two groups that are farthest apart, in standard deviations.",
-                effects.iter().map(|e| e.cohens_d).collect(),
-            ),
-            Column::optional_f64s(
-                "auc",
-                "",
-                "Probability that a member of one cluster has more than a member of the other.",
-                effects.iter().map(|e| e.auc).collect(),
-            ),
-            Column::u64s(
-                "disjoint",
-                "",
-                "1: values of the clusters do not overlap.",
-                effects.iter().map(|e| u64::from(e.is_disjoint)).collect(),
-            ),
-            Column::optional_f64s(
-                "balance_ratio",
-                "",
-                "Mean divided by the largest, over all members.",
-                effects.iter().map(balance).collect(),
-            ),
-            Column::u64s(
-                "used",
-                "",
-                "1: groups are made by it. 0: the same everywhere, or the whole execution.",
-                effects.iter().map(used).collect(),
-            ),
-        ])
+        self.clusters.effects.iter().map(row).collect()
     }
 
-    fn stability_table(&self) -> Table {
-        type Row<'a> = (&'a str, u32, Option<u64>, Option<u64>, u64, u64);
-        let mut rows: Vec<Row<'_>> = Vec::new();
-        let lists: [(&str, &[Stability]); 2] =
+    fn stability_table(&self) -> ClusterStabilityTable {
+        let mut table = ClusterStabilityTable::default();
+        let lists: [(&'static str, &[Stability]); 2] =
             [("all", &self.clusters.stability), ("group 1", &self.clusters.stability_inside)];
         for (of, list) in lists {
             for one in list {
-                let split = one.split_nodes;
-                if one.shared.is_empty() {
-                    rows.push((of, one.k, None, None, 0, split));
-                }
-                for pair in &one.shared {
-                    let number = |group: u32| Some(u64::from(group) + 1);
-                    rows.push((
-                        of,
-                        one.k,
-                        number(pair.first),
-                        number(pair.second),
-                        pair.nodes,
-                        split,
-                    ));
-                }
+                let none = ClusterStabilityRow {
+                    of,
+                    k: one.k,
+                    first: None,
+                    second: None,
+                    shared_nodes: 0,
+                    split_nodes: one.split_nodes,
+                };
+                table.extend(one.shared.is_empty().then(|| none.clone()));
+                table.extend(one.shared.iter().map(|pair| ClusterStabilityRow {
+                    first: Some(number(pair.first)),
+                    second: Some(number(pair.second)),
+                    shared_nodes: pair.nodes,
+                    ..none.clone()
+                }));
             }
         }
-        Table::new(vec![
-            Column::strings("of", "Which members k-means was run on.", rows.iter().map(|r| r.0)),
-            Column::u32s("k", "Number of groups.", rows.iter().map(|r| r.1).collect()),
-            Column::optional_u64s(
-                "first",
-                "",
-                "A group; null where no groups share nodes.",
-                rows.iter().map(|r| r.2),
-            ),
-            Column::optional_u64s("second", "", "Another group.", rows.iter().map(|r| r.3)),
-            Column::u64s(
-                "shared_nodes",
-                "",
-                "Nodes with members in both.",
-                rows.iter().map(|r| r.4).collect(),
-            ),
-            Column::u64s(
-                "split_nodes",
-                "",
-                "Nodes with members in several of the k groups.",
-                rows.iter().map(|r| r.5).collect(),
-            ),
-        ])
+        table
     }
 
-    fn scores_table(&self) -> Table {
-        let scores = &self.clusters.k_scores;
-        let best = self.clusters.best_k;
-        Table::new(vec![
-            Column::u32s("k", "Number of groups.", scores.iter().map(|s| s.k).collect()),
-            Column::f64s(
-                "explained_percent",
-                "%",
-                "Part of the variance that lies between the groups.",
-                scores.iter().map(|s| 100.0 * s.explained).collect(),
-            ),
-            Column::optional_f64s(
-                "silhouette",
-                "",
-                "How clear the groups are: 1 is perfect.",
-                scores.iter().map(|s| s.silhouette).collect(),
-            ),
-            Column::f64s(
-                "gap",
-                "",
-                "How much closer together than evenly spread members, as a difference of logarithms.",
-                scores.iter().map(|s| s.gap).collect(),
-            ),
-            Column::f64s(
-                "gap_error",
-                "",
-                "Standard error of the gap.",
-                scores.iter().map(|s| s.gap_error).collect(),
-            ),
-            Column::u64s(
-                "chosen",
-                "",
-                "1: the k that these speak for.",
-                scores.iter().map(|s| u64::from(s.k == best)).collect(),
-            ),
-        ])
+    fn scores_table(&self) -> ClusterScoreTable {
+        let row = |score: &parallax_analysis::clusters::KScore| ClusterScoreRow {
+            k: score.k,
+            explained_percent: 100.0 * score.explained,
+            silhouette: score.silhouette,
+            gap: score.gap,
+            gap_error: score.gap_error,
+            chosen: u64::from(score.k == self.clusters.best_k),
+        };
+        self.clusters.k_scores.iter().map(row).collect()
     }
 
-    fn steps_table(&self) -> Table {
+    fn steps_table(&self) -> ClusterStepTable {
         let eps = &self.clusters.eps;
-        let chosen = |step: &parallax_analysis::clusters::EpsStep| u64::from(step.eps == eps.eps);
-        Table::new(vec![
-            Column::f64s(
-                "eps",
-                "",
-                "Largest distance of neighbours, in standard deviations.",
-                eps.steps.iter().map(|s| s.eps).collect(),
-            ),
-            Column::u32s("groups", "Groups with it.", eps.steps.iter().map(|s| s.groups).collect()),
-            Column::u64s(
-                "outliers",
-                "",
-                "Outliers.",
-                eps.steps.iter().map(|s| s.outliers).collect(),
-            ),
-            Column::u64s(
-                "chosen",
-                "",
-                "1: the eps that was used.",
-                eps.steps.iter().map(chosen).collect(),
-            ),
-        ])
+        let row = |step: &parallax_analysis::clusters::EpsStep| ClusterStepRow {
+            eps: step.eps,
+            groups: step.groups,
+            outliers: step.outliers,
+            chosen: u64::from(step.eps == eps.eps),
+        };
+        eps.steps.iter().map(row).collect()
     }
+}
+
+/// The number of a cluster for people, from 1.
+fn number(group: u32) -> u64 {
+    u64::from(group) + 1
 }

@@ -17,9 +17,10 @@ use parallax_analysis::report::{
 };
 use parallax_base::{ContextIdx, Control, TrackIdx, Unit};
 use parallax_model::{ContextTree, IdentityKind, TraceKind};
+use parallax_protocol::TopologyRequest;
 
 use crate::comparison::ComparisonOutcome;
-use crate::{Answer, Opened, ServiceError, TopologyRequest};
+use crate::{Answer, Opened, ServiceError};
 
 /// Findings of one analysis; none where it has nothing to say about the experiment.
 type Producer = fn(&Opened, &Report, &Control) -> Result<Findings, ServiceError>;

@@ -49,7 +49,7 @@ use beside::SourcesBeside;
 
 pub use analyses::{BalanceAnswer, gpu_table, thread_table};
 pub use answers::Answers;
-pub use clusters::{ClusterAnswer, ClusterMethod, ClusterRequest};
+pub use clusters::ClusterAnswer;
 pub use comparison::{
     ComparedVersion, ComparisonOrder, ComparisonOutcome, ComparisonRequest, GateOutcome,
     OpenedPair, compare_experiments,
@@ -77,7 +77,7 @@ pub use parallax_model::TraceKind;
 pub use parallax_protocol::{BalanceBy, Column, Table};
 pub use query::Answer;
 pub use timeline::{TimelineKey, TimelineNames, TracksChoice};
-pub use topology::{HostSource, TopologyAnswer, TopologyNode, TopologyRequest, UnitRow};
+pub use topology::{TopologyAnswer, TopologyNode, UnitRow, node_names};
 pub use tree_table::NO_PARENT;
 pub use views::{FlatAnswer, MOST_CALLERS, TreeAnswer, TreeRequest, TreeRow};
 pub use workflow::WorkflowRequest;

@@ -3,39 +3,22 @@
 use std::collections::BTreeMap;
 
 use parallax_analysis::topology::{
-    Concentration, Description, Found, Host, HostTable, Level, Located, Part, Place, RackMap,
-    System, concentrations, rack_map,
+    Concentration, Description, Found, Host, HostTable, Level, Located, Part, Place, RackMap, Row,
+    Shelf, System, concentrations, rack_map,
 };
 use parallax_base::{Control, LocationIdx};
+use parallax_engine::EngineError;
 use parallax_engine::query::QueryError;
-use parallax_engine::{Column, EngineError, Table};
 use parallax_formats::hosts::{self, HostRecord, NamePart, SystemText};
 use parallax_model::IdentityKind;
+use parallax_protocol::{
+    self as protocol, Choice as _, Column, ConcentrationRow, ConcentrationTable, NodeNames,
+    RackReply, RackRowReply, TextFile, TopologyNodeRow, TopologyReply, TopologyRequest,
+    TopologyTables, TopologyUnitTable,
+};
 
 use crate::clusters::{counted, figure};
-use crate::{Answer, ClusterAnswer, ClusterRequest, Opened, ServiceError};
-
-/// A host table, or the description of a system, with its name for messages.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HostSource {
-    /// What it is called.
-    pub name: String,
-    /// What is in it.
-    pub bytes: Vec<u8>,
-}
-
-/// Which nodes, where, and in which groups.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct TopologyRequest {
-    /// Which groups. Nodes are put into groups by their locations or ranks, whichever `by` says.
-    pub clusters: ClusterRequest,
-    /// Host tables; they complete each other, and the first one wins.
-    pub hosts: Vec<HostSource>,
-    /// `aurora`, `frontier`, `polaris` or `xname`; `None` for `xname`.
-    pub system: Option<String>,
-    /// The description of another system.
-    pub description: Option<HostSource>,
-}
+use crate::{Answer, Answers, ClusterAnswer, Opened, ServiceError};
 
 /// A node with what is known about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,16 +77,54 @@ pub struct TopologyAnswer {
     pub findings: Vec<String>,
     /// Remarks on where nodes stand; they are among the notes of the answer, too.
     pub place_notes: Vec<String>,
-    /// One row for each node. Columns: `host_id`, `address`, `name`, `group` (from 1), `members`,
-    /// `value`, `switch_group`, `rack`, `switch`, `chassis`, `slot`.
-    pub nodes_table: Table,
-    /// One row for each rack, chassis, ... Columns: `level`, `unit`, `nodes`, `group_1`, `group_2`,
-    /// ..., `mean`, `min`, `max`.
-    pub units_table: Table,
-    /// One row for each group and level. Columns: `group`, `level`, `nodes`, `touched`, `units`,
-    /// `expected_touched`, `whole`, `expected_whole`, `p_together`, `p_apart`,
-    /// `p_together_adjusted`, `p_apart_adjusted`, `finding`.
-    pub concentration_table: Table,
+    /// Nodes, parts of the machine and concentrations as tables; values are in the unit of
+    /// `feature`.
+    pub tables: TopologyTables,
+}
+
+impl Answers<TopologyRequest> for Opened {
+    fn answer(
+        &self,
+        request: &TopologyRequest,
+        control: &Control,
+    ) -> Result<protocol::Answer<TopologyRequest>, ServiceError> {
+        let Answer { value: found, notes } = self.topology(request, control)?;
+        let (feature, unit) = found.feature;
+        let reply = TopologyReply {
+            findings: found.findings,
+            sizes: found.clusters.clusters.sizes,
+            feature,
+            unit: unit.clone(),
+            racks: found.map.shelves.into_iter().map(rack).collect(),
+            unplaced: found.map.unplaced.len() as u64,
+            notes,
+        };
+        Ok(protocol::Answer { unit, ..protocol::Answer::new(reply, found.tables) })
+    }
+}
+
+fn rack(shelf: Shelf) -> RackReply {
+    let cell = |node: Option<usize>| node.and_then(|node| u32::try_from(node).ok());
+    let row = |row: Row| RackRowReply {
+        label: row.label,
+        cells: row.cells.into_iter().map(cell).collect(),
+    };
+    let rows = shelf.rows.into_iter().map(row).collect();
+    RackReply { name: shelf.name, group: shelf.group, rows }
+}
+
+/// The naming scheme called `name`, in any case.
+///
+/// # Errors
+/// When none is called this.
+pub fn node_names(name: &str) -> Result<NodeNames, ServiceError> {
+    let mut known = NodeNames::ALL.iter().copied();
+    known.find(|scheme| scheme.value().name.eq_ignore_ascii_case(name)).ok_or_else(|| {
+        let error = QueryError::unknown_name(name, name, "no system is called this");
+        error
+            .with_hint("known are aurora, frontier, polaris, xname, or a file that describes one")
+            .into()
+    })
 }
 
 impl Opened {
@@ -140,9 +161,12 @@ impl Opened {
         let value = TopologyAnswer {
             findings: findings(&clusters, &nodes, &found),
             map: rack_map(&located, &system),
-            nodes_table: nodes_table(&nodes, &feature(&clusters).1),
-            units_table: units_table(&units, clusters.clusters.sizes.len(), &feature(&clusters).1),
-            concentration_table: concentration_table(&found),
+            tables: TopologyTables {
+                nodes: nodes.iter().map(node_row).collect(),
+                units: units_table(&units, clusters.clusters.sizes.len()),
+                concentration: concentration_table(&found),
+                members: clusters.tables.members.clone(),
+            },
             system: system.name().to_owned(),
             place_notes,
             feature: feature(&clusters),
@@ -157,14 +181,14 @@ impl Opened {
 
 fn system(request: &TopologyRequest) -> Result<System, ServiceError> {
     if let Some(source) = &request.description {
-        return Ok(System::Described(described(hosts::read_system(&source.bytes, &source.name)?)));
+        let text = hosts::read_system(source.text.as_bytes(), &source.name)?;
+        return Ok(System::Described(described(text)));
     }
-    let Some(name) = request.system.as_deref() else { return Ok(System::Xname) };
-    System::from_name(name).ok_or_else(|| {
-        let error = QueryError::unknown_name(name, name, "no system is called this");
-        error
-            .with_hint("known are aurora, frontier, polaris, xname, or a file that describes one")
-            .into()
+    Ok(match request.system {
+        NodeNames::Xname => System::Xname,
+        NodeNames::Aurora => System::Aurora,
+        NodeNames::Frontier => System::Frontier,
+        NodeNames::Polaris => System::Polaris,
     })
 }
 
@@ -186,10 +210,10 @@ fn described(text: SystemText) -> Description {
     }
 }
 
-fn host_table(sources: &[HostSource], notes: &mut Vec<String>) -> Result<HostTable, ServiceError> {
+fn host_table(sources: &[TextFile], notes: &mut Vec<String>) -> Result<HostTable, ServiceError> {
     let mut all = Vec::new();
     for source in sources {
-        let file = hosts::read(&source.bytes, &source.name)?;
+        let file = hosts::read(source.text.as_bytes(), &source.name)?;
         notes.push(format!(
             "{}: {} of {}",
             source.name,
@@ -289,7 +313,7 @@ fn nodes(answer: &ClusterAnswer, table: &HostTable, system: &System) -> Vec<Topo
 fn say_unknown(
     nodes: &[Located],
     table: &HostTable,
-    sources: &[HostSource],
+    sources: &[TextFile],
     notes: &mut Vec<String>,
 ) {
     let count = |found: Found| nodes.iter().filter(|node| node.found == found).count() as u64;
@@ -404,154 +428,55 @@ fn hexadecimal(id: u64) -> String {
     format!("{id:#010x}")
 }
 
-fn nodes_table(nodes: &[TopologyNode], unit: &str) -> Table {
-    let level = |level: Level| {
-        let name = move |node: &TopologyNode| node.located.place.level(level).map(str::to_owned);
-        nodes.iter().map(name).collect::<Vec<Option<String>>>()
+fn node_row(node: &TopologyNode) -> TopologyNodeRow {
+    let level = |level: Level| node.located.place.level(level).map(str::to_owned);
+    TopologyNodeRow {
+        host_id: hexadecimal(node.located.host_id),
+        address: node.located.address.map(|address| address.to_string()),
+        name: node.located.name.clone(),
+        group: node.group.map(|group| u64::from(group) + 1),
+        members: node.members,
+        value: node.value,
+        switch_group: level(Level::Group),
+        rack: level(Level::Rack),
+        switch: level(Level::Switch),
+        chassis: level(Level::Chassis),
+        slot: level(Level::Slot),
+    }
+}
+
+fn units_table(units: &[UnitRow], num_groups: usize) -> TopologyUnitTable {
+    let group = |group: usize| {
+        let own = units.iter().map(|u| u.by_group.get(group).copied().unwrap_or(0)).collect();
+        Column::u64s(format!("group_{}", group + 1), "", "Of these, those of this group.", own)
     };
-    let address = |node: &TopologyNode| node.located.address.map(|address| address.to_string());
-    let mut columns = vec![
-        Column::strings(
-            "host_id",
-            "Id of the node, as gethostid gives it.",
-            nodes.iter().map(|n| hexadecimal(n.located.host_id)),
-        ),
-        Column::optional_strings(
-            "address",
-            "The address that the id holds.",
-            nodes.iter().map(address).collect::<Vec<_>>(),
-        ),
-        Column::optional_strings(
-            "name",
-            "Its name, where a host table has it.",
-            nodes.iter().map(|n| n.located.name.clone()).collect::<Vec<_>>(),
-        ),
-        Column::optional_u64s(
-            "group",
-            "",
-            "Group of most of its members, from 1; null where most are outliers.",
-            nodes.iter().map(|n| n.group.map(|g| u64::from(g) + 1)),
-        ),
-        Column::u64s("members", "", "Members on it.", nodes.iter().map(|n| n.members).collect()),
-        Column::f64s(
-            "value",
-            unit,
-            "Mean of the feature that separates the groups best.",
-            nodes.iter().map(|n| n.value).collect(),
-        ),
-    ];
-    for (name, doc, of) in [
-        ("switch_group", "Group of switches, such as a group of a dragonfly.", Level::Group),
-        ("rack", "Rack.", Level::Rack),
-        ("switch", "Switch.", Level::Switch),
-        ("chassis", "Chassis.", Level::Chassis),
-        ("slot", "Slot.", Level::Slot),
-    ] {
-        columns.push(Column::optional_strings(name, doc, level(of)));
+    TopologyUnitTable {
+        level: units.iter().map(|u| u.level.name()).collect(),
+        unit: units.iter().map(|u| u.name.clone()).collect(),
+        nodes: units.iter().map(|u| u.nodes).collect(),
+        group: (0..num_groups).map(group).collect(),
+        mean: units.iter().map(|u| u.mean).collect(),
+        min: units.iter().map(|u| u.min).collect(),
+        max: units.iter().map(|u| u.max).collect(),
     }
-    Table::new(columns)
 }
 
-fn units_table(units: &[UnitRow], num_groups: usize, unit: &str) -> Table {
-    let mut columns = vec![
-        Column::strings("level", "What it is.", units.iter().map(|u| u.level.name())),
-        Column::strings("unit", "Its name.", units.iter().map(|u| &u.name)),
-        Column::u64s(
-            "nodes",
-            "",
-            "Nodes of the run in it.",
-            units.iter().map(|u| u.nodes).collect(),
-        ),
-    ];
-    for group in 0..num_groups {
-        let in_group = |u: &UnitRow| u.by_group.get(group).copied().unwrap_or(0);
-        let doc = "Of these, those of this group.";
-        columns.push(Column::u64s(
-            format!("group_{}", group + 1),
-            "",
-            doc,
-            units.iter().map(in_group).collect(),
-        ));
-    }
-    columns.push(Column::f64s(
-        "mean",
-        unit,
-        "Mean over its nodes.",
-        units.iter().map(|u| u.mean).collect(),
-    ));
-    columns.push(Column::f64s("min", unit, "The smallest.", units.iter().map(|u| u.min).collect()));
-    columns.push(Column::f64s("max", unit, "The largest.", units.iter().map(|u| u.max).collect()));
-    Table::new(columns)
-}
-
-fn concentration_table(found: &[(u32, Vec<Concentration>)]) -> Table {
-    let rows: Vec<(u32, &Concentration)> =
-        found.iter().flat_map(|(group, list)| list.iter().map(move |one| (*group, one))).collect();
-    let counts =
-        |of: fn(&Concentration) -> u64| rows.iter().map(|row| of(row.1)).collect::<Vec<_>>();
-    let numbers =
-        |of: fn(&Concentration) -> f64| rows.iter().map(|row| of(row.1)).collect::<Vec<_>>();
-    Table::new(vec![
-        Column::u64s(
-            "group",
-            "",
-            "The group, from 1.",
-            rows.iter().map(|row| u64::from(row.0) + 1).collect(),
-        ),
-        Column::strings(
-            "level",
-            "Over which parts of the machine.",
-            rows.iter().map(|row| row.1.level.name()),
-        ),
-        Column::u64s("nodes", "", "Nodes of the group.", counts(|c| c.marked)),
-        Column::u64s("touched", "", "Parts with nodes of the group.", counts(|c| c.touched)),
-        Column::u64s("units", "", "Parts with nodes of the run.", counts(|c| c.units.len() as u64)),
-        Column::f64s(
-            "expected_touched",
-            "",
-            "Parts with some by chance, in the mean.",
-            numbers(|c| c.expected_touched),
-        ),
-        Column::u64s(
-            "whole",
-            "",
-            "Parts of at least two nodes that are all of the group.",
-            counts(|c| c.whole),
-        ),
-        Column::f64s(
-            "expected_whole",
-            "",
-            "Whole parts by chance, in the mean.",
-            numbers(|c| c.expected_whole),
-        ),
-        Column::f64s(
-            "p_together",
-            "",
-            "How likely they are so close together by chance.",
-            numbers(|c| c.p_together),
-        ),
-        Column::f64s(
-            "p_apart",
-            "",
-            "How likely they are so evenly spread by chance.",
-            numbers(|c| c.p_apart),
-        ),
-        Column::f64s(
-            "p_together_adjusted",
-            "",
-            "The same for all groups and levels at once (Holm).",
-            numbers(|c| c.adjusted_together),
-        ),
-        Column::f64s(
-            "p_apart_adjusted",
-            "",
-            "The same for all groups and levels at once (Holm).",
-            numbers(|c| c.adjusted_apart),
-        ),
-        Column::strings(
-            "finding",
-            "The same as a sentence.",
-            rows.iter().map(|row| row.1.sentence()),
-        ),
-    ])
+fn concentration_table(found: &[(u32, Vec<Concentration>)]) -> ConcentrationTable {
+    let rows = found.iter().flat_map(|(group, list)| list.iter().map(move |one| (*group, one)));
+    rows.map(|(group, one)| ConcentrationRow {
+        group: u64::from(group) + 1,
+        level: one.level.name(),
+        nodes: one.marked,
+        touched: one.touched,
+        units: one.units.len() as u64,
+        expected_touched: one.expected_touched,
+        whole: one.whole,
+        expected_whole: one.expected_whole,
+        p_together: one.p_together,
+        p_apart: one.p_apart,
+        p_together_adjusted: one.adjusted_together,
+        p_apart_adjusted: one.adjusted_apart,
+        finding: one.sentence(),
+    })
+    .collect()
 }

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parallax_native::DiskFolder;
-use parallax_service::analysis::topology::{Level, Spread};
-use parallax_service::{
-    BalanceBy, ClusterMethod, ClusterRequest, Control, HostSource, OpenLimits, Opened,
-    TopologyRequest, open,
+use parallax_protocol::{
+    BalanceBy, ClusterChoice, ClusterMethod, NodeNames, TextFile, TopologyRequest,
 };
+use parallax_service::analysis::topology::{Level, Spread};
+use parallax_service::{Control, OpenLimits, Opened, node_names, open};
 use parallax_testkit::hpctoolkit::generate::{
     Congestion, GenerateOptions, Phase, Planted, generate,
 };
@@ -47,8 +47,8 @@ fn slow_nodes_of_amg_are_found_without_being_told_where_to_look() {
         slow.nodes.iter().map(|&node| u64::from(Planted::host_id(node))).collect();
     assert_eq!(hosts.len(), 20);
     let opened = opened(dir.path());
-    for method in [ClusterMethod::default(), ClusterMethod::KMeans { k: None }] {
-        let request = ClusterRequest { method, ..ClusterRequest::default() };
+    for method in [ClusterMethod::Dbscan, ClusterMethod::KMeans] {
+        let request = ClusterChoice { method, ..ClusterChoice::default() };
         let found = opened.clusters(&request, &Control::default()).unwrap().value;
         assert_eq!(found.clusters.sizes, [320, 80], "{:?}", found.findings);
         for (member, group) in found.measured.members.iter().zip(&found.clusters.groups) {
@@ -79,7 +79,7 @@ fn slow_nodes_of_amg_are_found_without_being_told_where_to_look() {
             assert!(text.contains(part), "{text}");
         }
     }
-    let by_node = ClusterRequest { by: BalanceBy::Node, ..ClusterRequest::default() };
+    let by_node = ClusterChoice { by: BalanceBy::Node, ..ClusterChoice::default() };
     let found = opened.clusters(&by_node, &Control::default()).unwrap().value;
     assert_eq!(found.clusters.sizes, [80, 20]);
     assert_eq!(found.measured.members[0].num_locations, 4);
@@ -93,7 +93,7 @@ fn slow_nodes_are_mapped_to_racks_and_whole_chassis() {
     let names: BTreeSet<String> = slow.iter().map(|&node| Planted::xname(node)).collect();
     let racks: BTreeSet<&str> = names.iter().filter_map(|name| name.split('c').next()).collect();
     let opened = opened(dir.path());
-    let table = HostSource { name: "hosts.csv".into(), bytes: planted.hosts_csv().into_bytes() };
+    let table = TextFile { name: "hosts.csv".into(), text: planted.hosts_csv() };
     // The same nodes by their addresses.
     let mut text = String::new();
     for node in 0..100 {
@@ -101,10 +101,10 @@ fn slow_nodes_are_mapped_to_racks_and_whole_chassis() {
         let address = parallax_service::analysis::topology::address_of(id);
         text.push_str(&format!("{address} nid{node:05} {}-hsn0\n", Planted::xname(node)));
     }
-    let etc = HostSource { name: "hosts".into(), bytes: text.into_bytes() };
+    let etc = TextFile { name: "hosts".into(), text };
     for hosts in [vec![table], vec![etc]] {
         let request =
-            TopologyRequest { hosts, system: Some("aurora".into()), ..TopologyRequest::default() };
+            TopologyRequest { hosts, system: NodeNames::Aurora, ..TopologyRequest::default() };
         let found = opened.topology(&request, &Control::default()).unwrap().value;
         let told = &found.clusters.findings;
         assert_eq!(
@@ -142,13 +142,13 @@ fn wrong_tables_and_systems_are_named() {
     planted(dir.path(), 3);
     let opened = opened(dir.path());
     let ask = |request: &TopologyRequest| opened.topology(request, &Control::default());
-    let hosts = vec![HostSource { name: "h.csv".into(), bytes: b"hostid,xname\nzz,a\n".to_vec() }];
+    let hosts = vec![TextFile { name: "h.csv".into(), text: "hostid,xname\nzz,a\n".into() }];
     let error = ask(&TopologyRequest { hosts, ..TopologyRequest::default() }).unwrap_err();
     assert!(error.to_string().starts_with("h.csv, line 2: "), "{error}");
     assert!(error.is_misuse());
-    let system = Some("aurorra".to_owned());
-    let error = ask(&TopologyRequest { system, ..TopologyRequest::default() }).unwrap_err();
-    assert!(error.to_string().contains("aurora, frontier"), "{error}");
+    assert_eq!(node_names("Aurora").unwrap(), NodeNames::Aurora);
+    let error = node_names("aurorra").unwrap_err();
+    assert!(error.is_misuse() && error.to_string().contains("aurora, frontier"), "{error}");
     // Without a table there are addresses, and a note that says what to do.
     let answer = ask(&TopologyRequest::default()).unwrap();
     assert_eq!(answer.value.map.unplaced.len(), 100);

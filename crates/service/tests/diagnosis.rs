@@ -7,11 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parallax_native::DiskFolder;
-use parallax_protocol::IterationsRequest;
+use parallax_protocol::{IterationsRequest, NodeNames, TextFile, TopologyRequest};
 use parallax_service::analysis::report::{Finding, FindingKind, NextAction, Report};
-use parallax_service::{
-    Answers as _, Control, HostSource, OpenLimits, Opened, TopologyRequest, open,
-};
+use parallax_service::{Answers as _, Control, OpenLimits, Opened, open};
 use parallax_testkit::hpctoolkit::WriteOptions;
 use parallax_testkit::hpctoolkit::generate::{Congestion, GenerateOptions, Planted, generate};
 use parallax_testkit::hpctoolkit::iterations::gamess;
@@ -57,9 +55,9 @@ fn slow_nodes_are_told_with_what_they_cost_and_where_they_stand() {
     let context = opened.session().tree().label(finding.context.unwrap());
     assert_eq!(context, "MPI_Allreduce");
 
-    let bytes = std::fs::read(congested().join("hosts.csv")).unwrap();
-    let hosts = vec![HostSource { name: "hosts.csv".into(), bytes }];
-    let place = TopologyRequest { hosts, system: Some("aurora".into()), ..Default::default() };
+    let text = std::fs::read_to_string(congested().join("hosts.csv")).unwrap();
+    let hosts = vec![TextFile { name: "hosts.csv".into(), text }];
+    let place = TopologyRequest { hosts, system: NodeNames::Aurora, ..Default::default() };
     let answer = opened.diagnose_at(None, &place, &Control::default()).unwrap();
     let finding = find(&answer.value, FindingKind::Groups).unwrap();
     for part in
@@ -69,7 +67,7 @@ fn slow_nodes_are_told_with_what_they_cost_and_where_they_stand() {
     }
     assert_eq!(finding.next.action, NextAction::RankRacks);
     assert!(answer.notes.iter().any(|note| note.contains("96 hosts")), "{:?}", answer.notes);
-    let hosts = vec![HostSource { name: "h.csv".into(), bytes: b"hostid,xname\nzz,a\n".to_vec() }];
+    let hosts = vec![TextFile { name: "h.csv".into(), text: "hostid,xname\nzz,a\n".into() }];
     let place = TopologyRequest { hosts, ..TopologyRequest::default() };
     let error = opened.diagnose_at(None, &place, &Control::default()).unwrap_err();
     assert!(error.is_misuse() && error.to_string().starts_with("h.csv, line 2: "), "{error}");
@@ -92,9 +90,9 @@ fn of_very_many_ranks_nodes_are_grouped() {
     };
     generate(dir.path(), &options, |_, _, _| ()).unwrap();
     let opened = opened(dir.path());
-    let bytes = std::fs::read(dir.path().join("hosts.csv")).unwrap();
-    let hosts = vec![HostSource { name: "hosts.csv".into(), bytes }];
-    let place = TopologyRequest { hosts, system: Some("aurora".into()), ..Default::default() };
+    let text = std::fs::read_to_string(dir.path().join("hosts.csv")).unwrap();
+    let hosts = vec![TextFile { name: "hosts.csv".into(), text }];
+    let place = TopologyRequest { hosts, system: NodeNames::Aurora, ..Default::default() };
     let report = opened.diagnose_at(None, &place, &Control::default()).unwrap().value;
     let finding = find(&report, FindingKind::Groups).unwrap();
     for part in [

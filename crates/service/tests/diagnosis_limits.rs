@@ -10,9 +10,9 @@ use std::sync::Arc;
 use converted::converted;
 use parallax_base::{Folder, MemoryFolder};
 use parallax_model::IdentityKind;
-use parallax_protocol::{BalanceBy, BalanceRequest};
+use parallax_protocol::{BalanceBy, BalanceRequest, ClusterChoice};
 use parallax_service::analysis::report::{FindingKind, Report};
-use parallax_service::{Answer, ClusterRequest, Control, OpenLimits, Opened, open};
+use parallax_service::{Answer, Control, OpenLimits, Opened, open};
 use parallax_testkit::drawn::draw;
 use parallax_testkit::hpctoolkit::iterations::{IterationPlan, PlannedPhase, Recording};
 use parallax_testkit::hpctoolkit::{Database, Id, Point, WriteOptions, kind};
@@ -158,7 +158,7 @@ fn stream(of: [u64; 3], kernel: &str, nanos: u64) -> (Vec<(IdentityKind, u64)>, 
 /// What `cluster` and `report` say about the balance of GPUs.
 fn of_gpus(opened: &Opened) -> (Vec<String>, Answer<Report>, Vec<String>) {
     let control = Control::default();
-    let cluster = ClusterRequest { by: BalanceBy::Profile, ..ClusterRequest::default() };
+    let cluster = ClusterChoice { by: BalanceBy::Profile, ..ClusterChoice::default() };
     let clusters = opened.clusters(&cluster, &control).unwrap();
     let sizes: Vec<u64> = clusters.value.clusters.sizes.clone();
     let members = clusters.value.measured.members.iter().map(|m| m.label.clone()).collect();

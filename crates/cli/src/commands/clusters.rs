@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use parallax_service::{
-    Answer, BalanceBy, ClusterAnswer, ClusterMethod, ClusterRequest, HostSource, TopologyAnswer,
-    TopologyRequest,
+use parallax_protocol::{
+    BalanceBy, Choice as _, ClusterChoice, ClusterMethod, NodeNames, TextFile, TopologyRequest,
+    TypedTable as _,
 };
+use parallax_service::{Answer, ClusterAnswer, TopologyAnswer, node_names};
 
 use super::Context;
 use crate::args::Database;
+use crate::choice::names;
 use crate::text::{KeyValues, Role, Show, Style, TextTable, printable};
 
 /// What groups are made of, and how.
@@ -37,8 +39,8 @@ pub(crate) struct GroupArgs {
     #[arg(long, value_enum, default_value = "location")]
     by: By,
     /// Clustering method.
-    #[arg(long, value_enum, default_value = "dbscan")]
-    method: Method,
+    #[arg(long, value_parser = names::<ClusterMethod>(), default_value_t)]
+    method: ClusterMethod,
     /// Number of clusters of k-means; default: chosen from the data.
     #[arg(short, long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=64))]
     k: Option<u32>,
@@ -60,15 +62,6 @@ pub(crate) enum By {
     Rank,
     /// Nodes: the mean of their ranks.
     Node,
-}
-
-/// Clustering method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Method {
-    /// Density-based; members in sparse regions are outliers.
-    Dbscan,
-    /// Centroid-based, with k clusters.
-    Kmeans,
 }
 
 /// What `cluster` shows.
@@ -128,18 +121,18 @@ pub(crate) struct PlaceArgs {
 
 impl PlaceArgs {
     /// The files, read.
-    pub(super) fn request(&self, clusters: ClusterRequest) -> anyhow::Result<TopologyRequest> {
+    pub(super) fn request(&self, clusters: ClusterChoice) -> anyhow::Result<TopologyRequest> {
         let is_named = |name: &str| {
-            let known = ["aurora", "frontier", "polaris", "xname"];
-            known.iter().any(|own| own.eq_ignore_ascii_case(name))
+            NodeNames::ALL.iter().any(|own| own.value().name.eq_ignore_ascii_case(name))
         };
         let system = self.system.as_deref();
         let file = system.filter(|name| !is_named(name) && Path::new(name).exists());
+        let named = system.filter(|_| file.is_none()).map(node_names).transpose()?;
         Ok(TopologyRequest {
             clusters,
             hosts: self.hosts.iter().map(|path| read(path)).collect::<anyhow::Result<_>>()?,
             description: file.map(|name| read(Path::new(name))).transpose()?,
-            system: self.system.clone().filter(|_| file.is_none()),
+            system: named.unwrap_or_default(),
         })
     }
 
@@ -170,9 +163,9 @@ fn positive(text: &str) -> Result<f64, String> {
 }
 
 impl GroupArgs {
-    fn request(&self) -> ClusterRequest {
-        let is_kmeans = self.method == Method::Kmeans || (self.k.is_some() && self.eps.is_none());
-        ClusterRequest {
+    fn request(&self) -> ClusterChoice {
+        let is_kmeans = self.k.is_some() && self.eps.is_none();
+        ClusterChoice {
             metrics: self.metric.clone(),
             contexts: self.context.clone(),
             profiles: self.profiles.clone(),
@@ -182,10 +175,10 @@ impl GroupArgs {
                 By::Rank => BalanceBy::Rank,
                 By::Node => BalanceBy::Node,
             },
-            method: match is_kmeans {
-                true => ClusterMethod::KMeans { k: self.k },
-                false => ClusterMethod::Dbscan { eps: self.eps, min_points: self.neighbours },
-            },
+            method: if is_kmeans { ClusterMethod::KMeans } else { self.method },
+            k: self.k,
+            eps: self.eps,
+            min_points: self.neighbours,
         }
     }
 }
@@ -195,16 +188,17 @@ pub(super) fn cluster(context: &Context, arguments: &ClusterArgs) -> anyhow::Res
     let request = arguments.groups.request();
     let Answer { value: answer, mut notes } = opened.clusters(&request, &context.control)?;
     notes.extend(answer.reason.clone());
+    let tables = answer.tables.clone();
     let table = match arguments.table.unwrap_or(ClusterTable::Members) {
-        ClusterTable::Members => &answer.members,
-        ClusterTable::Groups => &answer.groups,
-        ClusterTable::Features => &answer.features,
-        ClusterTable::Stability => &answer.stability,
-        ClusterTable::Scores => &answer.scores,
-        ClusterTable::Steps => &answer.steps,
+        ClusterTable::Members => tables.members.into_table(),
+        ClusterTable::Groups => tables.groups.into_table(),
+        ClusterTable::Features => tables.features.into_table(),
+        ClusterTable::Stability => tables.stability.into_table(),
+        ClusterTable::Scores => tables.scores.into_table(),
+        ClusterTable::Steps => tables.steps.into_table(),
     };
-    context.output.emit_with(table, |style, out| match arguments.table {
-        Some(_) => TextTable::new(table).write(style, out),
+    context.output.emit_with(&table, |style, out| match arguments.table {
+        Some(_) => TextTable::new(&table).write(style, out),
         None => summary(&answer, style, out),
     })?;
     context.finish(&opened, &notes);
@@ -214,13 +208,14 @@ pub(super) fn cluster(context: &Context, arguments: &ClusterArgs) -> anyhow::Res
 fn summary(answer: &ClusterAnswer, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     sentences(&answer.findings, style, out)?;
     let clusters = &answer.clusters;
+    let tables = answer.tables.clone();
     let is_wide = style.width >= 120;
     let mut columns = vec!["group", "members", "nodes", "feature", "mean", "min", "max", "unit"];
     if is_wide {
         columns.insert(7, "std_dev");
     }
     writeln!(out)?;
-    TextTable::new(&answer.groups)
+    TextTable::new(&tables.groups.into_table())
         .title("Clusters by feature, largest cluster first")
         .columns(&columns)
         .show("group", Show::Id)
@@ -232,7 +227,7 @@ fn summary(answer: &ClusterAnswer, style: &Style, out: &mut dyn Write) -> io::Re
     if is_wide {
         columns.push("context");
     }
-    TextTable::new(&answer.features)
+    TextTable::new(&tables.features.into_table())
         .title(match clusters.sizes.len() {
             0 | 1 => "Features examined",
             _ => "Features that separate the clusters",
@@ -267,9 +262,9 @@ fn summary(answer: &ClusterAnswer, style: &Style, out: &mut dyn Write) -> io::Re
                 .to_owned();
         writeln!(out)?;
         sentences(&[text], style, out)?;
-    } else if num_nodes > 1 && answer.stability.num_rows() > 0 {
+    } else if num_nodes > 1 && !tables.stability.k.is_empty() {
         writeln!(out)?;
-        TextTable::new(&answer.stability)
+        TextTable::new(&tables.stability.into_table())
             .title(
                 "Nodes shared between clusters by k-means, of all members and of cluster 1 alone",
             )
@@ -279,7 +274,7 @@ fn summary(answer: &ClusterAnswer, style: &Style, out: &mut dyn Write) -> io::Re
             .write(style, out)?;
     }
     writeln!(out)?;
-    TextTable::new(&answer.scores)
+    TextTable::new(&tables.scores.into_table())
         .title("Quality of k clusters")
         .columns(&["k", "explained_percent", "silhouette", "gap", "gap_error"])
         .show("k", Show::Id)
@@ -324,24 +319,26 @@ pub(super) fn topology(context: &Context, arguments: &TopologyArgs) -> anyhow::R
     let opened = context.open(&arguments.groups.database)?;
     let Answer { value: answer, mut notes } = opened.topology(&request, &context.control)?;
     notes.extend(answer.clusters.reason.clone());
+    let (tables, unit) = (answer.tables.clone(), answer.feature.1.as_str());
     let table = match arguments.table.unwrap_or(TopologyTable::Nodes) {
-        TopologyTable::Nodes => &answer.nodes_table,
-        TopologyTable::Units => &answer.units_table,
-        TopologyTable::Concentration => &answer.concentration_table,
+        TopologyTable::Nodes => tables.nodes.into_table_in(unit),
+        TopologyTable::Units => tables.units.into_table_in(unit),
+        TopologyTable::Concentration => tables.concentration.into_table_in(unit),
     };
-    context.output.emit_with(table, |style, out| match arguments.table {
-        Some(_) => TextTable::new(table).write(style, out),
+    context.output.emit_with(&table, |style, out| match arguments.table {
+        Some(_) => TextTable::new(&table).write(style, out),
         None => overview(&answer, arguments.show_groups, style, out),
     })?;
     context.finish(&opened, &notes);
     Ok(())
 }
 
-fn read(path: &Path) -> anyhow::Result<HostSource> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+fn read(path: &Path) -> anyhow::Result<TextFile> {
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let name =
         path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
-    Ok(HostSource { name: name.into_owned(), bytes })
+    Ok(TextFile { name: name.into_owned(), text })
 }
 
 fn overview(
@@ -359,7 +356,7 @@ fn overview(
 }
 
 fn nodes(answer: &TopologyAnswer, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    TextTable::new(&answer.nodes_table)
+    TextTable::new(&answer.tables.nodes.clone().into_table_in(&answer.feature.1))
         .title(format!("Nodes with their mean of {}", printable(&answer.feature.0)))
         .columns(&["host_id", "address", "name", "group", "members", "value"])
         .head("group", "cluster")

@@ -4,11 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Parser as _};
-use parallax_protocol::{FindingReply, NextAction, ReportReply, TableSet as _};
+use parallax_protocol::{ClusterChoice, FindingReply, NextAction, ReportReply, TableSet as _};
 use parallax_service::analysis::report::{GpuRow, Report, rank_findings};
 use parallax_service::{
-    Answer, ClusterRequest, Column, ComparedVersion, ComparisonRequest, Table, compare_experiments,
-    regression,
+    Answer, Column, ComparedVersion, ComparisonRequest, Table, compare_experiments, regression,
 };
 use parallax_wire::Document;
 
@@ -44,7 +43,7 @@ pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result
     if scaling::is_ensemble(&database.path) {
         return of_several_runs(context, &path, metric, html);
     }
-    let request = place.request(ClusterRequest::default())?;
+    let request = place.request(ClusterChoice::default())?;
     let opened = context.open(&database)?;
     let Answer { value: mut report, mut notes } =
         opened.diagnose_at(metric.as_deref(), &request, &context.control)?;

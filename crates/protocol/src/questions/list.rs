@@ -51,6 +51,8 @@ macro_rules! for_each_question {
             IdlenessRequest,
             CorrelationsRequest,
             CorrelationPointsRequest,
+            ClustersRequest,
+            TopologyRequest,
             AdviseRequest,
             DifferencesRequest,
         }

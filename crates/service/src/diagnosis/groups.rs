@@ -7,13 +7,11 @@ use parallax_analysis::topology::Level;
 use parallax_base::{ContextIdx, Control};
 use parallax_engine::query::normalised_name;
 use parallax_model::{ContextKind, ContextTree, IdentityKind};
+use parallax_protocol::{BalanceBy, ClusterChoice, TopologyRequest};
 
 use super::{Findings, evidence};
 use crate::clusters::{counted, figure};
-use crate::{
-    Answer, BalanceBy, ClusterAnswer, ClusterRequest, Opened, ServiceError, TopologyAnswer,
-    TopologyNode, TopologyRequest, UnitRow,
-};
+use crate::{Answer, ClusterAnswer, Opened, ServiceError, TopologyAnswer, TopologyNode, UnitRow};
 
 /// Groups of fewer ranks are told one by one by the balance of contexts.
 const MIN_RANKS: usize = 8;
@@ -79,10 +77,10 @@ pub(super) fn unlike_ranks(
     }
     let num_nodes = locations.count_distinct(IdentityKind::Node);
     let is_by_node = report.num_ranks > MOST_RANKS && num_nodes >= MIN_RANKS;
-    let clusters = ClusterRequest {
+    let clusters = ClusterChoice {
         metrics: metric.map(str::to_owned).into_iter().collect(),
         by: if is_by_node { BalanceBy::Node } else { BalanceBy::Rank },
-        ..ClusterRequest::default()
+        ..ClusterChoice::default()
     };
     let (answer, topology, notes) = if num_nodes > 1 {
         let request = TopologyRequest { clusters, ..place.clone() };

@@ -6,14 +6,10 @@
 //!
 //! Fields that a request leaves out have the value that the command line has by default.
 
-mod clusters;
 mod scaling;
 
 use serde::{Deserialize, Serialize};
 
-pub use clusters::{
-    ClustersAsk, ClustersReply, RackReply, RackRowReply, TextFileAsk, TopologyAsk, TopologyReply,
-};
 pub use parallax_protocol::NotesReply as TableOnlyReply;
 pub use parallax_protocol::{ErrorReply, PROTOCOL_VERSION, RootReply};
 pub use scaling::{
@@ -49,10 +45,6 @@ macro_rules! protocol {
 }
 
 protocol! {
-    /// Which locations cost alike; table `members` and others.
-    Clusters(ClustersAsk) => ClustersReply,
-    /// Where nodes stand; table `nodes` and others.
-    Topology(TopologyAsk) => TopologyReply,
     /// Regions, verdict and maps of an ensemble; tables `cells` and `losses`.
     Scaling(ScalingAsk) => ScalingReply,
     /// Another table of an ensemble; table `rows`.
