@@ -7,7 +7,7 @@ import { expect, test } from "./support/test.ts";
 async function tabTo(page: Page, isWanted: (element: Element) => boolean): Promise<void> {
   for (let presses = 0; presses < 120; presses += 1) {
     const found = await page.evaluate((source) => {
-      const wanted = new Function(`return (${source})`)() as (element: Element) => boolean;
+      const wanted = (new Function(`return (${source})`) as () => (element: Element) => boolean)();
       return document.activeElement !== null && wanted(document.activeElement);
     }, isWanted.toString());
     if (found) return;

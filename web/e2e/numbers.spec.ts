@@ -25,7 +25,7 @@ async function allRows<T>(page: Page, table: string, read: (row: Element) => T):
     await page.evaluate(() => new Promise((resolve) => { requestAnimationFrame(() => { requestAnimationFrame(resolve); }); }));
     const some = await grid.locator("[role=row]").evaluateAll(
       (rows, source) => {
-        const reader = new Function(`return (${source})`)() as (row: Element) => unknown;
+        const reader = (new Function(`return (${source})`) as () => (row: Element) => unknown)();
         return rows.filter((row) => row.querySelector("[role=columnheader]") === null).map((row) => [Number(row.getAttribute("aria-rowindex")), reader(row)] as const);
       },
       read.toString(),

@@ -57,12 +57,12 @@ test("maps are smoothed, numbers go, and the tip says the exact value", async ({
 test("a reload comes back to the same view, and a copied link shows it to somebody else", async ({ page, browser, baseURL, complaints }) => {
   await page.goto(SAMPLE);
   await seesMaps(page);
-  let before = page.url();
+  const before = page.url();
   await regionCheck(page, "1.2.3").click();
   await regionCheck(page, "1.2.5").click();
   await page.getByRole("radiogroup", { name: "Differences" }).getByText("Relative").click();
   await page.getByRole("tab", { name: "Numbers" }).click();
-  before = await stateInAddress(page, before);
+  await stateInAddress(page, before);
   const sees = async (): Promise<unknown> => ({
     cards: await cards(page),
     relative: await page.getByRole("radio", { name: "Relative" }).isChecked(),

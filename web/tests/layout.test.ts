@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fromDock, toDock } from "../src/app/dock-layout.ts";
 import { defaultDesk, freePanelId } from "../src/app/default-desk.ts";
+import type { JsonObject } from "../src/base/json.ts";
 import type { Item } from "../src/state/item.ts";
 import { keepPanels, layoutChange, panelsOf, parseLayout, type Layout } from "../src/state/layout.ts";
 import type { ViewPlugin } from "../src/view-kit/plugin.ts";
@@ -22,7 +23,7 @@ describe("a layout", () => {
   });
 
   it("comes back from JSON as it went in", () => {
-    expect(parseLayout(JSON.parse(JSON.stringify(LAYOUT)))).toEqual(LAYOUT);
+    expect(parseLayout(JSON.parse(JSON.stringify(LAYOUT)) as JsonObject)).toEqual(LAYOUT);
   });
 
   it("gives up what cannot be read", () => {

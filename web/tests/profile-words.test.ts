@@ -127,7 +127,7 @@ describe("the newest answer", () => {
     const ask = (key: string): void => {
       latest.ask(key, (options) => {
         signals.push(options.signal);
-        return new Promise((resolve) => answers.push(resolve));
+        return new Promise((resolve) => { answers.push(resolve); });
       });
     };
     ask("first");
@@ -146,7 +146,7 @@ describe("the newest answer", () => {
   test("a problem is told with what to do", async () => {
     const latest = new Latest<string>();
     latest.ask("x", () => Promise.reject(Object.assign(new Error("there is no metric cpu"), { hint: "did you mean CPUTIME?" })));
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await new Promise((resolve) => { setTimeout(resolve, 0); });
     expect(latest.problem).toBe("There is no metric cpu. Did you mean CPUTIME?");
   });
 });

@@ -6,6 +6,7 @@ mod cargo;
 mod layers;
 mod licences;
 mod links;
+mod page;
 mod spdx;
 mod tidy;
 mod tree;
@@ -57,6 +58,7 @@ const STEPS: &[Step] = &[
         run: licences::check,
         help: "dependencies are under allowed licences",
     },
+    Step { name: "page", run: page::check, help: "ESLint finds nothing in the page" },
     Step { name: "clippy", run: cargo::clippy, help: "no warning in any target" },
     Step { name: "docs", run: cargo::docs, help: "no warning from rustdoc" },
     Step { name: "wasm", run: cargo::wasm, help: "layers 0 to 4 compile for the browser" },

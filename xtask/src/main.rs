@@ -52,7 +52,7 @@ const COMMANDS: &[Command] = &[
         name: "check",
         run: check::run,
         usage: "check [STEP ...]",
-        help: "what CI demands beside tests: fmt, clippy, wasm, docs, layers, licences, tidy",
+        help: "what CI demands beside tests: fmt, clippy, page, wasm, docs, layers, licences, tidy",
     },
     Command {
         name: "web",

@@ -72,7 +72,7 @@ pub(crate) fn find_or_install() -> Result<Node> {
         return Ok(node);
     }
     println!("  fetching Node.js into target/tools");
-    let advice = "no Node.js 22.12 or later; install it, or Python 3 with venv and pip";
+    let advice = "no Node.js 22.13 or later; install it, or Python 3 with venv and pip";
     python::environment(&environment(), &[PACKAGE]).context(advice)?;
     find().with_context(|| format!("{PACKAGE} does not run here; {advice}"))
 }
@@ -100,11 +100,11 @@ fn version(program: &Path) -> Option<String> {
     is_new_enough(text).then(|| text.to_owned())
 }
 
-/// What Vite asks for: 20.19 and later ones of 20, or 22.12 and later.
+/// What Vite and ESLint ask for: 20.19 and later ones of 20, or 22.13 and later.
 fn is_new_enough(version: &str) -> bool {
     let mut numbers = version.trim_start_matches('v').split('.').map(str::parse::<u32>);
     let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { return false };
-    matches!((major, minor), (20, 19..) | (22, 12..) | (23.., _))
+    matches!((major, minor), (20, 19..) | (22, 13..) | (23.., _))
 }
 
 #[cfg(test)]
@@ -113,10 +113,10 @@ mod tests {
 
     #[test]
     fn versions_that_the_tools_of_the_page_refuse_are_refused() {
-        for good in ["v20.19.0", "v20.20.2", "v22.12.0", "v22.20.0", "v24.0.1"] {
+        for good in ["v20.19.0", "v20.20.2", "v22.13.0", "v22.20.0", "v24.0.1"] {
             assert!(is_new_enough(good), "{good}");
         }
-        for bad in ["v18.20.4", "v20.18.1", "v21.7.0", "v22.11.0", "v0", "", "node"] {
+        for bad in ["v18.20.4", "v20.18.1", "v21.7.0", "v22.12.0", "v0", "", "node"] {
             assert!(!is_new_enough(bad), "{bad}");
         }
     }

@@ -17,15 +17,16 @@ export interface Served {
 export async function serve(...paths: readonly string[]): Promise<Served> {
   const child = spawn(binary(), ["open", "--json", "--no-browser", ...paths], { stdio: ["ignore", "pipe", "ignore"] });
   const ended = once(child, "exit");
-  for await (const line of createInterface({ input: child.stdout })) {
-    const { url, token } = JSON.parse(line) as { url: string; token: string };
-    const stop = async (page: Page): Promise<void> => {
-      // What a page still loads in the background fails without its server, and the test with it.
-      if (!page.isClosed()) await page.goto("about:blank");
-      child.kill("SIGTERM");
-      expect(await ended, "exit code and signal of the server").toEqual([0, null]);
-    };
-    return { url, token, stop };
-  }
-  throw new Error("the server said nothing");
+  const said = createInterface({ input: child.stdout });
+  const first = await said[Symbol.asyncIterator]().next();
+  said.close();
+  if (first.done === true) throw new Error("the server said nothing");
+  const { url, token } = JSON.parse(first.value) as { url: string; token: string };
+  const stop = async (page: Page): Promise<void> => {
+    // What a page still loads in the background fails without its server, and the test with it.
+    if (!page.isClosed()) await page.goto("about:blank");
+    child.kill("SIGTERM");
+    expect(await ended, "exit code and signal of the server").toEqual([0, null]);
+  };
+  return { url, token, stop };
 }

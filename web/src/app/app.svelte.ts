@@ -55,7 +55,7 @@ export class Application {
     this.session = new Session(this.store, this.notices, this.preferences, async () => this.tasks.watched(await connect()));
     this.session.prepare = async (client, item) => {
       const views = this.#views.filter((view) => view.appliesTo(item));
-      await Promise.all(views.map((view) => view.prepare?.({ client, item, state: this.sliceOf(item.key, view.id, view) })));
+      await Promise.all(views.map(async (view) => view.prepare?.({ client, item, state: this.sliceOf(item.key, view.id, view) })));
     };
   }
 

@@ -27,7 +27,7 @@ export class Channel {
   constructor(worker: Worker, onDeath: (error: EngineError) => void) {
     this.#worker = worker;
     this.#onDeath = onDeath;
-    worker.onmessage = (event: MessageEvent<FromWorker>) => this.#receive(event.data);
+    worker.onmessage = (event: MessageEvent<FromWorker>) => { this.#receive(event.data); };
     worker.onerror = (event) => {
       // The script or the wasm could not be loaded: no answer will ever come.
       event.preventDefault();

@@ -76,7 +76,7 @@ export class WorkerClient implements EngineClient {
     const done = await this.#turns.take(name, signal, options.isPatient).catch(() => { throw new EngineError(CANCELLED); });
     // A worker of a page that lies on a disk may read no address of it.
     const lifeline = location.protocol === "file:" ? "" : URL.createObjectURL(new Blob(["."]));
-    const cancel = () => URL.revokeObjectURL(lifeline);
+    const cancel = () => { URL.revokeObjectURL(lifeline); };
     signal?.addEventListener("abort", cancel, { once: true });
     try {
       if (signal?.aborted) throw new EngineError(CANCELLED);

@@ -110,13 +110,13 @@ async function handle(message: ToWorker): Promise<void> {
       return;
     }
     if (message.type === "add-files") {
-      const root = JSON.parse(it.add_files(message.key, message.name, message.paths, message.files));
-      post({ id, type: "root", root: root as RootReply });
+      const root = JSON.parse(it.add_files(message.key, message.name, message.paths, message.files)) as RootReply;
+      post({ id, type: "root", root });
       return;
     }
     if (message.type === "add-url") {
-      const root = JSON.parse(it.add_url(message.key, message.name, message.url, message.files));
-      post({ id, type: "root", root: root as RootReply });
+      const root = JSON.parse(it.add_url(message.key, message.name, message.url, message.files)) as RootReply;
+      post({ id, type: "root", root });
       return;
     }
     let last = performance.now();

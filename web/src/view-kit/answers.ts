@@ -52,7 +52,7 @@ export function withUnit(title: string, format: ValueFormat): string {
 }
 
 function isText(table: Table, id: string): boolean {
-  const first = table.getChild(id)?.at(0);
+  const first: unknown = table.getChild(id)?.at(0);
   return typeof first === "string";
 }
 

@@ -166,7 +166,10 @@ export class Entities {
       waited = new Waited();
       this.#waited.set(key, waited as Waited<unknown>);
       let batch = this.#toGet.get(kind);
-      if (batch === undefined) this.#toGet.set(kind, (batch = new Map()));
+      if (batch === undefined) {
+        batch = new Map<number, Waited<EntityOf[EntityKind] | null>>();
+        this.#toGet.set(kind, batch);
+      }
       batch.set(id, waited);
       this.#soon();
     }
@@ -274,7 +277,10 @@ export class Entities {
   /** Makes entities of rows, or finds those that are there; the ones that were not used longest go. */
   #keep<K extends EntityKind>(kind: K, rows: Rows): EntityOf[K][] {
     let entities = this.#byKind.get(kind);
-    if (entities === undefined) this.#byKind.set(kind, (entities = new Map()));
+    if (entities === undefined) {
+      entities = new Map<number, EntityOf[EntityKind]>();
+      this.#byKind.set(kind, entities);
+    }
     const map = entities;
     const all = recordsOf(kind, rows, (id) => map.get(id) as EntityOf[K] | undefined);
     for (const one of all) if (!map.has(one.id)) map.set(one.id, one);
