@@ -1,0 +1,36 @@
+/** What the overview shows of the whole trace besides cells: messages, markers and transfers between components. */
+import type { EngineClient } from "../../state/engine.ts";
+import { askedWindow, type TimelineCatalog } from "../../view-kit/catalog.ts";
+import type { LinkColumns } from "../../widgets/timeline/messages.ts";
+import { linksOf, markersOf, messageBinsOf, type MessageBins } from "./answers.ts";
+
+const MESSAGE_BINS = 512;
+const MOST_MARKERS = 200;
+const MOST_TRANSFERS = 2000;
+
+/** Asked once for each trace. */
+export class WholeTrace {
+  messages = $state.raw<MessageBins | null>(null);
+  markers = $state.raw<ReturnType<typeof markersOf> | null>(null);
+  transfers = $state.raw<LinkColumns | null>(null);
+
+  ask(client: EngineClient, item: string, { reply, bounds, tracks }: TimelineCatalog): void {
+    const whole = { item, ...askedWindow(bounds) };
+    const quiet = (): void => {
+      // The overview is there without them, and the detail tells what is wrong with the trace.
+    };
+    if (reply.sends > 0) client.ask("link_bins", { ...whole, bins: MESSAGE_BINS }).then((got) => { this.messages = messageBinsOf(got.reply, got.tables); }, quiet);
+    if (reply.has_calls) client.ask("markers", { ...whole, max_markers: MOST_MARKERS }).then((got) => { this.markers = got.reply.total === 0 ? null : markersOf(got.tables); }, quiet);
+    if (reply.components.length > 1 && reply.sends > 0) {
+      client.ask("links", { ...whole, max_links: MOST_TRANSFERS }).then((got) => { this.transfers = between(linksOf(got.tables), tracks.component); }, quiet);
+    }
+  }
+}
+
+/** The messages whose ends belong to different components. */
+export function between(all: LinkColumns, component: ArrayLike<number>): LinkColumns {
+  const kept = [...Array(all.length).keys()].filter((at) => component[all.sender[at] ?? 0] !== component[all.receiver[at] ?? 0]);
+  const pick = (of: Float64Array): Float64Array => Float64Array.from(kept, (at) => of[at] ?? Number.NaN);
+  const whole = (of: Uint32Array): Uint32Array => Uint32Array.from(kept, (at) => of[at] ?? 0);
+  return { length: kept.length, sender: whole(all.sender), receiver: whole(all.receiver), sendNs: pick(all.sendNs), receiveNs: pick(all.receiveNs), bytes: pick(all.bytes), tag: pick(all.tag) };
+}

@@ -1,0 +1,207 @@
+import { describe, expect, test } from "vitest";
+import { between } from "../src/views/timeline/whole-trace.svelte.ts";
+import { besideOutlined, nextSingle, onlyRow, toggledRow } from "../src/views/timeline/row-choice.ts";
+import type { TimeRange } from "../src/widgets/timeline/axis.ts";
+import { callBatch, type CallBatch, type CallLook } from "../src/widgets/timeline/calls.ts";
+import { TimelineGestures, type GestureEvents } from "../src/widgets/timeline/gestures.svelte.ts";
+import { TimelinePainter, type TimelineColours } from "../src/widgets/timeline/painter.ts";
+import { rowOfTrack, type Row } from "../src/widgets/timeline/rows.ts";
+import { hitAt, labelledRows, outlineBox, spanBox, type TimelineScene } from "../src/widgets/timeline/scene.ts";
+import { VectorPen } from "../src/widgets/canvas/pen.ts";
+import { RULER } from "./ruler.ts";
+
+const row = (from: number, to = from + 1, group: number | null = null): Row => ({ from, to, label: `rank ${String(from)}`, level: 0, group, isOpen: false });
+
+const LOOK: CallLook = { shape: "nested", maxDepth: null, fillOf: () => "#123456", inkOf: () => "#fff", nameOf: (context) => (context === 0 ? "main" : "solve") };
+
+/** Track 0: main from 0 to 100, solve twice in it. Track 1: main alone. */
+const CALLS: CallBatch = callBatch(
+  { length: 4, track: Uint32Array.of(0, 0, 0, 1), context: Uint32Array.of(0, 1, 1, 0), depth: Uint32Array.of(1, 2, 2, 1), startNs: Float64Array.of(0, 10, 50, 0), endNs: Float64Array.of(100, 40, 90, 100) },
+  { range: [0, 100], spans: [{ from: 0, to: 2 }], shortestNs: 0, shorter: 0 },
+  (context) => context,
+);
+
+/** A nanosecond is two pixels, a row twenty. */
+function scene(over: Partial<TimelineScene> = {}): TimelineScene {
+  const rows = [row(0), row(1), row(2, 6)];
+  return {
+    scale: { fromNs: 0, toNs: 100, pixels: 200 },
+    rows,
+    rowOf: rowOfTrack(rows, 6),
+    visible: { from: 0, to: 3 },
+    rowHeight: 20,
+    scrolled: 0,
+    height: 60,
+    layers: {
+      store: null,
+      before: null,
+      version: 0,
+      tileLook: { mode: "dominant", colourOf: () => null, isLit: null, ramp: [], deepest: 2 },
+      calls: CALLS,
+      callLook: LOOK,
+      links: { length: 1, sender: Uint32Array.of(0), receiver: Uint32Array.of(1), sendNs: Float64Array.of(20), receiveNs: Float64Array.of(70), bytes: Float64Array.of(8), tag: Float64Array.of(0) },
+    },
+    ...over,
+  };
+}
+
+describe("what is where in a timeline", () => {
+  test("a place names its row, moment and innermost call", () => {
+    expect(hitAt(scene(), [], 40, 12)).toMatchObject({ row: 0, track: 0, ns: 20, call: 1, link: -1 });
+    expect(hitAt(scene(), [], 90, 10)).toMatchObject({ row: 0, call: 0 });
+    expect(hitAt(scene({ scrolled: 20 }), [], 40, 12)).toMatchObject({ row: 1, track: 1, call: 3 });
+  });
+
+  test("a row of several tracks has no call of its own, and outside of the rows there is nothing", () => {
+    expect(hitAt(scene(), [], 40, 50)).toMatchObject({ row: 2, track: null, call: -1 });
+    for (const [x, y] of [[-1, 5], [201, 5], [5, -1], [5, 61]] as const) expect(hitAt(scene(), [], x, y)).toBeNull();
+  });
+
+  test("a message is under the pointer where its line was drawn", () => {
+    const painter = new TimelinePainter();
+    const colours: TimelineColours = { font: "", panel: "#fff", line: "#eee", strong: "#ddd", text: "#000", sunken: "#f0f0f0", ink: "#000", danger: "#f00", accent: "#00f" };
+    const pen = new VectorPen(() => RULER);
+    painter.paintRows(pen, scene(), colours, -1);
+    // From 40, 10 to 140, 30.
+    expect(hitAt(scene(), painter.lines, 90, 20)?.link).toBe(0);
+    expect(hitAt(scene(), painter.lines, 90, 40)?.link).toBe(-1);
+    const svg = pen.svg(200, 60);
+    expect(svg).toContain(">solve<");
+    expect(svg).toContain(">main<");
+  });
+
+  test("an outline is where the call is, and absent where its row or time is out of sight", () => {
+    const solve = { track: 0, range: [10, 40] as TimeRange, depth: 2 };
+    expect(outlineBox(scene(), solve)).toMatchObject({ left: 20, width: 60 });
+    expect(outlineBox(scene({ visible: { from: 1, to: 3 } }), solve)).toBeNull();
+    expect(outlineBox(scene({ scale: { fromNs: 50, toNs: 100, pixels: 200 } }), solve)).toBeNull();
+    expect(spanBox(scene().scale, [-50, 50])).toEqual({ left: -2, width: 102 });
+    expect(spanBox(scene().scale, [200, 300])).toBeNull();
+  });
+
+  test("names keep a distance, but groups that can be opened are all named", () => {
+    const rows = [row(0), row(1), row(2), row(3)];
+    expect(labelledRows(rows, { from: 0, to: 4 }, 5, 13)).toEqual([0, 3]);
+    expect(labelledRows([row(0, 2, 0), row(2, 4, 2)], { from: 0, to: 2 }, 13, 13)).toEqual([0, 1]);
+  });
+});
+
+describe("gestures", () => {
+  function surface(): { gestures: TimelineGestures; said: unknown[]; scrolledTo: () => number } {
+    const said: unknown[] = [];
+    let top = 30;
+    const events: GestureEvents = {
+      range: (...what) => said.push(["range", ...what]),
+      select: (...what) => said.push(["select", ...what]),
+      zoom: (...what) => said.push(["zoom", ...what]),
+      point: () => undefined,
+      choose: (hit) => said.push(["choose", hit.ns]),
+      rowHeight: (...what) => said.push(["rowHeight", ...what]),
+    };
+    const gestures = new TimelineGestures(
+      {
+        scale: { fromNs: 100, toNs: 300, pixels: 100 },
+        bounds: [0, 1000],
+        selection: [120, 140],
+        scrolled: () => top,
+        scrollTo: (to) => { top = to; },
+        hitAt: ({ x }) => ({ row: 0, ns: 100 + 2 * x, track: 0, call: -1, link: -1, cell: null }),
+      },
+      () => events,
+    );
+    return { gestures, said, scrolledTo: () => top };
+  }
+
+  test("a press that hardly moves is a click", () => {
+    const { gestures, said } = surface();
+    expect(gestures.pressed({ x: 10, y: 5 }, "rows", false)).toBe(true);
+    gestures.moved({ x: 12, y: 6 });
+    gestures.released({ x: 12, y: 6 });
+    expect(said).toEqual([["choose", 124]]);
+    expect(gestures.pressed({ x: -3, y: 5 }, "rows", false)).toBe(false);
+  });
+
+  test("a drag moves the window against the hand and scrolls the rows", () => {
+    const { gestures, said, scrolledTo } = surface();
+    gestures.pressed({ x: 50, y: 20 }, "rows", false);
+    gestures.moved({ x: 60, y: 30 });
+    expect(said).toEqual([["range", [80, 280], false]]);
+    expect([gestures.isPanning, scrolledTo()]).toEqual([true, 20]);
+    gestures.released({ x: 60, y: 30 });
+    expect(said.at(-1)).toEqual(["range", [100, 300], true]);
+    expect(gestures.isPanning).toBe(false);
+  });
+
+  test("a drag with Shift zooms, in either direction, and one that is taken away does not", () => {
+    const { gestures, said } = surface();
+    gestures.pressed({ x: 60, y: 0 }, "rows", true);
+    gestures.moved({ x: 20, y: 0 });
+    expect(gestures.ranging).toEqual([140, 220]);
+    gestures.released({ x: 20, y: 0 });
+    expect(said).toEqual([["zoom", [140, 220]]]);
+    gestures.pressed({ x: 60, y: 0 }, "rows", true);
+    gestures.moved({ x: 20, y: 0 });
+    gestures.cancelled();
+    gestures.released({ x: 20, y: 0 });
+    expect(said).toHaveLength(1);
+  });
+
+  test("a brush on the axis stays inside the trace and ends with a click beside it", () => {
+    const { gestures, said } = surface();
+    gestures.pressed({ x: 10, y: 0 }, "axis", false);
+    gestures.moved({ x: 400, y: 0 });
+    gestures.released({ x: 400, y: 0 });
+    expect(said).toEqual([["select", [120, 300], false], ["select", [120, 140], true]]);
+    gestures.pressed({ x: 80, y: 0 }, "axis", false);
+    gestures.released({ x: 80, y: 0 });
+    expect(said.at(-1)).toEqual(["select", null, true]);
+  });
+
+  test("the wheel scrolls unless a key or a sideways move says otherwise", () => {
+    const { gestures, said } = surface();
+    const wheel = { altKey: false, ctrlKey: false, metaKey: false, shiftKey: false, deltaX: 0, deltaY: 0 };
+    expect(gestures.wheeled({ x: 50, y: 0 }, { ...wheel, deltaY: 100 })).toBe(false);
+    expect(gestures.wheeled({ x: 50, y: 0 }, { ...wheel, shiftKey: true, deltaY: 10 })).toBe(true);
+    expect(gestures.wheeled({ x: 50, y: 0 }, { ...wheel, altKey: true, deltaY: -10 })).toBe(true);
+    expect(said).toEqual([["range", [120, 320], true], ["rowHeight", 1]]);
+    gestures.wheeled({ x: 0, y: 0 }, { ...wheel, ctrlKey: true, deltaY: -60 });
+    const [, range] = said.at(-1) as [string, TimeRange];
+    expect(range[0]).toBeCloseTo(100, 6);
+    expect(range[1]).toBeLessThan(300);
+  });
+});
+
+describe("rows and calls that are chosen", () => {
+  const all = [{ from: 0, to: 6 }];
+
+  test("a row is shown alone, and a second click brings all tracks back", () => {
+    expect(onlyRow(all, row(2))).toEqual([[2, 3]]);
+    expect(onlyRow([{ from: 2, to: 3 }], row(2))).toBeNull();
+  });
+
+  test("a row is taken out of the middle, put back, and the last one cannot leave nothing", () => {
+    const without = toggledRow(all, row(2));
+    expect(without).toEqual([[0, 2], [3, 6]]);
+    expect(toggledRow([{ from: 0, to: 2 }, { from: 3, to: 6 }], row(2))).toEqual([[0, 6]]);
+    expect(toggledRow([{ from: 2, to: 3 }], row(2))).toBeNull();
+  });
+
+  test("keys step over rows of several tracks", () => {
+    const rows = [row(0), row(1, 4, 1), row(4)];
+    expect(nextSingle(rows, 0, 1, 0)).toBe(2);
+    expect(nextSingle(rows, 2, -1, 0)).toBe(0);
+    expect(nextSingle(rows, 2, 1, 0)).toBe(-1);
+    expect(nextSingle(rows, -1, 1, 1)).toBe(2);
+  });
+
+  test("the next call is one in the same call", () => {
+    expect(besideOutlined(CALLS, { track: 0, range: [10, 40], depth: 2 }, 1)).toBe(2);
+    expect(besideOutlined(CALLS, { track: 0, range: [50, 90], depth: 2 }, 1)).toBe(-1);
+    expect(besideOutlined(CALLS, { track: 1, range: [10, 40], depth: 2 }, 1)).toBe(-1);
+  });
+
+  test("transfers are the messages between components", () => {
+    const all = { length: 2, sender: Uint32Array.of(0, 1), receiver: Uint32Array.of(1, 2), sendNs: Float64Array.of(1, 2), receiveNs: Float64Array.of(3, 4), bytes: Float64Array.of(5, 6), tag: Float64Array.of(0, 1) };
+    expect(between(all, [0, 0, 1])).toMatchObject({ length: 1, sender: Uint32Array.of(1), bytes: Float64Array.of(6) });
+  });
+});
