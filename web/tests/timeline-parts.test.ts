@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { ramp } from "../src/base/palettes.ts";
 import { between } from "../src/views/timeline/whole-trace.svelte.ts";
 import { besideOutlined, nextSingle, onlyRow, toggledRow } from "../src/views/timeline/row-choice.ts";
+import { timelineMenu, type TimelineMenuOf } from "../src/views/timeline/timeline-menu.ts";
 import type { TimeRange } from "../src/widgets/timeline/axis.ts";
 import { callBatch, type CallBatch, type CallLook } from "../src/widgets/timeline/calls.ts";
 import { TimelineGestures, type GestureEvents } from "../src/widgets/timeline/gestures.svelte.ts";
@@ -36,7 +38,7 @@ function scene(over: Partial<TimelineScene> = {}): TimelineScene {
       store: null,
       before: null,
       version: 0,
-      tileLook: { mode: "dominant", colourOf: () => null, isLit: null, ramp: [], deepest: 2 },
+      tileLook: { mode: "dominant", colourOf: () => null, isLit: null, ramp: ramp("inferno", true), deepest: 2 },
       calls: CALLS,
       callLook: LOOK,
       links: { length: 1, sender: Uint32Array.of(0), receiver: Uint32Array.of(1), sendNs: Float64Array.of(20), receiveNs: Float64Array.of(70), bytes: Float64Array.of(8), tag: Float64Array.of(0) },
@@ -203,5 +205,25 @@ describe("rows and calls that are chosen", () => {
   test("transfers are the messages between components", () => {
     const all = { length: 2, sender: Uint32Array.of(0, 1), receiver: Uint32Array.of(1, 2), sendNs: Float64Array.of(1, 2), receiveNs: Float64Array.of(3, 4), bytes: Float64Array.of(5, 6), tag: Float64Array.of(0, 1) };
     expect(between(all, [0, 0, 1])).toMatchObject({ length: 1, sender: Uint32Array.of(1), bytes: Float64Array.of(6) });
+  });
+});
+
+describe("the menu of a right click", () => {
+  const nothing = (): void => undefined;
+  const actions = { only: nothing, hide: nothing, all: nothing, group: nothing };
+  const labels = (of: TimelineMenuOf): readonly string[] => timelineMenu(of).map(({ label }) => label);
+
+  test("on a name there is what can be done with the tracks", () => {
+    expect(labels({ row: row(3), function: null, hasChoice: false, selection: null, ...actions })).toEqual(["rank 3", "Show only this track", "Hide this track", "Show all tracks"]);
+    expect(labels({ row: row(0, 4, 0), function: null, hasChoice: false, selection: null, ...actions })).toContain("Expand");
+    expect(labels({ row: row(0, 4, 0), function: null, hasChoice: false, selection: null, ...actions })).toContain("Hide these tracks");
+  });
+
+  test("a cell has a dominant function, but no call to zoom to", () => {
+    const cell = { name: "solve", zoom: null, select: null, hide: nothing, copy: nothing };
+    expect(labels({ row: row(3), function: cell, hasChoice: true, selection: null, ...actions })).not.toContain("Zoom to call");
+    expect(labels({ row: row(3), function: { ...cell, zoom: nothing }, hasChoice: true, selection: { zoom: nothing, clear: nothing }, ...actions })).toEqual(
+      expect.arrayContaining(["Zoom to call", "Hide this function", "Zoom to selection", "Clear selection"]),
+    );
   });
 });

@@ -11,13 +11,16 @@ export function onlyRow(shown: readonly Span[], row: Span): Tracks | null {
   return isAlone ? null : [[row.from, row.to]];
 }
 
+/** The tracks without those of a row. Null: all tracks, because none is left. */
+export function withoutRow(shown: readonly Span[], row: Span): Tracks | null {
+  const next = shown.flatMap(({ from, to }) => [[from, Math.min(to, row.from)] as const, [Math.max(from, row.to), to] as const]).filter(([from, to]) => to > from);
+  return next.length === 0 ? null : next;
+}
+
 /** The tracks with those of a row added, or without them where they were there. Null: all tracks, because none is left. */
 export function toggledRow(shown: readonly Span[], row: Row): Tracks | null {
   const isThere = shown.some(({ from, to }) => from <= row.from && to >= row.to);
-  const next: Tracks = isThere
-    ? shown.flatMap(({ from, to }) => [[from, Math.min(to, row.from)] as const, [Math.max(from, row.to), to] as const]).filter(([from, to]) => to > from)
-    : spansOf([...shown.map((span): Row => ({ ...row, ...span })), row]).map(({ from, to }) => [from, to] as const);
-  return next.length === 0 ? null : next;
+  return isThere ? withoutRow(shown, row) : spansOf([...shown.map((span): Row => ({ ...row, ...span })), row]).map(({ from, to }) => [from, to] as const);
 }
 
 /** The next row of a single track, from `row` or, where that is -1, at `first`; -1 where there is none. */
