@@ -163,7 +163,7 @@ async function empty(browser: Browser, site: StaticServer): Promise<void> {
   lines.push({ what: "engine, compressed", ours: `${mega(gzip)} gzip, ${mega(brotli)} brotli`, beside: `${mega(wasm.length)} plain`, target: "< 3 MB", isMet: gzip < 3e6 });
 }
 
-/** The PaScal file: to all maps, beside what the browser's own parser takes for its text alone. */
+/** The PaScal file: to all maps, besides what the browser's own parser takes for its text alone. */
 async function pascal(browser: Browser, site: StaticServer): Promise<void> {
   const chromium = browserProcess();
   const path = data("PASCAL");

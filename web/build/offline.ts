@@ -17,7 +17,7 @@ export function offline(): Plugin {
       order: "post",
       handler(_options, bundle) {
         const files = Object.keys(bundle).filter((name) => name !== "sw.js" && !name.endsWith(".map")).sort();
-        // Icon and manifest are copied beside the bundle; the folder of samples is data.
+        // Icon and manifest are copied next to the bundle; the folder of samples is data.
         const copied = readdirSync(publicFolder, { withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => entry.name).sort();
         const hash = createHash("sha256");
         for (const name of copied) hash.update(name).update(readFileSync(join(publicFolder, name)));

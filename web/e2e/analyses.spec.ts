@@ -27,7 +27,7 @@ test("iterations are found, and one click away from the timeline and the tree", 
   await page.setViewportSize({ width: 1600, height: 1000 });
   await open(page, "reactor/n1024-p8");
   const view = await showView(page, "Iterations", "view-iterations");
-  // It opens beside the other pictures, not in a column of its own.
+  // It opens next to the other pictures, not in a column of its own.
   await expect(page.getByRole("tablist").filter({ has: page.getByRole("tab", { name: "Iterations" }) }).getByRole("tab", { name: "Flame graph" })).toBeVisible();
   const iterations = ask("iterations", REACTOR, "--by", "iteration").rows;
   const map = view.getByTestId("iterations-map");

@@ -35,7 +35,7 @@ test("a picture is of no known format, and the message says what is", async ({ p
   await staysUsable(page);
 });
 
-test("a file of no known format beside a good one is named, and an empty one is called empty", async ({ page }, info) => {
+test("a file of no known format next to a good one is named, and an empty one is called empty", async ({ page }, info) => {
   const [notes, empty] = [info.outputPath("notes.txt"), info.outputPath("empty.json")];
   writeFileSync(notes, "hello");
   writeFileSync(empty, "");

@@ -1,4 +1,4 @@
-// What each thread does, call by call: lanes over time and put together, and the threads that have them.
+// What each thread does, call by call: lanes over time and aggregated, and the threads that have them.
 import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { pick, showView, stateInAddress, treeRow, useClassicPicker, valueOf } from "./support/app.ts";
@@ -105,7 +105,7 @@ test("a double click zooms all lanes to the time of a call, and one on the top g
   await expect(reset(page)).toBeDisabled();
 });
 
-test("the least share leaves out what is shorter than it of the top, and zooming in brings it back", async ({ page }, info) => {
+test("the least share omits what is shorter than it of the top, and zooming in brings it back", async ({ page }, info) => {
   const counts = await open(page, info.outputPath(), "Execution");
   await page.getByTestId("lanes-below").fill("100");
   await expect(lanes(page)).toHaveAttribute("data-bars", String(SMALL.threads));
@@ -147,7 +147,7 @@ test("loops are shown with their iterations, and only over time", async ({ page 
   await expect(lanes(page)).toHaveAttribute("data-loops", "0");
 });
 
-test("calls of one function are put together, and zoomed into as one", async ({ page }, info) => {
+test("calls of one function are aggregated, and zoomed into as one", async ({ page }, info) => {
   await open(page, info.outputPath(), "Execution");
   await page.getByTestId("view-lanes").getByText("Aggregated", { exact: true }).click();
   // Of each thread: its entry, and the recursion as deep as it is.

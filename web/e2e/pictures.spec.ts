@@ -61,7 +61,7 @@ async function expectAlike(page: Page, view: Locator, text: string): Promise<voi
   expect(different).toBeLessThan(0.02);
 }
 
-test("single calls: the graph with references, and lanes", async ({ page }, info) => {
+test("call instances: the graph with references, and lanes", async ({ page }, info) => {
   const path = info.outputPath("calls.db");
   writeCalls(path, SMALL);
   await useClassicPicker(page);

@@ -54,7 +54,7 @@ test("maps are smoothed, numbers go, and the tip says the exact value", async ({
   expect(await valueOf(cell)).toBeCloseTo(1 / 16, 4);
 });
 
-test("a reload comes back to the same view, and a copied link shows it to somebody else", async ({ page, browser, baseURL, complaints }) => {
+test("a reload comes back to the same view, and a copied link shows it elsewhere", async ({ page, browser, baseURL, complaints }) => {
   await page.goto(SAMPLE);
   await seesMaps(page);
   const before = page.url();

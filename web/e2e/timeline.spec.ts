@@ -1,4 +1,4 @@
-// What people do with what happened when: look, zoom, point, leave out, follow messages, share.
+// What people do with what happened when: look, zoom, point, omit, follow messages, share.
 import AxeBuilder from "@axe-core/playwright";
 import type { Locator, Page, TestInfo } from "@playwright/test";
 import { drop, seesTree, stateInAddress } from "./support/app.ts";
@@ -149,7 +149,7 @@ test("a message says from where to where, how large and how long", async ({ page
   await expect(tip).toContainText("rank 2");
 });
 
-test("samples of a database have a timeline, too, and its tree is beside", async ({ page }) => {
+test("samples of a database have a timeline, too, and its tree is next to it", async ({ page }) => {
   await page.goto("?url=data/reactor/n1024-p4/");
   await seesTree(page);
   await page.getByRole("tab", { name: "Timeline", exact: true }).click();

@@ -149,7 +149,7 @@ test("messages by pair are those of the command line", async ({ page }) => {
   expect(await valueOf(view.getByTestId("message-total"))).toBe(answers.rows.reduce((sum, row) => sum + Number(row["messages"]), 0));
 });
 
-test("profiles of all locations add up to the whole, and parts are left out", async ({ page }) => {
+test("profiles of all locations add up to the whole, and parts are omitted", async ({ page }) => {
   await open(page, "reactor/n1024-p8", "Profiles");
   const view = page.getByTestId("view-stacks");
   await expect(view.getByTestId("stack-part").first()).toBeVisible();

@@ -62,7 +62,7 @@ describe("the time of two runs aligned by iteration", () => {
     expect(alignedBy(even, run(0, []))).toBeNull();
   });
 
-  test("leaves out what would make it stand still", () => {
+  test("omits what would make it stand still", () => {
     const map = alignedBy(even, run(0, [500, 0, 500, 500]));
     expect([...map?.own ?? []]).toEqual([100, 1100, 3100, 4100]);
     expect([...map?.other ?? []]).toEqual([0, 500, 1000, 1500]);
@@ -73,7 +73,7 @@ describe("the time of two runs aligned by iteration", () => {
   });
 });
 
-describe("stretches of the other run", () => {
+describe("strips of the other run", () => {
   const map = alignedBy(even, late);
   if (map === null) throw new Error("nothing is aligned");
 
@@ -119,7 +119,7 @@ describe("differences by iteration", () => {
     expect(iterationRows(run(0, []), run(0, []))).toEqual([]);
   });
 
-  test("leave out of the sum what is cut off in one run", () => {
+  test("omit of the sum what is cut off in one run", () => {
     const cut = iterationRows(even, run(300, [1000, 1000, 1000, 200], { 0: "warm-up", 3: "partial" }));
     expect(cut.map((row) => row.remark)).toEqual(["warm-up in the other run", "", "", "cut off in the other run"]);
     expect(iterationSum(cut)).toMatchObject({ counted: 3, largest: null });

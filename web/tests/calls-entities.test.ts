@@ -53,7 +53,7 @@ describe("entities", () => {
     expect(asked).toHaveLength(3);
   });
 
-  it("asks on for those who have not withdrawn, and not at all for nobody", async () => {
+  it("asks on for those who have not withdrawn, and not at all when all have withdrawn", async () => {
     const { client, asked } = fakeClient();
     const entities = new Entities(client, "x");
     const cancel = new AbortController();
@@ -74,9 +74,9 @@ describe("entities", () => {
     });
     const entities = new Entities(client, "x");
     const [main, loop, step] = await Promise.all([0, 2, 4].map((id) => entities.related("activation", id, "children")));
-    expect([main?.entities.length, main?.leftOut]).toEqual([2, 0]);
-    expect([loop?.entities.length, (loop?.leftOut ?? 0) > 0]).toEqual([2, true]);
-    expect([step?.entities.length, step?.leftOut]).toEqual([2, 0]);
+    expect([main?.entities.length, main?.omitted]).toEqual([2, 0]);
+    expect([loop?.entities.length, (loop?.omitted ?? 0) > 0]).toEqual([2, true]);
+    expect([step?.entities.length, step?.omitted]).toEqual([2, 0]);
     expect(asked.map(({ request }) => request["ids"])).toEqual([[0, 2, 4], [0], [2, 4], [2], [4]]);
   });
 

@@ -1,4 +1,4 @@
-// A small program with single calls, and an engine that knows it: main calls load once and, in a loop of
+// A small program with call instances, and an engine that knows it: main calls load once and, in a loop of
 // three iterations, step; each step calls add twice.
 import { tableFromArrays, type Table } from "@uwdata/flechette";
 import type { EngineClient } from "../src/engine-client/client.ts";
@@ -105,7 +105,7 @@ export function fakeClient(answer: (name: string, request: unknown) => { reply: 
       for (const row of PROGRAM) if (row.kind === "call" && !seen.has(row.context_id ?? 0)) seen.set(row.context_id ?? 0, row);
       return { reply, tables: { rows: tableOf([...seen.values()], ["activation", "context_id"]) } };
     }
-    throw new Error(`nobody answers ${name}`);
+    throw new Error(`no answer to ${name}`);
   };
   return { client: { ask } as unknown as EngineClient, asked };
 }

@@ -90,7 +90,7 @@ describe("what is left when only marked nodes count", () => {
   const tree = shownTree([at(0)], opened(["a0", "executions"], ["a2", "iterations"], ["a3", "children"], ["a4", "groups"], ["g5", "calls"]), insideOf);
   const nodeOf = (id: number): number => tree.entities.findIndex((one) => one.id === id && one.kind !== "group");
 
-  it("begins at the nearest common ancestor and leaves out chains", () => {
+  it("begins at the nearest common ancestor and omits chains", () => {
     // Calls 5 and 6 of add meet in their group; iteration 7 meets them in the loop.
     expect(spotOf(tree, [nodeOf(5), nodeOf(6)])).toEqual([{ node: "g5", above: -1, skipped: 0 }, { node: "a5", above: 0, skipped: 0 }, { node: "a6", above: 0, skipped: 0 }]);
     expect(spotOf(tree, [nodeOf(5), nodeOf(7)])).toEqual([{ node: "a2", above: -1, skipped: 0 }, { node: "a5", above: 0, skipped: 3 }, { node: "a7", above: 0, skipped: 0 }]);
@@ -149,11 +149,11 @@ describe("references", () => {
 
   it("are the most used ones where there are too many, and it says how many are not there", () => {
     const shown = shownReferences(touched, 2);
-    expect([[...shown.references].sort((a, b) => a - b), shown.leftOut]).toEqual([[2, 3], 1]);
+    expect([[...shown.references].sort((a, b) => a - b), shown.omitted]).toEqual([[2, 3], 1]);
     expect(shown.links.every((link) => link.reference < 2)).toBe(true);
   });
 
-  it("are left out where only some are wanted, and not linked twice", () => {
+  it("are omitted where only some are wanted, and not linked twice", () => {
     const shown = shownReferences([...touched, { node: 8, references: [1, 2], reads: [3, 0], writes: [0, 4], only: new Set([2]) }]);
     expect(shown.links).toHaveLength(4);
     expect(shownReferences(touched.map((one) => ({ ...one, only: new Set([2]) }))).references).toEqual([2]);
@@ -176,7 +176,7 @@ describe("places of references", () => {
   const nodeOf = (key: number): number => new NodeIndex(tree).of(key);
   const shown = shownReferences(list.map((one) => ({ node: keyOf(one), references: [100, one.id], reads: [1, 0], writes: [0, 1], only: null })));
 
-  it("are beside the tree, not on it", () => {
+  it("are next to the tree, not on it", () => {
     const force = placesOf(shown, layout, nodeOf, new Map());
     while (force.step());
     for (let place = 0; place < shown.references.length; place += 1) {
@@ -185,7 +185,7 @@ describe("places of references", () => {
     }
   });
 
-  it("are where they were when something else comes, and stay where somebody put them", () => {
+  it("are where they were when something else comes, and stay where they were put", () => {
     const known = new Map([[100, { x: 400, y: -80, isPinned: true }], [3, { x: 333, y: 44, isPinned: false }]]);
     const force = placesOf(shown, layout, nodeOf, known);
     expect([force.x[shown.references.indexOf(3)], force.y[shown.references.indexOf(3)]]).toEqual([333, 44]);
@@ -247,7 +247,7 @@ describe("colours", () => {
 });
 
 describe("a hundred thousand calls", () => {
-  it("are put together once and drawn where the window is", () => {
+  it("are assembled once and drawn where the window is", () => {
     const many: Row[] = Array.from({ length: 100_000 }, (_, id) => ({ activation: id + 10, kind: "call", name: "work", parent: 0, caller: 0, start_ns: id * 10, length_ns: 5 }));
     const table = activations(many);
     const began = performance.now();

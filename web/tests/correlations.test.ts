@@ -15,7 +15,7 @@ describe("correlations in words", () => {
     expect(functionIn("rank")).toBeNull();
   });
 
-  it("leaves out the metric where there is one", () => {
+  it("omits the metric where there is one", () => {
     const short = withoutMetric(["solve (cycles)", "rank", "cycles"]);
     expect(["solve (cycles)", "rank"].map(short)).toEqual(["solve", "rank"]);
     expect(withoutMetric(["solve (cycles)", "solve (misses)"])("solve (cycles)")).toBe("solve (cycles)");

@@ -21,7 +21,7 @@ function example(): ReturnType<typeof differenceTable> {
   return differenceTable(tableFromArrays(columns));
 }
 
-test("rows without a cost of their own are left out, and the largest difference comes first", () => {
+test("rows without a cost of their own are omitted, and the largest difference comes first", () => {
   const table = example();
   expect(orderedRows(table, { column: "difference", descending: true })).toEqual([1, 2, 3]);
   expect(orderedRows(table, { column: "percent", descending: true })).toEqual([2, 3, 1]);

@@ -30,7 +30,7 @@ function isWithoutOverlap(layout: TreeLayout): boolean {
 }
 
 describe("tree layout", () => {
-  it("puts children to the right, in order, and a parent beside their middle", () => {
+  it("puts children to the right, in order, and a parent next to their middle", () => {
     //  0 ─ 1
     //    ├ 2 ─ 3
     //    │   └ 4
@@ -62,7 +62,7 @@ describe("tree layout", () => {
     expect(isWithoutOverlap(layout)).toBe(true);
   });
 
-  it("finds what is under the pointer, and nothing beside it", () => {
+  it("finds what is under the pointer, and nothing next to it", () => {
     const layout = treeLayout(grown(3000), () => 60);
     for (const node of [0, 1, 17, 999, 2999]) {
       const [x, y] = [layout.x[node] ?? 0, layout.y[node] ?? 0];

@@ -3,7 +3,7 @@ import { sentenceOf } from "../src/views/idle-gpus/states.ts";
 
 const short = (path: string): string => path.split(" > ").at(-1) ?? "";
 
-test("the sentence names the longest call, and how long nobody was active", () => {
+test("the sentence names the longest call, and how long no thread was active", () => {
   const rows = [
     { path: "<no thread active>", seconds: 6, context: Number.NaN },
     { path: "main > load", seconds: 1, context: 4 },

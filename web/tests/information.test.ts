@@ -26,7 +26,7 @@ describe("the information about an experiment", () => {
     ]);
   });
 
-  it("leaves out what is not known", () => {
+  it("omits what is not known", () => {
     expect(describeInfo({})).toEqual([]);
   });
 });

@@ -74,7 +74,7 @@ function answerTo(name: string, request: Record<string, unknown>): { reply: obje
       };
     }
     default:
-      throw new Error(`nobody answers ${name}`);
+      throw new Error(`no answer to ${name}`);
   }
 }
 
@@ -209,7 +209,7 @@ describe("execution", () => {
     expect(one("lanes-left-out").dataset["value"]).toBe("4");
   });
 
-  test("shows any stretch of time by the wheel, and Backspace shows all of it again", async () => {
+  test("shows any time window by the wheel, and Backspace shows all of it again", async () => {
     const { state } = await execution();
     one("lanes").dispatchEvent(new WheelEvent("wheel", { deltaY: -500, ctrlKey: true, clientX: 500, bubbles: true, cancelable: true }));
     await settled();

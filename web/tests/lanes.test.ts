@@ -267,7 +267,7 @@ describe("zooms", () => {
     expect(zoomedIn([a], a, false)).toEqual([a]);
   });
 
-  test("calls put together are a top only among their like, and stay in the history", () => {
+  test("aggregated calls are a top only among their like, and stay in the history", () => {
     const merged: Zoom = { thread: 0, activation: 5, share: 0.25 };
     const all = [c, merged];
     expect(zoomOf(all, 0, true)).toEqual(merged);
@@ -292,14 +292,14 @@ describe("questions", () => {
     expect(questionsOf({ ...wish, zooms: [{ thread: 1, activation: 105 }] })[0]?.ask.tops).toEqual([0, 105]);
   });
 
-  test("ask for calls put together from their single top, with a threshold as much lower", () => {
+  test("ask for aggregated calls from their single top, with a threshold as much lower", () => {
     const asked = questionsOf({ ...wish, isMerged: true, zooms: [{ thread: 1, activation: 105, share: 0.25 }] });
     expect(asked.map(({ ask, owners }) => [ask.tops, ask.below_percent, ask.loops, owners])).toEqual([[[0], 2, false, [0]], [[100], 0.5, false, [1]]]);
   });
 });
 
 describe("threads", () => {
-  const list = { threads: [thread(0), thread(1), thread(2, { creator: 1, startNs: 5 }), thread(3, { creator: 99 })], main: thread(0), leftOut: 0, notes: [] };
+  const list = { threads: [thread(0), thread(1), thread(2, { creator: 1, startNs: 5 }), thread(3, { creator: 99 })], main: thread(0), omitted: 0, notes: [] };
 
   test("say who started them, and where", () => {
     expect(threadTitle({ thread: 3, name: "" })).toBe("Thread 3");
@@ -326,13 +326,13 @@ describe("threads", () => {
   test("get lanes at first in their order, main before the others, up to a limit", () => {
     const many = Array.from({ length: 40 }, (_, at) => thread(at));
     const main = many[7] ?? thread(7);
-    const shown = shownThreads({ threads: many, main, leftOut: 0, notes: [] }, null);
+    const shown = shownThreads({ threads: many, main, omitted: 0, notes: [] }, null);
     expect(shown).toHaveLength(FIRST_LANES);
     expect(shown.slice(0, 3).map((one) => one.thread)).toEqual([7, 0, 1]);
     expect(shownThreads(list, [2, 77, 0]).map((one) => one.thread)).toEqual([2, 0]);
   });
 
-  test("are short by the share of the main thread under which calls are left out", () => {
+  test("are short by the share of the main thread under which calls are omitted", () => {
     expect(isShort(thread(1, { lengthNs: 9 }), list.main, 10)).toBe(true);
     expect(isShort(thread(1, { lengthNs: 10 }), list.main, 10)).toBe(false);
     expect(isShort(list.main, list.main, 200)).toBe(false);

@@ -39,7 +39,7 @@ describe("ramps", () => {
     for (let at = 1; at < lights.length; at += 1) expect(lights[at]).toBeGreaterThan(lights[at - 1] ?? 0);
   });
 
-  it.each(["inferno", "viridis", "cividis"] as const)("%s keeps its steps apart for colour-blind people", (name) => {
+  it.each(["inferno", "viridis", "cividis"] as const)("%s keeps its steps apart for colour-blind readers", (name) => {
     const colors = Array.from({ length: 9 }, (_, step) => ramp(name).rgb(step / 8));
     for (const matrix of [DEUTERANOPIA, PROTANOPIA]) {
       for (let at = 1; at < colors.length; at += 1) {

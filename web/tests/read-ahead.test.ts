@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { largeFile, type PartReader, type PartsRead, readParts, type Stretch } from "../src/engine-client/read-ahead.ts";
+import { largeFile, type PartReader, type PartsRead, readParts, type Reading } from "../src/engine-client/read-ahead.ts";
 
 const MEBI = 2 ** 20;
 
@@ -64,13 +64,13 @@ function fileOf(size: number, { broken = Infinity, end = size, isChanged = false
 function read(
   engine: TakingEngine,
   file: Blob,
-  { stretch = whole(), onRead = () => undefined, onBegin = () => undefined }: { stretch?: Stretch; onRead?: (bytes: number) => void; onBegin?: (at: number) => void } = {},
+  { reading = whole(), onRead = () => undefined, onBegin = () => undefined }: { reading?: Reading; onRead?: (bytes: number) => void; onBegin?: (at: number) => void } = {},
 ): Promise<PartsRead | null> {
-  return readParts(engine, { key: "r", path: "a.json", file }, stretch, { onRead, onBegin });
+  return readParts(engine, { key: "r", path: "a.json", file }, reading, { onRead, onBegin });
 }
 
-const whole = (): Stretch => ({ from: 0, isGuess: false, until: null, isStopped: false });
-const guessed = (from: number): Stretch => ({ ...whole(), from, isGuess: true });
+const whole = (): Reading => ({ from: 0, isGuess: false, until: null, isStopped: false });
+const guessed = (from: number): Reading => ({ ...whole(), from, isGuess: true });
 
 /** Where the parts end, if each begins where the one before ends, the first at `from`, and all bytes were right. */
 function endOf(engine: TakingEngine, from = 0): number {
@@ -101,7 +101,7 @@ describe("a large file", () => {
     const step = 1_300_001;
     const [first, second] = [new TakingEngine(step), new TakingEngine(step)];
     const begins: number[] = [];
-    const back = await read(second, fileOf(size), { stretch: guessed(24 * step - 1000), onBegin: (at) => { begins.push(at); } });
+    const back = await read(second, fileOf(size), { reading: guessed(24 * step - 1000), onBegin: (at) => { begins.push(at); } });
     expect(back?.end).toBe(size);
     expect(begins).toEqual([back?.begin]);
     const middle = back?.begin ?? 0;
@@ -112,8 +112,8 @@ describe("a large file", () => {
     expect(endOf(second, middle)).toBe(size);
     expect(back?.parts.length).toBe(second.taken.length);
 
-    const stretch = whole();
-    const front = await read(first, fileOf(size), { stretch, onRead: (bytes) => { if (bytes > 9 * MEBI) stretch.until = middle; } });
+    const reading = whole();
+    const front = await read(first, fileOf(size), { reading, onRead: (bytes) => { if (bytes > 9 * MEBI) reading.until = middle; } });
     expect(front).toMatchObject({ begin: 0, end: middle });
     expect(endOf(first)).toBe(middle);
   });
@@ -122,18 +122,18 @@ describe("a large file", () => {
     const begins: number[] = [];
     const onBegin = (at: number): void => { begins.push(at); };
     const size = 60 * MEBI;
-    expect(await read(new TakingEngine(Infinity), fileOf(size), { stretch: guessed(20 * MEBI), onBegin })).toBeNull();
+    expect(await read(new TakingEngine(Infinity), fileOf(size), { reading: guessed(20 * MEBI), onBegin })).toBeNull();
     expect(begins).toEqual([]);
     // Only the end of the file is seen.
-    expect(await read(new TakingEngine(100 * MEBI), fileOf(size), { stretch: guessed(58 * MEBI), onBegin })).toBeNull();
+    expect(await read(new TakingEngine(100 * MEBI), fileOf(size), { reading: guessed(58 * MEBI), onBegin })).toBeNull();
   });
 
   it("is read to its end by one who hears too late where another began, and not at all where no part ends there", async () => {
     const late = new TakingEngine(MEBI);
-    const stretch = whole();
-    const onRead = (bytes: number): void => { if (bytes > 30 * MEBI) stretch.until = 20 * MEBI; };
-    expect((await read(late, fileOf(60 * MEBI), { stretch, onRead }))?.end).toBe(60 * MEBI);
-    const wrong = await read(new TakingEngine(MEBI), fileOf(60 * MEBI), { stretch: { ...whole(), until: 20 * MEBI + 77 } });
+    const reading = whole();
+    const onRead = (bytes: number): void => { if (bytes > 30 * MEBI) reading.until = 20 * MEBI; };
+    expect((await read(late, fileOf(60 * MEBI), { reading, onRead }))?.end).toBe(60 * MEBI);
+    const wrong = await read(new TakingEngine(MEBI), fileOf(60 * MEBI), { reading: { ...whole(), until: 20 * MEBI + 77 } });
     expect(wrong).toBeNull();
   });
 
@@ -147,14 +147,14 @@ describe("a large file", () => {
     expect(file.fetched).toBeLessThan(40 * MEBI);
   });
 
-  it("is not fetched on when the engine has no use for it, or nobody waits for it", async () => {
+  it("is not fetched on when the engine has no use for it, or nothing waits for it", async () => {
     const useless = fileOf(60 * MEBI);
     expect(await read(new TakingEngine(MEBI, false), useless)).toBeNull();
     expect(useless.fetched).toBeLessThan(6 * MEBI);
 
     const cancelled = fileOf(60 * MEBI);
-    const stretch = whole();
-    const stopped = await read(new TakingEngine(MEBI), cancelled, { stretch, onRead: (bytes) => { stretch.isStopped = bytes > 10 * MEBI; } });
+    const reading = whole();
+    const stopped = await read(new TakingEngine(MEBI), cancelled, { reading, onRead: (bytes) => { reading.isStopped = bytes > 10 * MEBI; } });
     expect(stopped).toBeNull();
     expect(cancelled.fetched).toBeLessThan(16 * MEBI);
   });

@@ -28,7 +28,7 @@ describe("interpolation of maps", () => {
     expect(cellOf(fine, 4, 4)).toBe(40);
   });
 
-  it("does not invent values beside undefined cells, and keeps the defined ones", () => {
+  it("does not invent values next to undefined cells, and keeps the defined ones", () => {
     const fine = refine(grid([[Number.NaN, 1, 2], [Number.NaN, 3, 4]]));
     expect(cellOf(fine, 0, 3)).toBeNaN();
     expect(cellOf(fine, 0, 4)).toBe(1);
@@ -108,7 +108,7 @@ describe("room", () => {
     for (const rows of [1, 8, 32, 128]) expect(mapCell(rows, 4, 200).heightPixels * rows).toBeLessThanOrEqual(520);
   });
 
-  it("leaves out labels that would touch", () => {
+  it("omits labels that would touch", () => {
     expect(labelStep(4, 200, 20)).toBe(1);
     expect(labelStep(32, 160, 12)).toBe(3);
     expect(labelStep(0, 100, 10)).toBe(1);
@@ -130,7 +130,7 @@ describe("lines", () => {
     expect(extent([Number.NaN])).toEqual([0, 1]);
   });
 
-  it("have ticks on a logarithmic axis that people can read", () => {
+  it("have ticks on a logarithmic axis that can be read", () => {
     expect(logarithmicTicks(0.18, 6)).toEqual([0.2, 0.5, 1, 2, 5]);
     expect(logarithmicTicks(0.5, 20_000)).toEqual([1, 10, 100, 1000, 10_000]);
     expect(logarithmicTicks(0, 5)).toEqual([]);

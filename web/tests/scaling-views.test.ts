@@ -116,7 +116,7 @@ describe("words and numbers", () => {
     expect([mapColumn("weak", "relative"), mapColumn("efficiency", "relative")]).toEqual(["weak_rel", "efficiency"]);
   });
 
-  it("gives numbers in maps beside each other one width, that of the longest", () => {
+  it("gives numbers in maps next to each other one width, that of the longest", () => {
     const data = example();
     expect(lettersOf(data, [0], ["efficiency"], "absolute")).toBe("50.0".length);
     expect(lettersOf(data, [0], MAP_KINDS, "absolute")).toBe("−50.0".length);
@@ -132,7 +132,7 @@ describe("words and numbers", () => {
     expect(data.worstWords).toBe("input i2 on 4 cores");
   });
 
-  it("know marked regions by their numbers, and show small amounts beside large ones as nothing", () => {
+  it("know marked regions by their numbers, and show small amounts next to large ones as nothing", () => {
     expect(regionName(region("1.2.5", 0, { kind: "region", name: "", display_name: "solver.c:102-107" }))).toBe("1.2.5 solver.c:102-107");
     expect(regionName(region("1.2", 0, { kind: "region", name: "", display_name: "" }))).toBe("Region 1.2");
     expect([amountText(25.2193, 25.22), amountText(-0.0000048, 25.22), amountText(-0.5, 25.22), amountText(Number.NaN, 1)]).toEqual(["25.22", "0.00", "−0.50", "–"]);
@@ -168,7 +168,7 @@ describe("lines", () => {
   it("go along cores with a line for each input, or turned", () => {
     const data = example();
     expect(axisOf(data, "cores")).toMatchObject({ values: [1, 4], lines: ["i1", "i2"] });
-    // Inputs are no numbers here, so they lie one beside the other.
+    // Inputs are no numbers here, so they lie next to each other.
     expect(axisOf(data, "inputs")).toMatchObject({ values: [1, 2], labels: ["i1", "i2"], lines: ["1 core", "4 cores"] });
     expect(linePoints(data, 0, "time", "cores", 1)).toEqual([{ x: 1, y: 16, low: 15, high: 17 }, { x: 4, y: 8, low: 7, high: 9 }]);
     expect(linePoints(data, 0, "efficiency", "inputs", 1)).toEqual([{ x: 1, y: 0.5 }, { x: 2, y: 0.4 }]);
@@ -208,7 +208,7 @@ describe("lines", () => {
     expect(modelOf(models, reply, DEFAULT_SETTINGS, "a", "cores", "input", "big")).toBeNull();
   });
 
-  it("say formulas as people write them", () => {
+  it("say formulas as they are written", () => {
     expect(formulaText("0.323401 + -0.032309500000000005 * log2(cores)^(1)")).toBe("0.3234 − 0.03231 · log₂(cores)");
     expect(formulaText("0.1388 + 3.316971530993027e-8 * input^(2) * log2(input)^(2)")).toBe("0.1388 + 3.32 · 10⁻⁸ · input² · log₂(input)²");
     expect(formulaText("2.5 * p^(5/4)")).toBe("2.5 · p⁵ᐟ⁴");

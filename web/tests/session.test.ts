@@ -113,7 +113,7 @@ describe("opening files", () => {
     expect(store.state.sources).toEqual([]);
   });
 
-  it("is silent when somebody cancelled", async () => {
+  it("is silent after Cancel", async () => {
     const { session, notices } = setUp({ big: { fails: new EngineError({ kind: "cancelled", message: "cancelled", hint: null }) } });
     await session.openFiles(picked("big"));
     expect(notices.list).toEqual([]);

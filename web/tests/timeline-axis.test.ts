@@ -74,7 +74,7 @@ describe("words for times", () => {
     expect(plain(lengthText(7))).toBe("7 ns");
   });
 
-  test("what people type is understood", () => {
+  test("what is typed is understood", () => {
     expect(parseMoment("1.5s")).toBe(1.5e9);
     expect(parseMoment("200 ms")).toBe(2e8);
     expect(parseMoment("3 us")).toBe(3000);

@@ -93,7 +93,7 @@ describe("colours of a trace", () => {
     expect(groupFamily("TAU_USER", "solve")).toBe("own");
   });
 
-  test("places on a stretch of hues keep apart", () => {
+  test("places on a range of hues keep apart", () => {
     const places = Array.from({ length: 8 }, (_, nth) => spread(nth));
     const sorted = [0, ...places.toSorted((a, b) => a - b), 1];
     const gaps = sorted.slice(1).map((place, at) => place - (sorted[at] ?? 0));

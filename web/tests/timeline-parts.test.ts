@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ramp } from "../src/base/palettes.ts";
 import { between } from "../src/views/timeline/whole-trace.svelte.ts";
-import { besideOutlined, nextSingle, onlyRow, toggledRow } from "../src/views/timeline/row-choice.ts";
+import { adjacentToOutlined, nextSingle, onlyRow, toggledRow } from "../src/views/timeline/row-choice.ts";
 import { timelineMenu, type TimelineMenuOf } from "../src/views/timeline/timeline-menu.ts";
 import type { TimeRange } from "../src/widgets/timeline/axis.ts";
 import { callBatch, type CallBatch, type CallLook } from "../src/widgets/timeline/calls.ts";
@@ -148,7 +148,7 @@ describe("gestures", () => {
     expect(said).toHaveLength(1);
   });
 
-  test("a brush on the axis stays inside the trace and ends with a click beside it", () => {
+  test("a brush on the axis stays inside the trace and ends with a click on the axis", () => {
     const { gestures, said } = surface();
     gestures.pressed({ x: 10, y: 0 }, "axis", false);
     gestures.moved({ x: 400, y: 0 });
@@ -197,9 +197,9 @@ describe("rows and calls that are chosen", () => {
   });
 
   test("the next call is one in the same call", () => {
-    expect(besideOutlined(CALLS, { track: 0, range: [10, 40], depth: 2 }, 1)).toBe(2);
-    expect(besideOutlined(CALLS, { track: 0, range: [50, 90], depth: 2 }, 1)).toBe(-1);
-    expect(besideOutlined(CALLS, { track: 1, range: [10, 40], depth: 2 }, 1)).toBe(-1);
+    expect(adjacentToOutlined(CALLS, { track: 0, range: [10, 40], depth: 2 }, 1)).toBe(2);
+    expect(adjacentToOutlined(CALLS, { track: 0, range: [50, 90], depth: 2 }, 1)).toBe(-1);
+    expect(adjacentToOutlined(CALLS, { track: 1, range: [10, 40], depth: 2 }, 1)).toBe(-1);
   });
 
   test("transfers are the messages between components", () => {

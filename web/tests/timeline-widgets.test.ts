@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ramp } from "../src/base/palettes.ts";
-import { callAt, callBatch, callBeside, callUnder, depthBox, isBatchFor, paintCalls, pathOf, type CallBatch } from "../src/widgets/timeline/calls.ts";
+import { callAt, callBatch, adjacentCall, callUnder, depthBox, isBatchFor, paintCalls, pathOf, type CallBatch } from "../src/widgets/timeline/calls.ts";
 import { legendEntries, sumsOnScreen } from "../src/widgets/timeline/legend.ts";
 import { lineAt, linkLines } from "../src/widgets/timeline/messages.ts";
 import { rowOfTrack, rowsOf, spansOf, visibleRows, type RowPlan } from "../src/widgets/timeline/rows.ts";
@@ -23,7 +23,7 @@ describe("rows", () => {
     expect(spansOf(rows)).toEqual([{ from: 0, to: 6 }]);
   });
 
-  test("too many rows are put together until they fit, and none is lost", () => {
+  test("too many rows are joined until they fit, and none is lost", () => {
     for (const most of [1, 2, 4, 5]) {
       const rows = rowsOf(plan({ spans: [{ from: 0, to: 4 }, { from: 10, to: 17 }], most }));
       expect(rows.length).toBeLessThanOrEqual(Math.max(most, 2));
@@ -74,7 +74,7 @@ describe("pieces of a picture", () => {
     }
   });
 
-  test("pieces lie on the bins of the trace's clock, one beside the other", () => {
+  test("pieces lie on the bins of the trace's clock, next to each other", () => {
     const origin = 9_007_199_254_740_993n;
     for (const exponent of [3, 17]) {
       const length = 2 ** exponent * TILE_BINS;
@@ -247,11 +247,11 @@ describe("calls", () => {
     expect(callUnder(calls, 0, 35, 25, "lanes", 31)).toBe(-1);
   });
 
-  test("the next call of the same depth is beside", () => {
+  test("the next call of the same depth is found", () => {
     const calls = example();
-    expect(callBeside(calls, 1, 1)).toBe(4);
-    expect(callBeside(calls, 4, -1)).toBe(1);
-    expect(callBeside(calls, 0, 1)).toBe(-1);
+    expect(adjacentCall(calls, 1, 1)).toBe(4);
+    expect(adjacentCall(calls, 4, -1)).toBe(1);
+    expect(adjacentCall(calls, 0, 1)).toBe(-1);
   });
 
   test("outer calls are drawn before inner ones; hidden, too deep and far ones are not drawn", () => {

@@ -93,7 +93,7 @@ function answerTo(name: string, request: Record<string, unknown>, calls = 10): {
         tables: { cells: arrived({ key: Uint32Array.of(1, 2), dominant_ns: Float64Array.of(1, 1), busy_ns: Float64Array.of(1, 1), calls: Float64Array.of(1, 1), depth: Uint32Array.of(2, 3) }) },
       };
     default:
-      throw new Error(`nobody answers ${name}`);
+      throw new Error(`no answer to ${name}`);
   }
 }
 
@@ -148,7 +148,7 @@ describe("statistics", () => {
     expect(document.body.textContent).toContain("The whole trace");
   });
 
-  test("of a window stand beside those of the whole trace, and say so", async () => {
+  test("of a window stand next to those of the whole trace, and say so", async () => {
     const { asked, shared } = await show(Statistics, states.STATISTICS_STATE, { shared: { window: [100_000, 200_000], tracks: [[1, 3]] } });
     expect(asked.filter(([name]) => name === "stats").map(([, request]) => request)).toEqual([
       { item: "e1", tracks: [{ from: 1, to: 3 }], from_ns: 100_000, to_ns: 200_000, by: "function" },
@@ -239,7 +239,7 @@ describe("calls", () => {
     expect(store.state.desks[item.key]?.panels["panel"]?.state).toMatchObject({ minNs: null });
   });
 
-  test("of a very long trace are not looked through before somebody says which", async () => {
+  test("of a very long trace are not looked through before a name is given", async () => {
     const { asked } = await show(Find, states.FIND_STATE, { calls: 30_000_000 });
     expect(asked.filter(([name]) => name === "find")).toEqual([]);
     expect(document.body.textContent).toContain("Enter a function name");

@@ -153,7 +153,7 @@ describe("a matrix of messages", () => {
 describe("stacked bars", () => {
   const stacks = stacksOf(3, 2, [0, 0, 1, 2, 2], [0, 1, 0, 0, 1], [1, 2, 10, 4, 4]);
 
-  test("leave out what is hidden, in totals and pieces", () => {
+  test("omit what is hidden, in totals and pieces", () => {
     expect([...shownTotals(stacks, new Set())]).toEqual([3, 10, 8]);
     expect([...shownTotals(stacks, new Set([0]))]).toEqual([2, 0, 4]);
     expect([...partTotals(stacks)]).toEqual([15, 6]);
@@ -204,7 +204,7 @@ describe("a comparison of statistics", () => {
     expect(differences([row("a", 10)], [row("a", 4)], "inclusive")[0]?.seconds).toBe(-12);
   });
 
-  test("looks at the same stretch on the other clock, inside its trace", () => {
+  test("looks at the same time window on the other clock, inside its trace", () => {
     expect(otherWindow(movedBy(50), [100, 200], 1000)).toEqual([150, 250]);
     expect(otherWindow(movedBy(-150), [100, 200], 1000)).toEqual([0, 50]);
     expect(otherWindow(movedBy(50), [900, 1000], 960)).toEqual([950, 960]);

@@ -69,7 +69,7 @@ describe("a state in an address", () => {
   });
 });
 
-describe("a state of somebody else's making", () => {
+describe("a state that was made elsewhere", () => {
   it("loses what has the wrong form, and keeps the rest", () => {
     const parsed = parseState({
       version: 1,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { expect, FIXTURES } from "./test.ts";
 
-/** The runs that become one ensemble; beside them lie runs of other kinds. */
+/** The runs that become one ensemble; next to them lie runs of other kinds. */
 export const ENSEMBLE_RUNS: readonly string[] = [256, 512, 1024].flatMap((size) => [1, 2, 4, 8].map((ranks) => `n${String(size)}-p${String(ranks)}`));
 
 /** Copies the twelve runs of the reactor into a folder of their own. */

@@ -25,7 +25,7 @@ export class StateAddress {
     this.#storage = storage;
   }
 
-  /** Whether the fragment of the address is what was written last, not a link that somebody followed. */
+  /** Whether the fragment of the address is what was written last, not a link that was followed. */
   get isOwn(): boolean {
     return location.hash === this.#written;
   }

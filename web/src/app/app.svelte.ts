@@ -77,7 +77,7 @@ export class Application {
     loadViews().then(
       (views) => {
         this.#views = views;
-        // While somebody reads the start page: what opens then is on the screen sooner.
+        // While the start page is read: what opens then is on the screen sooner.
         setTimeout(() => {
           for (const view of views) view.component().catch(() => undefined);
           import("./Dock.svelte").catch(() => undefined);
@@ -167,7 +167,7 @@ export class Application {
     this.notices.add("info", label === null ? "Nothing to redo" : `Redone: ${label}`);
   }
 
-  /** Opens files that somebody dropped or picked; `null` when there were none. */
+  /** Opens files that were dropped or picked; `null` when there were none. */
   async open(files: Promise<Picked | null>): Promise<void> {
     try {
       const picked = await files;
@@ -211,7 +211,7 @@ export class Application {
     }
     for (const id of query.getAll("sample")) await this.session.openSample(id);
     if (this.session.items.length > 0) return;
-    // The engine starts while people look at the start page. That it is missing is told when they open something; without its
+    // The engine starts while the start page is shown. That it is missing is reported when something is opened; without its
     // server a page has nothing to open.
     const client = await this.session.connect().catch((error: unknown) => {
       if (error instanceof EngineError && error.kind === "connection") this.notices.error("The data cannot be shown", error);

@@ -11,7 +11,7 @@ export interface DockControl {
   focusGroup(step: 1 | -1): void;
   /** To the next tab of the group, or the one before. */
   focusTab(step: 1 | -1): void;
-  /** Moves the active panel to a new group beside its own. */
+  /** Moves the active panel to a new group next to its own. */
   moveActive(to: "left" | "right" | "above" | "below"): void;
   toggleMaximized(): void;
   /** Back to the arrangement that the item started with. */

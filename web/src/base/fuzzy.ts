@@ -45,7 +45,7 @@ export function fuzzyMatch(typed: string, text: string): FuzzyMatch | null {
 function nextLetter(low: string, text: string, letter: string, from: number, last: number | undefined): number {
   const next = low.indexOf(letter, from);
   if (next === -1 || last === undefined || next === last + 1) return next;
-  // The beginning of a later word is what people abbreviate.
+  // The beginning of a later word is what is abbreviated.
   for (let at = next; at !== -1; at = low.indexOf(letter, at + 1)) if (isWordStart(text, at)) return at;
   return next;
 }

@@ -1,4 +1,4 @@
-/** Keys as people write them: `Ctrl+Shift+Z`, `F6`, `?`. On a Mac `Ctrl` means the command key. */
+/** Keys as they are written: `Ctrl+Shift+Z`, `F6`, `?`. On a Mac `Ctrl` means the command key. */
 
 const MAC = typeof navigator !== "undefined" && /mac|iphone|ipad/i.test(navigator.platform);
 
@@ -34,7 +34,7 @@ export function keyLabel(keys: string, mac = MAC): string {
   return keyParts(keys, mac).join(mac ? "" : "+");
 }
 
-/** Whether the keyboard is in a field in which people type. */
+/** Whether the keyboard is in a field for typing. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || target instanceof HTMLTextAreaElement) return true;

@@ -2,7 +2,7 @@
  * Colours of charts.
  *
  * Ramps are the published ones: Inferno, Viridis (matplotlib, CC0), Cividis (Nuñez et al. 2018), BrBG (ColorBrewer).
- * All keep their order in grey and for colour-blind people.
+ * All keep their order in grey and for colour-blind readers.
  */
 
 /** Red, green and blue, 0 to 255. */

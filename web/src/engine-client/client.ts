@@ -5,7 +5,7 @@ import type { ErrorReply, Protocol, Request, RootReply } from "../wire/protocol.
 export interface Progress {
   /** Parts done; 0 while parts are not counted. */
   done: number;
-  /** Parts in all; 0 where nobody knows. */
+  /** Parts in all; 0 where unknown. */
   total: number;
   /** Bytes read from files for this request. */
   bytes: number;
@@ -16,7 +16,7 @@ export interface AskOptions {
   signal?: AbortSignal;
   /** Called now and then while the request runs. */
   onProgress?: (progress: Progress) => void;
-  /** Lets all other questions go first: what people look at is there, and only gets better. */
+  /** Lets all other questions go first: what is on screen is there, and only gets better. */
   isPatient?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Answer<K extends keyof Protocol> {
   tables: Record<string, Table>;
 }
 
-/** A file with the path that a person knows it by. */
+/** A file with the path that the user knows it by. */
 export interface NamedFile {
   path: string;
   file: Blob;

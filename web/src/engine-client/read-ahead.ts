@@ -29,8 +29,8 @@ export interface PartReader {
   add_parts(key: string, path: string, parts: Uint8Array[]): void;
 }
 
-/** A stretch of a file that is being read; who asked for it may change its mind meanwhile. */
-export interface Stretch {
+/** A range of a file that is being read; its end may be changed meanwhile. */
+export interface Reading {
   /** Where it begins; where that is a guess: at the first end of parts that the engine sees behind it. */
   readonly from: number;
   readonly isGuess: boolean;
@@ -39,7 +39,7 @@ export interface Stretch {
   isStopped: boolean;
 }
 
-/** Where the parts of a stretch begin and end, and what was read of them. */
+/** Where the parts of a range begin and end, and what was read of them. */
 export interface PartsRead {
   begin: number;
   end: number;
@@ -48,7 +48,7 @@ export interface PartsRead {
 
 /** Who is told how reading goes. */
 export interface ReadListener {
-  /** Where the stretch begins, once that is known. */
+  /** Where the range begins, once that is known. */
   onBegin?: (at: number) => void;
   /** How far it came; what this returns is waited for. */
   onRead: (bytes: number) => void | Promise<void>;
@@ -63,7 +63,7 @@ export function largeFile(key: string, paths: string[], files: Blob[]): LargeFil
 }
 
 /**
- * Reads a stretch of a large file in parts. The browser fetches on while the engine computes, as far as
+ * Reads a range of a large file in parts. The browser fetches on while the engine computes, as far as
  * the stream of a file goes ahead, and fills one buffer again and again: it frees fresh ones late. Parts
  * end where the engine finds an end in what came. Null for a file that has no parts, whose parts do not
  * fit, or that cannot be read this way: it is read from front to back when it is opened.
@@ -71,13 +71,13 @@ export function largeFile(key: string, paths: string[], files: Blob[]): LargeFil
 export async function readParts(
   engine: Pick<PartReader, "read_part">,
   large: LargeFile,
-  stretch: Stretch,
+  reading: Reading,
   listener: ReadListener,
 ): Promise<PartsRead | null> {
-  const stream = streamOf(large.file.slice(stretch.from));
+  const stream = streamOf(large.file.slice(reading.from));
   if (stream === null) return null;
   try {
-    const read = await partsOf(engine, large, stretch, stream, listener);
+    const read = await partsOf(engine, large, reading, stream, listener);
     return read !== null && (await isUnchanged(large.file)) ? read : null;
   } finally {
     stream.cancel().catch(() => undefined);
@@ -87,15 +87,15 @@ export async function readParts(
 async function partsOf(
   engine: Pick<PartReader, "read_part">,
   { key, path, file }: LargeFile,
-  stretch: Stretch,
+  reading: Reading,
   stream: ReadableStreamBYOBReader,
   { onBegin, onRead }: ReadListener,
 ): Promise<PartsRead | null> {
   const parts: Uint8Array[] = [];
   let buffer = new Uint8Array(BUFFER_BYTES);
-  let begin = stretch.isGuess ? null : stretch.from;
+  let begin = reading.isGuess ? null : reading.from;
   // The buffer holds the bytes from `start` on, of which the engine has not seen the last `fresh` ones.
-  let [start, held, fresh, enough] = [stretch.from, 0, 0, ENOUGH_BYTES];
+  let [start, held, fresh, enough] = [reading.from, 0, 0, ENOUGH_BYTES];
   while (start + held < file.size) {
     // When that fails, the engine reads for itself and says why.
     const taken = await stream.read(buffer.subarray(held)).catch(() => null);
@@ -103,7 +103,7 @@ async function partsOf(
     buffer = new Uint8Array(taken.value.buffer);
     held += taken.value.length;
     fresh += taken.value.length;
-    const until = stretch.until !== null && stretch.until > start ? stretch.until : null;
+    const until = reading.until !== null && reading.until > start ? reading.until : null;
     // To see that a part ends somewhere, the engine looks at the name that follows.
     const most = until === null ? held : Math.min(held, until + NAME_BYTES - start);
     const isLast = start + held >= file.size || most < held;
@@ -115,7 +115,7 @@ async function partsOf(
     const hasEnd = to > start;
     if (hasEnd) {
       if (begin === null) {
-        // What stands before it is the end of a part that another stretch has.
+        // What stands before it is the end of a part that another range has.
         begin = to;
         onBegin?.(begin);
       } else {
@@ -132,8 +132,8 @@ async function partsOf(
     }
     // What had no end is examined again when there is twice as much.
     [fresh, enough] = [0, hasEnd ? ENOUGH_BYTES : Math.max(ENOUGH_BYTES, held)];
-    await onRead(start + held - stretch.from);
-    if (stretch.isStopped || (most < held && !hasEnd)) return null;
+    await onRead(start + held - reading.from);
+    if (reading.isStopped || (most < held && !hasEnd)) return null;
   }
   return begin !== null && begin < file.size && start === file.size ? { begin, end: start, parts } : null;
 }

@@ -1,4 +1,4 @@
-/** Questions that people wait for with their eyes on them: these come before all others. */
+/** Questions for what is on screen: these come before all others. */
 const FIRST: ReadonlySet<string> = new Set(["open", "close", "combine", "timeline", "tile", "path_at", "scaling", "tree_table"]);
 
 /** Whose turn it is, of those that wait: the least number; of equal ones who came first. */
@@ -48,7 +48,7 @@ export class Turns {
     });
   }
 
-  /** Hands the turn on: nobody can come between. */
+  /** Hands the turn on: nothing can come between. */
   #next(): void {
     const least = Math.min(...this.#waiting.map((one) => one.rank));
     const [next] = this.#waiting.splice(Math.max(this.#waiting.findIndex((one) => one.rank === least), 0), 1);

@@ -30,7 +30,7 @@ export function warmUp(engine: Engine): void {
       engine.answer(JSON.stringify({ ask: "close", with: { item } }), never).free();
     }
   } catch {
-    // Nobody asked for it.
+    // It was not asked for.
   }
 }
 

@@ -163,7 +163,7 @@ export class WorkerClient implements EngineClient {
       },
       done: this.#finishReading(large, front, back),
     };
-    // Nobody may ever ask for it.
+    // It may never be asked for.
     reading.done.catch(() => undefined);
     this.#readings.set(key, reading);
     return reading;
@@ -179,7 +179,7 @@ export class WorkerClient implements EngineClient {
   /** Has the second worker read the back half of a large file. */
   async #readBack(helper: Channel, large: LargeFile, onProgress: (progress: Progress) => void): Promise<PartsRead | null> {
     const { key, path, file } = large;
-    // All at once: a page that is busy showing what was added hears nobody for a while.
+    // All at once: a page that is busy showing what was added answers nothing for a while.
     const added = helper.send({ type: "add-files", key, name: path, paths: [path], files: [file] });
     const guess = { from: Math.floor(file.size * FRONT_SHARE), isGuess: true };
     const reading = helper.send({ type: "read-parts", ...large, ...guess }, onProgress, (until) => {

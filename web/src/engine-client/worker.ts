@@ -3,7 +3,7 @@
 import type { ErrorReply, RootReply } from "../wire/protocol.ts";
 import init, { Engine } from "./pkg/parallax_wasm.js";
 import wasm from "./pkg/parallax_wasm_bg.wasm?url";
-import { readParts, type Stretch } from "./read-ahead.ts";
+import { readParts, type Reading } from "./read-ahead.ts";
 import { warmUp } from "./warm-up.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
@@ -30,7 +30,7 @@ void engine.then((it) => {
 }, () => undefined);
 
 /** Large files that are read in parts, by the key of their root. */
-const readings = new Map<string, Stretch>();
+const readings = new Map<string, Reading>();
 
 function post(message: FromWorker, transfer: Transferable[] = []): void {
   self.postMessage(message, transfer);
@@ -38,7 +38,7 @@ function post(message: FromWorker, transfer: Transferable[] = []): void {
 
 /**
  * Whether the page still wants the answer. While wasm runs, no message arrives here; but the page
- * can take back the address of a blob, and reading from it tells. Without an address nobody can tell.
+ * can take back the address of a blob, and reading from it tells. Without an address that cannot be known.
  */
 function isAlive(lifeline: string): boolean {
   if (lifeline === "") return true;
@@ -70,8 +70,8 @@ function asError(thrown: unknown): { error: ErrorReply; isDead: boolean } {
 async function readLarge(it: Engine, message: Extract<ToWorker, { type: "read-parts" }>): Promise<void> {
   const { id, key, path, file } = message;
   const { from, isGuess } = message;
-  const stretch: Stretch = { from, isGuess, until: null, isStopped: false };
-  readings.set(key, stretch);
+  const reading: Reading = { from, isGuess, until: null, isStopped: false };
+  readings.set(key, reading);
   let last = performance.now();
   let wasHeard = from > 0;
   const onBegin = (at: number): void => { post({ id, type: "begins", at }); };
@@ -81,10 +81,10 @@ async function readLarge(it: Engine, message: Extract<ToWorker, { type: "read-pa
     if (isDue) post({ id, type: "progress", done: bytes, total: file.size, bytes, memory: it.memory_bytes() });
     // Bytes that are there already come without a pause in which a message could arrive.
     await new Promise((resolve) => { setTimeout(resolve); });
-    wasHeard ||= stretch.until !== null || bytes > MAY_BE_HEARD_BYTES;
+    wasHeard ||= reading.until !== null || bytes > MAY_BE_HEARD_BYTES;
     if (isDue) last = performance.now();
   };
-  const read = await readParts(it, { key, path, file }, stretch, { onBegin, onRead });
+  const read = await readParts(it, { key, path, file }, reading, { onBegin, onRead });
   readings.delete(key);
   post({ id, type: "parts", read }, read?.parts.map((part) => part.buffer as ArrayBuffer));
 }
@@ -98,9 +98,9 @@ async function handle(message: ToWorker): Promise<void> {
       return;
     }
     if (message.type === "read-until" || message.type === "stop-reading") {
-      const stretch = readings.get(message.key);
-      if (stretch !== undefined && message.type === "read-until") stretch.until = message.until;
-      if (stretch !== undefined && message.type === "stop-reading") stretch.isStopped = true;
+      const reading = readings.get(message.key);
+      if (reading !== undefined && message.type === "read-until") reading.until = message.until;
+      if (reading !== undefined && message.type === "stop-reading") reading.isStopped = true;
       post({ id, type: "done" });
       return;
     }

@@ -22,7 +22,7 @@ export interface SourceState {
   /** The display name: the name of the file or folder. */
   readonly name: string;
   readonly origin: SourceOrigin;
-  /** Where the parameters of an ensemble come from, when somebody said so: `cores=ranks`, `input=path:n(\d+)`. */
+  /** Where the parameters of an ensemble come from, when that was specified: `cores=ranks`, `input=path:n(\d+)`. */
   readonly parameters?: readonly string[];
 }
 
@@ -113,7 +113,7 @@ export const EMPTY_STATE: AppState = {
 /** A state, or the reason in plain words why there is none. */
 export type ParsedState = { readonly state: AppState } | { readonly problem: string };
 
-/** Reads a state that came from a link or from storage: unknown parts are left out, an unknown version is a problem. */
+/** Reads a state that came from a link or from storage: unknown parts are omitted, an unknown version is a problem. */
 export function parseState(value: unknown): ParsedState {
   if (!isObject(value)) return { problem: "The saved view is not readable." };
   const version = value["version"];

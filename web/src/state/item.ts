@@ -19,7 +19,7 @@ export function withKeys(source: string, replies: readonly ItemReply[]): readonl
   });
 }
 
-/** What people call an item: the program, and where it lies when that says more. */
+/** The display name of an item: the program, and where it lies when that says more. */
 export function itemLabel(item: Pick<Item, "title" | "name" | "members">): string {
   if (item.members.length > 1) return `${item.title === "" ? "Untitled" : item.title} – ${String(item.members.length)} experiments`;
   const last = item.name.split("/").findLast((part) => part !== "") ?? "";

@@ -10,7 +10,7 @@ export interface TabsNode {
   readonly front: string;
 }
 
-/** Parts beside each other; parts of a row are columns, and the other way round. */
+/** Parts next to each other; parts of a row are columns, and the other way round. */
 export interface PartsNode {
   readonly share: number;
   readonly parts: readonly LayoutNode[];

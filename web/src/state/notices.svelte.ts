@@ -6,7 +6,7 @@ export interface NoticeAction {
   run(): void;
 }
 
-/** A message that does not stop anybody. */
+/** A message that blocks nothing. */
 export interface Notice {
   readonly id: number;
   readonly tone: "error" | "warning" | "info";
@@ -49,7 +49,7 @@ export class Notices {
   }
 }
 
-/** Whether an error only says that somebody pressed Cancel. */
+/** Whether an error only says that Cancel was pressed. */
 export function isCancelled(error: unknown): boolean {
   if (error instanceof DOMException && error.name === "AbortError") return true;
   return error instanceof Error && "kind" in error && error.kind === "cancelled";

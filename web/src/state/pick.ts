@@ -1,4 +1,4 @@
-/** Files of this computer that somebody dropped or picked. */
+/** Files of this computer that were dropped or picked. */
 export interface Picked {
   /** Name of the file or folder, or of the first of several. */
   readonly name: string;

@@ -5,7 +5,7 @@ import { parseDesk, parseOrigin, type Desk, type SourceOrigin } from "./app-stat
 /** Which look to use. */
 export type ThemeChoice = "system" | "light" | "dark";
 
-/** An arrangement of panels that somebody saved under a name. */
+/** A layout of panels that was saved under a name. */
 export interface SavedLayout {
   readonly name: string;
   readonly kind: ItemKind;

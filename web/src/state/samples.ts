@@ -11,14 +11,14 @@ export interface Sample {
   readonly parameters: readonly string[];
 }
 
-/** Folder of the gallery, beside the page. */
+/** Folder of the gallery, next to the page. */
 export function samplesUrl(): string {
   return new URL("samples/", document.baseURI).href;
 }
 
 /** The gallery; empty when this copy of the application has none. */
 export async function loadSamples(): Promise<readonly Sample[]> {
-  // A page on a disk has no files beside it that it may read.
+  // A page on a disk has no files next to it that it may read.
   if (!location.protocol.startsWith("http")) return [];
   try {
     const answer = await fetch(new URL("index.json", samplesUrl()));
@@ -28,7 +28,7 @@ export async function loadSamples(): Promise<readonly Sample[]> {
   }
 }
 
-/** Reads the listing; entries without files are left out. */
+/** Reads the listing; entries without files are omitted. */
 export function parseSamples(value: unknown): readonly Sample[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((one: unknown) => {

@@ -13,7 +13,7 @@ import { recall, remember } from "./stored.ts";
 /** Between two attempts to open everything again after the engine stopped. */
 const RECOVER_MILLIS = 30_000;
 
-/** Files and experiments that one notice says are left out. */
+/** Files and experiments that one notice says are omitted. */
 const MOST_EXCLUDED = 4;
 
 /** The engine's reason for a file that is no data at all. */

@@ -9,7 +9,7 @@ export interface ChangeOptions {
   readonly label?: string;
   /** Changes with the same name that follow each other quickly are one step; for drags and sliders. */
   readonly coalesce?: string;
-  /** False for changes that people would not call an action, such as the position of a scroll bar. Default: true. */
+  /** False for changes that are no action of the user, such as the position of a scroll bar. Default: true. */
   readonly undoable?: boolean;
 }
 

@@ -26,7 +26,7 @@ export function headOf(table: Table, id: string): { readonly title: string; read
   return { title: said?.get("head") ?? id, help: said?.get("doc") ?? "", unit: said?.get("unit") ?? "" };
 }
 
-/** The columns of an answer that people read, in its order: ids of contexts are left out. */
+/** The columns of an answer that are shown, in its order: ids of contexts are omitted. */
 export function answerColumns(table: Table): readonly AnswerColumn[] {
   const columns: AnswerColumn[] = [];
   for (const id of table.names) {

@@ -7,14 +7,14 @@ type Theme = "light" | "dark";
 /** Where code comes from, as far as names tell. */
 export type Family = "own" | "mpi" | "runtime" | "device" | "file" | "unknown";
 
-/** A stretch of the colour circle, in degrees. */
+/** A range of the colour circle, in degrees. */
 interface Arc {
   readonly from: number;
   readonly to: number;
   readonly chroma: number;
 }
 
-// Own code warm and over a wide stretch, so that neighbours differ; what waits or serves it cool.
+// Own code warm and over a wide range, so that neighbours differ; what waits or serves it cool.
 const ARCS: Readonly<Record<Family, Arc>> = {
   own: { from: 12, to: 138, chroma: 0.115 },
   mpi: { from: 222, to: 272, chroma: 0.11 },

@@ -4,7 +4,7 @@ import { valueFormat, type ValueFormat } from "./format.ts";
 
 export type CostScope = "inclusive" | "exclusive";
 
-/** A column that somebody chose. Plain JSON. */
+/** A column that was chosen. Plain JSON. */
 export interface ColumnChoice {
   /** A metric expression, or a formula after `=`. */
   readonly metric: string;

@@ -10,7 +10,7 @@ import { spotOf } from "./things.ts";
 
 type Props = Pick<ViewProps, "item" | "client" | "links"> & { readonly state: Pick<Slice<object>, "shared"> };
 
-/** What the views of an experiment's costs share: what counts, what is left out, and by which columns it is shown. */
+/** What the views of an experiment's costs share: which contexts and locations are included, and the columns that are shown. */
 export class CostContext {
   readonly filter: Slice<Filter>;
   readonly columns: Slice<ColumnsState>;

@@ -1,7 +1,7 @@
 import type { Spot } from "../state/app-state.ts";
 import type { PruneChoice } from "../wire/protocol.ts";
 
-/** What all profile views of an experiment count and leave out. Plain JSON: it is part of links. */
+/** What all profile views of an experiment include and exclude. Plain JSON: it is part of links. */
 export interface Filter {
   /** The metric of views that show one; null for the one that says most about time. */
   readonly metric: string | null;
@@ -12,7 +12,7 @@ export interface Filter {
   readonly mpi: boolean;
   readonly openmp: boolean;
   readonly lines: boolean;
-  /** Leave out what costs less than this share of the total, in per cent; 0 keeps everything. */
+  /** Exclude contexts that cost less than this share of the total, in per cent; 0 keeps everything. */
   readonly belowPercent: number;
   /** Globs: the function's own node goes, its cost moves to its caller. */
   readonly hide: readonly string[];
@@ -35,7 +35,7 @@ export const NO_FILTER: Filter = {
   cut: [],
 };
 
-/** What is left out, as the engine asks it. */
+/** What is excluded, as the engine takes it. */
 export function pruneAsk(filter: Filter): PruneChoice {
   return {
     mpi: filter.mpi,
@@ -77,7 +77,7 @@ export interface FilterPart {
   readonly without: Filter;
 }
 
-/** Said where a tree is empty although nothing is left out. */
+/** Shown where a tree is empty although nothing is excluded. */
 export const NOTHING_KNOWN = "No context with a value could be read. The Issues view lists what is damaged or missing in the files.";
 
 /** What a filter does, for chips that take it back one by one. */

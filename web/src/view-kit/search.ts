@@ -17,7 +17,7 @@ export const NO_SEARCH: SearchText = { text: "", isCased: false, isWord: false, 
 export function matcher(search: SearchText): { test: (name: string) => boolean } | { problem: string } | null {
   if (search.text === "") return null;
   const source = search.isRegex ? search.text : search.text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  // `\b` would never match beside `<` or `~`, with which names of C++ may begin.
+  // `\b` would never match next to `<` or `~`, with which names of C++ may begin.
   const whole = search.isWord ? `(?<![\\p{L}\\p{N}_])(?:${source})(?![\\p{L}\\p{N}_])` : source;
   try {
     const pattern = new RegExp(whole, search.isCased ? "u" : "iu");

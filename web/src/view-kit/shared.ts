@@ -1,12 +1,12 @@
 /** How the views of a trace look at it: they share the axis, the tracks and the colours. Part of links. */
 export interface TimelineShared {
-  /** The stretch of time on screen, nanoseconds since the first record, half-open; null for everything. */
+  /** The time window on screen, nanoseconds since the first record, half-open; null for everything. */
   readonly window: readonly [fromNs: number, toNs: number] | null;
   /** The tracks on screen, as ranges of rows of the table `tracks`, in order; null for all. */
   readonly tracks: readonly (readonly [from: number, to: number])[] | null;
   /** What colours stand for. */
   readonly by: "function" | "group";
-  /** Functions or groups, as `by` says, that are left out. */
+  /** Functions or groups, as `by` says, that are hidden. */
   readonly hidden: readonly number[];
   /** Contexts below this depth count as the one above; null for no limit. */
   readonly maxDepth: number | null;

@@ -18,11 +18,11 @@ export interface DefaultLayout {
   readonly columns: readonly { readonly share: number; readonly groups: readonly (readonly string[])[]; readonly heights?: readonly number[] }[];
 }
 
-/** Analyses that people ask for: they open beside each other, where pictures have room, so that tree and locations stay on screen. */
+/** Analyses on request: they open next to each other, where pictures have room, so that tree and locations stay on screen. */
 const ANALYSES: readonly string[] = ["trace.iterations", "groups.clusters", "groups.racks", "profile.correlations", "profile.user-events", "trace.idle-gpus"];
 const ROOMY: readonly string[] = [...ANALYSES, "profile.flame", "profile.differences", "trace.timeline", "profile.tree"];
 
-/** Of the panels that are open, the one in whose group a view opens; undefined where none is open. `active` is the panel that people used last. */
+/** Of the panels that are open, the one in whose group a view opens; undefined where none is open. `active` is the panel that was used last. */
 export function homeOf(view: string, open: readonly string[], active: string | undefined): string | undefined {
   const near = ANALYSES.includes(view) ? ROOMY : [];
   return near.find((id) => open.includes(id)) ?? active ?? ROOMY.find((id) => open.includes(id)) ?? open[0];
@@ -30,7 +30,7 @@ export function homeOf(view: string, open: readonly string[], active: string | u
 
 /** Experiments with a trace have two: that of one converted from a trace is about events, that of a profiler's database about costs. */
 const LAYOUTS: Record<Item["kind"] | "events" | "samples" | "calls", DefaultLayout> = {
-  // Every single call: how they call each other and when, what could run in parallel, and the lines it is about.
+  // Every call instance: how they call each other and when, what could run in parallel, and the lines it is about.
   calls: {
     columns: [
       { share: 5, groups: [["calls.graph", "profile.tree", "profile.callers", "profile.flat", "profile.flame", "trace.timeline"], ["calls.lanes", "calls.threads"]] },
@@ -45,7 +45,7 @@ const LAYOUTS: Record<Item["kind"] | "events" | "samples" | "calls", DefaultLayo
   },
   samples: {
     columns: [
-      // The timeline reads samples, which may be many: it comes when somebody asks for it.
+      // The timeline reads samples, which may be many: it comes on request.
       { share: 5, groups: [["profile.tree", "profile.callers", "profile.flat"], ["profile.flame", "profile.differences", "trace.timeline"]] },
       { share: 3, groups: [["profile.distribution", "trace.statistics", "profile.summary", "item.information"], ["profile.source", "trace.node-detail", "item.issues"]] },
     ],
@@ -64,7 +64,7 @@ const LAYOUTS: Record<Item["kind"] | "events" | "samples" | "calls", DefaultLayo
   },
 };
 
-/** The arrangement that an item starts with; views that do not exist or apply are left out by the dock. */
+/** The arrangement that an item starts with; views that do not exist or apply are ignored by the dock. */
 export function defaultLayout(item: Pick<Item, "kind" | "has_trace" | "has_activations" | "format">): DefaultLayout {
   if (item.has_activations) return LAYOUTS.calls;
   return LAYOUTS[!item.has_trace ? item.kind : item.format.endsWith("(converted)") ? "events" : "samples"];

@@ -1,7 +1,7 @@
 import { autoUpdate, computePosition, flip, offset, shift, size, type Placement } from "@floating-ui/dom";
 
-/** Keeps `popup` beside `anchor`, inside the window; returns how to stop. Both must be in the document. */
-export function keepBeside(anchor: Element, popup: HTMLElement, placement: Placement, gapPixels = 4): () => void {
+/** Keeps `popup` next to `anchor`, inside the window; returns how to stop. Both must be in the document. */
+export function keepNextTo(anchor: Element, popup: HTMLElement, placement: Placement, gapPixels = 4): () => void {
   return autoUpdate(anchor, popup, () => {
     void computePosition(anchor, popup, {
       placement,

@@ -1,11 +1,11 @@
 import "./tooltip.css";
 import type { Attachment } from "svelte/attachments";
-import { keepBeside } from "./floating.ts";
+import { keepNextTo } from "./floating.ts";
 
 const WAIT_MILLIS = 350;
 
 /**
- * A short text beside a control while the pointer or the keyboard is on it: `<button {@attach tooltip("Undo")}>`.
+ * A short text next to a control while the pointer or the keyboard is on it: `<button {@attach tooltip("Undo")}>`.
  * Escape hides it. It is a description, not a name: controls without text still need an `aria-label`.
  */
 export function tooltip(text: string | undefined | null): Attachment<HTMLElement> {
@@ -24,7 +24,7 @@ export function tooltip(text: string | undefined | null): Attachment<HTMLElement
       // An open dialog is above everything else in the page, so its tooltips have to be inside it.
       (anchor.closest("dialog[open]") ?? document.body).append(popup);
       anchor.setAttribute("aria-describedby", popup.id);
-      stop = keepBeside(anchor, popup, "bottom", 6);
+      stop = keepNextTo(anchor, popup, "bottom", 6);
     };
     const close = (): void => {
       clearTimeout(timer);

@@ -16,7 +16,7 @@ export interface AdviceState {
 
 export const ADVICE_STATE: AdviceState = { by: "loop", workers: 4, sort: null };
 
-/** Workers that people can ask for. */
+/** Numbers of workers to choose from. */
 export const WORKERS: readonly number[] = [2, 4, 8, 16, 32, 64, 128];
 
 export const CHOICES: readonly { readonly value: AdviceBy; readonly label: string; readonly hint: string }[] = [

@@ -11,8 +11,8 @@ export interface Related<K extends EntityKind> {
   /** Lines that read and write; NaN where unknown. */
   readonly readLine: Float64Array;
   readonly writeLine: Float64Array;
-  /** More that the engine left out. */
-  readonly leftOut: number;
+  /** More that the engine omitted. */
+  readonly omitted: number;
 }
 
 /** How long questions are collected before they are asked, in milliseconds. */
@@ -20,7 +20,7 @@ const COLLECT_MILLIS = 10;
 /** Entities that are kept, and as many places in lists of related ones. */
 const MOST_KEPT = 500_000;
 
-/** An answer that somebody waits for. */
+/** An answer that is waited for. */
 class Waited<T> {
   readonly promise: Promise<T>;
   resolve: (value: T) => void = () => undefined;
@@ -33,7 +33,7 @@ class Waited<T> {
       this.resolve = resolve;
       this.reject = reject;
     });
-    // Each waiter hears of an error; when all have withdrawn nobody needs to.
+    // Each waiter receives an error; when all have withdrawn it is dropped.
     this.promise.catch(() => undefined);
   }
 
@@ -60,7 +60,7 @@ type Batch<T> = Map<number, Waited<T>>;
 const kept = new WeakMap<EngineClient, Map<string, Entities>>();
 
 /**
- * What is known of the single calls, references and threads of an experiment, shared by all views of it.
+ * What is known of the call instances, references and threads of an experiment, shared by all views of it.
  * Each entity is one object, whoever asks. Questions of a few milliseconds are asked together; what was
  * answered is not asked again until it has long not been used.
  */
@@ -189,7 +189,7 @@ export class Entities {
     }, COLLECT_MILLIS);
   }
 
-  /** Leaves out what everybody has withdrawn. */
+  /** Drops requests that all waiters have withdrawn. */
   #stillWanted<T>(batch: Batch<T>, keyOf: (id: number) => string): Batch<T> {
     for (const [id, waited] of batch) {
       if (waited.waiting > 0) continue;
@@ -208,7 +208,7 @@ export class Entities {
         if (kind === "reference") for (const id of rest) this.#byKind.get(kind)?.delete(id);
         const found = new Map(this.#keep(kind, new Rows(rowsOf(tables))).map((one) => [one.id, one]));
         if (kind === "reference") for (const id of found.keys()) this.#whole.add(id);
-        // What the limit left out is asked for again, as long as that brings something.
+        // What the limit cut off is asked for again, as long as that brings something.
         const isCut = reply.left_out > 0 && found.size > 0;
         const answered = isCut ? rest.filter((id) => found.has(id)) : rest;
         for (const id of answered) {
@@ -239,7 +239,7 @@ export class Entities {
           for (const id of whole) {
             const found = parts.get(id) ?? NOTHING;
             const key = `${of} ${String(id)}`;
-            const related = ids.length === 1 ? { ...found, leftOut: reply.left_out } : found;
+            const related = ids.length === 1 ? { ...found, omitted: reply.left_out } : found;
             this.#remember(key, related);
             this.#waited.delete(key);
             batch.get(id)?.resolve(related);
@@ -304,4 +304,4 @@ export class Entities {
 }
 
 const NONE = new Float64Array();
-const NOTHING: Related<EntityKind> = { entities: [], reads: NONE, writes: NONE, readLine: NONE, writeLine: NONE, leftOut: 0 };
+const NOTHING: Related<EntityKind> = { entities: [], reads: NONE, writes: NONE, readLine: NONE, writeLine: NONE, omitted: 0 };

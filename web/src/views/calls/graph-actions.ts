@@ -21,7 +21,7 @@ const OPEN_LABELS: Readonly<Record<OpenAs, string>> = {
   groups: "Show calls by function", calls: "Show call instances", executions: "Show loops", iterations: "Show iterations", children: "Expand",
 };
 
-/** Everything that somebody can do with the graph: each is one step of undo. */
+/** Everything that can be done with the graph: each is one step of undo. */
 export class GraphActions {
   readonly #of: () => ActionsOf;
 

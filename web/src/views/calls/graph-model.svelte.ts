@@ -12,7 +12,7 @@ import type { Activation, EntityKind, Reference, Relation, Thread } from "./reco
 interface Inside {
   readonly list: readonly Activation[];
   /** More that the engine did not send. */
-  readonly leftOut: number;
+  readonly omitted: number;
 }
 
 /** The references on screen, with what is known of them. */
@@ -20,7 +20,7 @@ export interface ReferencesShown extends ShownReferences {
   readonly byId: ReadonlyMap<number, Reference>;
 }
 
-const NO_REFERENCES: ReferencesShown = { references: [], links: [], leftOut: 0, byId: new Map() };
+const NO_REFERENCES: ReferencesShown = { references: [], links: [], omitted: 0, byId: new Map() };
 /** Nodes that are asked what they touch when all links of a reference are wanted. */
 const MOST_ASKED = 3000;
 
@@ -87,10 +87,10 @@ export class GraphModel {
   readonly nodes = $derived.by(() => new NodeIndex(this.tree ?? { entities: [] }));
 
   /** Nodes that an open one has but that were not sent. */
-  readonly leftOut = $derived.by(() => {
+  readonly omitted = $derived.by(() => {
     void this.#version;
     let sum = 0;
-    for (const key of this.#openKeys()) sum += this.#insides.get(key)?.leftOut ?? 0;
+    for (const key of this.#openKeys()) sum += this.#insides.get(key)?.omitted ?? 0;
     return sum;
   });
 
@@ -148,12 +148,12 @@ export class GraphModel {
     const known = this.#insides.get(insideKey(entity, as));
     if (known !== undefined) return known.list;
     const entities = this.entities;
-    const { entities: list, leftOut } = await entities.related(kindOf(entity), entity.id, as satisfies Relation);
+    const { entities: list, omitted } = await entities.related(kindOf(entity), entity.id, as satisfies Relation);
     // A group of one call is that call.
     const single = list.filter((one) => one.kind === "group" && one.count === 1);
     const calls = new Map((await entities.get("activation", single.map((one) => one.id))).flatMap((one) => (one === null ? [] : [[one.id, one] as const])));
     const shown = calls.size === 0 ? list : list.map((one) => (one.kind === "group" && one.count === 1 ? (calls.get(one.id) ?? one) : one));
-    const inside = { list: inOrder(shown), leftOut };
+    const inside = { list: inOrder(shown), omitted };
     this.#insides.set(insideKey(entity, as), inside);
     return inside.list;
   }
@@ -168,7 +168,7 @@ export class GraphModel {
         this.#problems.delete(key);
       } catch (error) {
         // Closed and opened again it is asked for again.
-        this.#insides.set(key, { list: [], leftOut: 0 });
+        this.#insides.set(key, { list: [], omitted: 0 });
         this.#problems.set(key, problemText(error));
       }
       this.#asked.delete(key);

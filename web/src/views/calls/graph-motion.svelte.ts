@@ -3,7 +3,7 @@ import type { TreeLayout } from "../../widgets/graph/tree-layout.ts";
 import { placesOf, type KnownPlace } from "./graph-places.ts";
 import type { ShownReferences } from "./graph-references.ts";
 
-/** Steps of a frame while nothing is drawn, for people who want no movement. */
+/** Steps of a frame while nothing is drawn, where reduced motion is preferred. */
 const HIDDEN_STEPS = 60;
 
 /** References on their way to their places, one step a frame, until all is calm. */

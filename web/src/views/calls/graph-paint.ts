@@ -94,7 +94,7 @@ export interface GraphPicture {
   readonly hovered: number;
   readonly hoveredReference: number;
   readonly chosen: number;
-  /** Whether references are on their way: many of them are drawn without what nobody can read in motion. */
+  /** Whether references are on their way: many of them are drawn without what cannot be read in motion. */
   readonly isMoving: boolean;
   readonly theme: Theme;
   readonly colours: GraphColours;
@@ -461,7 +461,7 @@ class Painter {
     }
   }
 
-  /** The name of a reference beside its circle, where nothing else is. */
+  /** The name of a reference next to its circle, where nothing else is. */
   #name(place: number, taken: (readonly [number, number, number, number])[], isForced: boolean): void {
     const { references, places, colours, layout, shared } = this.#of;
     const of = this.#of.referenceOf(references.references[place] ?? -1);

@@ -30,13 +30,13 @@ export interface ShownReferences {
   readonly references: readonly number[];
   readonly links: readonly ReferenceLink[];
   /** References that did not fit. */
-  readonly leftOut: number;
+  readonly omitted: number;
 }
 
 /** More would be neither distinguished nor moved in time. */
 export const MOST_REFERENCES = 600;
 
-/** What somebody who reads and writes so often does. */
+/** What one does that reads and writes so often. */
 export function deedOf(reads: number, writes: number): Deed {
   return writes > 0 ? (reads > 0 ? "both" : "writes") : "reads";
 }
@@ -64,7 +64,7 @@ export function shownReferences(touched: readonly Touched[], most = MOST_REFEREN
       links.push({ node, reference: place, deed: deedOf(reads, writes), reads, writes });
     });
   }
-  return { references: kept, links, leftOut: uses.size - kept.length };
+  return { references: kept, links, omitted: uses.size - kept.length };
 }
 
 /** Places of the references that all of these nodes are linked to; none where there are fewer than two nodes. */

@@ -33,7 +33,7 @@ export interface SpotNode {
   readonly node: NodeName;
   /** Place in the list; -1 for the root. */
   readonly above: number;
-  /** How many nodes between it and that one are left out. */
+  /** How many nodes between it and that one are omitted. */
   readonly skipped: number;
 }
 

@@ -52,7 +52,7 @@ export interface ShownTree extends TreeShape {
   readonly open: readonly (OpenAs | null)[];
   /** Nodes that are open, in their order. */
   readonly opened: readonly number[];
-  /** Nodes between each and its parent that a spot left out, by node. */
+  /** Nodes between each and its parent that a spot omits, by node. */
   readonly skipped: ReadonlyMap<number, number>;
   /** Nodes that are open, but whose inside is not there yet. */
   readonly missing: readonly Missing[];
@@ -67,7 +67,7 @@ export interface Missing {
 /** What a node shows inside, if that is known. */
 export type InsideOf = (entity: Activation, as: OpenAs) => readonly Activation[] | null;
 
-/** Puts together what is on screen. A node whose inside is not known is shown without it, and reported as missing. */
+/** Assembles what is on screen. A node whose inside is not known is shown without it, and reported as missing. */
 export function shownTree(roots: readonly Activation[], open: ReadonlyMap<number, OpenAs>, insideOf: InsideOf, spot: readonly SpotNode[] | null = null, entityOf: (key: number) => Activation | null = () => null): ShownTree {
   const entities: Activation[] = [];
   const parent: number[] = [];
@@ -183,7 +183,7 @@ export function inOrder(list: readonly Activation[]): readonly Activation[] {
 
 /**
  * What is left of a tree when only some nodes count: these and where the ways to them part, from their
- * nearest common ancestor on. Nodes between, with a single way through them, are counted but left out.
+ * nearest common ancestor on. Nodes between, with a single way through them, are counted but omitted.
  */
 export function spotOf(tree: Pick<ShownTree, "parent" | "entities">, marked: readonly number[]): readonly SpotNode[] {
   const wanted = new Set(marked);

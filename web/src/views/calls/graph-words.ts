@@ -30,7 +30,7 @@ export function shareOf(of: Activation, mainNs: number): number {
   return mainNs > 0 ? of.lengthNs / mainNs : Number.NaN;
 }
 
-/** One line about a node for people who do not see it. */
+/** One line about a node for screen readers. */
 export function describeNode(of: Activation, mainNs: number, isOpen: boolean, isMarked: boolean): string {
   const share = shareOf(of, mainNs);
   return [
@@ -50,7 +50,7 @@ export const STORAGE: readonly { readonly storage: string; readonly letter: stri
   { storage: "global", letter: "G", text: "Global variable", colour: 5 },
 ];
 
-/** Place in `STORAGE`; -1 for a class that nobody named. */
+/** Place in `STORAGE`; -1 for a class without a name. */
 export function storageOf(storage: string): number {
   return STORAGE.findIndex((one) => storage.toLowerCase().includes(one.storage));
 }

@@ -5,7 +5,7 @@ import { numberColumn, textAt, textColumn, type TextColumn } from "../../view-ki
 export type { EntityKind, Relation };
 
 /**
- * A table of entities. Columns are read when somebody asks for them first: of a hundred thousand calls
+ * A table of entities. Columns are read when they are first asked for: of a hundred thousand calls
  * a picture needs five columns, a tip all of them, but of one row.
  */
 export class Rows {
@@ -153,7 +153,7 @@ export class FileRecord extends Entity {
   get functions(): number { return this.rows.number("functions", this.row) || 0; }
 }
 
-/** A stretch of a thread that somebody marked with a name. */
+/** An interval of a thread that was marked with a name. */
 export class Tag extends Entity {
   get name(): string { return this.rows.text("name", this.row); }
   get what(): string { return this.rows.text("what", this.row); }

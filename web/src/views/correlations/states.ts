@@ -15,7 +15,7 @@ export interface CorrelationsState {
 
 export const CORRELATIONS_STATE: CorrelationsState = { metrics: [], by: "function", with: "", pair: null, sort: { column: "", descending: true } };
 
-/** The names in a text that people typed, apart by commas. */
+/** The names in a text that was typed, apart by commas. */
 export function namesIn(text: string): readonly string[] {
   return text.split(",").map((name) => name.trim()).filter((name) => name !== "");
 }

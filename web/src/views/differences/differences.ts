@@ -78,7 +78,7 @@ export function shade(difference: number, percent: number, largest: number, by: 
   return 0.5 + Math.max(-1, Math.min(1, part)) / 2;
 }
 
-/** The largest own difference, whatever its sign, the whole program's own left out. */
+/** The largest own difference, whatever its sign, without the whole program's own. */
 export function largestDifference(table: DifferenceTable): number {
   let most = 0;
   for (let row = 1; row < table.length; row += 1) most = Math.max(most, Math.abs(table.own.difference[row] ?? 0) || 0);

@@ -1,4 +1,4 @@
-/** A file that a person chose. */
+/** A file that was chosen. */
 export interface TextFile {
   readonly name: string;
   readonly text: string;

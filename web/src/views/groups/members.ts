@@ -6,7 +6,7 @@ export interface Members {
   readonly nodeOf: ReadonlyMap<number, number>;
 }
 
-/** Joins locations with nodes by the host id of each; locations without one, or with one that is no node's, are left out. */
+/** Joins locations with nodes by the host id of each; locations without one, or with one that is no node's, are omitted. */
 export function membersOf(hosts: readonly number[], hostOf: ArrayLike<number>, locations: ArrayLike<number>): Members {
   const rowOf = new Map(hosts.map((host, row) => [host, row]));
   const of: number[][] = hosts.map(() => []);

@@ -20,10 +20,10 @@ export interface Blame {
 export function sentenceOf(rows: readonly Blame[], short: (path: string) => string): string {
   const whole = rows.reduce((sum, row) => sum + row.seconds, 0);
   const first = rows.reduce<Blame | null>((most, row) => (!Number.isNaN(row.context) && row.seconds > (most?.seconds ?? 0) ? row : most), null);
-  const nobody = rows.find((row) => Number.isNaN(row.context))?.seconds ?? 0;
+  const noThread = rows.find((row) => Number.isNaN(row.context))?.seconds ?? 0;
   const share = (seconds: number): string => `${((seconds / whole) * 100).toFixed(1)} %`;
   if (!(whole > 0)) return "No GPU idle time.";
   const meanwhile = first === null ? "" : ` Threads are in ${short(first.path)} for ${share(first.seconds)} of it.`;
-  const alone = nobody > 0 ? ` No thread is active for ${share(nobody)} of it.` : "";
+  const alone = noThread > 0 ? ` No thread is active for ${share(noThread)} of it.` : "";
   return `GPU idle time: ${valueText(whole, "s")} in total.${meanwhile}${alone}`;
 }

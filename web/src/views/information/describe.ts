@@ -25,7 +25,7 @@ const COUNTS: readonly (readonly [key: string, name: string])[] = [
   ["samples", "Samples"],
 ];
 
-/** Turns the reply of `info` into headings and lines; what a reply lacks is left out. */
+/** Turns the reply of `info` into headings and lines; what a reply lacks is omitted. */
 export function describeInfo(info: JsonObject): readonly FactSection[] {
   const sizes: Fact[] = [];
   for (const [key, name] of COUNTS) {

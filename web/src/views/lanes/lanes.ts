@@ -20,12 +20,12 @@ export interface ThreadLane {
   readonly name: TextColumn;
   readonly activation: Float64Array;
   readonly context: Float64Array;
-  /** Calls that were put together; 1 for a single one. */
+  /** Number of aggregated calls; 1 where they are not. */
   readonly count: Float64Array;
   /** Of a loop. */
   readonly iterations: Float64Array;
-  /** Shorter calls that are left out, without those below them. */
-  readonly leftOut: number;
+  /** Shorter calls that are omitted, without those below them. */
+  readonly omitted: number;
 }
 
 /** All lanes of one answer. */
@@ -54,7 +54,7 @@ export interface LanesQuestion {
 }
 
 /**
- * The questions behind the lanes. Most often it is one. Calls put together cannot be the top of a lane for the engine:
+ * The questions behind the lanes. Most often it is one. Aggregated calls cannot be the top of a lane for the engine:
  * such a lane is asked for from its single top with a threshold as much lower, and cut out of the answer.
  */
 export function questionsOf({ item, threads, zooms, isMerged, hasLoops, belowPercent }: LanesWish): readonly LanesQuestion[] {
@@ -83,7 +83,7 @@ function topsOf(thread: ThreadFacts, zooms: readonly Zoom[], isMerged: boolean):
 export async function askLanes(client: EngineClient, wish: LanesWish, options: AskOptions): Promise<LanesAnswer> {
   const questions = questionsOf(wish);
   const answers = await Promise.all(questions.map(({ ask }) => client.ask("lanes", ask, options)));
-  const parts: LanePart[] = wish.threads.map(() => ({ table: null, rows: [], leftOut: 0 }));
+  const parts: LanePart[] = wish.threads.map(() => ({ table: null, rows: [], omitted: 0 }));
   for (const [at, { reply, tables }] of answers.entries()) {
     const table = rowsOf(tables);
     const owners = questions[at]?.owners ?? [];
@@ -96,12 +96,12 @@ export async function askLanes(client: EngineClient, wish: LanesWish, options: A
     }
     for (const [top, left] of reply.left_out.entries()) {
       const part = parts[owners[top] ?? -1];
-      if (part !== undefined) part.leftOut += left;
+      if (part !== undefined) part.omitted += left;
     }
   }
   const columns = new Map<Table, LaneColumns>();
   const lanes = wish.threads.map((thread, at) => {
-    const part = parts[at] ?? { table: null, rows: [], leftOut: 0 };
+    const part = parts[at] ?? { table: null, rows: [], omitted: 0 };
     return threadLane(thread, zoomOf(wish.zooms, thread.thread, wish.isMerged), part, columns, wish.isMerged);
   });
   const leader = zoomsOf(wish.zooms, wish.isMerged).findLast(({ thread }) => wish.threads.some((one) => one.thread === thread))?.thread ?? null;
@@ -111,7 +111,7 @@ export async function askLanes(client: EngineClient, wish: LanesWish, options: A
 interface LanePart {
   table: Table | null;
   readonly rows: number[];
-  leftOut: number;
+  omitted: number;
 }
 
 /** The columns of an answer, read once for all of its lanes. */
@@ -144,11 +144,11 @@ function columnsOf(table: Table): LaneColumns {
 }
 
 function threadLane(thread: ThreadFacts, zoom: Zoom | null, part: LanePart, known: Map<Table, LaneColumns>, isMerged: boolean): ThreadLane {
-  const { table, leftOut } = part;
+  const { table, omitted } = part;
   if (table === null) {
     const none = new Float64Array();
     const rows: LaneRows = { length: 0, level: new Uint32Array(), isLoop: new Uint8Array(), start: none, span: none };
-    return { thread, zoom, lane: lane(rows), name: { codes: new Int32Array(), texts: [] }, activation: none, context: none, count: none, iterations: none, leftOut };
+    return { thread, zoom, lane: lane(rows), name: { codes: new Int32Array(), texts: [] }, activation: none, context: none, count: none, iterations: none, omitted };
   }
   let columns = known.get(table);
   if (columns === undefined) known.set(table, (columns = columnsOf(table)));
@@ -158,7 +158,7 @@ function threadLane(thread: ThreadFacts, zoom: Zoom | null, part: LanePart, know
   const loop = of.kind.texts.indexOf("loop");
   const taken = (column: Float64Array): Float64Array => Float64Array.from(rows, (row) => column[row] ?? Number.NaN);
   const start = taken(of.start);
-  // Calls put together begin at the left edge of each top; several tops of a thread stand side by side.
+  // Aggregated calls begin at the left edge of each top; several tops of a thread stand side by side.
   if (isMerged) sideBySide(rows, of, start);
   return {
     thread,
@@ -175,11 +175,11 @@ function threadLane(thread: ThreadFacts, zoom: Zoom | null, part: LanePart, know
     context: taken(of.context),
     count: taken(of.count),
     iterations: taken(of.iterations),
-    leftOut,
+    omitted,
   };
 }
 
-/** The rows of calls put together, with all below them. */
+/** The rows of aggregated calls, with all below them. */
 function cutOut(rows: readonly number[], { activation, level }: LaneColumns, top: number): readonly number[] {
   const from = rows.findIndex((row) => activation[row] === top);
   if (from < 0) return rows;
@@ -223,7 +223,7 @@ export function wholeRange({ lanes, leader }: LanesAnswer): TimeRange {
   return range[1] > range[0] ? range : [range[0], range[0] + 1];
 }
 
-/** What each lane shows from edge to edge: one stretch of time, or of calls put together all of each lane. */
+/** What each lane shows from edge to edge: one time window, or of aggregated calls all of each lane. */
 export function rangesOf(answer: LanesAnswer, window: TimeRange | null): readonly TimeRange[] {
   if (!answer.isMerged) {
     const range = window ?? wholeRange(answer);

@@ -1,21 +1,21 @@
 import type { TableSort } from "../../widgets/table.ts";
 
-/** A call that somebody zoomed into. */
+/** A call that was zoomed into. */
 export interface Zoom {
   /** The lane: the number of its thread. */
   readonly thread: number;
-  /** The call; of calls put together the first. */
+  /** The call; of aggregated calls the first. */
   readonly activation: number;
-  /** For calls put together: what they take of what the lane would show otherwise, 0 to 1. Absent for a single call. */
+  /** For aggregated calls: what they take of what the lane would show otherwise, 0 to 1. Absent for one call. */
   readonly share?: number;
 }
 
 /** What a link keeps of the lanes. */
 export interface LanesState {
-  /** Calls of one function by the same calls put together, rather than one by one over time. */
+  /** Calls of one function by the same aggregated calls, rather than one by one over time. */
   readonly isMerged: boolean;
   readonly hasLoops: boolean;
-  /** In the order in which people zoomed; the last one of a thread is the top of its lane. */
+  /** In the order of zooming; the last one of a thread is the top of its lane. */
   readonly zooms: readonly Zoom[];
   /** Nanoseconds since the run's first; null for what the zooms say. */
   readonly window: readonly [fromNs: number, toNs: number] | null;
@@ -27,7 +27,7 @@ export const LANES_STATE: LanesState = { isMerged: false, hasLoops: false, zooms
 export interface LanesShared {
   /** Threads that have a lane, from the top; null for the first ones. */
   readonly threads: readonly number[] | null;
-  /** Calls that take less than this of their lane's top are left out, in per cent. */
+  /** Calls that take less than this of their lane's top are omitted, in per cent. */
   readonly belowPercent: number;
 }
 

@@ -14,11 +14,11 @@ export interface ThreadFacts {
   readonly entries: readonly number[];
   /** Context of the first of them; null where there is none. */
   readonly context: number | null;
-  /** The thread that started it; null for the main thread, or where nobody knows. */
+  /** The thread that started it; null for the main thread, or where that is unknown. */
   readonly creator: number | null;
   /** The function that started it, and the context of the call, or loop of it, that did. */
   readonly started: { readonly name: string; readonly context: number } | null;
-  /** Source line of the start; null where nobody knows. */
+  /** Source line of the start; null where that is unknown. */
   readonly line: number | null;
   readonly startNs: number;
   readonly lengthNs: number;
@@ -31,14 +31,14 @@ export interface ThreadList {
   /** The thread that everything is compared with: the first without a creator. */
   readonly main: ThreadFacts | null;
   /** Threads that the answer has no room for. */
-  readonly leftOut: number;
+  readonly omitted: number;
   readonly notes: readonly string[];
 }
 
 /** A lane begins with so many calls at most. */
 const MOST_ENTRIES = 200;
 
-/** Lanes that are there before somebody chose any. */
+/** Lanes that are there before any is chosen. */
 export const FIRST_LANES = 16;
 
 export async function askThreads(client: EngineClient, item: string, options: AskOptions): Promise<ThreadList> {
@@ -55,7 +55,7 @@ export async function askThreads(client: EngineClient, item: string, options: As
   const functions = starterRows === null ? [] : [...new Set(wholes(starterRows, "function").filter((id) => id !== null))];
   const named = functions.length === 0 ? null : await client.ask("entities", { item, kind: "function", ids: functions }, options);
   const threads = threadFacts(table, entries === null ? null : rowsOf(entries.tables), starterRows, named === null ? null : rowsOf(named.tables));
-  return { threads, main: threads.find((one) => one.creator === null && one.entries.length > 0) ?? threads[0] ?? null, leftOut: reply.left_out, notes: reply.notes };
+  return { threads, main: threads.find((one) => one.creator === null && one.entries.length > 0) ?? threads[0] ?? null, omitted: reply.left_out, notes: reply.notes };
 }
 
 /** Whole numbers; null where there is none. */
@@ -63,7 +63,7 @@ function wholes(table: Table, name: string): (number | null)[] {
   return Array.from(numberColumn(table, name), (value) => (Number.isNaN(value) ? null : value));
 }
 
-/** Puts together what the answers say: threads, their entry calls, the calls and loops that started them, and the functions of those. */
+/** Combines what the answers say: threads, their entry calls, the calls and loops that started them, and the functions of those. */
 export function threadFacts(table: Table, entryCalls: Table | null, starters: Table | null, functions: Table | null): readonly ThreadFacts[] {
   const entries = new Map<number, number[]>();
   const contexts = new Map<number, number>();
@@ -120,7 +120,7 @@ export function originText(of: ThreadFacts, main: ThreadFacts | null): string {
   return `started by thread ${String(of.creator)}${of.line === null ? "" : ` at line ${String(of.line)}`}`;
 }
 
-/** Where a thread was started: `main, line 42`; a dash where nobody knows. */
+/** Where a thread was started: `main, line 42`; a dash where that is unknown. */
 export function placeText({ started, line }: ThreadFacts): string {
   const parts = [...(started === null ? [] : [started.name === "" ? "unknown function" : started.name]), ...(line === null ? [] : [`line ${String(line)}`])];
   return parts.length === 0 ? "–" : parts.join(", ");
@@ -141,7 +141,7 @@ export function runOf(threads: readonly ThreadFacts[]): readonly [fromNs: number
   return Number.isFinite(from) ? [from, Math.max(to, from + 1)] : [0, 1];
 }
 
-/** Whether a thread is shorter than the share of the main thread under which calls are left out. */
+/** Whether a thread is shorter than the share of the main thread under which calls are omitted. */
 export function isShort(of: ThreadFacts, main: ThreadFacts | null, belowPercent: number): boolean {
   return main !== null && of !== main && of.lengthNs < (main.lengthNs * belowPercent) / 100;
 }
@@ -149,7 +149,7 @@ export function isShort(of: ThreadFacts, main: ThreadFacts | null, belowPercent:
 /** A row of the list of threads. */
 export interface ThreadRow {
   readonly facts: ThreadFacts;
-  /** Threads between it and the one that nobody started. */
+  /** Threads between it and the one that was not started by another. */
   readonly level: number;
   /** Whether it started others that are in the list. */
   readonly hasBelow: boolean;

@@ -2,7 +2,7 @@
 
 import type { Zoom } from "./states.ts";
 
-/** The zooms that count: calls put together have no place in time. */
+/** The zooms that count: aggregated calls have no place in time. */
 export function zoomsOf(zooms: readonly Zoom[], isMerged: boolean): readonly Zoom[] {
   return isMerged ? zooms : zooms.filter((one) => one.share === undefined);
 }

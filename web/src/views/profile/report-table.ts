@@ -1,7 +1,7 @@
 import type { Table } from "@uwdata/flechette";
 import { answerColumns, type AnswerColumn } from "../../view-kit/answers.ts";
 
-/** The columns of a table that are wanted, in the order they are wanted; those it lacks are left out. */
+/** The columns of a table that are wanted, in the order they are wanted; those it lacks are omitted. */
 export function reportColumns(table: Table, wanted: readonly string[]): readonly AnswerColumn[] {
   const columns = answerColumns(table);
   return wanted.flatMap((name) => columns.find((column) => column.id === name) ?? []);

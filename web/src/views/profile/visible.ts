@@ -36,7 +36,7 @@ export function sortSiblings(tree: ContextTable, rows: number[], order: Order): 
   });
 }
 
-/** The order of a list that nobody sorted otherwise: by its first exclusive column. */
+/** The default order of a list: by its first exclusive column. */
 export function listOrder(columns: readonly CostColumn[], chosen: readonly ColumnChoice[], wanted: TableSort): { readonly sort: TableSort; readonly order: Order } {
   const { descending } = wanted;
   if (wanted.column === "name") return { sort: wanted, order: { by: "name", descending } };

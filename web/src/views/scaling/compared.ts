@@ -96,7 +96,7 @@ export function changeTick(quantity: CompareState["quantity"], value: number): s
   return quantity === "time_ratio" ? `×${number(2 ** value, 3)}` : changeText(quantity, value);
 }
 
-/** The mark in a cell whose change is beyond noise, or that nobody can judge. */
+/** The mark in a cell whose change is beyond noise, or that cannot be judged. */
 export function changeMark(change: string): string {
   return change === "faster" ? "▼ " : change === "slower" ? "▲ " : change === "not tested" ? "? " : "";
 }

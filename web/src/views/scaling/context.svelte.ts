@@ -125,7 +125,7 @@ export class ScalingContext {
   }
 }
 
-/** What is shown before anybody selects something: everything, and the region that loses most by itself. */
+/** What is shown before anything is selected: everything, and the region that loses most by itself. */
 export function suggested(data: ScalingData, spot: number | null): readonly number[] {
   const root = spot ?? 0;
   const worst = data.reply.worst;

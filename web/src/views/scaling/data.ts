@@ -139,12 +139,12 @@ export function inputCode(input: number): string {
 export function regionName(region: RegionReply): string {
   if (region.parent === null) return "Whole program";
   const name = region.display_name === "" ? region.name : region.display_name;
-  // Regions that were marked in the source are known by their numbers; contexts have numbers that nobody gave them.
+  // Regions that were marked in the source are known by their numbers; contexts have numbers of the database.
   if (region.kind === "region") return name === "" || name === region.id ? `Region ${region.id}` : `${region.id} ${name}`;
   return name === "" ? `Region ${region.id}` : name;
 }
 
-/** An amount beside others, with as many places as suit the largest: what is nothing beside it reads as nothing. */
+/** An amount among others, with as many places as suit the largest: what is nothing compared with it reads as nothing. */
 export function amountText(value: number, largest: number): string {
   if (Number.isNaN(value)) return "–";
   const whole = Math.max(1, Math.floor(Math.log10(Math.max(Math.abs(largest), 1e-9))) + 1);

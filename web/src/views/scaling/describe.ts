@@ -10,14 +10,14 @@ export function timeText(value: number, unit: string): string {
   return unit === "s" ? seconds(value) : `${number(value)} ${unit}`;
 }
 
-/** A cell in a sentence, for people who hear it. */
+/** A cell in a sentence, for screen readers. */
 export function cellSentence(data: ScalingData, kind: MapKind, settings: ScalingSettings, region: number, row: number, column: number): string {
   const value = data.cell(mapColumn(kind, settings.differences), region, column, row);
   const cores = data.cores[row] ?? 0;
   return `${mapTitle(kind)} ${mapValue(kind, value)}, ${String(cores)} ${cores === 1 ? "core" : "cores"}, input ${inputCode(column)} ${data.inputs[column] ?? ""}`;
 }
 
-/** Everything about a cell, for the tip beside it. */
+/** Everything about a cell, for the tip next to it. */
 export function cellTip(
   data: ScalingData, kind: MapKind, settings: ScalingSettings, region: number, row: number, column: number, at: TipContent["at"],
 ): TipContent {

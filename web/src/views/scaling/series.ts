@@ -18,7 +18,7 @@ interface Axis {
 /** How far apart the ends of an axis are when a logarithm suits it better. */
 const LOGARITHM_FROM = 8;
 
-/** The axis for a choice: inputs lie by their numbers when these grow, else one beside the other. */
+/** The axis for a choice: inputs lie by their numbers when these grow, else next to each other. */
 export function axisOf(data: ScalingData, along: LinesState["along"]): Axis {
   const codes = data.inputs.map((_, at) => inputCode(at));
   const cores = data.cores.map((count) => `${String(count)} ${count === 1 ? "core" : "cores"}`);

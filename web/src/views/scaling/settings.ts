@@ -102,7 +102,7 @@ export function extraParameters(reply: ScalingReply): readonly ParameterReply[] 
   return several.filter((one) => isHeld(one) || inputs.length > 1);
 }
 
-/** Whether the engine holds a parameter at its highest value when nobody chooses. */
+/** Whether the engine holds a parameter at its highest value unless another is chosen. */
 export function isHeld(parameter: Pick<ParameterReply, "name">): boolean {
   return parameter.name === "frequency";
 }

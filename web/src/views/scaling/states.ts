@@ -4,7 +4,7 @@ import type { MapKind } from "./maps.ts";
 /** State of the tree of regions. */
 export interface RegionsState {
   readonly sort: { readonly column: RegionSort; readonly descending: boolean };
-  /** Ids of opened regions; null before anybody opened or closed one. */
+  /** Ids of opened regions; null before one was opened or closed. */
   readonly open: readonly string[] | null;
   /** Whether all pictures share 0 to 100 %. */
   readonly scale: "shared" | "own";

@@ -86,7 +86,7 @@ const SMALL_TREE = 40;
 const COSTLY_SHARE = 0.1;
 
 /**
- * What is open before anybody opens anything: everything in a small tree, else the path of what costs most.
+ * What is open at first: everything in a small tree, else the path of what costs most.
  * Cost is lost time; where nothing is lost or known, the largest share of the time around.
  */
 export function startOpen(data: ScalingData, root = 0): ReadonlySet<number> {

@@ -8,9 +8,9 @@ import { callsOf, linksOf } from "./answers.ts";
 import { askedWindow, type TimelineCatalog } from "../../view-kit/catalog.ts";
 
 const REST_MILLIS = 60;
-/** The engine looks at no more calls than this, so that its answer comes while people still look at the window. */
+/** The engine examines no more calls than this, so that its answer comes while the window is still shown. */
 const MOST_COUNTED = 1_000_000;
-/** More calls than this are not drawn one by one: frames would take too long, and nobody could distinguish them. */
+/** More calls than this are not drawn one by one: frames would take too long, and they could not be distinguished. */
 const MOST_DRAWN = 60_000;
 /** Messages drawn at most. */
 export const MOST_LINKS = 2000;
@@ -108,7 +108,7 @@ export class FetchedCalls {
     );
   }
 
-  /** Forgets everything: the rows or what is left out changed. */
+  /** Forgets everything: the rows or what is hidden changed. */
   clear(): void {
     clearTimeout(this.#timer);
     this.#cancel?.abort();

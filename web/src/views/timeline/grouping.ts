@@ -11,7 +11,7 @@ export interface Grouping {
   readonly count: number;
 }
 
-/** Ways that put some tracks together and leave several groups. */
+/** Groupings that join some tracks and leave several groups. */
 export function groupingsOf(catalog: Pick<TimelineCatalog, "tracks" | "reply">): readonly Grouping[] {
   const { tracks, reply } = catalog;
   const names = new Map(reply.components.map(({ application, name }) => [application, name]));

@@ -1,5 +1,5 @@
 /** Which rows and calls a click or key leads to. Pure. */
-import { callBeside, type CallBatch } from "../../widgets/timeline/calls.ts";
+import { adjacentCall, type CallBatch } from "../../widgets/timeline/calls.ts";
 import { spansOf, type Row, type Span } from "../../widgets/timeline/rows.ts";
 import { isSingle, type Outlined } from "../../widgets/timeline/scene.ts";
 
@@ -31,11 +31,11 @@ export function nextSingle(rows: readonly Row[], row: number, by: 1 | -1, first:
 }
 
 /** The call before or after an outlined one, in the same call and at the same depth; -1 where there is none. */
-export function besideOutlined(calls: CallBatch, outlined: Outlined, by: 1 | -1): number {
+export function adjacentToOutlined(calls: CallBatch, outlined: Outlined, by: 1 | -1): number {
   const { track, range, depth } = outlined;
   let call = -1;
   for (let at = 0; at < calls.length; at += 1) {
     if (calls.track[at] === track && calls.startNs[at] === range[0] && calls.endNs[at] === range[1] && calls.depth[at] === depth) call = at;
   }
-  return call < 0 ? -1 : callBeside(calls, call, by);
+  return call < 0 ? -1 : adjacentCall(calls, call, by);
 }

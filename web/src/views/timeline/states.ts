@@ -4,7 +4,7 @@ import type { TileMode } from "../../widgets/timeline/tile-image.ts";
 /** How high rows are: as the room allows, so that all are on screen, or pixels. */
 export type RowHeight = "auto" | "fit" | number;
 
-/** What a link keeps of the timeline beside what all views of a trace share. */
+/** What a link keeps of the timeline besides what all views of a trace share. */
 export interface TimelineState {
   readonly mode: TileMode;
   readonly shape: CallShape;

@@ -6,7 +6,7 @@ import { isSingle } from "../../widgets/timeline/scene.ts";
 /** A function or group under the pointer. */
 export interface MenuFunction {
   readonly name: string;
-  /** Null where no single call is under the pointer, only the dominant function of a cell. */
+  /** Null where no call instance is under the pointer, only the dominant function of a cell. */
   readonly zoom: (() => void) | null;
   readonly select: (() => void) | null;
   readonly hide: () => void;

@@ -46,7 +46,7 @@ export class TimelineWindow {
     return this.#forward.length > 0;
   }
 
-  /** Whether people are moving it right now. */
+  /** Whether it is being moved right now. */
   get isMoving(): boolean {
     return this.#live !== null;
   }
@@ -58,7 +58,7 @@ export class TimelineWindow {
     if (isDone) this.#timer = setTimeout(() => { this.#tell(); }, REST_MILLIS);
   }
 
-  /** Brings it somewhere, quickly but visibly, so that people do not lose their place. */
+  /** Brings it somewhere, quickly but visibly, so that the place is not lost. */
   glide(range: TimeRange): void {
     this.#stop();
     const target = clampRange(range, this.bounds);

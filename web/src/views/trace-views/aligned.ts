@@ -8,8 +8,8 @@ import type { Strip } from "../../widgets/trace/strips.ts";
 /** Rows of a picture of one run; more tracks than these share rows. */
 export const MOST_ROWS = 48;
 
-/** A picture of a stretch of time of one run, on its own clock; bins may begin before the stretch and end after it. */
-export interface Stretch {
+/** A picture of a time window of one run, on its own clock; bins may begin before the window and end after it. */
+export interface RunStrip {
   readonly range: TimeRange;
   readonly strip: Strip;
 }
@@ -91,14 +91,14 @@ export function iterationAt(run: RunIterations, ns: number): number | null {
   return at < 0 || ns >= endOf(run, at) ? null : at;
 }
 
-/** The stretch of the other run that lies over one of this run, kept inside its span. */
+/** The time window of the other run that lies over one of this run, kept inside its span. */
 export function otherWindow(map: TimeMap, window: TimeRange, otherSpan: number): TimeRange {
   const inside = (ns: number): number => Math.max(0, Math.min(toOther(map, ns), otherSpan));
   return [inside(window[0]), inside(window[1])];
 }
 
 /**
- * The stretches of the other run that lie in a window of this run, each of which time passes evenly in: they are asked
+ * The time windows of the other run that lie in one of this run, in each of which time passes evenly: they are asked
  * for one by one, so that no bin of a picture lies across the begin of an iteration. More than `most` are one.
  */
 export function stretchesOf(map: TimeMap, window: TimeRange, otherSpan: number, most: number): readonly TimeRange[] {

@@ -28,7 +28,7 @@ export class TraceContext {
     });
   }
 
-  /** The stretch of time on screen; null until the trace is known. */
+  /** The time window on screen; null until the trace is known. */
   get window(): TimeRange | null {
     return this.#window;
   }

@@ -8,7 +8,7 @@ export type StatsBy = "function" | "group" | "context";
 export interface StatisticsState {
   readonly by: StatsBy;
   readonly sort: TableSort;
-  /** Whether the shares in the whole trace stand beside those in the window. */
+  /** Whether the shares in the whole trace stand next to those in the window. */
   readonly isCompared: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface StacksState {
   readonly isFitted: boolean;
   /** An identity kind by which bars are grouped; empty for none, null for components where there are several. */
   readonly group: string | null;
-  /** Names of parts that are left out. */
+  /** Names of parts that are hidden. */
   readonly hidden: readonly string[];
   /** Id of the context that fills the treemap; null for everything. */
   readonly zoom: number | null;

@@ -5,7 +5,7 @@ import { rowsOf } from "../../view-kit/ask.svelte.ts";
 import { numberColumn, textAt, textColumn } from "../../view-kit/columns.ts";
 import type { StatRow } from "./compared.ts";
 
-/** Rows of statistics, with what a person should know about them. */
+/** Rows of statistics, with notes on them. */
 export interface StatTable {
   readonly rows: readonly StatRow[];
   readonly hasCalls: boolean;
@@ -39,7 +39,7 @@ export function statTable(table: Table): Omit<StatTable, "notes"> {
   };
 }
 
-/** Statistics of a stretch of time. */
+/** Statistics of a time window. */
 export async function askStats(client: EngineClient, ask: Protocol["stats"]["request"], signal: AbortSignal | undefined): Promise<StatTable> {
   const { reply, tables } = await client.ask("stats", ask, signal === undefined ? {} : { signal });
   return { ...statTable(rowsOf(tables)), notes: reply.notes };

@@ -10,7 +10,7 @@ const GAP = 16;
 const HEAD = 28;
 const NOTE = 16;
 
-/** Several drawings as one file, as many beside each other as on the screen, under a title and above notes. */
+/** Several drawings as one file, as many next to each other as on the screen, under a title and above notes. */
 export function sheetOf(title: string, parts: readonly NamedSvg[], notes: readonly string[] = []): { text: string; width: number; height: number } {
   const boxes = parts.map(({ svg }) => svg.getBoundingClientRect());
   const [first] = boxes;

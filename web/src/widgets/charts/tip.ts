@@ -1,4 +1,4 @@
-/** What a `ChartTip` shows, beside which rectangle of the screen. */
+/** What a `ChartTip` shows, next to which rectangle of the screen. */
 export interface TipContent {
   readonly at: Pick<DOMRect, "left" | "right" | "top" | "bottom">;
   readonly title: string;

@@ -212,8 +212,8 @@ export class ForceLayout {
         for (let next = at + 1; next < list.length; next += 1) visit(list[at] ?? 0, list[next] ?? 0);
       }
       // Half of the neighbours; the other half finds this cell.
-      for (const beside of [1, 65_535, 65_536, 65_537]) {
-        const others = this.#cells.get(cell + beside);
+      for (const offset of [1, 65_535, 65_536, 65_537]) {
+        const others = this.#cells.get(cell + offset);
         if (others !== undefined) for (const one of list) for (const other of others) visit(one, other);
       }
     }

@@ -34,7 +34,7 @@ export const ROW = 28;
 export const LEVEL_GAP = 44;
 /** Between the branches of two siblings, more than between leaves. */
 const BRANCH_GAP = 8;
-/** A node stands beside the middle of its children; beside long lists not further down than this many rows, so that it stays in sight of the first. */
+/** A node stands next to the middle of its children; next to long lists not further down than this many rows, so that it stays in sight of the first. */
 const LOWEST_ROW = 6;
 
 /** Places nodes of these widths, in time and memory proportional to their number. */

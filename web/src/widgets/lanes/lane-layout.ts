@@ -108,7 +108,7 @@ export function extentOf({ layout }: Lane): TimeRange | null {
   return extent;
 }
 
-/** From the earliest to the latest of several stretches; null where there are none. */
+/** From the earliest to the latest of several time windows; null where there are none. */
 export function unionOf(ranges: readonly (TimeRange | null)[]): TimeRange | null {
   return ranges.reduce((all, one) => (all === null || one === null ? (all ?? one) : [Math.min(all[0], one[0]), Math.max(all[1], one[1])]), null);
 }
@@ -140,12 +140,12 @@ export function longestIn(of: Lane, row: number): number {
 export interface LaneGeometry {
   /** Upper edge of each lane, with its head. */
   readonly tops: readonly number[];
-  /** Upper edge of each level of each lane that has calls in its stretch of time, and below the last one. */
+  /** Upper edge of each level of each lane that has calls in its time window, and below the last one. */
   readonly levelTops: readonly (readonly number[])[];
   readonly height: number;
 }
 
-/** How many levels of a lane have calls in a stretch of time. */
+/** How many levels of a lane have calls in a time window. */
 export function levelsIn({ layout }: Lane, [from, to]: TimeRange): number {
   let levels = 0;
   while (levels < layout.levels && isBusy(layout, levels, from, to)) levels += 1;
@@ -165,7 +165,7 @@ function isBusy({ left, width, rows, starts }: FlameLayout, level: number, from:
   return low > (starts[level] ?? 0) && row !== undefined && (left[row] ?? 0) + (width[row] ?? 0) >= from;
 }
 
-/** How high everything is: lanes are as high as what they have in their stretch of time, and loops need room below the bars of their level. */
+/** How high everything is: lanes are as high as what they have in their time window, and loops need room below the bars of their level. */
 export function geometryOf(lanes: readonly Lane[], hasLoops: boolean, ranges: readonly TimeRange[] = []): LaneGeometry {
   let y = 0;
   const tops: number[] = [];
@@ -208,7 +208,7 @@ export function spotAt(geometry: LaneGeometry, y: number): LaneSpot | null {
   return { lane: at, level, nesting: level < 0 || below < 0 ? -1 : Math.floor(below / LOOP_PIXELS) };
 }
 
-/** Bars too narrow to tell apart, by lane and level, as they were drawn. */
+/** Bars too narrow to be distinguished, by lane and level, as they were drawn. */
 export type LaneSlivers = readonly ReadonlyMap<number, readonly FlamePiece[]>[];
 
 /** A bar or loop under the pointer, or several calls that share its pixel. */

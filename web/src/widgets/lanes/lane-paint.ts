@@ -9,7 +9,7 @@ const NARROWEST = 1.5;
 const NARROWEST_TEXT = 22;
 /** A line of a loop that is shorter than this, in pixels, is a circle. */
 const SHORTEST_LINE = 8;
-/** What a line needs beside its text, in pixels. */
+/** What a line needs besides its text, in pixels. */
 const LOOP_ROOM = 24;
 
 /** How bars look. Rows are those of their lane. */
@@ -52,7 +52,7 @@ export interface LaneWindow {
   readonly hasLoops: boolean;
 }
 
-/** Draws what is on screen; returns what was too narrow to tell apart, for the tooltip. The number of shapes depends on pixels, not on calls. */
+/** Draws what is on screen; returns what was too narrow to be distinguished, for the tooltip. The number of shapes depends on pixels, not on calls. */
 export function paintLanes(lanes: readonly Lane[], geometry: LaneGeometry, view: LaneWindow, look: LaneLook, context: Pen): LaneSlivers {
   context.font = look.font;
   context.textBaseline = "middle";

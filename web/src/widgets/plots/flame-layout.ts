@@ -18,7 +18,7 @@ export interface FlameLayout {
   /** Right edge of the last frame of the top. */
   readonly total: number;
   readonly levels: number;
-  /** Rows, level by level, each level from left to right. Rows without width are left out. */
+  /** Rows, level by level, each level from left to right. Rows without width are omitted. */
   readonly rows: Int32Array;
   /** Where each level begins in `rows`; one entry more than levels. */
   readonly starts: Int32Array;
@@ -102,7 +102,7 @@ export function frameBeside(layout: FlameLayout, level: number, row: number, ste
   return at >= from && at < end ? (layout.rows[at] ?? -1) : -1;
 }
 
-/** Something to draw on a level: a frame, or frames too narrow to tell apart. */
+/** Something to draw on a level: a frame, or frames too narrow to be distinguished. */
 export interface FlamePiece {
   /** Row of the frame; the first of them for a sliver. */
   readonly row: number;
@@ -111,7 +111,7 @@ export interface FlamePiece {
   /** Edges, in the unit of the values. */
   readonly left: number;
   readonly right: number;
-  /** What its frames are together, gaps between them left out. */
+  /** What its frames are together, without the gaps between them. */
   readonly sum: number;
 }
 

@@ -27,7 +27,7 @@ export interface FlameLook {
   fill(row: number): string;
   ink(row: number): string;
   name(row: number): string;
-  /** Frames that are too narrow to tell apart. */
+  /** Frames that are too narrow to be distinguished. */
   readonly sliver: string;
   readonly font: string;
 }

@@ -1,6 +1,6 @@
 /** A line of time on the screen: from nanoseconds to pixels and back, and how a window of it is moved. Pure. */
 
-/** A stretch of time in nanoseconds since the first record, half-open. */
+/** A time window in nanoseconds since the first record, half-open. */
 export type TimeRange = readonly [fromNs: number, toNs: number];
 
 /** A window that fills a width. */
@@ -66,7 +66,7 @@ export function panRange([from, to]: TimeRange, byNs: number, bounds: TimeRange)
   return clampRange([from + byNs, to + byNs], bounds);
 }
 
-/** The window about a stretch of time, with some room on both sides. */
+/** The window about another one, with some room on both sides. */
 export function rangeAbout([from, to]: TimeRange, bounds: TimeRange, room = 0.15): TimeRange {
   const length = Math.max(to - from, 1);
   return clampRange([from - length * room, to + length * room], bounds);
@@ -117,7 +117,7 @@ export function lengthText(ns: number): string {
 
 const TYPED_UNITS: Readonly<Record<string, number>> = { s: 1e9, ms: 1e6, us: 1e3, "µs": 1e3, "μs": 1e3, ns: 1, min: 60e9, h: 3600e9 };
 
-/** A moment as people type it: `1.5s`, `200 ms`, `1 234.5 µs`; a bare number has `unit`. Null when it is none. */
+/** A moment as it is typed: `1.5s`, `200 ms`, `1 234.5 µs`; a bare number has `unit`. Null when it is none. */
 export function parseMoment(text: string, unit = "s"): number | null {
   const match = /^([\d.,\s\u202f_]+)\s*([a-zµμ]*)$/u.exec(text.trim());
   if (match === null) return null;
@@ -127,7 +127,7 @@ export function parseMoment(text: string, unit = "s"): number | null {
   return digits === "" || nanos === undefined || !Number.isFinite(value) ? null : value * nanos;
 }
 
-/** A window as people type it: `1.5s..2s`, `1.5 – 2 s`, `..100ms`, `2s..`; null when it is none. */
+/** A window as it is typed: `1.5s..2s`, `1.5 – 2 s`, `..100ms`, `2s..`; null when it is none. */
 export function parseRange(text: string, bounds: TimeRange): TimeRange | null {
   const trimmed = text.trim();
   if (trimmed === "" || /^(all|everything)$/i.test(trimmed)) return bounds;

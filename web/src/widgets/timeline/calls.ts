@@ -15,7 +15,7 @@ export interface CallColumns {
 
 /** Calls with what is known of how they lie in each other. */
 export interface CallBatch extends CallColumns {
-  /** The stretch and the tracks that they are all calls of. */
+  /** The time window and the tracks that they are all calls of. */
   readonly range: TimeRange;
   readonly spans: readonly Span[];
   /** Calls shorter than this are not among them. */
@@ -34,7 +34,7 @@ export interface CallBatch extends CallColumns {
   readonly order: Uint32Array;
 }
 
-/** Puts calls together with what lies inside what. */
+/** Calls with what lies inside what. */
 export function callBatch(
   columns: CallColumns,
   about: Pick<CallBatch, "range" | "spans" | "shortestNs" | "shorter">,
@@ -131,7 +131,7 @@ export function pathOf(calls: CallBatch, call: number): readonly number[] {
 }
 
 /** The next call of the same track and depth, or the one before; -1 at the end. */
-export function callBeside(calls: CallBatch, call: number, by: 1 | -1): number {
+export function adjacentCall(calls: CallBatch, call: number, by: 1 | -1): number {
   const [track, depth] = [calls.track[call], calls.depth[call]];
   for (let at = call + by; at >= 0 && at < calls.length && calls.track[at] === track; at += by) {
     if (calls.depth[at] === depth) return at;
@@ -156,7 +156,7 @@ export interface CallPainter {
 /** How calls look. */
 export interface CallLook {
   readonly shape: CallShape;
-  /** Null for calls that are left out. */
+  /** Null for calls that are hidden. */
   fillOf(context: number): string | null;
   inkOf(context: number): string;
   nameOf(context: number): string;

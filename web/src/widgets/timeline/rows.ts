@@ -103,7 +103,7 @@ export function rowOfTrack(rows: readonly Row[], tracks: number): Int32Array {
   return out;
 }
 
-/** Rows as the tracks they show, put together where they follow one another; rows of several tracks only if wanted. */
+/** Rows as the tracks they show, joined where they follow one another; rows of several tracks only if wanted. */
 export function spansOf(rows: readonly Row[], alsoMerged = true): readonly Span[] {
   const spans = rows.filter((row) => alsoMerged || row.to - row.from === 1).map(({ from, to }) => ({ from, to }));
   spans.sort((a, b) => a.from - b.from);
@@ -131,7 +131,7 @@ export function visibleRows(rows: number, scale: RowScale, height: number): Span
 
 const LETTER_PIXELS = 6.1;
 
-/** A label with its middle left out where it is too long: what tells tracks apart is often at the end. */
+/** A label with its middle omitted where it is too long: what distinguishes tracks is often at the end. */
 export function middleCut(label: string, pixels: number): string {
   const letters = Math.max(4, Math.floor(pixels / LETTER_PIXELS));
   if (label.length <= letters) return label;

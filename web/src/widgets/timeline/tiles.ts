@@ -84,7 +84,7 @@ export function columnsIn(exponent: number, range: TimeRange, originNs: bigint):
   return { from, to: Math.max(from + 1, Math.ceil((range[1] + before) / length)) };
 }
 
-/** The pieces that a view needs, from the middle outwards, so that what people look at comes first. */
+/** The pieces that a view needs, from the middle outwards, so that what is looked at comes first. */
 export function placesFor(view: TileView, exponent: number, source: Pick<TileSource, "bounds" | "originNs">): readonly TilePlace[] {
   const range: TimeRange = [Math.max(view.range[0], source.bounds[0]), Math.min(view.range[1], source.bounds[1])];
   if (!(range[1] > range[0]) || view.rows.to <= view.rows.from) return [];
@@ -115,7 +115,7 @@ export class TileStore {
   readonly #kept = new Map<string, TilePiece>();
   readonly #asked = new Map<string, AbortController>();
   #wanted: readonly TilePlace[] = [];
-  /** Pieces that people wait for; null for all. */
+  /** Pieces that are waited for; null for all. */
   #urgent: ReadonlySet<string> | null = null;
 
   constructor(source: TileSource) {
@@ -159,14 +159,14 @@ export class TileStore {
 
   #next(view: TileView, exponent: number): readonly TilePlace[] {
     const length = view.range[1] - view.range[0];
-    const beside = [-1, 1].flatMap((side) =>
+    const neighbours = [-1, 1].flatMap((side) =>
       placesFor({ ...view, range: [view.range[0] + (side * length) / 2, view.range[1] + (side * length) / 2] }, exponent, this.#source),
     );
     const middle = (view.range[0] + view.range[1]) / 2;
     const nearer = exponent > 0 ? placesFor({ ...view, range: [middle - length / 4, middle + length / 4] }, exponent - 1, this.#source) : [];
-    // What is coarser covers the edges of the screen at once when people zoom out.
+    // What is coarser covers the edges of the screen at once when zooming out.
     const coarser = placesFor({ ...view, range: [view.range[0] - length, view.range[1] + length] }, exponent + 2, this.#source);
-    return [...coarser, ...beside, ...nearer];
+    return [...coarser, ...neighbours, ...nearer];
   }
 
   /** Whether everything that the view shows is there at the length of bins that fits it. */

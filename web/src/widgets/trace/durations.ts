@@ -2,7 +2,7 @@ import { seconds } from "../../base/format.ts";
 
 const UNITS: Readonly<Record<string, number>> = { ns: 1, "µs": 1e3, "μs": 1e3, us: 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9 };
 
-/** A duration that a person typed, in nanoseconds; null for an empty text; or what is wrong with it. */
+/** A duration that was typed, in nanoseconds; null for an empty text; or what is wrong with it. */
 export function parseDuration(text: string): { readonly nanos: number | null } | { readonly problem: string } {
   const plain = text.trim().replace(/[\s\u202f]+/g, "");
   if (plain === "") return { nanos: null };
@@ -23,7 +23,7 @@ export function shortDuration(nanos: number): string {
   return seconds(nanos / 1e9, 2);
 }
 
-/** A duration as people type it into a field, exactly: `2.5 ms`. */
+/** A duration as it is typed into a field, exactly: `2.5 ms`. */
 export function typedDuration(nanos: number | null): string {
   if (nanos === null) return "";
   const steps = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]] as const;
@@ -36,7 +36,7 @@ export function binEnd(from: number): number {
   return from <= 0 ? 0 : from * 2 - 1;
 }
 
-/** Bins of powers of two without gaps: those that the engine leaves out because nothing is in them are empty. */
+/** Bins of powers of two without gaps: those that the engine omits because nothing is in them are empty. */
 export function filledBins<T extends { readonly from: number }>(bins: readonly T[], empty: (from: number) => T): readonly T[] {
   const sorted = [...bins].sort((a, b) => a.from - b.from);
   const out: T[] = [];

@@ -66,7 +66,7 @@ export function stackRows(totals: Float64Array, order: StackOrder, groupOf: Int3
   return rows;
 }
 
-/** A stretch of a bar, 0 to 1 of the picture's width. */
+/** A part of a bar, 0 to 1 of the picture's width. */
 export interface StackPiece {
   readonly part: number;
   readonly from: number;
@@ -74,7 +74,7 @@ export interface StackPiece {
   readonly value: number;
 }
 
-/** The stretches of a location's bar; `scale` is what the whole width stands for. */
+/** The parts of a location's bar; `scale` is what the whole width stands for. */
 export function piecesOf(stacks: Stacks, location: number, hidden: ReadonlySet<number>, scale: number): readonly StackPiece[] {
   const pieces: StackPiece[] = [];
   let at = 0;

@@ -12,7 +12,7 @@ export interface ValueScale {
   yOf(value: number): number;
 }
 
-/** Paints an axis of values from `least` to `most` beside a `TimePlot`, lines across it, and what `draw` draws, cut to the picture. */
+/** Paints an axis of values from `least` to `most` next to a `TimePlot`, lines across it, and what `draw` draws, cut to the picture. */
 export function paintValues(
   { context, left, width, height, look }: TimePaint, least: number, most: number, tickOf: (value: number) => string, draw: (scale: ValueScale) => void,
 ): void {
