@@ -22,6 +22,8 @@ export default defineConfig(
       "no-constructor-return": "error",
       "no-duplicate-imports": ["error", { allowSeparateTypeImports: true }],
       "no-promise-executor-return": "error",
+      // Statistics are the engine's: a mean that a view computes itself differs from that of the command line.
+      "no-restricted-imports": ["error", { paths: [{ name: "d3-array", allowImportNames: ["ticks"], message: "Views analyse nothing: ask the engine." }] }],
       "no-self-compare": "error",
       "no-unreachable-loop": "error",
       "no-var": "error",
