@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
-  alignedBy, differenceText, endOf, iterationAt, iterationCsv, iterationOrder, iterationRows, iterationSum, movedBy, otherWindow, stretchesOf, sumSentence, toOther, toOwn, unmatchedSentences,
+  alignedBy, differenceText, endOf, iterationAt, iterationCsv, iterationOrder, iterationRows, iterationSum, movedBy, otherWindow, otherWindows, sumSentence, toOther, toOwn, unmatchedSentences,
   type RunIterations,
 } from "../src/views/trace-views/aligned.ts";
 
@@ -78,14 +78,14 @@ describe("strips of the other run", () => {
   if (map === null) throw new Error("nothing is aligned");
 
   test("are cut where iterations begin and lie over the window without a gap", () => {
-    expect(stretchesOf(map, [600, 2600], 5000, 9)).toEqual([[800, 1300], [1300, 2300], [2300, 3000]]);
+    expect(otherWindows(map, [600, 2600], 5000, 9)).toEqual([[800, 1300], [1300, 2300], [2300, 3000]]);
     expect(otherWindow(map, [600, 2600], 5000)).toEqual([800, 3000]);
   });
 
   test("are one where they are too many, and none where the other run has ended", () => {
-    expect(stretchesOf(map, [600, 2600], 5000, 2)).toEqual([[800, 3000]]);
-    expect(stretchesOf(map, [4900, 6000], 4750, 9)).toEqual([]);
-    expect(stretchesOf(movedBy(100), [-50, 900], 5000, 9)).toEqual([[50, 1000]]);
+    expect(otherWindows(map, [600, 2600], 5000, 2)).toEqual([[800, 3000]]);
+    expect(otherWindows(map, [4900, 6000], 4750, 9)).toEqual([]);
+    expect(otherWindows(movedBy(100), [-50, 900], 5000, 9)).toEqual([[50, 1000]]);
   });
 
   test("an iteration ends where the next begins", () => {

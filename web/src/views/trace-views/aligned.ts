@@ -101,7 +101,7 @@ export function otherWindow(map: TimeMap, window: TimeRange, otherSpan: number):
  * The time windows of the other run that lie in one of this run, in each of which time passes evenly: they are asked
  * for one by one, so that no bin of a picture lies across the begin of an iteration. More than `most` are one.
  */
-export function stretchesOf(map: TimeMap, window: TimeRange, otherSpan: number, most: number): readonly TimeRange[] {
+export function otherWindows(map: TimeMap, window: TimeRange, otherSpan: number, most: number): readonly TimeRange[] {
   const [from, to] = otherWindow(map, window, otherSpan);
   // Where time passes equally fast everywhere, there is nothing to cut.
   const cuts = map.other.length < 2 ? [] : [...map.other].filter((ns) => ns > from && ns < to);

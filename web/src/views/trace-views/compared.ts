@@ -45,3 +45,11 @@ export function differences(before: readonly StatRow[], after: readonly StatRow[
   });
   return rows.sort((a, b) => Math.abs(b.seconds) - Math.abs(a.seconds) || a.name.localeCompare(b.name));
 }
+
+/** The rows of a file with the differences; what a run lacks is empty. */
+export function differenceCsv(rows: readonly Difference[]): readonly (readonly (string | number | null)[])[] {
+  return [
+    ["function", "this run (s)", "other run (s)", "difference (s)", "difference (%)", "calls in this run", "calls in the other run"],
+    ...rows.map((row) => [row.name, row.before, row.after, row.seconds, row.ratio * 100, row.callsBefore, row.callsAfter].map((value) => (typeof value === "number" && Number.isNaN(value) ? null : value))),
+  ];
+}
