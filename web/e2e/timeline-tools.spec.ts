@@ -1,4 +1,5 @@
 // What a daily user of a timeline expects: room for tracks, keys after a brush, a menu on the right button.
+import { writeFileSync } from "node:fs";
 import type { Locator, Page, TestInfo } from "@playwright/test";
 import { drop } from "./support/app.ts";
 import { isClean } from "./support/axe.ts";
@@ -114,4 +115,20 @@ test("a right click on a track or call opens a menu and changes nothing by itsel
   await page.keyboard.press("Escape");
   await expect(menu).toHaveCount(0);
   await expect(timeline).toBeFocused();
+});
+
+test("names of tracks are different and not empty where they are cut", async ({ page }, info) => {
+  const file = info.outputPath("names.json");
+  const events = ["A", "B", "C", ""].flatMap((pool, tid) => [
+    { ph: "M", name: "thread_name", pid: 1, tid, args: { name: pool === "" ? "" : `workers of pool ${pool} for the matrix of the linear solver` } },
+    { ph: "X", name: "work", pid: 1, tid, ts: 10 * tid, dur: 100 },
+  ]);
+  writeFileSync(file, JSON.stringify({ traceEvents: events }));
+  await page.goto("");
+  await expect(page.getByRole("main").getByRole("button", { name: "Open files" })).toBeVisible();
+  await drop(page, file);
+  await expect(page.getByTestId("timeline")).toHaveAttribute("data-rows", "4");
+  const names = await page.getByTestId("timeline").getByTestId("track-name").allInnerTexts();
+  expect(new Set(names).size, names.join(" | ")).toBe(4);
+  expect(names.every((name) => name.trim() !== "")).toBe(true);
 });

@@ -7,7 +7,7 @@ import type { TimeRange } from "../src/widgets/timeline/axis.ts";
 import { callBatch, type CallBatch, type CallLook } from "../src/widgets/timeline/calls.ts";
 import { TimelineGestures, type GestureEvents } from "../src/widgets/timeline/gestures.svelte.ts";
 import { TimelinePainter, type TimelineColours } from "../src/widgets/timeline/painter.ts";
-import { rowOfTrack, type Row } from "../src/widgets/timeline/rows.ts";
+import { distinctCuts, rangeLabel, rowOfTrack, rowsOf, type Row } from "../src/widgets/timeline/rows.ts";
 import { hitAt, labelledRows, outlineBox, spanBox, type TimelineScene } from "../src/widgets/timeline/scene.ts";
 import { VectorPen } from "../src/widgets/canvas/pen.ts";
 import { RULER } from "./ruler.ts";
@@ -225,5 +225,31 @@ describe("the menu of a right click", () => {
     expect(labels({ row: row(3), function: { ...cell, zoom: nothing }, hasChoice: true, selection: { zoom: nothing, clear: nothing }, ...actions })).toEqual(
       expect.arrayContaining(["Zoom to call", "Hide this function", "Zoom to selection", "Clear selection"]),
     );
+  });
+});
+
+describe("names of rows", () => {
+  const cut = (labels: readonly string[], pixels: number): readonly string[] => distinctCuts(labels.map((label) => ({ label, pixels })));
+
+  test("a row of several tracks does not say twice what their names begin with", () => {
+    expect(rangeLabel("rank 0 thread 0", "rank 0 thread 3")).toBe("rank 0 thread 0 – 3");
+    expect(rangeLabel("rank 0 thread 0", "rank 7 thread 3")).toBe("rank 0 thread 0 – 7 thread 3");
+    expect(rangeLabel("main", "main")).toBe("main – main");
+  });
+
+  test("a track without a name has its number", () => {
+    const rows = rowsOf({ spans: [{ from: 0, to: 2 }], label: (track) => (track === 0 ? " " : "main"), groupBy: null, open: new Set(), most: null });
+    expect(rows.map(({ label }) => label)).toEqual(["track 0", "main"]);
+  });
+
+  test("different names stay different where they are cut, and short ones are whole", () => {
+    const labels = ["A", "B", "C"].flatMap((pool) => [1, 2].map((number) => `process 4711, pool ${pool} of workers number ${String(number)} for the linear solver`));
+    for (const pixels of [60, 90, 120, 180]) {
+      const cuts = cut(labels, pixels);
+      expect(new Set(cuts).size, `${String(pixels)}: ${cuts.join(" | ")}`).toBe(labels.length);
+      expect(cuts.every((text) => text !== "" && text.length <= Math.max(4, Math.floor(pixels / 6.1)) + 1)).toBe(true);
+    }
+    expect(cut(["rank 0", "rank 1"], 180)).toEqual(["rank 0", "rank 1"]);
+    expect(cut(["same name that is much too long to be shown", "same name that is much too long to be shown"], 60)).toHaveLength(2);
   });
 });

@@ -40,7 +40,7 @@ export function rowsOf(plan: RowPlan): readonly Row[] {
     for (const group of groupsOf(span, (track) => plan.groupBy?.numberOf(track) ?? Number.NaN)) {
       const number = plan.groupBy.numberOf(group.from);
       const size = group.to - group.from;
-      const name = Number.isNaN(number) ? plan.label(group.from) : (plan.groupBy.label?.(number) ?? `${plan.groupBy.name} ${String(number)}`);
+      const name = Number.isNaN(number) ? named(plan, group.from) : (plan.groupBy.label?.(number) ?? `${plan.groupBy.name} ${String(number)}`);
       if (size === 1) {
         rows.push({ ...group, label: name, level: 0, group: null, isOpen: false });
         continue;
@@ -54,7 +54,21 @@ export function rowsOf(plan: RowPlan): readonly Row[] {
 }
 
 function single(plan: RowPlan, track: number, level: 0 | 1): Row {
-  return { from: track, to: track + 1, label: plan.label(track), level, group: null, isOpen: false };
+  return { from: track, to: track + 1, label: named(plan, track), level, group: null, isOpen: false };
+}
+
+/** What a track is called; never empty. */
+function named(plan: RowPlan, track: number): string {
+  const label = plan.label(track).trim();
+  return label === "" ? `track ${String(track)}` : label;
+}
+
+/** The first and the last of several tracks, without saying twice what both names begin with: `rank 0 thread 0 – 3`. */
+export function rangeLabel(first: string, last: string): string {
+  const [a, b] = [first.split(" "), last.split(" ")];
+  let same = 0;
+  while (same < Math.min(a.length, b.length) - 1 && a[same] === b[same]) same += 1;
+  return `${first} – ${b.slice(same).join(" ")}`;
 }
 
 /** Runs of equal numbers; tracks without a number stand alone. */
@@ -78,7 +92,7 @@ function mergedRows(plan: RowPlan, most: number): readonly Row[] {
     if (rows.length <= most || each >= total) {
       return rows.map((row) => ({
         ...row,
-        label: row.to - row.from === 1 ? plan.label(row.from) : `${plan.label(row.from)} – ${plan.label(row.to - 1)}`,
+        label: row.to - row.from === 1 ? named(plan, row.from) : rangeLabel(named(plan, row.from), named(plan, row.to - 1)),
         level: 0,
         group: null,
         isOpen: false,
@@ -137,4 +151,22 @@ export function middleCut(label: string, pixels: number): string {
   if (label.length <= letters) return label;
   const end = Math.ceil((letters - 1) * 0.6);
   return `${label.slice(0, letters - 1 - end).trimEnd()}…${label.slice(-end).trimStart()}`;
+}
+
+/** Names that are shown together, each with the pixels it has. Where different names would look the same, the words that they share make room for those in which they differ. */
+export function distinctCuts(names: readonly { readonly label: string; readonly pixels: number }[]): readonly string[] {
+  const cuts = names.map(({ label, pixels }) => middleCut(label, pixels));
+  const same = new Map<string, number[]>();
+  cuts.forEach((cut, at) => { same.set(cut, [...(same.get(cut) ?? []), at]); });
+  for (const places of same.values()) {
+    const words = places.map((at) => (names[at]?.label ?? "").split(" "));
+    const least = Math.min(...words.map(({ length }) => length));
+    const isShared = (at: number): boolean => at < least && words.every((one) => one[at] === words[0]?.[at]);
+    if (new Set(words.map((one) => one.join(" "))).size < 2) continue;
+    places.forEach((place, nth) => {
+      const kept = (words[nth] ?? []).map((word, at) => (isShared(at) ? "" : word));
+      cuts[place] = middleCut(kept.join(" ").trim().replace(/ {2,}/g, "…"), names[place]?.pixels ?? 0);
+    });
+  }
+  return cuts;
 }
