@@ -177,6 +177,40 @@ impl LocationCatalog {
         rows.filter(|row| Some(*row) != self.summary())
     }
 
+    /// `locations` in the order of lists for users: application, node, rank, thread, device and
+    /// stream, each by number. Nodes are ordered by the first rank on them, because their own
+    /// numbers are addresses. What a GPU executed comes after the threads of its rank, what has no
+    /// identity last; equal ones stay in the order of the source.
+    #[must_use]
+    pub fn in_order(&self, locations: impl IntoIterator<Item = LocationIdx>) -> Vec<LocationIdx> {
+        let mut first_ranks = BTreeMap::new();
+        for location in self.iter() {
+            let Some(rank) = self.identity(location, IdentityKind::Rank) else { continue };
+            let first = first_ranks.entry(self.node_of(location)).or_insert(rank);
+            *first = rank.min(*first);
+        }
+        let key = |&location: &LocationIdx| {
+            let identity = IdentityKind::ALL.map(|kind| self.identity(location, kind));
+            let is_nameless = identity.iter().all(Option::is_none);
+            let node = self.node_of(location);
+            let first_rank = first_ranks.get(&node).copied();
+            let rank = self.identity(location, IdentityKind::Rank);
+            let of_gpu =
+                [IdentityKind::GpuDevice, IdentityKind::GpuContext, IdentityKind::GpuStream];
+            let is_of_gpu = of_gpu.iter().any(|&kind| self.identity(location, kind).is_some());
+            (is_nameless, node.0, first_rank, node.1, rank, is_of_gpu, identity)
+        };
+        let mut ordered: Vec<LocationIdx> = locations.into_iter().collect();
+        ordered.sort_by_cached_key(key);
+        ordered
+    }
+
+    /// Application and node of a location.
+    fn node_of(&self, location: LocationIdx) -> (Option<u64>, Option<u64>) {
+        let of = |kind| self.identity(location, kind);
+        (of(IdentityKind::Application), of(IdentityKind::Node))
+    }
+
     /// One element of the identity of a location.
     #[must_use]
     pub fn identity(&self, location: LocationIdx, kind: IdentityKind) -> Option<u64> {

@@ -4,7 +4,7 @@
 //! they do not fit into memory, and laid on lanes while they are fed. Flows and operations across
 //! threads are gathered in memory.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
 use parallax_base::{Control, Issues, LimitExceeded, Limits, Place, Severity, Source, Stage};
@@ -153,6 +153,8 @@ struct Gathering {
     operations: BTreeMap<Option<TrackId>, Vec<Complete>>,
     processes: BTreeMap<Option<TrackId>, String>,
     threads: BTreeMap<Who, String>,
+    /// Names that several threads of a process have; known once all events are read.
+    shared: BTreeSet<(Option<TrackId>, String)>,
     num_metadata: u64,
     /// About what all of this takes.
     held_bytes: u64,
@@ -478,6 +480,7 @@ impl Gathering {
             values: Cursor::new(events.values)?,
             markers: Cursor::new(events.markers)?,
         };
+        self.shared = self.shared_names();
         for (number, track) in self.tracks.iter().enumerate() {
             control.check()?;
             let Some(&who) = self.whos.get(number) else { continue };
@@ -495,10 +498,25 @@ impl Gathering {
         self.link(&rows, conversion)
     }
 
+    /// Names that several threads of a process have.
+    fn shared_names(&self) -> BTreeSet<(Option<TrackId>, String)> {
+        let mut seen = BTreeSet::new();
+        let of = self.threads.iter().map(|(who, name)| (who.0, name.clone()));
+        of.filter(|name| !seen.insert(name.clone())).collect()
+    }
+
+    fn is_stream(&self, who: Who) -> bool {
+        self.threads.get(&who).is_some_and(|name| name.starts_with("stream "))
+    }
+
     fn identity(&self, who: Who, reader: &ChromeReader<'_>) -> TrackIdentity {
         let (process, thread) = who;
         let label = |id: Option<TrackId>| match id {
             Some(TrackId::Number(number)) => number.to_string(),
+            // Some writers fill in what they do not know with an empty text.
+            Some(TrackId::Name(name)) if reader.names().get(name).trim().is_empty() => {
+                "(no name)".to_owned()
+            }
             Some(TrackId::Name(name)) => reader.names().get(name).to_owned(),
             None => "?".to_owned(),
         };
@@ -506,17 +524,20 @@ impl Gathering {
             Some(TrackId::Number(number)) => u64::try_from(number).ok(),
             _ => None,
         };
-        let own = self.processes.get(&process).filter(|name| !name.is_empty());
+        let own = self.processes.get(&process).filter(|name| !name.trim().is_empty());
         let own = own.map_or_else(
             || format!("process {}", label(process)),
             |name| format!("{name} {}", label(process)),
         );
-        let name = match (self.threads.get(&who), thread) {
+        let named = self.threads.get(&who).filter(|name| !name.trim().is_empty());
+        let is_shared = |name: &String| self.shared.contains(&(process, name.clone()));
+        let name = match (named, thread) {
+            (Some(name), Some(_)) if is_shared(name) => format!("{own}, {name} {}", label(thread)),
             (Some(name), _) => format!("{own}, {name}"),
             (None, Some(_)) => format!("{own}, thread {}", label(thread)),
             (None, None) => own,
         };
-        let is_stream = self.threads.get(&who).is_some_and(|name| name.starts_with("stream "));
+        let is_stream = self.is_stream(who);
         let inner = if is_stream { IdentityKind::GpuStream } else { IdentityKind::Thread };
         let identity = [(IdentityKind::Rank, number(process)), (inner, number(thread))];
         TrackIdentity {

@@ -139,7 +139,8 @@ fn open(
     };
     let contexts = metadata::contexts(meta, &mut issues);
     let store = profiles::Profiles::new(profiles, cct, contexts.source_ids(), is_damaged, *limits);
-    let traces = traces.map(|db| Arc::new(traces::Traces::new(db)) as Arc<dyn TraceStore>);
+    let traces =
+        traces.map(|db| Arc::new(traces::Traces::new(db, &locations)) as Arc<dyn TraceStore>);
     Ok(Experiment {
         metadata,
         contexts,

@@ -1,26 +1,33 @@
 //! `trace.db` as a [`TraceStore`].
 
+use std::collections::HashMap;
+
 use parallax_base::{LocationIdx, TimeWindow, TrackIdx};
-use parallax_formats::hpctoolkit::TraceDb;
-use parallax_model::{Interval, StoreError, TraceStore, Track};
+use parallax_formats::hpctoolkit::{TraceDb, TraceInfo};
+use parallax_model::{Interval, LocationCatalog, StoreError, TraceStore, Track};
 
 pub(super) struct Traces {
     db: TraceDb,
+    /// Where the samples of each track lie.
+    infos: Vec<TraceInfo>,
     tracks: Vec<Track>,
 }
 
 impl Traces {
-    /// Tracks in file order; each belongs to the profile its record names.
-    pub(super) fn new(db: TraceDb) -> Self {
-        let tracks = db
-            .infos()
-            .iter()
-            .map(|info| Track {
-                location: LocationIdx::new(info.profile),
-                num_samples: info.num_samples,
-            })
+    /// Tracks in the order of lists for users: files have them as threads ended. Each belongs to
+    /// the profile that its record names.
+    pub(super) fn new(db: TraceDb, locations: &LocationCatalog) -> Self {
+        let location = |info: &TraceInfo| LocationIdx::new(info.profile);
+        let order: HashMap<_, _> = locations
+            .in_order(db.infos().iter().map(location))
+            .into_iter()
+            .zip(0_usize..)
             .collect();
-        Self { db, tracks }
+        let mut infos = db.infos().to_vec();
+        infos.sort_by_key(|info| order.get(&location(info)).copied());
+        let track = |info| Track { location: location(info), num_samples: info.num_samples };
+        let tracks = infos.iter().map(track).collect();
+        Self { db, infos, tracks }
     }
 }
 
@@ -39,7 +46,7 @@ impl TraceStore for Traces {
         window: TimeWindow,
         visit: &mut dyn FnMut(Interval),
     ) -> Result<(), StoreError> {
-        let Some(info) = self.db.infos().get(track.idx()) else { return Ok(()) };
+        let Some(info) = self.infos.get(track.idx()) else { return Ok(()) };
         let all = self.db.samples(info).map_err(|e| StoreError::Read(e.to_string()))?;
         let raw = TraceDb::narrow(&all, window.start_nanos, window.end_nanos);
         // The sample behind the narrowed part ends its last interval.
