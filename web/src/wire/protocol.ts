@@ -142,44 +142,16 @@ export type CloseRequest = {
   item: string;
 };
 
-/** Which locations cost alike. */
-export type ClustersAsk = {
-  /** An experiment. */
-  item: string;
-  /** Metric expressions; none for the metric that says most about time. */
-  metrics?: Array<string>;
-  /**
-   * A context expression, each context a feature; null for the innermost functions that cost at
-   * least 1 % and are least evenly spread.
-   */
-  contexts?: string | null;
-  /** A profile expression; null for all locations. */
-  profiles?: string | null;
-  /** Costs without what contexts call. */
-  is_exclusive?: boolean;
-  /** What is put into groups: `profile` (default), `rank` or `node`. */
-  by?: string | null;
-  /** How: `dbscan` (default) or `kmeans`. */
-  method?: string | null;
-  /** Number of groups of k-means; null chooses it from the data. */
-  k?: number | null;
-  /** Largest distance of neighbours of DBSCAN, in standard deviations; null chooses it. */
-  eps?: number | null;
-};
+/** Clustering method. */
+export type ClusterMethod = "dbscan" | "kmeans";
 
-/**
- * Groups; tables `members`: `location`, `label`, `node`, `group` (from 1, null for outliers),
- * `axis_1`, `axis_2`, and the features; `groups`: `group`, `members`, `nodes`, `feature`, `mean`, `min`,
- * `max`, `std_dev`, `unit`; `features`: `feature`, `context`, `context_id`, `eta_squared`, `cohens_d`, `auc`,
- * `disjoint`, `balance_ratio`, `used`; `stability`: `of`, `k`, `first`, `second`, `shared_nodes`,
- * `split_nodes`; `scores`: `k`, `explained_percent`, `silhouette`, `gap`, `gap_error`, `chosen`.
- */
+/** The reply to `clusters`. */
 export type ClustersReply = {
   /** What was found, as sentences, the most important first. */
   findings: Array<string>;
   /** What the members are called: `location`, `rank`, `node`. */
   member: string;
-  /** Members of each group. */
+  /** Members of each cluster. */
   sizes: Array<number>;
   /** Names of the features, in the order of their columns in `members`. */
   features: Array<string>;
@@ -187,8 +159,30 @@ export type ClustersReply = {
   units: Array<string>;
   /** Part of the variance along each of the two axes, 0 to 1. */
   axis_shares: [number, number];
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
+};
+
+/** Which locations, ranks or nodes cost alike, and what separates them. */
+export type ClustersRequest = {
+  /** Metric expressions; none for the metric that says most about time. */
+  metrics?: Array<string>;
+  /** A context expression, each context a feature; null for the innermost functions that cost at least 1 %, those first that perfect balance would save most. */
+  contexts?: string | null;
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+  /** Costs without what contexts call. */
+  is_exclusive?: boolean;
+  /** What is clustered. A node has the mean of its ranks. */
+  by?: BalanceBy;
+  /** How. */
+  method?: ClusterMethod;
+  /** Number of clusters of k-means, 1 to 64; null chooses it from the data. */
+  k?: number | null;
+  /** Largest distance of neighbours of DBSCAN, in standard deviations; null chooses it from the data. */
+  eps?: number | null;
+  /** Members within that distance of a core point of DBSCAN; null chooses it from the data. */
+  min_points?: number | null;
 };
 
 /** Makes one ensemble of several experiments or files of measurements that are open. */
@@ -1166,6 +1160,9 @@ export type ModelsReply = {
 /** What to look at next. Each surface says it in its own terms: a view, or a command. */
 export type NextAction = "info" | "balance" | "callers" | "idleness" | "gpu_blame" | "iterations" | "rank_clusters" | "node_clusters" | "rank_racks" | "node_racks" | "waits" | "critical_path" | "differences";
 
+/** A naming scheme of nodes. */
+export type NodeNames = "xname" | "aurora" | "frontier" | "polaris";
+
 /** The reply of a question whose answer is its tables. */
 export type NotesReply = {
   /** Remarks, such as that nothing matched and why. */
@@ -1668,11 +1665,11 @@ export type TasksReply = {
 };
 
 /** A file that a person chose, as text. */
-export type TextFileAsk = {
+export type TextFile = {
   /** What it is called, for messages. */
-  name?: string;
+  name: string;
   /** What is in it. */
-  text?: string;
+  text: string;
 };
 
 /** A picture of tracks over time: rows of tracks by bins of time. */
@@ -1720,41 +1717,50 @@ export type TimelineReply = {
 export type TimelineRequest = {
 };
 
-/** Where nodes stand, and whether those of a group stand together. */
-export type TopologyAsk = {
-  /** Which groups. */
-  groups?: ClustersAsk;
-  /** Host tables: `hostid,xname`, `/etc/hosts`, `pbsnodes -F json`, `topology.conf`. */
-  hosts?: Array<TextFileAsk>;
-  /** `aurora`, `frontier`, `polaris` or `xname`; null for `xname`. */
-  system?: string | null;
-  /** The description of another system. */
-  description?: TextFileAsk | null;
-};
-
-/**
- * Where nodes stand; tables `nodes`: `host_id`, `address`, `name`, `group` (from 1), `members`, `value`,
- * `switch_group`, `rack`, `switch`, `chassis`, `slot`; `units`: `level`, `unit`, `nodes`, `group_1`, ...,
- * `mean`, `min`, `max`; `concentration`: `group`, `level`, `nodes`, `touched`, `units`,
- * `expected_touched`, `whole`, `expected_whole`, `p_together`, `p_apart`, `p_together_adjusted`,
- * `p_apart_adjusted`, `finding`; `members` as in
- * [`ClustersReply`].
- */
+/** The reply to `topology`. */
 export type TopologyReply = {
   /** What was found, as sentences. */
   findings: Array<string>;
-  /** Members of each group. */
+  /** Members of each cluster. */
   sizes: Array<number>;
   /** The feature whose means the nodes have. */
   feature: string;
-  /** Its unit. */
+  /** Its unit symbol. */
   unit: string;
-  /** The racks. */
+  /** Racks with their nodes. */
   racks: Array<RackReply>;
-  /** Number of nodes that no rack is known of. */
+  /** Nodes that no rack is known of. */
   unplaced: number;
-  /** What a person should know. */
+  /** Remarks. */
   notes: Array<string>;
+};
+
+/** Where nodes are in the machine, and whether those of a cluster are close together. */
+export type TopologyRequest = {
+  /** Host tables: `hostid,xname`, `/etc/hosts`, `pbsnodes -F json`, `topology.conf`. They complete each other, and the first one wins. */
+  hosts?: Array<TextFile>;
+  /** How nodes are named. */
+  system?: NodeNames;
+  /** The description of another system, which counts instead of `system`; null for none. */
+  description?: TextFile | null;
+  /** Metric expressions; none for the metric that says most about time. */
+  metrics?: Array<string>;
+  /** A context expression, each context a feature; null for the innermost functions that cost at least 1 %, those first that perfect balance would save most. */
+  contexts?: string | null;
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
+  /** Costs without what contexts call. */
+  is_exclusive?: boolean;
+  /** What is clustered. A node has the mean of its ranks. */
+  by?: BalanceBy;
+  /** How. */
+  method?: ClusterMethod;
+  /** Number of clusters of k-means, 1 to 64; null chooses it from the data. */
+  k?: number | null;
+  /** Largest distance of neighbours of DBSCAN, in standard deviations; null chooses it from the data. */
+  eps?: number | null;
+  /** Members within that distance of a core point of DBSCAN; null chooses it from the data. */
+  min_points?: number | null;
 };
 
 /** The reply of a question that gives some of what there is. */
@@ -1856,10 +1862,6 @@ export type WaitsRequest = {
 
 /** Every question, with what it takes and what it is answered with. */
 export interface Protocol {
-  /** Which locations cost alike; table `members` and others. */
-  clusters: { request: ClustersAsk; reply: ClustersReply };
-  /** Where nodes stand; table `nodes` and others. */
-  topology: { request: TopologyAsk; reply: TopologyReply };
   /** doc =
 r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   scaling: { request: ScalingAsk; reply: ScalingReply };
@@ -1959,6 +1961,10 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   correlations: { request: CorrelationsRequest & { item: string }; reply: CorrelationsReply; tables: { pairs: "first" | "second" | "locations" | "pearson" | "pearson_p" | "spearman" | "spearman_p"; } };
   /** Two columns of `correlations` at each location, as a scatter plot needs them. */
   correlation_points: { request: CorrelationPointsRequest & { item: string }; reply: CorrelationPointsReply; tables: { points: "location" | "label" | "first" | "second"; } };
+  /** Which locations, ranks or nodes cost alike, and what separates them. */
+  clusters: { request: ClustersRequest & { item: string }; reply: ClustersReply; tables: { members: "location" | "label" | "node" | "group" | "axis_1" | "axis_2"; groups: "group" | "members" | "nodes" | "feature" | "mean" | "min" | "max" | "std_dev" | "unit"; features: "feature" | "context" | "context_id" | "eta_squared" | "cohens_d" | "auc" | "disjoint" | "balance_ratio" | "used"; stability: "of" | "k" | "first" | "second" | "shared_nodes" | "split_nodes"; scores: "k" | "explained_percent" | "silhouette" | "gap" | "gap_error" | "chosen"; steps: "eps" | "groups" | "outliers" | "chosen"; } };
+  /** Where nodes are in the machine, and whether those of a cluster are close together. */
+  topology: { request: TopologyRequest & { item: string }; reply: TopologyReply; tables: { nodes: "host_id" | "address" | "name" | "group" | "members" | "value" | "switch_group" | "rack" | "switch" | "chassis" | "slot"; units: "level" | "unit" | "nodes" | "mean" | "min" | "max"; concentration: "group" | "level" | "nodes" | "touched" | "units" | "expected_touched" | "whole" | "expected_whole" | "p_together" | "p_apart" | "p_together_adjusted" | "p_apart_adjusted" | "finding"; members: "location" | "label" | "node" | "group" | "axis_1" | "axis_2"; } };
   /** What of a run could have been executed in parallel; needs every call, iteration and access. */
   advise: { request: AdviseRequest & { item: string }; reply: AdviseReply; tables: { rows: "verdict" | "loop" | "context_id" | "because" | "work_s" | "share_percent" | "saving_s" | "executions" | "iterations" | "most_iterations" | "reference" | "storage" | "effect" | "written_at" | "read_at" | "earlier" | "later" | "references" | "compared" | "below" | "dependence" | "earlier_at" | "later_at" | "pairs" | "context" | "kind" | "times" | "span_s" | "parallelism" | "worker" | "number" | "task" | "start_s" | "end_s" | "takes_s" | "waits_for" | "first_at" | "first_access" | "first_thread" | "second_at" | "second_access" | "second_thread"; } };
   /** What changed from one experiment to another. */
