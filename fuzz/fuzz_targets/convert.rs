@@ -1,5 +1,5 @@
 //! A JSON trace of any kind becomes an archive that opens: all time of a track is in the sums, once,
-//! and sums are those of the stretches they are made of.
+//! and sums are those of the intervals they are made of.
 
 #![no_main]
 
@@ -26,16 +26,16 @@ fuzz_target!(|bytes: &[u8]| {
     let experiment = archive::open(&folder, &limits).expect("what was written is read");
     let traces = experiment.traces.as_deref().expect("an archive has traces");
     for track in traces.track_ids() {
-        let mut stretches: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut intervals: BTreeMap<u32, u64> = BTreeMap::new();
         let mut end = 0;
         traces
-            .visit(track, TimeWindow::ALL, &mut |stretch| {
-                assert!(end <= stretch.start_nanos && stretch.start_nanos <= stretch.end_nanos);
-                end = stretch.end_nanos;
-                let nanos = stretch.end_nanos - stretch.start_nanos;
-                *stretches.entry(stretch.context).or_default() += nanos;
+            .visit(track, TimeWindow::ALL, &mut |interval| {
+                assert!(end <= interval.start_nanos && interval.start_nanos <= interval.end_nanos);
+                end = interval.end_nanos;
+                let nanos = interval.end_nanos - interval.start_nanos;
+                *intervals.entry(interval.context).or_default() += nanos;
             })
-            .expect("stretches are read");
+            .expect("intervals are read");
         let mut sums: BTreeMap<u32, u64> = BTreeMap::new();
         let mut calls = 0;
         traces
@@ -45,8 +45,8 @@ fuzz_target!(|bytes: &[u8]| {
             })
             .expect("sums are read");
         sums.retain(|_, nanos| *nanos > 0);
-        stretches.retain(|_, nanos| *nanos > 0);
-        assert_eq!(sums, stretches, "{track:?}");
+        intervals.retain(|_, nanos| *nanos > 0);
+        assert_eq!(sums, intervals, "{track:?}");
         let mut visited = 0;
         traces.visit_calls(track, TimeWindow::ALL, &mut |_| visited += 1).expect("calls are read");
         assert_eq!(calls, visited, "calls of {track:?}");

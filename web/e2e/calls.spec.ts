@@ -274,7 +274,7 @@ test("a hundred thousand calls of one function open without a stall", async ({ p
   await open(page, WIDE, "wide");
   await press(page, node(page, "a0"));
   await expect.poll(() => counted(page, "nodes")).toBe(2);
-  // How long the page was busy at a stretch, the answer's arrival included.
+  // How long the page was busy without interruption, the answer's arrival included.
   await page.evaluate(() => {
     const holder = window as unknown as { longest: number };
     holder.longest = 0;

@@ -16,9 +16,9 @@ fn path_of(session: &Session) -> CriticalPath {
     critical_path(session, &Selection::all(session).unwrap(), &Control::new()).unwrap()
 }
 
-type Stretch = (u32, u64, u64, String, Option<WaitKind>);
+type Listed = (u32, u64, u64, String, Option<WaitKind>);
 
-fn stretches(session: &Session, found: &CriticalPath) -> Vec<Stretch> {
+fn segments(session: &Session, found: &CriticalPath) -> Vec<Listed> {
     let name = |context| events_support::path(session, context);
     let segments = found.segments.iter();
     segments
@@ -69,11 +69,11 @@ fn the_path_goes_back_through_who_was_waited_for() {
         (1, 110, 300, "main > solve", Some(WaitKind::Barrier)),
         (2, 300, 350, "main > finish", None),
     ];
-    let expected: Vec<Stretch> = expected
+    let expected: Vec<Listed> = expected
         .into_iter()
         .map(|(track, from, to, name, releases)| (track, from, to, name.to_owned(), releases))
         .collect();
-    assert_eq!(stretches(&session, &found), expected);
+    assert_eq!(segments(&session, &found), expected);
     let mut parts: Vec<(u32, String, u64)> = found
         .parts
         .iter()
@@ -120,7 +120,7 @@ fn without_waits_the_path_is_that_of_the_track_that_ends_last() {
         trace(&[vec![(5, Enter("main")), (90, Leave)], vec![(10, Enter("main")), (100, Leave)]]);
     let found = path_of(&session);
     let expected = vec![(1, 5, 100, "main".to_owned(), None)];
-    assert_eq!(stretches(&session, &found), expected);
+    assert_eq!(segments(&session, &found), expected);
     assert_eq!(found.parts.iter().map(|part| part.nanos).sum::<u64>(), 95);
     assert_eq!(found.parts.len(), 2, "main, and five nanoseconds of nothing before it");
 }

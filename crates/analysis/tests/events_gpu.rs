@@ -113,7 +113,7 @@ fn path_of(session: &Session) -> CriticalPath {
     critical_path(session, &Selection::all(session).unwrap(), &Control::new()).unwrap()
 }
 
-fn stretches(session: &Session) -> Vec<(u32, u64, u64, String, Option<WaitKind>)> {
+fn segments(session: &Session) -> Vec<(u32, u64, u64, String, Option<WaitKind>)> {
     let tree = session.tree();
     path_of(session)
         .segments
@@ -164,7 +164,7 @@ fn a_stream_waits_for_its_launch_and_a_thread_for_its_gpu() {
         .into_iter()
         .map(|(track, from, to, name, releases)| (track, from, to, name.to_owned(), releases))
         .collect();
-    assert_eq!(stretches(&session), expected);
+    assert_eq!(segments(&session), expected);
     // The latency of the launch is on the path, as time of the stream in which nothing runs.
     let path = path_of(&session);
     let root = path
@@ -183,7 +183,7 @@ fn what_is_launched_in_time_waits_for_nobody() {
     drawn.tracks[0].3[3] = (30, 64, "cudaLaunchKernel");
     let session = drawn.session();
     assert_eq!(of_kind(&found(&session), WaitKind::LateLaunch), [(1, 0, 0, 10, 40)]);
-    let tracks: Vec<_> = stretches(&session).into_iter().map(|s| (s.0, s.1, s.2)).collect();
+    let tracks: Vec<_> = segments(&session).into_iter().map(|s| (s.0, s.1, s.2)).collect();
     assert_eq!(tracks, [(0, 0, 10), (1, 10, 90), (0, 90, 100)]);
 }
 
@@ -253,7 +253,7 @@ fn those_who_only_look_on_do_not_start_the_path() {
     drawn.thread(3, 1, &[(0, 130, "PyTorch Profiler (0)")]);
     drawn.stream(0, 9, &[(70, 125, "Stream Sync")]);
     let session = drawn.session();
-    let places: Vec<_> = stretches(&session).into_iter().map(|s| (s.0, s.1, s.2)).collect();
+    let places: Vec<_> = segments(&session).into_iter().map(|s| (s.0, s.1, s.2)).collect();
     assert_eq!(places, [(0, 0, 60), (1, 60, 90), (0, 90, 130)]);
     assert_eq!(path_of(&session).whole_nanos, 130);
 }
@@ -282,7 +282,7 @@ fn odd_traces_are_counted_and_told() {
     drawn.flow(stream, 15, empty, 16);
     let session = drawn.session();
     assert_eq!(found(&session).list, []);
-    assert_eq!(stretches(&session).len(), 1);
+    assert_eq!(segments(&session).len(), 1);
     // A synchronisation that nothing ends in, and one that ends before the work does.
     let mut drawn = late();
     drawn.tracks[0].3[4] = (70, 89, "cudaDeviceSynchronize");

@@ -246,7 +246,7 @@ fn windows_have_the_waits_of_calls_that_end_in_them() {
     }
 }
 
-/// Stretches in which ranks wait for messages.
+/// Intervals in which ranks wait for messages.
 fn of_messages(found: &Waits) -> Vec<(u32, u64, u64)> {
     let kinds = [WaitKind::LateSender, WaitKind::LateReceiver];
     let of_kind = found.list.iter().filter(|wait| kinds.contains(&wait.kind));

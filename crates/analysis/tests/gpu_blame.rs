@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parallax_analysis::idleness::{
-    GpuBlame, Group, IdlenessOptions, NOBODY, gpu_blame, gpu_work, idleness,
+    GpuBlame, Group, IdlenessOptions, NO_ACTIVE_THREAD, gpu_blame, gpu_work, idleness,
 };
 use parallax_base::{Control, Folder, MemoryFolder, MemorySink, TimeWindow};
 use parallax_engine::Session;
@@ -139,13 +139,13 @@ fn idle_time_is_shared_among_the_threads_that_work() {
     );
     let rank = |at: usize| {
         let r = &blame.ranks[at];
-        (r.group, r.num_streams, r.num_threads, r.span_nanos, r.idle_nanos, r.nobody_nanos)
+        (r.group, r.num_streams, r.num_threads, r.span_nanos, r.idle_nanos, r.unattributed_nanos)
     };
     assert_eq!(rank(0), (Group::Rank(0), 2, 2, 110, 85, 15));
     assert_eq!(rank(1), (Group::Rank(1), 1, 1, 40, 10, 0));
     assert_eq!(blame.ranks[0].first.map(|(_, nanos)| nanos), Some(30));
-    assert_eq!((blame.idle_nanos(), blame.nobody_nanos()), (95, 15));
-    assert_eq!(NOBODY, "<no thread active>");
+    assert_eq!((blame.idle_nanos(), blame.unattributed_nanos()), (95, 15));
+    assert_eq!(NO_ACTIVE_THREAD, "<no thread active>");
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn without_threads_nobody_is_blamed_and_without_gpus_there_is_nothing() {
     let mut drawn = Drawn::new();
     drawn.stream(3, 1, &[(0, "<gpu kernel>"), (30, ""), (50, "<gpu kernel>"), (60, "")]);
     let blame = ask(&open(&drawn.database));
-    assert_eq!((blame.idle_nanos(), blame.nobody_nanos()), (20, 20));
+    assert_eq!((blame.idle_nanos(), blame.unattributed_nanos()), (20, 20));
     assert_eq!((blame.contexts.len(), blame.ranks[0].num_threads), (0, 0));
 
     let mut drawn = Drawn::new();
@@ -219,7 +219,7 @@ fn gpus_that_are_processes_of_their_own_belong_to_the_rank_that_starts_their_wor
             "{flows} {others}"
         );
         assert_eq!(blame.ranks[0].group, Group::Rank(700));
-        assert_eq!(blame.nobody_nanos(), 0);
+        assert_eq!(blame.unattributed_nanos(), 0);
         let work = gpu_work(&session, &Control::new()).unwrap();
         assert_eq!(work[0].name, "saxpy");
     }
@@ -236,13 +236,13 @@ fn agrees_with_idleness(session: &Session) -> Result<(), TestCaseError> {
         idle.gpu.iter().filter_map(|row| Some((row.group, row.traced?.idle_nanos()))).collect();
     for rank in &blame.ranks {
         prop_assert_eq!(Some(rank.idle_nanos), traced.get(&rank.group).copied());
-        prop_assert!(rank.nobody_nanos <= rank.idle_nanos);
+        prop_assert!(rank.unattributed_nanos <= rank.idle_nanos);
         prop_assert!(rank.idle_nanos <= rank.span_nanos);
     }
     prop_assert_eq!(traced.len(), blame.ranks.len());
     for rows in [&blame.contexts, &blame.calls] {
         let sum: u128 = rows.iter().map(|row| row.exclusive_nanos).sum();
-        prop_assert_eq!(sum + blame.nobody_nanos(), blame.idle_nanos());
+        prop_assert_eq!(sum + blame.unattributed_nanos(), blame.idle_nanos());
         prop_assert!(rows.is_sorted_by(|a, b| a.exclusive_nanos >= b.exclusive_nanos));
         prop_assert!(rows.iter().all(|row| row.inclusive_nanos >= row.exclusive_nanos));
         for row in rows.iter().filter(|_| std::ptr::eq(rows, &blame.contexts)) {

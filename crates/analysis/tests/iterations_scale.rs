@@ -153,7 +153,7 @@ fn check(iterations: &Iterations, statistics: &Statistics, planted: u64) {
 
 #[test]
 fn iterations_are_not_cut_off() {
-    // More than 2^16 runs of contexts, more than 2^16 stretches of one, and more than are in memory
+    // More than 2^16 runs of contexts, more than 2^16 visits of one, and more than are in memory
     // at once to find the marker. `PARALLAX_ITERATIONS` asks for other numbers.
     let asked = std::env::var("PARALLAX_ITERATIONS").ok().and_then(|text| text.parse().ok());
     let numbers = asked.map_or(vec![20_000, 70_000, 1_500_000], |number| vec![number]);

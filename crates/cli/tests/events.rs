@@ -73,8 +73,8 @@ fn waits_critical_path_and_change_over_time_of_a_small_trace() {
         .collect();
     let expected = [("consume", 100), ("produce", 80), ("MPI_Barrier()", 10), ("MPI_Recv()", 10)];
     assert_eq!(found, expected);
-    let stretches = rows(&["critical-path", path, "--segments"]);
-    let found: Vec<_> = stretches
+    let segments = rows(&["critical-path", path, "--segments"]);
+    let found: Vec<_> = segments
         .iter()
         .map(|row| (row["location"].as_str().unwrap(), micros(&row["length_s"]), &row["releases"]))
         .collect();
@@ -168,8 +168,8 @@ fn waits_between_threads_and_gpus_of_a_small_trace() {
         ("cudaLaunchKernel", 5),
     ];
     assert_eq!(found, expected);
-    let stretches = rows(&["critical-path", path, "--segments"]);
-    let releases: Vec<_> = stretches.iter().map(|row| row["releases"].as_str()).collect();
+    let segments = rows(&["critical-path", path, "--segments"]);
+    let releases: Vec<_> = segments.iter().map(|row| row["releases"].as_str()).collect();
     assert_eq!(releases, [Some("late launch"), Some("wait for GPU"), None]);
     let by_context = rows(&["critical-path", path, "--by", "context"]);
     assert!(by_context.iter().any(|row| row["context"] == "(between GPU work)"));

@@ -39,7 +39,7 @@ pub struct Call {
     pub end_nanos: u64,
 }
 
-/// What one context takes of a stretch of time of a track.
+/// What one context takes of a time window of a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContextTime {
     /// Context id of the source; 0 when nothing ran.
@@ -73,7 +73,7 @@ pub type TrackIds = std::iter::Map<std::ops::Range<u32>, fn(u32) -> TrackIdx>;
 
 /// Time by track.
 ///
-/// Sums over a stretch of time are exact: a context that is active at an edge counts with the part
+/// Sums over a time window are exact: a context that is active at an edge counts with the part
 /// inside. Implementations that keep sums answer [`TraceStore::sums`] and [`TraceStore::bins`]
 /// without reading what lies inside; the answers equal those of the default ones.
 pub trait TraceStore: Send + Sync {

@@ -6,7 +6,7 @@ use parallax_analysis::balance::{
 };
 use parallax_analysis::idleness::{
     ContextBlame, CpuIdleness, CpuRow, GpuBlame, GpuProfiled, GpuRow, Idleness, IdlenessOptions,
-    NOBODY, SourceChoice, gpu_blame, idleness, short_name,
+    NO_ACTIVE_THREAD, SourceChoice, gpu_blame, idleness, short_name,
 };
 use parallax_analysis::report::{Report, ReportOptions, report};
 use parallax_analysis::taxonomy::helper_contexts;
@@ -35,7 +35,7 @@ const WORTH_COMPARING: f64 = 1.0;
 pub struct BalanceAnswer {
     /// The analysis.
     pub balance: Balance,
-    /// Why this metric, where nobody named one.
+    /// Why this metric, where none is named.
     pub reason: Option<String>,
     /// The whole execution's inclusive cost over the chosen locations.
     pub total: f64,
@@ -59,7 +59,7 @@ impl Opened {
         })
     }
 
-    /// The functions that are worth comparing when nobody names any; those of helper threads, which
+    /// The functions that are worth comparing when none are named; those of helper threads, which
     /// only wait, are not.
     pub(crate) fn costly_functions(
         &self,
@@ -326,16 +326,16 @@ impl Opened {
         balance.rows.iter().map(row).collect()
     }
 
-    /// What threads did while GPUs had nothing to do, with one row for nobody; the largest first.
+    /// What threads did while GPUs had nothing to do, with one row for unattributed idle time; the largest first.
     #[must_use]
     pub fn blame_table(&self, blame: &GpuBlame) -> GpuBlameTable {
         let tree = self.session.tree();
-        let (idle, nobody) = (blame.idle_nanos(), blame.nobody_nanos());
+        let (idle, unattributed) = (blame.idle_nanos(), blame.unattributed_nanos());
         let row = |r: &ContextBlame| (Some(r.context), r.exclusive_nanos, r.inclusive_nanos);
         let mut rows: Vec<_> = blame.calls.iter().map(row).collect();
-        if nobody > 0 {
-            let at = rows.partition_point(|row| row.1 >= nobody);
-            rows.insert(at, (None, nobody, nobody));
+        if unattributed > 0 {
+            let at = rows.partition_point(|row| row.1 >= unattributed);
+            rows.insert(at, (None, unattributed, unattributed));
         }
         let share = |nanos: u128| match idle {
             0 => 0.0,
@@ -346,7 +346,7 @@ impl Opened {
             idle: exclusive as f64 / 1e9,
             idle_with_calls: inclusive as f64 / 1e9,
             context_id: context.map(|context| u64::from(tree.source_id(context))),
-            call_path: context.map_or_else(|| NOBODY.to_owned(), |c| self.call_path(c)),
+            call_path: context.map_or_else(|| NO_ACTIVE_THREAD.to_owned(), |c| self.call_path(c)),
         };
         rows.into_iter().map(row).collect()
     }

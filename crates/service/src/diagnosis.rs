@@ -178,7 +178,7 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Findings,
         meanwhile.push(format!("{name} ({share:.1} %)"));
     }
     meanwhile.extend(more_with_a_share(calls.len()));
-    let inactive = of_idle(blame.nobody_nanos());
+    let inactive = of_idle(blame.unattributed_nanos());
     match (meanwhile.is_empty(), told(&inactive)) {
         (false, true) => text.push_str(&format!(
             " During idle time, threads are in {}; no thread is active for {inactive:.1} % of it.",

@@ -204,7 +204,7 @@ fn idle_time_of_gpus_is_blamed_to_the_digit() {
     let blame = gpu_blame(opened.session(), &Control::new()).unwrap();
     let idle = u128::from(SPAN - 107) * u128::from(RANKS);
     assert!(idle > u128::from(u64::MAX));
-    assert_eq!((blame.idle_nanos(), blame.nobody_nanos()), (idle, 0));
+    assert_eq!((blame.idle_nanos(), blame.unattributed_nanos()), (idle, 0));
     assert_eq!(blame.calls.len(), 1);
     assert_eq!((blame.calls[0].exclusive_nanos, blame.calls[0].inclusive_nanos), (idle, idle));
     opened.diagnose(None, &Control::new()).unwrap();

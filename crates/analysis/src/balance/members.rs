@@ -26,7 +26,7 @@ pub struct Member {
 }
 
 /// "Not a member."
-const NOBODY: u32 = u32::MAX;
+const NO_MEMBER: u32 = u32::MAX;
 
 pub(super) struct Members {
     pub(super) list: Vec<Member>,
@@ -54,7 +54,7 @@ impl Members {
         };
         let mut out = Self {
             list: Vec::new(),
-            of_location: vec![NOBODY; catalog.num_rows()],
+            of_location: vec![NO_MEMBER; catalog.num_rows()],
             locations: Vec::with_capacity(chosen.len()),
             num_ungrouped: 0,
         };
@@ -136,12 +136,12 @@ impl Members {
     /// The member that a location belongs to.
     pub(super) fn of(&self, location: u32) -> Option<usize> {
         let member = self.of_location.get(location as usize).copied()?;
-        (member != NOBODY).then_some(member as usize)
+        (member != NO_MEMBER).then_some(member as usize)
     }
 }
 
 fn number(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(NOBODY)
+    u32::try_from(n).unwrap_or(NO_MEMBER)
 }
 
 /// Which members count in a context although they spent nothing there.

@@ -55,9 +55,9 @@ pub struct EpsChoice {
     pub knee: f64,
     /// What was found with each `eps`, from the knee on.
     pub steps: Vec<EpsStep>,
-    /// The stretch of `eps` in which the number of groups stays what was chosen.
+    /// The range of `eps` in which the number of groups stays what was chosen.
     pub stable: (f64, f64),
-    /// The chosen one: the middle of that stretch.
+    /// The chosen one: the middle of that range.
     pub eps: f64,
     /// Whether the user chose `eps`.
     pub is_given: bool,
@@ -118,7 +118,7 @@ fn step(eps: f64, of: &[u32]) -> EpsStep {
     EpsStep { eps, groups, outliers }
 }
 
-/// The longest stretch of steps with the same number of at least two groups and few outliers; where
+/// The longest run of steps with the same number of at least two groups and few outliers; where
 /// none is long enough, the first step with one group.
 fn stable(steps: &[EpsStep], len: usize) -> (usize, usize) {
     let is_sound =

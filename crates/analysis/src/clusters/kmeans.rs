@@ -61,7 +61,7 @@ pub(super) fn partitions(
     Ok(out)
 }
 
-/// Means of stretches of equal counts along an axis.
+/// Means of runs of equal counts along an axis.
 fn cuts(points: &Points, by_axis: &[usize], k: usize) -> Vec<Vec<f64>> {
     let n = by_axis.len();
     (0..k)

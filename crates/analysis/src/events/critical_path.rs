@@ -33,7 +33,7 @@ use super::waits::{Wait, WaitChoice, WaitCounts, WaitKind, waits};
 use crate::taxonomy::gpu::{idle_contexts, onlooking_contexts};
 use crate::taxonomy::is_gpu;
 
-/// A stretch of the path on one track.
+/// A segment of the path on one track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     /// The track.
@@ -154,7 +154,7 @@ fn end_of(
     track: TrackIdx,
     span: TimeWindow,
 ) -> Result<Option<u64>, EngineError> {
-    // Twice as long a stretch at the end of the trace each time, until something runs in it.
+    // Twice as long a window at the end of the trace each time, until something runs in it.
     for exponent in 10.. {
         let len = 1_u64.checked_shl(exponent).unwrap_or(u64::MAX);
         let start = span.end_nanos.saturating_sub(len).max(span.start_nanos);

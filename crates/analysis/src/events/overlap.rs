@@ -131,7 +131,7 @@ fn on_track(
 ) -> Result<TrackOverlap, EngineError> {
     let messages = list.len() as u64;
     list.sort_by_key(|under_way| (under_way.start_nanos, under_way.end_nanos));
-    // Stretches with at least one message, apart from each other.
+    // Intervals with at least one message, apart from each other.
     list.dedup_by(|next, kept| {
         let touches = next.start_nanos <= kept.end_nanos;
         if touches {
@@ -145,9 +145,9 @@ fn on_track(
         whole: UnderWay::default(),
         bins: vec![UnderWay::default(); bins.len],
     };
-    for &stretch in &list {
-        out.whole.nanos += stretch.nanos();
-        bins.spread(stretch, |nth, nanos| {
+    for &interval in &list {
+        out.whole.nanos += interval.nanos();
+        bins.spread(interval, |nth, nanos| {
             if let Some(bin) = out.bins.get_mut(nth) {
                 bin.nanos += nanos;
             }
@@ -162,8 +162,8 @@ fn on_track(
             .by_source_id(interval.context)
             .is_some_and(|context| activities.of(context) == Activity::Computing);
         let active = TimeWindow::new(interval.start_nanos, interval.end_nanos);
-        while let Some(&stretch) = list.get(at) {
-            let both = active.intersect(stretch);
+        while let Some(&interval) = list.get(at) {
+            let both = active.intersect(interval);
             if computes && !both.is_empty() {
                 out.whole.computing_nanos += both.nanos();
                 bins.spread(both, |nth, nanos| {
@@ -172,7 +172,7 @@ fn on_track(
                     }
                 });
             }
-            if active.end_nanos < stretch.end_nanos {
+            if active.end_nanos < interval.end_nanos {
                 break;
             }
             at += 1;

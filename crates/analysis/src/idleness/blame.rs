@@ -5,7 +5,7 @@
 //! stream of a rank is active, each nanosecond is divided equally among the rank's threads that
 //! are active then. A thread is not active outside of its samples or calls, in placeholders such
 //! as `<no activity>`, in `<omp idle>`, and when it only waits on behalf of MPI or the measurement.
-//! Where no thread is active, nobody is blamed.
+//! Where no thread is active, no context is blamed.
 //!
 //! ```text
 //! ns          0         10        20        30
@@ -42,14 +42,14 @@ pub struct RankBlame {
     pub group: Group,
     /// Streams of its GPUs.
     pub num_streams: usize,
-    /// Its threads; without them nobody can be blamed.
+    /// Its threads; without them nothing can be blamed.
     pub num_threads: usize,
     /// From the first to the last sample of all its tracks.
     pub span_nanos: u64,
     /// Time in which none of its streams was active.
     pub idle_nanos: u64,
     /// The part of [`RankBlame::idle_nanos`] in which none of its threads was active either.
-    pub nobody_nanos: u64,
+    pub unattributed_nanos: u64,
     /// The one of [`GpuBlame::calls`] with the largest exclusive blame, and how much that is.
     pub first: Option<(ContextIdx, u64)>,
 }
@@ -87,8 +87,8 @@ impl GpuBlame {
 
     /// The part of it in which no thread of the rank was active either.
     #[must_use]
-    pub fn nobody_nanos(&self) -> u128 {
-        self.ranks.iter().map(|rank| u128::from(rank.nobody_nanos)).sum()
+    pub fn unattributed_nanos(&self) -> u128 {
+        self.ranks.iter().map(|rank| u128::from(rank.unattributed_nanos)).sum()
     }
 
     /// A line per rank with GPUs.
@@ -104,14 +104,19 @@ impl GpuBlame {
             Column::strings("group", "Rank or node.", rows.iter().map(|row| row.group.label())),
             Column::f64s("idle_percent", "%", "Share of the span.", percents.collect()),
             Column::f64s("idle", "s", "No stream is active.", seconds(|row| row.idle_nanos)),
-            Column::f64s("nobody", "s", "No thread either.", seconds(|row| row.nobody_nanos)),
+            Column::f64s(
+                "unattributed",
+                "s",
+                "No thread either.",
+                seconds(|row| row.unattributed_nanos),
+            ),
             Column::optional_strings("most_of_it", "The call path with most blame.", most),
         ])
     }
 }
 
 /// What stands for a call path where no thread is active.
-pub const NOBODY: &str = "<no thread active>";
+pub const NO_ACTIVE_THREAD: &str = "<no thread active>";
 
 /// Finds out what the threads of each rank did while its GPUs were idle. Empty for traces
 /// without GPUs.
@@ -155,7 +160,7 @@ pub fn gpu_blame(session: &Session, control: &Control) -> Result<GpuBlame, Engin
                 num_threads: members.threads.len(),
                 span_nanos,
                 idle_nanos: swept.idle_nanos,
-                nobody_nanos: swept.nobody_nanos,
+                unattributed_nanos: swept.unattributed_nanos,
                 first: by_call.into_iter().rev().max_by_key(|(_, part)| *part),
             });
         }
@@ -267,8 +272,8 @@ struct Swept {
     /// From the first to the last time; `None` when nothing was recorded.
     span_nanos: Option<u64>,
     idle_nanos: u64,
-    nobody_nanos: u64,
-    /// By context, in their order; adds up to `idle_nanos - nobody_nanos`.
+    unattributed_nanos: u64,
+    /// By context, in their order; adds up to `idle_nanos - unattributed_nanos`.
     parts: Vec<(ContextIdx, u64)>,
 }
 
@@ -384,7 +389,7 @@ struct Sweep {
     num_streams: usize,
     num_threads: usize,
     idle_nanos: u64,
-    nobody_nanos: u64,
+    unattributed_nanos: u64,
     /// The clock, in 2^-40 ns.
     clock: u128,
     /// Idle nanoseconds by the number of active threads. The clock is the sum of each divided by
@@ -404,7 +409,7 @@ impl Sweep {
             num_streams: 0,
             num_threads: 0,
             idle_nanos: 0,
-            nobody_nanos: 0,
+            unattributed_nanos: 0,
             clock: 0,
             shared: vec![0; num_tracks + 1],
             since: vec![0; num_tracks],
@@ -446,7 +451,7 @@ impl Sweep {
                 *sum += passed;
                 self.clock += each(*sum) - before;
             }
-            _ => self.nobody_nanos += passed,
+            _ => self.unattributed_nanos += passed,
         }
     }
 
@@ -456,8 +461,8 @@ impl Sweep {
         Swept {
             span_nanos: self.now.map(|now| now - self.first),
             idle_nanos: self.idle_nanos,
-            nobody_nanos: self.nobody_nanos,
-            parts: whole_nanos(&owed, self.idle_nanos - self.nobody_nanos),
+            unattributed_nanos: self.unattributed_nanos,
+            parts: whole_nanos(&owed, self.idle_nanos - self.unattributed_nanos),
         }
     }
 }

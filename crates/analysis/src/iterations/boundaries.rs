@@ -9,7 +9,7 @@ use super::order::{beside, runs};
 use super::spacing::{
     Origin, Spacing, differences, joined, median, occurrences, spacing, without_specks,
 };
-use super::stretches::{Stretch, Wanted, collect};
+use super::visits::{Visit, Wanted, collect};
 
 /// Starts that all locations show together are looked for on at most so many, spread evenly.
 pub(super) const MOST_POOLED: usize = 256;
@@ -36,15 +36,15 @@ pub(super) struct Boundaries {
 pub(super) struct Marker<'a> {
     /// The contexts below which the marker is active.
     pub(super) contexts: &'a [ContextIdx],
-    /// Stretches nearer than this belong together.
+    /// Visits nearer than this belong together.
     pub(super) gap_nanos: u64,
-    /// Where its stretches come from; [`Origin::Pooled`] when starts are looked for on all tracks
+    /// Where its visits come from; [`Origin::Pooled`] when starts are looked for on all tracks
     /// together.
     pub(super) origin: Origin,
     /// Whether iterations begin where a run of the marker begins among the contexts beside it,
     /// however long they last.
     pub(super) is_order: bool,
-    /// Whether stretches are iterations as they are, because a person named the marker.
+    /// Whether visits are iterations as they are, because a person named the marker.
     pub(super) is_named: bool,
 }
 
@@ -69,20 +69,20 @@ pub(super) fn boundaries(
         }
     }
     let wanted = Wanted::new(tree, &wanted);
-    let of_marker = |location: &Location| -> Result<Vec<Stretch>, EngineError> {
+    let of_marker = |location: &Location| -> Result<Vec<Visit>, EngineError> {
         let found = collect(session, &location.tracks, window, &wanted, usize::MAX)?.by_context;
         control.advance(1)?;
         if marker.is_order {
             let runs = runs(&found, &around, marker.origin).into_iter();
             let of_marker = runs.filter(|run| marker.contexts.contains(&run.context));
-            return Ok(of_marker.map(|run| run.stretch).collect());
+            return Ok(of_marker.map(|run| run.visit).collect());
         }
-        let mut lists: Vec<Vec<Stretch>> = found.into_values().collect();
+        let mut lists: Vec<Vec<Visit>> = found.into_values().collect();
         if lists.len() == 1 {
             return Ok(lists.pop().unwrap_or_default());
         }
         let mut all = lists.concat();
-        all.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
+        all.sort_unstable_by_key(|visit| (visit.start, visit.end));
         Ok(all)
     };
     let places: Vec<usize> = (0..locations.len()).collect();
@@ -92,7 +92,7 @@ pub(super) fn boundaries(
         let lists = lists.into_iter().collect::<Result<Vec<_>, _>>()?;
         return Ok(together(&lists, marker.gap_nanos));
     }
-    // Only starts are kept: of many locations, stretches would take much more memory.
+    // Only starts are kept: of many locations, visits would take much more memory.
     let parts = threads::map(places, |at| {
         let list = locations.get(at).map_or(Ok(Vec::new()), &of_marker)?;
         let own = if marker.is_order {
@@ -116,23 +116,23 @@ pub(super) fn boundaries(
 }
 
 /// When any of several tracks is in a context.
-pub(super) fn pooled(lists: &[&[Stretch]]) -> Vec<Stretch> {
-    let mut all: Vec<Stretch> = lists.iter().flat_map(|list| without_specks(list)).collect();
-    all.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
+pub(super) fn pooled(lists: &[&[Visit]]) -> Vec<Visit> {
+    let mut all: Vec<Visit> = lists.iter().flat_map(|list| without_specks(list)).collect();
+    all.sort_unstable_by_key(|visit| (visit.start, visit.end));
     joined(&all, 0)
 }
 
 /// Starts that all locations show together; each has its own ones where it shows them.
-fn together(lists: &[Vec<Stretch>], gap_nanos: u64) -> Boundaries {
+fn together(lists: &[Vec<Visit>], gap_nanos: u64) -> Boundaries {
     let step = step(lists.len(), MOST_POOLED);
-    let stretches: Vec<&[Stretch]> = lists.iter().step_by(step).map(Vec::as_slice).collect();
+    let visits: Vec<&[Visit]> = lists.iter().step_by(step).map(Vec::as_slice).collect();
     let mut out =
         Boundaries { tracks: Vec::new(), left_out: Vec::new(), num_guessed: 0, is_aligned: true };
-    let Some(reference) = repeated(&pooled(&stretches), gap_nanos, Origin::Pooled) else {
+    let Some(reference) = repeated(&pooled(&visits), gap_nanos, Origin::Pooled) else {
         return out;
     };
     for (at, list) in lists.iter().enumerate() {
-        let own: Vec<u64> = list.iter().map(|stretch| stretch.start).collect();
+        let own: Vec<u64> = list.iter().map(|visit| visit.start).collect();
         let near = nearest(&reference.starts, &own, reference.period_nanos).0;
         out.num_guessed += near.iter().filter(|start| start.is_none()).count();
         out.tracks.push((at, filled(&reference.starts, &near)));
@@ -140,8 +140,8 @@ fn together(lists: &[Vec<Stretch>], gap_nanos: u64) -> Boundaries {
     out
 }
 
-fn repeated(stretches: &[Stretch], gap_nanos: u64, origin: Origin) -> Option<Spacing> {
-    spacing(&occurrences(stretches, gap_nanos, origin), origin)
+fn repeated(visits: &[Visit], gap_nanos: u64, origin: Origin) -> Option<Spacing> {
+    spacing(&occurrences(visits, gap_nanos, origin), origin)
 }
 
 /// Iterations that begin as they are, however far apart; fewer than three say nothing.
@@ -150,15 +150,15 @@ fn as_they_are(starts: Vec<u64>) -> Option<Spacing> {
     Some(Spacing { starts, num_missed: 0, period_nanos, regular_share: 1.0, regular_nanos: 0 })
 }
 
-/// Each stretch begins an iteration; those that touch or overlap are one.
-fn named(stretches: &[Stretch]) -> Option<Spacing> {
+/// Each visit begins an iteration; those that touch or overlap are one.
+fn named(visits: &[Visit]) -> Option<Spacing> {
     let mut starts: Vec<u64> = Vec::new();
     let mut end = 0;
-    for stretch in stretches {
-        if starts.is_empty() || stretch.start >= end {
-            starts.push(stretch.start);
+    for visit in visits {
+        if starts.is_empty() || visit.start >= end {
+            starts.push(visit.start);
         }
-        end = end.max(stretch.end);
+        end = end.max(visit.end);
     }
     let longest = end.saturating_sub(*starts.first()?) as f64;
     let period_nanos = median(&differences(&starts)).unwrap_or(longest);

@@ -15,7 +15,7 @@ use super::spacing::{
     Content, Origin, Spacing, at_once, chance, gap_levels, occurrences, one_after_the_other,
     spacing,
 };
-use super::stretches::{ByContext, Stretch};
+use super::visits::{ByContext, Visit};
 
 /// A track agrees when so many of its spacings are regular.
 const LEAST_REGULAR: f64 = 0.5;
@@ -24,7 +24,7 @@ const MOST_OCCUPIED: f64 = 0.6;
 /// At most this many locations are examined for the order of contexts, spread evenly over those
 /// that are examined to find the marker.
 pub(super) const MOST_ORDER_LOCATIONS: usize = 8;
-/// So many stretches are put in order for each stretch there is, and
+/// So many visits are put in order for each visit there is, and
 const ORDERED_EACH: u64 = 32;
 /// so many more.
 const ORDERED: u64 = 64 << 20;
@@ -79,7 +79,7 @@ impl Tried {
         self.tries.append(&mut other.tries);
     }
 
-    fn note(&mut self, occurrences: &[Stretch]) {
+    fn note(&mut self, occurrences: &[Visit]) {
         if let (Some(first), Some(last)) = (occurrences.first(), occurrences.last())
             && occurrences.len() >= LEAST_ITERATIONS
         {
@@ -88,7 +88,7 @@ impl Tried {
     }
 }
 
-/// The ways in which the stretches of one context may be iterations.
+/// The ways in which the visits of one context may be iterations.
 pub(super) fn of_context(
     chains: &Chains,
     context: ContextIdx,
@@ -96,20 +96,20 @@ pub(super) fn of_context(
     active_nanos: u64,
     origin: Origin,
 ) -> Tried {
-    let lists: Vec<(usize, &ByContext, &[Stretch])> = tracks
+    let lists: Vec<(usize, &ByContext, &[Visit])> = tracks
         .iter()
         .enumerate()
         .filter_map(|(nth, track)| track.get(&context).map(|list| (nth, track, list.as_slice())))
         .collect();
-    let stretches: Vec<&[Stretch]> = lists.iter().map(|(_, _, list)| *list).collect();
+    let visits: Vec<&[Visit]> = lists.iter().map(|(_, _, list)| *list).collect();
     let mut out = Tried::default();
     // Three distances are the fewest that are alike.
-    if stretches.iter().all(|list| list.len() < 3) {
+    if visits.iter().all(|list| list.len() < 3) {
         return out;
     }
-    for mut gap_nanos in gap_levels(&stretches, origin) {
+    for mut gap_nanos in gap_levels(&visits, origin) {
         let level_nanos = gap_nanos;
-        let at_once = at_once(&stretches, gap_nanos, origin);
+        let at_once = at_once(&visits, gap_nanos, origin);
         let mut spacings: Vec<(Spacing, f64)> = Vec::new();
         let mut chances: Vec<f64> = Vec::new();
         for (nth, (place, track, list)) in lists.iter().enumerate() {
@@ -173,12 +173,12 @@ pub(super) fn of_context(
     out
 }
 
-/// What most stretches of a context consist of: which of the contexts that it may consist of.
-fn content(parts: &[ContextIdx], track: &ByContext, stretches: &[Stretch]) -> Content {
-    let mut contents: Vec<Vec<ContextIdx>> = vec![Vec::new(); stretches.len()];
+/// What most visits of a context consist of: which of the contexts that it may consist of.
+fn content(parts: &[ContextIdx], track: &ByContext, visits: &[Visit]) -> Content {
+    let mut contents: Vec<Vec<ContextIdx>> = vec![Vec::new(); visits.len()];
     for &part in parts {
         for inside in track.get(&part).into_iter().flatten() {
-            let at = stretches.partition_point(|stretch| stretch.end <= inside.start);
+            let at = visits.partition_point(|visit| visit.end <= inside.start);
             if let Some(content) = contents.get_mut(at).filter(|c| c.last() != Some(&part)) {
                 content.push(part);
             }
@@ -199,16 +199,16 @@ fn content(parts: &[ContextIdx], track: &ByContext, stretches: &[Stretch]) -> Co
     }
 }
 
-/// The ways in which the stretches of one context may be iterations on all tracks together: ranks
+/// The ways in which the visits of one context may be iterations on all tracks together: ranks
 /// that wait for each other begin iterations together, and what samples do not show on one of them
 /// they show on another.
 pub(super) fn of_all(context: ContextIdx, tracks: &[ByContext], active_nanos: u64) -> Tried {
-    let lists: Vec<&[Stretch]> =
+    let lists: Vec<&[Visit]> =
         tracks.iter().filter_map(|track| track.get(&context).map(Vec::as_slice)).collect();
     let union = pooled(&lists);
-    let occupied: u64 = union.iter().map(|stretch| stretch.nanos()).sum();
-    let first = union.first().map_or(0, |stretch| stretch.start);
-    let whole = union.last().map_or(0, |stretch| stretch.end).saturating_sub(first);
+    let occupied: u64 = union.iter().map(|visit| visit.nanos()).sum();
+    let first = union.first().map_or(0, |visit| visit.start);
+    let whole = union.last().map_or(0, |visit| visit.end).saturating_sub(first);
     if occupied as f64 > MOST_OCCUPIED * whole as f64 {
         return Tried::default();
     }
@@ -219,8 +219,8 @@ pub(super) fn of_all(context: ContextIdx, tracks: &[ByContext], active_nanos: u6
         let regular = spacing(&together, Origin::Pooled)
             .filter(|s| s.regular_share >= LEAST_REGULAR && s.period_nanos > 0.0);
         let Some(found) = regular else { continue };
-        let seen = |list: &&[Stretch]| {
-            let starts: Vec<u64> = list.iter().map(|stretch| stretch.start).collect();
+        let seen = |list: &&[Visit]| {
+            let starts: Vec<u64> = list.iter().map(|visit| visit.start).collect();
             let hits = nearest(&found.starts, &starts, found.period_nanos).0;
             hits.iter().flatten().count() as f64 / found.starts.len() as f64
         };
@@ -322,8 +322,8 @@ pub(super) fn of_order(
     (out, limit)
 }
 
-/// By position in the tree, how many stretches are put in order to see what comes below a context,
-/// plus the number of contexts; and how many stretches there are.
+/// By position in the tree, how many visits are put in order to see what comes below a context,
+/// plus the number of contexts; and how many visits there are.
 fn work_in_order(tree: &ContextTree, tracks: &[&ByContext]) -> (Vec<u64>, u64) {
     let mut own = vec![0_u64; tree.len()];
     for (context, list) in tracks.iter().flat_map(|track| track.iter()) {
@@ -335,9 +335,9 @@ fn work_in_order(tree: &ContextTree, tracks: &[&ByContext]) -> (Vec<u64>, u64) {
     let of = |list: &[u64], context: ContextIdx| list.get(context.idx()).copied().unwrap_or(0);
     let mut below = vec![0_u64; tree.len()];
     for context in tree.iter().skip(1) {
-        let stretches = of(&own, context) + 1;
+        let visits = of(&own, context) + 1;
         if let Some(slot) = tree.parent(context).and_then(|above| below.get_mut(above.idx())) {
-            *slot += stretches;
+            *slot += visits;
         }
     }
     let mut out = vec![0_u64; tree.len()];
@@ -394,8 +394,8 @@ fn in_order(
 
 /// How likely occurrences at random are as regular. Those that are dropped or filled in count, or
 /// what is left would look more regular than it is.
-fn chance_of(occurrences: &[Stretch]) -> f64 {
-    chance(&occurrences.iter().map(|stretch| stretch.start).collect::<Vec<u64>>())
+fn chance_of(occurrences: &[Visit]) -> f64 {
+    chance(&occurrences.iter().map(|visit| visit.start).collect::<Vec<u64>>())
 }
 
 /// Whether two numbers of iterations are the same but for noise.

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use parallax_base::ContextIdx;
 use parallax_model::{ContextKind, ContextTree};
 
-use super::stretches::ByContext;
+use super::visits::ByContext;
 
 /// Of longer call paths without a branch, so many contexts at both ends are judged on their own.
 const ENDS: usize = 32;
 
-/// Call paths without a branch: contexts that have one child and as many stretches as it.
+/// Call paths without a branch: contexts that have one child and as many visits as it.
 pub(super) struct Chains<'a> {
     tree: &'a ContextTree,
     /// For each track and context that has a single child there, the first one below that has none
@@ -21,7 +21,7 @@ pub(super) struct Chains<'a> {
     inside: BTreeMap<ContextIdx, ContextIdx>,
 }
 
-/// A context and its only child on a track: the child, and whether it has as many stretches.
+/// A context and its only child on a track: the child, and whether it has as many visits.
 type Only = BTreeMap<ContextIdx, Option<(ContextIdx, bool)>>;
 
 impl<'a> Chains<'a> {
@@ -44,7 +44,7 @@ impl<'a> Chains<'a> {
         let mut inside = BTreeMap::new();
         let mut chain: Vec<ContextIdx> = Vec::new();
         // Contexts ascend, so a chain comes from its top to its bottom, one after the other but for
-        // contexts without stretches.
+        // contexts without visits.
         for (&context, child) in &next {
             if chain.last().is_some_and(|last| next.get(last) != Some(&Some(context))) {
                 represent(&chain, &mut inside);
@@ -70,7 +70,7 @@ impl<'a> Chains<'a> {
         self.inside.iter().filter(|(own, other)| own != other).map(|(own, other)| (*own, *other))
     }
 
-    /// What the stretches of a context may consist of on the `nth` track: its children there, or
+    /// What the visits of a context may consist of on the `nth` track: its children there, or
     /// what its only child calls where it has only one.
     pub(super) fn parts(
         &self,

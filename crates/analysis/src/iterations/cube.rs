@@ -6,7 +6,7 @@ use parallax_model::{ContextKind, ContextTree, StoreError};
 
 use super::read::{COMPUTING, Reader};
 use super::spacing::median;
-use super::stretches::idle_contexts;
+use super::visits::idle_contexts;
 use super::{IterationState, Iterations, WARM_UP};
 use crate::events::{Activities, Activity};
 

@@ -1,6 +1,6 @@
 //! Which context marks the iterations of a program.
 //!
-//! Every context that takes a noticeable part of the time is a candidate: its stretches on each
+//! Every context that takes a noticeable part of the time is a candidate: its visits on each
 //! track may be where iterations begin. Candidates are judged by how much of the time their regular
 //! spacings cover, how regular these are, and how far locations agree; those with the same number
 //! of iterations support each other. See `docs/iterations.md` for the definitions.
@@ -18,7 +18,7 @@ use super::candidates::{
 use super::chains::{Chains, Homes};
 use super::limits::{keep_best, spread};
 use super::spacing::Origin;
-use super::stretches::{ByContext, Collected, Wanted, collect};
+use super::visits::{ByContext, Collected, Wanted, collect};
 
 /// At most this many locations are examined to find the marker: the busiest of each of as many
 /// parts of the list.
@@ -30,7 +30,7 @@ const FEWEST_LOCATIONS: usize = 4;
 const MOST_RECORDS: u64 = 8 << 20;
 /// So many other periods are listed beside the one that is chosen.
 const MOST_OTHERS: usize = 4;
-/// So many stretches are kept to find the marker, 16 bytes each.
+/// So many visits are kept to find the marker, 16 bytes each.
 const MOST_STRETCHES: usize = 16 << 20;
 /// Candidates take at least this share of the time.
 pub(super) const LEAST_SHARE: f64 = 0.005;
@@ -75,7 +75,7 @@ pub(super) const MOSTLY_SAME: f64 = 0.72;
 const LEAST_EXPLAINED: f64 = 0.35;
 /// An outer loop is preferred to an inner one when it explains nearly as much.
 const OUTER: f64 = 0.8;
-/// Stretches that were put together from more pieces than this are weaker evidence.
+/// Visits that were put together from more pieces than this are weaker evidence.
 pub(super) const WHOLE: f64 = 1.5;
 
 /// A way in which a program repeats.
@@ -83,7 +83,7 @@ pub(super) const WHOLE: f64 = 1.5;
 pub struct Repetition {
     /// The context with which iterations begin.
     pub marker: ContextIdx,
-    /// Its stretches belong together when at most this lies between them, in nanoseconds.
+    /// Its visits belong together when at most this lies between them, in nanoseconds.
     pub gap_nanos: u64,
     /// How many iterations there are, those without their marker included: the median over tracks.
     pub count: usize,
@@ -210,7 +210,7 @@ pub(super) fn inclusive(
 ) -> Result<Vec<u128>, EngineError> {
     let store = session.traces()?;
     let tree = session.tree();
-    let idle = super::stretches::idle_contexts(tree);
+    let idle = super::visits::idle_contexts(tree);
     let mut nanos = vec![0_u128; tree.len()];
     for track in tracks {
         store.sums(track, window, &mut |time| {
@@ -285,7 +285,7 @@ pub(super) fn detect(
         Ok::<_, EngineError>(found)
     });
     let parts = parts.into_iter().collect::<Result<Vec<Collected>, _>>()?;
-    // Where one location has too many stretches, the time from then on counts nowhere.
+    // Where one location has too many visits, the time from then on counts nowhere.
     if let Some(until) = parts.iter().filter_map(|part| part.full_until).min() {
         looked_at.window.end_nanos = until.max(window.start_nanos);
     }
@@ -301,9 +301,9 @@ pub(super) fn detect(
             by_context
         })
         .collect();
-    let stretches = || tracks.iter().flat_map(|track| track.values().flatten());
-    let first = stretches().map(|s| s.start).min().unwrap_or(0);
-    let last = stretches().map(|s| s.end).max().unwrap_or(0);
+    let visits = || tracks.iter().flat_map(|track| track.values().flatten());
+    let first = visits().map(|s| s.start).min().unwrap_or(0);
+    let last = visits().map(|s| s.end).max().unwrap_or(0);
     let active = last.saturating_sub(first);
     let chains = Chains::new(tree, &tracks);
     let origin = if interval_nanos.is_some() { Origin::Samples } else { Origin::Exact };

@@ -8,7 +8,7 @@ use parallax_model::ContextTree;
 
 use super::LocationGroup;
 use super::cube::Units;
-use super::stretches::idle_contexts;
+use super::visits::idle_contexts;
 use crate::devices::Devices;
 use crate::taxonomy::CostClass;
 use crate::taxonomy::classes::Classes;

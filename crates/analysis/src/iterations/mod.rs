@@ -17,7 +17,7 @@ mod order;
 mod read;
 mod spacing;
 mod statistics;
-mod stretches;
+mod visits;
 
 use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Session};

@@ -11,7 +11,7 @@ use parallax_base::ContextIdx;
 use parallax_model::ContextTree;
 
 use super::spacing::{Origin, without_specks};
-use super::stretches::{ByContext, Stretch};
+use super::visits::{ByContext, Visit};
 
 /// A word has at least so many different contexts; of two, one always follows the other.
 const LEAST_SYMBOLS: usize = 3;
@@ -20,7 +20,7 @@ const LEAST_SYMBOLS: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) context: ContextIdx,
-    pub(super) stretch: Stretch,
+    pub(super) visit: Visit,
 }
 
 /// Contexts that share the time of the program without overlap, seen from below `parent`: its
@@ -40,7 +40,7 @@ pub(super) fn runs(track: &ByContext, contexts: &[ContextIdx], origin: Origin) -
     let mut all: Vec<Run> = Vec::new();
     for &context in contexts {
         let Some(list) = track.get(&context) else { continue };
-        let run = |stretch: Stretch| Run { context, stretch };
+        let run = |visit: Visit| Run { context, visit };
         match origin {
             Origin::Exact => all.extend(list.iter().copied().map(run)),
             Origin::Samples | Origin::Pooled => {
@@ -48,11 +48,11 @@ pub(super) fn runs(track: &ByContext, contexts: &[ContextIdx], origin: Origin) -
             }
         }
     }
-    all.sort_unstable_by_key(|run| (run.stretch.start, run.stretch.end, run.context));
+    all.sort_unstable_by_key(|run| (run.visit.start, run.visit.end, run.context));
     all.dedup_by(|next, run| {
         let is_same = next.context == run.context;
         if is_same {
-            run.stretch.end = run.stretch.end.max(next.stretch.end);
+            run.visit.end = run.visit.end.max(next.visit.end);
         }
         is_same
     });
@@ -74,7 +74,7 @@ pub(super) struct Words {
 
 /// When the runs of a marker begin.
 fn starts(runs: &[Run], marker: ContextIdx) -> Vec<u64> {
-    runs.iter().filter(|run| run.context == marker).map(|run| run.stretch.start).collect()
+    runs.iter().filter(|run| run.context == marker).map(|run| run.visit.start).collect()
 }
 
 /// Cuts runs into words; `None` where there are fewer than two, or where the commonest word has too
@@ -197,13 +197,9 @@ mod tests {
     use super::*;
 
     fn of(order: &str) -> Vec<Run> {
-        let at = |i: usize| Stretch { start: i as u64 * 10, end: i as u64 * 10 + 10 };
+        let at = |i: usize| Visit { start: i as u64 * 10, end: i as u64 * 10 + 10 };
         let context = |byte: u8| ContextIdx::new(u32::from(byte - b'a') + 1);
-        order
-            .bytes()
-            .enumerate()
-            .map(|(i, b)| Run { context: context(b), stretch: at(i) })
-            .collect()
+        order.bytes().enumerate().map(|(i, b)| Run { context: context(b), visit: at(i) }).collect()
     }
 
     fn cut(order: &str) -> Option<Words> {

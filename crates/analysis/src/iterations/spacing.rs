@@ -1,13 +1,13 @@
-//! How regularly stretches of time repeat.
+//! How regularly visits of time repeat.
 //!
-//! Pure functions over the stretches of one context on one track: nothing here knows of trees or
+//! Pure functions over the visits of one context on one track: nothing here knows of trees or
 //! traces.
 
-use super::stretches::Stretch;
+use super::visits::Visit;
 
 /// A spacing is regular when it differs from the median by at most this factor.
 pub(super) const REGULAR: f64 = 1.5;
-/// A stretch of samples shorter than this part of the usual one is noise.
+/// A visit of samples shorter than this part of the usual one is noise.
 const SPECK: f64 = 0.2;
 /// Of exact times, one that is so much shorter is something else by the same name.
 const EXACT_SPECK: f64 = 0.02;
@@ -15,7 +15,7 @@ const EXACT_SPECK: f64 = 0.02;
 const TOO_NEAR: f64 = 0.4;
 /// The same for the starts of several tracks, which do not begin at the same moment.
 const TOO_NEAR_POOLED: f64 = 0.5;
-/// A stretch follows at once after less than this part of the usual stretch.
+/// A visit follows at once after less than this part of the usual visit.
 const AT_ONCE: f64 = 0.02;
 /// So few are none.
 const NEARLY: f64 = 0.05;
@@ -25,13 +25,13 @@ const MOST_MISSED: u64 = 3;
 const SAME: f64 = 0.1;
 /// Gaps differ in kind when the longer one is at least so many times the shorter one.
 const JUMP: f64 = 1.5;
-/// Largest number of ways in which stretches of one context are put together.
+/// Largest number of ways in which visits of one context are put together.
 const MOST_LEVELS: usize = 6;
 
-/// The length such that half of all time lies in stretches that are at least so long. Unlike the
-/// median it does not move when many short stretches are added.
-fn usual_nanos(stretches: &[Stretch]) -> u64 {
-    let mut lengths: Vec<u64> = stretches.iter().map(|stretch| stretch.nanos()).collect();
+/// The length such that half of all time lies in visits that are at least so long. Unlike the
+/// median it does not move when many short visits are added.
+fn usual_nanos(visits: &[Visit]) -> u64 {
+    let mut lengths: Vec<u64> = visits.iter().map(|visit| visit.nanos()).collect();
     lengths.sort_unstable();
     let half = lengths.iter().sum::<u64>() / 2;
     let mut sum = 0;
@@ -44,49 +44,49 @@ fn usual_nanos(stretches: &[Stretch]) -> u64 {
     0
 }
 
-/// The stretches without those that are much shorter than usual.
-pub(super) fn without_specks(stretches: &[Stretch]) -> Vec<Stretch> {
-    at_least(stretches, SPECK)
+/// The visits without those that are much shorter than usual.
+pub(super) fn without_specks(visits: &[Visit]) -> Vec<Visit> {
+    at_least(visits, SPECK)
 }
 
-fn at_least(stretches: &[Stretch], part: f64) -> Vec<Stretch> {
-    let least = usual_nanos(stretches) as f64 * part;
-    stretches.iter().copied().filter(|stretch| stretch.nanos() as f64 >= least).collect()
+fn at_least(visits: &[Visit], part: f64) -> Vec<Visit> {
+    let least = usual_nanos(visits) as f64 * part;
+    visits.iter().copied().filter(|visit| visit.nanos() as f64 >= least).collect()
 }
 
-/// Puts stretches together between which at most `gap_nanos` lie.
-pub(super) fn joined(stretches: &[Stretch], gap_nanos: u64) -> Vec<Stretch> {
-    let mut out: Vec<Stretch> = Vec::new();
-    for stretch in stretches {
+/// Puts visits together between which at most `gap_nanos` lie.
+pub(super) fn joined(visits: &[Visit], gap_nanos: u64) -> Vec<Visit> {
+    let mut out: Vec<Visit> = Vec::new();
+    for visit in visits {
         match out.last_mut() {
-            Some(last) if stretch.start.saturating_sub(last.end) <= gap_nanos => {
-                last.end = last.end.max(stretch.end);
+            Some(last) if visit.start.saturating_sub(last.end) <= gap_nanos => {
+                last.end = last.end.max(visit.end);
             }
-            _ => out.push(*stretch),
+            _ => out.push(*visit),
         }
     }
     out
 }
 
-/// How stretches become occurrences: specks are dropped, near ones joined, specks dropped again.
-/// Where times are exact, a short stretch is as good as a long one.
-pub(super) fn occurrences(stretches: &[Stretch], gap_nanos: u64, origin: Origin) -> Vec<Stretch> {
+/// How visits become occurrences: specks are dropped, near ones joined, specks dropped again.
+/// Where times are exact, a short visit is as good as a long one.
+pub(super) fn occurrences(visits: &[Visit], gap_nanos: u64, origin: Origin) -> Vec<Visit> {
     match origin {
-        Origin::Exact => at_least(&joined(stretches, gap_nanos), EXACT_SPECK),
+        Origin::Exact => at_least(&joined(visits, gap_nanos), EXACT_SPECK),
         Origin::Samples | Origin::Pooled => {
-            without_specks(&joined(&without_specks(stretches), gap_nanos))
+            without_specks(&joined(&without_specks(visits), gap_nanos))
         }
     }
 }
 
 /// Up to which gap occurrences on several tracks follow each other at once.
-pub(super) fn at_once(tracks: &[&[Stretch]], gap_nanos: u64, origin: Origin) -> u64 {
+pub(super) fn at_once(tracks: &[&[Visit]], gap_nanos: u64, origin: Origin) -> u64 {
     let occurrences = tracks.iter().flat_map(|list| occurrences(list, gap_nanos, origin));
-    let lengths: Vec<u64> = occurrences.map(Stretch::nanos).collect();
+    let lengths: Vec<u64> = occurrences.map(Visit::nanos).collect();
     median(&lengths).map_or(0, |usual| (usual * AT_ONCE) as u64)
 }
 
-/// What the stretches of a context consist of.
+/// What the visits of a context consist of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
     /// Of other things from time to time.
@@ -97,17 +97,17 @@ pub(super) enum Content {
     Several,
 }
 
-/// Puts stretches together that follow each other at once, after `at_once` nanoseconds at the most:
+/// Puts visits together that follow each other at once, after `at_once` nanoseconds at the most:
 /// these are regular where a context is called again and again, and calls are as long as each other.
 /// `None` where there are none, where all consist of the same several things, and where nearly all
 /// follow at once and are the same: then the calls themselves are what repeats.
 pub(super) fn one_after_the_other(
-    stretches: &[Stretch],
+    visits: &[Visit],
     at_once: u64,
     content: impl FnOnce() -> Content,
-) -> Option<Vec<Stretch>> {
-    let together = joined(stretches, at_once);
-    let num_gaps = stretches.len().checked_sub(1)?;
+) -> Option<Vec<Visit>> {
+    let together = joined(visits, at_once);
+    let num_gaps = visits.len().checked_sub(1)?;
     let apart = (together.len() - 1) as f64 / num_gaps.max(1) as f64;
     if apart >= 1.0 - NEARLY {
         return None;
@@ -119,15 +119,15 @@ pub(super) fn one_after_the_other(
     }
 }
 
-/// Gaps up to which it may make sense to put stretches together, 0 first: where gaps inside of an
+/// Gaps up to which it may make sense to put visits together, 0 first: where gaps inside of an
 /// iteration and gaps between iterations differ in kind, they are sorted apart by a jump.
-/// `tracks` has the stretches of one context on several tracks.
-pub(super) fn gap_levels(tracks: &[&[Stretch]], origin: Origin) -> Vec<u64> {
+/// `tracks` has the visits of one context on several tracks.
+pub(super) fn gap_levels(tracks: &[&[Visit]], origin: Origin) -> Vec<u64> {
     let mut gaps: Vec<u64> = Vec::new();
-    for stretches in tracks {
+    for visits in tracks {
         let kept = match origin {
-            Origin::Exact => stretches.to_vec(),
-            Origin::Samples | Origin::Pooled => without_specks(stretches),
+            Origin::Exact => visits.to_vec(),
+            Origin::Samples | Origin::Pooled => without_specks(visits),
         };
         let pairs = kept.iter().zip(kept.iter().skip(1));
         gaps.extend(pairs.map(|(a, b)| b.start.saturating_sub(a.end)));
@@ -175,7 +175,7 @@ pub(super) enum Origin {
 }
 
 /// The spacing of occurrences; `None` when there are fewer than three.
-pub(super) fn spacing(occurrences: &[Stretch], origin: Origin) -> Option<Spacing> {
+pub(super) fn spacing(occurrences: &[Visit], origin: Origin) -> Option<Spacing> {
     let too_near = match origin {
         Origin::Exact => 0.0,
         Origin::Samples => TOO_NEAR,
@@ -246,17 +246,17 @@ pub(super) fn median(values: &[u64]) -> Option<f64> {
 /// Widths around the median, and how likely a spacing without memory lies inside, at the most.
 ///
 /// The worst case are programs whose calls are as long as each other and come in a random order.
-/// Calls that follow each other are one stretch, so that spacings are sums of two geometric
+/// Calls that follow each other are one visit, so that spacings are sums of two geometric
 /// distributions: s calls with the probability `q (1 - q) (p^(s - 1) - q^(s - 1)) / (p - q)`, with
 /// `p = 1 - q`, where q is the share of the calls that is of the context. For q = 1/2, 0.19 of them
-/// are as long as the median; of all q, stretches put together over short gaps included, at most
+/// are as long as the median; of all q, visits put together over short gaps included, at most
 /// 0.21 lie within a factor of 1.1 of it, 0.39 within 1.25 and 0.68 within 1.5. Walks through a call
 /// tree may have a little more of the last. Starts of a Poisson process, `2^(-1/w) - 2^(-w)`, are far
 /// below.
 const WIDTHS: [(f64, f64); 5] =
     [(1.02, 0.19), (1.05, 0.19), (1.1, 0.21), (1.25, 0.39), (REGULAR, 0.75)];
 
-/// How likely stretches that begin without memory look at least as regular as these, for the best of
+/// How likely visits that begin without memory look at least as regular as these, for the best of
 /// several widths.
 ///
 /// The median is one of the spacings, or lies between two of them, so that one spacing is always
@@ -310,8 +310,8 @@ fn binomial_tail(trials: usize, hits: usize, probability: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn at(times: &[(u64, u64)]) -> Vec<Stretch> {
-        times.iter().map(|&(start, end)| Stretch { start, end }).collect()
+    fn at(times: &[(u64, u64)]) -> Vec<Visit> {
+        times.iter().map(|&(start, end)| Visit { start, end }).collect()
     }
 
     #[test]

@@ -231,7 +231,7 @@ fn blame(context: &Context, database: &Database) -> anyhow::Result<()> {
         TextTable::new(&ranks)
             .title("Ranks")
             .head("idle_percent", "GPU idle")
-            .head("nobody", "no thread")
+            .head("unattributed", "no thread")
             .head("most_of_it", "largest blame")
             .write(style, out)
     })?;

@@ -33,7 +33,7 @@ pub struct CallRow {
     pub end_nanos: u64,
 }
 
-/// Calls of a stretch of time.
+/// Calls of a time window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallList {
     /// Whether there were few enough; otherwise there are no rows.

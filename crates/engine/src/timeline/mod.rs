@@ -1,4 +1,4 @@
-//! Time by context over stretches of time, pictures of it, and calls one by one.
+//! Time by context over time windows, pictures of it, and calls one by one.
 
 mod calls;
 mod find;

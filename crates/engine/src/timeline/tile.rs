@@ -11,7 +11,7 @@ use crate::{EngineError, Session};
 /// Most cells of one picture.
 pub const MAX_TILE_CELLS: usize = 1 << 24;
 
-/// Bins of 2^`exponent` nanoseconds over a stretch of time.
+/// Bins of 2^`exponent` nanoseconds over a time window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bins {
     /// Bins are 2^exponent nanoseconds long; bin b begins at b · 2^exponent.
@@ -206,7 +206,7 @@ struct Painter<'a> {
     sums: KeySums,
 }
 
-/// The stretch of a trace that is shown.
+/// The time window of a trace that is shown.
 #[derive(Clone, Copy)]
 struct View<'a> {
     shown: &'a Shown,

@@ -1,10 +1,10 @@
-//! Archives: traces of any format, converted once so that every question about any stretch of
+//! Archives: traces of any format, converted once so that every question about any window of
 //! time is answered by reading little. A folder of Arrow IPC tables; `FORMAT.md` beside this file
 //! describes them.
 //!
 //! Intervals lie in batches of one track. Over the batches of a track stands a pyramid of nodes,
 //! each with the time of every context in up to [`BINS`] bins of equal length, so that a picture of
-//! a stretch of time, and the exact sums over it, need a few nodes at any zoom.
+//! a time window, and the exact sums over it, need a few nodes at any zoom.
 
 mod reader;
 mod records;

@@ -179,7 +179,7 @@ record! {
 }
 
 record! {
-    /// A stretch of time of a track, with the sums of [`SumRow`]. Nodes of level 0 are batches of
+    /// A time window of a track, with the sums of [`SumRow`]. Nodes of level 0 are batches of
     /// intervals; a node of a higher level covers several of the level below. Ordered by level,
     /// track and time.
     NodeRow in "nodes.arrow" {

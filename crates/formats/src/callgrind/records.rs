@@ -21,7 +21,7 @@ pub struct CallgrindProfile {
     pub names: Vec<Arc<str>>,
     /// Functions, distinct by object, file and name.
     pub functions: Vec<FunctionName>,
-    /// Threads and stretches of the run, in the order of the file.
+    /// Threads and parts of the run, in the order of the file.
     pub parts: Vec<Part>,
 }
 
@@ -82,7 +82,7 @@ pub struct CallRow {
     pub costs: Vec<u64>,
 }
 
-/// A part of a file: one thread, or a stretch of the run, or both.
+/// A part of a file: one thread, or an interval of the run, or both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Part {
     /// Process id, where given.

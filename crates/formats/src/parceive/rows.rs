@@ -495,7 +495,7 @@ impl FromRow for ThreadRow {
     }
 }
 
-/// A name by which somebody marked stretches of the program.
+/// A name of marked intervals (tags) of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagRow {
     /// Id.
@@ -519,7 +519,7 @@ impl FromRow for TagRow {
     }
 }
 
-/// A stretch that is marked.
+/// An interval that is marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TagInstanceRow {
     /// Id.

@@ -1,4 +1,4 @@
-//! Pages of the file, borrowed where it lies in memory, else read in stretches.
+//! Pages of the file, borrowed where it lies in memory, else read in blocks.
 
 use parallax_base::{ByteSource, ReadError, end_inside};
 
@@ -10,7 +10,7 @@ const STRETCH_BYTES: u64 = 256 << 10;
 pub(super) struct Pages<'s> {
     source: &'s dyn ByteSource,
     page_size: u64,
-    /// The stretch that was read last, where the source cannot lend its bytes.
+    /// The block that was read last, where the source cannot lend its bytes.
     buffer: Vec<u8>,
     buffer_start: u64,
 }

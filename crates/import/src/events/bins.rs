@@ -17,7 +17,7 @@ pub(super) struct Sum {
     pub nanos: u64,
 }
 
-/// Sums of a stretch of time in at most [`BINS`] bins of 2^exponent nanoseconds.
+/// Sums of a time window in at most [`BINS`] bins of 2^exponent nanoseconds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Bins {
     pub exponent: u8,
@@ -25,7 +25,7 @@ pub(super) struct Bins {
     pub sums: Vec<Sum>,
 }
 
-/// The smallest exponent at which a stretch of time with `edges` enters and leaves has at most
+/// The smallest exponent at which a time window with `edges` enters and leaves has at most
 /// [`BINS`] bins, and not more than edges: sums must not be longer than what they add up.
 pub(super) fn exponent_for(from_nanos: u64, to_nanos: u64, edges: usize) -> u8 {
     let most = BINS.min((edges as u64).max(1));
@@ -49,7 +49,7 @@ impl Bins {
         self.sums.dedup_by(|next, kept| add(kept, next));
     }
 
-    /// Adds the sums of a later stretch of time of the same track.
+    /// Adds the sums of a later time window of the same track.
     pub(super) fn append(&mut self, mut later: Self, exponent: u8) {
         self.coarsen(exponent.max(self.exponent).max(later.exponent));
         later.coarsen(self.exponent);
@@ -88,7 +88,7 @@ pub(super) struct BinCollector {
 }
 
 impl BinCollector {
-    /// Begins a stretch of time, in bins of 2^exponent nanoseconds, of a track with `num_contexts`
+    /// Begins a time window, in bins of 2^exponent nanoseconds, of a track with `num_contexts`
     /// contexts.
     pub(super) fn begin(&mut self, from_nanos: u64, exponent: u8, num_contexts: usize) {
         self.nanos.resize(num_contexts.max(self.nanos.len()), 0);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bin_that_two_stretches_share_is_one() {
+    fn a_bin_that_two_windows_share_is_one() {
         let mut bins = Bins { exponent: 2, sums: vec![sum(1, 0, 0, 4), sum(2, 3, 1, 1)] };
         let later = Bins { exponent: 1, sums: vec![sum(5, 2, 1, 1), sum(5, 3, 0, 1)] };
         bins.append(later, 2);

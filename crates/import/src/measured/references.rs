@@ -27,7 +27,7 @@ pub(super) struct Draft {
     pub(super) freed: PushedSite,
 }
 
-/// A stretch of memory.
+/// A range of memory.
 #[derive(Debug, Clone, Copy)]
 struct Extent {
     end: u64,
@@ -45,7 +45,7 @@ pub(super) struct References {
     arrays: HashMap<(Arc<str>, u32), u32>,
     /// By place: the last one that was allocated there.
     last_at: HashMap<u32, u32>,
-    /// From the lowest to the highest byte of those that nobody named.
+    /// From the lowest to the highest byte of those without a name.
     hulls: HashMap<u32, (u64, u64)>,
     most: usize,
     pub(super) num_lost: u64,
@@ -153,7 +153,7 @@ impl References {
         }
     }
 
-    /// The references, with the sizes of those that nobody named.
+    /// The references, with the sizes of those without a name.
     pub(super) fn finish(mut self) -> Vec<Draft> {
         for (reference, (from, to)) in self.hulls {
             if let Some(draft) = self.list.get_mut(reference as usize) {
@@ -163,7 +163,7 @@ impl References {
         self.list
     }
 
-    /// A reference for memory that nobody named.
+    /// A reference for memory without a name.
     fn unnamed(&mut self, place: Option<&Place>, function: u32) -> Option<u32> {
         let name = name_of(place);
         let Some((array, _)) = name.split_once('[').filter(|(array, _)| !array.is_empty()) else {
@@ -197,7 +197,7 @@ impl References {
         at
     }
 
-    /// Gives a stretch in which nothing lies to a reference that nobody named.
+    /// Gives a free range to a reference without a name.
     fn extend(&mut self, start: u64, end: u64, reference: u32) {
         let hull = self.hulls.entry(reference).or_insert((start, end));
         *hull = (hull.0.min(start), hull.1.max(end));
@@ -211,7 +211,7 @@ impl References {
         self.extents.insert(start, Extent { end, reference, is_named: false });
     }
 
-    /// Takes away what lies in a stretch.
+    /// Removes what lies in a range.
     fn clear(&mut self, start: u64, end: u64) {
         if let Some((_, before)) = self.extents.range_mut(..start).next_back()
             && before.end > start
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_nobody_names_is_known_by_its_address() {
+    fn unnamed_memory_is_known_by_its_address() {
         let mut all = References::new(1 << 20);
         assert_eq!(find(&mut all, "total", 100, 8), [0]);
         assert_eq!(find(&mut all, "&total", 100, 8), [0]);

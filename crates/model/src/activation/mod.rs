@@ -176,7 +176,7 @@ pub struct Thread {
     pub lifetime_cycles: Option<u64>,
 }
 
-/// A stretch of a thread that somebody marked with a name.
+/// An interval of a thread that is marked with a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
     /// The name of the mark.
@@ -219,7 +219,7 @@ pub struct Activations {
     pub touches: Touches,
     /// Synchronisations, in the order of the source.
     pub syncs: Vec<SyncEvent>,
-    /// Marked stretches, in the order of the source.
+    /// Marked intervals, in the order of the source.
     pub tags: Vec<Tag>,
     /// How times became nanoseconds.
     pub clock: Clock,

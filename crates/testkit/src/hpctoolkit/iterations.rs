@@ -137,39 +137,39 @@ impl IterationPlan {
             let last = pieces.last().map_or(first, |piece| piece.1);
             match self.recording {
                 Recording::GpuStreams => {
-                    let stretches =
+                    let intervals =
                         [(0, first, setup), (first, last, wait), (last, self.span_nanos, finish)];
                     let every = self.span_nanos / 500 + 1;
                     let points = kernel_points(&pieces, &phases);
                     database.profiles.push(Profile {
                         tuple: thread(location),
-                        points: [points, cpu_points(&stretches)].concat(),
-                        trace: sampled(&stretches, every, location as u64 * every / 7, 0),
+                        points: [points, cpu_points(&intervals)].concat(),
+                        trace: sampled(&intervals, every, location as u64 * every / 7, 0),
                     });
                 }
                 Recording::Samples(every) => {
-                    let mut stretches = vec![(0, first, setup)];
+                    let mut intervals = vec![(0, first, setup)];
                     let work =
                         pieces.iter().map(|&(start, end, phase)| (start, end, phases[phase]));
-                    stretches.extend(work);
-                    stretches.push((last, self.span_nanos, finish));
+                    intervals.extend(work);
+                    intervals.push((last, self.span_nanos, finish));
                     let shift = (location as u64 * 7919 * every / 100) % every;
                     database.profiles.push(Profile {
                         tuple: thread(location),
-                        points: cpu_points(&stretches),
+                        points: cpu_points(&intervals),
                         // Between two phases a thread is in the function around them.
-                        trace: sampled(&stretches, every, shift, database.contexts[caller].id),
+                        trace: sampled(&intervals, every, shift, database.contexts[caller].id),
                     });
                 }
             }
         }
         for number in 0..self.waiting_ranks as usize {
-            let stretches = [(0, self.span_nanos, receive)];
+            let intervals = [(0, self.span_nanos, receive)];
             let every = self.span_nanos / 500 + 1;
             database.profiles.push(Profile {
                 tuple: thread(self.locations() + number),
-                points: cpu_points(&stretches),
-                trace: sampled(&stretches, every, 0, 0),
+                points: cpu_points(&intervals),
+                trace: sampled(&intervals, every, 0, 0),
             });
         }
         if self.recording == Recording::GpuStreams {
@@ -207,13 +207,13 @@ fn kernel_points(pieces: &[(u64, u64, usize)], phases: &[u32]) -> Vec<Point> {
     phases.iter().enumerate().map(point).filter(|point| point.value > 0.0).collect()
 }
 
-fn cpu_points(stretches: &[(u64, u64, u32)]) -> Vec<Point> {
+fn cpu_points(intervals: &[(u64, u64, u32)]) -> Vec<Point> {
     let point = |&(start, end, context): &(u64, u64, u32)| Point {
         context,
         metric: 0,
         value: (end - start) as f64 / 1e9,
     };
-    stretches.iter().map(point).filter(|point| point.value > 0.0).collect()
+    intervals.iter().map(point).filter(|point| point.value > 0.0).collect()
 }
 
 /// Begin and end of each piece, as streams have them.
@@ -227,20 +227,20 @@ fn exact(pieces: &[(u64, u64, usize)], phases: &[u32]) -> Vec<Sample> {
 }
 
 /// What is active at `shift`, `shift + every` and so on; `between` where nothing is.
-fn sampled(stretches: &[(u64, u64, u32)], every: u64, shift: u64, between: u32) -> Vec<Sample> {
-    let end = stretches.last().map_or(0, |stretch| stretch.1);
+fn sampled(intervals: &[(u64, u64, u32)], every: u64, shift: u64, between: u32) -> Vec<Sample> {
+    let end = intervals.last().map_or(0, |interval| interval.1);
     let mut at = 0;
     (0..)
         .map(|nth| shift + nth * every)
         .take_while(|&nanos| nanos < end)
         .map(|nanos| {
-            while stretches.get(at).is_some_and(|stretch| stretch.1 <= nanos) {
+            while intervals.get(at).is_some_and(|interval| interval.1 <= nanos) {
                 at += 1;
             }
-            let active = stretches.get(at).filter(|stretch| stretch.0 <= nanos);
+            let active = intervals.get(at).filter(|interval| interval.0 <= nanos);
             Sample {
                 nanos: START_NANOS + nanos,
-                context: active.map_or(between, |stretch| stretch.2),
+                context: active.map_or(between, |interval| interval.2),
             }
         })
         .collect()

@@ -153,7 +153,7 @@ proptest! {
         let store = Samples::new([streams, threads, vec![others]].concat());
         let swept = sweep(&store, &members, AT_ONCE);
         let (span, idle, nobody, blame) = nanosecond_by_nanosecond(&store, &members);
-        prop_assert_eq!((swept.span_nanos, swept.idle_nanos, swept.nobody_nanos), (span, idle, nobody));
+        prop_assert_eq!((swept.span_nanos, swept.idle_nanos, swept.unattributed_nanos), (span, idle, nobody));
         let parts: BTreeMap<u32, u64> = swept.parts.iter().map(|(c, n)| (c.get(), *n)).collect();
         prop_assert_eq!(parts.values().sum::<u64>(), idle - nobody);
         prop_assert!(parts.keys().all(|context| blame.contains_key(context)));
@@ -181,5 +181,5 @@ fn remainders_go_to_the_largest_fractions_and_then_to_the_first() {
     let parts: Vec<(u32, u64)> = swept.parts.iter().map(|(c, n)| (c.get(), *n)).collect();
     // 3 5/6, 3 5/6 and 3 1/3: both large fractions are filled up.
     assert_eq!(parts, [(1, 4), (2, 4), (3, 3)]);
-    assert_eq!((swept.idle_nanos, swept.nobody_nanos), (11, 0));
+    assert_eq!((swept.idle_nanos, swept.unattributed_nanos), (11, 0));
 }

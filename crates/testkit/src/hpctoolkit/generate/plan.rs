@@ -275,7 +275,7 @@ pub(crate) fn profile_order(options: &GenerateOptions) -> Permutation {
     Permutation::new(options.seed, options.locations())
 }
 
-/// A stretch of a trace that is spent in one phase.
+/// An interval of a trace that is spent in one phase.
 #[derive(Clone, Copy)]
 pub(crate) struct Segment {
     pub(crate) phase: Phase,

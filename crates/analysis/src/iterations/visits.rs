@@ -1,4 +1,4 @@
-//! When a track was in a context: the stretches from which iterations are found.
+//! When a track was in a context: the visits from which iterations are found.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use parallax_model::{ContextTree, Interval, TraceKind};
 /// From `start` until `end`, in nanoseconds on the trace's clock, a track was in a context or in
 /// something that it called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct Visit {
     pub(super) start: u64,
     pub(super) end: u64,
 }
 
-impl Stretch {
+impl Visit {
     pub(super) const fn nanos(self) -> u64 {
         self.end.saturating_sub(self.start)
     }
 }
 
-/// Stretches by context, each in order of time and without overlap.
-pub(super) type ByContext = BTreeMap<ContextIdx, Vec<Stretch>>;
+/// Visits by context, each in order of time and without overlap.
+pub(super) type ByContext = BTreeMap<ContextIdx, Vec<Visit>>;
 
 /// By position in the tree: whether a location in that context does nothing.
 pub(super) fn idle_contexts(tree: &ContextTree) -> Vec<bool> {
@@ -30,7 +30,7 @@ pub(super) fn idle_contexts(tree: &ContextTree) -> Vec<bool> {
     out
 }
 
-/// The contexts whose stretches are wanted, and for each other one which of them it lies in.
+/// The contexts whose visits are wanted, and for each other one which of them it lies in.
 pub(super) struct Wanted {
     /// By position in the tree: itself where it is wanted, or else the nearest one above.
     nearest: Vec<Option<ContextIdx>>,
@@ -56,18 +56,18 @@ impl Wanted {
     }
 }
 
-/// The stretches of one location.
+/// The visits of one location.
 pub(super) struct Collected {
     pub(super) by_context: ByContext,
-    /// There are more stretches than were asked for: those that begin later are not all here.
+    /// There are more visits than were asked for: those that begin later are not all here.
     pub(super) full_until: Option<u64>,
 }
 
-/// Collects the stretches of the tracks of one location in the contexts that are `wanted`, `most` of
+/// Collects the visits of the tracks of one location in the contexts that are `wanted`, `most` of
 /// them.
 ///
-/// Of samples, a stretch goes from the first sample below a context to the first one elsewhere. Of
-/// calls, each call is a stretch. A GPU is in a context while any of its streams is.
+/// Of samples, a visit goes from the first sample below a context to the first one elsewhere. Of
+/// calls, each call is a visit. A GPU is in a context while any of its streams is.
 pub(super) fn collect(
     session: &Session,
     tracks: &[TrackIdx],
@@ -87,20 +87,20 @@ pub(super) fn collect(
     }
     if tracks.len() > 1 {
         for list in out.by_context.values_mut() {
-            list.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
+            list.sort_unstable_by_key(|visit| (visit.start, visit.end));
             *list = overlapping_joined(list);
         }
     }
     Ok(out)
 }
 
-/// Puts stretches together that overlap; those that only touch stay apart.
-fn overlapping_joined(stretches: &[Stretch]) -> Vec<Stretch> {
-    let mut out: Vec<Stretch> = Vec::with_capacity(stretches.len());
-    for stretch in stretches {
+/// Puts visits together that overlap; those that only touch stay apart.
+fn overlapping_joined(visits: &[Visit]) -> Vec<Visit> {
+    let mut out: Vec<Visit> = Vec::with_capacity(visits.len());
+    for visit in visits {
         match out.last_mut() {
-            Some(last) if stretch.start < last.end => last.end = last.end.max(stretch.end),
-            _ => out.push(*stretch),
+            Some(last) if visit.start < last.end => last.end = last.end.max(visit.end),
+            _ => out.push(*visit),
         }
     }
     out
@@ -117,15 +117,15 @@ fn of_track(
     let tree = session.tree();
     let mut found = ByContext::new();
     let (mut num, mut full_until) = (0_usize, None);
-    let mut add = |context: ContextIdx, stretch: Stretch| {
-        if stretch.end <= stretch.start {
+    let mut add = |context: ContextIdx, visit: Visit| {
+        if visit.end <= visit.start {
             return;
         }
         num += 1;
         if num <= most {
-            found.entry(context).or_default().push(stretch);
+            found.entry(context).or_default().push(visit);
         } else {
-            full_until = Some(full_until.unwrap_or(u64::MAX).min(stretch.start));
+            full_until = Some(full_until.unwrap_or(u64::MAX).min(visit.start));
         }
     };
     let span = window.intersect(super::whole(store));
@@ -134,7 +134,7 @@ fn of_track(
             let context = tree.by_source_id(call.context);
             if let Some(context) = context.filter(|&c| wanted.of(c) == Some(c)) {
                 let inside = TimeWindow::new(call.start_nanos, call.end_nanos).intersect(span);
-                add(context, Stretch { start: inside.start_nanos, end: inside.end_nanos });
+                add(context, Visit { start: inside.start_nanos, end: inside.end_nanos });
             }
         })?,
         TraceKind::Samples => {
@@ -144,7 +144,7 @@ fn of_track(
         }
     }
     for list in found.values_mut() {
-        list.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
+        list.sort_unstable_by_key(|visit| (visit.start, visit.end));
     }
     Ok(Collected { by_context: found, full_until })
 }
@@ -161,7 +161,7 @@ struct Open<'a> {
 }
 
 impl Open<'_> {
-    fn advance(&mut self, interval: Interval, add: &mut impl FnMut(ContextIdx, Stretch)) {
+    fn advance(&mut self, interval: Interval, add: &mut impl FnMut(ContextIdx, Visit)) {
         let leaf = match interval.context {
             0 => None,
             id => self.tree.by_source_id(id).and_then(|context| self.wanted.of(context)),
@@ -189,11 +189,11 @@ impl Open<'_> {
     }
 
     /// Ends the contexts that `leaf` does not lie in.
-    fn close(&mut self, leaf: Option<ContextIdx>, add: &mut impl FnMut(ContextIdx, Stretch)) {
+    fn close(&mut self, leaf: Option<ContextIdx>, add: &mut impl FnMut(ContextIdx, Visit)) {
         let is_in = |above| leaf.is_some_and(|leaf| self.tree.is_within(leaf, above));
         while let Some((context, start)) = self.path.pop_if(|(context, _)| !is_in(*context)) {
             let inside = TimeWindow::new(start, self.end).intersect(self.span);
-            add(context, Stretch { start: inside.start_nanos, end: inside.end_nanos });
+            add(context, Visit { start: inside.start_nanos, end: inside.end_nanos });
         }
     }
 }
