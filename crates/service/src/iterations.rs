@@ -7,8 +7,8 @@ use std::sync::{Arc, PoisonError};
 use parallax_analysis::devices::Devices;
 use parallax_analysis::events::{Activities, Activity};
 use parallax_analysis::iterations::{
-    Finding, GroupFinding, IterationState, Iterations, IterationsQuestion, Repetition, Statistics,
-    Units, find_iterations, statistics,
+    Finding, GroupFinding, IterationState, Iterations, IterationsQuestion, Method, Repetition,
+    Statistics, Units, find_iterations, statistics,
 };
 use parallax_base::{ContextIdx, Control, TrackIdx};
 use parallax_engine::query::{Range, parse_contexts};
@@ -194,11 +194,13 @@ impl Opened {
             regular_percent: r.regular_share * 100.0,
             coverage_percent: r.coverage * 100.0,
             agreement_percent: r.agreement * 100.0,
-            is_pooled: r.is_pooled,
+            is_pooled: r.method.is_pooled(),
+            is_in_step: r.method == Method::InStep,
+            is_estimate: r.is_estimate,
             explained_percent: r.explained * 100.0,
             contexts: r.num_contexts as u64,
             chance: r.chance,
-            is_order: r.is_order,
+            is_order: r.method == Method::Order,
         };
         IterationsGroupReply {
             group: group.group.name_of(group.is_merged).into(),

@@ -9,8 +9,6 @@ export interface Saving {
   readonly seconds: number;
 }
 
-/** Fewer regular distances than this make a number of iterations an estimate, as for the command line. */
-const SURE_PERCENT = 90;
 
 /** A function without what tools put behind its name, the library included: a sentence has no room for it. */
 function plainName(name: string): string {
@@ -35,7 +33,7 @@ export function headline(reply: IterationsReply, best: Saving | null): string {
   const { found } = reply;
   if (found === null) return "No regular iterations.";
   const evidence = groupOf(reply)?.best ?? null;
-  const about = evidence !== null && evidence.regular_percent < SURE_PERCENT ? "About " : "";
+  const about = evidence?.is_estimate === true ? "About " : "";
   const all = found.locations.length + found.left_out;
   const where = `${found.is_named ? "" : "found "}on ${String(found.locations.length)} of ${String(all)} ${found.group}`;
   return `${about}${plural(found.count, "iteration")} of ${plainName(found.marker)}, ${seconds(found.period_s)} each, ${where}${savingText(found, best)}.`;
@@ -58,7 +56,9 @@ export function evidenceOf(reply: IterationsReply): readonly string[] {
     facts.push(
       `They begin with ${best.path.split(" > ").map((name) => plainName(name)).join(" › ")}.`,
       `${best.regular_percent.toFixed(0)} % of the intervals between iteration starts are within a factor of 1.5 of the median; these cover ${best.coverage_percent.toFixed(0)} % of the active time of the locations.`,
-      best.is_pooled
+      best.is_in_step
+        ? `Counted by the synchronisations that all locations pass together; one location alone shows ${best.agreement_percent.toFixed(0)} % of the iterations.`
+        : best.is_pooled
         ? `Detected on all locations combined; one location alone shows ${best.agreement_percent.toFixed(0)} % of them.`
         : `${best.agreement_percent.toFixed(0)} % of the locations show the same number.`,
       `${plural(best.contexts, "context")} with ${best.explained_percent.toFixed(0)} % of that time repeat${best.contexts === 1 ? "s" : ""} as often.`,

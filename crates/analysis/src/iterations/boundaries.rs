@@ -4,11 +4,13 @@ use parallax_base::{ContextIdx, Control, TimeWindow, threads};
 use parallax_engine::{EngineError, Session};
 
 use super::Location;
+use super::detect::Method;
 use super::limits::step;
-use super::order::{beside, runs};
+use super::order::{Run, beside, runs};
 use super::spacing::{
     Origin, Spacing, differences, joined, median, occurrences, spacing, without_specks,
 };
+use super::steps::{Steps, runs_of};
 use super::visits::{Visit, Wanted, collect};
 
 /// Starts that all locations show together are looked for on at most so many, spread evenly.
@@ -41,11 +43,8 @@ pub(super) struct Marker<'a> {
     /// Where its visits come from; [`Origin::Pooled`] when starts are looked for on all tracks
     /// together.
     pub(super) origin: Origin,
-    /// Whether iterations begin where a run of the marker begins among the contexts beside it,
-    /// however long they last.
-    pub(super) is_order: bool,
-    /// Whether visits are iterations as they are, because a person named the marker.
-    pub(super) is_named: bool,
+    /// How it was found; `None` where a person named it: then visits are iterations as they are.
+    pub(super) method: Option<Method>,
 }
 
 /// Finds the starts on all locations.
@@ -60,7 +59,9 @@ pub(super) fn boundaries(
     let mut wanted = vec![false; tree.len()];
     let parent = marker.contexts.first().and_then(|&context| tree.parent(context));
     let around = match parent {
-        Some(parent) if marker.is_order => beside(tree, parent),
+        Some(parent) if matches!(marker.method, Some(Method::Order | Method::InStep)) => {
+            beside(tree, parent)
+        }
         _ => marker.contexts.to_vec(),
     };
     for context in &around {
@@ -69,10 +70,17 @@ pub(super) fn boundaries(
         }
     }
     let wanted = Wanted::new(tree, &wanted);
+    if marker.method == Some(Method::InStep) {
+        let runs_of = |location: &Location| -> Result<Vec<Run>, EngineError> {
+            let found = collect(session, &location.tracks, window, &wanted, usize::MAX)?;
+            Ok(runs_of(&found.by_context, &around))
+        };
+        return in_step(locations, marker, &runs_of, control);
+    }
     let of_marker = |location: &Location| -> Result<Vec<Visit>, EngineError> {
         let found = collect(session, &location.tracks, window, &wanted, usize::MAX)?.by_context;
         control.advance(1)?;
-        if marker.is_order {
+        if marker.method == Some(Method::Order) {
             let runs = runs(&found, &around, marker.origin).into_iter();
             let of_marker = runs.filter(|run| marker.contexts.contains(&run.context));
             return Ok(of_marker.map(|run| run.visit).collect());
@@ -95,9 +103,9 @@ pub(super) fn boundaries(
     // Only starts are kept: of many locations, visits would take much more memory.
     let parts = threads::map(places, |at| {
         let list = locations.get(at).map_or(Ok(Vec::new()), &of_marker)?;
-        let own = if marker.is_order {
+        let own = if marker.method == Some(Method::Order) {
             as_they_are(list.iter().map(|run| run.start).collect())
-        } else if marker.is_named {
+        } else if marker.method.is_none() {
             named(&list)
         } else {
             repeated(&list, marker.gap_nanos, marker.origin)
@@ -113,6 +121,44 @@ pub(super) fn boundaries(
         }
     }
     Ok(align(found, left_out))
+}
+
+/// Starts from the moments that all locations pass together; each has its own where its samples
+/// show them.
+fn in_step(
+    locations: &[Location],
+    marker: &Marker,
+    runs_of: &(impl Fn(&Location) -> Result<Vec<Run>, EngineError> + Sync),
+    control: &Control,
+) -> Result<Boundaries, EngineError> {
+    let mut out =
+        Boundaries { tracks: Vec::new(), left_out: Vec::new(), num_guessed: 0, is_aligned: true };
+    let Some(&phase) = marker.contexts.first() else { return Ok(out) };
+    let step = step(locations.len(), MOST_POOLED);
+    control.begin((locations.len() + locations.len().div_ceil(step)) as u64);
+    let some: Vec<&Location> = locations.iter().step_by(step).collect();
+    let lists = threads::map(some, |location| {
+        control.advance(1)?;
+        runs_of(location)
+    });
+    let lists = lists.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let Some(steps) = Steps::find(&lists, phase) else { return Ok(out) };
+    let own: Vec<Vec<Option<u64>>> = lists.iter().map(|runs| steps.starts_on(runs)).collect();
+    let reference = steps.reference(&own);
+    let places: Vec<usize> = (0..locations.len()).collect();
+    let parts = threads::map(places, |at| {
+        let runs = locations.get(at).map_or(Ok(Vec::new()), runs_of)?;
+        control.advance(1)?;
+        let own = steps.starts_on(&runs);
+        let missing = own.iter().filter(|start| start.is_none()).count();
+        Ok::<_, EngineError>((at, filled(&reference, &own), missing))
+    });
+    for part in parts {
+        let (at, starts, missing) = part?;
+        out.num_guessed += missing;
+        out.tracks.push((at, starts));
+    }
+    Ok(out)
 }
 
 /// When any of several tracks is in a context.

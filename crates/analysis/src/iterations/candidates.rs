@@ -8,7 +8,7 @@ use parallax_model::ContextTree;
 
 use super::boundaries::{nearest, pooled};
 use super::chains::Chains;
-use super::detect::{LEAST_ITERATIONS, LEAST_SHARE, MOSTLY_SAME, POOLED, WHOLE};
+use super::detect::{LEAST_ITERATIONS, LEAST_SHARE, MOSTLY_SAME, Method, POOLED, WHOLE};
 use super::limits::step;
 use super::order::{Shares, Words, beside, runs, words};
 use super::spacing::{
@@ -38,9 +38,10 @@ pub(super) struct Candidate {
     pub(super) regular_share: f64,
     pub(super) coverage: f64,
     pub(super) agreement: f64,
-    pub(super) is_pooled: bool,
-    /// Whether it is judged by the order of contexts.
-    pub(super) is_order: bool,
+    /// How it was found.
+    pub(super) method: Method,
+    /// Of iterations in step: whether the number may be off.
+    pub(super) is_estimate: bool,
     /// Whether it is on streams, whose contexts are all above kernels.
     pub(super) is_stream: bool,
     pub(super) chance: f64,
@@ -53,7 +54,7 @@ pub(super) struct Candidate {
 impl Candidate {
     /// How well it repeats.
     pub(super) fn regularity(&self) -> f64 {
-        let own = if self.is_pooled { POOLED } else { self.agreement };
+        let own = if self.method.is_pooled() { POOLED } else { self.agreement };
         self.coverage * self.regular_share * own
     }
 
@@ -162,8 +163,8 @@ pub(super) fn of_context(
                 ((s.regular_nanos as f64 + s.period_nanos) / active).min(1.0)
             })),
             agreement: spacings.len() as f64 / tracks.len() as f64,
-            is_pooled: false,
-            is_order: false,
+            method: Method::Spacing,
+            is_estimate: false,
             is_stream: false,
             chance: middle(&chances),
             pieces: mean(&of(&|(_, pieces)| *pieces)),
@@ -234,8 +235,8 @@ pub(super) fn of_all(context: ContextIdx, tracks: &[ByContext], active_nanos: u6
             regular_share: found.regular_share,
             coverage: ((found.regular_nanos as f64 + found.period_nanos) / active).min(1.0),
             agreement: lists.iter().map(seen).sum::<f64>() / tracks.len() as f64,
-            is_pooled: true,
-            is_order: false,
+            method: Method::Pooled,
+            is_estimate: false,
             is_stream: false,
             chance: chance_of(&together),
             pieces: pieces / found.starts.len() as f64,
@@ -383,8 +384,8 @@ fn in_order(
         // The last iteration ends with the loop, but is as long as the others.
         coverage: mean(&of(&|words| ((words.nanos as f64 + period(words)) / active).min(1.0))),
         agreement: cut.len() as f64 / num_tracks.max(1) as f64,
-        is_pooled: false,
-        is_order: true,
+        method: Method::Order,
+        is_estimate: false,
         is_stream: false,
         chance: middle(&of(&|words| words.chance))?,
         pieces: 1.0,

@@ -18,6 +18,7 @@ use super::candidates::{
 use super::chains::{Chains, Homes};
 use super::limits::{keep_best, spread};
 use super::spacing::Origin;
+use super::steps::of_steps;
 use super::visits::{ByContext, Collected, Wanted, collect};
 
 /// At most this many locations are examined to find the marker: the busiest of each of as many
@@ -30,8 +31,8 @@ const FEWEST_LOCATIONS: usize = 4;
 const MOST_RECORDS: u64 = 8 << 20;
 /// So many other periods are listed beside the one that is chosen.
 const MOST_OTHERS: usize = 4;
-/// So many visits are kept to find the marker, 16 bytes each.
-const MOST_STRETCHES: usize = 16 << 20;
+/// So many visits are kept to find the marker, 24 bytes each.
+const MOST_VISITS: usize = 11 << 20;
 /// Candidates take at least this share of the time.
 pub(super) const LEAST_SHARE: f64 = 0.005;
 /// Iterations may begin with a context that takes this share of the time.
@@ -40,6 +41,8 @@ const LEAST_MARKER_SHARE: f64 = 0.0002;
 pub(super) const LEAST_ITERATIONS: usize = 4;
 /// So many of the tracks agree.
 const LEAST_AGREEMENT: f64 = 0.6;
+/// Where so many agree, what each shows alone is certain.
+const SURE_AGREEMENT: f64 = 0.9;
 /// So many of the iterations that all tracks show together are seen on a track alone.
 const LEAST_SEEN: f64 = 0.2;
 /// Samples that are this part of a period apart, or less, show iterations on one track.
@@ -59,6 +62,8 @@ const FINER_KERNELS: f64 = 0.8;
 const MOSTLY_REGULAR: f64 = 0.72;
 /// The same where times are exact: then the number of iterations is, too.
 const MOSTLY_REGULAR_EXACT: f64 = 0.55;
+/// Where fewer distances are regular, the number of iterations may be off.
+const SURELY_REGULAR: f64 = 0.9;
 /// How good all in all.
 const LEAST_SCORE: f64 = 0.1;
 /// What a repetition counts that is seen on all tracks together only.
@@ -71,12 +76,36 @@ const LEAST_COVERAGE_IN_ORDER: f64 = 0.1;
 const MOST_CHANCE: f64 = 2e-3;
 /// Share of the words that are the same, where order alone speaks for iterations.
 pub(super) const MOSTLY_SAME: f64 = 0.72;
+/// The same of what locations do in step: that they pass moments together is evidence, too.
+const MOST_CHANCE_IN_STEP: f64 = 1e-2;
 /// Contexts that repeat as often take this share of the time of the iterations.
 const LEAST_EXPLAINED: f64 = 0.35;
 /// An outer loop is preferred to an inner one when it explains nearly as much.
 const OUTER: f64 = 0.8;
 /// Visits that were put together from more pieces than this are weaker evidence.
 pub(super) const WHOLE: f64 = 1.5;
+
+/// How iterations were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// By regular distances of the visits of a context on each track alone.
+    Spacing,
+    /// By regular distances on all tracks together.
+    Pooled,
+    /// By the moments that all tracks pass together, once in an iteration.
+    InStep,
+    /// By the order of contexts: distances differ.
+    Order,
+}
+
+impl Method {
+    /// Whether all tracks together show the iterations, because samples are too far apart to show
+    /// each one on each track.
+    #[must_use]
+    pub const fn is_pooled(self) -> bool {
+        matches!(self, Self::Pooled | Self::InStep)
+    }
+}
 
 /// A way in which a program repeats.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,16 +127,15 @@ pub struct Repetition {
     /// Share of the tracks examined that have this many iterations, give or take 5 %. Where
     /// iterations were found on all tracks together: share of them that a track alone shows.
     pub agreement: f64,
-    /// Whether iterations were found on all tracks together, because samples are too far apart to
-    /// show each one on each track.
-    pub is_pooled: bool,
+    /// How it was found. Where by [`Method::Order`], `regular_share` is the share of iterations that
+    /// consist of the same contexts in the same order, and `coverage` the time of all iterations.
+    pub method: Method,
+    /// Whether the number of iterations may be off: distances of which fewer than 90 % are regular,
+    /// or moments that all tracks pass together of which some may not be seen on any.
+    pub is_estimate: bool,
     /// How likely anything that was tried looks as regular in a program without iterations: the
     /// median over tracks, of the distances or of the order, times the number of tries.
     pub chance: f64,
-    /// Whether only the order of contexts speaks for it: distances differ. Then `regular_share` is
-    /// the share of iterations that consist of the same contexts in the same order, and `coverage`
-    /// the time of all iterations.
-    pub is_order: bool,
     /// Share of the time of the iterations that is in contexts that repeat as often. Iterations that
     /// all tracks show together are explained by half of the loop around their marker, at least.
     pub explained: f64,
@@ -121,7 +149,7 @@ impl Repetition {
     /// From 0 to 1: how well it explains the time.
     #[must_use]
     pub fn score(&self) -> f64 {
-        let own = if self.is_pooled { POOLED } else { self.agreement };
+        let own = if self.method.is_pooled() { POOLED } else { self.agreement };
         self.coverage * self.regular_share * own * self.explained
     }
 }
@@ -140,7 +168,7 @@ pub(super) struct Detected {
 }
 
 const fn least_agreement(repetition: &Repetition) -> f64 {
-    if repetition.is_pooled { LEAST_SEEN } else { LEAST_AGREEMENT }
+    if repetition.method.is_pooled() { LEAST_SEEN } else { LEAST_AGREEMENT }
 }
 
 /// Where the marker is looked for.
@@ -278,7 +306,7 @@ pub(super) fn detect(
     let is_wanted = wanted(tree, &inclusive, interval_nanos.is_none());
     let wanted = Wanted::new(tree, &is_wanted);
     control.begin(looked_at.locations.len() as u64);
-    let most = MOST_STRETCHES / looked_at.locations.len().max(1);
+    let most = MOST_VISITS / looked_at.locations.len().max(1);
     let parts = threads::map(looked_at.locations.clone(), |location| {
         let found = collect(session, &location.tracks, window, &wanted, most)?;
         control.advance(1)?;
@@ -335,14 +363,31 @@ pub(super) fn detect(
     let mut limits = limits(&looked_at, all.len(), whole);
     limits.extend(ordered.1);
     tried.append(ordered.0);
+    if interval_nanos.is_some() && tracks.len() > 1 {
+        tried.append(of_steps(tree, &tracks, &is_wanted, &inclusive, active));
+    }
     let Tried { mut candidates, mut tries } = tried;
     // A context and the only one that it calls are one try.
     tries.sort_unstable();
     tries.dedup();
+    let mut too_short = None;
     if let Some(interval) = interval_nanos {
-        candidates.retain(|candidate| {
-            let least = if candidate.is_pooled { POOLED_INTERVALS } else { INTERVALS };
+        let is_long = |candidate: &Candidate| {
+            let least = match candidate.method {
+                Method::Pooled => POOLED_INTERVALS,
+                Method::Spacing | Method::InStep | Method::Order => INTERVALS,
+            };
             candidate.period_nanos >= least * interval as f64
+        };
+        too_short = too_short_of(candidates.iter().filter(|candidate| !is_long(candidate)));
+        let too_short = too_short.as_ref().map(|c: &Candidate| c.context);
+        // Where a phase is too short to be counted, what is counted of its neighbours is as wrong.
+        let parent = too_short.and_then(|context| tree.parent(context));
+        candidates.retain(|candidate| {
+            is_long(candidate)
+                && !(candidate.method == Method::InStep
+                    && parent.is_some()
+                    && tree.parent(candidate.context) == parent)
         });
     }
     let is_calls = session.traces()?.kind() == TraceKind::Calls;
@@ -356,8 +401,18 @@ pub(super) fn detect(
     let homes = Homes::new(tree);
     let inclusive = &inclusive;
     let about = About { tree, homes, inclusive, is_calls, interval_nanos, small, num_tries };
-    let chosen = choose(&about, main);
-    if chosen.best.as_ref().is_some_and(|best| best.is_order) {
+    let mut chosen = choose(&about, main);
+    if let (Some(candidate), Some(interval), Some(_)) = (too_short, interval_nanos, &chosen.why_not)
+    {
+        chosen.why_not = Some(format!(
+            "{} occurs at least {} times, about every {}; that is too often for samples every {}",
+            tree.label(candidate.context),
+            candidate.count,
+            milliseconds(candidate.period_nanos),
+            milliseconds(interval as f64),
+        ));
+    }
+    if chosen.best.as_ref().is_some_and(|best| best.method == Method::Order) {
         let what = "The order of contexts was examined";
         limits.extend(spread(what, tracks.len(), MOST_ORDER_LOCATIONS));
     }
@@ -383,7 +438,7 @@ fn choose(about: &About, mut candidates: Vec<Candidate>) -> Detected {
     let tree = about.tree;
     candidates.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.context.cmp(&b.context)));
     let (ordered, spaced): (Vec<&Candidate>, Vec<&Candidate>) =
-        candidates.iter().partition(|candidate| candidate.is_order);
+        candidates.iter().partition(|candidate| candidate.method == Method::Order);
     let mut all = repetitions(about, &spaced, &ordered);
     let mut at = best_of(about, &all);
     // Where distances are not regular, the order alone may be.
@@ -392,7 +447,7 @@ fn choose(about: &About, mut candidates: Vec<Candidate>) -> Detected {
         at = best_of(about, &more).map(|best| all.len() + best);
         all.extend(more);
     }
-    let why_not = at.is_none().then(|| why_not(tree, all.first()));
+    let why_not = at.is_none().then(|| why_not(tree, likeliest(&all)));
     let best = at.map(|at| all.remove(at));
     all.retain(|r| {
         passes(about, r) && r.score() >= LEAST_SCORE * best.as_ref().map_or(0.0, Repetition::score)
@@ -424,19 +479,30 @@ fn repetitions(
     all
 }
 
+fn least_coverage(r: &Repetition) -> f64 {
+    if r.method == Method::Order { LEAST_COVERAGE_IN_ORDER } else { LEAST_COVERAGE }
+}
+
+const fn most_chance(r: &Repetition) -> f64 {
+    match r.method {
+        Method::InStep => MOST_CHANCE_IN_STEP,
+        Method::Spacing | Method::Pooled | Method::Order => MOST_CHANCE,
+    }
+}
+
 /// Whether a repetition is good enough to be believed.
 fn passes(about: &About, r: &Repetition) -> bool {
     let mostly_regular = match about.interval_nanos {
-        _ if r.is_order => MOSTLY_SAME,
+        _ if r.method == Method::Order => MOSTLY_SAME,
         Some(_) => MOSTLY_REGULAR,
         None => MOSTLY_REGULAR_EXACT,
     };
     r.count >= LEAST_ITERATIONS
         && r.agreement >= least_agreement(r)
-        && r.coverage >= if r.is_order { LEAST_COVERAGE_IN_ORDER } else { LEAST_COVERAGE }
+        && r.coverage >= least_coverage(r)
         && r.regular_share >= mostly_regular
         && r.explained >= LEAST_EXPLAINED
-        && r.chance <= MOST_CHANCE
+        && r.chance <= most_chance(r)
 }
 
 /// The place of the repetition to use.
@@ -499,20 +565,29 @@ fn repetition(about: &About, family: &[&Candidate], ordered: &[&Candidate]) -> O
     let leader = family.first()?;
     let strong: Vec<&&Candidate> =
         family.iter().filter(|c| c.score() >= 0.5 * leader.score()).collect();
-    // The number that most of the time speaks for.
+    // The number that most of the time speaks for. Where locations alone do not show each
+    // iteration, those in step count what is seen, and others take what is missing from distances.
+    let is_alone = strong.iter().any(|c| {
+        c.method == Method::Spacing
+            && c.agreement >= SURE_AGREEMENT
+            && c.regular_share >= SURELY_REGULAR
+    });
+    let is_in_step = !is_alone && strong.iter().any(|c| c.method == Method::InStep);
+    let may_vote = |c: &&&&Candidate| (c.method == Method::InStep) == is_in_step;
     let mut votes: BTreeMap<usize, f64> = BTreeMap::new();
-    for candidate in &strong {
+    for candidate in strong.iter().filter(may_vote) {
         let time = inclusive.get(candidate.context.idx()).copied().unwrap_or(0) as f64;
         *votes.entry(candidate.count).or_default() += time * candidate.regularity();
     }
     let (&count, _) = votes.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
-    let good = || strong.iter().copied().copied().filter(|c| c.count == count);
+    let good = || strong.iter().filter(may_vote).copied().copied().filter(|c| c.count == count);
     let best = good().map(Candidate::regularity).fold(0.0, f64::max);
     let own = good().next().map_or(ContextTree::ROOT, |c| homes.of(c.context));
     let small = about.small.iter().filter(|c| c.count == count && homes.of(c.context) == own);
     // Iterations begin with the first of the contexts that mark them well, and among equals with
     // the one nearest to the loop.
-    let small = small.filter(|c| c.is_order == leader.is_order);
+    let is_ordered = |c: &Candidate| c.method == Method::Order;
+    let small = small.filter(|c| is_ordered(c) == is_ordered(leader));
     let marker = good().chain(small).filter(|c| c.regularity() >= 0.85 * best).min_by(|a, b| {
         let apart = about.interval_nanos.unwrap_or(1).max(1) as f64;
         let slot = |c: &Candidate| (c.first_nanos / apart).floor();
@@ -535,16 +610,30 @@ fn repetition(about: &About, family: &[&Candidate], ordered: &[&Candidate]) -> O
         let time = inclusive.get(context.idx()).copied().unwrap_or(0) as f64 / total;
         explained += if is_whole { time } else { time / 2.0 };
     }
-    if marker.is_pooled {
+    if marker.method.is_pooled() {
         let around = inclusive.get(homes.of(marker.context).idx()).copied().unwrap_or(0);
         explained = f64::max(explained, 0.5 * around as f64 / total);
     }
     let order = ordered.iter().filter(|c| is_same(c.count, count)).map(|c| c.chance);
-    let chance = order.fold(marker.chance, f64::min);
-    if marker.is_order {
+    // Each phase of a loop is another look at the same iterations, and is among the tries.
+    let phases = good().filter(|c| c.method == Method::InStep).map(|c| c.chance);
+    let chance = order.chain(phases).fold(marker.chance, f64::min);
+    if marker.method == Method::Order {
         // All contexts of a word come as often as the word.
         explained = marker.coverage * marker.regular_share;
     }
+    let is_estimate = match marker.method {
+        Method::Order => false,
+        Method::InStep => good().filter(|c| c.method == Method::InStep).all(|c| c.is_estimate),
+        Method::Spacing => marker.regular_share < SURELY_REGULAR,
+        Method::Pooled => {
+            marker.regular_share < SURELY_REGULAR
+                || marker.agreement < LEAST_AGREEMENT
+                || about
+                    .interval_nanos
+                    .is_some_and(|interval| marker.period_nanos < INTERVALS * interval as f64)
+        }
+    };
     Some(Repetition {
         marker: named(tree, inclusive, marker, &strong),
         gap_nanos: marker.gap_nanos,
@@ -553,13 +642,26 @@ fn repetition(about: &About, family: &[&Candidate], ordered: &[&Candidate]) -> O
         regular_share: marker.regular_share,
         coverage: marker.coverage,
         agreement: marker.agreement,
-        is_pooled: marker.is_pooled,
+        method: marker.method,
+        is_estimate,
         chance: (chance * about.num_tries as f64).min(1.0),
-        is_order: marker.is_order,
         explained: (explained / marker.coverage.max(0.01)).min(1.0),
         num_contexts: contexts.len(),
         computes: contexts.iter().any(|&(context, _)| !is_mpi(tree, context)),
     })
+}
+
+/// Of iterations in step that are too short for the samples the ones with most time that are a
+/// loop's.
+fn too_short_of<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> Option<Candidate> {
+    let is_likely = |c: &&Candidate| {
+        c.method == Method::InStep && c.regular_share >= 0.5 && c.coverage >= LEAST_COVERAGE
+    };
+    candidates.filter(is_likely).max_by(|a, b| a.score().total_cmp(&b.score())).cloned()
+}
+
+fn milliseconds(nanos: f64) -> String {
+    format!("{:.2} ms", nanos / 1e6)
 }
 
 /// Whether a context is a routine of MPI.
@@ -594,6 +696,18 @@ fn named(
     }
 }
 
+/// The way to repeat that is told where none is good enough: what all locations pass together, in
+/// several phases, or else the best one.
+fn likeliest(all: &[Repetition]) -> Option<&Repetition> {
+    let is_counted = |r: &&Repetition| {
+        r.method == Method::InStep && !r.is_estimate && r.explained >= LEAST_EXPLAINED
+    };
+    let is_likely = |r: &&Repetition| r.method == Method::InStep && r.chance < 0.5;
+    let counted = all.iter().filter(is_counted).max_by_key(|r| r.count);
+    let likely = || all.iter().filter(is_likely).min_by(|a, b| a.chance.total_cmp(&b.chance));
+    counted.or_else(likely).or_else(|| all.first())
+}
+
 /// Why the best of all ways to repeat is not good enough.
 fn why_not(tree: &ContextTree, best: Option<&Repetition>) -> String {
     let Some(best) = best else {
@@ -610,7 +724,7 @@ fn why_not(tree: &ContextTree, best: Option<&Repetition>) -> String {
         )
     } else if best.coverage < LEAST_COVERAGE {
         format!("{name} occurs {count} times, in only {} % of the time", percent(best.coverage))
-    } else if best.chance > MOST_CHANCE {
+    } else if best.chance > most_chance(best) {
         format!(
             "{name} occurs {count} times, but the regularity may be chance (probability {:.3})",
             best.chance

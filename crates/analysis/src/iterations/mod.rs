@@ -17,6 +17,7 @@ mod order;
 mod read;
 mod spacing;
 mod statistics;
+mod steps;
 mod visits;
 
 use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, TrackIdx};
@@ -26,7 +27,7 @@ use parallax_model::{IdentityKind, LocationCatalog, TraceKind, TraceStore};
 use crate::devices::Devices;
 use crate::events::Activities;
 pub use cube::{Cell, Cube, MOST_CELLS, MapOf, Units, map_of};
-pub use detect::Repetition;
+pub use detect::{Method, Repetition};
 use groups::{Groups, Location};
 use read::Reader;
 use spacing::Origin;
@@ -299,16 +300,15 @@ pub fn find_iterations(
                 contexts: &marker,
                 gap_nanos: found.best.as_ref().map_or(0, |best| best.gap_nanos),
                 origin: match &found.best {
-                    Some(best) if best.is_pooled => Origin::Pooled,
+                    Some(best) if best.method == Method::Pooled => Origin::Pooled,
                     _ if interval_nanos.is_none() => Origin::Exact,
                     _ => Origin::Samples,
                 },
-                is_order: found.best.as_ref().is_some_and(|best| best.is_order),
-                is_named: found.best.is_none(),
+                method: found.best.as_ref().map(|best| best.method),
             };
             let starts =
                 boundaries::boundaries(session, &group.locations, window, &marked, control)?;
-            if marked.origin == Origin::Pooled {
+            if found.best.as_ref().is_some_and(|best| best.method.is_pooled()) {
                 let what = "Starts of iterations that all locations show together were detected";
                 let num = group.locations.len();
                 found.limits.extend(limits::spread(what, num, boundaries::MOST_POOLED));

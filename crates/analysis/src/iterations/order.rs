@@ -52,7 +52,7 @@ pub(super) fn runs(track: &ByContext, contexts: &[ContextIdx], origin: Origin) -
     all.dedup_by(|next, run| {
         let is_same = next.context == run.context;
         if is_same {
-            run.visit.end = run.visit.end.max(next.visit.end);
+            run.visit.extend(&next.visit);
         }
         is_same
     });
@@ -197,7 +197,10 @@ mod tests {
     use super::*;
 
     fn of(order: &str) -> Vec<Run> {
-        let at = |i: usize| Visit { start: i as u64 * 10, end: i as u64 * 10 + 10 };
+        let at = |i: usize| {
+            let end = i as u64 * 10 + 10;
+            Visit { start: end - 10, end, last: end }
+        };
         let context = |byte: u8| ContextIdx::new(u32::from(byte - b'a') + 1);
         order.bytes().enumerate().map(|(i, b)| Run { context: context(b), visit: at(i) }).collect()
     }

@@ -60,7 +60,7 @@ pub(super) fn joined(visits: &[Visit], gap_nanos: u64) -> Vec<Visit> {
     for visit in visits {
         match out.last_mut() {
             Some(last) if visit.start.saturating_sub(last.end) <= gap_nanos => {
-                last.end = last.end.max(visit.end);
+                last.extend(visit);
             }
             _ => out.push(*visit),
         }
@@ -311,7 +311,7 @@ mod tests {
     use super::*;
 
     fn at(times: &[(u64, u64)]) -> Vec<Visit> {
-        times.iter().map(|&(start, end)| Visit { start, end }).collect()
+        times.iter().map(|&(start, end)| Visit { start, end, last: end }).collect()
     }
 
     #[test]

@@ -12,11 +12,19 @@ use parallax_model::{ContextTree, Interval, TraceKind};
 pub(super) struct Visit {
     pub(super) start: u64,
     pub(super) end: u64,
+    /// When its last sample was taken; of calls its end.
+    pub(super) last: u64,
 }
 
 impl Visit {
     pub(super) const fn nanos(self) -> u64 {
         self.end.saturating_sub(self.start)
+    }
+
+    /// Puts a later visit together with this one.
+    pub(super) fn extend(&mut self, later: &Self) {
+        self.end = self.end.max(later.end);
+        self.last = self.last.max(later.last);
     }
 }
 
@@ -99,7 +107,7 @@ fn overlapping_joined(visits: &[Visit]) -> Vec<Visit> {
     let mut out: Vec<Visit> = Vec::with_capacity(visits.len());
     for visit in visits {
         match out.last_mut() {
-            Some(last) if visit.start < last.end => last.end = last.end.max(visit.end),
+            Some(last) if visit.start < last.end => last.extend(visit),
             _ => out.push(*visit),
         }
     }
@@ -134,11 +142,13 @@ fn of_track(
             let context = tree.by_source_id(call.context);
             if let Some(context) = context.filter(|&c| wanted.of(c) == Some(c)) {
                 let inside = TimeWindow::new(call.start_nanos, call.end_nanos).intersect(span);
-                add(context, Visit { start: inside.start_nanos, end: inside.end_nanos });
+                let (start, end) = (inside.start_nanos, inside.end_nanos);
+                add(context, Visit { start, end, last: end });
             }
         })?,
         TraceKind::Samples => {
-            let mut open = Open { tree, wanted, span, path: Vec::new(), leaf: None, end: 0 };
+            let mut open =
+                Open { tree, wanted, span, path: Vec::new(), leaf: None, end: 0, last: 0 };
             store.visit(track, span, &mut |interval| open.advance(interval, &mut add))?;
             open.close(None, &mut add);
         }
@@ -158,6 +168,8 @@ struct Open<'a> {
     path: Vec<(ContextIdx, u64)>,
     leaf: Option<ContextIdx>,
     end: u64,
+    /// When the last sample was taken.
+    last: u64,
 }
 
 impl Open<'_> {
@@ -186,6 +198,7 @@ impl Open<'_> {
             self.leaf = leaf;
         }
         self.end = interval.end_nanos;
+        self.last = interval.start_nanos;
     }
 
     /// Ends the contexts that `leaf` does not lie in.
@@ -193,7 +206,8 @@ impl Open<'_> {
         let is_in = |above| leaf.is_some_and(|leaf| self.tree.is_within(leaf, above));
         while let Some((context, start)) = self.path.pop_if(|(context, _)| !is_in(*context)) {
             let inside = TimeWindow::new(start, self.end).intersect(self.span);
-            add(context, Visit { start: inside.start_nanos, end: inside.end_nanos });
+            let (start, end) = (inside.start_nanos, inside.end_nanos);
+            add(context, Visit { start, end, last: self.last.clamp(start, end.max(start)) });
         }
     }
 }

@@ -268,7 +268,7 @@ fn context_columns(table: &Table, found: &IterationsFoundReply, style: &Style) -
 fn evidence(answer: &IterationsReply, found: &IterationsFoundReply, style: &Style) -> KeyValues {
     let seconds = |value: f64| quantity(value, "s", style);
     let about = match &best(answer, found) {
-        Some(best) if best.regular_percent < 90.0 && !best.is_order => "about ",
+        Some(best) if best.is_estimate => "about ",
         _ => "",
     };
     let mut parts = Vec::new();
@@ -380,6 +380,11 @@ fn locations(found: &IterationsFoundReply) -> String {
 
 fn because(best: &RepetitionReply, found: &IterationsFoundReply) -> String {
     let seen = match (best.is_pooled, found.locations.len()) {
+        (true, _) if best.is_in_step => format!(
+            "counted by the synchronisations that all locations pass together; one location \
+             alone shows {:.0} % of the iterations",
+            best.agreement_percent
+        ),
         (true, _) => format!(
             "detected on all locations combined; one location alone shows {:.0} % of them",
             best.agreement_percent

@@ -84,6 +84,10 @@ pub struct RepetitionReply {
     pub agreement_percent: f64,
     /// Whether all locations together show them.
     pub is_pooled: bool,
+    /// Whether they were counted by the synchronisations that all locations pass together.
+    pub is_in_step: bool,
+    /// Whether the number may be off.
+    pub is_estimate: bool,
     /// Share of that time in contexts that repeat as often.
     pub explained_percent: f64,
     /// How many contexts do.

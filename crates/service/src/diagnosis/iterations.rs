@@ -2,7 +2,7 @@
 
 use parallax_analysis::comparison::amount;
 use parallax_analysis::events::Activity;
-use parallax_analysis::iterations::{ContextStatistics, Iterations};
+use parallax_analysis::iterations::{ContextStatistics, Iterations, Method};
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Purposes, Report,
 };
@@ -181,7 +181,7 @@ impl Names<'_> {
     /// How many iterations of what there are.
     fn opening(&self, iterations: &Iterations, run: f64) -> String {
         let about = match &iterations.repetition {
-            Some(found) if !found.is_order && found.regular_share < 0.9 => "About ",
+            Some(found) if found.is_estimate => "About ",
             _ => "",
         };
         let mut markers: Vec<String> = iterations.marker.iter().map(|&at| self.of(at)).collect();
@@ -207,8 +207,10 @@ fn basis(iterations: &Iterations, run: f64) -> Vec<Evidence> {
         evidence("run", run, "s"),
     ];
     if let Some(found) = &iterations.repetition {
-        let what =
-            if found.is_order { "iterations in the same order" } else { "regular intervals" };
+        let what = match found.method {
+            Method::Order => "iterations in the same order",
+            Method::Spacing | Method::Pooled | Method::InStep => "regular intervals",
+        };
         out.push(evidence(what, found.regular_share * 100.0, "%"));
         out.push(evidence("probability by chance", found.chance, ""));
     }
