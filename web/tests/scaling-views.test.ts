@@ -9,10 +9,10 @@ import { mapCsv } from "../src/views/scaling/export.ts";
 import { cellText, lettersOf, mapColumn, mapValue, MAP_KINDS, rangesOf, tickText } from "../src/views/scaling/maps.ts";
 import { moved } from "../src/views/scaling/order.ts";
 import { columnsOf, headerOf, sortedRows, valueText } from "../src/views/scaling/rows.ts";
-import { amdahl, axisOf, curveValues, formulaText, idealPoints, linePoints, modelOf, usl, type Law } from "../src/views/scaling/series.ts";
+import { amdahl, axisOf, curveValues, formulaText, idealPoints, linePoints, modelOf, modelsOf, usl, type Law, type Model } from "../src/views/scaling/series.ts";
 import { axisParameter, DEFAULT_SETTINGS, extraParameters, parameterValue, settingsInWords, viewAsk } from "../src/views/scaling/settings.ts";
 import { isInside, pathTo, regionTree, startOpen } from "../src/views/scaling/tree.ts";
-import type { CompareReply, ModelReply } from "../src/wire/protocol.ts";
+import type { CompareReply } from "../src/wire/protocol.ts";
 
 describe("cells", () => {
   it("are found by region, input and cores, and undefined ones are NaN", () => {
@@ -152,7 +152,7 @@ describe("words and numbers", () => {
   });
 
   it("ask the engine for what was set, and say what is unusual", () => {
-    const settings = { ...DEFAULT_SETTINGS, statistic: "mean" as const, fixed: { frequency: "1200000" }, baseline: "2", clamp: true };
+    const settings = { ...DEFAULT_SETTINGS, statistic: "mean" as const, fixed: { frequency: "1200000" }, baseline: "2" as const, clamp: true };
     expect(viewAsk(settings)).toMatchObject({ statistic: "mean", fixed: [["frequency", "1200000"]], baseline: "2", clamp: true, metric: null });
     expect(settingsInWords(settings)).toEqual(["mean of repetitions", "baseline: 2 cores", "frequency: 1200000", "efficiency at most 100 % in differences"]);
     expect(settingsInWords({ ...DEFAULT_SETTINGS, fixed: { frequency: "1200000" } }, example().reply.parameters)).toEqual(["frequency: 1.20\u202fGHz"]);
@@ -199,13 +199,22 @@ describe("lines", () => {
   });
 
   it("take the model whose other parameters are those of the line", () => {
-    const model = (group: string): ModelReply => ({ region: "0", path: "", metric: "time", unit: "s", group, formula: group, smape: 1, adjusted_r2: null, points: 5, curve: null });
+    const model = (group: string): Model => ({ region: "0", group, formula: group, smape: 1, points: 5, curve: [] });
     const models = [model("frequency=1200000 input=small"), model("frequency=2300000 input=small"), model("frequency=2300000 input=big")];
     const { reply } = example();
     // Without a choice the engine takes the highest frequency.
     expect(modelOf(models, reply, DEFAULT_SETTINGS, "0", "cores", "input", "big")?.formula).toBe("frequency=2300000 input=big");
     expect(modelOf(models, reply, { ...DEFAULT_SETTINGS, fixed: { frequency: "1200000" } }, "0", "cores", "input", "small")?.formula).toBe("frequency=1200000 input=small");
     expect(modelOf(models, reply, DEFAULT_SETTINGS, "a", "cores", "input", "big")).toBeNull();
+  });
+
+  it("are read from the tables of the answer, each with its own curve", () => {
+    const rows = tableFromArrays({ region: ["0", "a"], group: ["", "input=big"], model: ["2 * p", "3"], smape: [1.5, 0], points: [5, 4] }) as unknown as Table;
+    const curves = tableFromArrays({ model: [0, 0, 1], x: [1, 2, 1], y: [2, null, 3] }) as unknown as Table;
+    const models = modelsOf({ rows, curves });
+    expect(models.map(({ region, group, formula, points }) => [region, group, formula, points])).toEqual([["0", "", "2 * p", 5], ["a", "input=big", "3", 4]]);
+    expect(models.map(({ curve }) => curve)).toEqual([[{ x: 1, y: 2 }, { x: 2, y: Number.NaN }], [{ x: 1, y: 3 }]]);
+    expect(() => modelsOf({ rows })).toThrow("no models");
   });
 
   it("say formulas as they are written", () => {
@@ -227,8 +236,13 @@ describe("tables", () => {
   });
 
   it("say units in their headers", () => {
-    const [column] = columnsOf(tableFromArrays({ time_min: [1.5] }) as unknown as Table);
-    expect(column === undefined ? "" : headerOf({ ...column, unit: "s" })).toBe("Time min (s)");
+    const table = tableFromArrays({ time_min: [1.5], speedup: [2] }) as unknown as Table;
+    const fields = table.schema.fields as unknown as { metadata: Map<string, string> | null }[];
+    const [time] = fields;
+    if (time !== undefined) time.metadata = new Map([["head", "Shortest"], ["unit", "s"], ["doc", "Shortest repetition."]]);
+    const columns = columnsOf(table);
+    expect(columns.map(headerOf)).toEqual(["Shortest (s)", "speedup"]);
+    expect(columns.map((column) => column.help)).toEqual(["Shortest repetition.", ""]);
   });
 });
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parallax_base::Control;
 use parallax_protocol::{
-    Answer, CloseReply, CloseRequest, CombineRequest, Engine, Ensemble, ErrorReply, Experiment,
+    Answer, CloseReply, CloseRequest, CombineRequest, Engine, Ensemble, EnsemblePair, ErrorReply, Experiment,
     ExperimentPair, HelloRequest, IssuesReply, IssuesRequest, OpenRequest, Question, Subject,
     TableSet as _, for_each_question,
 };
@@ -46,6 +46,15 @@ impl Resolve for Ensemble {
 
     fn resolve(&self, host: &Host) -> Result<Arc<scaling::Ensemble>, ErrorReply> {
         host.ensemble(&self.item)
+    }
+}
+
+impl Resolve for EnsemblePair {
+    type Target = scaling::EnsemblePair;
+
+    fn resolve(&self, host: &Host) -> Result<Arc<scaling::EnsemblePair>, ErrorReply> {
+        let (old, new) = (host.ensemble(&self.old)?, host.ensemble(&self.new)?);
+        Ok(Arc::new(scaling::EnsemblePair { old, new }))
     }
 }
 

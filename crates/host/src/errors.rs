@@ -2,7 +2,6 @@
 
 use parallax_base::ReadError;
 use parallax_protocol::ErrorReply;
-use parallax_service::scaling::ScalingError;
 use parallax_service::{ConversionError, ServiceError};
 use parallax_wire::WireError;
 
@@ -11,21 +10,10 @@ pub(crate) fn service_error(error: &ServiceError) -> ErrorReply {
         "cancelled"
     } else if error.is_misuse() {
         "misuse"
-    } else if matches!(error, ServiceError::Open(_)) {
+    } else if matches!(error, ServiceError::Open(_) | ServiceError::Scaling(_)) {
         "open"
     } else {
         "read"
-    };
-    with_hint(kind, error.to_string())
-}
-
-pub(crate) fn scaling_error(error: &ScalingError) -> ErrorReply {
-    let kind = if error.is_cancelled() {
-        "cancelled"
-    } else if error.is_misuse() {
-        "misuse"
-    } else {
-        "open"
     };
     with_hint(kind, error.to_string())
 }
@@ -41,10 +29,6 @@ pub(crate) fn read_error(error: &ReadError, name: &str) -> ErrorReply {
 
 pub(crate) fn wire_error(error: &WireError) -> ErrorReply {
     ErrorReply::new("protocol", error.to_string())
-}
-
-pub(crate) fn unknown(field: &str, word: &str, known: &str) -> ErrorReply {
-    ErrorReply::new("misuse", format!("{field} `{word}` is none of {known}"))
 }
 
 /// A file that changed under an open page is the commonest failure that no message of a reader can

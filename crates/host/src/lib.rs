@@ -1,8 +1,8 @@
-//! Answers the protocol of `wire`: what a browser's worker and an HTTP server have in common.
+//! Answers the questions of `protocol`: what a browser's worker and an HTTP server have in common.
 //!
 //! A [`Host`] knows *roots* (files and folders that may be opened) and *items* (what is open). It
-//! takes a [`Request`] and gives a [`Response`]; how bytes get in
-//! and out is the surface's business.
+//! takes a request as JSON and gives a [`Response`]; how bytes get in and out is the surface's
+//! business. Every question goes the same way (`dispatch.rs`).
 //!
 //! Invariant: every number comes from `parallax_service`; nothing is computed here.
 
@@ -12,13 +12,11 @@ mod items;
 mod open;
 mod parts;
 mod response;
-mod scaling;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use parallax_base::{Control, Folder, Limits};
 use parallax_protocol::{ErrorReply, HelloReply, PROTOCOL_VERSION, RootReply};
-use parallax_wire::protocol::Request;
 use serde_json::Value;
 
 use crate::items::{Item, Items};
@@ -64,33 +62,18 @@ impl Host {
     /// # Errors
     /// Why there is no answer, in words for people.
     pub fn answer_json(&self, request: &str, control: &Control) -> Result<Response, ErrorReply> {
-        let not_understood = |error: &dyn std::fmt::Display| {
+        let not_understood = |error: String| {
             ErrorReply::new("protocol", format!("the request is not understood: {error}"))
                 .with_hint("the page and the engine are of different versions; reload the page")
         };
-        let message: Value = serde_json::from_str(request).map_err(|e| not_understood(&e))?;
-        if let (Some(name), Some(with)) = (message["ask"].as_str(), message["with"].as_object())
-            && let Some(answered) = self.answer_question(name, with, control)
-        {
-            return answered;
-        }
-        let request = serde_json::from_value(message).map_err(|e| not_understood(&e))?;
-        self.answer(request, control)
-    }
-
-    /// Answers `request`.
-    ///
-    /// # Errors
-    /// Why there is no answer, in words for people.
-    pub fn answer(&self, request: Request, control: &Control) -> Result<Response, ErrorReply> {
-        match request {
-            Request::Scaling(ask) => scaling::scaling(&*self.ensemble(&ask.item)?, &ask),
-            Request::ScalingTable(ask) => scaling::table(&*self.ensemble(&ask.item)?, &ask),
-            Request::Models(ask) => scaling::models(&*self.ensemble(&ask.item)?, &ask),
-            Request::Compare(ask) => {
-                scaling::compare(&*self.ensemble(&ask.old)?, &*self.ensemble(&ask.new)?, &ask)
-            }
-        }
+        let message: Value =
+            serde_json::from_str(request).map_err(|error| not_understood(error.to_string()))?;
+        let (Some(name), Some(with)) = (message["ask"].as_str(), message["with"].as_object())
+        else {
+            return Err(not_understood("it has no `ask` or no `with`".to_owned()));
+        };
+        self.answer_question(name, with, control)
+            .ok_or_else(|| not_understood(format!("there is no question `{name}`")))?
     }
 
     pub(crate) fn hello(&self) -> HelloReply {
@@ -126,13 +109,16 @@ impl Host {
 
 impl Root {
     fn reply(&self) -> RootReply {
-        // What cannot be listed says so when it is opened.
-        let files = self.folder.walk().unwrap_or_default();
+        let (files, error) = match self.folder.walk() {
+            Ok(files) => (files, None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
         RootReply {
             key: self.key.clone(),
             name: self.name.clone(),
             files: files.len() as u64,
             bytes: files.iter().map(|file| file.len).sum(),
+            error,
         }
     }
 }

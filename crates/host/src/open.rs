@@ -15,7 +15,7 @@ use parallax_service::{
 };
 
 use crate::Host;
-use crate::errors::{conversion_error, read_error, scaling_error, service_error};
+use crate::errors::{conversion_error, read_error, service_error};
 use crate::items::{Content, Item};
 
 /// Longest trace that is converted in memory, where nothing can be kept on a disk.
@@ -156,9 +156,9 @@ impl Host {
                         }
                     }
                 }
-                Err(error) if error.is_cancelled() => return Err(scaling_error(&error)),
+                Err(error) if error.is_cancelled() => return Err(service_error(&error.into())),
                 // The runs are there all the same; why they do not belong together is said.
-                Err(error) => reply.errors.push(scaling_error(&error)),
+                Err(error) => reply.errors.push(service_error(&error.into())),
             }
         }
         reply.items.append(&mut experiments);
@@ -180,7 +180,7 @@ impl Host {
             let read = match self.take_parts(root, source, &usual) {
                 Some((file, parts)) => assemble_measurements(&file, &source.name, &parts, &usual)
                     .map(|made| made.value)
-                    .map_err(|error| scaling_error(&error)),
+                    .map_err(|error| service_error(&error.into())),
                 None => ensemble(std::slice::from_ref(source), ask, control, reply),
             };
             match read {
@@ -254,13 +254,13 @@ fn ensemble(
     reply: &mut OpenReply,
 ) -> Result<Ensemble, ErrorReply> {
     let made =
-        open_ensemble(sources, &options(ask)?, control).map_err(|error| scaling_error(&error))?;
+        open_ensemble(sources, &options(ask)?, control).map_err(|error| service_error(&error.into()))?;
     reply.notes.extend(made.notes);
     Ok(made.value)
 }
 
 fn options(choice: &EnsembleChoice) -> Result<EnsembleOptions, ErrorReply> {
-    EnsembleOptions::of(choice).map_err(|error| scaling_error(&error))
+    EnsembleOptions::of(choice).map_err(|error| service_error(&error.into()))
 }
 
 fn item_reply(key: &str, item: &Item) -> ItemReply {

@@ -1,7 +1,6 @@
 //! [`Response`]: a reply and its tables, ready to be sent.
 
-use parallax_service::Table;
-use parallax_wire::protocol::{Ask, ErrorReply};
+use parallax_protocol::{ErrorReply, Table};
 use parallax_wire::{Serialize, write_arrow_packed};
 
 use crate::errors::wire_error;
@@ -60,26 +59,6 @@ pub(crate) fn reply_with_tables<R: Serialize>(
         .map_err(|error| ErrorReply::new("protocol", format!("the reply has no form: {error}")))?;
     let mut response = Response { json, tables: Vec::new() };
     for (name, table) in tables {
-        let mut bytes = Vec::new();
-        write_arrow_packed(table, &mut bytes).map_err(|error| wire_error(&error))?;
-        response.tables.push(NamedTable { name, bytes });
-    }
-    Ok(response)
-}
-
-/// A reply without tables. The request is there for its type: it tells which reply it has.
-pub(crate) fn plain<A: Ask>(_ask: &A, reply: &A::Reply) -> Result<Response, ErrorReply> {
-    reply_with_tables(reply, &[])
-}
-
-/// A reply with tables.
-pub(crate) fn with_tables<A: Ask>(
-    ask: &A,
-    reply: &A::Reply,
-    tables: &[(&'static str, &Table)],
-) -> Result<Response, ErrorReply> {
-    let mut response = plain(ask, reply)?;
-    for &(name, table) in tables {
         let mut bytes = Vec::new();
         write_arrow_packed(table, &mut bytes).map_err(|error| wire_error(&error))?;
         response.tables.push(NamedTable { name, bytes });

@@ -23,7 +23,7 @@ mod values;
 pub use choice::{Choice, ChoiceValue};
 pub use error::ErrorReply;
 pub use question::{
-    Answer, Engine, Ensemble, Experiment, ExperimentPair, FieldGroup, FieldSchema, Item, Question,
+    Answer, Engine, Ensemble, EnsemblePair, Experiment, ExperimentPair, FieldGroup, FieldSchema, Item, Question,
     QuestionSchema, RequestError, Subject, TableSet,
 };
 pub use questions::*;

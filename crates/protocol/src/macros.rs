@@ -67,7 +67,7 @@ macro_rules! choice {
 ///
 /// A unit is `["ns"]` for a fixed symbol, `[of unit]` for the symbol in the column `unit` of the
 /// same row, or `[metric]` for that of the metric which the answer is about, or
-/// `[metric squared]` for its square. A display name behind
+/// `[metric squared]` for its square, or `[core metric]` for it times cores. A display name behind
 /// `=>` replaces the one that is derived from the name of the column.
 ///
 /// With `pub struct Row => Table`, a struct for one row and a struct of columns are defined, and
@@ -160,6 +160,7 @@ macro_rules! table {
     (@unit of $column:ident) => { $crate::UnitOf::Column(stringify!($column)) };
     (@unit metric) => { $crate::UnitOf::Metric };
     (@unit metric squared) => { $crate::UnitOf::MetricSquared };
+    (@unit core metric) => { $crate::UnitOf::CoreMetric };
 }
 
 /// Defines a table that has one of several forms, depending on what is asked about.

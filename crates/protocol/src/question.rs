@@ -120,6 +120,22 @@ impl Subject for Ensemble {
     const FIELDS: &'static [(&'static str, &'static str)] = &[("item", "Key of an open ensemble.")];
 }
 
+/// Two open ensembles.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnsemblePair {
+    /// Key of the old version.
+    pub old: String,
+    /// Key of the new version.
+    pub new: String,
+}
+
+impl Subject for EnsemblePair {
+    const FIELDS: &'static [(&'static str, &'static str)] = &[
+        ("old", "The old version: key of an open ensemble."),
+        ("new", "The new version: key of an open ensemble."),
+    ];
+}
+
 /// The tables of an answer.
 pub trait TableSet {
     /// Their names and forms.

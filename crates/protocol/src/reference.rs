@@ -68,6 +68,7 @@ fn table(out: &mut String, name: &str, form: &TableForm) {
             UnitOf::Fixed(symbol) => symbol.to_owned(),
             UnitOf::Column(of) => format!("that in `{of}`"),
             UnitOf::Metric => "that of the metric".to_owned(),
+            UnitOf::CoreMetric => "cores times that of the metric".to_owned(),
             UnitOf::MetricSquared => "the square of that of the metric".to_owned(),
         };
         let optional = match (column.is_optional, column.is_nullable) {

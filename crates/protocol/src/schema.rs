@@ -54,6 +54,8 @@ pub enum UnitOf {
     Metric,
     /// The square of that.
     MetricSquared,
+    /// That times cores, such as core-seconds.
+    CoreMetric,
 }
 
 /// A column: what it is called, what it holds and what it means.

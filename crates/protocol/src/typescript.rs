@@ -9,11 +9,11 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 #[allow(clippy::wildcard_imports, reason = "the list of questions names their requests")]
 use crate::questions::*;
-use crate::{ErrorReply, Question, for_each_question};
+use crate::{ErrorReply, PROTOCOL_VERSION, Question, for_each_question};
 
-/// The whole module, as it is kept in the repository. `more` adds what is not defined by this crate.
+/// The whole module, as it is kept in the repository.
 #[must_use]
-pub fn typescript(version: u32, more: impl FnOnce(&mut Pages)) -> String {
+pub fn typescript() -> String {
     let mut pages = Pages {
         // Counts of contexts and bytes stay far below 2^53.
         config: Config::new().with_large_int("number"),
@@ -22,13 +22,12 @@ pub fn typescript(version: u32, more: impl FnOnce(&mut Pages)) -> String {
         requests: String::new(),
     };
     pages.add::<ErrorReply>();
-    more(&mut pages);
     pages.questions();
     let mut out = String::from(
         "// Generated from crates/protocol by `cargo xtask web`. Do not edit.\n\n\
          /** The version of the protocol that these types describe. */\n",
     );
-    let _ = writeln!(out, "export const PROTOCOL_VERSION = {version};\n");
+    let _ = writeln!(out, "export const PROTOCOL_VERSION = {PROTOCOL_VERSION};\n");
     for text in pages.types.values() {
         let _ = writeln!(out, "{text}\n");
     }
@@ -54,22 +53,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Adds a request and everything that it mentions.
-    pub fn request<A: TS + 'static, R: TS + 'static>(&mut self, name: &str, docs: &[&str]) {
-        self.add::<A>();
-        self.add::<R>();
-        for doc in docs {
-            // The attribute as text: `doc = r" ..."` or `doc = " ..."`.
-            let text = doc.trim_start_matches("doc = ").trim_start_matches('r');
-            let text = text.trim_matches('"').trim();
-            let _ = writeln!(self.requests, "  /** {text} */");
-        }
-        let (ask, reply) = (A::name(&self.config), R::name(&self.config));
-        let name = snake_case(name);
-        let _ = writeln!(self.requests, "  {name}: {{ request: {ask}; reply: {reply} }};");
-    }
-
-    /// Adds a question of this crate.
+    /// Adds a question and everything that it mentions.
     fn question<Q: Question>(&mut self)
     where
         Q::Reply: TS + 'static,
@@ -131,8 +115,7 @@ impl Pages {
             let name = T::name(&self.config);
             let docs = T::docs().unwrap_or_default();
             let text = format!("{docs}export {}", T::decl(&self.config));
-            // A question that was added before knows which of its fields are required.
-            let text = laid_out(&text, name.ends_with("Ask"));
+            let text = laid_out(&text);
             self.types.entry(name).or_insert(text);
         }
         T::visit_dependencies(self);
@@ -159,12 +142,8 @@ impl TypeVisitor for Pages {
     }
 }
 
-/// Fields of requests that have no default.
-const REQUIRED: [&str; 8] = ["item", "items", "root", "table", "old", "new", "parameter", "values"];
-
-/// A declaration with one field a line and short comments; what a request may leave out is
-/// optional.
-fn laid_out(text: &str, is_request: bool) -> String {
+/// A declaration with one field a line and short comments.
+fn laid_out(text: &str) -> String {
     let mut out = String::new();
     let mut comment: Vec<&str> = Vec::new();
     let mut is_inside = false;
@@ -186,21 +165,12 @@ fn laid_out(text: &str, is_request: bool) -> String {
             comment.clear();
             continue;
         }
-        // What is flattened comes behind the bracket: `} & WindowAsk;`.
-        let (field, end) = match line.rsplit_once('}') {
-            Some((field, end)) if is_inside && end.ends_with(';') => (field.trim(), Some(end)),
-            _ => (line, None),
-        };
         if is_inside {
-            let field = field.trim_end_matches(',');
-            match field.split_once(": ") {
-                Some((name, kind)) if is_request && !REQUIRED.contains(&name) => {
-                    let _ = writeln!(out, "{indent}{name}?: {kind};");
-                }
-                _ => {
-                    let _ = writeln!(out, "{indent}{field};");
-                }
-            }
+            let (field, end) = match line.rsplit_once('}') {
+                Some((field, end)) if end.ends_with(';') => (field.trim(), Some(end)),
+                _ => (line, None),
+            };
+            let _ = writeln!(out, "{indent}{};", field.trim_end_matches(','));
             if let Some(end) = end {
                 let _ = writeln!(out, "}}{end}");
             }
@@ -210,16 +180,4 @@ fn laid_out(text: &str, is_request: bool) -> String {
         }
     }
     out.trim_end().to_owned()
-}
-
-/// `TreeTable` as `tree_table`, the way serde writes it.
-fn snake_case(name: &str) -> String {
-    let mut out = String::new();
-    for (at, letter) in name.char_indices() {
-        if letter.is_uppercase() && at > 0 {
-            out.push('_');
-        }
-        out.extend(letter.to_lowercase());
-    }
-    out
 }

@@ -44,10 +44,12 @@ impl<V: Values> ColumnValues for V {
 
     fn add_to(self, schema: &ColumnSchema, unit: &str, columns: &mut Vec<Column>) {
         let squared = if unit.is_empty() { String::new() } else { format!("{unit}²") };
+        let core = if unit.is_empty() { String::new() } else { format!("core-{unit}") };
         let unit = match schema.unit {
             UnitOf::Fixed(symbol) => symbol,
             UnitOf::Metric => unit,
             UnitOf::MetricSquared => &squared,
+            UnitOf::CoreMetric => &core,
             UnitOf::Column(_) => "",
         };
         let doc = schema.doc.trim();
@@ -144,6 +146,7 @@ macro_rules! texts {
 texts! {
     String;
     &'static str;
+    Arc<str>;
 }
 
 /// Numbers of which NaN means that there is none, as analyses count; null in the table.

@@ -15,7 +15,7 @@ use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use hyper::{Response, StatusCode};
 use parallax_base::Control;
-use parallax_wire::protocol::ErrorReply;
+use parallax_protocol::ErrorReply;
 use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 

@@ -13,7 +13,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use parallax_host::Host;
-use parallax_wire::protocol::RootReply;
+use parallax_protocol::RootReply;
 use tokio::runtime::Builder;
 use tokio::sync::Semaphore;
 

@@ -6,6 +6,8 @@ use parallax_formats::hosts::HostError;
 use parallax_import::ImportError;
 use parallax_model::StoreError;
 
+use crate::scaling::ScalingError;
+
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -19,6 +21,18 @@ pub enum ServiceError {
     /// A host table or the description of a system cannot be read.
     #[error(transparent)]
     Hosts(#[from] HostError),
+    /// A question to an ensemble cannot be answered.
+    #[error(transparent)]
+    Scaling(Box<ScalingError>),
+}
+
+impl From<ScalingError> for ServiceError {
+    fn from(error: ScalingError) -> Self {
+        match error {
+            ScalingError::Service(error) => error,
+            error => Self::Scaling(Box::new(error)),
+        }
+    }
 }
 
 impl From<QueryError> for ServiceError {
@@ -30,13 +44,21 @@ impl From<QueryError> for ServiceError {
 impl ServiceError {
     /// Whether the person who asked can put it right by asking otherwise.
     #[must_use]
-    pub const fn is_misuse(&self) -> bool {
-        matches!(self, Self::Engine(EngineError::Query(_)) | Self::Hosts(_))
+    pub fn is_misuse(&self) -> bool {
+        match self {
+            Self::Scaling(error) => error.is_misuse(),
+            Self::Engine(error) => matches!(error, EngineError::Query(_)),
+            Self::Hosts(_) => true,
+            Self::Open(_) => false,
+        }
     }
 
     /// Whether the question was withdrawn.
     #[must_use]
-    pub const fn is_cancelled(&self) -> bool {
-        matches!(self, Self::Engine(EngineError::Store(StoreError::Cancelled(_))))
+    pub fn is_cancelled(&self) -> bool {
+        match self {
+            Self::Scaling(error) => error.is_cancelled(),
+            error => matches!(error, Self::Engine(EngineError::Store(StoreError::Cancelled(_)))),
+        }
     }
 }

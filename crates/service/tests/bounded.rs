@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use parallax_base::{Limits, MemorySource, Source};
 use parallax_service::Control;
+use parallax_protocol::TypedTable as _;
 use parallax_service::analysis::scaling::ChangeLimits;
 use parallax_service::scaling::{
-    Ensemble, EnsembleOptions, ScalingContent, ScalingError, ScalingRequest, ScalingSource,
+    Ensemble, EnsembleOptions, ScalingContent, ScalingError, ScalingOptions, ScalingSource,
     compare_versions, open_ensemble, pop_table, scaling,
 };
 use peak::{measured, turn};
@@ -57,11 +58,11 @@ fn maps_take_memory_for_what_was_measured() {
             let text = make(runs);
             let (answer, peak) = measured(|| {
                 let ensemble = open(name, text);
-                let answer = scaling(&ensemble, &ScalingRequest::default()).unwrap();
+                let answer = scaling(&ensemble, &ScalingOptions::default()).unwrap();
                 std::hint::black_box((
-                    answer.table(),
-                    answer.dispersion_table(),
-                    answer.laws_table(),
+                    answer.maps_table().into_table(),
+                    answer.dispersion_table().into_table(),
+                    answer.laws_table().into_table(),
                 ));
                 answer
             });
@@ -79,19 +80,19 @@ fn maps_take_memory_for_what_was_measured() {
 fn tables_of_very_many_cells_have_what_was_measured_and_say_so() {
     let _turn = turn();
     let small = Limits { max_cells: 1000, ..Limits::default() };
-    let request = ScalingRequest { limits: small, ..ScalingRequest::default() };
+    let request = ScalingOptions { limits: small, ..ScalingOptions::default() };
     let ensemble = open("a.csv", table(100));
     let answer = scaling(&ensemble, &request).unwrap();
     assert!(!answer.has_room_for_gaps());
-    assert_eq!(answer.table().num_rows(), 200);
+    assert_eq!(answer.maps_table().into_table().num_rows(), 200);
     let note = answer.notes.iter().find(|note| note.contains("100 inputs x 100 core counts"));
     assert!(note.unwrap().contains("the 200 measured configurations"), "{note:?}");
     // Where there is room, gaps are shown.
-    let all = scaling(&ensemble, &ScalingRequest::default()).unwrap();
+    let all = scaling(&ensemble, &ScalingOptions::default()).unwrap();
     assert!(all.has_room_for_gaps());
-    assert_eq!((all.table().num_rows(), all.cells_table().unwrap().num_rows()), (20_000, 20_000));
+    assert_eq!((all.maps_table().into_table().num_rows(), all.cells_table().unwrap().into_table().num_rows()), (20_000, 20_000));
     assert!(all.notes.iter().all(|note| !note.contains("too large")), "{:?}", all.notes);
-    assert_eq!(all.table().columns.len(), answer.table().columns.len());
+    assert_eq!(all.maps_table().into_table().columns.len(), answer.maps_table().into_table().columns.len());
     // What must have its gaps ends in an error that says what to do.
     let errors = [
         answer.cells_table().unwrap_err(),
@@ -103,7 +104,7 @@ fn tables_of_very_many_cells_have_what_was_measured_and_say_so() {
     }
     // Axes themselves are bounded, too: regions times inputs and cores.
     let none = Limits { metadata_bytes: 10_000, ..Limits::default() };
-    let request = ScalingRequest { limits: none, ..ScalingRequest::default() };
+    let request = ScalingOptions { limits: none, ..ScalingOptions::default() };
     assert!(matches!(scaling(&ensemble, &request), Err(ScalingError::Limit(_))));
 }
 
@@ -113,7 +114,7 @@ fn very_many_locations_in_a_file_are_no_request_for_memory() {
     let text = "cores,time:useful-max,time:useful-mean,locations,time:location-max,parallel efficiency\n\
                 1,1,1,1e300,2,0.5\n2,1,1,3,2,0.5\n";
     let ensemble = open("a.csv", text.to_owned());
-    let (answer, peak) = measured(|| pop_table(&ensemble, &ScalingRequest::default()));
+    let (answer, peak) = measured(|| pop_table(&ensemble, &ScalingOptions::default()));
     assert!(peak < 1 << 20, "{peak}");
     let _ = answer;
 }

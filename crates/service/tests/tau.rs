@@ -11,7 +11,7 @@ use parallax_native::{DiskFolder, MappedFile};
 use parallax_protocol::{CostChoice, FlatBy, FlatRequest, InfoRequest, PruneChoice};
 use parallax_service::analysis::scaling::{BaselinePolicy, MapOptions};
 use parallax_service::scaling::{
-    EnsembleOptions, ScalingContent, ScalingRequest, ScalingSource, open_ensemble, scaling,
+    EnsembleOptions, ScalingContent, ScalingOptions, ScalingSource, open_ensemble, scaling,
 };
 use parallax_service::{Answers as _, Control, OpenLimits, Opened, open, open_file};
 
@@ -71,7 +71,7 @@ fn packed_profiles_over_core_counts_give_a_map() {
     let made = open_ensemble(&sources, &EnsembleOptions::default(), &Control::new()).unwrap();
     assert!(made.notes.iter().any(|note| note.contains("values of metric TIME")));
     let maps = MapOptions { baseline: BaselinePolicy::Smallest, ..MapOptions::default() };
-    let request = ScalingRequest { maps, ..ScalingRequest::default() };
+    let request = ScalingOptions { maps, ..ScalingOptions::default() };
     let answer = scaling(&made.value, &request).unwrap();
     let found = seconds(&answer, 0, 0);
     assert_eq!(found.len(), expected.len());
@@ -97,7 +97,7 @@ fn a_series_of_folders_is_a_map_over_cores_and_inputs() {
         }
     }
     let made = open_ensemble(&sources, &EnsembleOptions::default(), &Control::new()).unwrap();
-    let answer = scaling(&made.value, &ScalingRequest::default()).unwrap();
+    let answer = scaling(&made.value, &ScalingOptions::default()).unwrap();
     assert_eq!(answer.cores, [1, 2, 4, 8, 16]);
     assert_eq!(answer.inputs.len(), 5, "{:?}", answer.inputs);
     for input in 0..5 {

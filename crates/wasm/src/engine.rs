@@ -5,7 +5,7 @@ use std::sync::Arc;
 use js_sys::{Array, Function, Uint8Array};
 use parallax_base::Limits;
 use parallax_host::Host;
-use parallax_wire::protocol::ErrorReply;
+use parallax_protocol::ErrorReply;
 use wasm_bindgen::prelude::*;
 use web_sys::Blob;
 

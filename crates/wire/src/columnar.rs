@@ -8,7 +8,7 @@ use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions, cast::A
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
-use parallax_service::Table;
+use parallax_protocol::Table;
 
 use crate::{Cells, WireError};
 
@@ -55,7 +55,7 @@ pub fn write_arrow_packed(table: &Table, out: impl Write) -> Result<(), WireErro
 
 /// The fields of a table with unit, display name and meaning as metadata; `kind` says how values are carried.
 fn schema(table: &Table, kind: impl Fn(&DataType) -> DataType) -> SchemaRef {
-    let field = |column: &parallax_service::Column| {
+    let field = |column: &parallax_protocol::Column| {
         let is_nullable = column.values.logical_null_count() > 0;
         Field::new(&column.name, kind(column.values.data_type()), is_nullable)
             .with_metadata(column.metadata())

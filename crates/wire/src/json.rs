@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use parallax_service::Table;
+use parallax_protocol::Table;
 
 use crate::chunks::{Chunks, push_float, push_integer};
 use crate::{Cell, Cells, WireError};

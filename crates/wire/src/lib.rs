@@ -1,4 +1,4 @@
-//! Serialisable types beside `protocol`: tables and replies as JSON, JSON Lines, CSV, Arrow IPC and Parquet.
+//! Writers: tables and replies as JSON, JSON Lines, CSV, Arrow IPC and Parquet.
 //!
 //! Every answer is a [`Table`], and every writer here carries the same columns in the same order
 //! with the same values. Writers stream: memory is bounded by a block of rows, never by the table.
@@ -11,8 +11,8 @@
 //! | [`write_arrow`] | null | kept | kept | metadata of the field |
 //! | [`write_parquet`] | null | kept | kept | metadata of the field, in the Arrow schema |
 //!
-//! Invariant: a type in this crate is a promise to other programs; types elsewhere are not
-//! serialisable and may change.
+//! Invariant: what is written is a promise to other programs, as are the types of
+//! `parallax_protocol`; types elsewhere are not serialisable and may change.
 
 mod cells;
 mod chunks;
@@ -23,7 +23,6 @@ mod error;
 mod json;
 #[cfg(feature = "parquet")]
 mod parquet;
-pub mod protocol;
 mod replies;
 mod top;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::basic::Compression;
 use ::parquet::file::properties::WriterProperties;
-use parallax_service::Table;
+use parallax_protocol::Table;
 
 use crate::WireError;
 use crate::columnar::Batches;

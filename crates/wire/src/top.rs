@@ -8,7 +8,7 @@ use arrow_array::types::{Float64Type, Int32Type, UInt16Type, UInt32Type, UInt64T
 use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_schema::DataType;
 use arrow_select::take::take;
-use parallax_service::{Column, Table};
+use parallax_protocol::{Column, Table};
 
 use crate::WireError;
 

@@ -1,17 +1,22 @@
 //! The promised names of replies.
 
-use parallax_base::{Issues, Place, Severity, Stage};
-use parallax_protocol::{InfoReply, KindReply, MetricReply, SpanReply};
-use parallax_service::issue_replies;
+use parallax_protocol::{
+    InfoReply, IssueReply, IssueSeverity, IssueStage, KindReply, MetricReply, SpanReply,
+};
 use parallax_wire::write_reply;
 
 #[test]
 fn info_keeps_the_names_that_were_promised() {
-    let mut issues = Issues::new();
-    for offset in [64, 128] {
-        let place = Place::Byte { file: "cct.db".into(), offset };
-        issues.report(Severity::Error, Stage::Read, "block-outside", place, || "lost".into());
-    }
+    let issue = IssueReply {
+        kind: "block-outside".into(),
+        severity: IssueSeverity::Error,
+        stage: IssueStage::Read,
+        place: "cct.db at byte 64".into(),
+        file: Some("cct.db".into()),
+        offset: Some(64),
+        message: "lost".into(),
+        count: 2,
+    };
     let reply = InfoReply {
         title: "amg".into(),
         format: "HPCToolkit 4.0".into(),
@@ -32,7 +37,7 @@ fn info_keeps_the_names_that_were_promised() {
             description: "Wall time.".into(),
             total: Some(1.5),
         }],
-        issue_list: issue_replies(&issues),
+        issue_list: vec![issue],
         ..InfoReply::default()
     };
     let mut out = Vec::new();

@@ -193,27 +193,7 @@ export type CombineRequest = {
   ensemble?: EnsembleChoice;
 };
 
-/** Two ensembles as versions of one program. */
-export type CompareAsk = {
-  /** The old version: an ensemble. */
-  old: string;
-  /** The new version: an ensemble. */
-  new: string;
-  /** How to look at them. */
-  view?: ViewAsk;
-  /** Smallest change of time, in per cent, that counts; null for 2. */
-  tolerance?: number | null;
-  /** A change counts when its adjusted probability by chance is below this; null for 0.05. */
-  significance?: number | null;
-};
-
-/**
- * Two versions side by side. Table `cells` has one row for each region, input and core count of
- * the old version, nested like that of `scaling`: `time_old`, `time_new`, `time_ratio`, `change`
- * (`faster`, `slower`, `within noise`, or `not tested` where a version has a single run),
- * `runs_old`, `runs_new`, `p`, `p_adjusted`, `low` and `high` (95 % interval of the difference),
- * and differences of `efficiency`, `scalability_abs`, ...
- */
+/** The reply to `compare`. */
 export type CompareReply = {
   /** What the versions are called. */
   titles: [string, string];
@@ -236,6 +216,16 @@ export type CompareReply = {
   sentences: Array<string>;
   /** What a person should know. */
   notes: Array<string>;
+};
+
+/** Two ensembles as versions of one program, on the configurations of the old one. */
+export type CompareRequest = {
+  /** How to look at them. */
+  view?: ScalingView;
+  /** Smallest change of time, in per cent, that counts. */
+  tolerance?: number;
+  /** A change counts when its adjusted probability by chance is below this. */
+  significance?: number;
 };
 
 /** A region that both versions have. */
@@ -445,25 +435,12 @@ export type CriticalPathRequest = {
   to_ns?: number | null;
 };
 
-/** Where curves of models go along. */
-export type CurveAsk = {
+/** Along which parameter values of models are wanted. */
+export type CurveChoice = {
   /** The parameter. */
   parameter: string;
   /** Its values. */
   values: Array<number>;
-  /**
-   * Values of other parameters of the models; those that are not named stand at their largest
-   * measured value.
-   */
-  at?: Array<[string, number]>;
-};
-
-/** Values of a model along a parameter. */
-export type CurveReply = {
-  /** Values of the parameter. */
-  x: Array<number>;
-  /** Values of the model; null where it is undefined. */
-  y: Array<number | null>;
 };
 
 /** What rows of differences are. */
@@ -1105,56 +1082,39 @@ export type MetricsReply = {
 export type MetricsRequest = {
 };
 
-/** The model of one region, metric and group. */
-export type ModelReply = {
-  /** Id of the region in the ensemble's own numbering; `0` is the whole program. */
-  region: string;
-  /** Call path of the region. */
-  path: string;
-  /** The metric. */
-  metric: string;
-  /** Its unit symbol. */
-  unit: string;
-  /** Values of the parameters that tell models apart; empty when there are none. */
-  group: string;
-  /** The model as text. */
-  formula: string;
-  /** Symmetric mean absolute percentage error, in per cent. */
-  smape: number;
-  /** Adjusted coefficient of determination. */
-  adjusted_r2: number | null;
-  /** Number of points it was made of. */
-  points: number;
-  /** Its values where a curve was asked for. */
-  curve: CurveReply | null;
+/** How models are searched. */
+export type ModelSearch = "basic" | "refining" | "segmented";
+
+/** The reply to `models`. */
+export type ModelsReply = {
+  /** Names of the parameters. */
+  parameters: Array<string>;
+  /** What a person should know. */
+  notes: Array<string>;
 };
 
-/** Growth models. */
-export type ModelsAsk = {
-  /** An ensemble. */
-  item: string;
-  /** Parameters of the models; null for all whose values are numbers. */
+/** Growth models of the regions of an ensemble: how a metric grows with the parameters. */
+export type ModelsRequest = {
+  /** Parameters of the models; null for all whose values are numbers. The others tell models apart. */
   parameters?: Array<string> | null;
-  /** Numbers inside labels: `NAME=REGEX`. */
+  /** Numbers inside labels: `NAME=REGEX`, the first group of the expression in the values of the parameter. */
   numbers?: Array<string>;
   /** The metric; null for all that were measured. */
   metric?: string | null;
   /** Regions by id, path or name; all when empty. */
   regions?: Array<string>;
-  /** Statistic that is modelled: `mean` (default), `median`, `min`, `max`. */
-  statistic?: string | null;
-  /** Values of the models along a parameter. */
-  curve?: CurveAsk | null;
-};
-
-/** Growth models. */
-export type ModelsReply = {
-  /** Names of the parameters. */
-  parameters: Array<string>;
-  /** The models, in the order of the tree. */
-  models: Array<ModelReply>;
-  /** What a person should know. */
-  notes: Array<string>;
+  /** Statistic over repetitions that is modelled. */
+  statistic?: RepetitionStatistic;
+  /** How models are searched. */
+  search?: ModelSearch;
+  /** Whether terms may have negative exponents. */
+  negative?: boolean;
+  /** Model the value times this parameter: resources, for strong scaling; null for the value. */
+  resources?: string | null;
+  /** Values of parameters at which to predict; those that are not named stand at their largest measured value. */
+  at?: Array<[string, number]>;
+  /** Values of the models along a parameter; null for none. */
+  curve?: CurveChoice | null;
 };
 
 /** What to look at next. Each surface says it in its own terms: a view, or a command. */
@@ -1402,6 +1362,9 @@ export type RepetitionReply = {
   is_order: boolean;
 };
 
+/** Statistic over the repetitions of a configuration. */
+export type RepetitionStatistic = "median" | "mean" | "min" | "max";
+
 /** The reply to `report`. */
 export type ReportReply = {
   /** Name of the measured program. */
@@ -1442,30 +1405,18 @@ export type RootReply = {
   key: string;
   /** What a person calls it. */
   name: string;
-  /** Number of files; 0 where that is not known before it is opened. */
+  /** Number of files; 0 where they cannot be listed. */
   files: number;
   /** Length of all of them together, in bytes. */
   bytes: number;
+  /** Why it cannot be listed; null where it can. */
+  error: string | null;
 };
 
-/** Regions, verdict and maps of an ensemble. */
-export type ScalingAsk = {
-  /** An ensemble. */
-  item: string;
-  /** How to look at it. */
-  view?: ViewAsk;
-};
+/** What efficiency is relative to: a name or a number of cores, written as text. */
+export type ScalingBaseline = "serial" | "smallest" | "common" | `${number}`;
 
-/**
- * Regions, verdict and maps.
- * Table `cells` has one row for each region, input and core count, in this nesting: row
- * `(region * inputs + input) * cores + core`. Columns: `repetitions`, `time`, `time_min`,
- * `time_max`, `speedup`, `efficiency`, `scalability_abs`, `strong_abs`, `weak_abs`,
- * `scalability_rel`, `strong_rel`, `weak_rel`, `loss`, `own_loss` (core-seconds). Undefined cells are
- * null.
- * Table `losses` has one row for each region that loses where the whole program loses most, the
- * worst first: what `parallax scaling` ranks.
- */
+/** The reply to `scaling`. */
 export type ScalingReply = {
   /** Name of the program. */
   title: string;
@@ -1493,16 +1444,48 @@ export type ScalingReply = {
   metrics: Array<string>;
 };
 
-/** Another table of an ensemble. */
-export type ScalingTableAsk = {
-  /** An ensemble. */
-  item: string;
+/** Regions, verdict and maps of an ensemble. */
+export type ScalingRequest = {
   /** How to look at it. */
-  view?: ViewAsk;
+  view?: ScalingView;
+};
+
+/** A table of an ensemble. */
+export type ScalingTableKind = "maps" | "regions" | "losses" | "laws" | "dispersion" | "energy" | "pop";
+
+/** One of the tables of an ensemble. */
+export type ScalingTableRequest = {
+  /** How to look at it. */
+  view?: ScalingView;
   /** Regions by id, path, name or glob; all when empty. */
   regions?: Array<string>;
-  /** `maps`, `regions`, `losses`, `laws`, `dispersion`, `energy` or `pop`. */
-  table: string;
+  /** Which table. */
+  table: ScalingTableKind;
+};
+
+/** Which parameters are the axes, and how maps are computed. */
+export type ScalingView = {
+  /** The parameter that counts cores, where it has an unusual name. */
+  cores?: string | null;
+  /** Parameters held at one value: name and value. */
+  fixed?: Array<[string, string]>;
+  /** Which metric counts as time; null for `time`, else the first. */
+  metric?: string | null;
+  /** Regions that never reach this share of the program's time, in per cent, are left out. */
+  min_percent?: number;
+  /** Statistic over repetitions. */
+  statistic?: RepetitionStatistic;
+  /**
+   * What efficiency is relative to: `serial`, `smallest` (of each input), `common` (the
+   * smallest that all inputs have), or a core count.
+   */
+  baseline?: ScalingBaseline;
+  /** Efficiency of each repetition, then the statistic, as PaScal Viewer of 2018 does. */
+  per_repetition?: boolean;
+  /** Take efficiencies above 100 % as 100 % in the differences. */
+  clamp?: boolean;
+  /** Leave out runs that may have failed: those that were far too short. */
+  trusted?: boolean;
 };
 
 /** Variables and allocations that all of several activations and groups read or write, most accesses first. */
@@ -1813,31 +1796,6 @@ export type UserEventsRequest = {
   profiles?: string | null;
 };
 
-/**
- * Which parameters are the axes, and how maps are computed. Words and defaults are those of the
- * command line.
- */
-export type ViewAsk = {
-  /** The parameter that counts cores, where it has an unusual name. */
-  cores?: string | null;
-  /** Parameters held at one value: name and value. */
-  fixed?: Array<[string, string]>;
-  /** Which metric counts as time; null for `time`, else the first. */
-  metric?: string | null;
-  /** Regions that never reach this share of the program's time, in per cent, are left out. */
-  min_percent?: number;
-  /** Statistic over repetitions: `median` (default), `mean`, `min`, `max`. */
-  statistic?: string | null;
-  /** What efficiency is relative to: `serial` (default), `smallest`, `common`, or a core count. */
-  baseline?: string | null;
-  /** Efficiency of each repetition, then the statistic, as the viewer of 2018 has it. */
-  per_repetition?: boolean;
-  /** Take efficiencies above 100 % as 100 % in the differences. */
-  clamp?: boolean;
-  /** Leave out runs that may have failed. */
-  trusted?: boolean;
-};
-
 /** What the rows of waits are. */
 export type WaitsBy = "function" | "context" | "track" | "pair";
 
@@ -1862,15 +1820,6 @@ export type WaitsRequest = {
 
 /** Every question, with what it takes and what it is answered with. */
 export interface Protocol {
-  /** doc =
-r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
-  scaling: { request: ScalingAsk; reply: ScalingReply };
-  /** Another table of an ensemble; table `rows`. */
-  scaling_table: { request: ScalingTableAsk; reply: NotesReply };
-  /** Growth models of the regions of an ensemble. */
-  models: { request: ModelsAsk; reply: ModelsReply };
-  /** Two ensembles as versions of one program; table `cells`. */
-  compare: { request: CompareAsk; reply: CompareReply };
   /** Version of the engine, and what can be opened without being sent. */
   hello: { request: HelloRequest; reply: HelloReply; tables: { } };
   /** Opens everything that a root holds. */
@@ -1969,6 +1918,14 @@ r" Regions, verdict and maps of an ensemble; tables `cells` and `losses`. */
   advise: { request: AdviseRequest & { item: string }; reply: AdviseReply; tables: { rows: "verdict" | "loop" | "context_id" | "because" | "work_s" | "share_percent" | "saving_s" | "executions" | "iterations" | "most_iterations" | "reference" | "storage" | "effect" | "written_at" | "read_at" | "earlier" | "later" | "references" | "compared" | "below" | "dependence" | "earlier_at" | "later_at" | "pairs" | "context" | "kind" | "times" | "span_s" | "parallelism" | "worker" | "number" | "task" | "start_s" | "end_s" | "takes_s" | "waits_for" | "first_at" | "first_access" | "first_thread" | "second_at" | "second_access" | "second_thread"; } };
   /** What changed from one experiment to another. */
   differences: { request: DifferencesRequest & { old: string; new: string }; reply: DifferencesReply; tables: { rows: "version" | "name" | "context" | "kind" | "in" | "old" | "new" | "difference" | "change_percent" | "ratio" | "share_percent" | "low" | "high" | "p" | "p_adjusted" | "effect" | "verdict" | "own_old" | "own_new" | "own_difference" | "own_change_percent" | "own_ratio" | "own_share_percent" | "own_low" | "own_high" | "own_p" | "own_p_adjusted" | "own_effect" | "own_verdict" | "basis" | "tested" | "parent" | "depth" | "width_new" | "width_either" | "old_context_id" | "new_context_id"; } };
+  /** Regions, verdict and maps of an ensemble. */
+  scaling: { request: ScalingRequest & { item: string }; reply: ScalingReply; tables: { cells: "repetitions" | "time" | "time_min" | "time_max" | "speedup" | "efficiency" | "scalability_abs" | "strong_abs" | "weak_abs" | "scalability_rel" | "strong_rel" | "weak_rel" | "loss" | "own_loss"; losses: "region" | "name" | "input" | "cores" | "loss" | "own_loss" | "share" | "cause"; } };
+  /** One of the tables of an ensemble. */
+  scaling_table: { request: ScalingTableRequest & { item: string }; reply: NotesReply; tables: { rows: "region" | "input" | "cores" | "repetitions" | "time" | "time_min" | "time_max" | "speedup" | "efficiency" | "scalability_abs" | "strong_abs" | "weak_abs" | "scalability_rel" | "strong_rel" | "weak_rel" | "parent" | "kind" | "name" | "path" | "file" | "first_line" | "last_line" | "share_min" | "share_max" | "imbalance_mean" | "imbalance_max" | "verdict" | "loss" | "own_loss" | "share" | "cause" | "points" | "amdahl_serial" | "amdahl_max_speedup" | "amdahl_time" | "amdahl_error" | "usl_contention" | "usl_coherency" | "usl_peak_cores" | "usl_error" | "karp_flatt_first" | "karp_flatt_last" | "gustafson_serial" | "gustafson_error" | "mean" | "median" | "min" | "max" | "std_dev" | "variation" | "mean_low" | "mean_high" | "outliers" | "meter" | "energy" | "energy_min" | "energy_max" | "power" | "edp" | "error" | "valid" | "note" | "parallel" | "load_balance" | "communication" | "serialisation" | "transfer" | "openmp_parallel" | "openmp_load_balance" | "openmp_scheduling" | "computation" | "instructions" | "ipc" | "frequency" | "global" | "origin"; } };
+  /** Growth models of the regions of an ensemble: how a metric grows with the parameters. */
+  models: { request: ModelsRequest & { item: string }; reply: ModelsReply; tables: { rows: "region" | "name" | "path" | "metric" | "unit" | "group" | "model" | "smape" | "rss" | "rrss" | "re" | "ar2" | "points" | "prediction"; curves: "model" | "x" | "y"; } };
+  /** Two ensembles as versions of one program, on the configurations of the old one. */
+  compare: { request: CompareRequest & { old: string; new: string }; reply: CompareReply; tables: { cells: "region" | "input" | "cores" | "time_old" | "time_new" | "time_ratio" | "change" | "runs_old" | "runs_new" | "p" | "p_adjusted" | "low" | "high" | "efficiency" | "scalability_abs" | "strong_abs" | "weak_abs" | "scalability_rel" | "strong_rel" | "weak_rel"; } };
 }
 
 /** A request as it travels. */

@@ -76,7 +76,7 @@ const CRATES: &[Crate] = &[
         name: "parallax-wire",
         folder: "crates/wire",
         is_for_browser: true,
-        uses: &["parallax-base", "parallax-protocol", "parallax-service"],
+        uses: &["parallax-protocol"],
     },
     Crate {
         name: "parallax-host",
@@ -89,7 +89,7 @@ const CRATES: &[Crate] = &[
         name: "parallax-wasm",
         folder: "crates/wasm",
         is_for_browser: true,
-        uses: &["parallax-base", "parallax-host", "parallax-wire"],
+        uses: &["parallax-base", "parallax-host", "parallax-protocol"],
     },
     Crate {
         name: "parallax-native",
@@ -117,8 +117,8 @@ const CRATES: &[Crate] = &[
             "parallax-base",
             "parallax-host",
             "parallax-native",
+            "parallax-protocol",
             "parallax-service",
-            "parallax-wire",
         ],
     },
     Crate {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use parallax_protocol::OverLocations;
+use parallax_protocol::{DifferencesBy, OverLocations};
 use parallax_service::analysis::comparison::{
     Basis, ComparisonOptions, Delta, Matching, Over, VersionPair, amount,
 };
@@ -19,7 +19,7 @@ use super::Context;
 use crate::open;
 use crate::output::{Format, Output};
 pub(super) use crate::scaling::CompareArgs;
-use crate::scaling::{self, CompareBy, CompareSort};
+use crate::scaling::{self, CompareSort};
 use crate::text::{KeyValues, Level, Notice, Role, Show, Style, TextTable, printable};
 
 /// What `--fail-if` says must not happen did.
@@ -66,8 +66,8 @@ pub(super) fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<(
         profiles: args.ensemble.profiles.clone(),
         options: ComparisonOptions {
             matching: args.by.map(|by| match by {
-                CompareBy::Context => Matching::CallPath,
-                CompareBy::Function => Matching::Function,
+                DifferencesBy::Context => Matching::CallPath,
+                DifferencesBy::Function => Matching::Function,
             }),
             detail: contexts.detail,
             libraries: contexts.libraries,

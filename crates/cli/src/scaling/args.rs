@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use parallax_protocol::{EnsembleChoice, OverLocations, RegionDetail, RegionEntries};
-use parallax_service::analysis::scaling::{
-    BaselinePolicy, EfficiencyRule, MapOptions, Measure, Superlinear, VerdictOptions,
+use parallax_protocol::{
+    CompareRequest, DifferencesBy, EnsembleChoice, ModelSearch, ModelsRequest, OverLocations,
+    RegionDetail, RegionEntries, RepetitionStatistic, ScalingBaseline, ScalingTableKind,
+    ScalingView,
 };
-use parallax_service::scaling::{AxisChoice, RunChoice, ScalingRequest};
+use parallax_service::scaling::ScalingOptions;
 
 use crate::choice::names;
 
@@ -74,15 +75,15 @@ pub(crate) struct MapArgs {
     #[arg(long, short, value_name = "REGION", help_heading = "Maps")]
     pub(crate) region: Vec<String>,
     /// Exclude regions that never reach this share of the program's time.
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, help_heading = "Maps")]
+    #[arg(long, value_name = "PERCENT", default_value_t = ScalingView::default().min_percent, help_heading = "Maps")]
     pub(crate) min_share: f64,
     /// Statistic over repetitions.
-    #[arg(long, value_enum, default_value = "median", help_heading = "Maps")]
-    pub(crate) statistic: Statistic,
+    #[arg(long, value_parser = names::<RepetitionStatistic>(), default_value_t, help_heading = "Maps")]
+    pub(crate) statistic: RepetitionStatistic,
     /// Baseline of efficiency: serial (one core), smallest (for each input), common (the
     /// smallest that all inputs have), or a core count.
-    #[arg(long, value_name = "BASELINE", default_value = "serial", value_parser = baseline, help_heading = "Maps")]
-    pub(crate) baseline: BaselinePolicy,
+    #[arg(long, value_name = "BASELINE", default_value_t, help_heading = "Maps")]
+    pub(crate) baseline: ScalingBaseline,
     /// Efficiency of each repetition, then the statistic, as PaScal Viewer of 2018 does.
     #[arg(long, help_heading = "Maps")]
     pub(crate) per_repetition: bool,
@@ -95,11 +96,11 @@ pub(crate) struct MapArgs {
 }
 
 impl MapArgs {
-    /// The request that these arguments make.
+    /// How they look at an ensemble.
     ///
     /// # Errors
     /// When `--fix` has no equals sign.
-    pub(crate) fn request(&self, metric: Option<String>) -> anyhow::Result<ScalingRequest> {
+    pub(crate) fn view(&self, metric: Option<String>) -> anyhow::Result<ScalingView> {
         let mut fixed = Vec::new();
         for text in &self.fix {
             let (name, value) = text
@@ -108,65 +109,26 @@ impl MapArgs {
             fixed.push((name.to_owned(), value.to_owned()));
         }
         fixed.extend(self.frequency.iter().map(|value| ("frequency".to_owned(), value.clone())));
-        Ok(ScalingRequest {
-            axes: AxisChoice { cores: self.cores.clone(), fixed },
+        Ok(ScalingView {
+            cores: self.cores.clone(),
+            fixed,
             metric,
-            regions: self.region.clone(),
             min_percent: self.min_share,
-            runs: if self.trusted { RunChoice::Trusted } else { RunChoice::All },
-            maps: MapOptions {
-                measure: self.statistic.measure(),
-                efficiency: if self.per_repetition {
-                    EfficiencyRule::PerRepetition
-                } else {
-                    EfficiencyRule::OfStatistic
-                },
-                baseline: self.baseline,
-                superlinear: if self.clamp {
-                    Superlinear::ClampInDifferences
-                } else {
-                    Superlinear::Keep
-                },
-            },
-            verdict: VerdictOptions::default(),
-            limits: parallax_base::Limits::default(),
+            statistic: self.statistic,
+            baseline: self.baseline,
+            per_repetition: self.per_repetition,
+            clamp: self.clamp,
+            trusted: self.trusted,
         })
     }
-}
 
-fn baseline(text: &str) -> Result<BaselinePolicy, String> {
-    match text {
-        "serial" => Ok(BaselinePolicy::Serial),
-        "smallest" => Ok(BaselinePolicy::Smallest),
-        "common" => Ok(BaselinePolicy::SmallestCommon),
-        number => match number.parse() {
-            Ok(cores) if cores > 0 => Ok(BaselinePolicy::Cores(cores)),
-            _ => Err("it is none of serial, smallest, common or a core count".to_owned()),
-        },
-    }
-}
-
-/// Statistic over repetitions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Statistic {
-    /// The median.
-    Median,
-    /// The arithmetic mean.
-    Mean,
-    /// The minimum.
-    Min,
-    /// The maximum.
-    Max,
-}
-
-impl Statistic {
-    pub(crate) const fn measure(self) -> Measure {
-        match self {
-            Self::Median => Measure::Median,
-            Self::Mean => Measure::Mean,
-            Self::Min => Measure::Min,
-            Self::Max => Measure::Max,
-        }
+    /// The same with the regions that were asked for.
+    ///
+    /// # Errors
+    /// When `--fix` has no equals sign.
+    pub(crate) fn options(&self, metric: Option<String>) -> anyhow::Result<ScalingOptions> {
+        let view = self.view(metric)?;
+        Ok(ScalingOptions { regions: self.region.clone(), ..ScalingOptions::from(&view) })
     }
 }
 
@@ -177,25 +139,6 @@ pub(crate) enum Mode {
     Absolute,
     /// The neighbour: the previous input, the next smaller core count, one step up the diagonal.
     Relative,
-}
-
-/// Table to write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TableChoice {
-    /// One row for each region and configuration.
-    Maps,
-    /// One row for each region: source location, share, imbalance, verdict.
-    Regions,
-    /// Parallel overhead by region where that of the program is largest.
-    Losses,
-    /// Amdahl, universal scalability, Karp-Flatt and Gustafson for each region and input.
-    Laws,
-    /// Dispersion of repetitions.
-    Dispersion,
-    /// Energy, energy-delay product and their validity.
-    Energy,
-    /// Efficiencies of the POP methodology, as reported or from time in MPI.
-    Pop,
 }
 
 const EXAMPLES: &str = "\
@@ -223,8 +166,8 @@ pub(crate) struct ScalingArgs {
     #[arg(long, value_enum, default_value = "absolute", help_heading = "Maps")]
     pub(crate) mode: Mode,
     /// Table to write; as text, `maps` has the verdict and the maps.
-    #[arg(long, value_enum, default_value = "maps", help_heading = "Output")]
-    pub(crate) table: TableChoice,
+    #[arg(long, value_parser = names::<ScalingTableKind>(), default_value_t, help_heading = "Output")]
+    pub(crate) table: ScalingTableKind,
     /// Also draw the maps into this SVG file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) svg: Option<PathBuf>,
@@ -257,11 +200,11 @@ pub(crate) struct ModelArgs {
     #[arg(long, short, value_name = "REGION", help_heading = "Model")]
     pub(crate) region: Vec<String>,
     /// Statistic over repetitions to model.
-    #[arg(long, value_enum, default_value = "mean", help_heading = "Model")]
-    pub(crate) statistic: Statistic,
+    #[arg(long, value_parser = names::<RepetitionStatistic>(), default_value_t = ModelsRequest::default().statistic, help_heading = "Model")]
+    pub(crate) statistic: RepetitionStatistic,
     /// Search method: full, refining, or segmented (two models).
-    #[arg(long, value_enum, default_value = "basic", help_heading = "Model")]
-    pub(crate) modeler: ModelerArg,
+    #[arg(long, value_parser = names::<ModelSearch>(), default_value_t, help_heading = "Model")]
+    pub(crate) modeler: ModelSearch,
     /// Include terms with negative exponents.
     #[arg(long, help_heading = "Model")]
     pub(crate) negative: bool,
@@ -273,17 +216,6 @@ pub(crate) struct ModelArgs {
     pub(crate) at: Vec<String>,
     #[command(flatten)]
     pub(crate) ensemble: EnsembleArgs,
-}
-
-/// Search method for models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModelerArg {
-    /// The full search space.
-    Basic,
-    /// Exponents refined iteratively.
-    Refining,
-    /// A change point with one model on each side.
-    Segmented,
 }
 
 const COMPARE_EXAMPLES: &str = "\
@@ -314,8 +246,8 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "PATH", num_args = 1.., help_heading = "Versions")]
     pub(crate) vs: Vec<PathBuf>,
     /// Rows; default: contexts, or functions if the versions come from different tools.
-    #[arg(long, value_enum, help_heading = "Versions")]
-    pub(crate) by: Option<CompareBy>,
+    #[arg(long, value_parser = names::<DifferencesBy>(), help_heading = "Versions")]
+    pub(crate) by: Option<DifferencesBy>,
     /// Order of the rows, by exclusive values.
     #[arg(long, value_enum, default_value = "difference", help_heading = "Versions")]
     pub(crate) sort: CompareSort,
@@ -326,7 +258,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, conflicts_with = "sort", help_heading = "Versions")]
     pub(crate) absolute: bool,
     /// Significance level of the tests.
-    #[arg(long, value_name = "LEVEL", default_value_t = 0.05, help_heading = "Versions")]
+    #[arg(long, value_name = "LEVEL", default_value_t = CompareRequest::default().significance, help_heading = "Versions")]
     pub(crate) significance: f64,
     /// Exit with status 3 if this holds, such as 'function(solve) > +5%' or 'total > +0.3s'.
     #[arg(long, value_name = "CONDITION", help_heading = "Versions")]
@@ -335,7 +267,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "FILE", help_heading = "Versions")]
     pub(crate) folded: Option<PathBuf>,
     /// Measurement files: tolerance, the smallest change of time in per cent to report.
-    #[arg(long, value_name = "PERCENT", default_value_t = 2.0, help_heading = "Maps")]
+    #[arg(long, value_name = "PERCENT", default_value_t = CompareRequest::default().tolerance, help_heading = "Maps")]
     pub(crate) tolerance: f64,
     /// Reference of the difference maps.
     #[arg(long, value_enum, default_value = "absolute", help_heading = "Maps")]
@@ -344,15 +276,6 @@ pub(crate) struct CompareArgs {
     pub(crate) maps: MapArgs,
     #[command(flatten)]
     pub(crate) ensemble: EnsembleArgs,
-}
-
-/// Rows of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CompareBy {
-    /// Contexts with the same call path.
-    Context,
-    /// Functions of the same name.
-    Function,
 }
 
 /// Order of a comparison.

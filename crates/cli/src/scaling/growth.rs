@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use anyhow::Context as _;
+use parallax_protocol::{ModelsRequest, TypedTable as _};
 use parallax_service::Control;
-use parallax_service::analysis::growth::{ModelOptions, Modeler};
-use parallax_service::scaling::{ModelAnswer, ModelRequest, NumberRule, models};
+use parallax_service::scaling::{ModelAnswer, models};
 
-use super::args::{ModelArgs, ModelerArg};
+use super::args::ModelArgs;
 use super::{sources, text};
 use crate::output::Output;
 use crate::text::{Show, Style, TextTable};
@@ -22,41 +22,33 @@ pub(crate) fn run(
     let opened = sources::ensemble(&args.paths, &args.ensemble, control)?;
     let request = request(args)?;
     let metric = request.metric.filter(|name| opened.value.metric(name).is_some());
-    let mut answer = models(&opened.value, &ModelRequest { metric, ..request })?;
+    let mut answer = models(&opened.value, &ModelsRequest { metric, ..request })?;
     answer.notes.extend(opened.notes);
-    let table = answer.value.table();
+    let table = answer.value.table().into_table();
     output.emit_with(&table, |style, out| write(&answer.value, style, out))?;
     text::remarks(&answer.notes, &opened.value.issues, stderr);
     Ok(())
 }
 
-fn request(args: &ModelArgs) -> anyhow::Result<ModelRequest> {
-    let numbers =
-        args.number.iter().map(|text| NumberRule::parse(text)).collect::<Result<_, _>>()?;
-    let mut predict_at = Vec::new();
+fn request(args: &ModelArgs) -> anyhow::Result<ModelsRequest> {
+    let mut at = Vec::new();
     for text in &args.at {
         let (name, value) =
             text.split_once('=').with_context(|| format!("--at {text}: write NAME=NUMBER"))?;
         let value: f64 = value.trim().parse().with_context(|| format!("--at {text}"))?;
-        predict_at.push((name.trim().to_owned(), value));
+        at.push((name.trim().to_owned(), value));
     }
-    Ok(ModelRequest {
+    Ok(ModelsRequest {
         parameters: (!args.over_parameters.is_empty()).then(|| args.over_parameters.clone()),
-        numbers,
+        numbers: args.number.clone(),
         metric: args.ensemble.metric.clone(),
         regions: args.region.clone(),
-        options: ModelOptions {
-            measure: args.statistic.measure(),
-            modeler: match args.modeler {
-                ModelerArg::Basic => Modeler::Basic,
-                ModelerArg::Refining => Modeler::Refining,
-                ModelerArg::Segmented => Modeler::Segmented,
-            },
-            negative_exponents: args.negative,
-            ..ModelOptions::default()
-        },
-        resources_of: args.resources.clone(),
-        predict_at,
+        statistic: args.statistic,
+        search: args.modeler,
+        negative: args.negative,
+        resources: args.resources.clone(),
+        at,
+        curve: None,
     })
 }
 
@@ -99,7 +91,7 @@ fn write(answer: &ModelAnswer, style: &Style, out: &mut dyn Write) -> io::Result
     }
     // The model is the answer: where it does not fit it is shortened, never omitted.
     let model = if style.width < WIDE { Show::Name } else { Show::Text };
-    let table = sorted.table();
+    let table = sorted.table().into_table();
     TextTable::new(&table)
         .title(format!("Growth models; predictions are for {place}"))
         .columns(&columns)

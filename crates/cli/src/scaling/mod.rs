@@ -13,10 +13,11 @@ mod versions;
 
 use std::path::Path;
 
-use parallax_service::Control;
+use parallax_protocol::{ScalingTableKind, TypedTable as _};
+use parallax_service::{Answer, Control};
 use parallax_service::scaling::{ScalingAnswer, energy_table, pop_table, scaling};
 
-pub(crate) use args::{CompareArgs, CompareBy, CompareSort, MergeArgs, ModelArgs, ScalingArgs};
+pub(crate) use args::{CompareArgs, CompareSort, MergeArgs, ModelArgs, ScalingArgs};
 pub(crate) use growth::run as model;
 pub(crate) use sources::is_ensemble;
 pub(crate) use text::bullet;
@@ -24,7 +25,6 @@ pub(crate) use versions::{compare, merge};
 
 use crate::output::{Format, Output};
 use crate::text::Style;
-use args::TableChoice;
 
 /// Answers `scaling`.
 pub(crate) fn run(
@@ -36,34 +36,43 @@ pub(crate) fn run(
     let opened = sources::ensemble(&args.paths, &args.ensemble, control)?;
     // The metric of databases was chosen when they were opened; files keep all of theirs.
     let metric = args.ensemble.metric.clone().filter(|name| opened.value.metric(name).is_some());
-    let request = args.maps.request(metric)?;
+    let options = args.maps.options(metric)?;
     // These need no times of their own, so that files without any have them too.
     let beside = match args.table {
-        TableChoice::Energy => Some(energy_table(&opened.value, &request)?),
-        TableChoice::Pop => Some(pop_table(&opened.value, &request)?),
+        ScalingTableKind::Energy => {
+            let Answer { value, notes } = energy_table(&opened.value, &options)?;
+            Some((value.into_table(), notes))
+        }
+        ScalingTableKind::Pop => {
+            let Answer { value, notes } = pop_table(&opened.value, &options)?;
+            Some((value.into_table(), notes))
+        }
         _ => None,
     };
-    if let Some(mut beside) = beside {
+    if let Some((table, mut notes)) = beside {
         if args.svg.is_some() || args.html.is_some() {
-            draw(&scaling(&opened.value, &request)?, args, output)?;
+            draw(&scaling(&opened.value, &options)?, args, output)?;
         }
         let title = opened.value.metadata.title.as_str();
-        output.emit_with(&beside.value, |style, out| {
-            text::table(&beside.value, title, args.table, style, out)
+        output.emit_with(&table, |style, out| {
+            text::table(&table, title, args.table, style, out)
         })?;
-        beside.notes.extend(opened.notes);
-        text::remarks(&beside.notes, &opened.value.issues, stderr);
+        notes.extend(opened.notes);
+        text::remarks(&notes, &opened.value.issues, stderr);
         return Ok(());
     }
-    let mut answer = scaling(&opened.value, &request)?;
+    let mut answer = scaling(&opened.value, &options)?;
     answer.notes.extend(opened.notes);
     draw(&answer, args, output)?;
+    let unit = answer.unit.to_string();
     let table = match args.table {
-        TableChoice::Regions => answer.regions_table(),
-        TableChoice::Losses => answer.losses_table(false),
-        TableChoice::Laws => answer.laws_table(),
-        TableChoice::Dispersion => answer.dispersion_table(),
-        TableChoice::Maps | TableChoice::Energy | TableChoice::Pop => answer.table(),
+        ScalingTableKind::Regions => answer.regions_table().into_table_in(&unit),
+        ScalingTableKind::Losses => answer.losses_table().into_table_in(&unit),
+        ScalingTableKind::Laws => answer.laws_table().into_table_in(&unit),
+        ScalingTableKind::Dispersion => answer.dispersion_table().into_table_in(&unit),
+        ScalingTableKind::Maps | ScalingTableKind::Energy | ScalingTableKind::Pop => {
+            answer.maps_table().into_table_in(&unit)
+        }
     };
     output.emit_with(&table, |style, out| text::write(&answer, &table, args, style, out))?;
     text::remarks(&answer.notes, &answer.issues, stderr);

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use parallax_protocol::{ScalingTableKind, TypedTable as _};
 use parallax_service::scaling::ScalingAnswer;
 use parallax_service::{Issues, Severity, Table};
 
-use super::args::{ScalingArgs, TableChoice};
+use super::args::ScalingArgs;
 use super::heat::{heat_maps, lines};
 use crate::text::{Level, Notice, Role, Show, Style, TextTable, printable};
 
@@ -21,9 +22,9 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match args.table {
-        TableChoice::Regions => return regions(answer, style, out),
-        TableChoice::Losses => return losses(answer, None, style, out),
-        TableChoice::Maps => {}
+        ScalingTableKind::Regions => return regions(answer, style, out),
+        ScalingTableKind::Losses => return losses(answer, None, style, out),
+        ScalingTableKind::Maps => {}
         other => return table(chosen, &answer.title, other, style, out),
     }
     let title = format!("Scaling of {}", printable(&answer.title));
@@ -122,7 +123,7 @@ fn losses(
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let table = answer.losses_table(false);
+    let table = answer.losses_table().into_table_in(&answer.unit.to_string());
     let place = answer.worst.and_then(|(input, core_idx)| {
         let cores = answer.cores.get(core_idx)?;
         Some(if answer.inputs.len() > 1 {
@@ -146,7 +147,7 @@ fn losses(
 }
 
 fn regions(answer: &ScalingAnswer, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let table = answer.regions_table();
+    let table = answer.regions_table().into_table_in(&answer.unit.to_string());
     TextTable::new(&table)
         .title(format!("Regions of {}", printable(&answer.title)))
         .columns(&["region", "kind", "name", "share_min", "share_max", "imbalance_max", "verdict"])
@@ -158,12 +159,12 @@ fn regions(answer: &ScalingAnswer, style: &Style, out: &mut dyn Write) -> io::Re
 pub(super) fn table(
     table: &Table,
     title: &str,
-    choice: TableChoice,
+    choice: ScalingTableKind,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (head, columns): (&str, &[&str]) = match choice {
-        TableChoice::Laws => (
+        ScalingTableKind::Laws => (
             "Scaling laws",
             &[
                 "region",
@@ -181,7 +182,7 @@ pub(super) fn table(
                 "gustafson_serial",
             ],
         ),
-        TableChoice::Dispersion => (
+        ScalingTableKind::Dispersion => (
             "Repetitions",
             &[
                 "region",
@@ -197,7 +198,7 @@ pub(super) fn table(
                 "outliers",
             ],
         ),
-        TableChoice::Energy => (
+        ScalingTableKind::Energy => (
             "Energy",
             &[
                 "region",

@@ -3,9 +3,12 @@
 use std::io::{self, Write};
 
 use parallax_base::Source;
+use parallax_protocol::{CompareRequest, TypedTable as _};
 use parallax_service::Control;
-use parallax_service::analysis::scaling::{ChangeKind, ChangeLimits, Comparison};
-use parallax_service::scaling::{ComparisonAnswer, compare_versions, merge_pascal};
+use parallax_service::analysis::scaling::{ChangeKind, Comparison};
+use parallax_service::scaling::{
+    ComparisonAnswer, ScalingOptions, change_limits, compare_versions, merge_pascal,
+};
 
 use super::args::{CompareArgs, MergeArgs, Mode};
 use super::heat::{HeatMap, Scale, lines};
@@ -28,9 +31,14 @@ pub(crate) fn compare(
     };
     let (old, new) = (open(old)?, open(new)?);
     let metric = args.ensemble.metric.clone().filter(|name| old.value.metric(name).is_some());
-    let request = args.maps.request(metric)?;
-    let limits = ChangeLimits { tolerance: args.tolerance / 100.0, level: args.significance };
-    let mut answer = compare_versions(&old.value, &new.value, &request, limits)?;
+    let request = CompareRequest {
+        view: args.maps.view(metric)?,
+        tolerance: args.tolerance,
+        significance: args.significance,
+    };
+    let options = ScalingOptions::from(&request.view);
+    let limits = change_limits(&request);
+    let mut answer = compare_versions(&old.value, &new.value, &options, limits)?;
     if !args.maps.region.is_empty() {
         answer.regions.retain(|region| {
             args.maps.region.iter().any(|text| {
@@ -41,7 +49,7 @@ pub(crate) fn compare(
         });
     }
     answer.notes.extend(old.notes);
-    let table = answer.table();
+    let table = answer.cells_table().into_table_in(&answer.unit.to_string());
     output.emit_with(&table, |style, out| write(&answer, args, style, out))?;
     text::remarks(&answer.notes, &answer.issues, stderr);
     Ok(())

@@ -55,6 +55,10 @@ macro_rules! for_each_question {
             TopologyRequest,
             AdviseRequest,
             DifferencesRequest,
+            ScalingRequest,
+            ScalingTableRequest,
+            ModelsRequest,
+            CompareRequest,
         }
     };
 }

@@ -33,10 +33,12 @@ pub struct RootReply {
     pub key: String,
     /// What a person calls it.
     pub name: String,
-    /// Number of files; 0 where that is not known before it is opened.
+    /// Number of files; 0 where they cannot be listed.
     pub files: u64,
     /// Length of all of them together, in bytes.
     pub bytes: u64,
+    /// Why it cannot be listed; null where it can.
+    pub error: Option<String>,
 }
 
 choice! {

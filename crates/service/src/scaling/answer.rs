@@ -15,9 +15,9 @@ use super::causes::{Cause, NO_SPEEDUP, Spreads};
 use super::error::listed;
 use super::{Remedy, ScalingError};
 
-/// What is asked about an ensemble.
+/// How an ensemble is looked at; from a [`ScalingView`](parallax_protocol::ScalingView).
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ScalingRequest {
+pub struct ScalingOptions {
     /// Which parameters become the axes.
     pub axes: AxisChoice,
     /// Which metric counts as time; `None` for `time`, else the first.
@@ -100,26 +100,26 @@ struct Prepared {
     source: Option<u32>,
 }
 
-/// Answers a request.
+/// Maps, verdicts and losses of all regions.
 ///
 /// # Errors
 /// When a parameter, region or metric is unknown, or there are no times at all.
 pub fn scaling(
     ensemble: &Ensemble,
-    request: &ScalingRequest,
+    options: &ScalingOptions,
 ) -> Result<ScalingAnswer, ScalingError> {
     let mut notes = Vec::new();
-    let axes = Axes::of(ensemble, &request.axes, &mut notes)?;
-    axes.check_axes(ensemble.regions().len(), &request.limits)?;
-    let metric = chosen_metric(ensemble, request.metric.as_deref())?;
+    let axes = Axes::of(ensemble, &options.axes, &mut notes)?;
+    axes.check_axes(ensemble.regions().len(), &options.limits)?;
+    let metric = chosen_metric(ensemble, options.metric.as_deref())?;
     let unit = ensemble.metrics().get(usize::from(metric)).map_or(Unit::Count, |m| m.unit.clone());
-    let prepared = prepare(ensemble, &axes, metric, request, &mut notes)?;
-    let spreads = Spreads::of(ensemble, &axes, request.runs);
+    let prepared = prepare(ensemble, &axes, metric, options, &mut notes)?;
+    let spreads = Spreads::of(ensemble, &axes, options.runs);
 
     let in_story = positions(&prepared);
     let story = story(&prepared, &in_story)?;
     let story_losses = losses(&story);
-    let story_verdicts = verdicts(&story, request.verdict);
+    let story_verdicts = verdicts(&story, options.verdict);
     let worst = story_verdicts
         .first()
         .and_then(|verdict| verdict.loss)
@@ -136,10 +136,10 @@ pub fn scaling(
             })
             .collect(),
     )?;
-    let all_verdicts = verdicts(&program, request.verdict);
+    let all_verdicts = verdicts(&program, options.verdict);
     let all: Vec<(&str, &Region)> =
         prepared.iter().map(|region| (region.region.id.as_str(), &region.region)).collect();
-    let shown = shown_regions(&all, &request.regions)?;
+    let shown = shown_regions(&all, &options.regions)?;
     let all_parents: BTreeSet<Option<usize>> =
         prepared.iter().map(|region| region.parent).collect();
     let mut regions: Vec<ScalingRegion> = Vec::with_capacity(prepared.len());
@@ -189,7 +189,7 @@ pub fn scaling(
         unit,
         inputs: axes.inputs.to_vec(),
         cores: axes.cores.to_vec(),
-        limits: request.limits,
+        limits: options.limits,
         regions,
         program,
         losses,
@@ -197,7 +197,7 @@ pub fn scaling(
         notes,
         issues: ensemble.issues.clone(),
     };
-    answer.add_remarks(request);
+    answer.add_remarks(options);
     if !answer.has_room_for_gaps() {
         let measured: usize =
             answer.shown().filter_map(|at| answer.maps(at)).map(Maps::num_measured).sum();
@@ -239,7 +239,7 @@ fn prepare(
     ensemble: &Ensemble,
     axes: &Axes,
     metric: u16,
-    request: &ScalingRequest,
+    options: &ScalingOptions,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Prepared>, ScalingError> {
     let relative = ensemble
@@ -253,7 +253,7 @@ fn prepare(
         });
     }
     let grid =
-        |region: u32| axes.grid(ensemble, metric, region, request.runs, request.maps.measure);
+        |region: u32| axes.grid(ensemble, metric, region, options.runs, options.maps.measure);
     let outermost: Vec<u32> = (0..)
         .zip(ensemble.regions())
         .filter(|(_, region)| region.parent.is_none())
@@ -268,7 +268,7 @@ fn prepare(
              regions.",
             outermost.len()
         ));
-        let grid = axes.grid_of_sum(ensemble, metric, &outermost, request.runs)?;
+        let grid = axes.grid_of_sum(ensemble, metric, &outermost, options.runs)?;
         let region = Region {
             id: "0".to_owned(),
             path: String::new(),
@@ -278,7 +278,7 @@ fn prepare(
             file: None,
             lines: None,
         };
-        let maps = maps(&grid, request.maps);
+        let maps = maps(&grid, options.maps);
         prepared.push(Prepared { region, parent: None, grid, maps, source: None });
     }
     let mut new_of: Vec<Option<usize>> = Vec::new();
@@ -295,13 +295,13 @@ fn prepare(
             None => is_summed.then_some(0),
         };
         let grid = grid(at)?;
-        let maps = maps(&grid, request.maps);
-        if request.min_percent > 0.0
+        let maps = maps(&grid, options.maps);
+        if options.min_percent > 0.0
             && let Some(program) = prepared.first()
             && parent.is_some()
         {
             let share = share_of_parent(&maps.time, &program.maps.time).min_max();
-            if share.is_none_or(|(_, high)| high < request.min_percent) {
+            if share.is_none_or(|(_, high)| high < options.min_percent) {
                 new_of.push(None);
                 continue;
             }

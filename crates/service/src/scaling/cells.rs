@@ -5,7 +5,7 @@ use parallax_base::Unit;
 use parallax_model::ensemble::{Ensemble, Region};
 
 use super::ScalingError;
-use super::answer::{ScalingRequest, shown_regions};
+use super::answer::{ScalingOptions, shown_regions};
 use super::axes::{Axes, RunChoice};
 
 /// A region that was asked for.
@@ -17,11 +17,11 @@ pub(super) struct ShownRegion<'a> {
     pub(super) region: &'a Region,
 }
 
-/// The metrics of an ensemble on the axes of a request.
+/// The metrics of an ensemble on the axes of options.
 pub(super) struct Cells<'a> {
     ensemble: &'a Ensemble,
     pub(super) axes: Axes,
-    request: &'a ScalingRequest,
+    options: &'a ScalingOptions,
     pub(super) regions: Vec<ShownRegion<'a>>,
 }
 
@@ -36,10 +36,10 @@ pub(super) struct RunValue {
 impl<'a> Cells<'a> {
     pub(super) fn of(
         ensemble: &'a Ensemble,
-        request: &'a ScalingRequest,
+        options: &'a ScalingOptions,
         notes: &mut Vec<String>,
     ) -> Result<Self, ScalingError> {
-        let axes = Axes::of(ensemble, &request.axes, notes)?;
+        let axes = Axes::of(ensemble, &options.axes, notes)?;
         let outermost = ensemble.regions().iter().filter(|region| region.parent.is_none()).count();
         let all: Vec<(&str, &Region)> = ensemble
             .regions()
@@ -49,13 +49,13 @@ impl<'a> Cells<'a> {
                 (if is_whole { "0" } else { region.id.as_str() }, region)
             })
             .collect();
-        let is_shown = shown_regions(&all, &request.regions)?;
+        let is_shown = shown_regions(&all, &options.regions)?;
         let regions = (0..)
             .zip(all.iter().zip(is_shown))
             .filter(|(_, (_, is_shown))| *is_shown)
             .map(|(at, (&(id, region), _))| ShownRegion { at, id, region })
             .collect();
-        Ok(Self { ensemble, axes, request, regions })
+        Ok(Self { ensemble, axes, options, regions })
     }
 
     pub(super) fn metric(&self, is: impl Fn(&str, &Unit) -> bool) -> Option<u16> {
@@ -65,20 +65,20 @@ impl<'a> Cells<'a> {
 
     /// The repetitions of a metric in a region.
     pub(super) fn grid(&self, metric: u16, region: u32) -> Result<Grid, ScalingError> {
-        let (runs, measure) = (self.request.runs, self.request.maps.measure);
+        let (runs, measure) = (self.options.runs, self.options.maps.measure);
         self.axes.grid(self.ensemble, metric, region, runs, measure)
     }
 
     /// The statistic over repetitions at a configuration.
     pub(super) fn value(&self, grid: &Grid, input: usize, core_idx: usize) -> Option<f64> {
-        self.request.maps.measure.of(grid.repetitions(input, core_idx))
+        self.options.maps.measure.of(grid.repetitions(input, core_idx))
     }
 
     /// The values of a metric in a region, run by run, for the runs that count.
     pub(super) fn runs(&self, metric: u16, region: u32) -> impl Iterator<Item = RunValue> {
         self.ensemble.samples_of(metric, region).iter().filter_map(|sample| {
             let run = self.ensemble.runs().get(sample.run as usize)?;
-            if self.request.runs == RunChoice::Trusted && !run.is_trusted {
+            if self.options.runs == RunChoice::Trusted && !run.is_trusted {
                 return None;
             }
             let (input, cores) = self.axes.cell(run.coordinate)?;

@@ -7,28 +7,19 @@ use parallax_analysis::scaling::{
 };
 use parallax_base::Unit;
 use parallax_model::ensemble::Ensemble;
+use parallax_protocol::{EnergyRow, EnergyTable};
 
 use super::ScalingError;
-use super::answer::{ScalingRequest, chosen_metric};
+use super::answer::{ScalingOptions, chosen_metric};
 use super::cells::Cells;
-use crate::{Answer, Column, Table};
+use super::tables::count;
+use crate::Answer;
 
 /// Start of the names of metrics that were integrated from samples of power.
 const INTEGRATED: &str = "energy:";
 
 /// Energies of repetitions in joules, each with the independent total of its run.
 type Runs = Vec<(f64, Option<f64>)>;
-
-struct Row<'a> {
-    region: &'a str,
-    input: &'a str,
-    cores: u32,
-    meter: &'a str,
-    runs: Runs,
-    joules: Option<f64>,
-    seconds: Option<f64>,
-    validity: EnergyValidity,
-}
 
 /// The energy of each region at each configuration where it was measured, one row for each meter:
 /// joules, mean power, energy-delay product, and whether the repetitions pass the gates that
@@ -40,10 +31,10 @@ struct Row<'a> {
 /// When a parameter or region is unknown, or no energy was measured.
 pub fn energy_table(
     ensemble: &Ensemble,
-    request: &ScalingRequest,
-) -> Result<Answer<Table>, ScalingError> {
+    options: &ScalingOptions,
+) -> Result<Answer<EnergyTable>, ScalingError> {
     let mut notes = Vec::new();
-    let cells = Cells::of(ensemble, request, &mut notes)?;
+    let cells = Cells::of(ensemble, options, &mut notes)?;
     let metrics = ensemble.metrics();
     let meters: Vec<(u16, &str)> = (0..)
         .zip(metrics)
@@ -52,13 +43,13 @@ pub fn energy_table(
         .collect();
     // A counter over the whole run is independent of what is integrated from samples.
     let counter = cells.metric(|name, unit| *unit == Unit::Joules && !name.starts_with(INTEGRATED));
-    let time = chosen_metric(ensemble, request.metric.as_deref()).ok();
+    let time = chosen_metric(ensemble, options.metric.as_deref()).ok();
     let whole = (0..).zip(ensemble.regions()).find(|(_, region)| region.parent.is_none());
     let whole = whole.map_or(0, |(at, _)| at);
     let totals: BTreeMap<u32, f64> = counter
         .map(|metric| cells.runs(metric, whole).map(|run| (run.run, run.value)).collect())
         .unwrap_or_default();
-    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut rows: Vec<EnergyRow> = Vec::new();
     for region in &cells.regions {
         let times = time.map(|metric| cells.grid(metric, region.at)).transpose()?;
         for &(metric, name) in &meters {
@@ -84,19 +75,30 @@ pub fn energy_table(
                     ..energy_validity(&runs, gates)
                 };
                 let core_idx = cells.axes.cores.binary_search(&cores).ok();
-                let joules: Vec<f64> = runs.iter().map(|run| run.0).collect();
-                rows.push(Row {
-                    region: region.id,
-                    input: cells.axes.inputs.get(input).map_or("", String::as_str),
+                let values: Vec<f64> = runs.iter().map(|run| run.0).collect();
+                let joules = options.maps.measure.of(&values);
+                let seconds = times
+                    .as_ref()
+                    .zip(core_idx)
+                    .and_then(|(times, core_idx)| cells.value(times, input, core_idx));
+                let both = joules.zip(seconds);
+                rows.push(EnergyRow {
+                    region: region.id.to_owned(),
+                    input: cells.axes.inputs.get(input).cloned().unwrap_or_default(),
                     cores,
-                    meter: name.strip_prefix(INTEGRATED).unwrap_or(name),
-                    joules: request.maps.measure.of(&joules),
-                    seconds: times
-                        .as_ref()
-                        .zip(core_idx)
-                        .and_then(|(times, core_idx)| cells.value(times, input, core_idx)),
-                    runs,
-                    validity,
+                    meter: name.strip_prefix(INTEGRATED).unwrap_or(name).to_owned(),
+                    repetitions: count(runs.len()),
+                    energy: joules,
+                    energy_min: Measure::Min.of(&values),
+                    energy_max: Measure::Max.of(&values),
+                    power: both
+                        .filter(|(_, seconds)| *seconds > 0.0)
+                        .map(|(joules, seconds)| joules / seconds),
+                    edp: both.map(|(joules, seconds)| energy_delay_product(joules, seconds)),
+                    variation: validity.variation.map(|variation| 100.0 * variation),
+                    error: validity.error.map(|error| 100.0 * error),
+                    valid: verdict(&validity),
+                    note: note(&validity),
                 });
             }
         }
@@ -114,7 +116,7 @@ pub fn energy_table(
                     .to_owned(),
         });
     }
-    Ok(Answer { value: table(&rows), notes })
+    Ok(Answer { value: rows.into_iter().collect(), notes })
 }
 
 /// Whether all gates were passed; `unknown` where one cannot be judged and none failed.
@@ -152,61 +154,4 @@ fn note(validity: &EnergyValidity) -> String {
         Some(true) => {}
     }
     parts.join(", ")
-}
-
-fn table(rows: &[Row<'_>]) -> Table {
-    type Get = fn(&Row<'_>) -> Option<f64>;
-    let column = |name: &str, unit: &str, doc: &'static str, get: Get| {
-        Column::optional_f64s(name, unit, doc, rows.iter().map(get).collect())
-    };
-    let extreme = |row: &Row<'_>, measure: Measure| {
-        measure.of(&row.runs.iter().map(|run| run.0).collect::<Vec<_>>())
-    };
-    let runs = rows.iter().map(|row| u32::try_from(row.runs.len()).unwrap_or(u32::MAX)).collect();
-    Table::new(vec![
-        Column::strings(
-            "region",
-            "Region; 0 is the whole program.",
-            rows.iter().map(|row| row.region),
-        ),
-        Column::strings("input", "Program arguments.", rows.iter().map(|row| row.input)),
-        Column::u32s("cores", "Cores used.", rows.iter().map(|row| row.cores).collect()),
-        Column::strings("meter", "What measured it.", rows.iter().map(|row| row.meter)),
-        Column::u32s("repetitions", "Runs with an energy.", runs),
-        column("energy", "J", "Statistic of the repetitions.", |row| row.joules),
-        Column::optional_f64s(
-            "energy_min",
-            "J",
-            "Smallest repetition.",
-            rows.iter().map(|row| extreme(row, Measure::Min)).collect(),
-        ),
-        Column::optional_f64s(
-            "energy_max",
-            "J",
-            "Largest repetition.",
-            rows.iter().map(|row| extreme(row, Measure::Max)).collect(),
-        ),
-        column("power", "W", "Energy over time.", |row| {
-            Some(row.joules? / row.seconds.filter(|time| *time > 0.0)?)
-        }),
-        column("edp", "J s", "Energy-delay product.", |row| {
-            Some(energy_delay_product(row.joules?, row.seconds?))
-        }),
-        column("variation", "%", "Standard deviation over the mean.", |row| {
-            row.validity.variation.map(|variation| 100.0 * variation)
-        }),
-        column("error", "%", "Largest difference from the independent total.", |row| {
-            row.validity.error.map(|error| 100.0 * error)
-        }),
-        Column::strings(
-            "valid",
-            "Whether it passes all gates: yes, no, unknown.",
-            rows.iter().map(|row| verdict(&row.validity)),
-        ),
-        Column::strings(
-            "note",
-            "Gates that it does not pass.",
-            rows.iter().map(|row| note(&row.validity)),
-        ),
-    ])
 }

@@ -116,7 +116,7 @@ pub enum ScalingError {
 impl ScalingError {
     /// Whether the person who asked can put it right by asking otherwise.
     #[must_use]
-    pub const fn is_misuse(&self) -> bool {
+    pub fn is_misuse(&self) -> bool {
         match self {
             Self::Service(error) => error.is_misuse(),
             Self::NoSources

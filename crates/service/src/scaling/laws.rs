@@ -1,25 +1,13 @@
 //! The laws of scaling, fitted to every region and input, as a table.
 
 use parallax_analysis::scaling::{
-    AmdahlFit, Baseline, GustafsonFit, Maps, UslFit, fit_amdahl, fit_gustafson, fit_usl,
-    serial_fraction, weak_diagonal,
+    Baseline, GustafsonFit, Maps, fit_amdahl, fit_gustafson, fit_usl, serial_fraction,
+    weak_diagonal,
 };
+use parallax_protocol::{ScalingLawRow, ScalingLawTable};
 
 use super::answer::{ScalingAnswer, display_name};
-use crate::{Column, Table};
-
-/// The laws of one region and input.
-struct Row<'a> {
-    region: &'a str,
-    name: String,
-    input: &'a str,
-    points: usize,
-    amdahl: Option<AmdahlFit>,
-    usl: Option<UslFit>,
-    /// The experimental serial fraction on the fewest cores beyond one, and on the most.
-    serial: Option<(f64, f64)>,
-    gustafson: Option<GustafsonFit>,
-}
+use super::tables::count;
 
 impl ScalingAnswer {
     /// One row for each region shown and each input: the laws of Amdahl and of universal
@@ -29,7 +17,7 @@ impl ScalingAnswer {
     /// Gustafson's law is about the diagonal, on which work grows like cores: it is the same for
     /// all inputs of a region, and undefined where work does not grow like that.
     #[must_use]
-    pub fn laws_table(&self) -> Table {
+    pub fn laws_table(&self) -> ScalingLawTable {
         let is_diagonal = self.program.regions().first().is_some_and(|whole| {
             weak_diagonal(
                 &whole.maps,
@@ -37,7 +25,7 @@ impl ScalingAnswer {
             )
             .is_some_and(|found| found.mismatches.iter().all(|step| step.input != step.core_idx))
         });
-        let mut rows: Vec<Row<'_>> = Vec::new();
+        let mut rows: Vec<ScalingLawRow> = Vec::new();
         for at in self.shown() {
             let (Some(region), Some(maps)) = (self.regions.get(at), self.maps(at)) else {
                 continue;
@@ -53,19 +41,29 @@ impl ScalingAnswer {
                 if points.is_empty() {
                     continue;
                 }
-                rows.push(Row {
-                    region: &region.region.id,
+                let (amdahl, usl) = (fit_amdahl(&points), fit_usl(&points));
+                let serial = serial_fractions(maps, input);
+                rows.push(ScalingLawRow {
+                    region: region.region.id.clone(),
                     name: display_name(&region.region),
-                    input: label,
-                    points: points.len(),
-                    amdahl: fit_amdahl(&points),
-                    usl: fit_usl(&points),
-                    serial: serial_fractions(maps, input),
-                    gustafson,
+                    input: label.clone(),
+                    points: count(points.len()),
+                    amdahl_serial: amdahl.map(|fit| fit.serial_fraction),
+                    amdahl_max_speedup: amdahl.and_then(|fit| fit.max_speedup()),
+                    amdahl_time: amdahl.map(|fit| fit.serial_time),
+                    amdahl_error: amdahl.map(|fit| 100.0 * fit.relative_error),
+                    usl_contention: usl.map(|fit| fit.contention),
+                    usl_coherency: usl.map(|fit| fit.coherency),
+                    usl_peak_cores: usl.and_then(|fit| fit.peak_cores()),
+                    usl_error: usl.map(|fit| 100.0 * fit.relative_error),
+                    karp_flatt_first: serial.map(|(first, _)| first),
+                    karp_flatt_last: serial.map(|(_, last)| last),
+                    gustafson_serial: gustafson.map(|fit| fit.serial_fraction),
+                    gustafson_error: gustafson.map(|fit| 100.0 * fit.efficiency_error),
                 });
             }
         }
-        table(&rows, &self.unit.to_string())
+        rows.into_iter().collect()
     }
 }
 
@@ -91,61 +89,4 @@ fn serial_fractions(maps: &Maps, input: usize) -> Option<(f64, f64)> {
         .filter_map(|(at, speedup)| serial_fraction(*maps.cores.get(at)?, speedup));
     let first = found.next()?;
     Some((first, found.next_back().unwrap_or(first)))
-}
-
-fn table(rows: &[Row<'_>], unit: &str) -> Table {
-    type Get = fn(&Row<'_>) -> Option<f64>;
-    let column = |name: &str, unit: &str, doc: &'static str, get: Get| {
-        Column::optional_f64s(name, unit, doc, rows.iter().map(get).collect())
-    };
-    let points = rows.iter().map(|row| u32::try_from(row.points).unwrap_or(u32::MAX)).collect();
-    Table::new(vec![
-        Column::strings(
-            "region",
-            "Region; 0 is the whole program.",
-            rows.iter().map(|row| row.region),
-        ),
-        Column::strings("name", "What it is called.", rows.iter().map(|row| &row.name)),
-        Column::strings("input", "Program arguments.", rows.iter().map(|row| row.input)),
-        Column::u32s("points", "Core counts with a time.", points),
-        column("amdahl_serial", "", "Serial fraction by Amdahl's law.", |row| {
-            Some(row.amdahl?.serial_fraction)
-        }),
-        column("amdahl_max_speedup", "", "Speedup that Amdahl's law allows at most.", |row| {
-            row.amdahl?.max_speedup()
-        }),
-        column("amdahl_time", unit, "Time on one core by Amdahl's law.", |row| {
-            Some(row.amdahl?.serial_time)
-        }),
-        column("amdahl_error", "%", "Relative error of times, root mean square.", |row| {
-            Some(100.0 * row.amdahl?.relative_error)
-        }),
-        column("usl_contention", "", "Sigma of the universal scalability law.", |row| {
-            Some(row.usl?.contention)
-        }),
-        column("usl_coherency", "", "Kappa of the universal scalability law.", |row| {
-            Some(row.usl?.coherency)
-        }),
-        column("usl_peak_cores", "", "Cores beyond which more make it slower.", |row| {
-            row.usl?.peak_cores()
-        }),
-        column("usl_error", "%", "Relative error of times, root mean square.", |row| {
-            Some(100.0 * row.usl?.relative_error)
-        }),
-        column("karp_flatt_first", "", "Serial fraction on the fewest cores.", |row| {
-            Some(row.serial?.0)
-        }),
-        column("karp_flatt_last", "", "Serial fraction on the most cores.", |row| {
-            Some(row.serial?.1)
-        }),
-        column(
-            "gustafson_serial",
-            "",
-            "Serial fraction where work grows in proportion to cores.",
-            |row| Some(row.gustafson?.serial_fraction),
-        ),
-        column("gustafson_error", "%", "Error of efficiency, root mean square.", |row| {
-            Some(100.0 * row.gustafson?.efficiency_error)
-        }),
-    ])
 }

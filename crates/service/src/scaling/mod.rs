@@ -22,18 +22,19 @@ mod parameters;
 mod pop;
 mod remarks;
 mod remedy;
+mod replies;
 mod runs;
 mod tables;
 mod versions;
 
-pub use answer::{ScalingAnswer, ScalingRegion, ScalingRequest, scaling};
+pub use answer::{ScalingAnswer, ScalingOptions, ScalingRegion, scaling};
 pub use axes::{AxisChoice, RunChoice};
 pub use causes::Cause;
 pub use contexts::{ContextDetail, ContextOptions, LibraryFrames};
 pub use energy::energy_table;
 pub use error::ScalingError;
 pub use merge::{MergeError, Merged, merge_pascal};
-pub use model::{ModelAnswer, ModelRequest, NumberRule, RegionModel, models};
+pub use model::{ModelAnswer, RegionModel, models};
 pub use open::{
     EnsembleOptions, Ensembles, ScalingContent, ScalingSource, assemble_measurements,
     measurement_part_end, open_ensemble, open_ensembles, read_measurement_part,
@@ -44,4 +45,6 @@ pub use parameters::{ParameterRule, ParameterSource, ParameterTable};
 pub use pop::pop_table;
 pub use remedy::Remedy;
 pub use runs::measure_one_program;
-pub use versions::{ComparedRegion, ComparisonAnswer, compare_versions};
+pub use versions::{
+    ComparedRegion, ComparisonAnswer, EnsemblePair, change_limits, compare_versions,
+};

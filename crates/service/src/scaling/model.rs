@@ -1,54 +1,35 @@
 //! Growth models of every region: how time grows with the parameters.
 
 use parallax_analysis::growth::{
-    Model, ModelOptions, ModelWarning, Point, Style, falls_strictly, model, resource_consumption,
+    Model, ModelOptions, ModelWarning, Modeler, Point, Style, falls_strictly, model, resource_consumption,
 };
 use parallax_analysis::scaling::Measure;
+use parallax_base::Control;
 use parallax_model::ensemble::{Ensemble, Region, metric_names};
+use parallax_protocol::{
+    self as protocol, CurveChoice, CurveRow, CurveTable, ModelRow, ModelSearch, ModelTable,
+    ModelsReply, ModelsRequest, ModelsTables,
+};
 use regex::Regex;
 
 use super::answer::display_name;
 use super::error::listed;
+use super::replies::measure;
+use super::tables::count;
 use super::{Remedy, ScalingError};
-use crate::{Answer, Column, Table};
-
-/// What is modelled, and how.
-#[derive(Debug, Clone, Default)]
-pub struct ModelRequest {
-    /// Parameters of the models, in this order; `None` for all whose values are numbers. The
-    /// others tell models apart.
-    pub parameters: Option<Vec<String>>,
-    /// Numbers inside labels: the first group of the expression in the labels of the parameter,
-    /// such as the size in the arguments of the program.
-    pub numbers: Vec<NumberRule>,
-    /// The metric; `None` for all that the source measured.
-    pub metric: Option<String>,
-    /// Regions by id, path or name; all when empty.
-    pub regions: Vec<String>,
-    /// How models are searched.
-    pub options: ModelOptions,
-    /// Model the value times this parameter instead of the value: resources, for strong scaling.
-    pub resources_of: Option<String>,
-    /// Where to predict: parameters and values. A parameter that is not named stands at its
-    /// largest measured value.
-    pub predict_at: Vec<(String, f64)>,
-}
+use crate::{Answer, Answers, ServiceError};
 
 /// Which number in the labels of a parameter stands for its values: `input=-ns (\d+)`.
 #[derive(Debug, Clone)]
-pub struct NumberRule {
-    /// The parameter.
-    pub parameter: String,
+struct NumberRule {
+    parameter: String,
     /// The first group of this expression, or all it matches, is the number.
-    pub pattern: Regex,
+    pattern: Regex,
 }
 
 impl NumberRule {
     /// Reads a rule as people type it: `NAME=REGEX`.
-    ///
-    /// # Errors
-    /// When it has no `=`, or its regular expression is wrong.
-    pub fn parse(text: &str) -> Result<Self, ScalingError> {
+    fn parse(text: &str) -> Result<Self, ScalingError> {
         let wrong = |what: String| ScalingError::Rule { text: text.to_owned(), what };
         let (name, pattern) =
             text.split_once('=').ok_or_else(|| wrong("write NAME=REGEX".to_owned()))?;
@@ -102,11 +83,13 @@ const AUXILIARY: [&str; 5] = [
 /// For each parameter of the ensemble the numbers of its values, where all are numbers.
 fn numbers(
     ensemble: &Ensemble,
-    request: &ModelRequest,
+    request: &ModelsRequest,
 ) -> Result<Vec<Option<Vec<f64>>>, ScalingError> {
+    let rules: Vec<NumberRule> =
+        request.numbers.iter().map(|text| NumberRule::parse(text)).collect::<Result<_, _>>()?;
     let mut out = Vec::new();
     for parameter in ensemble.parameters() {
-        let pattern = request.numbers.iter().find(|rule| rule.parameter == parameter.name);
+        let pattern = rules.iter().find(|rule| rule.parameter == parameter.name);
         let number = |label: &str, known: Option<f64>| match pattern {
             None => known.or_else(|| label.trim().parse().ok()),
             Some(rule) => {
@@ -125,7 +108,7 @@ fn numbers(
         out.push(values);
     }
     let is_unknown = |rule: &&NumberRule| ensemble.parameter(&rule.parameter).is_none();
-    if let Some(rule) = request.numbers.iter().find(is_unknown) {
+    if let Some(rule) = rules.iter().find(is_unknown) {
         return Err(unknown_parameter(ensemble, &rule.parameter));
     }
     Ok(out)
@@ -143,8 +126,9 @@ fn unknown_parameter(ensemble: &Ensemble, name: &str) -> ScalingError {
 /// measured.
 pub fn models(
     ensemble: &Ensemble,
-    request: &ModelRequest,
+    request: &ModelsRequest,
 ) -> Result<Answer<ModelAnswer>, ScalingError> {
+    let options = model_options(request);
     let numbers = numbers(ensemble, request)?;
     let varied =
         |at: &usize| numbers.get(*at).and_then(Option::as_ref).is_some_and(|list| list.len() > 1);
@@ -180,7 +164,7 @@ pub fn models(
     let points = Coordinates::new(ensemble, &at, &numbers);
     let mut notes = Vec::new();
     let metrics = chosen_metrics(ensemble, request)?;
-    let resources = match &request.resources_of {
+    let resources = match &request.resources {
         Some(name) => Some(
             names
                 .iter()
@@ -193,7 +177,7 @@ pub fn models(
         .iter()
         .zip(&at)
         .map(|(name, &at)| {
-            let asked = request.predict_at.iter().find(|(known, _)| known == name);
+            let asked = request.at.iter().find(|(known, _)| known == name);
             let measured = numbers.get(at).and_then(Option::as_ref).map(Vec::as_slice);
             let largest = || measured.unwrap_or_default().iter().copied().fold(0.0, f64::max);
             asked.map_or_else(largest, |(_, value)| *value)
@@ -203,23 +187,29 @@ pub fn models(
     let mut found = Vec::new();
     let mut falling = std::collections::BTreeSet::new();
     let mut few = 0;
+    // The one outermost region stands for the whole program.
+    let outermost = ensemble.regions().iter().filter(|region| region.parent.is_none()).count();
+    let id = |region: &Region| {
+        let is_whole = outermost == 1 && region.parent.is_none();
+        if is_whole { "0".to_owned() } else { region.id.clone() }
+    };
     let is_wanted = |region: &Region| {
         request.regions.is_empty()
             || request
                 .regions
                 .iter()
-                .any(|text| *text == region.id || *text == region.path || *text == region.name)
+                .any(|text| *text == id(region) || *text == region.path || *text == region.name)
     };
     for (index, region) in (0..).zip(ensemble.regions()).filter(|(_, region)| is_wanted(region)) {
         for &metric in &metrics {
             let Some(described) = ensemble.metrics().get(usize::from(metric)) else { continue };
-            for (group, points) in points.of(ensemble, metric, index, request.options.measure) {
+            for (group, points) in points.of(ensemble, metric, index, options.measure) {
                 // One point makes no model.
                 if points.len() < 2 {
                     few += 1;
                     continue;
                 }
-                let measure = request.options.measure;
+                let measure = options.measure;
                 falling.extend(
                     names
                         .iter()
@@ -234,10 +224,10 @@ pub fn models(
                     ),
                     None => (points, described.unit.to_string()),
                 };
-                let model = model(&points, &request.options)
+                let model = model(&points, &options)
                     .map_err(|cause| ScalingError::Growth { region: region.path.clone(), cause })?;
                 found.push(RegionModel {
-                    region: region.clone(),
+                    region: Region { id: id(region), ..region.clone() },
                     metric: described.name.clone(),
                     unit,
                     group: group.clone(),
@@ -281,7 +271,7 @@ pub fn models(
     Ok(Answer { value: ModelAnswer { parameters, predict_at, models: found }, notes })
 }
 
-fn chosen_metrics(ensemble: &Ensemble, request: &ModelRequest) -> Result<Vec<u16>, ScalingError> {
+fn chosen_metrics(ensemble: &Ensemble, request: &ModelsRequest) -> Result<Vec<u16>, ScalingError> {
     if request.metric.is_some() {
         return Ok(vec![super::answer::chosen_metric(ensemble, request.metric.as_deref())?]);
     }
@@ -376,52 +366,75 @@ impl Coordinates {
 impl ModelAnswer {
     /// The models as a table.
     #[must_use]
-    pub fn table(&self) -> Table {
-        let rows = &self.models;
-        let numbers = |name: &str, unit: &str, doc: &'static str, get: fn(&RegionModel) -> f64| {
-            Column::f64s(name, unit, doc, rows.iter().map(get).collect())
+    pub fn table(&self) -> ModelTable {
+        let row = |found: &RegionModel| ModelRow {
+            region: found.region.id.clone(),
+            name: match display_name(&found.region) {
+                name if name.is_empty() => found.region.path.clone(),
+                name => name,
+            },
+            path: found.region.path.clone(),
+            metric: found.metric.clone(),
+            unit: found.unit.clone(),
+            group: found.group.clone(),
+            model: found.formula.clone(),
+            smape: found.model.quality.smape,
+            rss: found.model.quality.rss,
+            rrss: found.model.quality.relative_rss,
+            re: found.model.quality.relative_error,
+            ar2: found.model.quality.adjusted_r2,
+            points: count(found.num_points),
+            prediction: found.prediction,
         };
-        let points = |row: &RegionModel| u32::try_from(row.num_points).unwrap_or(u32::MAX);
-        Table::new(vec![
-            Column::strings("region", "Region.", rows.iter().map(|row| &row.region.id)),
-            Column::strings(
-                "name",
-                "What a sentence calls it.",
-                rows.iter().map(|row| match display_name(&row.region) {
-                    name if name.is_empty() => row.region.path.clone(),
-                    name => name,
-                }),
-            ),
-            Column::strings("path", "Call path.", rows.iter().map(|row| &row.region.path)),
-            Column::strings("metric", "Metric.", rows.iter().map(|row| &row.metric)),
-            Column::strings("unit", "Unit of the model.", rows.iter().map(|row| &row.unit)),
-            Column::strings(
-                "group",
-                "Values of parameters that tell models apart.",
-                rows.iter().map(|row| &row.group),
-            ),
-            Column::strings("model", "The function.", rows.iter().map(|row| &row.formula)),
-            numbers("smape", "%", "Symmetric mean absolute percentage error.", |row| {
-                row.model.quality.smape
-            }),
-            numbers("rss", "", "Residual sum of squares.", |row| row.model.quality.rss),
-            numbers("rrss", "", "Relative residual sum of squares.", |row| {
-                row.model.quality.relative_rss
-            }),
-            numbers("re", "", "Mean relative error.", |row| row.model.quality.relative_error),
-            Column::optional_f64s(
-                "ar2",
-                "",
-                "Adjusted coefficient of determination.",
-                rows.iter().map(|row| row.model.quality.adjusted_r2).collect(),
-            ),
-            Column::u32s("points", "Points measured.", rows.iter().map(points).collect()),
-            Column::optional_f64s(
-                "prediction",
-                "",
-                "Value of the model where it was asked for.",
-                rows.iter().map(|row| row.prediction).collect(),
-            ),
-        ])
+        self.models.iter().map(row).collect()
+    }
+
+    /// Values of all models along a parameter.
+    fn curves(&self, curve: &CurveChoice) -> Result<CurveTable, ScalingError> {
+        let known = || listed(self.parameters.iter().map(String::as_str));
+        let at = self.parameters.iter().position(|name| *name == curve.parameter);
+        let at = at.ok_or_else(|| ScalingError::Unknown {
+            what: "parameter",
+            name: curve.parameter.clone(),
+            known: known(),
+        })?;
+        let mut table = CurveTable::default();
+        for (model, found) in (0..).zip(&self.models) {
+            table.extend(curve.values.iter().map(|&x| {
+                let mut point = self.predict_at.clone();
+                if let Some(slot) = point.get_mut(at) {
+                    *slot = x;
+                }
+                let y = found.model.function.evaluate(&point).filter(|y| y.is_finite());
+                CurveRow { model, x, y }
+            }));
+        }
+        Ok(table)
+    }
+}
+
+fn model_options(request: &ModelsRequest) -> ModelOptions {
+    ModelOptions {
+        measure: measure(request.statistic),
+        modeler: match request.search {
+            ModelSearch::Basic => Modeler::Basic,
+            ModelSearch::Refining => Modeler::Refining,
+            ModelSearch::Segmented => Modeler::Segmented,
+        },
+        negative_exponents: request.negative,
+        ..ModelOptions::default()
+    }
+}
+
+impl Answers<ModelsRequest> for Ensemble {
+    fn answer(
+        &self,
+        request: &ModelsRequest,
+        _: &Control,
+    ) -> Result<protocol::Answer<ModelsRequest>, ServiceError> {
+        let Answer { value, notes } = models(self, request)?;
+        let curves = request.curve.as_ref().map(|curve| value.curves(curve)).transpose()?;
+        let tables = ModelsTables { rows: value.table(), curves: curves.unwrap_or_default() };
+        Ok(protocol::Answer::new(ModelsReply { parameters: value.parameters, notes }, tables))
     }
 }

@@ -2,46 +2,42 @@
 //! time in MPI.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use parallax_analysis::scaling::{Grid, PopEfficiencies, PopScaling, PopTimes, pop_efficiencies};
 use parallax_base::Unit;
 use parallax_model::ensemble::{Ensemble, metric_names};
+use parallax_protocol::{PopRow, PopTable};
 
-use super::answer::{ScalingRequest, display_name};
+use super::answer::{ScalingOptions, display_name};
 use super::cells::{Cells, ShownRegion};
+use super::tables::Labels;
 use super::{Remedy, ScalingError};
-use crate::{Answer, Column, Table};
+use crate::Answer;
 
 /// Longest time outside MPI of a single location in seconds; a metric of ensembles of databases.
 pub(super) const USEFUL_MAX: &str = "time:useful-max";
 /// Mean time outside MPI over the locations in seconds.
 pub(super) const USEFUL_MEAN: &str = "time:useful-mean";
 
-/// An efficiency of the table: its column, its meaning, and how sources call it, compared without
-/// regard to case. TALP's names come first.
+/// An efficiency of the table: how sources call it, compared without regard to case, and how it is
+/// computed. TALP's names come first.
 struct Quantity {
-    column: &'static str,
-    doc: &'static str,
     names: &'static [&'static str],
     computed: fn(&PopEfficiencies) -> Option<f64>,
 }
 
+/// In the order of the columns of [`PopRow`].
 const QUANTITIES: [Quantity; 14] = [
     Quantity {
-        column: "parallel",
-        doc: "Parallel efficiency: mean useful time over the runtime.",
         names: &["parallelEfficiency", "parallel efficiency"],
         computed: |pop| Some(pop.parallel),
     },
     Quantity {
-        column: "load_balance",
-        doc: "Mean useful time over the longest.",
         names: &["mpiLoadBalance", "mpi load balance", "load balance"],
         computed: |pop| Some(pop.load_balance),
     },
     Quantity {
-        column: "communication",
-        doc: "Longest useful time over the runtime.",
         names: &[
             "mpiCommunicationEfficiency",
             "mpi communication efficiency",
@@ -50,85 +46,56 @@ const QUANTITIES: [Quantity; 14] = [
         computed: |pop| Some(pop.communication),
     },
     Quantity {
-        column: "serialisation",
-        doc: "The same on an ideal network.",
         names: &["serialization efficiency", "mpi serialisation efficiency"],
         computed: |pop| pop.serialisation,
     },
     Quantity {
-        column: "transfer",
-        doc: "Communication over serialisation: the cost of moving data.",
         names: &["transfer efficiency", "mpi transfer efficiency"],
         computed: |pop| pop.transfer,
     },
     Quantity {
-        column: "openmp_parallel",
-        doc: "Parallel efficiency of OpenMP, as reported.",
         names: &["ompParallelEfficiency", "openmp parallel efficiency"],
         computed: |_| None,
     },
     Quantity {
-        column: "openmp_load_balance",
-        doc: "Load balance of OpenMP, as reported.",
         names: &["ompLoadBalance", "openmp load balance"],
         computed: |_| None,
     },
     Quantity {
-        column: "openmp_scheduling",
-        doc: "Scheduling efficiency of OpenMP, as reported.",
         names: &["ompSchedulingEfficiency", "openmp scheduling efficiency"],
         computed: |_| None,
     },
     Quantity {
-        column: "computation",
-        doc: "Total useful time of the reference over the own.",
         names: &["computation scalability", "computation scaling"],
         computed: |pop| pop.computation,
     },
     Quantity {
-        column: "instructions",
-        doc: "Instructions of the reference over the own.",
         names: &["instruction scalability", "instruction scaling"],
         computed: |pop| pop.instructions,
     },
     Quantity {
-        column: "ipc",
-        doc: "Instructions per cycle over those of the reference.",
         names: &["ipc scalability", "ipc scaling"],
         computed: |pop| pop.ipc,
     },
     Quantity {
-        column: "frequency",
-        doc: "Cycles per useful time over those of the reference.",
         names: &["frequency scalability", "frequency scaling"],
         computed: |pop| pop.frequency,
     },
     Quantity {
-        column: "global",
-        doc: "Parallel efficiency times computation.",
         names: &["global efficiency"],
         computed: |pop| pop.global,
     },
     Quantity {
-        column: "speedup",
-        doc: "Runtime of the reference over the own.",
         names: &["speedup"],
         computed: |pop| pop.speedup,
     },
 ];
 
 const PARALLEL: usize = 0;
+const LOAD_BALANCE: usize = 1;
+const COMMUNICATION: usize = 2;
 const COMPUTATION: usize = 8;
 const GLOBAL: usize = 12;
-
-struct Row<'a> {
-    region: &'a str,
-    name: String,
-    input: &'a str,
-    cores: u32,
-    values: [Option<f64>; QUANTITIES.len()],
-    origin: &'static str,
-}
 
 /// The POP efficiencies of each region at each configuration: as a TALP or POP file reports them,
 /// or from the time that each location of a database spends in MPI, everything else counting as
@@ -142,14 +109,15 @@ struct Row<'a> {
 /// time in MPI.
 pub fn pop_table(
     ensemble: &Ensemble,
-    request: &ScalingRequest,
-) -> Result<Answer<Table>, ScalingError> {
+    options: &ScalingOptions,
+) -> Result<Answer<PopTable>, ScalingError> {
     let mut notes = Vec::new();
-    let cells = Cells::of(ensemble, request, &mut notes)?;
+    let cells = Cells::of(ensemble, options, &mut notes)?;
     let sources = Sources::of(&cells);
-    let mut rows: Vec<Row<'_>> = Vec::new();
+    let inputs = Labels::of(cells.axes.inputs.iter());
+    let mut rows: Vec<PopRow> = Vec::new();
     for region in &cells.regions {
-        sources.add_region(&cells, region, &mut rows)?;
+        sources.add_region(&cells, region, &inputs, &mut rows)?;
     }
     if rows.is_empty() {
         return Err(ScalingError::Missing {
@@ -161,14 +129,14 @@ pub fn pop_table(
             ),
         });
     }
-    if rows.iter().any(|row| row.values.get(COMPUTATION).copied().flatten().is_some()) {
+    if rows.iter().any(|row| row.computation.is_some()) {
         notes.push(
             "Computation scaling, global efficiency and speedup are relative to the smallest core \
              count of the same input, unless the file reports them."
                 .to_owned(),
         );
     }
-    Ok(Answer { value: table(&rows), notes })
+    Ok(Answer { value: rows.into_iter().collect(), notes })
 }
 
 /// The metrics that efficiencies come from.
@@ -212,12 +180,14 @@ impl Sources {
     }
 
     /// Adds the rows of one region.
-    fn add_region<'a>(
+    fn add_region(
         &self,
-        cells: &'a Cells<'_>,
-        region: &'a ShownRegion<'_>,
-        rows: &mut Vec<Row<'a>>,
+        cells: &Cells<'_>,
+        region: &ShownRegion<'_>,
+        inputs: &Labels<'_>,
+        rows: &mut Vec<PopRow>,
     ) -> Result<(), ScalingError> {
+        let (id, name) = (Arc::from(region.id), Arc::from(display_name(region.region)));
         let grid =
             |metric: Option<u16>| metric.map(|metric| cells.grid(metric, region.at)).transpose();
         let mut reported: Vec<Option<Grid>> = Vec::new();
@@ -251,12 +221,13 @@ impl Sources {
                 let is_database = self.useful_max.is_some();
                 let mut values = [None; QUANTITIES.len()];
                 let mut is_reported = false;
-                for ((slot, quantity), grid) in values.iter_mut().zip(&QUANTITIES).zip(&reported) {
+                let known = QUANTITIES.iter().zip(&reported).enumerate();
+                for (slot, (at, (quantity, grid))) in values.iter_mut().zip(known) {
                     let told = grid.as_ref().and_then(|grid| cells.value(grid, input, core_idx));
                     is_reported |= told.is_some();
                     *slot = told.or_else(|| {
                         // Totals over all processes say nothing about their balance.
-                        let is_known = is_database || !BALANCE.contains(&quantity.column);
+                        let is_known = is_database || !BALANCE.contains(&at);
                         computed.as_ref().filter(|_| is_known).and_then(quantity.computed)
                     });
                 }
@@ -271,12 +242,41 @@ impl Sources {
                 if !(is_reported || is_database && computed.is_some()) {
                     continue;
                 }
-                rows.push(Row {
-                    region: region.id,
-                    name: display_name(region.region),
-                    input: label,
+                let [
+                    parallel,
+                    load_balance,
+                    communication,
+                    serialisation,
+                    transfer,
+                    openmp_parallel,
+                    openmp_load_balance,
+                    openmp_scheduling,
+                    computation,
+                    instructions,
+                    ipc,
+                    frequency,
+                    global,
+                    speedup,
+                ] = values;
+                rows.push(PopRow {
+                    region: Arc::clone(&id),
+                    name: Arc::clone(&name),
+                    input: inputs.get(label),
                     cores,
-                    values,
+                    parallel,
+                    load_balance,
+                    communication,
+                    serialisation,
+                    transfer,
+                    openmp_parallel,
+                    openmp_load_balance,
+                    openmp_scheduling,
+                    computation,
+                    instructions,
+                    ipc,
+                    frequency,
+                    global,
+                    speedup,
                     origin: if is_reported { "reported" } else { "time in MPI" },
                 });
             }
@@ -285,8 +285,8 @@ impl Sources {
     }
 }
 
-/// Columns that need the useful time of every process.
-const BALANCE: [&str; 4] = ["parallel", "load_balance", "communication", "global"];
+/// Efficiencies that need the useful time of every process.
+const BALANCE: [usize; 4] = [PARALLEL, LOAD_BALANCE, COMMUNICATION, GLOBAL];
 
 /// The repetitions of the metrics that times come from, in one region.
 struct Grids {
@@ -344,27 +344,4 @@ impl Grids {
             cycles: value(&self.cycles),
         })
     }
-}
-
-fn table(rows: &[Row<'_>]) -> Table {
-    let mut columns = vec![
-        Column::strings(
-            "region",
-            "Region; 0 is the whole program.",
-            rows.iter().map(|row| row.region),
-        ),
-        Column::strings("name", "What it is called.", rows.iter().map(|row| &row.name)),
-        Column::strings("input", "Program arguments.", rows.iter().map(|row| row.input)),
-        Column::u32s("cores", "Cores used.", rows.iter().map(|row| row.cores).collect()),
-    ];
-    for (at, quantity) in QUANTITIES.iter().enumerate() {
-        let values = rows.iter().map(|row| row.values.get(at).copied().flatten()).collect();
-        columns.push(Column::optional_f64s(quantity.column, "", quantity.doc, values));
-    }
-    columns.push(Column::strings(
-        "origin",
-        "Reported by the file, or computed from time in MPI.",
-        rows.iter().map(|row| row.origin),
-    ));
-    Table::new(columns)
 }

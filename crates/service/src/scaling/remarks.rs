@@ -3,7 +3,7 @@
 use parallax_analysis::scaling::{outliers, weak_diagonal};
 
 use super::Remedy;
-use super::answer::{ScalingAnswer, ScalingRequest};
+use super::answer::{ScalingAnswer, ScalingOptions};
 
 /// A sentence of a verdict without its share of the program's loss.
 fn without_share(sentence: &str) -> String {
@@ -23,10 +23,10 @@ fn without_share(sentence: &str) -> String {
 
 impl ScalingAnswer {
     /// Adds what stands beside the maps in words.
-    pub(super) fn add_remarks(&mut self, request: &ScalingRequest) {
+    pub(super) fn add_remarks(&mut self, options: &ScalingOptions) {
         let nesting = self.drop_shares_without_nesting();
         self.explain_losses();
-        self.add_notes(request);
+        self.add_notes(options);
         if let Some(note) = nesting {
             self.notes.insert(0, note);
         }
@@ -109,7 +109,7 @@ impl ScalingAnswer {
         ))
     }
 
-    fn add_notes(&mut self, request: &ScalingRequest) {
+    fn add_notes(&mut self, options: &ScalingOptions) {
         let Some(program) = self.program.regions().first().map(|region| &region.maps) else {
             return;
         };
@@ -141,7 +141,7 @@ impl ScalingAnswer {
                     .to_owned(),
             );
         }
-        if let Some(warning) = weak_diagonal(program, request.verdict.diagonal_tolerance)
+        if let Some(warning) = weak_diagonal(program, options.verdict.diagonal_tolerance)
             .and_then(|diagonal| diagonal.warning())
         {
             notes.push(warning);

@@ -1,27 +1,44 @@
 //! Two versions of a program: what became faster or slower, and whether that is more than noise.
 
-use parallax_analysis::math::Test;
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use parallax_analysis::scaling::{
     Change, ChangeKind, ChangeLimits, CompareOptions, Comparison, Map, compare as compare_grids,
     difference_range, judge,
 };
-use parallax_base::Issues;
+use parallax_base::{Control, Issues, Unit};
 use parallax_model::ensemble::{Ensemble, Region, RegionKind};
+use parallax_protocol::{
+    self as protocol, CompareReply, CompareRequest, CompareTables, ComparedCellRow,
+    ComparedCellTable, ComparedRegionReply,
+};
 
 use super::ScalingError;
-use super::answer::{ScalingRequest, chosen_metric, display_name};
+use super::answer::{ScalingOptions, chosen_metric, display_name};
 use super::axes::Axes;
-use crate::{Column, Table};
+use crate::{Answers, ServiceError};
 
 /// One region in both versions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedRegion {
     /// The region, with its id in the old version.
     pub region: Region,
+    /// Call path of the region around it in the old version.
+    pub parent: Option<String>,
     /// What a sentence calls it.
     pub name: String,
     /// The differences.
     pub comparison: Comparison,
+}
+
+/// Two ensembles: versions of one program.
+#[derive(Debug, Clone)]
+pub struct EnsemblePair {
+    /// The old version.
+    pub old: Arc<Ensemble>,
+    /// The new version.
+    pub new: Arc<Ensemble>,
 }
 
 /// Two versions side by side.
@@ -29,6 +46,8 @@ pub struct ComparedRegion {
 pub struct ComparisonAnswer {
     /// What the versions are called: title and origin of each.
     pub titles: [String; 2],
+    /// Unit of the times of the old version.
+    pub unit: Unit,
     /// Regions that both have, the whole program first.
     pub regions: Vec<ComparedRegion>,
     /// Paths of regions that only the old version has.
@@ -58,27 +77,27 @@ pub struct ComparisonAnswer {
 pub fn compare_versions(
     old: &Ensemble,
     new: &Ensemble,
-    request: &ScalingRequest,
+    options: &ScalingOptions,
     limits: ChangeLimits,
 ) -> Result<ComparisonAnswer, ScalingError> {
     let mut notes = Vec::new();
     let axes =
-        [Axes::of(old, &request.axes, &mut notes)?, Axes::of(new, &request.axes, &mut notes)?];
+        [Axes::of(old, &options.axes, &mut notes)?, Axes::of(new, &options.axes, &mut notes)?];
     notes.dedup();
     let [old_axes, new_axes] = &axes;
-    old_axes.check_cells(old.regions().len(), &request.limits)?;
-    new_axes.check_axes(new.regions().len(), &request.limits)?;
+    old_axes.check_cells(old.regions().len(), &options.limits)?;
+    new_axes.check_axes(new.regions().len(), &options.limits)?;
     let metric = [
-        chosen_metric(old, request.metric.as_deref())?,
-        chosen_metric(new, request.metric.as_deref())?,
+        chosen_metric(old, options.metric.as_deref())?,
+        chosen_metric(new, options.metric.as_deref())?,
     ];
     let key = |region: &Region| match region.kind {
         RegionKind::WholeProgram => String::new(),
         _ => region.path.clone(),
     };
-    let by_key: std::collections::HashMap<String, u32> =
+    let by_key: HashMap<String, u32> =
         (0..).zip(new.regions()).map(|(at, region)| (key(region), at)).collect();
-    let options = CompareOptions { maps: request.maps, limits };
+    let compared = CompareOptions { maps: options.maps, limits };
     let mut regions = Vec::new();
     let mut only_old = Vec::new();
     let mut matched = std::collections::HashSet::new();
@@ -90,13 +109,15 @@ pub fn compare_versions(
         matched.insert(other);
         let [old_axes, new_axes] = &axes;
         let [old_metric, new_metric] = metric;
-        let measure = request.maps.measure;
-        let before = old_axes.grid(old, old_metric, at, request.runs, measure)?;
-        let after = new_axes.grid(new, new_metric, other, request.runs, measure)?;
+        let measure = options.maps.measure;
+        let before = old_axes.grid(old, old_metric, at, options.runs, measure)?;
+        let after = new_axes.grid(new, new_metric, other, options.runs, measure)?;
+        let parent = region.parent.and_then(|above| old.regions().get(above as usize));
         regions.push(ComparedRegion {
             region: region.clone(),
+            parent: parent.map(|above| above.path.clone()),
             name: display_name(region),
-            comparison: compare_grids(&before, &after, options),
+            comparison: compare_grids(&before, &after, compared),
         });
     }
     let only_new: Vec<String> = (0..)
@@ -132,7 +153,9 @@ pub fn compare_versions(
     issues.extend(new.issues.clone());
     let title =
         |ensemble: &Ensemble| format!("{} ({})", ensemble.metadata.title, ensemble.metadata.origin);
+    let unit = old.metrics().get(usize::from(metric[0])).map(|metric| metric.unit.clone());
     Ok(ComparisonAnswer {
+        unit: unit.unwrap_or(Unit::Count),
         titles: [title(old), title(new)],
         regions,
         only_old,
@@ -299,76 +322,86 @@ impl ComparisonAnswer {
 
     /// One row for each region and configuration.
     #[must_use]
-    pub fn table(&self) -> Table {
-        let mut rows: Vec<(&ComparedRegion, usize, usize)> = Vec::new();
-        for region in &self.regions {
-            for input in 0..region.comparison.old.inputs.len() {
-                for core_idx in 0..region.comparison.old.cores.len() {
-                    rows.push((region, input, core_idx));
-                }
+    pub fn cells_table(&self) -> ComparedCellTable {
+        let mut table = ComparedCellTable::default();
+        for found in &self.regions {
+            let c = &found.comparison;
+            let region: Arc<str> = Arc::from(found.region.id.as_str());
+            for (i, input) in c.old.inputs.iter().enumerate() {
+                let input: Arc<str> = Arc::from(input.as_str());
+                table.extend(c.old.cores.iter().enumerate().map(|(j, &cores)| {
+                    let change = c.changes.get(i * c.old.cores.len() + j).copied().flatten();
+                    let test = change.and_then(|change| change.test);
+                    ComparedCellRow {
+                        region: Arc::clone(&region),
+                        input: Arc::clone(&input),
+                        cores,
+                        time_old: c.old.time.get(i, j),
+                        time_new: c.new.time.get(i, j),
+                        time_ratio: c.time_ratio.get(i, j),
+                        change: change.map(|change| change.kind.name()),
+                        runs_old: change.map(|change| change.runs.0 as u64),
+                        runs_new: change.map(|change| change.runs.1 as u64),
+                        p: test.map(|test| test.p),
+                        p_adjusted: test.map(|test| test.adjusted_p),
+                        low: test.map(|test| test.interval.0),
+                        high: test.map(|test| test.interval.1),
+                        efficiency: c.efficiency.get(i, j),
+                        scalability_abs: c.scalability_abs.get(i, j),
+                        strong_abs: c.strong_abs.get(i, j),
+                        weak_abs: c.weak_abs.get(i, j),
+                        scalability_rel: c.scalability_rel.get(i, j),
+                        strong_rel: c.strong_rel.get(i, j),
+                        weak_rel: c.weak_rel.get(i, j),
+                    }
+                }));
             }
         }
-        type Get = fn(&Comparison) -> &Map;
-        let map = |name: &str, unit: &str, doc: &'static str, get: Get| {
-            let cell = |(region, i, j): &(&ComparedRegion, usize, usize)| {
-                get(&region.comparison).get(*i, *j)
-            };
-            Column::optional_f64s(name, unit, doc, rows.iter().map(cell).collect())
-        };
-        let change = |(region, i, j): &(&ComparedRegion, usize, usize)| {
-            let at = i * region.comparison.old.cores.len() + j;
-            region.comparison.changes.get(at).copied().flatten()
-        };
-        let runs = |of: fn(Change) -> usize| {
-            rows.iter().map(|row| change(row).map(|change| of(change) as u64)).collect::<Vec<_>>()
-        };
-        let tested = |name: &str, unit: &str, doc: &'static str, of: fn(Test) -> f64| {
-            let value = |row| change(row).and_then(|change| change.test).map(of);
-            Column::optional_f64s(name, unit, doc, rows.iter().map(value).collect())
-        };
-        Table::new(vec![
-            Column::strings("region", "Region.", rows.iter().map(|row| &row.0.region.id)),
-            Column::strings(
-                "input",
-                "Program arguments.",
-                rows.iter().map(|(region, i, _)| {
-                    region.comparison.old.inputs.get(*i).map_or("", String::as_str)
-                }),
-            ),
-            Column::u32s(
-                "cores",
-                "Cores used.",
-                rows.iter()
-                    .map(|(region, _, j)| region.comparison.old.cores.get(*j).copied().unwrap_or(0))
-                    .collect(),
-            ),
-            map("time_old", "s", "Time of the old version.", |c| &c.old.time),
-            map("time_new", "s", "Time of the new version.", |c| &c.new.time),
-            map("time_ratio", "", "New over old: below 1 is faster.", |c| &c.time_ratio),
-            Column::optional_strings(
-                "change",
-                "faster, slower, within noise, or not tested where a version has a single run.",
-                rows.iter().map(|row| change(row).map(|change| change.kind.name())),
-            ),
-            Column::optional_u64s("runs_old", "", "Repetitions of the old version.", {
-                runs(|change| change.runs.0)
-            }),
-            Column::optional_u64s("runs_new", "", "Repetitions of the new version.", {
-                runs(|change| change.runs.1)
-            }),
-            tested("p", "", "Probability of such a difference by chance.", |test| test.p),
-            tested("p_adjusted", "", "The same for all configurations and regions at once.", |t| {
-                t.adjusted_p
-            }),
-            tested("low", "s", "95 % interval of the difference, lower end.", |t| t.interval.0),
-            tested("high", "s", "95 % interval of the difference, upper end.", |t| t.interval.1),
-            map("efficiency", "", "Difference of efficiency.", |c| &c.efficiency),
-            map("scalability_abs", "", "Difference of scalability.", |c| &c.scalability_abs),
-            map("strong_abs", "", "Difference of strong scaling.", |c| &c.strong_abs),
-            map("weak_abs", "", "Difference of weak scaling.", |c| &c.weak_abs),
-            map("scalability_rel", "", "Difference, relative.", |c| &c.scalability_rel),
-            map("strong_rel", "", "Difference, relative.", |c| &c.strong_rel),
-            map("weak_rel", "", "Difference, relative.", |c| &c.weak_rel),
-        ])
+        table
+    }
+
+    fn reply(&self) -> CompareReply {
+        let at_path: HashMap<&str, u32> =
+            (0..).zip(&self.regions).map(|(at, found)| (found.region.path.as_str(), at)).collect();
+        let regions = self.regions.iter().enumerate().map(|(at, found)| ComparedRegionReply {
+            id: found.region.id.clone(),
+            parent: found.parent.as_deref().and_then(|path| at_path.get(path).copied()),
+            display_name: found.name.clone(),
+            path: found.region.path.clone(),
+            range: self.difference_range(at),
+        });
+        let first = self.regions.first().map(|region| &region.comparison.old);
+        let [old, new] = self.titles.clone();
+        CompareReply {
+            titles: (old, new),
+            inputs: first.map(|maps| maps.inputs.to_vec()).unwrap_or_default(),
+            cores: first.map(|maps| maps.cores.to_vec()).unwrap_or_default(),
+            regions: regions.collect(),
+            only_old: self.only_old.clone(),
+            only_new: self.only_new.clone(),
+            evidence: self.evidence.clone(),
+            sentences: self.sentences.clone(),
+            notes: self.notes.clone(),
+        }
+    }
+}
+
+/// When a change counts, by a request.
+#[must_use]
+pub fn change_limits(request: &CompareRequest) -> ChangeLimits {
+    ChangeLimits { tolerance: request.tolerance / 100.0, level: request.significance }
+}
+
+impl Answers<CompareRequest> for EnsemblePair {
+    fn answer(
+        &self,
+        request: &CompareRequest,
+        _: &Control,
+    ) -> Result<protocol::Answer<CompareRequest>, ServiceError> {
+        let options = ScalingOptions::from(&request.view);
+        let answer = compare_versions(&self.old, &self.new, &options, change_limits(request))?;
+        let tables = CompareTables { cells: answer.cells_table() };
+        let unit = answer.unit.to_string();
+        Ok(protocol::Answer { reply: answer.reply(), tables, unit })
     }
 }

@@ -2,15 +2,16 @@
 
 use std::fmt::Write as _;
 
+use parallax_protocol::TypedTable as _;
 use parallax_service::analysis::scaling::{BaselinePolicy, ChangeKind, ChangeLimits, MapOptions};
 use parallax_service::scaling::{
-    Cause, EnsembleOptions, Remedy, ScalingError, ScalingRequest, compare_versions, scaling,
+    Cause, EnsembleOptions, Remedy, ScalingError, ScalingOptions, compare_versions, scaling,
 };
 
 use crate::support::{corpus, database, file, open, rules, text};
 
-fn request() -> ScalingRequest {
-    ScalingRequest::default()
+fn request() -> ScalingOptions {
+    ScalingOptions::default()
 }
 
 /// A PaScal file of a program with the given inputs and times in seconds.
@@ -100,7 +101,7 @@ fn a_file_without_one_core_gives_times_and_says_what_to_do() {
     assert!(maps.efficiency.is_undefined() && !maps.time.is_undefined());
     assert!(answer.notes[0].contains(Remedy::Baseline.words()), "{:?}", answer.notes);
     let smallest = MapOptions { baseline: BaselinePolicy::Smallest, ..MapOptions::default() };
-    let answer = scaling(&ensemble, &ScalingRequest { maps: smallest, ..request() }).unwrap();
+    let answer = scaling(&ensemble, &ScalingOptions { maps: smallest, ..request() }).unwrap();
     assert!(!answer.maps(0).unwrap().efficiency.is_undefined());
     assert!(answer.notes.iter().any(|note| note.contains("parallel run")), "{:?}", answer.notes);
 }
@@ -209,7 +210,7 @@ fn runs_of_talp_make_an_ensemble_by_their_paths() {
     let (ensemble, _) = open(&sources, &EnsembleOptions::default()).unwrap();
     let answer = scaling(
         &ensemble,
-        &ScalingRequest {
+        &ScalingOptions {
             maps: MapOptions { baseline: BaselinePolicy::Smallest, ..MapOptions::default() },
             ..request()
         },
@@ -257,7 +258,7 @@ fn damage_gives_an_error_with_a_byte_offset_or_a_smaller_answer() {
 fn unknown_names_are_misuse_and_list_what_there_is() {
     let written = pascal(&["a"], &[1, 2], |_, p, _| 1.0 / f64::from(p));
     let (ensemble, _) = open(&[text("a.json", &written)], &EnsembleOptions::default()).unwrap();
-    let ask = |change: &dyn Fn(&mut ScalingRequest)| {
+    let ask = |change: &dyn Fn(&mut ScalingOptions)| {
         let mut request = request();
         change(&mut request);
         scaling(&ensemble, &request).unwrap_err()
@@ -289,7 +290,7 @@ fn a_change_counts_only_beyond_noise() {
     let (old, _) = open(&[text("old.json", &old)], &options).unwrap();
     let (new, _) = open(&[text("new.json", &new)], &options).unwrap();
     let answer = compare_versions(&old, &new, &request(), ChangeLimits::default()).unwrap();
-    let table = answer.table();
+    let table = answer.cells_table().into_table();
     assert_eq!(table.num_rows(), 6);
     let mut changes = String::new();
     for change in &answer.regions[0].comparison.changes {

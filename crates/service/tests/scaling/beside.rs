@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use parallax_model::ensemble::metric_names;
+use parallax_protocol::TypedTable as _;
 use parallax_service::Table;
 use parallax_service::scaling::{
-    Ensemble, EnsembleOptions, ScalingError, ScalingRequest, energy_table, pop_table, scaling,
+    Ensemble, EnsembleOptions, ScalingError, ScalingOptions, energy_table, pop_table, scaling,
 };
 
 use crate::support::{corpus, database, file, open, rules, text};
@@ -50,9 +51,9 @@ fn csv(inputs: &[f64], time: impl Fn(f64, f64) -> f64) -> String {
 
 #[test]
 fn laws_find_planted_fractions() {
-    let request = ScalingRequest::default();
+    let request = ScalingOptions::default();
     let amdahl = opened(&csv(&[1.0], |_, p| 80.0 * (0.1 + 0.9 / p)));
-    let table = scaling(&amdahl, &request).unwrap().laws_table();
+    let table = scaling(&amdahl, &request).unwrap().laws_table().into_table();
     assert_eq!(texts(&table, "region"), ["0"]);
     near(numbers(&table, "amdahl_serial")[0], 0.1);
     near(numbers(&table, "amdahl_max_speedup")[0], 10.0);
@@ -66,20 +67,20 @@ fn laws_find_planted_fractions() {
     let (sigma, kappa) = (0.02, 0.01);
     let usl =
         opened(&csv(&[1.0], |_, p| 5.0 * (1.0 + sigma * (p - 1.0) + kappa * p * (p - 1.0)) / p));
-    let table = scaling(&usl, &request).unwrap().laws_table();
+    let table = scaling(&usl, &request).unwrap().laws_table().into_table();
     near(numbers(&table, "usl_contention")[0], sigma);
     near(numbers(&table, "usl_coherency")[0], kappa);
     near(numbers(&table, "usl_peak_cores")[0], ((1.0 - sigma) / kappa).sqrt());
 
     let scaled = opened(&csv(&[1.0, 2.0, 4.0, 8.0], |w, p| 0.1 + 0.9 * w / p));
-    let table = scaling(&scaled, &request).unwrap().laws_table();
+    let table = scaling(&scaled, &request).unwrap().laws_table().into_table();
     assert_eq!(table.num_rows(), 4);
     for serial in numbers(&table, "gustafson_serial") {
         near(serial, 0.1);
     }
     // Equal work for all inputs is no weak-scaling experiment.
     let equal = opened(&csv(&[1.0, 2.0, 4.0, 8.0], |_, p| 1.0 / p));
-    let table = scaling(&equal, &request).unwrap().laws_table();
+    let table = scaling(&equal, &request).unwrap().laws_table().into_table();
     assert!(numbers(&table, "gustafson_serial").iter().all(Option::is_none));
 }
 
@@ -89,8 +90,8 @@ fn dispersion_counts_what_is_far_from_the_others() {
     for time in [1.0, 1.01, 0.99, 1.0, 5.0] {
         writeln!(runs, "2,{time}").unwrap();
     }
-    let answer = scaling(&opened(&runs), &ScalingRequest::default()).unwrap();
-    let table = answer.dispersion_table();
+    let answer = scaling(&opened(&runs), &ScalingOptions::default()).unwrap();
+    let table = answer.dispersion_table().into_table();
     assert_eq!(numbers(&table, "cores"), [Some(1.0), Some(2.0), Some(4.0)]);
     assert_eq!(numbers(&table, "repetitions"), [Some(3.0), Some(5.0), Some(1.0)]);
     assert_eq!(numbers(&table, "outliers"), [Some(0.0), Some(1.0), Some(0.0)]);
@@ -132,12 +133,12 @@ fn with_power(runs: u32, total: f64) -> String {
 
 #[test]
 fn energy_passes_its_gates_or_says_which_it_failed() {
-    let request = ScalingRequest::default();
+    let request = ScalingOptions::default();
     let ask = |runs: u32, total: f64| {
         let written = with_power(runs, total);
         let sources = [text("power.json", &written)];
         let (ensemble, _) = open(&sources, &EnsembleOptions::default()).unwrap();
-        let table = energy_table(&ensemble, &request).unwrap().value;
+        let table = energy_table(&ensemble, &request).unwrap().value.into_table();
         let at =
             texts(&table, "meter").iter().position(|name| name == "rapl_sample-sysfs").unwrap();
         let number = |name: &str| numbers(&table, name)[at];
@@ -156,13 +157,13 @@ fn energy_passes_its_gates_or_says_which_it_failed() {
 #[test]
 fn energy_of_real_files_is_there_or_said_to_be_absent() {
     let Some(corpus) = corpus() else { return };
-    let request = ScalingRequest::default();
+    let request = ScalingOptions::default();
     let open = |name: &str| {
         open(&[file(&corpus.join("data/pascal").join(name))], &EnsembleOptions::default())
             .unwrap()
             .0
     };
-    let table = energy_table(&open("counters/blackscholes_3.json"), &request).unwrap().value;
+    let table = energy_table(&open("counters/blackscholes_3.json"), &request).unwrap().value.into_table();
     assert!(table.num_rows() > 5);
     for ((power, energy), edp) in
         numbers(&table, "power").iter().zip(numbers(&table, "energy")).zip(numbers(&table, "edp"))
@@ -184,9 +185,9 @@ fn time_in_mpi_of_databases_becomes_efficiencies() {
     let sources: Vec<_> =
         [1, 2, 4, 8].iter().map(|p| database(&folder.join(format!("n512-p{p}")))).collect();
     let (ensemble, _) = open(&sources, &rules(&["cores=ranks"])).unwrap();
-    let request = ScalingRequest { regions: vec!["0".to_owned()], ..ScalingRequest::default() };
-    let answer = pop_table(&ensemble, &request).unwrap();
-    let column = |name: &str| numbers(&answer.value, name);
+    let request = ScalingOptions { regions: vec!["0".to_owned()], ..ScalingOptions::default() };
+    let table = pop_table(&ensemble, &request).unwrap().value.into_table();
+    let column = |name: &str| numbers(&table, name);
     assert_eq!(column("cores"), [Some(1.0), Some(2.0), Some(4.0), Some(8.0)]);
     let (parallel, balance) = (column("parallel"), column("load_balance"));
     for (at, communication) in column("communication").into_iter().enumerate() {
@@ -221,12 +222,12 @@ fn time_in_mpi_of_databases_becomes_efficiencies() {
 #[test]
 fn reported_efficiencies_come_out_as_reported() {
     let Some(corpus) = corpus() else { return };
-    let request = ScalingRequest::default();
+    let request = ScalingOptions::default();
     let peers = corpus.join("data/pascal/peers");
     let open =
         |name: &str| open(&[file(&peers.join(name))], &EnsembleOptions::default()).unwrap().0;
     for name in ["pypop/modelfactors.csv", "pypop/precomputed.csv"] {
-        let table = pop_table(&open(name), &request).unwrap().value;
+        let table = pop_table(&open(name), &request).unwrap().value.into_table();
         near(numbers(&table, "parallel")[1], 0.993_782_52);
         near(numbers(&table, "load_balance")[1], 0.997_609_3);
         near(numbers(&table, "communication")[1], 0.996_164_05);
@@ -235,7 +236,7 @@ fn reported_efficiencies_come_out_as_reported() {
         assert!(texts(&table, "origin").iter().all(|origin| origin == "reported"));
     }
     let talp = open("talp/example_files/genex/talp.4x56.json");
-    let table = pop_table(&talp, &request).unwrap().value;
+    let table = pop_table(&talp, &request).unwrap().value.into_table();
     near(numbers(&table, "parallel")[0], 0.96);
     near(numbers(&table, "load_balance")[0], 0.99);
     let pascal = file(&corpus.join("data/pascal/swaptions/swaptions-openmp.json"));
@@ -251,7 +252,7 @@ fn shares_of_a_program_shorter_than_its_regions_are_dropped_with_a_note() {
     let Some(corpus) = corpus() else { return };
     let path = corpus.join("data/pascal/viewer-2018/freqmine.json");
     let (ensemble, _) = open(&[file(&path)], &EnsembleOptions::default()).unwrap();
-    let answer = scaling(&ensemble, &ScalingRequest::default()).unwrap();
+    let answer = scaling(&ensemble, &ScalingOptions::default()).unwrap();
     assert!(answer.notes[0].contains("take longer than"), "{:?}", answer.notes);
     assert!(!answer.losses.is_empty() && answer.losses.iter().all(|loss| loss.share.is_none()));
     for region in &answer.regions {
@@ -263,7 +264,7 @@ fn shares_of_a_program_shorter_than_its_regions_are_dropped_with_a_note() {
     let at = answer.regions.iter().position(|region| region.region.id == "50-60").unwrap();
     let text = answer.regions[at].verdict.text();
     assert!(text.contains("Exclusive parallel overhead: 68.1 core-seconds"), "{text}");
-    let losses = answer.losses_table(false);
+    let losses = answer.losses_table().into_table();
     assert!(numbers(&losses, "share").iter().all(Option::is_none));
     assert!(numbers(&losses, "own_loss")[0].unwrap() > 50.0);
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use parallax_service::analysis::scaling::{BaselinePolicy, EfficiencyRule, Map, MapOptions, Maps};
-use parallax_service::scaling::{EnsembleOptions, RegionTime, ScalingRequest, scaling};
+use parallax_service::scaling::{EnsembleOptions, RegionTime, ScalingOptions, scaling};
 use serde_json::Value;
 
 use crate::support::{corpus, file, open, text};
@@ -80,7 +80,7 @@ fn analyzer_files_agree_to_1e12_for_every_region_and_policy() {
         for (policy, region_time) in POLICIES {
             let options = EnsembleOptions { region_time, ..EnsembleOptions::default() };
             let (ensemble, _) = open(&[file(&path)], &options).unwrap();
-            let answer = scaling(&ensemble, &ScalingRequest::default()).unwrap();
+            let answer = scaling(&ensemble, &ScalingOptions::default()).unwrap();
             assert_eq!(answer.inputs, strings(&golden["inputs_in_cli_order"]), "{name}");
             cells += check_all(name, answer.maps(0).unwrap(), &golden["whole_program"]);
             let expected = golden["regions"].as_object().unwrap();
@@ -113,10 +113,10 @@ fn viewer_2018_files_agree_to_1e12_by_both_rules() {
         let name = golden["file"].as_str().unwrap();
         let source = file(&corpus.join("data").join(name));
         let (ensemble, _) = open(&[source], &EnsembleOptions::default()).unwrap();
-        let new = scaling(&ensemble, &ScalingRequest::default()).unwrap();
+        let new = scaling(&ensemble, &ScalingOptions::default()).unwrap();
         let per_repetition =
             MapOptions { efficiency: EfficiencyRule::PerRepetition, ..MapOptions::default() };
-        let old = ScalingRequest { maps: per_repetition, ..ScalingRequest::default() };
+        let old = ScalingOptions { maps: per_repetition, ..ScalingOptions::default() };
         let old = scaling(&ensemble, &old).unwrap();
         assert_eq!(new.regions.len(), list.len());
         for expected in list {
@@ -152,14 +152,14 @@ fn a_file_without_one_core_keeps_its_times() {
     let (ensemble, _) =
         open(&[text(name, &whole.to_string())], &EnsembleOptions::default()).unwrap();
 
-    let answer = scaling(&ensemble, &ScalingRequest::default()).unwrap();
+    let answer = scaling(&ensemble, &ScalingOptions::default()).unwrap();
     let found = answer.maps(0).unwrap();
     assert_eq!(found.inputs_without_baseline(), [0, 1, 2, 3]);
     assert!(found.efficiency.is_undefined() && found.weak_abs.is_undefined());
     assert_eq!(found.time.iter().count(), found.inputs.len() * found.cores.len());
 
     let maps = MapOptions { baseline: BaselinePolicy::Smallest, ..MapOptions::default() };
-    let answer = scaling(&ensemble, &ScalingRequest { maps, ..ScalingRequest::default() }).unwrap();
+    let answer = scaling(&ensemble, &ScalingOptions { maps, ..ScalingOptions::default() }).unwrap();
     let found = answer.maps(0).unwrap();
     assert!(found.has_parallel_baseline() && found.inputs_without_baseline().is_empty());
     // Relative to two cores, twice the golden ratio of efficiencies.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use parallax_base::{MemorySource, Source};
 use parallax_native::MappedFile;
+use parallax_protocol::ModelsRequest;
 use parallax_service::scaling::{
-    EnsembleOptions, ModelRequest, NumberRule, ScalingContent, ScalingRequest, ScalingSource,
+    EnsembleOptions, ScalingContent, ScalingOptions, ScalingSource,
     merge_pascal, models, scaling,
 };
 use serde_json::Value;
@@ -27,7 +28,7 @@ fn extrap_files_have_the_models_of_extrap() {
     for (name, expected) in golden.as_object().unwrap() {
         let (ensemble, _) = open(&[file(&folder.join(name))], &EnsembleOptions::default()).unwrap();
         formats.insert(ensemble.metadata.format.clone());
-        let answer = models(&ensemble, &ModelRequest::default()).unwrap().value;
+        let answer = models(&ensemble, &ModelsRequest::default()).unwrap().value;
         for expected in expected["mean"]["models"].as_array().unwrap() {
             // Where a file names none, Extra-P says nothing or `<root>` and `<default>`.
             let named = |key: &str, none: &'static str| {
@@ -70,7 +71,7 @@ fn minife_grows_with_the_cube_of_its_size() {
     }
     let (ensemble, _) = open(&sources, &rules(&["cores=ranks", r"n=path:n(\d+)"])).unwrap();
     assert_eq!(ensemble.coordinates().len(), 15);
-    let answer = models(&ensemble, &ModelRequest::default()).unwrap();
+    let answer = models(&ensemble, &ModelsRequest::default()).unwrap();
     assert_eq!(answer.value.parameters, ["cores", "n"]);
     let whole = &answer.value.models[0];
     assert_eq!((whole.region.id.as_str(), whole.num_points), ("0", 15));
@@ -85,15 +86,15 @@ fn numbers_inside_arguments_can_be_parameters() {
     let path = corpus.join("data/pascal/swaptions/swaptions-openmp.json");
     let (ensemble, _) = open(&[file(&path)], &EnsembleOptions::default()).unwrap();
     // Without the rule only cores are numbers, and each input has its own model.
-    let apart = models(&ensemble, &ModelRequest::default()).unwrap().value;
+    let apart = models(&ensemble, &ModelsRequest::default()).unwrap().value;
     assert_eq!((apart.parameters.as_slice(), apart.models.len()), (["cores".into()].as_slice(), 4));
-    let rule = NumberRule::parse(r"input=-sm (\d+)").unwrap();
-    let request = ModelRequest { numbers: vec![rule], ..ModelRequest::default() };
+    let rule = r"input=-sm (\d+)".to_owned();
+    let request = ModelsRequest { numbers: vec![rule], ..ModelsRequest::default() };
     let joint = models(&ensemble, &request).unwrap().value;
     assert_eq!((joint.parameters.len(), joint.models.len()), (2, 1));
     assert_eq!(joint.models[0].num_points, 128);
-    let wrong = NumberRule::parse("input=([a-z]{40})").unwrap();
-    let request = ModelRequest { numbers: vec![wrong], ..ModelRequest::default() };
+    let wrong = "input=([a-z]{40})".to_owned();
+    let request = ModelsRequest { numbers: vec![wrong], ..ModelsRequest::default() };
     assert!(models(&ensemble, &request).unwrap_err().is_misuse());
 }
 
@@ -115,8 +116,8 @@ fn merging_a_file_with_itself_doubles_its_repetitions_and_nothing_else() {
         let twice = ScalingSource { name: "merged.json".to_owned(), content };
         let twice = open(&[twice], &EnsembleOptions::default()).unwrap().0;
         let (once, twice) = (
-            scaling(&once, &ScalingRequest::default()).unwrap(),
-            scaling(&twice, &ScalingRequest::default()).unwrap(),
+            scaling(&once, &ScalingOptions::default()).unwrap(),
+            scaling(&twice, &ScalingOptions::default()).unwrap(),
         );
         assert_eq!(merged.inputs, once.inputs);
         assert_eq!(once.inputs, twice.inputs);
@@ -148,13 +149,13 @@ fn merging_joins_inputs_by_their_arguments() {
     let content = ScalingContent::File(source(bytes));
     let whole = ScalingSource { name: "merged.json".to_owned(), content };
     let (ensemble, _) = open(&[whole], &EnsembleOptions::default()).unwrap();
-    let answer = scaling(&ensemble, &ScalingRequest::default()).unwrap();
+    let answer = scaling(&ensemble, &ScalingOptions::default()).unwrap();
     assert_eq!(answer.inputs, merged.inputs);
     for (name, source) in &files {
         let content = ScalingContent::File(Arc::clone(source));
         let part = ScalingSource { name: name.clone(), content };
         let (part, _) = open(&[part], &EnsembleOptions::default()).unwrap();
-        let part = scaling(&part, &ScalingRequest::default()).unwrap();
+        let part = scaling(&part, &ScalingOptions::default()).unwrap();
         for (i, input) in part.inputs.iter().enumerate().filter(|(_, x)| !x.contains("1000000")) {
             let at = answer.inputs.iter().position(|known| known == input).unwrap();
             let (a, b) = (part.maps(0).unwrap(), answer.maps(0).unwrap());

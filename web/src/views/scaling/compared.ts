@@ -2,9 +2,13 @@ import type { Table } from "@uwdata/flechette";
 import { number, percent } from "../../base/format.ts";
 import { differenceColours, mirrored, type ColourScale } from "../../widgets/charts/colours.ts";
 import type { Grid } from "../../widgets/charts/grid.ts";
-import type { CompareReply } from "../../wire/protocol.ts";
+import { headOf } from "../../view-kit/answers.ts";
+import type { CompareReply, Protocol } from "../../wire/protocol.ts";
 import { numbersOf, textsOf } from "./data.ts";
 import type { CompareState } from "./states.ts";
+
+/** Columns of the engine's table `cells`. */
+export type ComparedColumn = Protocol["compare"]["tables"]["cells"];
 
 /** A reply of `compare`, made easy to look cells up in. Numbers are the engine's. */
 export class ComparedData {
@@ -22,11 +26,16 @@ export class ComparedData {
     this.changes = textsOf(cells.getChild("change"));
   }
 
+  /** What a column is called, what it means and its unit, as the engine has it. */
+  head(column: ComparedColumn): ReturnType<typeof headOf> {
+    return headOf(this.#cells, column);
+  }
+
   row(region: number, input: number, core: number): number {
     return (region * this.reply.inputs.length + input) * this.reply.cores.length + core;
   }
 
-  value(column: string, region: number, input: number, core: number): number {
+  value(column: ComparedColumn, region: number, input: number, core: number): number {
     let values = this.#columns.get(column);
     if (values === undefined) {
       values = numbersOf(this.#cells.getChild(column));

@@ -1,11 +1,9 @@
 import type { Column, Table } from "@uwdata/flechette";
-import type { RegionReply, ScalingReply } from "../../wire/protocol.ts";
+import type { Protocol, RegionReply, ScalingReply } from "../../wire/protocol.ts";
 import type { Grid } from "../../widgets/charts/grid.ts";
 
 /** Columns of the engine's table `cells`. */
-export type CellColumn =
-  | "repetitions" | "time" | "time_min" | "time_max" | "speedup" | "efficiency" | "scalability_abs" | "strong_abs" | "weak_abs"
-  | "scalability_rel" | "strong_rel" | "weak_rel" | "loss" | "own_loss";
+export type CellColumn = Protocol["scaling"]["tables"]["cells"];
 
 /** A region that loses where the whole program loses most. */
 interface LossRow {

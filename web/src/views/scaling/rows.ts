@@ -1,11 +1,14 @@
 import type { Table } from "@uwdata/flechette";
 import { count, number } from "../../base/format.ts";
 import type { TableColumn, TableSort } from "../../widgets/table.ts";
+import { headOf } from "../../view-kit/answers.ts";
 import { numbersOf, textsOf } from "./data.ts";
 
 /** A column of an engine's table. */
 export interface RowColumn {
   readonly name: string;
+  /** Its display name, without the unit. */
+  readonly title: string;
   readonly unit: string;
   readonly help: string;
   /** Null for texts. */
@@ -25,8 +28,7 @@ export function columnsOf(table: Table): readonly RowColumn[] {
     const numbers = isText ? null : numbersOf(column);
     return {
       name: field.name,
-      unit: field.metadata?.get("unit") ?? "",
-      help: field.metadata?.get("doc") ?? "",
+      ...headOf(table, field.name),
       numbers,
       texts: isText ? textsOf(column) : null,
       isWhole: numbers !== null && numbers.every((value) => Number.isNaN(value) || Number.isInteger(value)) && numbers.some((value) => !Number.isNaN(value)),
@@ -49,11 +51,9 @@ function isTextType(type: { typeId: number } | undefined): boolean {
   return type !== undefined && TEXT_TYPES.includes(type.typeId);
 }
 
-/** What a header says: words instead of a column's name, and the unit. */
-export function headerOf(column: RowColumn): string {
-  const words = column.name.replace(/_/g, " ");
-  const title = words.charAt(0).toUpperCase() + words.slice(1);
-  return column.unit === "" ? title : `${title} (${column.unit})`;
+/** What a header says: the display name and the unit. */
+export function headerOf(column: Pick<RowColumn, "title" | "unit">): string {
+  return column.unit === "" ? column.title : `${column.title} (${column.unit})`;
 }
 
 /** How wide each column has to be for what is in it. */

@@ -1,6 +1,7 @@
+import type { Table } from "@uwdata/flechette";
 import type { LinePoint } from "../../widgets/charts/lines.ts";
-import type { ModelReply, ScalingReply } from "../../wire/protocol.ts";
-import { inputCode, type CellColumn, type ScalingData } from "./data.ts";
+import type { ScalingReply } from "../../wire/protocol.ts";
+import { inputCode, numbersOf, textsOf, type CellColumn, type ScalingData } from "./data.ts";
 import { axisParameter, type ScalingSettings } from "./settings.ts";
 import type { LinesState } from "./states.ts";
 
@@ -126,10 +127,35 @@ export function curveValues(axis: Pick<Axis, "values" | "isLogarithmic">): reado
   });
 }
 
+/** A growth model of `models` for one region and group. */
+export interface Model {
+  readonly region: string;
+  readonly group: string;
+  readonly formula: string;
+  /** In per cent. */
+  readonly smape: number;
+  readonly points: number;
+  readonly curve: readonly LinePoint[];
+}
+
+/** The models of an answer to `models`, each with its curve. */
+export function modelsOf(tables: Readonly<Record<string, Table>>): readonly Model[] {
+  const { rows, curves } = tables;
+  if (rows === undefined || curves === undefined) throw new Error("The engine's answer has no models. Reload the page; it may be of another version.");
+  const [regions, groups, formulas] = ["region", "group", "model"].map((name) => textsOf(rows.getChild(name))) as [readonly string[], readonly string[], readonly string[]];
+  const [smape, points] = [numbersOf(rows.getChild("smape")), numbersOf(rows.getChild("points"))];
+  const curvesOf: LinePoint[][] = regions.map(() => []);
+  const [of, x, y] = ["model", "x", "y"].map((name) => numbersOf(curves.getChild(name))) as [Float64Array, Float64Array, Float64Array];
+  of.forEach((model, at) => { curvesOf[model]?.push({ x: x[at] ?? Number.NaN, y: y[at] ?? Number.NaN }); });
+  return regions.map((region, at) => ({
+    region, group: groups[at] ?? "", formula: formulas[at] ?? "", smape: smape[at] ?? Number.NaN, points: points[at] ?? 0, curve: curvesOf[at] ?? [],
+  }));
+}
+
 /** The model of a region for one line: the one whose other parameters have the line's values. */
 export function modelOf(
-  models: readonly ModelReply[], reply: ScalingReply, settings: ScalingSettings, region: string, modelled: string, lineParameter: string | null, lineValue: string,
-): ModelReply | null {
+  models: readonly Model[], reply: ScalingReply, settings: ScalingSettings, region: string, modelled: string, lineParameter: string | null, lineValue: string,
+): Model | null {
   const ofRegion = models.filter((model) => model.region === region);
   const group = reply.parameters
     .filter((parameter) => parameter.name !== modelled)

@@ -1,11 +1,11 @@
 import { siCount } from "../../base/format.ts";
-import type { ParameterReply, ScalingReply, ViewAsk } from "../../wire/protocol.ts";
+import type { ParameterReply, RepetitionStatistic, ScalingBaseline, ScalingReply, ScalingView } from "../../wire/protocol.ts";
 
 /** How all scaling views of an ensemble look at it: they share one, and it is part of the link. */
 export interface ScalingSettings {
-  readonly statistic: "median" | "mean" | "min" | "max";
+  readonly statistic: RepetitionStatistic;
   /** `serial`, `smallest`, `common`, or a core count. */
-  readonly baseline: string;
+  readonly baseline: ScalingBaseline;
   /** Empty for the engine's choice. */
   readonly metric: string;
   /** Parameters that are not axes, held at one value. */
@@ -38,7 +38,7 @@ export const DEFAULT_SETTINGS: ScalingSettings = {
 };
 
 /** The engine's request for settings. */
-export function viewAsk(settings: ScalingSettings): ViewAsk {
+export function viewAsk(settings: ScalingSettings): ScalingView {
   return {
     cores: null,
     fixed: Object.entries(settings.fixed),

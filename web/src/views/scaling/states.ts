@@ -1,3 +1,4 @@
+import type { ScalingTableKind } from "../../wire/protocol.ts";
 import type { RegionSort } from "./tree.ts";
 import type { MapKind } from "./maps.ts";
 
@@ -30,7 +31,7 @@ export interface LinesState {
 }
 
 /** Which of an ensemble's tables is shown. */
-export type TableName = "maps" | "regions" | "losses" | "laws" | "dispersion" | "energy" | "pop";
+export type TableName = ScalingTableKind;
 
 /** State of the tables. */
 export interface TableState {
