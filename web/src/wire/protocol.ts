@@ -1348,6 +1348,10 @@ export type RepetitionReply = {
   agreement_percent: number;
   /** Whether all locations together show them. */
   is_pooled: boolean;
+  /** Whether they were counted by the synchronisations that all locations pass together. */
+  is_in_step: boolean;
+  /** Whether the number may be off. */
+  is_estimate: boolean;
   /** Share of that time in contexts that repeat as often. */
   explained_percent: number;
   /** How many contexts do. */
