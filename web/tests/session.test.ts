@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { AppState } from "../src/state/app-state.ts";
-import { EngineError, type EngineClient } from "../src/state/engine.ts";
+import { EngineError, type EngineClient, type RootInfo } from "../src/state/engine.ts";
 import { Notices } from "../src/state/notices.svelte.ts";
 import type { Picked } from "../src/state/pick.ts";
 import { Preferences } from "../src/state/preferences.svelte.ts";
@@ -23,8 +23,8 @@ class FakeEngine {
   }
 
   client(): EngineClient {
-    const root = (name: string): Promise<{ key: string; name: string; files: number; bytes: number }> =>
-      Promise.resolve({ key: name, name, files: 1, bytes: 1024 });
+    const root = (name: string): Promise<RootInfo> =>
+      Promise.resolve({ key: name, name, files: 1, bytes: 1024, error: null });
     return {
       kind: "worker",
       roots: [],

@@ -27,7 +27,7 @@ describe("the start page of a server", () => {
       { key: "b", name: "gone", files: 0, bytes: 0, error: "permission denied" },
     ]);
     const sides = [...document.querySelectorAll("[data-testid=root-side]")];
-    expect(sides.map((side) => side.textContent)).toEqual(["2 files · 2.05 kB", "Cannot be listed: permission denied"]);
+    expect(sides.map((side) => side.textContent)).toEqual(["2 files · 2.05\u202fkB", "Cannot be listed: permission denied"]);
     expect(sides.map((side) => side.classList.contains("problem"))).toEqual([false, true]);
   });
 });

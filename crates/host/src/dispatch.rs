@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use parallax_base::Control;
 use parallax_protocol::{
-    Answer, CloseReply, CloseRequest, CombineRequest, Engine, Ensemble, EnsemblePair, ErrorReply, Experiment,
-    ExperimentPair, HelloRequest, IssuesReply, IssuesRequest, OpenRequest, Question, Subject,
-    TableSet as _, for_each_question,
+    Answer, CloseReply, CloseRequest, CombineRequest, Engine, Ensemble, EnsemblePair, ErrorReply,
+    Experiment, ExperimentPair, HelloRequest, IssuesReply, IssuesRequest, OpenRequest, Question,
+    Subject, TableSet as _, for_each_question,
 };
 use parallax_service::{Answers, Opened, OpenedPair, ServiceError, issue_replies, scaling};
 use serde_json::{Map, Value};

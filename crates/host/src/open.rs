@@ -253,8 +253,8 @@ fn ensemble(
     control: &Control,
     reply: &mut OpenReply,
 ) -> Result<Ensemble, ErrorReply> {
-    let made =
-        open_ensemble(sources, &options(ask)?, control).map_err(|error| service_error(&error.into()))?;
+    let made = open_ensemble(sources, &options(ask)?, control)
+        .map_err(|error| service_error(&error.into()))?;
     reply.notes.extend(made.notes);
     Ok(made.value)
 }

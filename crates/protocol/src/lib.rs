@@ -23,8 +23,8 @@ mod values;
 pub use choice::{Choice, ChoiceValue};
 pub use error::ErrorReply;
 pub use question::{
-    Answer, Engine, Ensemble, EnsemblePair, Experiment, ExperimentPair, FieldGroup, FieldSchema, Item, Question,
-    QuestionSchema, RequestError, Subject, TableSet,
+    Answer, Engine, Ensemble, EnsemblePair, Experiment, ExperimentPair, FieldGroup, FieldSchema,
+    Item, Question, QuestionSchema, RequestError, Subject, TableSet,
 };
 pub use questions::*;
 pub use reference::reference;

@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use parallax_base::{Limits, MemorySource, Source};
-use parallax_service::Control;
 use parallax_protocol::TypedTable as _;
+use parallax_service::Control;
 use parallax_service::analysis::scaling::ChangeLimits;
 use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ScalingContent, ScalingError, ScalingOptions, ScalingSource,
@@ -90,9 +90,18 @@ fn tables_of_very_many_cells_have_what_was_measured_and_say_so() {
     // Where there is room, gaps are shown.
     let all = scaling(&ensemble, &ScalingOptions::default()).unwrap();
     assert!(all.has_room_for_gaps());
-    assert_eq!((all.maps_table().into_table().num_rows(), all.cells_table().unwrap().into_table().num_rows()), (20_000, 20_000));
+    assert_eq!(
+        (
+            all.maps_table().into_table().num_rows(),
+            all.cells_table().unwrap().into_table().num_rows()
+        ),
+        (20_000, 20_000)
+    );
     assert!(all.notes.iter().all(|note| !note.contains("too large")), "{:?}", all.notes);
-    assert_eq!(all.maps_table().into_table().columns.len(), answer.maps_table().into_table().columns.len());
+    assert_eq!(
+        all.maps_table().into_table().columns.len(),
+        answer.maps_table().into_table().columns.len()
+    );
     // What must have its gaps ends in an error that says what to do.
     let errors = [
         answer.cells_table().unwrap_err(),

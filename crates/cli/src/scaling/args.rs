@@ -45,7 +45,7 @@ pub(crate) struct EnsembleArgs {
 }
 
 impl EnsembleArgs {
-    /// What they choose; a table of parameters is beside it.
+    /// What they choose; a table of parameters comes separately.
     pub(crate) fn choice(&self) -> EnsembleChoice {
         EnsembleChoice {
             parameters: self.param.clone(),

@@ -14,8 +14,8 @@ mod versions;
 use std::path::Path;
 
 use parallax_protocol::{ScalingTableKind, TypedTable as _};
-use parallax_service::{Answer, Control};
 use parallax_service::scaling::{ScalingAnswer, energy_table, pop_table, scaling};
+use parallax_service::{Answer, Control};
 
 pub(crate) use args::{CompareArgs, CompareSort, MergeArgs, ModelArgs, ScalingArgs};
 pub(crate) use growth::run as model;
@@ -54,9 +54,8 @@ pub(crate) fn run(
             draw(&scaling(&opened.value, &options)?, args, output)?;
         }
         let title = opened.value.metadata.title.as_str();
-        output.emit_with(&table, |style, out| {
-            text::table(&table, title, args.table, style, out)
-        })?;
+        output
+            .emit_with(&table, |style, out| text::table(&table, title, args.table, style, out))?;
         notes.extend(opened.notes);
         text::remarks(&notes, &opened.value.issues, stderr);
         return Ok(());

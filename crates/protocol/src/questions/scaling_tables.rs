@@ -54,7 +54,7 @@ table! {
 
 table! {
     /// One row for each region and configuration: the exact columns that other programs rely on.
-    /// Configurations that were not measured are left out where they would be too many.
+    /// Configurations that were not measured are omitted where they would be too many.
     pub struct ScalingMapRow => ScalingMapTable {
         /// Region; 0 is the whole program.
         region: Arc<str>,

@@ -1,7 +1,8 @@
 //! Growth models of every region: how time grows with the parameters.
 
 use parallax_analysis::growth::{
-    Model, ModelOptions, ModelWarning, Modeler, Point, Style, falls_strictly, model, resource_consumption,
+    Model, ModelOptions, ModelWarning, Modeler, Point, Style, falls_strictly, model,
+    resource_consumption,
 };
 use parallax_analysis::scaling::Measure;
 use parallax_base::Control;

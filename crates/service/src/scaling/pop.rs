@@ -57,10 +57,7 @@ const QUANTITIES: [Quantity; 14] = [
         names: &["ompParallelEfficiency", "openmp parallel efficiency"],
         computed: |_| None,
     },
-    Quantity {
-        names: &["ompLoadBalance", "openmp load balance"],
-        computed: |_| None,
-    },
+    Quantity { names: &["ompLoadBalance", "openmp load balance"], computed: |_| None },
     Quantity {
         names: &["ompSchedulingEfficiency", "openmp scheduling efficiency"],
         computed: |_| None,
@@ -73,22 +70,13 @@ const QUANTITIES: [Quantity; 14] = [
         names: &["instruction scalability", "instruction scaling"],
         computed: |pop| pop.instructions,
     },
-    Quantity {
-        names: &["ipc scalability", "ipc scaling"],
-        computed: |pop| pop.ipc,
-    },
+    Quantity { names: &["ipc scalability", "ipc scaling"], computed: |pop| pop.ipc },
     Quantity {
         names: &["frequency scalability", "frequency scaling"],
         computed: |pop| pop.frequency,
     },
-    Quantity {
-        names: &["global efficiency"],
-        computed: |pop| pop.global,
-    },
-    Quantity {
-        names: &["speedup"],
-        computed: |pop| pop.speedup,
-    },
+    Quantity { names: &["global efficiency"], computed: |pop| pop.global },
+    Quantity { names: &["speedup"], computed: |pop| pop.speedup },
 ];
 
 const PARALLEL: usize = 0;

@@ -34,7 +34,7 @@ pub(super) fn count(number: usize) -> u32 {
 impl ScalingAnswer {
     /// One row for each region shown and each configuration: the exact columns that other
     /// programs rely on. `input` is the argument string, region `0` the whole program.
-    /// Configurations that were not measured are left out where they would be too many.
+    /// Configurations that were not measured are omitted where they would be too many.
     #[must_use]
     pub fn maps_table(&self) -> ScalingMapTable {
         let has_gaps = self.has_room_for_gaps();

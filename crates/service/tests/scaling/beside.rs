@@ -163,7 +163,8 @@ fn energy_of_real_files_is_there_or_said_to_be_absent() {
             .unwrap()
             .0
     };
-    let table = energy_table(&open("counters/blackscholes_3.json"), &request).unwrap().value.into_table();
+    let table =
+        energy_table(&open("counters/blackscholes_3.json"), &request).unwrap().value.into_table();
     assert!(table.num_rows() > 5);
     for ((power, energy), edp) in
         numbers(&table, "power").iter().zip(numbers(&table, "energy")).zip(numbers(&table, "edp"))

@@ -6,8 +6,7 @@ use parallax_base::{MemorySource, Source};
 use parallax_native::MappedFile;
 use parallax_protocol::ModelsRequest;
 use parallax_service::scaling::{
-    EnsembleOptions, ScalingContent, ScalingOptions, ScalingSource,
-    merge_pascal, models, scaling,
+    EnsembleOptions, ScalingContent, ScalingOptions, ScalingSource, merge_pascal, models, scaling,
 };
 use serde_json::Value;
 
