@@ -1,4 +1,4 @@
-//! Groups of locations that cost alike: the answer of `clusters`.
+//! Clusters of locations with similar cost: the answer of `clusters`.
 
 use parallax_analysis::balance::{Distribution, Grouping};
 use parallax_analysis::clusters::{
@@ -67,7 +67,7 @@ impl Answers<ClustersRequest> for Opened {
 }
 
 impl Opened {
-    /// Puts locations, ranks or nodes that cost alike into groups.
+    /// Clusters locations, ranks or nodes with similar cost.
     ///
     /// # Errors
     /// When an expression is wrong, the values cannot be read, or the question is withdrawn.

@@ -163,7 +163,7 @@ export type ClustersReply = {
   notes: Array<string>;
 };
 
-/** Which locations, ranks or nodes cost alike, and what separates them. */
+/** Clusters of locations, ranks or nodes with similar cost, and what separates them. */
 export type ClustersRequest = {
   /** Metric expressions; none for the metric that says most about time. */
   metrics?: Array<string>;
@@ -1914,7 +1914,7 @@ export interface Protocol {
   correlations: { request: CorrelationsRequest & { item: string }; reply: CorrelationsReply; tables: { pairs: "first" | "second" | "locations" | "pearson" | "pearson_p" | "spearman" | "spearman_p"; } };
   /** Two columns of `correlations` at each location, as a scatter plot needs them. */
   correlation_points: { request: CorrelationPointsRequest & { item: string }; reply: CorrelationPointsReply; tables: { points: "location" | "label" | "first" | "second"; } };
-  /** Which locations, ranks or nodes cost alike, and what separates them. */
+  /** Clusters of locations, ranks or nodes with similar cost, and what separates them. */
   clusters: { request: ClustersRequest & { item: string }; reply: ClustersReply; tables: { members: "location" | "label" | "node" | "group" | "axis_1" | "axis_2"; groups: "group" | "members" | "nodes" | "feature" | "mean" | "min" | "max" | "std_dev" | "unit"; features: "feature" | "context" | "context_id" | "eta_squared" | "cohens_d" | "auc" | "disjoint" | "balance_ratio" | "used"; stability: "of" | "k" | "first" | "second" | "shared_nodes" | "split_nodes"; scores: "k" | "explained_percent" | "silhouette" | "gap" | "gap_error" | "chosen"; steps: "eps" | "groups" | "outliers" | "chosen"; } };
   /** Where nodes are in the machine, and whether those of a cluster are close together. */
   topology: { request: TopologyRequest & { item: string }; reply: TopologyReply; tables: { nodes: "host_id" | "address" | "name" | "group" | "members" | "value" | "switch_group" | "rack" | "switch" | "chassis" | "slot"; units: "level" | "unit" | "nodes" | "mean" | "min" | "max"; concentration: "group" | "level" | "nodes" | "touched" | "units" | "expected_touched" | "whole" | "expected_whole" | "p_together" | "p_apart" | "p_together_adjusted" | "p_apart_adjusted" | "finding"; members: "location" | "label" | "node" | "group" | "axis_1" | "axis_2"; } };

@@ -13,6 +13,7 @@
 //! - It works without a time metric, without MPI, without GPU, and without any values.
 
 pub(crate) mod costs;
+mod finding;
 mod findings;
 mod words;
 
@@ -23,7 +24,7 @@ use parallax_engine::{
 use parallax_model::{ContextKind, IdentityKind, Scope};
 
 pub use crate::taxonomy::{CostClass, GpuOperation, Purposes};
-pub use findings::{Evidence, Finding, FindingKind, NextAction, NextStep, rank_findings};
+pub use finding::{Evidence, Finding, FindingKind, NextAction, NextStep, rank_findings};
 
 use crate::balance::{Balance, BalanceRequest, Grouping, balance};
 use crate::taxonomy::classes::Classes;

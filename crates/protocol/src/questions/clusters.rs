@@ -1,4 +1,4 @@
-//! Which locations cost alike.
+//! Clusters of locations with similar cost.
 
 use serde::Serialize;
 
@@ -43,7 +43,7 @@ fields! {
 }
 
 question! {
-    /// Which locations, ranks or nodes cost alike, and what separates them.
+    /// Clusters of locations, ranks or nodes with similar cost, and what separates them.
     "clusters" of Experiment,
     request ClustersRequest {
         ..clusters: ClusterChoice,

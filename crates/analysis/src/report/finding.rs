@@ -1,0 +1,127 @@
+//! [`Finding`]: something that bounds a program, with its evidence and what to look at next.
+
+use parallax_base::ContextIdx;
+
+/// What a finding is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FindingKind {
+    /// There are too few samples to say much.
+    FewSamples,
+    /// Communication.
+    Mpi,
+    /// Work that is spread unevenly.
+    Imbalance,
+    /// Threads that wait or are idle.
+    OpenMp,
+    /// Files.
+    Io,
+    /// Memory allocation.
+    Memory,
+    /// Locks.
+    Locks,
+    /// Sleeping and polling.
+    Sleeping,
+    /// GPUs, and the host code around them.
+    Gpu,
+    /// A function that costs much by itself.
+    HotFunction,
+    /// Locations that wait for others, by a trace of calls.
+    Waiting,
+    /// What the run time consists of, by a trace of calls.
+    CriticalPath,
+    /// GPUs without work.
+    IdleGpu,
+    /// Contexts that are spread unevenly in the iterations of a program, by a trace.
+    Iterations,
+    /// Groups of ranks or nodes of which one is slow.
+    Groups,
+    /// What takes longer than in another execution.
+    Slower,
+    /// A metric whose values mean nothing.
+    WrappedMetric,
+}
+
+/// A number that a finding rests on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// What it is.
+    pub what: String,
+    /// The number.
+    pub value: f64,
+    /// Its unit symbol; `%` for shares.
+    pub unit: String,
+}
+
+/// Puts findings in order: too few samples first, for that concerns all others, then what is at
+/// stake, metrics that mean nothing last.
+pub fn rank_findings(findings: &mut [Finding]) {
+    let rank = |finding: &Finding| match finding.kind {
+        FindingKind::FewSamples => 0,
+        FindingKind::WrappedMetric => 2,
+        _ => 1,
+    };
+    findings.sort_by(|a, b| {
+        (rank(a).cmp(&rank(b)))
+            .then(b.percent.total_cmp(&a.percent))
+            .then(a.kind.cmp(&b.kind))
+            .then(a.text.cmp(&b.text))
+    });
+}
+
+/// What to look at next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextAction {
+    /// Metrics, issues and contents of the experiment.
+    Info,
+    /// Load balance over locations.
+    Balance,
+    /// Callers of a function.
+    Callers,
+    /// When GPUs and threads are idle.
+    Idleness,
+    /// Which calls keep GPUs idle.
+    GpuBlame,
+    /// Repeated phases.
+    Iterations,
+    /// Clusters of ranks.
+    RankClusters,
+    /// Clusters of nodes.
+    NodeClusters,
+    /// Where the nodes of clusters of ranks are.
+    RankRacks,
+    /// Where the nodes of clusters are.
+    NodeRacks,
+    /// Wait states.
+    Waits,
+    /// The critical path.
+    CriticalPath,
+    /// Differences from another execution.
+    Differences,
+}
+
+/// What to look at next, and at which contexts there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextStep {
+    /// What to look at.
+    pub action: NextAction,
+    /// The contexts to ask it about, as a context expression.
+    pub contexts: Option<String>,
+}
+
+/// Something that bounds the program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// What it is about.
+    pub kind: FindingKind,
+    /// One or two sentences.
+    pub text: String,
+    /// Share of the program's cost that is at stake, in per cent; where a saving shortens the run,
+    /// or what the slowest take, share of that. Findings are in its order.
+    pub percent: f64,
+    /// The numbers that it rests on.
+    pub evidence: Vec<Evidence>,
+    /// A context to look at.
+    pub context: Option<ContextIdx>,
+    /// What to ask next.
+    pub next: NextStep,
+}
