@@ -110,6 +110,12 @@ const CRATES: &[Crate] = &[
         uses: &["parallax-analysis", "parallax-native"],
     },
     Crate {
+        name: "parallax-places",
+        folder: "crates/places",
+        is_for_browser: false,
+        uses: &["parallax-base", "parallax-native", "parallax-service"],
+    },
+    Crate {
         name: "parallax-server",
         folder: "crates/server",
         is_for_browser: false,
@@ -117,6 +123,7 @@ const CRATES: &[Crate] = &[
             "parallax-base",
             "parallax-host",
             "parallax-native",
+            "parallax-places",
             "parallax-service",
             "parallax-wire",
         ],
@@ -128,6 +135,7 @@ const CRATES: &[Crate] = &[
         uses: &[
             "parallax-base",
             "parallax-native",
+            "parallax-places",
             "parallax-protocol",
             "parallax-server",
             "parallax-service",
