@@ -17,9 +17,9 @@ use parallax_wire::protocol::{
 };
 
 use crate::errors::scaling_error;
-use crate::response::{Response, plain, with_tables};
+use crate::response::{AnswerTables, plain, with_tables};
 
-type Answered = Result<Response, ErrorReply>;
+type Answered = Result<AnswerTables, ErrorReply>;
 
 /// Changes of time up to this many per cent are noise unless a person says otherwise; as on the
 /// command line.
