@@ -9,21 +9,13 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 #[allow(clippy::wildcard_imports, reason = "the list of questions names their requests")]
 use crate::questions::*;
-use crate::{ErrorReply, Question, for_each_question};
+use crate::{ErrorReply, Question, QuestionSchema, for_each_question};
 
 /// The whole module, as it is kept in the repository. `more` adds what is not defined by this crate.
 #[must_use]
 pub fn typescript(version: u32, more: impl FnOnce(&mut Pages)) -> String {
-    let mut pages = Pages {
-        // Counts of contexts and bytes stay far below 2^53.
-        config: Config::new().with_large_int("number"),
-        seen: Vec::new(),
-        types: BTreeMap::new(),
-        requests: String::new(),
-    };
-    pages.add::<ErrorReply>();
-    more(&mut pages);
-    pages.questions();
+    // Counts of contexts and bytes stay far below 2^53.
+    let pages = Pages::written("number", more);
     let mut out = String::from(
         "// Generated from crates/protocol by `cargo xtask web`. Do not edit.\n\n\
          /** The version of the protocol that these types describe. */\n",
@@ -49,23 +41,64 @@ pub struct Pages {
     config: Config,
     seen: Vec<TypeId>,
     /// Declarations by name.
-    types: BTreeMap<String, String>,
+    pub(crate) types: BTreeMap<String, String>,
     requests: String,
+    /// The same requests, for languages that are written in another way.
+    pub(crate) asked: Vec<Asked>,
+}
+
+/// A question, with the names of its types in TypeScript.
+pub(crate) struct Asked {
+    /// Its name in a request.
+    pub(crate) name: String,
+    /// What is asked.
+    pub(crate) doc: String,
+    /// Its definition, with the names of the types of its fields; none of questions that are not
+    /// defined by this crate.
+    pub(crate) schema: Option<(QuestionSchema, Vec<String>)>,
+    /// Name of the type of its request.
+    pub(crate) request: String,
+    /// Name of the type of its reply.
+    pub(crate) reply: String,
 }
 
 impl Pages {
+    /// All types and requests, with `large_int` for integers of 64 bits.
+    pub(crate) fn written(large_int: &str, more: impl FnOnce(&mut Self)) -> Self {
+        let mut pages = Self {
+            config: Config::new().with_large_int(large_int),
+            seen: Vec::new(),
+            types: BTreeMap::new(),
+            requests: String::new(),
+            asked: Vec::new(),
+        };
+        pages.add::<ErrorReply>();
+        more(&mut pages);
+        pages.questions();
+        pages
+    }
+
     /// Adds a request and everything that it mentions.
     pub fn request<A: TS + 'static, R: TS + 'static>(&mut self, name: &str, docs: &[&str]) {
         self.add::<A>();
         self.add::<R>();
+        let mut words = Vec::new();
         for doc in docs {
             // The attribute as text: `doc = r" ..."` or `doc = " ..."`.
             let text = doc.trim_start_matches("doc = ").trim_start_matches('r');
             let text = text.trim_matches('"').trim();
             let _ = writeln!(self.requests, "  /** {text} */");
+            words.push(text);
         }
         let (ask, reply) = (A::name(&self.config), R::name(&self.config));
         let name = snake_case(name);
+        self.asked.push(Asked {
+            name: name.clone(),
+            doc: words.join(" "),
+            schema: None,
+            request: ask.clone(),
+            reply: reply.clone(),
+        });
         let _ = writeln!(self.requests, "  {name}: {{ request: {ask}; reply: {reply} }};");
     }
 
@@ -78,8 +111,10 @@ impl Pages {
         let schema = Q::SCHEMA;
         let mut text =
             format!("/** {} */\nexport type {} = {{\n", schema.doc.trim(), schema.request);
+        let mut kinds = Vec::new();
         for field in schema.all_fields() {
             let kind = (field.typescript)(self);
+            kinds.push(kind.clone());
             let optional = if field.is_required { "" } else { "?" };
             let _ = writeln!(text, "  /** {} */", field.doc.trim());
             let _ = writeln!(text, "  {}{optional}: {kind};", field.name);
@@ -112,6 +147,13 @@ impl Pages {
             schema.request,
             Q::Reply::name(&self.config),
         );
+        self.asked.push(Asked {
+            name: schema.name.to_owned(),
+            doc: schema.doc.trim().to_owned(),
+            request: schema.request.to_owned(),
+            schema: Some((schema, kinds)),
+            reply: Q::Reply::name(&self.config),
+        });
     }
 
     /// The name of a type in TypeScript; its declaration is added.
