@@ -143,6 +143,18 @@ const CRATES: &[Crate] = &[
             "parallax-wire",
         ],
     },
+    Crate {
+        name: "parallax-python",
+        folder: "crates/python",
+        is_for_browser: false,
+        uses: &[
+            "parallax-base",
+            "parallax-host",
+            "parallax-places",
+            "parallax-protocol",
+            "parallax-wire",
+        ],
+    },
     // Beside the layers: never part of what a user installs.
     Crate {
         name: "parallax-testkit",
