@@ -11,7 +11,7 @@ use parallax_wire::protocol::ErrorReply;
 use pyo3::prelude::*;
 
 use crate::archives::CachedArchives;
-use crate::table::Table;
+use crate::table::{Table, make_texts_unique};
 use crate::wait::{answered, failure};
 
 /// The reply as JSON, the tables by name, and the items that were opened.
@@ -80,8 +80,11 @@ impl Engine {
     ) -> PyResult<Answered> {
         let shared = self.usable(py)?;
         let worker = Arc::clone(&shared);
-        let answer =
-            answered(py, progress, move |control| worker.host.answer_tables(&request, control))?;
+        let answer = answered(py, progress, move |control| {
+            let mut answer = worker.host.answer_tables(&request, control)?;
+            answer.tables.iter_mut().for_each(|(_, table)| make_texts_unique(table));
+            Ok(answer)
+        })?;
         let items = items(&shared, &answer);
         let tables = answer.tables.into_iter();
         let tables = tables.map(|(name, table)| (name.to_owned(), Table::new(table))).collect();

@@ -1,7 +1,12 @@
 //! [`Table`]: the columns of an answer, as Arrow.
 
-use arrow_array::RecordBatchIterator;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array as _, DictionaryArray, RecordBatchIterator, StringArray};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use parallax_wire::{Cell, Cells};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
@@ -20,6 +25,39 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn new(table: parallax_protocol::Table) -> Self {
         Self { table }
+    }
+}
+
+/// Makes texts that repeat unique, as readers expect of dictionaries: the engine stores the name of
+/// each context, and contexts share names. Columns whose texts are unique stay where they are.
+pub(crate) fn make_texts_unique(table: &mut parallax_protocol::Table) {
+    for column in &mut table.columns {
+        let Some(repeated) = column.values.as_dictionary_opt::<Int32Type>() else { continue };
+        let Some(texts) = repeated.values().as_string_opt::<i32>() else { continue };
+        let mut numbers = HashMap::with_capacity(texts.len());
+        let mut unique = Vec::new();
+        let new: Vec<i32> = texts
+            .iter()
+            .map(|text| {
+                let text = text.unwrap_or_default();
+                *numbers.entry(text).or_insert_with(|| {
+                    unique.push(text);
+                    i32::try_from(unique.len() - 1).unwrap_or(i32::MAX)
+                })
+            })
+            .collect();
+        if unique.len() == texts.len() {
+            continue;
+        }
+        let keys = repeated.keys();
+        let moved = keys.unary(|key| {
+            // Keys of absent values may be anything.
+            usize::try_from(key).ok().and_then(|key| new.get(key).copied()).unwrap_or(0)
+        });
+        let texts = StringArray::from_iter_values(unique);
+        if let Ok(array) = DictionaryArray::<Int32Type>::try_new(moved, Arc::new(texts)) {
+            column.values = Arc::new(array);
+        }
     }
 }
 

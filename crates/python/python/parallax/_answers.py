@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from . import _native
+    from ._table import Value
 
 
 class Record:
@@ -124,6 +125,18 @@ class Answer:
     def table(self) -> Table:
         """The first table."""
         return main_table(self.tables, self.question)
+
+    def __getitem__(self, name: str) -> list[Value]:
+        """The values of a column of the first table."""
+        return self.table[name]
+
+    def __len__(self) -> int:
+        """Number of rows of the first table."""
+        return len(self.table)
+
+    def __bool__(self) -> bool:
+        """An answer without rows is an answer."""
+        return True
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The first table as a stream of Arrow record batches."""

@@ -106,30 +106,30 @@ class Table:
 
     def to_arrow(self) -> Any:
         """The same as a ``pyarrow.Table``, without a copy."""
-        return _library("pyarrow", "arrow").table(self)
+        return import_library("pyarrow", "arrow").table(self)
 
     def to_pandas(self, **options: Any) -> Any:
         """The same as a ``pandas.DataFrame``; columns of numbers without nulls are not copied.
 
         ``options`` go to ``pyarrow.Table.to_pandas``. ``attrs["units"]`` has the units.
         """
-        _library("pandas", "pandas")
+        import_library("pandas", "pandas")
         frame = self.to_arrow().to_pandas(**{"split_blocks": True, **options})
         frame.attrs["units"] = self.units
         return frame
 
     def to_polars(self) -> Any:
         """The same as a ``polars.DataFrame``, without a copy of numbers."""
-        return _library("polars", "polars").DataFrame(self)
+        return import_library("polars", "polars").DataFrame(self)
 
     def to_duckdb(self, connection: Any = None) -> Any:
         """The same as a relation of DuckDB, in ``connection`` or the default one."""
-        duckdb = _library("duckdb", "duckdb")
+        duckdb = import_library("duckdb", "duckdb")
         return (duckdb if connection is None else connection).from_arrow(self)
 
     def to_cudf(self) -> Any:
         """The same as a ``cudf.DataFrame``, in the memory of a GPU."""
-        return _library("cudf", "cudf").DataFrame.from_arrow(self.to_arrow())
+        return import_library("cudf", "cudf").DataFrame.from_arrow(self.to_arrow())
 
     def _cells(self) -> tuple[list[list[str]], list[bool]]:
         """The rows that are shown as text, and which columns are numbers."""
@@ -196,7 +196,8 @@ def _text(value: Value) -> str:
     return text if len(text) <= _SHOWN_WIDTH else f"{text[: _SHOWN_WIDTH - 1]}…"
 
 
-def _library(name: str, extra: str) -> Any:
+def import_library(name: str, extra: str) -> Any:
+    """A library that a person may not have installed."""
     try:
         return import_module(name)
     except ImportError as error:
