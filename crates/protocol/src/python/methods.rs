@@ -211,7 +211,7 @@ impl Parameter {
     /// Its type: what may be given is wider than what comes back.
     fn annotation(&self) -> String {
         let kind = python_type(&self.kind, self.number);
-        let kind = kind.replace("list[", "Sequence[").replace("dict[", "Mapping[");
+        let kind = kind.replace("list[", "Sequence[");
         let is_none = self.default.as_deref() == Some("None") && !kind.ends_with("None");
         if is_none { format!("{kind} | None") } else { kind }
     }
@@ -228,7 +228,7 @@ pub(super) fn module(methods: &[Method]) -> String {
          from __future__ import annotations\n\n\
          from typing import TYPE_CHECKING, Any\n\n\
          if TYPE_CHECKING:\n    \
-             from collections.abc import Mapping, Sequence\n\n    \
+             from collections.abc import Sequence\n\n    \
              from ._open import Ensemble, Experiment\n    \
              from .types import (\n"
     );

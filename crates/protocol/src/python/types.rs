@@ -37,7 +37,7 @@ pub(super) fn module(methods: &[Method], known: &Known) -> String {
     );
     for name in taken.union(&given) {
         if let Some((doc, Declared::Other(kind))) = known.get(name)
-            && kind.starts_with('"')
+            && is_choice(name, known)
         {
             let _ = writeln!(out, "\n{name} = {}", literal(kind));
             text::documentation(&mut out, "", doc);
@@ -46,7 +46,7 @@ pub(super) fn module(methods: &[Method], known: &Known) -> String {
     for name in taken.iter().filter(|name| is_object(name, known)) {
         taken_object(&mut out, name, known);
     }
-    for name in given.iter().filter(|name| is_object(name, known) && !taken.contains(*name)) {
+    for name in given.iter().filter(|name| !is_choice(name, known) && !taken.contains(*name)) {
         let (doc, fields) = (doc_of(name, known), fields_of(name, known));
         let _ = writeln!(out, "\n\nclass {name}(Record):");
         text::documentation(&mut out, "    ", doc);
@@ -69,6 +69,11 @@ fn literal(kind: &str) -> String {
 
 fn is_object(name: &str, known: &Known) -> bool {
     matches!(known.get(name), Some((_, Declared::Object { .. })))
+}
+
+/// Whether it is one of several texts.
+fn is_choice(name: &str, known: &Known) -> bool {
+    matches!(known.get(name), Some((_, Declared::Other(kind))) if kind.starts_with('"'))
 }
 
 fn doc_of<'a>(name: &str, known: &'a Known) -> &'a str {

@@ -1,10 +1,12 @@
 """Answers: a reply, whose values are attributes, and tables."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import json
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ._table import Table, main_table
 
@@ -72,7 +74,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Record):
         return value.to_dict()
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(one) for one in cast("list[Any]", value)]
     return value
 
 

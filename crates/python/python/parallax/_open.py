@@ -1,12 +1,14 @@
 """What is open: experiments and ensembles."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import json
 import os
 import warnings
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ._answers import Answer, Record, parse
 from ._errors import MisuseError, OpenError, ParallaxWarning
@@ -16,12 +18,15 @@ from ._questions import EnsembleQuestions, ExperimentQuestions
 from ._tree import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from . import _native
+    from ._progress import Progress
 
     Path = str | os.PathLike[str]
     Made = tuple[tuple[str, ...], dict[str, Any], int]
+
+T = TypeVar("T")
 
 _engine: Engine | None = None
 
@@ -33,7 +38,7 @@ def _the_engine() -> Engine:
     return _engine
 
 
-def _told(call: Any) -> Any:
+def _told(call: Callable[[Progress | None], T]) -> T:
     """Calls with what tells about progress, and ends its line."""
     tell = progress()
     try:
@@ -49,7 +54,7 @@ def _json(value: Any) -> Any:
     if isinstance(value, _Item):
         return value._key
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return os.fspath(cast("os.PathLike[str]", value))
     if hasattr(value, "tolist"):
         return value.tolist()
     try:
@@ -61,7 +66,7 @@ def _json(value: Any) -> Any:
 def _without_none(fields: dict[str, Any], keep: tuple[str, ...] = ()) -> dict[str, Any]:
     """The fields that do not have their default, which is what `None` stands for."""
     return {
-        name: _without_none(value) if isinstance(value, dict) else value
+        name: _without_none(cast("dict[str, Any]", value)) if isinstance(value, dict) else value
         for name, value in fields.items()
         if value is not None or name in keep
     }

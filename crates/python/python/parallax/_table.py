@@ -1,5 +1,7 @@
 """Tables of answers, and what other libraries make of them."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from html import escape

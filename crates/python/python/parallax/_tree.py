@@ -1,9 +1,11 @@
 """The calling context tree as objects."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ._errors import MisuseError
 
@@ -89,7 +91,8 @@ class Tree:
         >>> experiment.tree.find("function(MPI_*)")
         """
         answer = self.experiment.query(contexts=expression, is_raw=True)
-        return [self[id_] for id_ in sorted(set(answer.rows["context_id"])) if id_ in self]
+        ids = cast("list[int]", answer.rows["context_id"])
+        return [self[id_] for id_ in sorted(set(ids)) if id_ in self]
 
     def __repr__(self) -> str:
         contexts = list(self)[:_SHOWN_LINES]
@@ -191,7 +194,7 @@ class Context:
 
     def walk(self) -> Iterator[Context]:
         """Itself and everything below, each before what it calls."""
-        rest = [self]
+        rest: list[Context] = [self]
         while rest:
             context = rest.pop()
             yield context
