@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ._open import Ensemble, Experiment
     from .types import (
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         BalanceBy,
         CallersAnswer,
         CallsAnswer,
+        ClusterMethod,
         ClustersAnswer,
         CompareAnswer,
         CorrelationBy,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
         CurveAsk,
         DifferencesAnswer,
         DifferencesBy,
-        DifferencesOver,
         DistributionAnswer,
         EntitiesAnswer,
         EntityKind,
@@ -47,16 +47,20 @@ if TYPE_CHECKING:
         LinesAnswer,
         LinkBinsAnswer,
         LinksAnswer,
+        LoopsAnswer,
         MarkersAnswer,
         MessagesAnswer,
         MessagesBy,
         MetricsAnswer,
         ModelsAnswer,
+        NodeNames,
+        OverLocations,
         OverTimeAnswer,
         OverTimeBy,
         OverTimeWhat,
         PathAtAnswer,
         QueryAnswer,
+        ReferencesAnswer,
         RelatedAnswer,
         Relation,
         ReportAnswer,
@@ -68,9 +72,11 @@ if TYPE_CHECKING:
         StacksAnswer,
         StatsAnswer,
         StatsBy,
+        TextFile,
         TileAnswer,
         TimelineAnswer,
         TimelineBy,
+        TopologyAnswer,
         TraceAnswer,
         TrackSpan,
         TreeTableAnswer,
@@ -120,11 +126,49 @@ class ExperimentQuestions(ItemQuestions):
         Returns
         -------
         InfoAnswer
-            The reply.
+            The reply and the tables:
+
+        metrics : Table
+            Metrics, in the order of the source.
+            - ``metric`` (string):
+                Name of the metric.
+            - ``unit`` (string):
+                Unit of its values.
+            - ``total`` (f64 in the unit of `unit`, may be null):
+                Inclusive sum over all locations for the whole execution.
+            - ``scopes`` (string):
+                Scopes stored for each location.
+            - ``statistics`` (string):
+                Statistics stored in the summary.
+            - ``description`` (string):
+                Description by the source.
+
+        components : Table
+            Components of a workflow; none where there is one application.
+            - ``component`` (string):
+                Name of the application.
+            - ``application`` (u64):
+                Its number, as in the identity of locations.
+            - ``ranks`` (u64):
+                How many.
+            - ``first_rank`` (u64):
+                What its ranks are counted from in the one space of ranks of all components.
+            - ``locations`` (u64):
+                How many.
+            - ``start_s`` (f64 in s, may be null):
+                Seconds since the first component began.
+            - ``end_s`` (f64 in s, may be null):
+                Seconds since the first component began.
+            - ``shift_s`` (f64 in s, in some answers):
+                Seconds that were added to the times of its own clock, where a clock was
+                shifted.
+            - ``depends_on`` (string):
+                The components that it takes data from.
 
         Examples
         --------
         >>> answer = experiment.info()
+        >>> answer.metrics.to_pandas()
         """
         return self._ask("info", {})
 
@@ -149,83 +193,104 @@ class ExperimentQuestions(ItemQuestions):
         *,
         metric: str | None = None,
     ) -> ReportAnswer:
-        """What bounds the program.
+        """What bounds the program: the findings of all analyses, and where the cost is.
 
         Parameters
         ----------
         metric : str, optional
-            A metric expression; null for the default.
+            A metric expression; null for the metric that says most about time.
 
         Returns
         -------
         ReportAnswer
-            The reply.
+            The reply and the tables:
+
+        categories : Table
+            Classes, group after group, the most expensive first; helper threads last.
+            - ``group`` (string):
+                Group of classes.
+            - ``class`` (string):
+                Class.
+            - ``cost`` (f64 in the unit of the metric):
+                Cost of the class; classes add up to the total.
+            - ``percent`` (f64 in %, may be null):
+                Share of the program's total, without helper threads.
+            - ``contexts`` (u64):
+                Number of outermost contexts of the class.
+
+        routines : Table
+            Functions by which classes begin, from the most expensive.
+            - ``routine`` (string):
+                Normalised name.
+            - ``group`` (string):
+                Group of classes.
+            - ``class`` (string):
+                Class.
+            - ``cost`` (f64 in the unit of the metric):
+                Cost at outermost contexts.
+            - ``percent`` (f64 in %, may be null):
+                Share of the program's cost.
+            - ``contexts`` (u64):
+                Number of contexts where it is called.
+
+        functions : Table
+            Functions with the highest exclusive cost.
+            - ``function`` (string):
+                Name.
+            - ``module`` (string):
+                Where its code is.
+            - ``exclusive`` (f64 in the unit of the metric):
+                Cost of the function itself; of MPI routines with their internals.
+            - ``percent`` (f64 in %, may be null):
+                Exclusive share of the program's cost.
+            - ``inclusive`` (f64 in the unit of the metric):
+                Cost with everything below, outermost activations only.
+            - ``contexts`` (u32):
+                Number of contexts of the function.
+
+        gpu : Table
+            Metrics of GPUs that have values.
+            - ``what`` (string):
+                What is measured.
+            - ``metric`` (string):
+                Name of the metric.
+            - ``value`` (f64 in the unit of `unit`):
+                Sum over all locations, in the unit of the next column.
+            - ``unit`` (string):
+                Unit of the value.
+            - ``percent`` (f64 in %, may be null):
+                Share of the time of all GPU operations.
+
+        hot_path : Table
+            The hot path, without the internals of MPI, lines and loops.
+            - ``context_id`` (u32):
+                Id of the context in the database.
+            - ``context`` (string):
+                What it is called.
+            - ``inclusive`` (f64 in the unit of the metric):
+                Cost with everything below.
+            - ``percent`` (f64 in %, may be null):
+                Share of the program's cost.
+
+        metrics : Table
+            Totals of metrics.
+            - ``metric`` (string):
+                Name.
+            - ``total`` (f64 in the unit of `unit`, may be null):
+                Sum over all locations, in the unit of the next column; undefined when a counter
+                wrapped.
+            - ``unit`` (string):
+                Unit.
 
         Examples
         --------
         >>> answer = experiment.report()
+        >>> answer.categories.to_pandas()
         """
         return self._ask(
             "report",
             {
                 "metric": metric,
-            },
-        )
-
-    def clusters(
-        self,
-        *,
-        metrics: Sequence[str] | None = None,
-        contexts: str | None = None,
-        profiles: str | None = None,
-        is_exclusive: bool | None = None,
-        by: str | None = None,
-        method: str | None = None,
-        k: float | None = None,
-        eps: float | None = None,
-    ) -> ClustersAnswer:
-        """Which locations cost alike; table `members` and others.
-
-        Parameters
-        ----------
-        metrics : Sequence[str], optional
-            Metric expressions; none for the metric that says most about time.
-        contexts : str, optional
-            A context expression, each context a feature; null for the innermost functions that
-            cost at least 1 % and are least evenly spread.
-        profiles : str, optional
-            A profile expression; null for all locations.
-        is_exclusive : bool, optional
-            Costs without what contexts call.
-        by : str, optional
-            What is put into groups: `profile` (default), `rank` or `node`.
-        method : str, optional
-            How: `dbscan` (default) or `kmeans`.
-        k : float, optional
-            Number of groups of k-means; null chooses it from the data.
-        eps : float, optional
-            Largest distance of neighbours of DBSCAN, in standard deviations; null chooses it.
-
-        Returns
-        -------
-        ClustersAnswer
-            The reply.
-
-        Examples
-        --------
-        >>> answer = experiment.clusters()
-        """
-        return self._ask(
-            "clusters",
-            {
-                "metrics": metrics,
-                "contexts": contexts,
-                "profiles": profiles,
-                "is_exclusive": is_exclusive,
-                "by": by,
-                "method": method,
-                "k": k,
-                "eps": eps,
             },
         )
 
@@ -843,6 +908,107 @@ class ExperimentQuestions(ItemQuestions):
                 "is_raw": is_raw,
             },
         )
+
+    def references(
+        self,
+        *,
+        contexts: Sequence[str] = (),
+        is_inclusive: bool = False,
+    ) -> ReferencesAnswer:
+        """Who reads and writes which variable or allocation.
+
+        Parameters
+        ----------
+        contexts : Sequence[str], default ()
+            Context expressions. None: everything that the run touches. One: what its contexts
+            touch. Several: what contexts of each of them touch, which is what they share.
+        is_inclusive : bool, default False
+            What is called from the contexts, and what is inside of them, counts as well.
+
+        Returns
+        -------
+        ReferencesAnswer
+            The reply and the tables:
+
+        rows : Table
+            Variables and allocations, most accesses first.
+            - ``reference`` (string):
+                The variable or allocation.
+            - ``reference_id`` (u64):
+                Id of it in the database.
+            - ``storage`` (string):
+                Where it lies: stack, heap, static, global.
+            - ``size_bytes`` (u64 in bytes, may be null):
+                Its size.
+            - ``reads`` (u64):
+                How often it is read.
+            - ``writes`` (u64):
+                How often it is written.
+            - ``threads`` (u64):
+                How many threads read or write it.
+            - ``read_in`` (string):
+                Contexts that read it, without what they call.
+            - ``written_in`` (string):
+                Contexts that write it, without what they call.
+            - ``allocated_in`` (string, may be null):
+                The call path that allocates it; empty for variables.
+            - ``allocated_line`` (u64, may be null):
+                The line of the allocation, where it is known.
+
+        Examples
+        --------
+        >>> answer = experiment.references()
+        >>> answer.rows.to_pandas()
+        """
+        return self._ask(
+            "references",
+            {
+                "contexts": contexts,
+                "is_inclusive": is_inclusive,
+            },
+        )
+
+    def loops(
+        self,
+    ) -> LoopsAnswer:
+        """The loops that were executed, by call path.
+
+        Returns
+        -------
+        LoopsAnswer
+            The reply and the tables:
+
+        rows : Table
+            Loops by call path, longest first.
+            - ``loop`` (string):
+                The loop.
+            - ``function`` (string):
+                The function it is in.
+            - ``context`` (string):
+                Its call path.
+            - ``context_id`` (u32):
+                Id of it in the database.
+            - ``executions`` (u64):
+                How often it was entered.
+            - ``iterations`` (u64):
+                Passes of its body.
+            - ``iterations_min`` (u64):
+                Iterations of the execution with the fewest.
+            - ``iterations_max`` (u64):
+                Iterations of the execution with the most.
+            - ``time_s`` (f64 in s):
+                Time from entering to leaving it, with what it calls.
+            - ``longest_s`` (f64 in s):
+                Its longest execution.
+            - ``share_percent`` (f64 in %):
+                Of the time of the entry calls of all threads.
+
+        Examples
+        --------
+        >>> answer = experiment.loops()
+        >>> answer.rows.to_pandas()
+        """
+        return self._ask("loops", {})
 
     def user_events(
         self,
@@ -3195,6 +3361,336 @@ class ExperimentQuestions(ItemQuestions):
             },
         )
 
+    def clusters(
+        self,
+        *,
+        metrics: Sequence[str] = (),
+        contexts: str | None = None,
+        profiles: str | None = None,
+        is_exclusive: bool = False,
+        by: BalanceBy = "profile",
+        method: ClusterMethod = "dbscan",
+        k: int | None = None,
+        eps: float | None = None,
+        min_points: int | None = None,
+    ) -> ClustersAnswer:
+        """Which locations, ranks or nodes cost alike, and what separates them.
+
+        Parameters
+        ----------
+        metrics : Sequence[str], default ()
+            Metric expressions; none for the metric that says most about time.
+        contexts : str, optional
+            A context expression, each context a feature; null for the innermost functions that
+            cost at least 1 %, those first that perfect balance would save most.
+        profiles : str, optional
+            A profile expression; null for all locations.
+        is_exclusive : bool, default False
+            Costs without what contexts call.
+        by : BalanceBy, default "profile"
+            What is clustered. A node has the mean of its ranks.
+        method : ClusterMethod, default "dbscan"
+            How.
+        k : int, optional
+            Number of clusters of k-means, 1 to 64; null chooses it from the data.
+        eps : float, optional
+            Largest distance of neighbours of DBSCAN, in standard deviations; null chooses it
+            from the data.
+        min_points : int, optional
+            Members within that distance of a core point of DBSCAN; null chooses it from the
+            data.
+
+        Returns
+        -------
+        ClustersAnswer
+            The reply and the tables:
+
+        members : Table
+            The members, in the order of the database.
+            - ``location`` (u32):
+                Profile number in the database; of a rank or node, of its first location.
+            - ``label`` (string):
+                What it is called.
+            - ``node`` (u64, may be null):
+                Host id of its node.
+            - ``group`` (u64, may be null):
+                Its group, from 1; null for outliers.
+            - ``axis_1`` (f64):
+                Position along the axis in which members differ most, in standard deviations.
+            - ``axis_2`` (f64):
+                Position along the second axis.
+            - ``feature (columns)``:
+                Value of each feature, in its unit.
+
+        groups : Table
+            Each cluster and feature, the largest cluster first.
+            - ``group`` (u64):
+                Number of the group, the largest first.
+            - ``members`` (u64):
+                Members of the group.
+            - ``nodes`` (u64, may be null):
+                Nodes with members of the group.
+            - ``feature`` (string):
+                Context and metric.
+            - ``mean`` (f64 in the unit of `unit`):
+                Mean over the members of the group.
+            - ``min`` (f64 in the unit of `unit`):
+                Smallest.
+            - ``max`` (f64 in the unit of `unit`):
+                Largest.
+            - ``std_dev`` (f64 in the unit of `unit`):
+                Sample standard deviation.
+            - ``unit`` (string):
+                Unit of these numbers.
+
+        features : Table
+            The features, the one that separates best first.
+            - ``feature`` (string):
+                Context and metric.
+            - ``context`` (string):
+                Its call path.
+            - ``context_id`` (u32):
+                Id of it in the database.
+            - ``eta_squared`` (f64, may be null):
+                Part of its variance that lies between the groups; null with one cluster.
+            - ``cohens_d`` (f64, may be null):
+                Difference of the two groups that are farthest apart, in standard deviations.
+            - ``auc`` (f64, may be null):
+                Probability that a member of one cluster has more than a member of the other.
+            - ``disjoint`` (u64):
+                1: values of the clusters do not overlap.
+            - ``balance_ratio`` (f64, may be null):
+                Mean divided by the largest, over all members.
+            - ``used`` (u64):
+                1: groups are made by it. 0: the same everywhere, or the whole execution.
+
+        stability : Table
+            Each number of clusters of k-means with each pair of clusters that share nodes.
+            - ``of`` (string):
+                Which members k-means was run on.
+            - ``k`` (u32):
+                Number of groups.
+            - ``first`` (u64, may be null):
+                A group; null where no groups share nodes.
+            - ``second`` (u64, may be null):
+                Another group.
+            - ``shared_nodes`` (u64):
+                Nodes with members in both.
+            - ``split_nodes`` (u64):
+                Nodes with members in several of the k groups.
+
+        scores : Table
+            Each number of clusters of k-means, ascending.
+            - ``k`` (u32):
+                Number of groups.
+            - ``explained_percent`` (f64 in %):
+                Part of the variance that lies between the groups.
+            - ``silhouette`` (f64, may be null):
+                How clear the groups are: 1 is perfect.
+            - ``gap`` (f64):
+                How much closer together than evenly spread members, as a difference of
+                logarithms.
+            - ``gap_error`` (f64):
+                Standard error of the gap.
+            - ``chosen`` (u64):
+                1: the k that these speak for.
+
+        steps : Table
+            Each eps of DBSCAN that was tried.
+            - ``eps`` (f64):
+                Largest distance of neighbours, in standard deviations.
+            - ``groups`` (u32):
+                Groups with it.
+            - ``outliers`` (u64):
+                Outliers.
+            - ``chosen`` (u64):
+                1: the eps that was used.
+
+        Examples
+        --------
+        >>> answer = experiment.clusters()
+        >>> answer.members.to_pandas()
+        """
+        return self._ask(
+            "clusters",
+            {
+                "metrics": metrics,
+                "contexts": contexts,
+                "profiles": profiles,
+                "is_exclusive": is_exclusive,
+                "by": by,
+                "method": method,
+                "k": k,
+                "eps": eps,
+                "min_points": min_points,
+            },
+        )
+
+    def topology(
+        self,
+        *,
+        hosts: Sequence[TextFile] = (),
+        system: NodeNames = "xname",
+        description: TextFile | None = None,
+        metrics: Sequence[str] = (),
+        contexts: str | None = None,
+        profiles: str | None = None,
+        is_exclusive: bool = False,
+        by: BalanceBy = "profile",
+        method: ClusterMethod = "dbscan",
+        k: int | None = None,
+        eps: float | None = None,
+        min_points: int | None = None,
+    ) -> TopologyAnswer:
+        """Where nodes are in the machine, and whether those of a cluster are close together.
+
+        Parameters
+        ----------
+        hosts : Sequence[TextFile], default ()
+            Host tables: `hostid,xname`, `/etc/hosts`, `pbsnodes -F json`, `topology.conf`. They
+            complete each other, and the first one wins.
+        system : NodeNames, default "xname"
+            How nodes are named.
+        description : TextFile, optional
+            The description of another system, which counts instead of `system`; null for none.
+        metrics : Sequence[str], default ()
+            Metric expressions; none for the metric that says most about time.
+        contexts : str, optional
+            A context expression, each context a feature; null for the innermost functions that
+            cost at least 1 %, those first that perfect balance would save most.
+        profiles : str, optional
+            A profile expression; null for all locations.
+        is_exclusive : bool, default False
+            Costs without what contexts call.
+        by : BalanceBy, default "profile"
+            What is clustered. A node has the mean of its ranks.
+        method : ClusterMethod, default "dbscan"
+            How.
+        k : int, optional
+            Number of clusters of k-means, 1 to 64; null chooses it from the data.
+        eps : float, optional
+            Largest distance of neighbours of DBSCAN, in standard deviations; null chooses it
+            from the data.
+        min_points : int, optional
+            Members within that distance of a core point of DBSCAN; null chooses it from the
+            data.
+
+        Returns
+        -------
+        TopologyAnswer
+            The reply and the tables:
+
+        nodes : Table
+            The nodes, by host id.
+            - ``host_id`` (string):
+                Id of the node, as gethostid gives it.
+            - ``address`` (string, may be null):
+                The address that the id holds.
+            - ``name`` (string, may be null):
+                Its name, where a host table has it.
+            - ``group`` (u64, may be null):
+                Group of most of its members, from 1; null where most are outliers.
+            - ``members`` (u64):
+                Members on it.
+            - ``value`` (f64 in the unit of the metric):
+                Mean of the feature that separates the groups best.
+            - ``switch_group`` (string, may be null):
+                Group of switches, such as a group of a dragonfly.
+            - ``rack`` (string, may be null):
+                Rack.
+            - ``switch`` (string, may be null):
+                Switch.
+            - ``chassis`` (string, may be null):
+                Chassis.
+            - ``slot`` (string, may be null):
+                Slot.
+
+        units : Table
+            Racks, chassis, switches, by level and name.
+            - ``level`` (string):
+                What it is.
+            - ``unit`` (string):
+                Its name.
+            - ``nodes`` (u64):
+                Nodes of the run in it.
+            - ``group (columns)``:
+                Of these, those of each group: `group_1`, `group_2`, ...
+            - ``mean`` (f64 in the unit of the metric):
+                Mean over its nodes.
+            - ``min`` (f64 in the unit of the metric):
+                The smallest.
+            - ``max`` (f64 in the unit of the metric):
+                The largest.
+
+        concentration : Table
+            Each cluster but the largest with each level of the machine.
+            - ``group`` (u64):
+                The group, from 1.
+            - ``level`` (string):
+                Over which parts of the machine.
+            - ``nodes`` (u64):
+                Nodes of the group.
+            - ``touched`` (u64):
+                Parts with nodes of the group.
+            - ``units`` (u64):
+                Parts with nodes of the run.
+            - ``expected_touched`` (f64):
+                Parts with some by chance, in the mean.
+            - ``whole`` (u64):
+                Parts of at least two nodes that are all of the group.
+            - ``expected_whole`` (f64):
+                Whole parts by chance, in the mean.
+            - ``p_together`` (f64):
+                How likely they are so close together by chance.
+            - ``p_apart`` (f64):
+                How likely they are so evenly spread by chance.
+            - ``p_together_adjusted`` (f64):
+                The same for all groups and levels at once (Holm).
+            - ``p_apart_adjusted`` (f64):
+                The same for all groups and levels at once (Holm).
+            - ``finding`` (string):
+                The same as a sentence.
+
+        members : Table
+            The members, in the order of the database.
+            - ``location`` (u32):
+                Profile number in the database; of a rank or node, of its first location.
+            - ``label`` (string):
+                What it is called.
+            - ``node`` (u64, may be null):
+                Host id of its node.
+            - ``group`` (u64, may be null):
+                Its group, from 1; null for outliers.
+            - ``axis_1`` (f64):
+                Position along the axis in which members differ most, in standard deviations.
+            - ``axis_2`` (f64):
+                Position along the second axis.
+            - ``feature (columns)``:
+                Value of each feature, in its unit.
+
+        Examples
+        --------
+        >>> answer = experiment.topology()
+        >>> answer.nodes.to_pandas()
+        """
+        return self._ask(
+            "topology",
+            {
+                "hosts": hosts,
+                "system": system,
+                "description": description,
+                "metrics": metrics,
+                "contexts": contexts,
+                "profiles": profiles,
+                "is_exclusive": is_exclusive,
+                "by": by,
+                "method": method,
+                "k": k,
+                "eps": eps,
+                "min_points": min_points,
+            },
+        )
+
     def advise(
         self,
         *,
@@ -3361,7 +3857,7 @@ class ExperimentQuestions(ItemQuestions):
         metric: str | None = None,
         profiles: str | None = None,
         by: DifferencesBy | None = None,
-        over: DifferencesOver | None = None,
+        over: OverLocations | None = None,
     ) -> DifferencesAnswer:
         """What changed from one experiment to another.
 
@@ -3376,7 +3872,7 @@ class ExperimentQuestions(ItemQuestions):
         by : DifferencesBy, optional
             What rows are; null for contexts, or functions where the experiments come from
             different tools.
-        over : DifferencesOver, optional
+        over : OverLocations, optional
             How locations become one value; null for the sum, or the mean of different numbers
             of locations.
 

@@ -18,6 +18,9 @@ AdviseBy = Literal["loop", "reference", "pair", "context", "task", "race"]
 BalanceBy = Literal["profile", "rank", "node"]
 """What is compared."""
 
+ClusterMethod = Literal["dbscan", "kmeans"]
+"""Clustering method."""
+
 CorrelationBy = Literal["function", "context"]
 """What the correlated values belong to."""
 
@@ -29,9 +32,6 @@ CriticalPathBy = Literal["function", "group", "context", "track"]
 
 DifferencesBy = Literal["context", "function"]
 """What rows of differences are."""
-
-DifferencesOver = Literal["sum", "mean", "max"]
-"""How the values of many locations become one."""
 
 EntityKind = Literal[
     "activation",
@@ -48,17 +48,67 @@ EntityKind = Literal[
 FindOrder = Literal["longest", "first"]
 """Which calls come first."""
 
+FindingKind = Literal[
+    "FewSamples",
+    "Mpi",
+    "Imbalance",
+    "OpenMp",
+    "Io",
+    "Memory",
+    "Locks",
+    "Sleeping",
+    "Gpu",
+    "HotFunction",
+    "Waiting",
+    "CriticalPath",
+    "IdleGpu",
+    "Iterations",
+    "Groups",
+    "Slower",
+    "WrappedMetric",
+]
+"""What a finding is about."""
+
 FlatBy = Literal["function", "file", "module", "loop", "line"]
 """What a flat profile groups by."""
 
 IdlenessSource = Literal["best", "trace", "profile"]
 """Where the times of threads come from."""
 
+IssueSeverity = Literal["note", "warning", "error"]
+"""How much an issue matters."""
+
+IssueStage = Literal["read", "import", "analysis"]
+"""When an issue was met."""
+
 IterationCells = Literal["map", "all", "none"]
 """Which times by location and iteration an answer has."""
 
 MessagesBy = Literal["pair", "message", "size", "tag", "component", "file"]
 """How messages are aggregated."""
+
+NextAction = Literal[
+    "info",
+    "balance",
+    "callers",
+    "idleness",
+    "gpu_blame",
+    "iterations",
+    "rank_clusters",
+    "node_clusters",
+    "rank_racks",
+    "node_racks",
+    "waits",
+    "critical_path",
+    "differences",
+]
+"""What to look at next. Each surface says it in its own terms: a view, or a command."""
+
+NodeNames = Literal["xname", "aurora", "frontier", "polaris"]
+"""A naming scheme of nodes."""
+
+OverLocations = Literal["sum", "mean", "max"]
+"""How the values of many locations become one."""
 
 OverTimeBy = Literal["function", "group"]
 """What the rows of a time profile are."""
@@ -123,6 +173,15 @@ class CurveAsk(TypedDict, total=False):
     """Values of other parameters of the models; those that are not named stand at their largest
     measured value.
     """
+
+
+class TextFile(TypedDict):
+    """A file that a person chose, as text."""
+
+    name: str
+    """What it is called, for messages."""
+    text: str
+    """What is in it."""
 
 TrackSpan = TypedDict(
     "TrackSpan",
@@ -228,13 +287,7 @@ class CallsReply(Record):
 
 
 class ClustersReply(Record):
-    """Groups; tables `members`: `location`, `label`, `node`, `group` (from 1, null for outliers),
-    `axis_1`, `axis_2`, and the features; `groups`: `group`, `members`, `nodes`, `feature`,
-    `mean`, `min`, `max`, `std_dev`, `unit`; `features`: `feature`, `context`, `context_id`,
-    `eta_squared`, `cohens_d`, `auc`, `disjoint`, `balance_ratio`, `used`; `stability`: `of`,
-    `k`, `first`, `second`, `shared_nodes`, `split_nodes`; `scores`: `k`, `explained_percent`,
-    `silhouette`, `gap`, `gap_error`, `chosen`.
-    """
+    """The reply to `clusters`."""
 
     __slots__ = ()
 
@@ -245,7 +298,7 @@ class ClustersReply(Record):
     """What the members are called: `location`, `rank`, `node`."""
 
     sizes: list[int]
-    """Members of each group."""
+    """Members of each cluster."""
 
     features: list[str]
     """Names of the features, in the order of their columns in `members`."""
@@ -257,7 +310,7 @@ class ClustersReply(Record):
     """Part of the variance along each of the two axes, 0 to 1."""
 
     notes: list[str]
-    """What a person should know."""
+    """Remarks."""
 
 
 class CompareReply(Record):
@@ -342,8 +395,7 @@ class ComponentInfoReply(Record):
     """What its ranks are counted from in the one space of ranks of all components."""
 
     start_s: float | None
-    """When it began, in seconds since the first component did; absent where that is not known.
-    """
+    """When it began, in seconds since the first component did; null where that is not known."""
 
     end_s: float | None
     """When it ended, likewise."""
@@ -493,7 +545,7 @@ class DifferencesReply(Record):
     by: DifferencesBy
     """What rows are."""
 
-    over: DifferencesOver
+    over: OverLocations
     """How locations became one value."""
 
     basis: str | None
@@ -564,7 +616,7 @@ class EvidenceReply(Record):
     """The number."""
 
     unit: str
-    """Its unit symbol."""
+    """Its unit symbol; `%` for shares."""
 
 
 class FileReply(Record):
@@ -599,8 +651,8 @@ class FindingReply(Record):
 
     __slots__ = ()
 
-    kind: str
-    """What it is about, a stable name such as `Mpi` or `Imbalance`."""
+    kind: FindingKind
+    """What it is about."""
 
     text: str
     """One or two sentences."""
@@ -615,8 +667,14 @@ class FindingReply(Record):
     """Id of the context that it is about; null where it is about a function or the whole program.
     """
 
+    action: NextAction
+    """What to look at next."""
+
+    contexts: str | None
+    """The contexts to look at there, as a context expression; null for all."""
+
     next: str
-    """The command to ask next."""
+    """The same as a command that can be typed; only the command line says it."""
 
 
 class HistogramReply(Record):
@@ -635,8 +693,8 @@ class HistogramReply(Record):
 
 
 class InfoReply(Record):
-    """What `info` says about an experiment. Plural names of things (`contexts`, `issues`) are
-    counts; `*_list` has the things themselves.
+    """The reply to `info`. Plural names of things (`contexts`, `issues`) are counts; `*_list` has
+    the things themselves.
     """
 
     __slots__ = ()
@@ -648,10 +706,31 @@ class InfoReply(Record):
     """The format it was read from, with its version: `HPCToolkit 4.0`."""
 
     contexts: int
-    """Nodes of the calling context tree."""
+    """Nodes of the calling context tree, entries included, the implicit root not."""
+
+    context_kinds: list[KindReply]
+    """How many of them there are of each kind."""
+
+    depth: float
+    """Depth of the deepest of them; entries have depth 1."""
+
+    functions: int
+    """Functions."""
+
+    source_files: int
+    """Source files that contexts name."""
+
+    modules: int
+    """Executables and libraries."""
 
     locations: int
     """Profiles other than the summary, empty ones included."""
+
+    empty_locations: int
+    """Of these, profiles without any value."""
+
+    values: int
+    """Values of all of them."""
 
     metrics: int
     """Metrics, not counted again for each scope."""
@@ -663,7 +742,7 @@ class InfoReply(Record):
     """Samples of all traces."""
 
     events: int | None
-    """Records of a trace of events, as its source has them; absent for other experiments."""
+    """Records of a trace of events, as its source has them; null for other experiments."""
 
     enters: int | None
     """Of these, records of entering something."""
@@ -680,14 +759,17 @@ class InfoReply(Record):
     metric_records: int | None
     """Records of metrics' values."""
 
+    other_records: int | None
+    """Records of anything else."""
+
     declared_events: int | None
-    """Records that the source declares; absent where it does not say."""
+    """Records that the source declares; null where it does not say."""
 
     calls: int | None
-    """Calls: from entering something to leaving it; absent for other experiments."""
+    """Calls: from entering something to leaving it; null for other experiments."""
 
     activations: ActivationCountsReply | None
-    """Single calls and accesses; absent where sums were recorded only."""
+    """Single calls and accesses; null where sums were recorded only."""
 
     issues: int
     """Kinds of issue met while opening."""
@@ -702,7 +784,7 @@ class InfoReply(Record):
     """The coupled applications of a workflow; 0 where there is one application."""
 
     span: SpanReply | None
-    """From the first to the last sample of all traces; absent without a trace."""
+    """From the first to the last sample of all traces; null without a trace."""
 
     size_bytes: int
     """Length of all files together, in bytes."""
@@ -728,11 +810,11 @@ class IssueReply(Record):
     kind: str
     """A short stable name, such as `child-outside-section`."""
 
-    severity: str
-    """`note`, `warning` or `error`."""
+    severity: IssueSeverity
+    """How much it matters."""
 
-    stage: str
-    """`read`, `import` or `analysis`."""
+    stage: IssueStage
+    """When it was met."""
 
     place: str
     """Where it was seen first, for people."""
@@ -751,7 +833,7 @@ class IssueReply(Record):
 
 
 class IssuesReply(Record):
-    """What was repaired, dropped or guessed."""
+    """The reply to `issues`."""
 
     __slots__ = ()
 
@@ -876,7 +958,7 @@ class IterationsReply(Record):
 
 
 class KindReply(Record):
-    """A kind of identity, such as `rank`, and how many different ones there are."""
+    """A kind of identity or context, such as `rank` or `loop`, and how many there are."""
 
     __slots__ = ()
 
@@ -884,7 +966,7 @@ class KindReply(Record):
     """Name of the kind, as in query expressions."""
 
     count: int
-    """Different values."""
+    """Different ones."""
 
 
 class LanesReply(Record):
@@ -913,15 +995,20 @@ class MetricReply(Record):
     scopes: list[str]
     """Scopes that were measured: `inclusive`, `exclusive` and others."""
 
+    statistics: list[str]
+    """Statistics stored in the summary, such as `sum`."""
+
     description: str
     """What it means, in the source's words; may be empty."""
 
     total: float | None
-    """The whole execution's inclusive sum over all locations; null when there is none."""
+    """The whole execution's inclusive sum over all locations; null when it has none, or when a
+    counter wrapped, which is an issue then.
+    """
 
 
 class MetricsReply(Record):
-    """The metrics of an experiment."""
+    """The reply to `metrics`."""
 
     __slots__ = ()
 
@@ -1026,6 +1113,33 @@ class ParameterReply(Record):
 
     numbers: list[float | None]
     """The numbers that they are; null where they are not numbers."""
+
+
+class RackReply(Record):
+    """A rack."""
+
+    __slots__ = ()
+
+    name: str
+    """Its name."""
+
+    group: str | None
+    """The group of switches that it belongs to, where that is something else."""
+
+    rows: list[RackRowReply]
+    """From the top."""
+
+
+class RackRowReply(Record):
+    """A line of nodes in a rack: a chassis."""
+
+    __slots__ = ()
+
+    label: str
+    """What it is called inside of its rack; may be empty."""
+
+    cells: list[float | None]
+    """Rows of the table `nodes`, from left to right; null where the run has no node."""
 
 
 class RegionReply(Record):
@@ -1136,7 +1250,7 @@ class RepetitionReply(Record):
 
 
 class ReportReply(Record):
-    """What `report` says."""
+    """The reply to `report`."""
 
     __slots__ = ()
 
@@ -1174,10 +1288,7 @@ class ReportReply(Record):
     """What bounds the program, the most important first."""
 
     notes: list[str]
-    """What could not be looked at, and why; remarks about the data."""
-
-    tables: dict[str, TableReply]
-    """Tables by name: `categories`, `routines`, `functions`, `gpu`, `hot_path`, `metrics`."""
+    """What was not examined, and why; remarks about the data."""
 
 
 class ScalingReply(Record):
@@ -1412,6 +1523,36 @@ class TimelineReply(Record):
     components: list[ComponentReply]
     """The coupled applications; empty where there is one."""
 
+    notes: list[str]
+    """Remarks, such as that functions have no times and why."""
+
+
+class TopologyReply(Record):
+    """The reply to `topology`."""
+
+    __slots__ = ()
+
+    findings: list[str]
+    """What was found, as sentences."""
+
+    sizes: list[int]
+    """Members of each cluster."""
+
+    feature: str
+    """The feature whose means the nodes have."""
+
+    unit: str
+    """Its unit symbol."""
+
+    racks: list[RackReply]
+    """Racks with their nodes."""
+
+    unplaced: int
+    """Nodes that no rack is known of."""
+
+    notes: list[str]
+    """Remarks."""
+
 
 class TotalReply(Record):
     """The reply of a question that gives some of what there is."""
@@ -1420,186 +1561,6 @@ class TotalReply(Record):
 
     total: int
     """How many there are."""
-
-
-class InfoAnswer(Answer):
-    """The answer to `info`."""
-
-    __slots__ = ()
-
-    title: str
-    """Name of the measured program."""
-
-    format: str
-    """The format it was read from, with its version: `HPCToolkit 4.0`."""
-
-    contexts: int
-    """Nodes of the calling context tree."""
-
-    locations: int
-    """Profiles other than the summary, empty ones included."""
-
-    metrics: int
-    """Metrics, not counted again for each scope."""
-
-    traces: int
-    """Locations that have a trace."""
-
-    samples: int
-    """Samples of all traces."""
-
-    events: int | None
-    """Records of a trace of events, as its source has them; absent for other experiments."""
-
-    enters: int | None
-    """Of these, records of entering something."""
-
-    leaves: int | None
-    """Records of leaving something."""
-
-    sends: int | None
-    """Records of sending a message."""
-
-    receives: int | None
-    """Records of receiving a message."""
-
-    metric_records: int | None
-    """Records of metrics' values."""
-
-    declared_events: int | None
-    """Records that the source declares; absent where it does not say."""
-
-    calls: int | None
-    """Calls: from entering something to leaving it; absent for other experiments."""
-
-    activations: ActivationCountsReply | None
-    """Single calls and accesses; absent where sums were recorded only."""
-
-    issues: int
-    """Kinds of issue met while opening."""
-
-    entries: list[str]
-    """Names of the entry points: the roots below which programs and threads start."""
-
-    kinds: list[KindReply]
-    """What locations are identified by, outermost first, and how many there are of each."""
-
-    components: int
-    """The coupled applications of a workflow; 0 where there is one application."""
-
-    span: SpanReply | None
-    """From the first to the last sample of all traces; absent without a trace."""
-
-    size_bytes: int
-    """Length of all files together, in bytes."""
-
-    file_list: list[FileReply]
-    """The files that were read."""
-
-    metric_list: list[MetricReply]
-    """The metrics."""
-
-    component_list: list[ComponentInfoReply]
-    """The components."""
-
-    issue_list: list[IssueReply]
-    """What was repaired, dropped or guessed."""
-
-
-class IssuesAnswer(Answer):
-    """The answer to `issues`."""
-
-    __slots__ = ()
-
-    issues: list[IssueReply]
-    """One for each kind and place."""
-
-
-class MetricsAnswer(Answer):
-    """The answer to `metrics`."""
-
-    __slots__ = ()
-
-    metrics: list[MetricReply]
-    """The metrics, in the order of the source."""
-
-    default: str | None
-    """The metric that is shown when nobody names one; null when nothing has values."""
-
-    reason: str | None
-    """Why that one."""
-
-    has_traces: bool
-    """Whether there are traces, so that time in them can count as cost."""
-
-
-class ReportAnswer(Answer):
-    """The answer to `report`."""
-
-    __slots__ = ()
-
-    title: str
-    """Name of the measured program."""
-
-    metric: str | None
-    """The metric that stands for cost; null when nothing was measured."""
-
-    unit: str
-    """Its unit symbol."""
-
-    reason: str
-    """Why it was chosen."""
-
-    total: float
-    """Cost of everything that was measured."""
-
-    helper_total: float
-    """The part of it on helper threads."""
-
-    program_total: float
-    """The rest: what shares are of."""
-
-    samples: float | None
-    """About how many samples the total stands on; null where that cannot be said."""
-
-    ranks: int
-    """Number of ranks."""
-
-    locations: int
-    """Number of locations."""
-
-    findings: list[FindingReply]
-    """What bounds the program, the most important first."""
-
-    notes: list[str]
-    """What could not be looked at, and why; remarks about the data."""
-
-
-class ClustersAnswer(Answer):
-    """The answer to `clusters`."""
-
-    __slots__ = ()
-
-    findings: list[str]
-    """What was found, as sentences, the most important first."""
-
-    member: str
-    """What the members are called: `location`, `rank`, `node`."""
-
-    sizes: list[int]
-    """Members of each group."""
-
-    features: list[str]
-    """Names of the features, in the order of their columns in `members`."""
-
-    units: list[str]
-    """Their units."""
-
-    axis_shares: tuple[float, float]
-    """Part of the variance along each of the two axes, 0 to 1."""
-
-    notes: list[str]
-    """What a person should know."""
 
 
 class ScalingAnswer(Answer):
@@ -1701,6 +1662,201 @@ class CompareAnswer(Answer):
 
     notes: list[str]
     """What a person should know."""
+
+
+class IssuesAnswer(Answer):
+    """The answer to `issues`."""
+
+    __slots__ = ()
+
+    issues: list[IssueReply]
+    """One for each kind and place."""
+
+
+class InfoAnswer(Answer):
+    """The answer to `info`."""
+
+    __slots__ = ()
+
+    title: str
+    """Name of the measured program."""
+
+    format: str
+    """The format it was read from, with its version: `HPCToolkit 4.0`."""
+
+    contexts: int
+    """Nodes of the calling context tree, entries included, the implicit root not."""
+
+    context_kinds: list[KindReply]
+    """How many of them there are of each kind."""
+
+    depth: float
+    """Depth of the deepest of them; entries have depth 1."""
+
+    functions: int
+    """Functions."""
+
+    source_files: int
+    """Source files that contexts name."""
+
+    modules: int
+    """Executables and libraries."""
+
+    locations: int
+    """Profiles other than the summary, empty ones included."""
+
+    empty_locations: int
+    """Of these, profiles without any value."""
+
+    values: int
+    """Values of all of them."""
+
+    traces: int
+    """Locations that have a trace."""
+
+    samples: int
+    """Samples of all traces."""
+
+    events: int | None
+    """Records of a trace of events, as its source has them; null for other experiments."""
+
+    enters: int | None
+    """Of these, records of entering something."""
+
+    leaves: int | None
+    """Records of leaving something."""
+
+    sends: int | None
+    """Records of sending a message."""
+
+    receives: int | None
+    """Records of receiving a message."""
+
+    metric_records: int | None
+    """Records of metrics' values."""
+
+    other_records: int | None
+    """Records of anything else."""
+
+    declared_events: int | None
+    """Records that the source declares; null where it does not say."""
+
+    calls: int | None
+    """Calls: from entering something to leaving it; null for other experiments."""
+
+    activations: ActivationCountsReply | None
+    """Single calls and accesses; null where sums were recorded only."""
+
+    issues: int
+    """Kinds of issue met while opening."""
+
+    entries: list[str]
+    """Names of the entry points: the roots below which programs and threads start."""
+
+    kinds: list[KindReply]
+    """What locations are identified by, outermost first, and how many there are of each."""
+
+    span: SpanReply | None
+    """From the first to the last sample of all traces; null without a trace."""
+
+    size_bytes: int
+    """Length of all files together, in bytes."""
+
+    file_list: list[FileReply]
+    """The files that were read."""
+
+    metric_list: list[MetricReply]
+    """The metrics."""
+
+    component_list: list[ComponentInfoReply]
+    """The components."""
+
+    issue_list: list[IssueReply]
+    """What was repaired, dropped or guessed."""
+
+    metrics: Table
+    """Metrics, in the order of the source."""
+
+    components: Table
+    """Components of a workflow; none where there is one application."""
+
+
+class MetricsAnswer(Answer):
+    """The answer to `metrics`."""
+
+    __slots__ = ()
+
+    metrics: list[MetricReply]
+    """The metrics, in the order of the source."""
+
+    default: str | None
+    """The metric that is shown when nobody names one; null when nothing has values."""
+
+    reason: str | None
+    """Why that one."""
+
+    has_traces: bool
+    """Whether there are traces, so that time in them can count as cost."""
+
+
+class ReportAnswer(Answer):
+    """The answer to `report`."""
+
+    __slots__ = ()
+
+    title: str
+    """Name of the measured program."""
+
+    metric: str | None
+    """The metric that stands for cost; null when nothing was measured."""
+
+    unit: str
+    """Its unit symbol."""
+
+    reason: str
+    """Why it was chosen."""
+
+    total: float
+    """Cost of everything that was measured."""
+
+    helper_total: float
+    """The part of it on helper threads."""
+
+    program_total: float
+    """The rest: what shares are of."""
+
+    samples: float | None
+    """About how many samples the total stands on; null where that cannot be said."""
+
+    ranks: int
+    """Number of ranks."""
+
+    locations: int
+    """Number of locations."""
+
+    findings: list[FindingReply]
+    """What bounds the program, the most important first."""
+
+    notes: list[str]
+    """What was not examined, and why; remarks about the data."""
+
+    categories: Table
+    """Classes, group after group, the most expensive first; helper threads last."""
+
+    routines: Table
+    """Functions by which classes begin, from the most expensive."""
+
+    functions: Table
+    """Functions with the highest exclusive cost."""
+
+    gpu: Table
+    """Metrics of GPUs that have values."""
+
+    hot_path: Table
+    """The hot path, without the internals of MPI, lines and loops."""
+
+    metrics: Table
+    """Totals of metrics."""
 
 
 class TreeTableAnswer(Answer):
@@ -1836,6 +1992,30 @@ class TraceAnswer(Answer):
     """
 
 
+class ReferencesAnswer(Answer):
+    """The answer to `references`."""
+
+    __slots__ = ()
+
+    notes: list[str]
+    """Remarks, such as that nothing matched and why."""
+
+    rows: Table
+    """Variables and allocations, most accesses first."""
+
+
+class LoopsAnswer(Answer):
+    """The answer to `loops`."""
+
+    __slots__ = ()
+
+    notes: list[str]
+    """Remarks, such as that nothing matched and why."""
+
+    rows: Table
+    """Loops by call path, longest first."""
+
+
 class UserEventsAnswer(Answer):
     """The answer to `user_events`."""
 
@@ -1963,6 +2143,9 @@ class TimelineAnswer(Answer):
 
     components: list[ComponentReply]
     """The coupled applications; empty where there is one."""
+
+    notes: list[str]
+    """Remarks, such as that functions have no times and why."""
 
     tracks: Table
     """Tracks, in the order of the trace."""
@@ -2294,6 +2477,87 @@ class CorrelationPointsAnswer(Answer):
     """Locations with both values; their units are in the reply."""
 
 
+class ClustersAnswer(Answer):
+    """The answer to `clusters`."""
+
+    __slots__ = ()
+
+    findings: list[str]
+    """What was found, as sentences, the most important first."""
+
+    member: str
+    """What the members are called: `location`, `rank`, `node`."""
+
+    sizes: list[int]
+    """Members of each cluster."""
+
+    units: list[str]
+    """Their units."""
+
+    axis_shares: tuple[float, float]
+    """Part of the variance along each of the two axes, 0 to 1."""
+
+    notes: list[str]
+    """Remarks."""
+
+    members: Table
+    """The members, in the order of the database."""
+
+    groups: Table
+    """Each cluster and feature, the largest cluster first."""
+
+    features: Table
+    """The features, the one that separates best first."""
+
+    stability: Table
+    """Each number of clusters of k-means with each pair of clusters that share nodes."""
+
+    scores: Table
+    """Each number of clusters of k-means, ascending."""
+
+    steps: Table
+    """Each eps of DBSCAN that was tried."""
+
+
+class TopologyAnswer(Answer):
+    """The answer to `topology`."""
+
+    __slots__ = ()
+
+    findings: list[str]
+    """What was found, as sentences."""
+
+    sizes: list[int]
+    """Members of each cluster."""
+
+    feature: str
+    """The feature whose means the nodes have."""
+
+    unit: str
+    """Its unit symbol."""
+
+    racks: list[RackReply]
+    """Racks with their nodes."""
+
+    unplaced: int
+    """Nodes that no rack is known of."""
+
+    notes: list[str]
+    """Remarks."""
+
+    nodes: Table
+    """The nodes, by host id."""
+
+    units: Table
+    """Racks, chassis, switches, by level and name."""
+
+    concentration: Table
+    """Each cluster but the largest with each level of the machine."""
+
+    members: Table
+    """The members, in the order of the database."""
+
+
 class AdviseAnswer(Answer):
     """The answer to `advise`."""
 
@@ -2332,7 +2596,7 @@ class DifferencesAnswer(Answer):
     by: DifferencesBy
     """What rows are."""
 
-    over: DifferencesOver
+    over: OverLocations
     """How locations became one value."""
 
     basis: str | None
