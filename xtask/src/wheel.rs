@@ -14,8 +14,8 @@ const MATURIN: &str = "maturin==1.16.0";
 const OUT: &str = "target/wheels";
 
 /// What is put into a wheel beside modules: `scripts` become programs of the environment. maturin
-/// finds the folder by its name.
-const DATA: &str = "crates/python/parallax.data";
+/// finds the folder by the name of the module.
+const DATA: &str = "crates/python/parallax._native.data";
 
 /// What shows that the package works where nothing else is installed.
 const TRIAL: &str = "import parallax, subprocess, sys\n\
