@@ -64,7 +64,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "wheel",
         run: wheel::run,
-        usage: "wheel [--debug]",
+        usage: "wheel",
         help: "build the Python package with the command line tool inside, and try it",
     },
     Command {

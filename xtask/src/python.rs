@@ -6,16 +6,12 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::shell;
-use crate::test::TYPES;
 
 /// The folder of the package.
 pub(crate) const PACKAGE: &str = "crates/python";
 
-/// What the tests of the package need, with versions.
+/// What the tests of the package need beside it, with versions.
 const REQUIREMENTS: &str = "crates/python/tests/requirements.txt";
-
-/// Where the package is put together for its tests.
-const SITE: &str = "target/python";
 
 /// Makes a virtual environment at `folder`, which is emptied, and installs `packages` into it.
 /// Gives the path of its Python.
@@ -53,50 +49,18 @@ pub(crate) fn for_tests() -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Builds the package as tests need it, in the build of all other tests.
-pub(crate) fn build() -> Result<()> {
-    let mut cargo = shell::cargo(&["build", "--locked", "--workspace", "--lib"]);
-    cargo.args(TYPES);
-    shell::run(cargo)?;
-    let (root, site) = (shell::root(), shell::root().join(SITE).join("parallax"));
-    if site.exists() {
-        std::fs::remove_dir_all(&site)?;
-    }
-    copy(&root.join(PACKAGE).join("python/parallax"), &site)?;
-    let (built, module) = if cfg!(windows) {
-        ("parallax_python.dll", "_native.pyd")
-    } else if cfg!(target_os = "macos") {
-        ("libparallax_python.dylib", "_native.abi3.so")
-    } else {
-        ("libparallax_python.so", "_native.abi3.so")
-    };
-    let built = root.join("target/debug").join(built);
-    std::fs::copy(&built, site.join(module))
-        .with_context(|| format!("cannot copy {}", built.display()))?;
-    Ok(())
+/// Installs a wheel, and nothing that it might want, into the environment of `python`.
+pub(crate) fn install(python: &Path, wheel: &Path) -> Result<()> {
+    let words = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"];
+    let mut pip = shell::command(&python.to_string_lossy(), &words);
+    pip.args(["--no-deps", "--force-reinstall"]).arg(wheel);
+    shell::quiet(pip).with_context(|| format!("cannot install {}", wheel.display()))
 }
 
-/// The command that runs the tests of the package.
+/// The command that runs the tests of the package, which is installed where `python` is.
 pub(crate) fn tests(python: &Path) -> Command {
     let mut pytest = shell::command(&python.to_string_lossy(), &["-m", "pytest", "-q", PACKAGE]);
-    pytest.env("PYTHONPATH", shell::root().join(SITE));
-    pytest.env("PYTHONDONTWRITEBYTECODE", "1");
+    // Whatever a person has set must not stand in for what was installed.
+    pytest.env_remove("PYTHONPATH").env("PYTHONDONTWRITEBYTECODE", "1");
     pytest
-}
-
-/// Copies a folder with everything in it.
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    std::fs::create_dir_all(to)?;
-    for entry in
-        std::fs::read_dir(from).with_context(|| format!("cannot list {}", from.display()))?
-    {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else {
-            std::fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
 }

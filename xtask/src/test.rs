@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use self::counts::{Counts, Suite};
 use self::skipped::Skipped;
 use crate::args::Args;
-use crate::{node, python, setup, shell, wasm, web};
+use crate::{node, python, setup, shell, wasm, web, wheel};
 
 /// Everything that has run, and what could not.
 struct Run {
@@ -103,8 +103,9 @@ fn build_page(run: &mut Run) -> Result<bool> {
 
 /// Tests the Python package, where its libraries can be had.
 fn package(run: &mut Run) -> Result<()> {
-    let python = match python::for_tests() {
-        Ok(python) => python,
+    let tools = python::for_tests().and_then(|python| Ok((python, wheel::maturin()?)));
+    let (python, maturin) = match tools {
+        Ok(tools) => tools,
         Err(why) if shell::must_be_whole() => return Err(why),
         Err(why) => {
             println!("\nwithout tests of the Python package: {why:#}");
@@ -112,7 +113,8 @@ fn package(run: &mut Run) -> Result<()> {
             return Ok(());
         }
     };
-    python::build()?;
+    println!("\nputting the Python package together");
+    python::install(&python, &wheel::for_tests(&maturin, &python)?)?;
     run.suite(Suite::Pytest, python::tests(&python))
 }
 

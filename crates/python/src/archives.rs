@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use parallax_base::{Control, Folder};
 use parallax_host::Archives;
 use parallax_places::{ArchiveError, Place, archive_at};
-use parallax_wire::protocol::ErrorReply;
+use parallax_protocol::ErrorReply;
 
 /// Finds the files of roots on disk, and converts traces there.
 #[derive(Clone, Default)]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parallax_base::{Control, Limits};
 use parallax_host::{AnswerTables, Host};
 use parallax_places::{Reading, places};
-use parallax_wire::protocol::ErrorReply;
+use parallax_protocol::ErrorReply;
 use pyo3::prelude::*;
 
 use crate::archives::CachedArchives;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use parallax_base::Control;
 use parallax_host::AnswerTables;
-use parallax_wire::protocol::ErrorReply;
+use parallax_protocol::ErrorReply;
 use pyo3::prelude::*;
 
 /// How often signals and progress are looked at while a question runs.

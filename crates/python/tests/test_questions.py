@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import subprocess
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def test_replies_are_attributes(reactor: parallax.Experiment) -> None:
         _ = info.kinds[0].nam
     assert "contexts" in dir(info)
     with pytest.raises(parallax.MisuseError, match="has no table"):
-        info.to_arrow()
+        reactor.issues().to_arrow()
 
 
 def test_errors_have_the_words_of_the_command_line(reactor: parallax.Experiment) -> None:
@@ -87,9 +88,8 @@ def test_every_question_has_a_documented_method() -> None:
 def test_the_command_line_gives_the_same_values(
     reactor: parallax.Experiment, fixtures: Path
 ) -> None:
-    tool = Path(__file__).resolve().parents[3] / "target/debug/parallax"
-    if not tool.exists():
-        pytest.skip("the command line tool is not built")
+    # The tool that was installed together with the package.
+    tool = Path(sysconfig.get_path("scripts")) / "parallax"
     words = ["--profiles", "rank(0-1)", "--contexts", "function(MPI_*)", "--format", "json"]
     run = subprocess.run(
         [tool, "query", fixtures / "reactor/n1024-p8", *words], capture_output=True, check=True
