@@ -117,6 +117,10 @@ impl Item {
 
 impl Drop for Item {
     fn drop(&mut self) {
+        // A forked process has a copy, whose locks another thread may have held at that moment.
+        if self.shared.process != std::process::id() {
+            return;
+        }
         let request = serde_json::json!({ "ask": "close", "with": { "item": self.key } });
         // What is not open any more needs no closing.
         let _ = self.shared.host.answer_tables(&request.to_string(), &Control::new());
