@@ -19,6 +19,7 @@ mod shell;
 mod test;
 mod wasm;
 mod web;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -45,8 +46,8 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "test",
         run: test::run,
-        usage: "test [CARGO TEST FILTERS]",
-        help: "run every test; filters such as `-p parallax-model` narrow it",
+        usage: "test [python|CARGO TEST FILTERS]",
+        help: "run every test; filters such as `-p parallax-model` narrow it, `python` runs pytest",
     },
     Command {
         name: "check",
@@ -59,6 +60,12 @@ const COMMANDS: &[Command] = &[
         run: web::run,
         usage: "web [types|engine|samples|page|report]",
         help: "build the application for the browser into web/dist; a name builds one part",
+    },
+    Command {
+        name: "wheel",
+        run: wheel::run,
+        usage: "wheel",
+        help: "build the Python package with the command line tool inside, and try it",
     },
     Command {
         name: "setup",

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 
 use crate::args::Args;
-use crate::{node, shell, wasm, web};
+use crate::{node, python, shell, wasm, web, wheel};
 
 pub(crate) fn run(args: Args) -> Result<()> {
     args.finish()?;
@@ -29,6 +29,10 @@ pub(crate) fn run(args: Args) -> Result<()> {
     match web::chromium_or_install() {
         Ok(path) => show("chromium", &path.display().to_string()),
         Err(why) => show("chromium", &format!("absent: {why:#}")),
+    }
+    match python::for_tests().and_then(|_| wheel::maturin()) {
+        Ok(_) => show("python", "libraries for the tests of the package installed"),
+        Err(why) => show("python", &format!("libraries for tests absent: {why:#}")),
     }
     println!("\nready: `cargo xtask demo` and `cargo xtask test`");
     Ok(())

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use self::counts::{Counts, Suite};
 use self::skipped::Skipped;
 use crate::args::Args;
-use crate::{node, setup, shell, wasm, web};
+use crate::{node, python, setup, shell, wasm, web, wheel};
 
 /// Everything that has run, and what could not.
 struct Run {
@@ -26,6 +26,10 @@ pub(crate) fn run(args: Args) -> Result<()> {
     setup::programs();
     let started = Instant::now();
     let mut run = Run { counts: Counts::default(), skipped: Skipped::begin()?, is_sound: true };
+    if filters == ["python"] {
+        package(&mut run)?;
+        return end(run, started);
+    }
 
     // The page first: the tool is then compiled once, with the page inside.
     let has_page = filters.is_empty() && build_page(&mut run)?;
@@ -36,10 +40,20 @@ pub(crate) fn run(args: Args) -> Result<()> {
         doc.args(TYPES);
         run.suite(Suite::Cargo, doc)?;
     }
+    if filters.is_empty() {
+        package(&mut run)?;
+    }
     if has_page {
         page(&mut run)?;
     }
+    if run.counts.passed == 0 && run.counts.failed == 0 && filters.is_empty() {
+        bail!("no test ran");
+    }
+    end(run, started)
+}
 
+/// The closing lines.
+fn end(run: Run, started: Instant) -> Result<()> {
     let Run { mut counts, skipped, is_sound } = run;
     let told = skipped.end(&mut counts)?;
     println!();
@@ -49,9 +63,6 @@ pub(crate) fn run(args: Args) -> Result<()> {
     println!("\n{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
     if !is_sound || counts.failed > 0 {
         bail!("the tests did not all pass");
-    }
-    if counts.passed == 0 && filters.is_empty() {
-        bail!("no test ran");
     }
     Ok(())
 }
@@ -88,6 +99,22 @@ fn build_page(run: &mut Run) -> Result<bool> {
     println!("\nbuilding the application for the browser");
     web::build()?;
     Ok(true)
+}
+
+/// Tests the Python package, where its libraries can be had.
+fn package(run: &mut Run) -> Result<()> {
+    let tools = python::for_tests().and_then(|python| Ok((python, wheel::maturin()?)));
+    let (python, maturin) = match tools {
+        Ok(tools) => tools,
+        Err(why) => {
+            println!("\nwithout tests of the Python package: {why:#}");
+            run.skipped.suites(1, &format!("the Python package: {why:#}"));
+            return Ok(());
+        }
+    };
+    println!("\nputting the Python package together");
+    python::install(&python, &wheel::for_tests(&maturin, &python)?)?;
+    run.suite(Suite::Pytest, python::tests(&python))
 }
 
 /// Tests the application for the browser: types, units, and the whole of it in a real Chromium.

@@ -9,7 +9,6 @@ mod choice;
 mod commands;
 mod open;
 mod output;
-mod room;
 mod scaling;
 mod text;
 mod traces;
@@ -17,6 +16,7 @@ mod traces;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use parallax_places::room;
 use parallax_service::ServiceError;
 use parallax_service::scaling::ScalingError;
 use parallax_sweep::SweepError;

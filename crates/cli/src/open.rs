@@ -8,12 +8,13 @@ use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use parallax_base::Folder;
 use parallax_native::DiskFolder;
+use parallax_places::{archive_of, around};
 use parallax_service::{
     Control, DataContent, DataSet, ImportError, OpenLimits, Opened, experiment_at, open, open_data,
     recognise_file,
 };
 
-use crate::{room, traces};
+use crate::room;
 
 /// How long a question may run before its progress is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -23,7 +24,7 @@ pub(crate) fn database(path: &Path, control: &Control) -> anyhow::Result<Opened>
     let data = data_at(path)?;
     match &data.content {
         DataContent::Trace(input) => {
-            let archive = traces::archive_of(input, &data.name, control)?;
+            let archive = archive_of(input, &data.name, control)?;
             Ok(open(&archive, &OpenLimits::default())?)
         }
         _ => Ok(open_data(&data, &OpenLimits::default())?),
@@ -52,15 +53,6 @@ pub(crate) fn data_at(path: &Path) -> anyhow::Result<DataSet> {
         data.name = shown;
     }
     Ok(data)
-}
-
-/// The folder of a file, and the name of the file in it.
-pub(crate) fn around(path: &Path) -> anyhow::Result<(Arc<dyn Folder>, String)> {
-    let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.with_context(|| format!("{} has no name in UTF-8", path.display()))?;
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = DiskFolder::new(parent.unwrap_or(Path::new(".")));
-    Ok((Arc::new(folder), name.to_owned()))
 }
 
 /// An error about a file, by the path that was typed.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::Host;
 use crate::errors::service_error;
 use crate::items::Item;
-use crate::response::{Response, reply_with_tables};
+use crate::response::{AnswerTables, reply_with_tables};
 
 /// Finds what a question is asked of among the items that are open.
 trait Resolve: Subject {
@@ -148,7 +148,7 @@ macro_rules! dispatch {
                 name: &str,
                 fields: &Map<String, Value>,
                 control: &Control,
-            ) -> Option<Result<Response, ErrorReply>> {
+            ) -> Option<Result<AnswerTables, ErrorReply>> {
                 $(if name == <parallax_protocol::$request as Question>::SCHEMA.name {
                     return Some(self.ask::<parallax_protocol::$request>(fields, control));
                 })*
@@ -161,7 +161,11 @@ macro_rules! dispatch {
 for_each_question!(dispatch);
 
 impl Host {
-    fn ask<Q>(&self, fields: &Map<String, Value>, control: &Control) -> Result<Response, ErrorReply>
+    fn ask<Q>(
+        &self,
+        fields: &Map<String, Value>,
+        control: &Control,
+    ) -> Result<AnswerTables, ErrorReply>
     where
         Q: Question,
         Q::Subject: Ask<Q>,
@@ -169,7 +173,6 @@ impl Host {
         let (subject, request) = Q::parse(fields.clone())
             .map_err(|error| ErrorReply::new("misuse", error.to_string()))?;
         let answer = subject.ask(self, &request, control)?;
-        let tables = answer.tables.into_named(&answer.unit);
-        reply_with_tables(&answer.reply, &tables)
+        reply_with_tables(&answer.reply, answer.tables.into_named(&answer.unit))
     }
 }

@@ -49,16 +49,26 @@ impl Item {
 const MAX_ITEMS: usize = 512;
 
 /// All that is open, by key.
-#[derive(Default)]
 pub(crate) struct Items {
     by_key: BTreeMap<String, Arc<Item>>,
     /// Keys from the oldest; some may be closed.
     order: VecDeque<String>,
     /// Keys are never used twice, so that an old key cannot mean a new item.
     num_made: u64,
+    max: usize,
+}
+
+impl Default for Items {
+    fn default() -> Self {
+        Self::with_max(MAX_ITEMS)
+    }
 }
 
 impl Items {
+    pub(crate) fn with_max(max: usize) -> Self {
+        Self { by_key: BTreeMap::new(), order: VecDeque::new(), num_made: 0, max }
+    }
+
     pub(crate) fn add(&mut self, item: Item) -> (String, Arc<Item>) {
         self.num_made += 1;
         let letter = match item.content {
@@ -69,7 +79,7 @@ impl Items {
         let item = Arc::new(item);
         self.by_key.insert(key.clone(), Arc::clone(&item));
         self.order.push_back(key.clone());
-        while self.by_key.len() > MAX_ITEMS
+        while self.by_key.len() > self.max
             && let Some(oldest) = self.order.pop_front()
         {
             self.by_key.remove(&oldest);

@@ -6,6 +6,7 @@
 //!
 //! Invariant: every number comes from `parallax_service`; nothing is computed here.
 
+mod archives;
 mod dispatch;
 mod errors;
 mod items;
@@ -21,7 +22,8 @@ use serde_json::Value;
 
 use crate::items::{Item, Items};
 
-pub use response::{NamedTable, Response};
+pub use archives::Archives;
+pub use response::{AnswerTables, NamedTable, Response};
 
 /// A file or folder that may be opened.
 struct Root {
@@ -37,6 +39,7 @@ pub struct Host {
     items: RwLock<Items>,
     parts: Mutex<Vec<parts::ReadParts>>,
     limits: Limits,
+    archives: Option<Box<dyn Archives>>,
 }
 
 impl Host {
@@ -44,6 +47,26 @@ impl Host {
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
+    }
+
+    /// The same host, which has traces converted by `archives` instead of in memory.
+    #[must_use]
+    pub fn with_archives(self, archives: Box<dyn Archives>) -> Self {
+        Self { archives: Some(archives), ..self }
+    }
+
+    /// The same host, which keeps so many items open at most; the oldest make room. For surfaces
+    /// that close what they no longer need themselves.
+    #[must_use]
+    pub fn with_max_items(self, max_items: usize) -> Self {
+        let items = Items::with_max(max_items);
+        Self { items: RwLock::new(items), ..self }
+    }
+
+    /// Forgets a root; what was opened from it stays open.
+    pub fn remove_root(&self, key: &str) {
+        let mut roots = self.roots.write().unwrap_or_else(PoisonError::into_inner);
+        roots.retain(|known| known.key != key);
     }
 
     /// Makes `folder` something that can be opened, as `name` for people. A key that is known
@@ -62,6 +85,18 @@ impl Host {
     /// # Errors
     /// Why there is no answer, in words for people.
     pub fn answer_json(&self, request: &str, control: &Control) -> Result<Response, ErrorReply> {
+        self.answer_tables(request, control)?.packed()
+    }
+
+    /// The same, with tables as they are in memory: for programs that take them without a copy.
+    ///
+    /// # Errors
+    /// Why there is no answer, in words for people.
+    pub fn answer_tables(
+        &self,
+        request: &str,
+        control: &Control,
+    ) -> Result<AnswerTables, ErrorReply> {
         let not_understood = |error: String| {
             ErrorReply::new("protocol", format!("the request is not understood: {error}"))
                 .with_hint("the page and the engine are of different versions; reload the page")

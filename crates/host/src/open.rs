@@ -41,11 +41,13 @@ impl Host {
         let (mut databases, mut measurements) = (Vec::new(), Vec::new());
         for data in &found.data {
             match (&data.content, ScalingSource::of(data)) {
-                (DataContent::Trace(trace), _) => match self.convert(&data.name, trace, control) {
-                    Ok(archive) => databases.push(archive),
-                    Err(error) if error.kind == "cancelled" => return Err(error),
-                    Err(error) => reply.errors.push(error),
-                },
+                (DataContent::Trace(trace), _) => {
+                    match self.archive(&ask.root, &data.name, trace, control) {
+                        Ok(archive) => databases.push(archive),
+                        Err(error) if error.kind == "cancelled" => return Err(error),
+                        Err(error) => reply.errors.push(error),
+                    }
+                }
                 (_, Some(source)) if data.is_experiment() => databases.push(source),
                 (_, Some(source)) => measurements.push(source),
                 (_, None) => {}
@@ -75,6 +77,19 @@ impl Host {
         let made = ensemble(&sources, &ask.ensemble, control, &mut reply)?;
         self.keep_ensemble(made, &sources, ask.items.clone(), size, &mut reply);
         Ok(reply)
+    }
+
+    /// A trace as an archive: by whoever converts for this host, else in memory.
+    fn archive(
+        &self,
+        root: &str,
+        path: &str,
+        trace: &TraceInput,
+        control: &Control,
+    ) -> Result<ScalingSource, ErrorReply> {
+        let Some(archives) = &self.archives else { return self.convert(path, trace, control) };
+        let folder = archives.archive(root, trace.path(), control)?;
+        Ok(ScalingSource { name: path.to_owned(), content: ScalingContent::Folder(folder) })
     }
 
     /// Converts a trace into an archive in memory.

@@ -50,20 +50,36 @@ impl Response {
     }
 }
 
+/// A reply and its tables, as they are in memory.
+#[derive(Debug, Clone, Default)]
+pub struct AnswerTables {
+    /// The reply as JSON.
+    pub json: String,
+    /// The tables by name.
+    pub tables: Vec<(&'static str, Table)>,
+}
+
+impl AnswerTables {
+    /// The same, ready to be sent.
+    pub(crate) fn packed(self) -> Result<Response, ErrorReply> {
+        let mut response = Response { json: self.json, tables: Vec::new() };
+        for (name, table) in self.tables {
+            let mut bytes = Vec::new();
+            write_arrow_packed(&table, &mut bytes).map_err(|error| wire_error(&error))?;
+            response.tables.push(NamedTable { name, bytes });
+        }
+        Ok(response)
+    }
+}
+
 /// A reply with its tables.
 pub(crate) fn reply_with_tables<R: Serialize>(
     reply: &R,
-    tables: &[(&'static str, Table)],
-) -> Result<Response, ErrorReply> {
+    tables: Vec<(&'static str, Table)>,
+) -> Result<AnswerTables, ErrorReply> {
     let json = serde_json::to_string(reply)
         .map_err(|error| ErrorReply::new("protocol", format!("the reply has no form: {error}")))?;
-    let mut response = Response { json, tables: Vec::new() };
-    for (name, table) in tables {
-        let mut bytes = Vec::new();
-        write_arrow_packed(table, &mut bytes).map_err(|error| wire_error(&error))?;
-        response.tables.push(NamedTable { name, bytes });
-    }
-    Ok(response)
+    Ok(AnswerTables { json, tables })
 }
 
 #[cfg(test)]

@@ -11,6 +11,8 @@
 mod choice;
 mod error;
 mod macros;
+#[cfg(feature = "typescript")]
+pub mod python;
 mod question;
 mod questions;
 mod reference;

@@ -9,20 +9,13 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 #[allow(clippy::wildcard_imports, reason = "the list of questions names their requests")]
 use crate::questions::*;
-use crate::{ErrorReply, PROTOCOL_VERSION, Question, for_each_question};
+use crate::{ErrorReply, PROTOCOL_VERSION, Question, QuestionSchema, for_each_question};
 
 /// The whole module, as it is kept in the repository.
 #[must_use]
 pub fn typescript() -> String {
-    let mut pages = Pages {
-        // Counts of contexts and bytes stay far below 2^53.
-        config: Config::new().with_large_int("number"),
-        seen: Vec::new(),
-        types: BTreeMap::new(),
-        requests: String::new(),
-    };
-    pages.add::<ErrorReply>();
-    pages.questions();
+    // Counts of contexts and bytes stay far below 2^53.
+    let pages = Pages::written("number");
     let mut out = String::from(
         "// Generated from crates/protocol by `cargo xtask web`. Do not edit.\n\n\
          /** The version of the protocol that these types describe. */\n",
@@ -48,11 +41,41 @@ pub struct Pages {
     config: Config,
     seen: Vec<TypeId>,
     /// Declarations by name.
-    types: BTreeMap<String, String>,
+    pub(crate) types: BTreeMap<String, String>,
     requests: String,
+    /// The same requests, for languages that are written in another way.
+    pub(crate) asked: Vec<Asked>,
+}
+
+/// A question, with the names of its types in TypeScript.
+pub(crate) struct Asked {
+    /// Its name in a request.
+    pub(crate) name: String,
+    /// What is asked.
+    pub(crate) doc: String,
+    /// Its definition.
+    pub(crate) schema: QuestionSchema,
+    /// The names of the types of its fields.
+    pub(crate) kinds: Vec<String>,
+    /// Name of the type of its reply.
+    pub(crate) reply: String,
 }
 
 impl Pages {
+    /// All types and requests, with `large_int` for integers of 64 bits.
+    pub(crate) fn written(large_int: &str) -> Self {
+        let mut pages = Self {
+            config: Config::new().with_large_int(large_int),
+            seen: Vec::new(),
+            types: BTreeMap::new(),
+            requests: String::new(),
+            asked: Vec::new(),
+        };
+        pages.add::<ErrorReply>();
+        pages.questions();
+        pages
+    }
+
     /// Adds a question and everything that it mentions.
     fn question<Q: Question>(&mut self)
     where
@@ -62,8 +85,10 @@ impl Pages {
         let schema = Q::SCHEMA;
         let mut text =
             format!("/** {} */\nexport type {} = {{\n", schema.doc.trim(), schema.request);
+        let mut kinds = Vec::new();
         for field in schema.all_fields() {
             let kind = (field.typescript)(self);
+            kinds.push(kind.clone());
             let optional = if field.is_required { "" } else { "?" };
             let _ = writeln!(text, "  /** {} */", field.doc.trim());
             let _ = writeln!(text, "  {}{optional}: {kind};", field.name);
@@ -96,6 +121,13 @@ impl Pages {
             schema.request,
             Q::Reply::name(&self.config),
         );
+        self.asked.push(Asked {
+            name: schema.name.to_owned(),
+            doc: schema.doc.trim().to_owned(),
+            schema,
+            kinds,
+            reply: Q::Reply::name(&self.config),
+        });
     }
 
     /// The name of a type in TypeScript; its declaration is added.

@@ -3,19 +3,15 @@
 use std::io;
 
 use parallax_base::ReadError;
+use parallax_places::PathError;
 
 /// Why there is no server and no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
     /// A path leads nowhere, or nobody may look.
-    #[error("cannot open {path}: {cause}")]
-    Path {
-        /// The path as it was typed.
-        path: String,
-        /// What the system said.
-        cause: io::Error,
-    },
+    #[error(transparent)]
+    Path(#[from] PathError),
     /// The address is not one of this machine, or somebody listens there.
     #[error("cannot listen on {address}: {cause}; choose another with --port or --bind")]
     Listen {

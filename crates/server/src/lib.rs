@@ -11,7 +11,6 @@
 mod answer;
 mod connections;
 mod error;
-mod folders;
 mod guard;
 mod paced;
 mod pages;
@@ -25,7 +24,8 @@ mod unless;
 pub use error::ServerError;
 pub use guard::Token;
 pub use pages::Pages;
-pub use places::{Place, places};
+pub use parallax_places::Place;
+pub use places::places;
 pub use report::Report;
 pub use selection::Selection;
 pub use server::{Options, Restraints, Seen, Server, interrupted};

@@ -117,7 +117,7 @@ mod tests {
     fn place(files: &[(&str, &[u8])]) -> Place {
         let files = files.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec()));
         let folder = Arc::new(MemoryFolder::new("run", files));
-        Place { key: "k".to_owned(), name: "run".to_owned(), folder }
+        Place { key: "k".to_owned(), name: "run".to_owned(), folder, parts: Vec::new() }
     }
 
     fn written(place: &Place, has_traces: bool, title: &str) -> String {

@@ -41,7 +41,8 @@ fn long_file(file: &TextFile, listed: &[(&str, usize)]) -> Option<String> {
         return None;
     }
     // Nobody reads a generated file in one sitting, and nobody may edit it.
-    if file.text.lines().next().is_some_and(|first| first.starts_with("// Generated from ")) {
+    let first = file.text.lines().next().unwrap_or_default();
+    if ["// Generated from ", "# Generated from "].iter().any(|how| first.starts_with(how)) {
         return None;
     }
     let lines = file.text.lines().count();

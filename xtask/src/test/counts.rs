@@ -14,6 +14,8 @@ pub(super) enum Suite {
     Types,
     /// Vitest: one line at the end.
     Vitest,
+    /// pytest: one line at the end.
+    Pytest,
     /// Playwright: a line for each way to end.
     Playwright,
 }
@@ -46,6 +48,11 @@ impl Counts {
             Suite::Types => {}
             Suite::Vitest => {
                 if let Some(summary) = of_vitest(&line) {
+                    *self = summary;
+                }
+            }
+            Suite::Pytest => {
+                if let Some(summary) = of_pytest(&line) {
                     *self = summary;
                 }
             }
@@ -106,6 +113,27 @@ fn of_vitest(line: &str) -> Option<Counts> {
             "passed" => counts.passed += number,
             "failed" => counts.failed += number,
             "skipped" | "todo" => counts.skipped += number,
+            _ => return None,
+        }
+    }
+    Some(counts)
+}
+
+/// `2 failed, 41 passed, 1 skipped, 1 warning in 0.12s`, with or without `=` around it. A test that
+/// fails although it must, or passes although it must not, counts as its author meant it.
+fn of_pytest(line: &str) -> Option<Counts> {
+    let (numbers, time) = line.trim_matches(['=', ' ']).rsplit_once(" in ")?;
+    if !time.contains('s') || !time.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let mut counts = Counts::default();
+    for part in numbers.split(", ") {
+        let (number, what) = number_of(part)?;
+        match what {
+            "passed" | "xfailed" => counts.passed += number,
+            "failed" | "error" | "errors" | "xpassed" => counts.failed += number,
+            "skipped" => counts.skipped += number,
+            "warning" | "warnings" | "deselected" | "subtests" => {}
             _ => return None,
         }
     }
@@ -190,6 +218,16 @@ mod tests {
         assert_eq!(counted(Suite::Playwright, &lines, true), (0, 0, 0));
         assert_eq!(counted(Suite::Types, &["svelte-check found 0 errors"], true), (1, 0, 0));
         assert_eq!(counted(Suite::Types, &[], false), (0, 1, 0));
+    }
+
+    #[test]
+    fn pytest_says_all_in_one_line() {
+        let lines =
+            ["SKIPPED [1] tests/a.py:3: no corpus in 2 places", "3 passed, 1 skipped in 0.12s"];
+        assert_eq!(counted(Suite::Pytest, &lines, true), (3, 0, 1));
+        let line = "==== 2 failed, 41 passed, 1 error, 2 warnings in 62.10s (0:01:02) ====";
+        assert_eq!(counted(Suite::Pytest, &[line], false), (41, 3, 0));
+        assert_eq!(counted(Suite::Pytest, &["no tests ran in 0.01s"], false), (0, 1, 0));
     }
 
     #[test]

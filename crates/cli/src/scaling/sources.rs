@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use parallax_base::{Folder, Source};
 use parallax_native::{DiskFolder, StreamedFile};
+use parallax_places::archive_of;
 use parallax_service::scaling::{
     Ensemble, EnsembleOptions, ParameterTable, ScalingContent, ScalingSource, open_ensemble,
 };
@@ -13,7 +14,6 @@ use parallax_service::{Answer, Control, DataContent, DataSet, Reason, discover};
 
 use super::args::EnsembleArgs;
 use crate::open::data_at;
-use crate::traces::archive_of;
 
 /// Files that are not used, of which a note says why, at most.
 const MOST_TOLD: usize = 5;

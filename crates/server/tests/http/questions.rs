@@ -139,10 +139,11 @@ impl ByteSource for SlowFile {
 
 /// The reads that `trace` takes from a database, and a place that is slow at each of them.
 pub(crate) fn slow(delay: Duration) -> (Place, Arc<AtomicUsize>) {
-    let place = places(&[fixture("n1024-p8")]).unwrap().remove(0);
+    let mut place = places(&[fixture("n1024-p8")]).unwrap().remove(0);
     let reads = Arc::new(AtomicUsize::new(0));
     let folder = SlowFolder { inner: place.folder, reads: Arc::clone(&reads), delay };
-    (Place { folder: Arc::new(folder), ..place }, reads)
+    place.folder = Arc::new(folder);
+    (place, reads)
 }
 
 pub(crate) const SLOW_QUESTION: &str = r#"{"ask":"trace","with":{"item":"x1"}}"#;

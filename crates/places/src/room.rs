@@ -12,14 +12,14 @@ use parallax_service::ConversionError;
 static PROGRESS: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
 
 /// Keeps how far the question has come.
-pub(crate) fn keep_progress(done: u64, total: u64) {
+pub fn keep_progress(done: u64, total: u64) {
     PROGRESS.0.store(done, Ordering::Relaxed);
     PROGRESS.1.store(total, Ordering::Relaxed);
 }
 
 /// How much room something takes, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Needed {
+pub enum Needed {
     /// It was foreseen.
     About(u64),
     /// It can be no more.
@@ -30,7 +30,8 @@ pub(crate) enum Needed {
 
 impl Needed {
     /// What will be needed in all when `written` bytes were so far.
-    pub(crate) fn foreseen(written: u64) -> Self {
+    #[must_use]
+    pub fn foreseen(written: u64) -> Self {
         let (done, total) = &PROGRESS;
         Self::of_part(written, (done.load(Ordering::Relaxed), total.load(Ordering::Relaxed)))
     }
@@ -47,10 +48,11 @@ impl Needed {
 }
 
 /// Whether `error` comes from a disk that is full.
-pub(crate) fn comes_from_full(error: &anyhow::Error) -> bool {
+#[must_use]
+pub fn comes_from_full(error: &(dyn Error + 'static)) -> bool {
     let is_it =
         |cause: &(dyn Error + 'static)| cause.downcast_ref::<io::Error>().is_some_and(is_full);
-    error.chain().any(|cause| {
+    std::iter::successors(Some(error), |&error| error.source()).any(|cause| {
         // Tables say in their own message what the storage said, and do not name it as a source.
         let table = match cause.downcast_ref() {
             Some(ConversionError::Write(table)) => table.cause.source(),
@@ -62,7 +64,8 @@ pub(crate) fn comes_from_full(error: &anyhow::Error) -> bool {
 
 /// Why something could not be written to `target`, whose unfinished part is gone by now, and what to
 /// do.
-pub(crate) fn explain(target: &Path, needed: Needed, remedy: &str) -> String {
+#[must_use]
+pub fn explain(target: &Path, needed: Needed, remedy: &str) -> String {
     let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
     let free = free_bytes(parent.unwrap_or(Path::new(".")));
     let needed = match needed {
@@ -75,7 +78,8 @@ pub(crate) fn explain(target: &Path, needed: Needed, remedy: &str) -> String {
 }
 
 /// A number of bytes for users, in decimal units as storage is sold.
-pub(crate) fn size(bytes: u64) -> String {
+#[must_use]
+pub fn size(bytes: u64) -> String {
     let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     let bytes = bytes as f64;
     let unit = units.into_iter().find(|(unit, _)| bytes >= *unit);

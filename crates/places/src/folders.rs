@@ -4,18 +4,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parallax_base::{Folder, FolderEntry, NotListed, ReadError, Source, Survey};
-use parallax_native::StreamedFile;
+use parallax_native::{MappedFile, StreamedFile};
+
+use crate::Reading;
 
 /// A file as the only one of a folder: nobody offered its neighbours.
 pub(crate) struct FileAlone {
     path: PathBuf,
     name: String,
     file_name: String,
+    reading: Reading,
 }
 
 impl FileAlone {
-    pub(crate) fn new(path: &Path, file_name: String) -> Self {
-        Self { path: path.to_owned(), name: path.display().to_string(), file_name }
+    pub(crate) fn new(path: &Path, file_name: String, reading: Reading) -> Self {
+        Self { path: path.to_owned(), name: path.display().to_string(), file_name, reading }
     }
 }
 
@@ -33,8 +36,11 @@ impl Folder for FileAlone {
         if path != self.file_name {
             return Ok(None);
         }
-        let file = StreamedFile::open(&self.path).map_err(|error| failed(&error))?;
-        Ok(Some(Arc::new(file)))
+        let opened: std::io::Result<Source> = match self.reading {
+            Reading::Streamed => StreamedFile::open(&self.path).map(|file| Arc::new(file) as _),
+            Reading::Mapped => MappedFile::open(&self.path).map(|file| Arc::new(file) as _),
+        };
+        opened.map(Some).map_err(|error| failed(&error))
     }
 }
 

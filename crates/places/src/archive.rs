@@ -1,0 +1,217 @@
+//! Traces that must be converted before questions can be asked: small ones in memory, others once,
+//! into the cache.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use parallax_base::{Folder, MemorySink};
+use parallax_native::{DiskFolder, DiskSink, discard, remove_abandoned};
+use parallax_service::{
+    ARCHIVE_VERSION, Control, ConversionError, ConvertOptions, DataContent, ImportError,
+    OpenLimits, TraceInput, convert as convert_trace, open, recognise_file,
+};
+
+use crate::room::{self, Needed};
+
+/// Files up to this size are converted in memory each time: that is faster than it can be noticed.
+const SMALL_BYTES: u64 = 8 << 20;
+
+/// As [`SMALL_BYTES`], for compressed files: they may be a thousand times as long as they look.
+const SMALL_COMPRESSED_BYTES: u64 = 256 << 10;
+
+/// Why there is no archive of a trace.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArchiveError {
+    /// What the file holds is not known.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// The file is no trace.
+    #[error("{path} is no trace any more")]
+    NotATrace {
+        /// Path of the file.
+        path: String,
+    },
+    /// The trace cannot be converted.
+    #[error(transparent)]
+    Conversion(#[from] ConversionError),
+    /// The disk of the cache is full.
+    #[error("{what}: {why}")]
+    Full {
+        /// What cannot be done.
+        what: String,
+        /// How much room is needed and there, and what to do.
+        why: String,
+    },
+    /// The archive is made and cannot be put where it belongs.
+    #[error("cannot write {path}: {cause}")]
+    Write {
+        /// Path of the archive.
+        path: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// A name that no text has.
+    #[error("{path} has no name in UTF-8")]
+    Name {
+        /// The path.
+        path: String,
+    },
+}
+
+/// The folder of a file, and the name of the file in it.
+///
+/// # Errors
+/// When the name is not UTF-8.
+pub fn around(path: &Path) -> Result<(Arc<dyn Folder>, String), ArchiveError> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| ArchiveError::Name { path: path.display().to_string() })?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = DiskFolder::new(parent.unwrap_or(Path::new(".")));
+    Ok((Arc::new(folder), name.to_owned()))
+}
+
+/// The trace at `path` as an archive; see [`archive_of`].
+///
+/// # Errors
+/// When there is no trace at `path`, or it cannot be converted.
+pub fn archive_at(path: &Path, control: &Control) -> Result<Arc<dyn Folder>, ArchiveError> {
+    let (folder, name) = around(path)?;
+    let shown = path.display().to_string();
+    match recognise_file(&folder, &name)?.content {
+        DataContent::Trace(input) => archive_of(&input, &shown, control),
+        _ => Err(ArchiveError::NotATrace { path: shown }),
+    }
+}
+
+/// A trace in one file that is read once from front to back need not stay in memory.
+#[must_use]
+pub fn streamed(input: &TraceInput, file: &Path) -> TraceInput {
+    if !input.is_stream() {
+        return input.clone();
+    }
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = DiskFolder::streamed(parent.unwrap_or(Path::new(".")));
+    input.clone().within(Arc::new(folder))
+}
+
+/// The trace in a file called `name` as an archive: in memory, or in the cache. The paths of `input`
+/// are relative to the folder of that file.
+///
+/// # Errors
+/// When the trace cannot be converted, or the disk of the cache is full.
+pub fn archive_of(
+    input: &TraceInput,
+    name: &str,
+    control: &Control,
+) -> Result<Arc<dyn Folder>, ArchiveError> {
+    let file = PathBuf::from(name);
+    let input = streamed(input, &file);
+    let title = title(&file);
+    let (options, limits) = (ConvertOptions::default(), OpenLimits::default());
+    let cached = cache_folder().map(|cache| cache.join(cache_name(&file, &input)));
+    let size = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
+    // An anchor is small whatever the trace is.
+    let is_small = size <= small_bytes(&file) && !input.is_anchor();
+    if let Some(archive) = cached.filter(|_| !is_small) {
+        archive.parent().map(remove_abandoned);
+        let kept: Arc<dyn Folder> = Arc::new(DiskFolder::new(&archive));
+        // What another version of this program left, or somebody damaged, is made anew.
+        if open(&kept, &limits).is_ok() {
+            return Ok(kept);
+        }
+        if into_cache(&input, &title, &archive, &options, control)? {
+            return Ok(kept);
+        }
+    }
+    let sink = MemorySink::new();
+    convert_trace(&input, &title, Arc::new(sink.clone()), &options, control)?;
+    Ok(Arc::new(sink.into_folder(file.display().to_string())))
+}
+
+/// Converts into the cache; `false` where nothing can be written there.
+fn into_cache(
+    input: &TraceInput,
+    title: &str,
+    archive: &Path,
+    options: &ConvertOptions,
+    control: &Control,
+) -> Result<bool, ArchiveError> {
+    let parent = archive.parent().unwrap_or(Path::new("."));
+    let is_ready =
+        std::fs::create_dir_all(parent).is_ok() && (!archive.exists() || discard(archive).is_ok());
+    let Some(sink) = is_ready.then(|| DiskSink::new(archive).ok()).flatten() else {
+        return Ok(false);
+    };
+    let sink = Arc::new(sink);
+    if let Err(error) = convert_trace(input, title, Arc::clone(&sink) as _, options, control) {
+        if !room::comes_from_full(&error) {
+            return Err(error.into());
+        }
+        let remedy = "free space there, or set PARALLAX_CACHE to a folder on another disk";
+        let what = format!("cannot keep the archive of {title} in the cache {}", parent.display());
+        let needed = Needed::foreseen(sink.written_bytes());
+        // What was written until then goes first.
+        drop(sink);
+        return Err(ArchiveError::Full { what, why: room::explain(archive, needed, remedy) });
+    }
+    // Another process may have been faster; what it made is the same.
+    if let Err(cause) = sink.publish()
+        && !archive.is_dir()
+    {
+        return Err(ArchiveError::Write { path: archive.display().to_string(), cause });
+    }
+    Ok(true)
+}
+
+/// What the archive of a trace is called.
+#[must_use]
+pub fn title(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Up to which size a file is small.
+fn small_bytes(file: &Path) -> u64 {
+    use std::io::Read as _;
+    let mut magic = [0; 4];
+    let read = std::fs::File::open(file).and_then(|mut file| file.read_exact(&mut magic));
+    let is_compressed = matches!(magic, [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd]);
+    if read.is_ok() && is_compressed { SMALL_COMPRESSED_BYTES } else { SMALL_BYTES }
+}
+
+/// Where archives of opened traces are kept: PARALLAX_CACHE, or the user's cache folder.
+fn cache_folder() -> Option<PathBuf> {
+    let own = std::env::var_os("PARALLAX_CACHE").map(PathBuf::from);
+    let users =
+        || std::env::var_os("XDG_CACHE_HOME").map(|folder| PathBuf::from(folder).join("parallax"));
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/parallax"));
+    own.or_else(users).or_else(home)
+}
+
+/// Names the archive by what it is made of: a trace of which any file changes gets another one.
+fn cache_name(file: &Path, input: &TraceInput) -> String {
+    let mut hasher = DefaultHasher::new();
+    // Older archives can be read, but say less.
+    ARCHIVE_VERSION.hash(&mut hasher);
+    let place = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    place.hash(&mut hasher);
+    let folder = place.parent().unwrap_or(Path::new("."));
+    let mut parts: Vec<PathBuf> =
+        input.files().unwrap_or_default().iter().map(|path| folder.join(path)).collect();
+    if parts.is_empty() {
+        parts.push(place.clone());
+    }
+    for part in parts {
+        part.hash(&mut hasher);
+        let Ok(metadata) = std::fs::metadata(&part) else { continue };
+        metadata.len().hash(&mut hasher);
+        let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        modified.map(|at| at.as_nanos()).hash(&mut hasher);
+    }
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    format!("{name}-{:016x}.parallax", hasher.finish())
+}

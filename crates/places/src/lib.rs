@@ -1,0 +1,14 @@
+//! From paths to what can be opened.
+//!
+//! [`places`] turns paths into roots of the protocol: folders that show what a person named, and
+//! nothing beside it. [`archive_of`] converts a trace into an archive, once: in memory where it is
+//! small, else in the user's cache. What a full disk needs is said in the same words everywhere
+//! ([`room`]).
+
+mod archive;
+mod folders;
+mod place;
+pub mod room;
+
+pub use archive::{ArchiveError, archive_at, archive_of, around, streamed, title};
+pub use place::{PathError, Place, Reading, places};

@@ -1,0 +1,264 @@
+//! [`Place`]: what a path on the command line offers.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use parallax_base::{ChosenFiles, Folder, StableHash};
+use parallax_native::DiskFolder;
+use parallax_service::{DataContent, recognise_file};
+
+use crate::folders::{FileAlone, Together};
+
+/// Something that may be opened: a root of the protocol.
+#[derive(Clone)]
+pub struct Place {
+    /// How requests name it: made of the path, so that a page finds it again after a restart.
+    pub key: String,
+    /// What a person calls it: the last part of the path.
+    pub name: String,
+    /// Its files.
+    pub folder: Arc<dyn Folder>,
+    /// Where its files are on disk: for those below a prefix, the folder that the rest of their path
+    /// is relative to.
+    pub parts: Vec<(String, PathBuf)>,
+}
+
+impl Place {
+    /// Where the file at `path` of [`Place::folder`] is on disk, if it is there.
+    #[must_use]
+    pub fn file(&self, path: &str) -> Option<PathBuf> {
+        let files = self.parts.iter().filter_map(|(prefix, folder)| {
+            path.strip_prefix(prefix.as_str()).map(|rest| folder.join(rest))
+        });
+        files.into_iter().find(|file| file.is_file())
+    }
+}
+
+/// A path that leads nowhere, or where nobody may look.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot open {path}: {cause}")]
+pub struct PathError {
+    /// The path as it was typed.
+    pub path: String,
+    /// What the system said.
+    pub cause: std::io::Error,
+}
+
+/// How files are read; ADR 0031 says which surface does what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// Piece by piece: whoever writes there may shorten a file at any time.
+    Streamed,
+    /// Mapped into memory.
+    Mapped,
+}
+
+impl Reading {
+    fn folder(self, path: &Path) -> DiskFolder {
+        match self {
+            Self::Streamed => DiskFolder::streamed(path),
+            Self::Mapped => DiskFolder::new(path),
+        }
+    }
+}
+
+/// A path that was examined.
+struct Looked {
+    /// Absolute and without links: two ways to one folder are one place.
+    canonical: PathBuf,
+    name: String,
+    is_file: bool,
+    folder: Arc<dyn Folder>,
+    /// What paths in `folder` are relative to.
+    base: PathBuf,
+}
+
+/// What `paths` offer: each path is a place. Several are also offered together, first, as if they
+/// lay in one folder: runs of one program become an ensemble.
+///
+/// A folder is everything in and below it. A file is itself alone; the file of a trace comes with the
+/// other files of that trace, and one of a database is the folder of the database.
+///
+/// # Errors
+/// When a path leads nowhere.
+pub fn places(paths: &[PathBuf], reading: Reading) -> Result<Vec<Place>, PathError> {
+    let mut looked: Vec<Looked> = Vec::new();
+    for path in paths {
+        let one = look(path, reading)
+            .map_err(|cause| PathError { path: path.display().to_string(), cause })?;
+        if looked.iter().all(|known| known.canonical != one.canonical) {
+            looked.push(one);
+        }
+    }
+    let mut out = Vec::new();
+    if let (Some(first), true) = (looked.first(), looked.len() > 1) {
+        let name = format!("{} and {} more", first.name, looked.len() - 1);
+        let all: Vec<String> =
+            looked.iter().map(|one| one.canonical.to_string_lossy().into_owned()).collect();
+        let prefixes = prefixes(&looked);
+        let parts = prefixes.iter().cloned().zip(&looked);
+        let parts = parts.map(|(prefix, one)| (prefix, Arc::clone(&one.folder))).collect();
+        let folder = Arc::new(Together::new(name.clone(), parts));
+        let bases = looked.iter().map(|one| one.base.clone());
+        let parts = prefixes.into_iter().zip(bases).collect();
+        out.push(Place { key: key(&all.join("\n")), name, folder, parts });
+    }
+    out.extend(looked.into_iter().map(|one| Place {
+        key: key(&one.canonical.to_string_lossy()),
+        name: one.name,
+        folder: one.folder,
+        parts: vec![(String::new(), one.base)],
+    }));
+    Ok(out)
+}
+
+fn look(path: &Path, reading: Reading) -> std::io::Result<Looked> {
+    let canonical = path.canonicalize()?;
+    let name = |path: &Path| {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        name.to_string_lossy().into_owned()
+    };
+    if canonical.is_dir() {
+        let folder = Arc::new(reading.folder(path));
+        let base = path.to_owned();
+        return Ok(Looked { name: name(&canonical), canonical, is_file: false, folder, base });
+    }
+    // The name that was typed counts, not that of what a link leads to.
+    let file_name = name(path);
+    let alone = FileAlone::new(path, file_name.clone(), reading);
+    // What cannot be read says so here, and not when it is opened in the page.
+    alone.open(&file_name).map_err(std::io::Error::other)?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or_else(|| Path::new("."));
+    let base = parent.to_owned();
+    let folder: Arc<dyn Folder> = Arc::new(reading.folder(parent));
+    match recognise_file(&folder, &file_name).map(|data| data.content) {
+        Ok(DataContent::Folder { .. }) => return look(parent, reading),
+        Ok(DataContent::Trace(input)) => {
+            let files = input.files().map_err(std::io::Error::other)?;
+            if files.len() > 1 {
+                let folder = Arc::new(ChosenFiles::new(&folder, file_name.clone(), files));
+                return Ok(Looked { name: file_name, canonical, is_file: true, folder, base });
+            }
+        }
+        _ => {}
+    }
+    Ok(Looked { name: file_name, canonical, is_file: true, folder: Arc::new(alone), base })
+}
+
+/// Under which folder each path lies when all are seen together: the last part of it, and as many
+/// before that as it takes to tell all apart.
+fn prefixes(looked: &[Looked]) -> Vec<String> {
+    let longest = looked.iter().map(|one| one.canonical.components().count()).max().unwrap_or(1);
+    let mut num_parts = vec![1; looked.len()];
+    let mut out: Vec<String> = Vec::new();
+    for _ in 0..longest {
+        out = looked.iter().zip(&num_parts).map(|(one, &parts)| prefix(one, parts)).collect();
+        let shared = |path: &String| out.iter().filter(|other| *other == path).count() > 1;
+        let ambiguous: Vec<bool> = out.iter().map(shared).collect();
+        if !ambiguous.contains(&true) {
+            break;
+        }
+        for (parts, is_ambiguous) in num_parts.iter_mut().zip(ambiguous) {
+            *parts += usize::from(is_ambiguous);
+        }
+    }
+    // A file alone has its name already.
+    for (prefix, one) in out.iter_mut().zip(looked) {
+        if one.is_file {
+            let cut = prefix.trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
+            prefix.truncate(cut);
+        }
+    }
+    out
+}
+
+fn prefix(one: &Looked, num_parts: usize) -> String {
+    let parts: Vec<String> = one
+        .canonical
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+            _ => None,
+        })
+        .collect();
+    let first = parts.len().saturating_sub(num_parts);
+    let kept = parts.get(first..).unwrap_or_default().join("/");
+    if kept.is_empty() { String::new() } else { format!("{kept}/") }
+}
+
+/// A short name that is the same whenever the path is.
+fn key(text: &str) -> String {
+    format!("{:016x}", StableHash::of(text.as_bytes()).bits())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn make(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let is_meta = file.ends_with("meta.db");
+            std::fs::write(path, if is_meta { "HPCTOOLKITmeta\x04\0" } else { "x" }).unwrap();
+        }
+        folder
+    }
+
+    fn walked(place: &Place) -> Vec<String> {
+        place.folder.walk().unwrap().into_iter().map(|entry| entry.path).collect()
+    }
+
+    #[test]
+    fn a_file_alone_shows_no_neighbour() {
+        let folder = make(&["a.json", "secret.json"]);
+        let places = places(&[folder.path().join("a.json")], Reading::Streamed).unwrap();
+        assert_eq!(places.len(), 1);
+        assert_eq!(places[0].name, "a.json");
+        assert_eq!(walked(&places[0]), ["a.json"]);
+        for outside in ["secret.json", "../a.json", "./a.json", "/etc/passwd"] {
+            assert!(places[0].folder.open(outside).unwrap().is_none(), "{outside}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_a_database_is_its_database() {
+        let folder = make(&["db/meta.db", "db/profile.db"]);
+        let places = places(
+            &[folder.path().join("db/meta.db"), folder.path().join("db")],
+            Reading::Streamed,
+        )
+        .unwrap();
+        assert_eq!(places.len(), 1, "both are the same database");
+        assert_eq!(places[0].name, "db");
+        assert_eq!(walked(&places[0]), ["meta.db", "profile.db"]);
+    }
+
+    #[test]
+    fn several_paths_are_offered_together_and_alone() {
+        let folder = make(&["a/run/meta.db", "b/run/meta.db", "c.json"]);
+        let paths = ["a/run", "b/run", "c.json"].map(|path| folder.path().join(path));
+        let places = places(&paths, Reading::Streamed).unwrap();
+        let names: Vec<&str> = places.iter().map(|place| place.name.as_str()).collect();
+        assert_eq!(names, ["run and 2 more", "run", "run", "c.json"]);
+        let together = walked(&places[0]);
+        let expected = ["a/run/meta.db", "b/run/meta.db", "c.json"];
+        assert_eq!(together, expected, "told apart by no more of the path than it takes");
+        assert_eq!(places[0].file("b/run/meta.db"), Some(folder.path().join("b/run/meta.db")));
+        assert_eq!(places[0].file("c.json"), Some(folder.path().join("c.json")));
+        assert_eq!(places[0].file("b/run/other.db"), None);
+        let keys: BTreeSet<&str> = places.iter().map(|place| place.key.as_str()).collect();
+        assert_eq!(keys.len(), 4);
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_is_named() {
+        let message =
+            places(&["no/such/place".into()], Reading::Streamed).err().unwrap().to_string();
+        assert!(message.contains("no/such/place"), "{message}");
+    }
+}

@@ -1,0 +1,168 @@
+//! [`Engine`]: opens paths and answers requests.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parallax_base::{Control, Limits};
+use parallax_host::{AnswerTables, Host};
+use parallax_places::{Reading, places};
+use parallax_protocol::ErrorReply;
+use pyo3::prelude::*;
+
+use crate::archives::CachedArchives;
+use crate::table::{Table, make_texts_unique};
+use crate::wait::{answered, failure};
+
+/// The reply as JSON, the tables by name, and the items that were opened.
+type Answered = (String, Vec<(String, Table)>, Vec<Item>);
+
+/// What answers, shared by everything that is open.
+struct Shared {
+    host: Host,
+    archives: CachedArchives,
+    num_roots: AtomicU64,
+    /// The process that made it: threads do not survive a fork.
+    process: u32,
+}
+
+/// An engine that answers questions about what is open.
+#[pyclass(frozen, module = "parallax._native")]
+pub(crate) struct Engine {
+    shared: Arc<Shared>,
+}
+
+/// Something that is open, until the last reference to it is gone.
+#[pyclass(frozen, module = "parallax._native")]
+pub(crate) struct Item {
+    key: String,
+    shared: Arc<Shared>,
+}
+
+#[pymethods]
+impl Engine {
+    #[new]
+    fn new() -> Self {
+        let archives = CachedArchives::default();
+        // Items are closed when Python has no reference to them any more.
+        let host = Host::new(Limits::default())
+            .with_max_items(usize::MAX)
+            .with_archives(Box::new(archives.clone()));
+        let process = std::process::id();
+        Self { shared: Arc::new(Shared { host, archives, num_roots: AtomicU64::new(0), process }) }
+    }
+
+    /// Opens what `paths` hold together. Gives the reply as JSON, and the items that are open.
+    /// `ensemble` is JSON: how several experiments become an ensemble.
+    #[pyo3(signature = (paths, ensemble, progress=None))]
+    fn open(
+        &self,
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        ensemble: String,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(String, Vec<Item>)> {
+        let shared = self.usable(py)?;
+        let worker = Arc::clone(&shared);
+        let answer =
+            answered(py, progress, move |control| worker.open(&paths, &ensemble, control))?;
+        Ok((answer.json.clone(), items(&shared, &answer)))
+    }
+
+    /// Answers a request, which is JSON. Gives the reply as JSON, the tables by name, and the items
+    /// that the request has opened.
+    #[pyo3(signature = (request, progress=None))]
+    fn ask(
+        &self,
+        py: Python<'_>,
+        request: String,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Answered> {
+        let shared = self.usable(py)?;
+        let worker = Arc::clone(&shared);
+        let answer = answered(py, progress, move |control| {
+            let mut answer = worker.host.answer_tables(&request, control)?;
+            answer.tables.iter_mut().for_each(|(_, table)| make_texts_unique(table));
+            Ok(answer)
+        })?;
+        let items = items(&shared, &answer);
+        let tables = answer.tables.into_iter();
+        let tables = tables.map(|(name, table)| (name.to_owned(), Table::new(table))).collect();
+        Ok((answer.json, tables, items))
+    }
+}
+
+impl Engine {
+    /// What answers, unless this process is a copy without its threads.
+    fn usable(&self, py: Python<'_>) -> PyResult<Arc<Shared>> {
+        if self.shared.process == std::process::id() {
+            return Ok(Arc::clone(&self.shared));
+        }
+        let what = "Parallax was used before this process was forked, and its threads are gone";
+        let error = ErrorReply::new("process", what).with_hint(
+            "start processes with `spawn` or `forkserver`, or import parallax after the fork",
+        );
+        Err(failure(py, &error))
+    }
+}
+
+#[pymethods]
+impl Item {
+    /// How requests name it.
+    #[getter]
+    fn key(&self) -> &str {
+        &self.key
+    }
+}
+
+impl Drop for Item {
+    fn drop(&mut self) {
+        // A forked process has a copy, whose locks another thread may have held at that moment.
+        if self.shared.process != std::process::id() {
+            return;
+        }
+        let request = serde_json::json!({ "ask": "close", "with": { "item": self.key } });
+        // What is not open any more needs no closing.
+        let _ = self.shared.host.answer_tables(&request.to_string(), &Control::new());
+    }
+}
+
+impl Shared {
+    fn open(
+        &self,
+        paths: &[PathBuf],
+        ensemble: &str,
+        control: &Control,
+    ) -> Result<AnswerTables, ErrorReply> {
+        let misuse = |error: &dyn std::fmt::Display| ErrorReply::new("misuse", error.to_string());
+        let ensemble: serde_json::Value =
+            serde_json::from_str(ensemble).map_err(|error| misuse(&error))?;
+        // Read and not mapped: a notebook lives long, and whoever measures anew shortens files.
+        let found = places(paths, Reading::Streamed)
+            .map_err(|error| ErrorReply::new("open", error.to_string()))?;
+        // Of several paths the first place is all of them together.
+        let place = found.into_iter().next().ok_or_else(|| misuse(&"no path was given"))?;
+        let root = format!("r{}", self.num_roots.fetch_add(1, Ordering::Relaxed));
+        self.host.add_root(&root, &place.name, Arc::clone(&place.folder));
+        self.archives.add(&root, place);
+        let request = serde_json::json!({
+            "ask": "open", "with": { "root": root, "ensemble": ensemble },
+        });
+        let answer = self.host.answer_tables(&request.to_string(), control);
+        self.host.remove_root(&root);
+        self.archives.remove(&root);
+        answer
+    }
+}
+
+/// What a reply says was opened, each to be closed when it is no longer used.
+fn items(shared: &Arc<Shared>, answer: &AnswerTables) -> Vec<Item> {
+    // Only replies to opening have `items`, and these have no tables.
+    if !answer.tables.is_empty() {
+        return Vec::new();
+    }
+    let reply: serde_json::Value = serde_json::from_str(&answer.json).unwrap_or_default();
+    let items = reply.get("items").and_then(serde_json::Value::as_array);
+    let keys = items.into_iter().flatten().filter_map(|item| item.get("item")?.as_str());
+    keys.map(|key| Item { key: key.to_owned(), shared: Arc::clone(shared) }).collect()
+}

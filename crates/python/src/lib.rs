@@ -1,0 +1,22 @@
+//! The native part of the Python package `parallax`: opens paths, passes requests on, and gives
+//! tables to whoever reads Arrow.
+//!
+//! What users see is Python, in `python/parallax`: its methods are generated from the definitions
+//! of the questions, and each of them sends one request to [`engine::Engine`]. No number is computed
+//! here.
+
+mod archives;
+mod engine;
+mod table;
+mod wait;
+
+use pyo3::prelude::*;
+
+/// The native part of the package.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<engine::Engine>()?;
+    module.add_class::<engine::Item>()?;
+    module.add_class::<table::Table>()
+}
