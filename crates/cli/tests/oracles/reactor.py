@@ -204,9 +204,10 @@ def main():
     share = 100 * modules[module] / sum(modules.values())
     pin("flat-trace", module.rsplit("/", 1)[-1], modules[module], share)
 
-    # 200 steps, and a checkpoint after each tenth: see the README of the fixtures.
-    pin("iterations", "20 iterations", 200 // 10)
-    pin("report-iterations", "20 iterations", 200 // 10)
+    # 200 steps, and 40 in the other runs: see the README of the fixtures.
+    pin("iterations", "200 iterations", 200)
+    pin("report-iterations", "200 iterations", 200)
+    pin("iterations-location", "40 iterations", 40)
     pin("cluster-one", "1 cluster", 8)
 
     d = Database(sys.argv[2] + "/fixtures/congested")
