@@ -91,7 +91,7 @@ const found: IterationsFoundReply = {
   warm_up: 2, partial: 1, period_s: 0.08, from_s: 0.2, to_s: 8.2, span_percent: 97.5, window_s: 150, is_aligned: true, guessed_percent: 0, interval_s: null,
   similarity_percent: 90, saving_s: 20, joint_saving_s: 15, lasting_saving_s: 3, unresolved: 0,
 };
-const best = { marker: "CalcForce", path: "main > CalcForce", context_id: 7, count: 100, period_s: 0.08, regular_percent: 99, coverage_percent: 98, agreement_percent: 100, is_pooled: false, explained_percent: 90, contexts: 5, chance: 0, is_order: false };
+const best = { marker: "CalcForce", path: "main > CalcForce", context_id: 7, count: 100, period_s: 0.08, regular_percent: 99, coverage_percent: 98, agreement_percent: 100, is_pooled: false, is_in_step: false, is_estimate: false, explained_percent: 90, contexts: 5, chance: 0, is_order: false };
 const reply: IterationsReply = { found, groups: [{ group: "first threads", locations: 3, best, others: [], why_not: null }], notes: [] };
 
 describe("what is said about iterations", () => {
@@ -109,7 +109,7 @@ describe("what is said about iterations", () => {
   });
 
   it("says that the number is an estimate where distances are irregular", () => {
-    const rough = { ...reply, groups: [{ group: "first threads", locations: 3, best: { ...best, regular_percent: 80 }, others: [], why_not: null }] };
+    const rough = { ...reply, groups: [{ group: "first threads", locations: 3, best: { ...best, regular_percent: 80, is_estimate: true }, others: [], why_not: null }] };
     expect(headline(rough, null)).toMatch(/^About 100 iterations/);
   });
 
@@ -120,7 +120,12 @@ describe("what is said about iterations", () => {
     expect(facts).toContain("99 % of the intervals between iteration starts are within a factor of 1.5");
   });
 
+  it("says what the number rests on where ranks pass synchronisations together", () => {
+    const inStep = { ...reply, groups: [{ group: "first threads", locations: 3, best: { ...best, is_pooled: true, is_in_step: true, agreement_percent: 76 }, others: [], why_not: null }] };
+    expect(evidenceOf(inStep).join(" ")).toContain("Counted by the synchronisations that all locations pass together; one location alone shows 76 % of the iterations.");
+  });
+
   it("says why there are none", () => {
-    expect(whyNot({ found: null, groups: [{ group: "first threads", locations: 1, best: null, others: [], why_not: "no context comes again" }], notes: [] })).toEqual(["1 location (first threads): no context comes again."]);
+    expect(whyNot({ found: null, groups: [{ group: "first threads", locations: 1, best: null, others: [], why_not: "no context repeats" }], notes: [] })).toEqual(["1 location (first threads): no context repeats."]);
   });
 });
