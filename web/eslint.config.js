@@ -1,10 +1,22 @@
 // What the compiler does not see: promises that nobody waits for, forgotten cases, loose equality.
 // Few rules, each of which names a defect; how code looks is not their business.
+import { existsSync } from "node:fs";
 import { defineConfig } from "eslint/config";
 import svelte from "eslint-plugin-svelte";
 import svelteParser from "svelte-eslint-parser";
 import typescript from "typescript-eslint";
 import svelteConfig from "./svelte.config.js";
+
+const TYPES_NOT_KNOWN = {
+  "@typescript-eslint/no-unsafe-argument": "off",
+  "@typescript-eslint/no-unsafe-assignment": "off",
+  "@typescript-eslint/no-unsafe-call": "off",
+  "@typescript-eslint/no-unsafe-member-access": "off",
+  "@typescript-eslint/no-unsafe-return": "off",
+};
+
+// The types of the engine come from its build, which a fresh clone does not have yet.
+const hasEngine = existsSync(new URL("src/engine-client/pkg/parallax_wasm.d.ts", import.meta.url));
 
 export default defineConfig(
   { ignores: ["dist", "dist-single", "public", "src/engine-client/pkg", "src/wire/protocol.ts", "build/sw.template.js"] },
@@ -53,6 +65,7 @@ export default defineConfig(
       "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
     },
   },
+  ...(hasEngine ? [] : [{ files: ["src/engine-client/*.ts"], rules: TYPES_NOT_KNOWN }]),
   {
     files: ["**/*.svelte"],
     languageOptions: {
@@ -61,11 +74,7 @@ export default defineConfig(
     },
     rules: {
       // Types of other components are unknown here, so that what comes from them would all be unsafe; svelte-check knows them.
-      "@typescript-eslint/no-unsafe-argument": "off",
-      "@typescript-eslint/no-unsafe-assignment": "off",
-      "@typescript-eslint/no-unsafe-call": "off",
-      "@typescript-eslint/no-unsafe-member-access": "off",
-      "@typescript-eslint/no-unsafe-return": "off",
+      ...TYPES_NOT_KNOWN,
       "prefer-const": "off",
       "svelte/prefer-const": ["error", { destructuring: "all" }],
       "svelte/infinite-reactive-loop": "error",

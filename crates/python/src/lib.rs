@@ -2,7 +2,7 @@
 //! tables to whoever reads Arrow.
 //!
 //! What users see is Python, in `python/parallax`: its methods are generated from the definitions
-//! of the questions, and each of them sends one request to [`engine::Engine`]. No number is computed
+//! of the questions, and each of them sends one request to `Engine`. No number is computed
 //! here.
 
 mod archives;
