@@ -268,31 +268,8 @@ pub(super) fn of_order(
         .collect();
     let step = step(tracks.len(), MOST_ORDER_LOCATIONS);
     let looked_at: Vec<&ByContext> = tracks.iter().step_by(step).collect();
-    // Where calls are nested deeply, each level may be a loop, and all that lies around it is put
-    // in order: most time comes first.
-    let num_parents = parents.len();
-    let (work, all) = work_in_order(tree, &looked_at);
-    let most = ORDERED + ORDERED_EACH * all;
-    parents.sort_by_key(|parent| {
-        let time = inclusive.get(parent.idx()).copied().unwrap_or(0);
-        (std::cmp::Reverse(time), *parent)
-    });
-    let mut sum = 0_u64;
-    parents.retain(|parent| {
-        // Each of the children cuts them once.
-        let cuts = tree.children(*parent).filter(|&child| takes_part(child)).count() as u64;
-        let work = work.get(parent.idx()).copied().unwrap_or(0);
-        sum = sum.saturating_add(work.saturating_mul(cuts));
-        sum <= most
-    });
-    let limit = (parents.len() < num_parents).then(|| {
-        format!(
-            "The order of contexts was examined below {} of {num_parents} contexts, those with the \
-             largest time.",
-            parents.len()
-        )
-    });
-    parents.sort_unstable();
+    let what = "The order of contexts was examined";
+    let limit = keep_affordable(&mut parents, what, tree, &looked_at, inclusive, takes_part);
     let found = threads::map(parents, |parent| {
         let mut contexts = beside(tree, parent);
         contexts.retain(is_wanted);
@@ -321,6 +298,41 @@ pub(super) fn of_order(
     let mut out = Tried::default();
     found.into_iter().for_each(|found| out.append(found));
     (out, limit)
+}
+
+/// Keeps the parents whose children can be put in order with bounded work, those with most time
+/// first, in the order of the tree; and what was not examined. Where calls are nested deeply, each
+/// level may be a loop, and all that lies around it is put in order.
+pub(super) fn keep_affordable(
+    parents: &mut Vec<ContextIdx>,
+    what: &str,
+    tree: &ContextTree,
+    tracks: &[&ByContext],
+    inclusive: &[u128],
+    takes_part: impl Fn(ContextIdx) -> bool,
+) -> Option<String> {
+    let num_parents = parents.len();
+    let (work, all) = work_in_order(tree, tracks);
+    let most = ORDERED + ORDERED_EACH * all;
+    parents.sort_by_key(|parent| {
+        let time = inclusive.get(parent.idx()).copied().unwrap_or(0);
+        (std::cmp::Reverse(time), *parent)
+    });
+    let mut sum = 0_u64;
+    parents.retain(|parent| {
+        // Each of the children goes through them once.
+        let times = tree.children(*parent).filter(|&child| takes_part(child)).count() as u64;
+        let work = work.get(parent.idx()).copied().unwrap_or(0);
+        sum = sum.saturating_add(work.saturating_mul(times));
+        sum <= most
+    });
+    parents.sort_unstable();
+    (parents.len() < num_parents).then(|| {
+        format!(
+            "{what} below {} of {num_parents} contexts, those with the largest time.",
+            parents.len()
+        )
+    })
 }
 
 /// By position in the tree, how many visits are put in order to see what comes below a context,

@@ -364,7 +364,9 @@ pub(super) fn detect(
     limits.extend(ordered.1);
     tried.append(ordered.0);
     if interval_nanos.is_some() && tracks.len() > 1 {
-        tried.append(of_steps(tree, &tracks, &is_wanted, &inclusive, active));
+        let in_step = of_steps(tree, &tracks, &is_wanted, &inclusive, active);
+        limits.extend(in_step.1);
+        tried.append(in_step.0);
     }
     let Tried { mut candidates, mut tries } = tried;
     // A context and the only one that it calls are one try.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use parallax_base::{ContextIdx, threads};
 use parallax_model::ContextTree;
 
-use super::candidates::{Candidate, Tried};
+use super::candidates::{Candidate, Tried, keep_affordable};
 use super::detect::{LEAST_ITERATIONS, LEAST_SHARE, Method};
 use super::order::{Run, beside};
 use super::spacing::{chance, differences, is_regular, median};
@@ -22,8 +22,6 @@ use super::visits::ByContext;
 
 /// Contexts with less of the time than this are no loop around an iteration.
 const LEAST_LOOP: f64 = 0.2;
-/// So many contexts are examined as the loop around iterations, those with most time first.
-const MOST_LOOPS: usize = 64;
 /// A phase shows iterations when locations alone show so many of them, the best one.
 const LEAST_BEST: f64 = 0.6;
 /// The number is exact when the number of those that no location shows is estimated at less than
@@ -194,14 +192,15 @@ fn stabbed(mut ranges: Vec<Range>) -> Vec<u64> {
     out
 }
 
-/// The ways in which the phases of each loop may be iterations that all tracks do in step.
+/// The ways in which the phases of each loop may be iterations that all tracks do in step, and what
+/// was not examined.
 pub(super) fn of_steps(
     tree: &ContextTree,
     tracks: &[ByContext],
     wanted: &[bool],
     inclusive: &[u128],
     active_nanos: u64,
-) -> Tried {
+) -> (Tried, Option<String>) {
     let total = inclusive.first().copied().unwrap_or(0) as f64;
     let time = |context: ContextIdx| inclusive.get(context.idx()).copied().unwrap_or(0);
     let is_wanted = |context: ContextIdx| wanted.get(context.idx()) == Some(&true);
@@ -212,9 +211,10 @@ pub(super) fn of_steps(
         .filter(|&around| time(around) as f64 >= LEAST_LOOP * total)
         .filter(|&around| tree.children(around).filter(is_phase).count() > 1)
         .collect();
-    // Of equals the one further out, which has the smaller number.
-    loops.sort_by_key(|&around| (std::cmp::Reverse(time(around)), around));
-    loops.truncate(MOST_LOOPS);
+    let all: Vec<&ByContext> = tracks.iter().collect();
+    let what = "Iterations in step were looked for";
+    let is_one = |context| is_phase(&context);
+    let limit = keep_affordable(&mut loops, what, tree, &all, inclusive, is_one);
     let found = threads::map(loops, |around| {
         let mut contexts = beside(tree, around);
         contexts.retain(|&context| is_wanted(context));
@@ -240,7 +240,7 @@ pub(super) fn of_steps(
     });
     let mut out = Tried::default();
     found.into_iter().for_each(|found| out.append(found));
-    out
+    (out, limit)
 }
 
 struct Found {
@@ -291,4 +291,92 @@ fn of_phase(lists: &[Vec<Run>], phase: ContextIdx, active_nanos: u64) -> Option<
         first_nanos: starts.first().copied().unwrap_or(0),
         last_nanos: starts.last().copied().unwrap_or(0),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::iterations::visits::Visit;
+
+    fn run(context: u32, start: u64, end: u64, last: u64) -> Run {
+        Run { context: ContextIdx::new(context), visit: Visit { start, end, last } }
+    }
+
+    /// The fewest moments, by trying all sets of ends.
+    fn fewest(ranges: &[Range]) -> usize {
+        let ends: Vec<u64> = ranges.iter().map(|range| range.1).collect();
+        (0..1_usize << ends.len())
+            .filter(|set| {
+                let chosen = |at: usize| set >> at & 1 == 1;
+                let hits = |(start, end): &Range| {
+                    (0..ends.len()).any(|at| chosen(at) && (*start..=*end).contains(&ends[at]))
+                };
+                ranges.iter().all(hits)
+            })
+            .map(|set| set.count_ones() as usize)
+            .min()
+            .unwrap_or(0)
+    }
+
+    proptest! {
+        #[test]
+        fn no_fewer_moments_hit_every_range(
+            ranges in prop::collection::vec((0_u64..30, 0_u64..12), 0..9)
+        ) {
+            let ranges: Vec<Range> =
+                ranges.into_iter().map(|(start, length)| (start, start + length)).collect();
+            let moments = stabbed(ranges.clone());
+            for (start, end) in &ranges {
+                prop_assert!(moments.iter().any(|moment| (start..=end).contains(&moment)));
+            }
+            prop_assert_eq!(moments.len(), fewest(&ranges));
+        }
+    }
+
+    /// What a location shows of iterations of 100: context 1 computes, 2 synchronises for the last 10
+    /// of each. Samples show the synchronisation of some iterations only, counted from 1.
+    fn location(shown: &[u64], late: u64) -> Vec<Run> {
+        let mut at = 0;
+        let mut out = Vec::new();
+        for iteration in shown {
+            let (start, end) = (iteration * 100 - 10 + late, iteration * 100 + late);
+            out.extend([run(1, at, start, start - 1), run(2, start, end, end - 1)]);
+            at = end;
+        }
+        out
+    }
+
+    #[test]
+    fn what_one_location_misses_another_one_shows() {
+        let all: Vec<Vec<Run>> = vec![
+            location(&[1, 2, 4], 0),
+            location(&[1, 3, 4], 2),
+            location(&[2, 3], 4),
+            location(&[1, 2], 6),
+        ];
+        let steps = Steps::find(&all, ContextIdx::new(2)).unwrap();
+        assert_eq!((steps.len(), steps.best), (4, 3));
+        let starts: Vec<_> = all.iter().map(|runs| steps.starts_on(runs)).collect();
+        assert_eq!(starts[0], [Some(90), Some(190), None, Some(390)]);
+        assert_eq!(starts[2], [None, Some(194), Some(294), None]);
+        assert_eq!(steps.reference(&starts), [92, 194, 293, 391]);
+    }
+
+    #[test]
+    fn locations_that_are_not_in_step_are_not_counted_together() {
+        // Each shows four iterations, of other lengths.
+        let of_length = |length: u64| -> Vec<Run> {
+            (0..4)
+                .map(|iteration| iteration * length)
+                .flat_map(|at| {
+                    let sync = at + length - 20;
+                    [run(1, at, sync, sync - 1), run(2, sync, at + length, at + length - 1)]
+                })
+                .collect()
+        };
+        let lists: Vec<Vec<Run>> = [100, 130, 170].map(of_length).into();
+        assert_eq!(Steps::find(&lists, ContextIdx::new(2)), None);
+    }
 }
