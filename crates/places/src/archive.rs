@@ -1,14 +1,12 @@
 //! Traces that must be converted before questions can be asked: small ones in memory, others once,
 //! into the cache.
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use parallax_base::{Folder, MemorySink};
+use parallax_base::{Folder, MemorySink, StableHash};
 use parallax_native::{DiskFolder, DiskSink, discard, remove_abandoned};
 use parallax_service::{
     ARCHIVE_VERSION, Control, ConversionError, ConvertOptions, DataContent, ImportError,
@@ -194,24 +192,72 @@ fn cache_folder() -> Option<PathBuf> {
 
 /// Names the archive by what it is made of: a trace of which any file changes gets another one.
 fn cache_name(file: &Path, input: &TraceInput) -> String {
-    let mut hasher = DefaultHasher::new();
-    // Older archives can be read, but say less.
-    ARCHIVE_VERSION.hash(&mut hasher);
     let place = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-    place.hash(&mut hasher);
     let folder = place.parent().unwrap_or(Path::new("."));
     let mut parts: Vec<PathBuf> =
         input.files().unwrap_or_default().iter().map(|path| folder.join(path)).collect();
     if parts.is_empty() {
         parts.push(place.clone());
     }
-    for part in parts {
-        part.hash(&mut hasher);
-        let Ok(metadata) = std::fs::metadata(&part) else { continue };
-        metadata.len().hash(&mut hasher);
-        let modified = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        modified.map(|at| at.as_nanos()).hash(&mut hasher);
-    }
+    let parts: Vec<Part> = parts.into_iter().map(Part::of).collect();
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
-    format!("{name}-{:016x}.parallax", hasher.finish())
+    format!("{name}-{:016x}.parallax", cache_key(ARCHIVE_VERSION, &place, &parts))
+}
+
+/// A file that an archive is made of, as it is now.
+struct Part {
+    path: PathBuf,
+    /// Its length; `None` where it cannot be seen.
+    len: Option<u64>,
+    /// When it was changed, in nanoseconds since 1970.
+    modified_nanos: Option<u128>,
+}
+
+impl Part {
+    fn of(path: PathBuf) -> Self {
+        let metadata = std::fs::metadata(&path).ok();
+        let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
+        let since = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let len = metadata.map(|metadata| metadata.len());
+        Self { path, len, modified_nanos: since.map(|at| at.as_nanos()) }
+    }
+}
+
+/// The same for the same files whatever compiler made the program, so that a new version finds what
+/// an older one converted. `version` is that of archives: older ones can be read, but say less.
+fn cache_key(version: u32, place: &Path, parts: &[Part]) -> u64 {
+    // No path contains the byte 0, so that none runs into what follows.
+    let text = |hash: StableHash, bytes: &[u8]| hash.with(bytes).with(&[0]);
+    let number = |value: Option<u128>| value.map_or_else(|| "-".to_owned(), |n| n.to_string());
+    let mut hash = text(StableHash::default(), version.to_string().as_bytes());
+    hash = text(hash, place.as_os_str().as_encoded_bytes());
+    for part in parts {
+        hash = text(hash, part.path.as_os_str().as_encoded_bytes());
+        hash = text(hash, number(part.len.map(u128::from)).as_bytes());
+        hash = text(hash, number(part.modified_nanos).as_bytes());
+    }
+    hash.bits()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_is_named_the_same_by_every_version_of_the_program() {
+        let part =
+            |path: &str, len, modified_nanos| Part { path: path.into(), len, modified_nanos };
+        let place = Path::new("/runs/traces.otf2");
+        let parts = [
+            part("/runs/traces.otf2", Some(4_096), Some(1_700_000_000_000_000_000)),
+            part("/runs/traces.def", None, None),
+        ];
+        let key = cache_key(3, place, &parts);
+        // Calculated from the text of the key alone (FNV-1a, 64 bits).
+        assert_eq!(key, 0xbdd9_2994_5701_cb78);
+        let mut newer = parts;
+        newer[1].len = Some(0);
+        assert_ne!(cache_key(3, place, &newer), key);
+        assert_ne!(cache_key(4, place, &newer[..1]), cache_key(3, place, &newer[..1]));
+    }
 }
