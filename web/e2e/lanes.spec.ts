@@ -38,14 +38,25 @@ async function number(page: Page, name: string): Promise<number> {
 
 /** Walks to a bar with the arrows, from the top of the first lane. */
 async function walk(page: Page, ...keys: readonly string[]): Promise<void> {
-  await lanes(page).focus();
-  for (const key of ["Home", ...keys]) await page.keyboard.press(key);
-  await expect(page.getByTestId("lanes-active")).toBeVisible();
+  // Whatever takes the keyboard on the way would get the rest of the keys.
+  await expect(async () => {
+    await lanes(page).focus();
+    for (const key of ["Home", ...keys]) await page.keyboard.press(key);
+    await expect(lanes(page)).toBeFocused({ timeout: 1_000 });
+    await expect(page.getByTestId("lanes-active")).toBeVisible({ timeout: 1_000 });
+  }).toPass();
 }
 
-/** The middle of the bar of the keyboard, on the page. */
+/** The middle of the bar of the keyboard, on the page, once it stands still. */
 async function activeMiddle(page: Page): Promise<{ x: number; y: number }> {
-  const box = await page.getByTestId("lanes-active").boundingBox();
+  const active = page.getByTestId("lanes-active");
+  let last = "";
+  await expect(async () => {
+    const before = last;
+    last = JSON.stringify(await active.boundingBox());
+    expect(last, "the place of the bar").toBe(before);
+  }).toPass({ intervals: [50] });
+  const box = await active.boundingBox();
   if (box === null) throw new Error("no bar is active");
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
@@ -153,6 +164,7 @@ test("calls of one function are aggregated, and zoomed into as one", async ({ pa
   // Of each thread: its entry, and the recursion as deep as it is.
   await expect(lanes(page)).toHaveAttribute("data-bars", String(SMALL.threads * (1 + SMALL.depth)));
   await walk(page, "ArrowDown");
+  await expect(lanes(page).locator("..").locator("[aria-live]")).toContainText("descend, ");
   const { x, y } = await activeMiddle(page);
   await page.mouse.move(x, y);
   await expect(page.getByRole("tooltip")).toContainText("aggregated calls");
