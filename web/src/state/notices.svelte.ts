@@ -55,10 +55,10 @@ export function isCancelled(error: unknown): boolean {
   return error instanceof Error && "kind" in error && error.kind === "cancelled";
 }
 
-/** An error in words: its message, then what to do. */
+/** An error in words: its message, then what to do unless the message says it. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const hint = "hint" in error && typeof error.hint === "string" ? error.hint : "";
   const message = sentence(error.message);
-  return hint === "" ? message : `${message} ${sentence(hint)}`;
+  return hint === "" || error.message.includes(hint) ? message : `${message} ${sentence(hint)}`;
 }

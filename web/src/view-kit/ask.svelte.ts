@@ -1,6 +1,6 @@
 import type { Table } from "@uwdata/flechette";
-import { sentence } from "../base/format.ts";
 import type { AskOptions, EngineClient } from "../state/engine.ts";
+import { errorText } from "../state/notices.svelte.ts";
 import type { CostReply, Protocol } from "../wire/protocol.ts";
 import { contextTable, type ContextTable } from "./context-table.ts";
 
@@ -13,36 +13,50 @@ export class Latest<T> {
   #key: string | null = null;
   #cancel: AbortController | null = null;
 
+  /** One that asks whenever what `question` reads changes; null asks nothing, and forgets the answer. Called while a component is made. */
+  static of<T>(question: () => ((options: AskOptions) => Promise<T>) | null): Latest<T> {
+    const answer = new Latest<T>();
+    $effect(() => {
+      const run = question();
+      if (run === null) answer.#forget();
+      else answer.#start(run);
+      return () => { answer.#cancel?.abort(); };
+    });
+    return answer;
+  }
+
   /** Asks unless the same was asked last; an older question is cancelled. */
   ask(key: string, run: (options: AskOptions) => Promise<T>): void {
     if (key === this.#key) return;
+    this.#key = key;
+    this.#start(run);
+  }
+
+  #start(run: (options: AskOptions) => Promise<T>): void {
     this.#cancel?.abort();
     const cancel = new AbortController();
-    this.#key = key;
     this.#cancel = cancel;
     this.isWaiting = true;
     run({ signal: cancel.signal }).then(
       (value) => {
-        if (cancel.signal.aborted) return;
-        this.value = value;
-        this.problem = null;
-        this.isWaiting = false;
+        if (!cancel.signal.aborted) this.#end(value, null);
       },
       (error: unknown) => {
-        if (cancel.signal.aborted) return;
-        this.value = null;
-        this.problem = problemText(error);
-        this.isWaiting = false;
+        if (!cancel.signal.aborted) this.#end(null, errorText(error));
       },
     );
   }
-}
 
-/** What an engine's error says, and what to do where it knows. */
-export function problemText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const hint = "hint" in error && typeof error.hint === "string" && error.hint !== "" ? error.hint : null;
-  return hint === null || error.message.includes(hint) ? sentence(error.message) : `${sentence(error.message)} ${sentence(hint)}`;
+  #forget(): void {
+    this.#cancel?.abort();
+    this.#end(null, null);
+  }
+
+  #end(value: T | null, problem: string | null): void {
+    this.value = value;
+    this.problem = problem;
+    this.isWaiting = false;
+  }
 }
 
 /** A tree with several metrics. */

@@ -1,6 +1,7 @@
 import { SvelteMap } from "svelte/reactivity";
 import type { EngineClient } from "../../state/engine.ts";
-import { Latest, problemText } from "../../view-kit/ask.svelte.ts";
+import { errorText } from "../../state/notices.svelte.ts";
+import { Latest } from "../../view-kit/ask.svelte.ts";
 import { Entities } from "./entities.ts";
 import { firstOf } from "./graph-find.ts";
 import type { GraphState, OpenAs } from "./graph-state.ts";
@@ -169,7 +170,7 @@ export class GraphModel {
       } catch (error) {
         // Closed and opened again it is asked for again.
         this.#insides.set(key, { list: [], omitted: 0 });
-        this.#problems.set(key, problemText(error));
+        this.#problems.set(key, errorText(error));
       }
       this.#asked.delete(key);
     }));

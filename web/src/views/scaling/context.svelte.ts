@@ -2,7 +2,7 @@ import type { RegionKey } from "../../state/app-state.ts";
 import type { Slice } from "../../state/slice.svelte.ts";
 import type { ViewProps } from "../../view-kit/plugin.ts";
 import type { ScalingData } from "./data.ts";
-import { Latest } from "./latest.svelte.ts";
+import { Latest } from "../../view-kit/ask.svelte.ts";
 import { loadScaling } from "./load.ts";
 import { DEFAULT_SETTINGS, type ScalingSettings } from "./settings.ts";
 import { byWeight, isInside } from "./tree.ts";
@@ -22,7 +22,7 @@ export class ScalingContext {
   constructor(props: () => Props) {
     this.#props = props;
     this.settings = props().state.shared("scaling", DEFAULT_SETTINGS);
-    this.answer = new Latest(() => {
+    this.answer = Latest.of(() => {
       const { client, item } = props();
       const settings = this.settings.current;
       return () => loadScaling(client, item, settings);
