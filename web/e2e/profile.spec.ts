@@ -3,6 +3,8 @@ import type { Page } from "@playwright/test";
 import { seesTree, treeRow } from "./support/app.ts";
 import { expect, test } from "./support/test.ts";
 
+const SHOW_HELPERS = "Helper threads excluded: show";
+
 async function open(page: Page): Promise<void> {
   await page.goto("?url=data/reactor/n1024-p8/");
   await seesTree(page);
@@ -22,6 +24,24 @@ test("the hot path leads from the main thread into the sine", async ({ page }) =
   await expect.poll(() => hot.count()).toBeLessThan(4);
 });
 
+test("helper threads are excluded, said so, and shown on request", async ({ page }) => {
+  await open(page);
+  const view = page.getByTestId("view-tree");
+  const total = async (): Promise<number> => Number(await view.getByTestId("total").getAttribute("data-value"));
+  const program = await total();
+  await expect(treeRow(page, "<application thread>")).toHaveCount(0);
+  const show = view.getByRole("button", { name: SHOW_HELPERS });
+  await show.hover();
+  await expect(page.getByRole("tooltip")).toContainText("event_base_loop");
+  await show.click();
+  await expect(treeRow(page, "<application thread>")).toBeVisible();
+  await expect(show).toHaveCount(0);
+  expect(await total()).toBeGreaterThan(program * 2);
+  await view.getByRole("button", { name: "Remove: With helper threads" }).click();
+  await expect(treeRow(page, "<application thread>")).toHaveCount(0);
+  expect(await total()).toBe(program);
+});
+
 test("a search counts, goes to the matches and opens their parents", async ({ page }) => {
   await open(page);
   const view = page.getByTestId("view-tree");
@@ -37,6 +57,9 @@ test("a search counts, goes to the matches and opens their parents", async ({ pa
 test("a click on a frame zooms, Escape goes out again, and the tip names the frame", async ({ page }) => {
   await open(page);
   await page.getByRole("tab", { name: "Flame graph" }).click();
+  // With a second thread beside the main one there is something to come back to.
+  await page.getByTestId("view-flame").getByRole("button", { name: SHOW_HELPERS }).click();
+  await expect(page.getByTestId("view-flame").getByRole("button", { name: SHOW_HELPERS })).toHaveCount(0);
   const flame = page.getByTestId("flame");
   const box = await flame.boundingBox();
   if (box === null) throw new Error("no flame graph");
@@ -71,6 +94,8 @@ test("the place in the tree, the sort and the open rows are there after a reload
 
 test("a part of the tree is shown alone, and everything again", async ({ page }) => {
   await open(page);
+  await page.getByTestId("view-tree").getByRole("button", { name: SHOW_HELPERS }).click();
+  await expect(treeRow(page, "<application thread>")).toBeVisible();
   await treeRow(page, "<main thread>").click({ button: "right" });
   await page.getByRole("menuitem", { name: "Show only this part" }).click();
   await expect(treeRow(page, "<application thread>")).toHaveCount(0);

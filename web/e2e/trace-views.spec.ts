@@ -159,6 +159,12 @@ test("profiles of all locations add up to the whole, and parts are omitted", asy
   const flat = ask("flat", SAMPLES);
   const most = [...flat.rows].sort((a, b) => Number(b["exclusive"]) - Number(a["exclusive"]))[0];
   expect(parts[0]).toBeCloseTo(Number(most?.["exclusive"]), 6);
+  // The other locations run helpers of MPI only.
+  await view.getByRole("button", { name: "Helper threads excluded: show" }).click();
+  await expect.poll(() => valueOf(view.getByTestId("stack-total"))).toBeGreaterThan((whole ?? 0) * 2);
+  const all = ask("flat", SAMPLES, "--helpers");
+  const largest = [...all.rows].sort((a, b) => Number(b["exclusive"]) - Number(a["exclusive"]))[0];
+  expect((await numbers(view.getByTestId("stack-part")))[0]).toBeCloseTo(Number(largest?.["exclusive"]), 6);
   await view.getByTestId("stack-part").first().click();
   await expect(view.getByTestId("stack-part").first()).toHaveAttribute("aria-pressed", "false");
   await view.getByRole("button", { name: "Show all" }).click();

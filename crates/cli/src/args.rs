@@ -151,6 +151,9 @@ pub(crate) struct CostArgs {
     /// Time in this window of the traces, such as '10%..20%' or '1.5s..2s'.
     #[arg(long, value_name = "WINDOW", conflicts_with = "metric", help_heading = "Cost")]
     pub(crate) window: Option<String>,
+    /// Include helper threads: those that MPI, networks or the measurement start for themselves.
+    #[arg(long, help_heading = "Cost")]
+    pub(crate) helpers: bool,
 }
 
 impl CostArgs {
@@ -160,6 +163,7 @@ impl CostArgs {
             profiles: self.metric.profiles,
             is_trace: self.trace,
             window: self.window,
+            helpers: self.helpers,
         }
     }
 }

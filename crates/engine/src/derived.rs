@@ -85,6 +85,20 @@ impl Session {
 }
 
 impl Measure {
+    /// The same with other costs for each metric: what `other` gives, else what they were.
+    #[must_use]
+    pub fn with_costs(mut self, other: impl Fn(&Costs) -> Option<Costs>) -> Self {
+        for costs in &mut self.operands {
+            if let Some(new) = other(costs) {
+                *costs = new;
+            }
+        }
+        let totals: Vec<f64> = self.operands.iter().map(|costs| costs.total).collect();
+        let of = |i: usize| (totals[i], totals[i]);
+        self.total = self.evaluate(&mut Vec::new(), of).0;
+        self
+    }
+
     /// The costs of the metrics that are added up; of these, the first decides what is low cost.
     #[must_use]
     pub fn operands(&self) -> &[Costs] {

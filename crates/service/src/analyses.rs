@@ -9,7 +9,6 @@ use parallax_analysis::idleness::{
     NO_ACTIVE_THREAD, SourceChoice, gpu_blame, idleness, short_name,
 };
 use parallax_analysis::report::{Report, ReportOptions, report};
-use parallax_analysis::taxonomy::helper_contexts;
 use parallax_base::{ContextIdx, Control, MetricIdx};
 use parallax_engine::query::{parse_contexts, parse_metrics};
 use parallax_engine::resolve::{resolve_contexts, resolve_metric};
@@ -68,7 +67,9 @@ impl Opened {
     ) -> Result<Vec<ContextIdx>, ServiceError> {
         let session = &self.session;
         let tree = session.tree();
+        let helpers = self.helpers();
         let costs = session.costs(metric, &LocationChoice::All, control)?;
+        let costs = helpers.excluded(tree, &costs).unwrap_or(costs);
         let rules = PruneRules {
             mpi_internals: true,
             lines_and_loops: true,
@@ -76,10 +77,8 @@ impl Opened {
             ..PruneRules::default()
         };
         let view = rules.apply(tree, Some(&costs));
-        let is_helper = helper_contexts(tree);
         let is_meant = |context: &ContextIdx| {
-            tree.kind(*context) == ContextKind::Function
-                && is_helper.get(context.idx()) != Some(&true)
+            tree.kind(*context) == ContextKind::Function && !helpers.has(*context)
         };
         Ok(view.contexts().iter().copied().filter(is_meant).collect())
     }

@@ -172,7 +172,7 @@ impl Opened {
                 contexts.len()
             ));
         }
-        let cost = CostChoice::default().resolve(session, control)?.measure;
+        let cost = CostChoice::default().resolve(self, control)?.measure;
         let cost = |context: ContextIdx| {
             cost.operands().first().map_or(0.0, |costs| costs.inclusive_of(context))
         };

@@ -40,8 +40,9 @@ mod workflow_profile;
 
 pub mod scaling;
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use parallax_analysis::taxonomy::HelperThreads;
 use parallax_base::{Folder, Limits, Source};
 use parallax_engine::Session;
 
@@ -129,6 +130,8 @@ pub fn open_data(data: &DataSet, limits: &Limits) -> Result<Opened, ServiceError
 pub struct Opened {
     session: Session,
     limits: Limits,
+    /// What runs on helper threads, once it was asked for.
+    helpers: OnceLock<HelperThreads>,
     /// Functions and groups of the trace, once they were asked for.
     names: Mutex<Option<Arc<TimelineNames>>>,
     /// The iterations that were found last, and where.
@@ -150,6 +153,7 @@ impl Opened {
         Self {
             session: Session::new(experiment),
             limits: *limits,
+            helpers: OnceLock::new(),
             names: Mutex::new(None),
             found: Mutex::default(),
             advice: Mutex::default(),
@@ -160,6 +164,11 @@ impl Opened {
     #[must_use]
     pub fn session(&self) -> &Session {
         &self.session
+    }
+
+    /// What runs on helper threads. Looks at every context, once.
+    pub(crate) fn helpers(&self) -> &HelperThreads {
+        self.helpers.get_or_init(|| HelperThreads::of(self.session.tree()))
     }
 
     /// All issues so far.

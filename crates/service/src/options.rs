@@ -13,12 +13,14 @@ use parallax_engine::{
 use parallax_model::{IdentityKind, LocationCatalog};
 use parallax_protocol::{Column, CostChoice, CostsChoice, Family, PruneChoice, TracePart};
 
-use crate::ServiceError;
+use crate::{Opened, ServiceError};
 
 /// Costs, and what a person should know about how they were chosen.
 pub(crate) struct Chosen {
     pub(crate) measure: Measure,
     pub(crate) locations: LocationChoice,
+    /// What is excluded because it ran on helper threads, in words.
+    pub(crate) helpers: Option<String>,
     pub(crate) reason: Option<String>,
     pub(crate) notes: Vec<String>,
 }
@@ -36,6 +38,27 @@ pub(crate) fn locations(
         return Ok(LocationChoice::Some(Vec::new()));
     }
     Ok(set.locations(catalog))
+}
+
+/// What is said where helper threads are excluded.
+pub(crate) const NO_HELPERS: &str = "Helper threads of MPI or the measurement are excluded";
+
+impl Chosen {
+    /// The same without what ran on helper threads, and what that was.
+    fn without_helpers(self, opened: &Opened) -> Self {
+        let (tree, helpers) = (opened.session().tree(), opened.helpers());
+        let Some(first) = self.measure.operands().iter().find(|costs| helpers.cost(costs) > 0.0)
+        else {
+            return self;
+        };
+        let share = helpers.cost(first) / first.total * 100.0;
+        let names = helpers.names(tree, first, 2).join(" and ");
+        let said = format!("{NO_HELPERS}: {share:.1} % of {}, below {names}.", first.name);
+        let before = self.measure.total;
+        let measure = self.measure.with_costs(|costs| helpers.excluded(tree, costs));
+        let is_other = measure.total.to_bits() != before.to_bits();
+        Self { measure, helpers: is_other.then_some(said), ..self }
+    }
 }
 
 /// One column for each kind of identity that the catalog has, with those of `rows`.
@@ -84,25 +107,38 @@ pub(crate) fn stretch(session: &Session, part: &TracePart) -> Result<TimeWindow,
 pub(crate) trait Resolve {
     type Chosen;
 
-    fn resolve(&self, session: &Session, control: &Control) -> Result<Self::Chosen, ServiceError>;
+    fn resolve(&self, opened: &Opened, control: &Control) -> Result<Self::Chosen, ServiceError>;
 }
 
 impl Resolve for CostChoice {
     type Chosen = Chosen;
 
-    fn resolve(&self, session: &Session, control: &Control) -> Result<Chosen, ServiceError> {
+    fn resolve(&self, opened: &Opened, control: &Control) -> Result<Chosen, ServiceError> {
+        let chosen = self.with_helpers(opened.session(), control)?;
+        Ok(if self.helpers { chosen } else { chosen.without_helpers(opened) })
+    }
+}
+
+/// What the choice of one cost is before helper threads are excluded.
+trait WithHelpers {
+    fn with_helpers(&self, session: &Session, control: &Control) -> Result<Chosen, ServiceError>;
+}
+
+impl WithHelpers for CostChoice {
+    fn with_helpers(&self, session: &Session, control: &Control) -> Result<Chosen, ServiceError> {
         let mut notes = Vec::new();
+        let helpers = None;
         let locations = locations(session, self.profiles.as_deref(), &mut notes)?;
         if self.is_trace || self.window.is_some() {
             let window = window(session, self.window.as_deref())?;
             let measure = session.trace_costs(&locations, window, control)?.into();
-            return Ok(Chosen { measure, locations, reason: None, notes });
+            return Ok(Chosen { measure, locations, helpers, reason: None, notes });
         }
         if let Some(text) = self.metric.as_deref().filter(|text| is_formula(text)) {
             let catalog = &session.experiment().metrics;
             let formula = resolve_formula(catalog, parse_formula(text)?, text)?;
             let measure = session.derived(formula, &locations, control)?;
-            return Ok(Chosen { measure, locations, reason: None, notes });
+            return Ok(Chosen { measure, locations, helpers, reason: None, notes });
         }
         let (metric, reason) = match &self.metric {
             Some(text) => {
@@ -114,13 +150,13 @@ impl Resolve for CostChoice {
                 Err(EngineError::Missing { .. }) if session.experiment().traces.is_some() => {
                     let costs = session.trace_costs(&locations, TimeWindow::ALL, control)?;
                     let reason = Some("No metric has values; time in the traces is used.".into());
-                    return Ok(Chosen { measure: costs.into(), locations, reason, notes });
+                    return Ok(Chosen { measure: costs.into(), locations, helpers, reason, notes });
                 }
                 Err(error) => return Err(error.into()),
             },
         };
         let measure = session.costs(metric, &locations, control)?.into();
-        Ok(Chosen { measure, locations, reason, notes })
+        Ok(Chosen { measure, locations, helpers, reason, notes })
     }
 }
 
@@ -128,18 +164,19 @@ impl Resolve for CostsChoice {
     /// The costs of each metric, or the one time of the traces.
     type Chosen = Vec<Chosen>;
 
-    fn resolve(&self, session: &Session, control: &Control) -> Result<Vec<Chosen>, ServiceError> {
+    fn resolve(&self, opened: &Opened, control: &Control) -> Result<Vec<Chosen>, ServiceError> {
         let cost = |metric| CostChoice {
             metric,
             profiles: self.profiles.clone(),
             is_trace: self.is_trace,
             window: self.window.clone(),
+            helpers: self.helpers,
         };
         if self.metrics.is_empty() || self.is_trace || self.window.is_some() {
-            return Ok(vec![cost(None).resolve(session, control)?]);
+            return Ok(vec![cost(None).resolve(opened, control)?]);
         }
         let each = self.metrics.iter().map(|metric| cost(Some(metric.clone())));
-        each.map(|cost| cost.resolve(session, control)).collect()
+        each.map(|cost| cost.resolve(opened, control)).collect()
     }
 }
 

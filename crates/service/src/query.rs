@@ -52,7 +52,7 @@ impl Answers<QueryRequest> for Opened {
             notes.extend(more);
             if !rules.is_empty() {
                 // What is low cost is decided once, on the summary, for all locations alike.
-                let chosen = CostChoice::default().resolve(session, control)?;
+                let chosen = CostChoice::default().resolve(self, control)?;
                 let view = rules.apply(session.tree(), chosen.measure.operands().first());
                 contexts.retain(|&context| view.keeps(context));
             }

@@ -44,7 +44,7 @@ impl Answers<SourceRequest> for Opened {
     ) -> Result<Answer<SourceRequest>, ServiceError> {
         let tree = self.session().tree();
         let path = find_file(tree, &request.path)?;
-        let chosen = request.costs.resolve(self.session(), control)?;
+        let chosen = request.costs.resolve(self, control)?;
         let measures: Vec<&Measure> = chosen.iter().map(|chosen| &chosen.measure).collect();
         let mut notes = Vec::new();
         let (text_path, text) = self.text(path, &mut notes)?;

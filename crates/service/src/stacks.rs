@@ -13,7 +13,7 @@ use parallax_protocol::{
     Answer, StackLocationTable, StackTable, StacksReply, StacksRequest, StacksTables, TimelineBy,
 };
 
-use crate::options::{identities, locations};
+use crate::options::{NO_HELPERS, identities, locations};
 use crate::{Answers, Opened, ServiceError};
 
 /// The name of the parts that are not distinguished.
@@ -55,6 +55,8 @@ impl Answers<StacksRequest> for Opened {
         let row_of: HashMap<u32, usize> =
             rows.iter().enumerate().map(|(row, location)| (location.get(), row)).collect();
         let (part_of, names) = parts(tree, request.by);
+        let helpers = if request.helpers { None } else { Some(self.helpers()) };
+        let mut is_helper = vec![false; rows.len()];
         let mut sums: Vec<HashMap<u32, f64>> = vec![HashMap::new(); rows.len()];
         let mut totals = vec![0.0; names.len()];
         let slice = SliceRequest {
@@ -67,9 +69,16 @@ impl Answers<StacksRequest> for Opened {
             for ((location, &id), &value) in
                 columns.location.iter().zip(&columns.context).zip(&columns.value)
             {
-                let part = tree.by_source_id(id).and_then(|context| part_of.get(context.idx()));
-                let Some(&Some(part)) = part else { continue };
-                let row = row_of.get(location).and_then(|&row| sums.get_mut(row));
+                let Some(context) = tree.by_source_id(id) else { continue };
+                let Some(&Some(part)) = part_of.get(context.idx()) else { continue };
+                let row = row_of.get(location).copied();
+                if helpers.is_some_and(|helpers| helpers.has(context)) {
+                    if let Some(flag) = row.and_then(|row| is_helper.get_mut(row)) {
+                        *flag |= value > 0.0;
+                    }
+                    continue;
+                }
+                let row = row.and_then(|row| sums.get_mut(row));
                 if let (Some(row), true) = (row, value.is_finite()) {
                     *row.entry(part).or_insert(0.0) += value;
                     if let Some(total) = totals.get_mut(part as usize) {
@@ -79,6 +88,17 @@ impl Answers<StacksRequest> for Opened {
             }
         })?;
         control.check().map_err(EngineError::from)?;
+        // Without the locations on which nothing but helpers ran.
+        let num_locations = rows.len();
+        let found = rows.into_iter().zip(sums).zip(is_helper);
+        let kept = found.filter(|((_, own), is_helper)| !is_helper || !own.is_empty());
+        let (rows, sums): (Vec<LocationIdx>, Vec<HashMap<u32, f64>>) =
+            kept.map(|(kept, _)| kept).unzip();
+        let excluded = (num_locations - rows.len()) as u64;
+        let helpers = (excluded > 0).then(|| {
+            let locations = if excluded == 1 { "location" } else { "locations" };
+            format!("{NO_HELPERS}: {excluded} {locations}.")
+        });
         let (place_of, shown) = ranked(&totals, &names, request.top as usize);
         let width = shown.len();
         let mut stack = vec![0.0; width * rows.len()];
@@ -115,6 +135,7 @@ impl Answers<StacksRequest> for Opened {
             unit: unit.clone(),
             reason,
             parts: shown,
+            helpers,
             notes,
         };
         let stack = StackTable { location, part, value: stack };

@@ -8,8 +8,11 @@ mod picture;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
+use parallax_analysis::taxonomy::HelperThreads;
 use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx};
-use parallax_engine::{EngineError, Groups, LocationChoice, Session, TrackRange, TreeView};
+use parallax_engine::{
+    ContextSums, EngineError, Groups, LocationChoice, Session, TrackRange, TreeView,
+};
 use parallax_model::{ContextTree, EventStore, LinkKind, Message, TraceKind, TraceStore};
 use parallax_protocol::{
     Answer, MessageRow, MessageSumTable, MessageTable, MessagesBy, MessagesRequest, MessagesTable,
@@ -49,8 +52,11 @@ impl Answers<StatsRequest> for Opened {
         let chosen = locations(session, request.part.profiles.as_deref(), &mut notes)?;
         let window = stretch(session, &request.part)?;
         let chosen = narrowed(session, chosen, &tracks_of(request.tracks.as_deref()))?;
-        let sums = session.context_sums(&chosen, window, control)?;
+        let mut sums = session.context_sums(&chosen, window, control)?;
         let tree = session.tree();
+        if !request.helpers {
+            notes.extend(exclude_helpers(self.helpers(), &mut sums));
+        }
         let mut inclusive = sums.nanos.clone();
         for context in tree.iter().rev() {
             let own = inclusive.get(context.idx()).copied().unwrap_or(0);
@@ -232,6 +238,28 @@ impl Opened {
         all.sort_by_key(|m| (m.send_nanos.or(m.receive_nanos), m.sender, m.receiver));
         Ok(all)
     }
+}
+
+/// Takes what ran on helper threads out of the sums, unless nothing else ran, and says so.
+fn exclude_helpers(helpers: &HelperThreads, sums: &mut ContextSums) -> Option<String> {
+    let time = |is_counted: &dyn Fn(ContextIdx) -> bool| -> u128 {
+        let all = sums.nanos.iter().enumerate().skip(1);
+        let counted = all
+            .filter(|(at, _)| u32::try_from(*at).is_ok_and(|at| is_counted(ContextIdx::new(at))));
+        counted.map(|(_, nanos)| nanos).sum()
+    };
+    let (all, removed) = (time(&|_| true), time(&|context| helpers.has(context)));
+    if removed == 0 || removed == all {
+        return None;
+    }
+    for (at, (nanos, calls)) in sums.nanos.iter_mut().zip(&mut sums.calls).enumerate() {
+        if u32::try_from(at).is_ok_and(|at| helpers.has(ContextIdx::new(at))) {
+            *nanos = 0;
+            *calls = 0;
+        }
+    }
+    let share = removed as f64 / all as f64 * 100.0;
+    Some(format!("{}: {share:.1} % of the time.", crate::options::NO_HELPERS))
 }
 
 /// The chosen locations of which the choice has the track.

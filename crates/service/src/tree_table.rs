@@ -26,7 +26,7 @@ impl Answers<TreeTableRequest> for Opened {
     ) -> Result<Answer<TreeTableRequest>, ServiceError> {
         let session = self.session();
         let tree = session.tree();
-        let chosen = request.costs.resolve(session, control)?;
+        let chosen = request.costs.resolve(self, control)?;
         let costs = chosen.iter().map(|chosen| self.header(chosen)).collect();
         let reply = CostsReply { costs };
         let mut measures = chosen.iter().map(|chosen| &chosen.measure);

@@ -88,6 +88,7 @@ impl Opened {
             reason: chosen.reason.clone(),
             total: chosen.measure.total,
             locations: locations as u64,
+            helpers: chosen.helpers.clone(),
             notes: chosen.notes.clone(),
         }
     }
@@ -103,7 +104,7 @@ impl Opened {
     ) -> Result<TreeAnswer, ServiceError> {
         let session = &self.session;
         let tree = session.tree();
-        let mut chosen = request.cost.resolve(session, control)?;
+        let mut chosen = request.cost.resolve(self, control)?;
         let view = request.prune.view(session, &chosen.measure)?;
         let part = part(session, request.from.as_deref(), &mut chosen.notes, control)?;
         let tops: Option<Vec<usize>> =
@@ -150,7 +151,7 @@ impl Opened {
     ) -> Result<TreeAnswer, ServiceError> {
         let session = &self.session;
         let tree = session.tree();
-        let mut chosen = request.cost.resolve(session, control)?;
+        let mut chosen = request.cost.resolve(self, control)?;
         let view = request.prune.view(session, &chosen.measure)?;
         let part = part(session, request.from.as_deref(), &mut chosen.notes, control)?;
         let glob = request.matching.as_deref().map(NameMatch::from_bare);
@@ -199,7 +200,7 @@ impl Opened {
         control: &Control,
     ) -> Result<FlatAnswer, ServiceError> {
         let session = &self.session;
-        let mut chosen = request.cost.resolve(session, control)?;
+        let mut chosen = request.cost.resolve(self, control)?;
         let view = request.prune.view(session, &chosen.measure)?;
         let part = part(session, request.from.as_deref(), &mut chosen.notes, control)?;
         let rows = flat(session.tree(), &view, &chosen.measure, request.by, part.as_ref());

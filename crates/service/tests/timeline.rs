@@ -217,7 +217,9 @@ fn statistics_of_samples_are_of_the_functions_that_the_timeline_shows() {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/reactor/n256-p4");
     let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&place));
     let opened = open(&folder, &OpenLimits::default()).unwrap();
-    let table = stats(&opened, StatsBy::Function, None);
+    // The timeline has tracks of helper threads, too.
+    let request = StatsRequest { helpers: true, ..StatsRequest::default() };
+    let table = opened.answer(&request, &Control::new()).unwrap().tables.rows.into_table();
     let rows = table.column("name").unwrap().values.as_string::<i32>().clone();
     let exclusive = floats(&table, "exclusive_s");
     let names = opened.timeline_names(&Control::new()).unwrap();

@@ -4,7 +4,7 @@ import type { CostsChoice, Protocol } from "../wire/protocol.ts";
 import type { ViewProps } from "./plugin.ts";
 import { askMetrics, Latest, type Metrics } from "./ask.svelte.ts";
 import { defaultColumns, metricExpression, metricsOf, type ColumnChoice } from "./cost-columns.ts";
-import { NO_FILTER, profilesOf, pruneAsk, windowOf, type Filter } from "./filter.ts";
+import { type Filter, NO_FILTER, PROFILE_FAMILY, profilesOf, pruneAsk, windowOf } from "./filter.ts";
 import { COLUMNS_STATE, type ColumnsState } from "./states.ts";
 import { spotOf } from "./things.ts";
 
@@ -24,7 +24,7 @@ export class CostContext {
   /** Call it while a component is made. */
   constructor(props: () => Props) {
     this.#props = props;
-    this.filter = props().state.shared("profile", NO_FILTER);
+    this.filter = props().state.shared(PROFILE_FAMILY, NO_FILTER);
     this.columns = props().state.shared("profile-columns", COLUMNS_STATE);
     $effect(() => {
       const { item, client } = props();
@@ -64,6 +64,7 @@ export class CostContext {
       profiles: profilesOf(filter, this.spot),
       is_trace: filter.isTrace,
       window: windowOf(this.spot),
+      helpers: filter.helpers,
     };
   }
 

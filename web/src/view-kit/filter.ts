@@ -9,6 +9,8 @@ export interface Filter {
   readonly profiles: string;
   /** Count time in the traces instead of metrics. */
   readonly isTrace: boolean;
+  /** Include helper threads: those that MPI, networks or the measurement start for themselves. */
+  readonly helpers: boolean;
   readonly mpi: boolean;
   readonly openmp: boolean;
   readonly lines: boolean;
@@ -22,10 +24,14 @@ export interface Filter {
   readonly cut: readonly string[];
 }
 
+/** Name of the shared slice: `state.shared(PROFILE_FAMILY, NO_FILTER)`. */
+export const PROFILE_FAMILY = "profile";
+
 export const NO_FILTER: Filter = {
   metric: null,
   profiles: "",
   isTrace: false,
+  helpers: false,
   mpi: false,
   openmp: false,
   lines: false,
@@ -88,6 +94,7 @@ export function filterParts(filter: Filter): readonly FilterPart[] {
   };
   add(filter.profiles.trim() !== "", `Only ${filter.profiles.trim()}`, { profiles: "" });
   add(filter.isTrace, "Time in traces", { isTrace: false });
+  add(filter.helpers, "With helper threads", { helpers: false });
   add(filter.mpi, "Without MPI internals", { mpi: false });
   add(filter.openmp, "Without OpenMP internals", { openmp: false });
   add(filter.lines, "Without lines and loops", { lines: false });

@@ -337,6 +337,11 @@ export type CostChoice = {
   is_trace?: boolean;
   /** A time window of the traces; implies `is_trace`. */
   window?: string | null;
+  /**
+   * Include helper threads: those that MPI, networks or the measurement start for
+   * themselves.
+   */
+  helpers?: boolean;
 };
 
 /** The reply of a view with one metric. */
@@ -357,6 +362,8 @@ export type CostReply = {
   total: number;
   /** Number of locations that the numbers are sums over. */
   locations: number;
+  /** What is excluded because it ran on helper threads, in words; null where nothing is. */
+  helpers: string | null;
   /** Remarks. */
   notes: Array<string>;
 };
@@ -374,6 +381,11 @@ export type CostsChoice = {
   is_trace?: boolean;
   /** A time window of the traces; implies `is_trace`. */
   window?: string | null;
+  /**
+   * Include helper threads: those that MPI, networks or the measurement start for
+   * themselves.
+   */
+  helpers?: boolean;
 };
 
 /** The reply of a view with several metrics. */
@@ -1572,6 +1584,8 @@ export type StacksReply = {
   reason: string | null;
   /** Names of the parts, from the most expensive; the last is `(others)` where there are more. */
   parts: Array<string>;
+  /** What is excluded because it ran on helper threads, in words; null where nothing is. */
+  helpers: string | null;
   /** Remarks. */
   notes: Array<string>;
 };
@@ -1586,6 +1600,8 @@ export type StacksRequest = {
   by?: TimelineBy;
   /** How many parts are distinguished; the others are added up. */
   top?: number;
+  /** Include helper threads: those that MPI, networks or the measurement start for themselves. */
+  helpers?: boolean;
 };
 
 /** How a cost is spread over members: locations, ranks or nodes. */
@@ -1625,6 +1641,8 @@ export type StatsRequest = {
   tracks?: Array<TrackSpan> | null;
   /** What the rows are. */
   by?: StatsBy;
+  /** Include helper threads: those that MPI, networks or the measurement start for themselves. */
+  helpers?: boolean;
   /** A profile expression, such as `rank(0-9)`; null for all locations. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */

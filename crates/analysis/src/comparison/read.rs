@@ -10,7 +10,7 @@ use parallax_model::{
 
 use super::merge::{Merged, RowMap};
 use super::{Execution, Matching, Over, TestedRows, is_flat};
-use crate::taxonomy::helper_contexts;
+use crate::taxonomy::HelperThreads;
 
 /// The cost of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -26,9 +26,7 @@ pub(crate) struct Reading<'a> {
     matching: Matching,
     /// Functions stand next to each other, so only exclusive values add up.
     is_flat: bool,
-    /// Where helper threads begin, and for each context whether it is code of one.
-    helpers: Vec<ContextIdx>,
-    is_helper: Vec<bool>,
+    helpers: HelperThreads,
     /// Locations with values that are helper threads only.
     pub(crate) num_helpers: usize,
     /// Over all locations, by row.
@@ -64,16 +62,9 @@ impl<'a> Reading<'a> {
         control: &Control,
     ) -> Result<Self, EngineError> {
         let tree = execution.session.tree();
-        let is_helper = helper_contexts(tree);
-        let flag = |context: ContextIdx| is_helper.get(context.idx()) == Some(&true);
-        let begins = |&context: &ContextIdx| {
-            flag(context) && tree.parent(context).is_none_or(|above| !flag(above))
-        };
-        let helpers: Vec<ContextIdx> = tree.iter().filter(begins).collect();
         let mut out = Self {
             execution,
-            helpers,
-            is_helper,
+            helpers: HelperThreads::of(tree),
             num_helpers: 0,
             map,
             matching,
@@ -122,7 +113,7 @@ impl<'a> Reading<'a> {
             if tree.parent(context) == Some(ContextTree::ROOT) {
                 below_root += inclusive(context);
             }
-            if self.is_helper.get(context.idx()) == Some(&true) {
+            if self.helpers.has(context) {
                 continue;
             }
             let Some(cost) = node.and_then(|node| costs.get_mut(node)) else { continue };
@@ -142,7 +133,7 @@ impl<'a> Reading<'a> {
         }
         if !self.is_flat {
             let whole = costs.first().map_or(0.0, |root| root.inclusive.abs());
-            for &helper in &self.helpers {
+            for &helper in self.helpers.starts() {
                 for above in tree.ancestors(helper) {
                     let node = self.map.tree.own.get(above.idx()).copied().flatten();
                     if let Some(cost) = node.and_then(|node| costs.get_mut(node)) {
@@ -247,7 +238,7 @@ impl<'a> Reading<'a> {
         let outer: Vec<u32> =
             tree.children(ContextTree::ROOT).map(|context| tree.source_id(context)).collect();
         let helpers: HashSet<u32> =
-            self.helpers.iter().map(|&context| tree.source_id(context)).collect();
+            self.helpers.starts().iter().map(|&context| tree.source_id(context)).collect();
         let outside: HashSet<u32> = outer.iter().copied().collect();
         let mut ids: Vec<u32> = outer.iter().chain(&helpers).copied().collect();
         ids.push(tree.source_id(ContextTree::ROOT));

@@ -1,7 +1,6 @@
-//! The costs of a report: by class, by routine, and those of the program without helper threads.
+//! The costs of a report: by class and by routine.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 
 use parallax_base::{ContextIdx, Control, LocationIdx};
 use parallax_engine::{Costs, EngineError, Session};
@@ -128,45 +127,6 @@ impl ClassCosts {
 /// `part` of `whole` in per cent; `None` where there is no whole.
 pub(super) fn percent(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole * 100.0)
-}
-
-/// The costs without those of helper threads.
-pub(super) fn without_helpers(tree: &ContextTree, classes: &Classes, costs: &Costs) -> Costs {
-    let helpers: Vec<ContextIdx> = classes
-        .boundaries
-        .iter()
-        .filter(|boundary| boundary.inside == CostClass::HelperThreads)
-        .map(|boundary| boundary.context)
-        .collect();
-    if helpers.is_empty() {
-        return costs.clone();
-    }
-    let mut inclusive = costs.inclusive.to_vec();
-    let mut exclusive = costs.exclusive.to_vec();
-    let mut lexical_aware = costs.lexical_aware.to_vec();
-    let mut removed = 0.0;
-    for helper in helpers {
-        let cost = costs.inclusive_of(helper);
-        removed += cost;
-        for above in tree.ancestors(helper) {
-            inclusive[above.idx()] -= cost;
-        }
-        for column in [&mut inclusive, &mut exclusive, &mut lexical_aware] {
-            column.get_mut(tree.subtree(helper)).into_iter().flatten().for_each(|c| *c = 0.0);
-        }
-    }
-    for cost in &mut inclusive {
-        if cost.abs() < costs.total.abs() * ROUNDING {
-            *cost = 0.0;
-        }
-    }
-    Costs {
-        inclusive: Arc::new(inclusive),
-        exclusive: Arc::new(exclusive),
-        lexical_aware: Arc::new(lexical_aware),
-        total: (costs.total - removed).max(0.0),
-        ..costs.clone()
-    }
 }
 
 /// Who calls the functions by which classes begin.

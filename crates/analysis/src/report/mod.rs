@@ -28,8 +28,8 @@ pub use finding::{Evidence, Finding, FindingKind, NextAction, NextStep, rank_fin
 
 use crate::balance::{Balance, BalanceRequest, Grouping, balance};
 use crate::taxonomy::classes::Classes;
-use crate::taxonomy::is_gpu;
-use costs::{ClassCosts, estimated_samples, percent, without_helpers};
+use crate::taxonomy::{HelperThreads, is_gpu};
+use costs::{ClassCosts, estimated_samples, percent};
 
 /// Contexts whose balance is looked at, at most: the most expensive ones.
 const MAX_BALANCED: usize = 100;
@@ -249,13 +249,13 @@ pub fn report(
     let all = session.costs(metric, &LocationChoice::All, control)?;
     let classes = Classes::new(tree);
     let class_costs = ClassCosts::new(tree, &classes, &all);
-    let costs = without_helpers(tree, &classes, &all);
+    let costs = HelperThreads::new(&classes).excluded(tree, &all).unwrap_or_else(|| all.clone());
     let mut out = Report::empty(session, reason);
     out.metric = Some(metric);
     out.metric_name.clone_from(&all.name);
     out.unit = all.unit.clone();
     out.total = all.total;
-    out.helper_total = class_costs.of(|class| class == CostClass::HelperThreads);
+    out.helper_total = all.total - costs.total;
     out.program_total = costs.total;
     out.num_samples = num_samples(session, metric, &costs, control)?;
     out.categories = class_costs.categories(&classes, costs.total);

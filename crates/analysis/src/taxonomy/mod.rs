@@ -4,12 +4,14 @@
 
 pub(crate) mod classes;
 pub(crate) mod gpu;
+mod helpers;
 mod mpi;
 
 use parallax_base::LocationIdx;
-use parallax_model::{ContextTree, IdentityKind, LocationCatalog};
+use parallax_model::{IdentityKind, LocationCatalog};
 
 pub use classes::{CostClass, GpuOperation, Purposes};
+pub use helpers::HelperThreads;
 pub use mpi::{MpiClass, mpi_routine};
 
 pub(crate) use classes::Classes;
@@ -20,12 +22,4 @@ pub fn is_gpu(locations: &LocationCatalog, location: LocationIdx) -> bool {
     [IdentityKind::GpuStream, IdentityKind::GpuContext, IdentityKind::GpuDevice]
         .iter()
         .any(|&kind| locations.identity(location, kind).is_some())
-}
-
-/// For each context of the tree, by position, whether it is code of helper threads: those that MPI
-/// or the measurement started to wait for events.
-#[must_use]
-pub fn helper_contexts(tree: &ContextTree) -> Vec<bool> {
-    let classes = Classes::new(tree);
-    classes.of_context.iter().map(|class| *class == CostClass::HelperThreads).collect()
 }

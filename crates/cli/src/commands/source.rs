@@ -34,6 +34,7 @@ pub(super) fn source(context: &Context, arguments: SourceArgs) -> anyhow::Result
             profiles: cost.profiles,
             is_trace: cost.is_trace,
             window: cost.window,
+            helpers: cost.helpers,
         },
         contexts_per_line: 0,
     };

@@ -20,11 +20,15 @@ pub(crate) struct StatsArgs {
     /// Rows of the table.
     #[arg(long, value_parser = names::<StatsBy>(), default_value_t)]
     by: StatsBy,
+    /// Include helper threads: those that MPI, networks or the measurement start for themselves.
+    #[arg(long)]
+    helpers: bool,
 }
 
 pub(super) fn stats(context: &Context, arguments: StatsArgs) -> anyhow::Result<()> {
-    let (database, part) = arguments.part.parted();
-    let request = StatsRequest { part, by: arguments.by, ..StatsRequest::default() };
+    let StatsArgs { part, by, helpers } = arguments;
+    let (database, part) = part.parted();
+    let request = StatsRequest { part, by, helpers, ..StatsRequest::default() };
     let opened = context.open(&database)?;
     let answer = opened.answer(&request, &context.control)?;
     let table = answer.tables.rows.into_table();

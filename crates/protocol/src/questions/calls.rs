@@ -28,6 +28,9 @@ question! {
         tracks: Option<Vec<TrackSpan>>,
         /// What the rows are.
         by: StatsBy,
+        /// Include helper threads: those that MPI, networks or the measurement start for
+        /// themselves.
+        helpers: bool,
     }
     reply NotesReply,
     tables StatsTables {

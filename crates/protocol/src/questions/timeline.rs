@@ -437,6 +437,9 @@ question! {
         by: TimelineBy,
         /// How many parts are distinguished; the others are added up.
         top: u32 = 12,
+        /// Include helper threads: those that MPI, networks or the measurement start for
+        /// themselves.
+        helpers: bool,
     }
     reply StacksReply,
     tables StacksTables {
@@ -459,6 +462,8 @@ pub struct StacksReply {
     pub reason: Option<String>,
     /// Names of the parts, from the most expensive; the last is `(others)` where there are more.
     pub parts: Vec<String>,
+    /// What is excluded because it ran on helper threads, in words; null where nothing is.
+    pub helpers: Option<String>,
     /// Remarks.
     pub notes: Vec<String>,
 }

@@ -17,6 +17,9 @@ fields! {
         is_trace: bool,
         /// A time window of the traces; implies `is_trace`.
         window: Option<String>,
+        /// Include helper threads: those that MPI, networks or the measurement start for
+        /// themselves.
+        helpers: bool,
     }
 }
 
@@ -32,6 +35,9 @@ fields! {
         is_trace: bool,
         /// A time window of the traces; implies `is_trace`.
         window: Option<String>,
+        /// Include helper threads: those that MPI, networks or the measurement start for
+        /// themselves.
+        helpers: bool,
     }
 }
 
@@ -69,6 +75,8 @@ pub struct CostReply {
     pub total: f64,
     /// Number of locations that the numbers are sums over.
     pub locations: u64,
+    /// What is excluded because it ran on helper threads, in words; null where nothing is.
+    pub helpers: Option<String>,
     /// Remarks.
     pub notes: Vec<String>,
 }

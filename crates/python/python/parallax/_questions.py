@@ -305,6 +305,7 @@ class ExperimentQuestions(ItemQuestions):
         profiles: str | None = None,
         is_trace: bool = False,
         window: str | None = None,
+        helpers: bool = False,
         mpi: bool = False,
         openmp: bool = False,
         lines: bool = False,
@@ -326,6 +327,9 @@ class ExperimentQuestions(ItemQuestions):
             Count time in the traces instead of metrics.
         window : str, optional
             A time window of the traces; implies `is_trace`.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks or the measurement start for
+            themselves.
         mpi : bool, default False
             What lies below calls of MPI.
         openmp : bool, default False
@@ -389,6 +393,7 @@ class ExperimentQuestions(ItemQuestions):
                     "profiles": profiles,
                     "is_trace": is_trace,
                     "window": window,
+                    "helpers": helpers,
                 },
                 "prune": {
                     "mpi": mpi,
@@ -409,6 +414,7 @@ class ExperimentQuestions(ItemQuestions):
         profiles: str | None = None,
         is_trace: bool = False,
         window: str | None = None,
+        helpers: bool = False,
         mpi: bool = False,
         openmp: bool = False,
         lines: bool = False,
@@ -435,6 +441,9 @@ class ExperimentQuestions(ItemQuestions):
             Count time in the traces instead of a metric.
         window : str, optional
             A time window of the traces; implies `is_trace`.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks or the measurement start for
+            themselves.
         mpi : bool, default False
             What lies below calls of MPI.
         openmp : bool, default False
@@ -500,6 +509,7 @@ class ExperimentQuestions(ItemQuestions):
                     "profiles": profiles,
                     "is_trace": is_trace,
                     "window": window,
+                    "helpers": helpers,
                 },
                 "prune": {
                     "mpi": mpi,
@@ -525,6 +535,7 @@ class ExperimentQuestions(ItemQuestions):
         profiles: str | None = None,
         is_trace: bool = False,
         window: str | None = None,
+        helpers: bool = False,
         mpi: bool = False,
         openmp: bool = False,
         lines: bool = False,
@@ -548,6 +559,9 @@ class ExperimentQuestions(ItemQuestions):
             Count time in the traces instead of a metric.
         window : str, optional
             A time window of the traces; implies `is_trace`.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks or the measurement start for
+            themselves.
         mpi : bool, default False
             What lies below calls of MPI.
         openmp : bool, default False
@@ -603,6 +617,7 @@ class ExperimentQuestions(ItemQuestions):
                     "profiles": profiles,
                     "is_trace": is_trace,
                     "window": window,
+                    "helpers": helpers,
                 },
                 "prune": {
                     "mpi": mpi,
@@ -705,6 +720,7 @@ class ExperimentQuestions(ItemQuestions):
         profiles: str | None = None,
         is_trace: bool = False,
         window: str | None = None,
+        helpers: bool = False,
         contexts_per_line: int = 100,
     ) -> SourceAnswer:
         """A source file with the costs of its lines.
@@ -722,6 +738,9 @@ class ExperimentQuestions(ItemQuestions):
             Count time in the traces instead of metrics.
         window : str, optional
             A time window of the traces; implies `is_trace`.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks or the measurement start for
+            themselves.
         contexts_per_line : int, default 100
             Contexts of each line that are listed at most.
 
@@ -762,6 +781,7 @@ class ExperimentQuestions(ItemQuestions):
                     "profiles": profiles,
                     "is_trace": is_trace,
                     "window": window,
+                    "helpers": helpers,
                 },
                 "contexts_per_line": contexts_per_line,
             },
@@ -2199,6 +2219,7 @@ class ExperimentQuestions(ItemQuestions):
         profiles: str | None = None,
         by: TimelineBy = "function",
         top: int = 12,
+        helpers: bool = False,
     ) -> StacksAnswer:
         """What each location spends on its most expensive functions or groups: exclusive costs.
 
@@ -2212,6 +2233,9 @@ class ExperimentQuestions(ItemQuestions):
             What is stacked.
         top : int, default 12
             How many parts are distinguished; the others are added up.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks or the measurement start for
+            themselves.
 
         Returns
         -------
@@ -2250,6 +2274,7 @@ class ExperimentQuestions(ItemQuestions):
                 "profiles": profiles,
                 "by": by,
                 "top": top,
+                "helpers": helpers,
             },
         )
 
@@ -2258,6 +2283,7 @@ class ExperimentQuestions(ItemQuestions):
         *,
         tracks: Sequence[TrackSpan] | None = None,
         by: StatsBy = "function",
+        helpers: bool = False,
         profiles: str | None = None,
         window: str | None = None,
         from_ns: int | None = None,
@@ -2272,6 +2298,9 @@ class ExperimentQuestions(ItemQuestions):
             Which tracks, of those of the locations; null for all.
         by : StatsBy, default "function"
             What the rows are.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks or the measurement start for
+            themselves.
         profiles : str, optional
             A profile expression, such as `rank(0-9)`; null for all locations.
         window : str, optional
@@ -2313,6 +2342,7 @@ class ExperimentQuestions(ItemQuestions):
             {
                 "tracks": tracks,
                 "by": by,
+                "helpers": helpers,
                 "profiles": profiles,
                 "window": window,
                 "from_ns": from_ns,

@@ -479,6 +479,9 @@ class CostReply(Record):
     locations: int
     """Number of locations that the numbers are sums over."""
 
+    helpers: str | None
+    """What is excluded because it ran on helper threads, in words; null where nothing is."""
+
     notes: list[str]
     """Remarks."""
 
@@ -1378,6 +1381,9 @@ class StacksReply(Record):
     """Names of the parts, from the most expensive; the last is `(others)` where there are more.
     """
 
+    helpers: str | None
+    """What is excluded because it ran on helper threads, in words; null where nothing is."""
+
     notes: list[str]
     """Remarks."""
 
@@ -2131,6 +2137,9 @@ class StacksAnswer(Answer):
     parts: list[str]
     """Names of the parts, from the most expensive; the last is `(others)` where there are more.
     """
+
+    helpers: str | None
+    """What is excluded because it ran on helper threads, in words; null where nothing is."""
 
     notes: list[str]
     """Remarks."""

@@ -9,5 +9,6 @@ mod distribution;
 #[path = "../drawn/mod.rs"]
 mod drawn;
 mod formulas;
+mod helpers;
 mod source;
 mod tree_table;

@@ -27,7 +27,7 @@ export class LegendSums {
   /** Gives back what stops it; undefined where what is on screen is summed up already. */
   ask(client: EngineClient, { item, catalog, store, rows, view, by }: LegendView): (() => void) | undefined {
     const tracks = spansOf(rows.slice(view.rows.from, view.rows.to)).map((span) => ({ ...span }));
-    const request = { item, tracks, ...askedWindow(view.range), by };
+    const request = { item, tracks, ...askedWindow(view.range), by, helpers: true };
     const key = JSON.stringify(request);
     if (key === this.#exactFor) return undefined;
     const cancel = new AbortController();
