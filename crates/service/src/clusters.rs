@@ -133,7 +133,7 @@ impl Opened {
             ClusterMethod::KMeans => Method::KMeans { k: request.k.map(|k| k.clamp(1, MOST_K)) },
         };
         let clusters = cluster(&measured.features, nodes.as_deref(), method, control)?;
-        let told = Told {
+        let told = SummaryWriter {
             tree: session.tree(),
             measured: &measured,
             clusters: &clusters,
@@ -235,7 +235,7 @@ fn calls(tree: &ContextTree, context: ContextIdx) -> String {
     names.join(" > ")
 }
 
-struct Told<'a> {
+struct SummaryWriter<'a> {
     tree: &'a ContextTree,
     measured: &'a MeasuredFeatures,
     clusters: &'a Clusters,
@@ -243,7 +243,7 @@ struct Told<'a> {
     request: &'a ClusterChoice,
 }
 
-impl Told<'_> {
+impl SummaryWriter<'_> {
     fn feature(&self, effect: &Effect) -> Option<&parallax_analysis::clusters::Feature> {
         self.measured.features.columns.get(effect.feature)
     }

@@ -8,7 +8,6 @@ mod activations;
 mod advise;
 mod analyses;
 mod answers;
-mod beside;
 mod clusters;
 mod comparison;
 mod correlation;
@@ -28,6 +27,7 @@ mod over_time;
 mod query;
 mod report;
 mod source;
+mod source_lookup;
 mod stacks;
 mod timeline;
 mod topology;
@@ -46,7 +46,7 @@ use parallax_analysis::taxonomy::HelperThreads;
 use parallax_base::{Folder, Limits, Source};
 use parallax_engine::Session;
 
-use beside::SourcesBeside;
+use source_lookup::SourceLookup;
 
 pub use analyses::{BalanceAnswer, gpu_table, thread_table};
 pub use answers::Answers;
@@ -105,7 +105,7 @@ pub fn open_file_in(
     let mut experiment = parallax_import::open_file(source, name, limits)?;
     if let Some(own) = experiment.sources.take() {
         let around = Arc::clone(folder);
-        experiment.sources = Some(Arc::new(SourcesBeside { own, around }));
+        experiment.sources = Some(Arc::new(SourceLookup { own, around }));
     }
     Ok(Opened::new(experiment, limits))
 }

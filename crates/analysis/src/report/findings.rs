@@ -15,7 +15,7 @@ use parallax_model::{ContextKind, ContextTree};
 
 use super::costs::Callers;
 use super::finding::{Evidence, Finding, FindingKind, NextAction, NextStep, rank_findings};
-use super::words::{
+use super::sentences::{
     amount, correlation, function_expression, members_words, metric_words, percents, sentence,
 };
 use super::{Facts, Report};

@@ -15,7 +15,7 @@
 pub(crate) mod costs;
 mod finding;
 mod findings;
-mod words;
+mod sentences;
 
 use parallax_base::{ContextIdx, Control, MetricIdx, Unit};
 use parallax_engine::{

@@ -24,8 +24,8 @@ mod map;
 mod maps;
 mod normal;
 mod pop;
+mod sentences;
 mod verdict;
-mod words;
 
 pub use crate::math::{Dispersion, Measure, dispersion, outliers};
 pub use balance::{ImbalanceRule, Spread, imbalance, share_of_parent, spread};

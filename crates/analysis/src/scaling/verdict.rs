@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::diagonal::{DiagonalStep, weak_diagonal};
 use super::map::Map;
 use super::maps::Maps;
-use super::words;
+use super::sentences;
 use crate::math::numeric::{mean, sum};
 
 /// One region of a program with its maps.
@@ -284,7 +284,7 @@ pub fn verdicts(program: &Program, options: VerdictOptions) -> Vec<Verdict> {
                 loss: at_worst.get(&at).copied(),
                 sentences: Vec::new(),
             };
-            verdict.sentences = words::sentences(program, &verdict, &ranked, options);
+            verdict.sentences = sentences::sentences(program, &verdict, &ranked, options);
             verdict
         })
         .collect()
