@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use parallax_base::{Control, Folder, MemorySink};
+use parallax_base::{Control, Folder, MemorySink, Remedy};
 use parallax_protocol::{
     CombineRequest, EnsembleChoice, ErrorReply, ExcludedReply, ItemReply, OpenReply, OpenRequest,
 };
@@ -102,7 +102,7 @@ impl Host {
         let size = trace.size_bytes().map_err(|error| read_error(&error, path))?;
         if size > MAX_CONVERTED_BYTES {
             let what = format!("{path} is a trace of {size} bytes, too long to convert in memory");
-            let hint = "convert it with `parallax convert` and open the archive";
+            let hint = format!("{} and open that", Remedy::Convert);
             return Err(ErrorReply::new("open", what).with_hint(hint));
         }
         let options = ConvertOptions { limits: self.limits, ..ConvertOptions::default() };

@@ -5,7 +5,7 @@ use parallax_analysis::clusters::{
     Clusters, Effect, FeatureRequest, MeasuredFeatures, Method, Stability, cluster, innermost,
     measure_features,
 };
-use parallax_base::{ContextIdx, Control};
+use parallax_base::{ContextIdx, Control, Remedy};
 use parallax_engine::EngineError;
 use parallax_engine::query::{normalised_name, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
@@ -120,7 +120,7 @@ impl Opened {
         let measured = measure_features(session, &question, control)?;
         if measured.members.is_empty() {
             let what = "no values in these contexts at these locations".into();
-            let hint = "name other contexts or metrics; `parallax flat` lists them".into();
+            let hint = format!("name other contexts or metrics; {}", Remedy::SeeFlat);
             return Err(EngineError::Missing { what, hint }.into());
         }
         remarks(&measured, grouping.name(), request.contexts.is_some(), &mut notes);

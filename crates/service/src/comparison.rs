@@ -7,7 +7,7 @@ use parallax_analysis::comparison::{
     VersionPair, amount, compare,
 };
 use parallax_analysis::math::adjust;
-use parallax_base::{ContextIdx, Control, Issues, MetricIdx, Unit};
+use parallax_base::{ContextIdx, Control, Issues, MetricIdx, Remedy, Unit};
 use parallax_engine::query::{QueryError, is_formula, parse_formula, parse_metrics};
 use parallax_engine::resolve::{resolve_contexts, resolve_formula, resolve_metric};
 use parallax_engine::{EngineError, LocationChoice, Measure, Session};
@@ -147,7 +147,7 @@ pub fn compare_experiments(
                     measure.name,
                     symbol(&unit)
                 ),
-                hint: "choose a metric that both have with --metric".into(),
+                hint: format!("{} that both have", Remedy::Metric),
             }
             .into());
         }

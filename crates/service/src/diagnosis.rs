@@ -15,7 +15,7 @@ use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Report, rank_findings,
 };
-use parallax_base::{ContextIdx, Control, TrackIdx, Unit};
+use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
 use parallax_model::{ContextTree, IdentityKind, TraceKind};
 use parallax_protocol::TopologyRequest;
 
@@ -327,8 +327,8 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
         0 => Vec::new(),
         more => vec![format!(
             "wait states: the {MAX_WAITS} with the most waiting time are findings; {more} more \
-             take at least {MIN_WAIT_PERCENT} % of the time of all locations each, see `parallax \
-             waits`"
+             take at least {MIN_WAIT_PERCENT} % of the time of all locations each; {}",
+            Remedy::SeeWaits
         )],
     };
     out.truncate(MAX_WAITS);

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parallax_base::{ContextIdx, Control, Unit};
+use parallax_base::{ContextIdx, Control, Remedy, Unit};
 use parallax_engine::query::normalised_name;
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextKind, ContextTree};
@@ -83,8 +83,9 @@ impl Facts<'_> {
             0 => {}
             more => limits.push(format!(
                 "load imbalance: the {MAX_UNEVEN} functions with the highest potential savings \
-                 are findings; {more} more would save at least {MIN_SAVING_PERCENT} % each, see \
-                 `parallax balance`"
+                 are findings; {more} more would save at least {MIN_SAVING_PERCENT} % each; \
+                 {}",
+                Remedy::SeeBalance
             )),
         }
         out.extend(self.openmp(report));
@@ -425,7 +426,7 @@ impl Facts<'_> {
             0 => {}
             more => limits.push(format!(
                 "wait states: the {MAX_WAIT_CONTEXTS} call paths of MPI with the highest \
-                 inclusive {} were added up to find who waits for whom; {more} more were not",
+                 inclusive {} were added up to find which ranks are waited for; {more} more were not",
                 self.costs.name
             )),
         }

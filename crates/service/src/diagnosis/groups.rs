@@ -4,7 +4,7 @@ use parallax_analysis::clusters::Effect;
 use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep, Purposes, Report};
 use parallax_analysis::topology::Level;
-use parallax_base::{ContextIdx, Control};
+use parallax_base::{ContextIdx, Control, Remedy};
 use parallax_engine::query::normalised_name;
 use parallax_model::{ContextKind, ContextTree, IdentityKind};
 use parallax_protocol::{BalanceBy, ClusterChoice, TopologyRequest};
@@ -426,7 +426,8 @@ fn nodes(topology: &TopologyAnswer, group: usize, has_racks: bool) -> String {
         n => format!(" and {n} more"),
     };
     format!(
-        " The slow ones are {}{more}; a host table (--hosts) adds their racks.",
-        named.join(", ")
+        " The slow ones are {}{more}; {} to see their racks.",
+        named.join(", "),
+        Remedy::HostTable
     )
 }
