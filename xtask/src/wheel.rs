@@ -56,7 +56,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
     shell::run(build)?;
     let wheel = out.join(only(&out, ".whl")?);
 
-    println!("\n[3/3] installing it where nothing else is, and asking a question");
+    println!("\n[3/3] installing it into an empty environment, and asking a question");
     let folder = shell::root().join("target/tools/wheel-trial");
     let python = python::environment(&folder, &[&wheel.to_string_lossy()])?;
     let data = shell::root().join("fixtures/reactor/n1024-p8");

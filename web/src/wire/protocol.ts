@@ -3,7 +3,7 @@
 /** The version of the protocol that these types describe. */
 export const PROTOCOL_VERSION = 4;
 
-/** How many single calls and accesses there are. */
+/** How many call instances and accesses there are. */
 export type ActivationCountsReply = {
   /** Calls of functions. */
   calls: number;
@@ -214,7 +214,7 @@ export type CompareReply = {
   evidence: string;
   /** The verdict in plain words. */
   sentences: Array<string>;
-  /** What a person should know. */
+  /** Notes and warnings. */
   notes: Array<string>;
 };
 
@@ -575,7 +575,7 @@ export type ErrorReply = {
   hint: string | null;
 };
 
-/** A number that a finding rests on. */
+/** A number that is evidence of a finding. */
 export type EvidenceReply = {
   /** What it is. */
   what: string;
@@ -647,9 +647,9 @@ export type FindingReply = {
   kind: FindingKind;
   /** One or two sentences. */
   text: string;
-  /** Share of the program's cost at stake, in per cent. */
+  /** Impact: share of the program's cost, in per cent. */
   percent: number;
-  /** The numbers it rests on. */
+  /** Its evidence. */
   evidence: Array<EvidenceReply>;
   /** Id of the context that it is about; null where it is about a function or the whole program. */
   context_id: number | null;
@@ -764,7 +764,7 @@ export type InfoReply = {
   declared_events: number | null;
   /** Calls: from entering something to leaving it; null for other experiments. */
   calls: number | null;
-  /** Single calls and accesses; null where sums were recorded only. */
+  /** Call instances and accesses; null where sums were recorded only. */
   activations: ActivationCountsReply | null;
   /** Kinds of issue met while opening. */
   issues: number;
@@ -800,7 +800,7 @@ export type IssueReply = {
   severity: IssueSeverity;
   /** When it was met. */
   stage: IssueStage;
-  /** Where it was seen first, for people. */
+  /** Where it was seen first, for users. */
   place: string;
   /** The file it was seen in, when it is about a file. */
   file: string | null;
@@ -839,7 +839,7 @@ export type ItemReply = {
   kind: ItemKind;
   /** Name of the program. */
   title: string;
-  /** Where it is from: the path as a person knows it. */
+  /** Where it is from: the path as it was given. */
   name: string;
   /** The format it was read from. */
   format: string;
@@ -851,7 +851,7 @@ export type ItemReply = {
   members: Array<string>;
   /** Whether it has a trace, so that there is a timeline. */
   has_trace: boolean;
-  /** Whether it has every single call, with what it reads and writes. */
+  /** Whether it has every call instance, with what it reads and writes. */
   has_activations: boolean;
   /** Whether it has user events. */
   has_user_events: boolean;
@@ -1082,7 +1082,7 @@ export type MetricReply = {
 export type MetricsReply = {
   /** The metrics, in the order of the source. */
   metrics: Array<MetricReply>;
-  /** The metric that is shown when nobody names one; null when nothing has values. */
+  /** The metric that is shown where none is chosen; null when nothing has values. */
   default: string | null;
   /** Why that one. */
   reason: string | null;
@@ -1101,7 +1101,7 @@ export type ModelSearch = "basic" | "refining" | "segmented";
 export type ModelsReply = {
   /** Names of the parameters. */
   parameters: Array<string>;
-  /** What a person should know. */
+  /** Notes and warnings. */
   notes: Array<string>;
 };
 
@@ -1145,7 +1145,7 @@ export type NotesReply = {
 export type OpenReply = {
   /** The items, those that say most first: an ensemble before its members. */
   items: Array<ItemReply>;
-  /** What a person should know. */
+  /** Notes and warnings. */
   notes: Array<string>;
   /** What could not be opened, one each. */
   errors: Array<ErrorReply>;
@@ -1202,7 +1202,7 @@ export type OverTimeWhat = "profile" | "imbalance" | "idle" | "lateness" | "over
 export type ParameterReply = {
   /** Its name. */
   name: string;
-  /** Its values, in their order, as people read them. */
+  /** Its values, in their order, as texts. */
   values: Array<string>;
   /** The numbers that they are; null where they are not numbers. */
   numbers: Array<number | null>;
@@ -1312,7 +1312,7 @@ export type RegionReply = {
   imbalance: SpreadReply | null;
   /** Why it loses, where that can be seen. */
   cause: string | null;
-  /** What a person should know, one sentence each. */
+  /** Notes and warnings, one sentence each. */
   sentences: Array<string>;
   /** Largest absolute value of the three absolute difference maps: their shared range. */
   range_absolute: number | null;
@@ -1419,7 +1419,7 @@ export type ReportRequest = {
 export type RootReply = {
   /** How `open` names it. */
   key: string;
-  /** What a person calls it. */
+  /** Its display name. */
   name: string;
   /** Number of files; 0 where they cannot be listed. */
   files: number;
@@ -1452,7 +1452,7 @@ export type ScalingReply = {
   worst: [number, number] | null;
   /** The verdict on the whole program, one sentence each. */
   verdict: Array<string>;
-  /** What a person should know, the most important first. */
+  /** Notes and warnings, the most important first. */
   notes: Array<string>;
   /** All parameters of the ensemble. */
   parameters: Array<ParameterReply>;
@@ -1487,7 +1487,7 @@ export type ScalingView = {
   fixed?: Array<[string, string]>;
   /** Which metric counts as time; null for `time`, else the first. */
   metric?: string | null;
-  /** Regions that never reach this share of the program's time, in per cent, are left out. */
+  /** Regions that never reach this share of the program's time, in per cent, are omitted. */
   min_percent?: number;
   /** Statistic over repetitions. */
   statistic?: RepetitionStatistic;
@@ -1500,7 +1500,7 @@ export type ScalingView = {
   per_repetition?: boolean;
   /** Take efficiencies above 100 % as 100 % in the differences. */
   clamp?: boolean;
-  /** Leave out runs that may have failed: those that were far too short. */
+  /** Omit runs that may have failed: those that were far too short. */
   trusted?: boolean;
 };
 
@@ -1669,7 +1669,7 @@ export type TasksReply = {
   workers: number;
 };
 
-/** A file that a person chose, as text. */
+/** A file that was chosen, as text. */
 export type TextFile = {
   /** What it is called, for messages. */
   name: string;

@@ -210,6 +210,15 @@ pub(super) fn browser_crates() -> impl Iterator<Item = &'static str> {
     CRATES.iter().filter(|known| known.is_for_browser).map(|known| known.name)
 }
 
+/// Whether a file belongs to what all surfaces share: its texts are read in the browser as well as
+/// on the command line.
+pub(super) fn is_below_surfaces(path: &str) -> bool {
+    CRATES
+        .iter()
+        .filter(|known| known.is_for_browser)
+        .any(|known| path.strip_prefix(known.folder).is_some_and(|rest| rest.starts_with("/src/")))
+}
+
 pub(super) fn check() -> Result<Outcome> {
     let members = metadata::packages(&["--no-deps"])?;
     let mut findings = agree(&members);

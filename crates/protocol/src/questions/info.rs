@@ -71,7 +71,7 @@ pub struct InfoReply {
     pub declared_events: Option<u64>,
     /// Calls: from entering something to leaving it; null for other experiments.
     pub calls: Option<u64>,
-    /// Single calls and accesses; null where sums were recorded only.
+    /// Call instances and accesses; null where sums were recorded only.
     pub activations: Option<ActivationCountsReply>,
     /// Kinds of issue met while opening.
     pub issues: u64,
@@ -95,7 +95,7 @@ pub struct InfoReply {
     pub issue_list: Vec<IssueReply>,
 }
 
-/// How many single calls and accesses there are.
+/// How many call instances and accesses there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ActivationCountsReply {
@@ -243,7 +243,7 @@ question! {
 pub struct MetricsReply {
     /// The metrics, in the order of the source.
     pub metrics: Vec<MetricReply>,
-    /// The metric that is shown when nobody names one; null when nothing has values.
+    /// The metric that is shown where none is chosen; null when nothing has values.
     pub default: Option<String>,
     /// Why that one.
     pub reason: Option<String>,

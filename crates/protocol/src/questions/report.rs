@@ -139,9 +139,9 @@ pub struct FindingReply {
     pub kind: FindingKind,
     /// One or two sentences.
     pub text: String,
-    /// Share of the program's cost at stake, in per cent.
+    /// Impact: share of the program's cost, in per cent.
     pub percent: f64,
-    /// The numbers it rests on.
+    /// Its evidence.
     pub evidence: Vec<EvidenceReply>,
     /// Id of the context that it is about; null where it is about a function or the whole program.
     pub context_id: Option<u32>,
@@ -155,7 +155,7 @@ pub struct FindingReply {
     pub next: Option<String>,
 }
 
-/// A number that a finding rests on.
+/// A number that is evidence of a finding.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EvidenceReply {

@@ -4041,8 +4041,7 @@ class EnsembleQuestions(ItemQuestions):
         metric : str, optional
             Which metric counts as time; null for `time`, else the first.
         min_percent : float, default 0.0
-            Regions that never reach this share of the program's time, in per cent, are left
-            out.
+            Regions that never reach this share of the program's time, in per cent, are omitted.
         statistic : RepetitionStatistic, default "median"
             Statistic over repetitions.
         baseline : ScalingBaseline, default "serial"
@@ -4053,7 +4052,7 @@ class EnsembleQuestions(ItemQuestions):
         clamp : bool, default False
             Take efficiencies above 100 % as 100 % in the differences.
         trusted : bool, default False
-            Leave out runs that may have failed: those that were far too short.
+            Omit runs that may have failed: those that were far too short.
 
         Returns
         -------
@@ -4161,8 +4160,7 @@ class EnsembleQuestions(ItemQuestions):
         metric : str, optional
             Which metric counts as time; null for `time`, else the first.
         min_percent : float, default 0.0
-            Regions that never reach this share of the program's time, in per cent, are left
-            out.
+            Regions that never reach this share of the program's time, in per cent, are omitted.
         statistic : RepetitionStatistic, default "median"
             Statistic over repetitions.
         baseline : ScalingBaseline, default "serial"
@@ -4173,7 +4171,7 @@ class EnsembleQuestions(ItemQuestions):
         clamp : bool, default False
             Take efficiencies above 100 % as 100 % in the differences.
         trusted : bool, default False
-            Leave out runs that may have failed: those that were far too short.
+            Omit runs that may have failed: those that were far too short.
         regions : Sequence[str], default ()
             Regions by id, path, name or glob; all when empty.
 
@@ -4557,8 +4555,7 @@ class EnsembleQuestions(ItemQuestions):
         metric : str, optional
             Which metric counts as time; null for `time`, else the first.
         min_percent : float, default 0.0
-            Regions that never reach this share of the program's time, in per cent, are left
-            out.
+            Regions that never reach this share of the program's time, in per cent, are omitted.
         statistic : RepetitionStatistic, default "median"
             Statistic over repetitions.
         baseline : ScalingBaseline, default "serial"
@@ -4569,7 +4566,7 @@ class EnsembleQuestions(ItemQuestions):
         clamp : bool, default False
             Take efficiencies above 100 % as 100 % in the differences.
         trusted : bool, default False
-            Leave out runs that may have failed: those that were far too short.
+            Omit runs that may have failed: those that were far too short.
         tolerance : float, default 2.0
             Smallest change of time, in per cent, that counts.
         significance : float, default 0.05

@@ -184,7 +184,7 @@ class CurveChoice(TypedDict):
 
 
 class TextFile(TypedDict):
-    """A file that a person chose, as text."""
+    """A file that was chosen, as text."""
 
     name: str
     """What it is called, for messages."""
@@ -202,7 +202,7 @@ TrackSpan = TypedDict(
 
 
 class ActivationCountsReply(Record):
-    """How many single calls and accesses there are."""
+    """How many call instances and accesses there are."""
 
     __slots__ = ()
 
@@ -353,7 +353,7 @@ class CompareReply(Record):
     """The verdict in plain words."""
 
     notes: list[str]
-    """What a person should know."""
+    """Notes and warnings."""
 
 
 class ComparedRegionReply(Record):
@@ -599,7 +599,7 @@ class EntitiesReply(Record):
 
 
 class EvidenceReply(Record):
-    """A number that a finding rests on."""
+    """A number that is evidence of a finding."""
 
     __slots__ = ()
 
@@ -652,10 +652,10 @@ class FindingReply(Record):
     """One or two sentences."""
 
     percent: float
-    """Share of the program's cost at stake, in per cent."""
+    """Impact: share of the program's cost, in per cent."""
 
     evidence: list[EvidenceReply]
-    """The numbers it rests on."""
+    """Its evidence."""
 
     context_id: float | None
     """Id of the context that it is about; null where it is about a function or the whole program.
@@ -763,7 +763,7 @@ class InfoReply(Record):
     """Calls: from entering something to leaving it; null for other experiments."""
 
     activations: ActivationCountsReply | None
-    """Single calls and accesses; null where sums were recorded only."""
+    """Call instances and accesses; null where sums were recorded only."""
 
     issues: int
     """Kinds of issue met while opening."""
@@ -811,7 +811,7 @@ class IssueReply(Record):
     """When it was met."""
 
     place: str
-    """Where it was seen first, for people."""
+    """Where it was seen first, for users."""
 
     file: str | None
     """The file it was seen in, when it is about a file."""
@@ -1010,7 +1010,7 @@ class MetricsReply(Record):
     """The metrics, in the order of the source."""
 
     default: str | None
-    """The metric that is shown when nobody names one; null when nothing has values."""
+    """The metric that is shown where none is chosen; null when nothing has values."""
 
     reason: str | None
     """Why that one."""
@@ -1028,7 +1028,7 @@ class ModelsReply(Record):
     """Names of the parameters."""
 
     notes: list[str]
-    """What a person should know."""
+    """Notes and warnings."""
 
 
 class NotesReply(Record):
@@ -1064,7 +1064,7 @@ class ParameterReply(Record):
     """Its name."""
 
     values: list[str]
-    """Its values, in their order, as people read them."""
+    """Its values, in their order, as texts."""
 
     numbers: list[float | None]
     """The numbers that they are; null where they are not numbers."""
@@ -1145,7 +1145,7 @@ class RegionReply(Record):
     """Why it loses, where that can be seen."""
 
     sentences: list[str]
-    """What a person should know, one sentence each."""
+    """Notes and warnings, one sentence each."""
 
     range_absolute: float | None
     """Largest absolute value of the three absolute difference maps: their shared range."""
@@ -1285,7 +1285,7 @@ class ScalingReply(Record):
     """The verdict on the whole program, one sentence each."""
 
     notes: list[str]
-    """What a person should know, the most important first."""
+    """Notes and warnings, the most important first."""
 
     parameters: list[ParameterReply]
     """All parameters of the ensemble."""
@@ -1602,7 +1602,7 @@ class InfoAnswer(Answer):
     """Calls: from entering something to leaving it; null for other experiments."""
 
     activations: ActivationCountsReply | None
-    """Single calls and accesses; null where sums were recorded only."""
+    """Call instances and accesses; null where sums were recorded only."""
 
     issues: int
     """Kinds of issue met while opening."""
@@ -1647,7 +1647,7 @@ class MetricsAnswer(Answer):
     """The metrics, in the order of the source."""
 
     default: str | None
-    """The metric that is shown when nobody names one; null when nothing has values."""
+    """The metric that is shown where none is chosen; null when nothing has values."""
 
     reason: str | None
     """Why that one."""
@@ -2511,7 +2511,7 @@ class ScalingAnswer(Answer):
     """The verdict on the whole program, one sentence each."""
 
     notes: list[str]
-    """What a person should know, the most important first."""
+    """Notes and warnings, the most important first."""
 
     parameters: list[ParameterReply]
     """All parameters of the ensemble."""
@@ -2549,7 +2549,7 @@ class ModelsAnswer(Answer):
     """Names of the parameters."""
 
     notes: list[str]
-    """What a person should know."""
+    """Notes and warnings."""
 
     rows: Table
     """The model of each region, metric and group."""
@@ -2590,7 +2590,7 @@ class CompareAnswer(Answer):
     """The verdict in plain words."""
 
     notes: list[str]
-    """What a person should know."""
+    """Notes and warnings."""
 
     cells: Table
     """One row for each region, input and core count of the old version, nested as `cells` of
