@@ -101,7 +101,14 @@ pub(super) fn page(
         };
         row(&mut out, &function.name, &amount(function.exclusive), &share);
     }
-    out.push_str("</table></div></main></body></html>\n");
+    out.push_str("</table></div>\n");
+    if report.top_functions.len() > MAX_FUNCTIONS {
+        let _ = write!(
+            out,
+            "<p class=\"soft\">The {MAX_FUNCTIONS} functions with the largest exclusive {what}.</p>"
+        );
+    }
+    out.push_str("</main></body></html>\n");
     out
 }
 
