@@ -32,7 +32,7 @@ pub(crate) struct CorrelateArgs {
     /// function; globs, repeatable.
     #[arg(long, value_name = "NAME")]
     with: Vec<String>,
-    /// Metrics, or formulas after '='; repeatable. Default: the metric that says most about time.
+    /// Metrics, or formulas after '='; repeatable. Default: the best time metric of the database.
     #[arg(long, short, value_name = "METRIC")]
     metric: Vec<String>,
     /// Locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
