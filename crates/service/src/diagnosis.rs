@@ -248,7 +248,7 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
         return Ok(Findings::default());
     }
     let mut notes = Vec::new();
-    let selection = opened.selection(None, None, &mut notes)?;
+    let selection = opened.selection(None, None, &mut notes, control)?;
     let store = opened.session.traces()?;
     let has_calls = |track: &&TrackIdx| store.track(**track).is_some_and(|t| t.num_samples > 0);
     let num_tracks = selection.tracks.iter().filter(has_calls).count();
@@ -344,7 +344,7 @@ fn on_critical_path(
         return Ok(Findings::default());
     }
     let mut notes = Vec::new();
-    let selection = opened.selection(None, None, &mut notes)?;
+    let selection = opened.selection(None, None, &mut notes, control)?;
     let found = critical_path(&opened.session, &selection, control)?;
     let tree = opened.session.tree();
     if found.num_waits == 0 || found.whole_nanos == 0 {
