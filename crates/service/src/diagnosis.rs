@@ -36,6 +36,8 @@ const PRODUCERS: [(&str, Producer); 4] = [
     ("iterations", iterations::uneven_iterations),
 ];
 
+/// Less than this share is shown as 0.0 %.
+const MIN_SHOWN_PERCENT: f64 = 0.05;
 /// Less than this share of the time of all locations bounds nobody, in per cent.
 const MIN_WAIT_PERCENT: f64 = 5.0;
 /// Kinds of waiting that are told.
@@ -94,6 +96,10 @@ impl Opened {
             Err(error) if error.is_cancelled() || error.is_misuse() => return Err(error),
             Err(error) => notes.push(format!("No findings of `cluster`: {error}.")),
         }
+        // What rounds to nothing is no finding; metrics that mean nothing have no share.
+        report.findings.retain(|finding| {
+            finding.percent >= MIN_SHOWN_PERCENT || finding.kind == FindingKind::WrappedMetric
+        });
         rank_findings(&mut report.findings);
         Ok(Answer { value: report, notes })
     }

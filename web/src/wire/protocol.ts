@@ -645,7 +645,7 @@ export type FindRequest = {
 };
 
 /** What a finding is about. */
-export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "Iterations" | "Groups" | "Slower" | "WrappedMetric";
+export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "Iterations" | "Groups" | "Slower" | "Caution" | "Leak" | "WrappedMetric";
 
 /** Something that bounds the program. */
 export type FindingReply = {

@@ -65,6 +65,8 @@ FindingKind = Literal[
     "Iterations",
     "Groups",
     "Slower",
+    "Caution",
+    "Leak",
     "WrappedMetric",
 ]
 """What a finding is about."""
