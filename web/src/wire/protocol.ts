@@ -536,7 +536,7 @@ export type DistributionRequest = {
 export type EnsembleChoice = {
   /** Where parameters come from: `cores=ranks`, `input=path:n(\d+)`. */
   parameters?: Array<string>;
-  /** What counts as time; null for wall time where it was measured. */
+  /** What counts as time; null for elapsed time where it is known. */
   metric?: string | null;
   /** Which locations count; null for the first thread of each rank. */
   profiles?: string | null;

@@ -310,7 +310,7 @@ def open(
     parameters
         Of an ensemble: where its parameters come from, such as ``cores=ranks``.
     metric
-        Of an ensemble: what counts as time; wall time where it was measured, otherwise.
+        Of an ensemble: what counts as time; elapsed time where it is known, otherwise.
     profiles
         Of an ensemble: which locations count; the first thread of each rank, otherwise.
     over
