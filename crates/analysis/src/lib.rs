@@ -2,6 +2,7 @@
 
 pub mod advice;
 pub mod balance;
+pub mod cautions;
 pub mod clusters;
 pub mod comparison;
 pub mod correlation;

@@ -17,7 +17,7 @@ use parallax_protocol::{
     ClusterStepTable, ClustersReply, ClustersRequest, ClustersTables, Column,
 };
 
-use crate::options::locations;
+use crate::options::program_locations;
 use crate::timeline::path;
 use crate::{Answer, Answers, Opened, ServiceError};
 
@@ -88,7 +88,8 @@ impl Opened {
         for text in &request.metrics {
             metrics.push(self.metric(Some(text), control)?.0);
         }
-        let locations = locations(session, request.profiles.as_deref(), &mut notes)?;
+        let (profiles, helpers) = (request.profiles.as_deref(), request.helpers);
+        let locations = program_locations(self, profiles, helpers, &mut notes, control)?;
         let (contexts, most) = match &request.contexts {
             Some(text) => {
                 let (contexts, more) = resolve_contexts(session, &parse_contexts(text)?, control)?;

@@ -18,7 +18,7 @@ use parallax_protocol::{
     CorrelationsRequest, CorrelationsTables,
 };
 
-use crate::options::locations;
+use crate::options::program_locations;
 use crate::{Answer as Noted, Answers, Opened, ServiceError};
 
 /// What is correlated: columns over the same locations.
@@ -137,7 +137,8 @@ impl Opened {
         let session = &self.session;
         let catalog = &session.experiment().metrics;
         let mut notes = Vec::new();
-        let places = locations(session, request.profiles.as_deref(), &mut notes)?;
+        let (profiles, helpers) = (request.profiles.as_deref(), request.helpers);
+        let places = program_locations(self, profiles, helpers, &mut notes, control)?;
         let mut measures = Vec::new();
         for text in &request.metrics {
             if is_formula(text) {

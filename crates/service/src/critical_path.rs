@@ -23,7 +23,7 @@ impl Answers<CriticalPathRequest> for Opened {
         control: &Control,
     ) -> Result<Answer<CriticalPathRequest>, ServiceError> {
         let mut notes = Vec::new();
-        let selection = self.selected(&request.part, &mut notes)?;
+        let selection = self.selected(&request.part, &mut notes, control)?;
         self.needs_calls()?;
         let found = critical_path(&self.session, &selection, control)?;
         notes.extend(found.counts.notes());

@@ -36,6 +36,8 @@ const PRODUCERS: [(&str, Producer); 4] = [
     ("iterations", iterations::uneven_iterations),
 ];
 
+/// Less than this share is shown as 0.0 %.
+const MIN_SHOWN_PERCENT: f64 = 0.05;
 /// Less than this share of the time of all locations bounds nobody, in per cent.
 const MIN_WAIT_PERCENT: f64 = 5.0;
 /// Kinds of waiting that are told.
@@ -94,6 +96,10 @@ impl Opened {
             Err(error) if error.is_cancelled() || error.is_misuse() => return Err(error),
             Err(error) => notes.push(format!("No findings of `cluster`: {error}.")),
         }
+        // What rounds to nothing is no finding; metrics that mean nothing have no share.
+        report.findings.retain(|finding| {
+            finding.percent >= MIN_SHOWN_PERCENT || finding.kind == FindingKind::WrappedMetric
+        });
         rank_findings(&mut report.findings);
         Ok(Answer { value: report, notes })
     }
@@ -248,7 +254,7 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
         return Ok(Findings::default());
     }
     let mut notes = Vec::new();
-    let selection = opened.selection(None, None, &mut notes)?;
+    let selection = opened.selection(None, None, &mut notes, control)?;
     let store = opened.session.traces()?;
     let has_calls = |track: &&TrackIdx| store.track(**track).is_some_and(|t| t.num_samples > 0);
     let num_tracks = selection.tracks.iter().filter(has_calls).count();
@@ -344,7 +350,7 @@ fn on_critical_path(
         return Ok(Findings::default());
     }
     let mut notes = Vec::new();
-    let selection = opened.selection(None, None, &mut notes)?;
+    let selection = opened.selection(None, None, &mut notes, control)?;
     let found = critical_path(&opened.session, &selection, control)?;
     let tree = opened.session.tree();
     if found.num_waits == 0 || found.whole_nanos == 0 {

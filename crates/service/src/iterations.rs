@@ -126,7 +126,7 @@ impl Opened {
     ) -> Result<(Finding, Vec<String>), ServiceError> {
         let session = &self.session;
         let mut notes = Vec::new();
-        let selection = self.selected(&request.part, &mut notes)?;
+        let selection = self.selected(&request.part, &mut notes, control)?;
         let chosen = request.chosen.as_deref().map(parse_iterations).transpose()?;
         let mut contexts = |text: &Option<String>| -> Result<Vec<ContextIdx>, ServiceError> {
             let Some(text) = text else { return Ok(Vec::new()) };

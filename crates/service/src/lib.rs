@@ -40,9 +40,9 @@ mod workflow_profile;
 
 pub mod scaling;
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use parallax_analysis::taxonomy::HelperThreads;
+use parallax_analysis::taxonomy::{HelperThreads, Roles};
 use parallax_base::{Folder, Limits, Source};
 use parallax_engine::Session;
 
@@ -132,6 +132,8 @@ pub struct Opened {
     limits: Limits,
     /// What runs on helper threads, once it was asked for.
     helpers: OnceLock<HelperThreads>,
+    /// Which locations are helper threads, once it was asked for.
+    roles: Mutex<Option<Arc<Roles>>>,
     /// Functions and groups of the trace, once they were asked for.
     names: Mutex<Option<Arc<TimelineNames>>>,
     /// The iterations that were found last, and where.
@@ -154,6 +156,7 @@ impl Opened {
             session: Session::new(experiment),
             limits: *limits,
             helpers: OnceLock::new(),
+            roles: Mutex::default(),
             names: Mutex::new(None),
             found: Mutex::default(),
             advice: Mutex::default(),
@@ -169,6 +172,17 @@ impl Opened {
     /// What runs on helper threads. Looks at every context, once.
     pub(crate) fn helpers(&self) -> &HelperThreads {
         self.helpers.get_or_init(|| HelperThreads::of(self.session.tree()))
+    }
+
+    /// Which locations are helper threads. Reads values where threads begin, once.
+    pub(crate) fn roles(&self, control: &Control) -> Result<Arc<Roles>, ServiceError> {
+        let mut known = self.roles.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(roles) = &*known {
+            return Ok(Arc::clone(roles));
+        }
+        let roles = Arc::new(Roles::with(&self.session, self.helpers(), control)?);
+        *known = Some(Arc::clone(&roles));
+        Ok(roles)
     }
 
     /// All issues so far.

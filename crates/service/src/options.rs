@@ -40,6 +40,31 @@ pub(crate) fn locations(
     Ok(set.locations(catalog))
 }
 
+/// The locations that an expression names, without helper threads unless they are `included`;
+/// a note says how many these are.
+pub(crate) fn program_locations(
+    opened: &Opened,
+    expression: Option<&str>,
+    included: bool,
+    notes: &mut Vec<String>,
+    control: &Control,
+) -> Result<LocationChoice, ServiceError> {
+    let chosen = locations(opened.session(), expression, notes)?;
+    if included || opened.helpers().starts().is_empty() {
+        return Ok(chosen);
+    }
+    let roles = opened.roles(control)?;
+    let Some(rest) = roles.without(opened.session(), &chosen) else { return Ok(chosen) };
+    let all = match &chosen {
+        LocationChoice::All => opened.session().experiment().locations.len(),
+        LocationChoice::Some(list) => list.len(),
+    };
+    let excluded = all - rest.len();
+    let locations = if excluded == 1 { "location" } else { "locations" };
+    notes.push(format!("{NO_HELPERS}: {excluded} {locations} ({}).", roles.kinds()));
+    Ok(LocationChoice::Some(rest))
+}
+
 /// What is said where helper threads are excluded.
 pub(crate) const NO_HELPERS: &str = "Helper threads of MPI or the measurement are excluded";
 

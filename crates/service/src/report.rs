@@ -134,6 +134,8 @@ const fn kind(kind: Kind) -> FindingKind {
         Kind::Iterations => FindingKind::Iterations,
         Kind::Groups => FindingKind::Groups,
         Kind::Slower => FindingKind::Slower,
+        Kind::Caution => FindingKind::Caution,
+        Kind::Leak => FindingKind::Leak,
         Kind::WrappedMetric => FindingKind::WrappedMetric,
     }
 }

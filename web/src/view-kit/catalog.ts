@@ -180,10 +180,10 @@ export function windowOf(shared: Pick<TimelineShared, "window">, catalog: Pick<T
 }
 
 /** The tracks on screen, as the protocol wants them: inside the trace, in order; everything where none are chosen. */
-export function rangesOf(shared: Pick<TimelineShared, "tracks">, catalog: Pick<TimelineCatalog, "tracks">): Span[] {
+export function rangesOf(shared: Pick<TimelineShared, "tracks">, catalog: Pick<TimelineCatalog, "tracks"> & Partial<Pick<TimelineCatalog, "reply">>): Span[] {
   const { length } = catalog.tracks;
   const all = [{ from: 0, to: length }];
-  if (shared.tracks === null) return all;
+  if (shared.tracks === null) return catalog.reply?.program_tracks ?? all;
   const inside = shared.tracks.map(([from, to]) => ({ from: Math.max(0, from), to: Math.min(to, length) })).filter(({ from, to }) => to > from);
   return inside.length === 0 ? all : inside;
 }

@@ -79,6 +79,8 @@ export type BalanceRequest = {
   stored_only?: boolean;
   /** How many of the slowest to name. */
   slowest?: number;
+  /** Include helper threads: those that MPI, networks, drivers or the measurement start for themselves. */
+  helpers?: boolean;
 };
 
 /** The bins of an answer over time. */
@@ -183,6 +185,8 @@ export type ClustersRequest = {
   eps?: number | null;
   /** Members within that distance of a core point of DBSCAN; null chooses it from the data. */
   min_points?: number | null;
+  /** Include helper threads: those that MPI, networks, drivers or the measurement start for themselves. */
+  helpers?: boolean;
 };
 
 /** Makes one ensemble of several experiments or files of measurements that are open. */
@@ -322,6 +326,8 @@ export type CorrelationsRequest = {
   order?: CorrelationOrder;
   /** Pairs at most. */
   top?: number;
+  /** Include helper threads: those that MPI, networks, drivers or the measurement start for themselves. */
+  helpers?: boolean;
 };
 
 /** Which cost to show, and over which locations. */
@@ -437,7 +443,7 @@ export type CriticalPathRequest = {
   by?: CriticalPathBy;
   /** One row for each segment of the path instead, in order of time. */
   segments?: boolean;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -530,7 +536,7 @@ export type DistributionRequest = {
 export type EnsembleChoice = {
   /** Where parameters come from: `cores=ranks`, `input=path:n(\d+)`. */
   parameters?: Array<string>;
-  /** What counts as time; null for wall time where it was measured. */
+  /** What counts as time; null for elapsed time where it is known. */
   metric?: string | null;
   /** Which locations count; null for the first thread of each rank. */
   profiles?: string | null;
@@ -628,7 +634,7 @@ export type FindRequest = {
   order?: FindOrder;
   /** Rows at most. */
   max_rows?: number;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -639,7 +645,7 @@ export type FindRequest = {
 };
 
 /** What a finding is about. */
-export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "Iterations" | "Groups" | "Slower" | "WrappedMetric";
+export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "Iterations" | "Groups" | "Slower" | "Caution" | "Leak" | "WrappedMetric";
 
 /** Something that bounds the program. */
 export type FindingReply = {
@@ -952,7 +958,7 @@ export type IterationsRequest = {
   cells?: IterationCells;
   /** Of a map: id of the context whose times it has; null for all that computes. */
   context?: number | null;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -1049,7 +1055,7 @@ export type MessagesRequest = {
   by?: MessagesBy;
   /** Flows (causes and effects, such as starting a kernel and the kernel) instead of messages. */
   flows?: boolean;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -1185,7 +1191,7 @@ export type OverTimeRequest = {
   by?: OverTimeBy;
   /** Bins at most. They are 2^k ns long, so there may be half as many. */
   bins?: number;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -1643,7 +1649,7 @@ export type StatsRequest = {
   by?: StatsBy;
   /** Include helper threads: those that MPI, networks or the measurement start for themselves. */
   helpers?: boolean;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -1714,6 +1720,10 @@ export type TimelineReply = {
   counters: Array<CounterReply>;
   /** The coupled applications; empty where there is one. */
   components: Array<ComponentReply>;
+  /** The tracks without those of helper threads, which views show; null where none is one. */
+  program_tracks: Array<TrackSpan> | null;
+  /** What is excluded with the others, in words. */
+  helpers: string | null;
   /** Remarks, such as that functions have no times and why. */
   notes: Array<string>;
 };
@@ -1766,6 +1776,8 @@ export type TopologyRequest = {
   eps?: number | null;
   /** Members within that distance of a core point of DBSCAN; null chooses it from the data. */
   min_points?: number | null;
+  /** Include helper threads: those that MPI, networks, drivers or the measurement start for themselves. */
+  helpers?: boolean;
 };
 
 /** The reply of a question that gives some of what there is. */
@@ -1830,7 +1842,7 @@ export type WaitsRequest = {
   kind?: WaitsKind | null;
   /** What the rows are. */
   by?: WaitsBy;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;

@@ -37,6 +37,11 @@ pub enum FindingKind {
     Groups,
     /// What takes longer than in another execution.
     Slower,
+    /// The measurement itself makes everything else doubtful: more threads than cores, a build
+    /// without optimisation.
+    Caution,
+    /// Memory that was allocated and not freed.
+    Leak,
     /// A metric whose values mean nothing.
     WrappedMetric,
 }
@@ -52,12 +57,13 @@ pub struct Evidence {
     pub unit: String,
 }
 
-/// Puts findings in order: too few samples first, for that concerns all others, then what is at
-/// stake, metrics that mean nothing last.
+/// Puts findings in order: what makes all others doubtful first, then what is at
+/// stake, memory that is not freed and metrics that mean nothing last.
 pub fn rank_findings(findings: &mut [Finding]) {
     let rank = |finding: &Finding| match finding.kind {
-        FindingKind::FewSamples => 0,
-        FindingKind::WrappedMetric => 2,
+        FindingKind::FewSamples | FindingKind::Caution => 0,
+        FindingKind::Leak => 2,
+        FindingKind::WrappedMetric => 3,
         _ => 1,
     };
     findings.sort_by(|a, b| {

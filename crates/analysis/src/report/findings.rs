@@ -15,13 +15,16 @@ use parallax_model::{ContextKind, ContextTree};
 
 use super::costs::Callers;
 use super::finding::{Evidence, Finding, FindingKind, NextAction, NextStep, rank_findings};
+use super::leak::leak;
 use super::sentences::{
     amount, correlation, function_expression, members_words, metric_words, percents, sentence,
 };
-use super::{Facts, Report};
+use super::{Facts, Late, Report};
 use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, balance_of_sum};
+use crate::cautions::{Caution, CautionKind};
 use crate::math::numeric::count;
 use crate::taxonomy::classes::CostClass;
+use crate::taxonomy::is_collective_sync;
 
 /// Less than this share of the cost of the program does not bound it, in per cent.
 const MIN_PERCENT: f64 = 5.0;
@@ -71,12 +74,13 @@ impl Facts<'_> {
     pub(super) fn findings(
         &self,
         report: &Report,
+        late: &mut Option<Late>,
         limits: &mut Vec<String>,
         control: &Control,
     ) -> Result<Vec<Finding>, EngineError> {
         let mut out = Vec::new();
         let mut uneven = self.uneven(report, limits, control)?;
-        out.extend(self.mpi(report, &mut uneven, limits, control)?);
+        out.extend(self.mpi(report, &mut uneven, late, limits, control)?);
         out.extend(uneven.iter().take(MAX_UNEVEN).map(|uneven| self.imbalance(report, uneven)));
         let others = uneven.iter().skip(MAX_UNEVEN);
         match others.filter(|uneven| is_certain(uneven.percent, report.num_samples)).count() {
@@ -119,6 +123,11 @@ impl Facts<'_> {
         out.extend(self.hot_function(report));
         out.retain(|finding| is_certain(finding.percent, report.num_samples));
         out.extend(few_samples(report));
+        let (certain, extrapolated): (Vec<&Caution>, Vec<&Caution>) =
+            report.cautions.iter().partition(|one| one.kind != CautionKind::Multiplexed);
+        out.extend(certain.into_iter().map(caution));
+        limits.extend(extrapolated.into_iter().map(|one| one.text.clone()));
+        out.extend(leak(self.session, &self.classes, control)?);
         out.extend(wrapped(report));
         rank_findings(&mut out);
         Ok(out)
@@ -166,7 +175,8 @@ impl Facts<'_> {
                 && self.classes.of_context.get(row.context.idx()) == Some(&CostClass::Application)
                 && self.waiting_share(row.context) < 0.5;
             let name = normalised_name(&row.name).into_owned();
-            if is_uneven && is_own && !FRAMES.contains(&&*name) {
+            let is_named = !FRAMES.contains(&&*name) && !is_collective_sync(&name);
+            if is_uneven && is_own && is_named {
                 out.push(Uneven { row, name, percent });
             }
         }
@@ -375,6 +385,7 @@ impl Facts<'_> {
         &self,
         report: &Report,
         uneven: &mut Vec<Uneven<'_>>,
+        late: &mut Option<Late>,
         limits: &mut Vec<String>,
         control: &Control,
     ) -> Result<Option<Finding>, EngineError> {
@@ -390,7 +401,10 @@ impl Facts<'_> {
         // Of all that is uneven, what comes first and makes others wait.
         for at in 0..uneven.len() {
             let Some(slow) = uneven.get(at) else { break };
-            if let Some((text, evidence)) = self.wait_for(report, balance, slow, &mpi, control)? {
+            if let Some((text, evidence, who)) =
+                self.wait_for(report, balance, slow, &mpi, control)?
+            {
+                *late = Some(who);
                 let end = finding.text.trim_end_matches('.').to_owned();
                 finding.text = format!("{end}: {text}.");
                 finding.evidence.extend(evidence);
@@ -443,7 +457,7 @@ impl Facts<'_> {
         slow: &Uneven<'_>,
         mpi: &[f64],
         control: &Control,
-    ) -> Result<Option<(String, Vec<Evidence>)>, EngineError> {
+    ) -> Result<Option<(String, Vec<Evidence>, Late)>, EngineError> {
         let work = self.values(balance, vec![slow.row.context], control)?;
         let Some(r) = correlation(&work, mpi).filter(|r| *r <= WAITS) else { return Ok(None) };
         let Some(slowest) = slow.row.slowest.first() else { return Ok(None) };
@@ -489,7 +503,19 @@ impl Facts<'_> {
             },
             Evidence { what: "potential saving".into(), value: d.saving, unit },
         ];
-        Ok(Some((text, evidence)))
+        let late = Late {
+            context: slow.row.context,
+            function: slow.name.clone(),
+            member: slow_label.to_owned(),
+            value: slowest.value,
+            mean: d.mean,
+            waiting: work
+                .iter()
+                .zip(mpi)
+                .map(|(own, spent)| (slowest.value - own).min(spent - least).max(0.0))
+                .sum(),
+        };
+        Ok(Some((text, evidence, late)))
     }
 
     fn imbalance(&self, report: &Report, uneven: &Uneven<'_>) -> Finding {
@@ -638,6 +664,17 @@ fn few_samples(report: &Report) -> Option<Finding> {
         context: None,
         next: NextStep { action: NextAction::Info, contexts: None },
     })
+}
+
+fn caution(caution: &Caution) -> Finding {
+    Finding {
+        kind: FindingKind::Caution,
+        text: caution.text.clone(),
+        percent: caution.percent,
+        evidence: caution.evidence.clone(),
+        context: None,
+        next: NextStep { action: NextAction::Info, contexts: None },
+    }
 }
 
 fn gpu_copies(session: &Session, report: &Report) -> Option<Finding> {

@@ -6,13 +6,16 @@ pub(crate) mod classes;
 pub(crate) mod gpu;
 mod helpers;
 mod mpi;
+mod roles;
+mod threads;
 
 use parallax_base::LocationIdx;
 use parallax_model::{IdentityKind, LocationCatalog};
 
 pub use classes::{CostClass, GpuOperation, Purposes};
 pub use helpers::HelperThreads;
-pub use mpi::{MpiClass, mpi_routine};
+pub use mpi::{MpiClass, is_collective_sync, mpi_routine};
+pub use roles::Roles;
 
 pub(crate) use classes::Classes;
 

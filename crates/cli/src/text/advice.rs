@@ -39,6 +39,10 @@ pub(crate) fn with_options(text: &str) -> String {
             text = text.replace(words, &format!("{words} ({})", options_of(remedy)));
         }
     }
+    // What was excluded by itself comes back by an option.
+    if text.starts_with("Helper threads ") && text.ends_with(").") {
+        text.push_str(" --helpers includes them.");
+    }
     text
 }
 

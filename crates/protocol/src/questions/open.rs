@@ -72,7 +72,7 @@ fields! {
     pub struct EnsembleChoice {
         /// Where parameters come from: `cores=ranks`, `input=path:n(\d+)`.
         parameters: Vec<String>,
-        /// What counts as time; null for wall time where it was measured.
+        /// What counts as time; null for elapsed time where it is known.
         metric: Option<String>,
         /// Which locations count; null for the first thread of each rank.
         profiles: Option<String>,

@@ -94,6 +94,10 @@ choice! {
         Groups = "Groups",
         /// What takes longer than in another execution.
         Slower = "Slower",
+        /// More threads than cores, or a build without optimisation: all else is doubtful.
+        Caution = "Caution",
+        /// Memory that was allocated and not freed.
+        Leak = "Leak",
         /// A metric whose values mean nothing.
         WrappedMetric = "WrappedMetric",
     }

@@ -310,7 +310,7 @@ def open(
     parameters
         Of an ensemble: where its parameters come from, such as ``cores=ranks``.
     metric
-        Of an ensemble: the metric used as time; default: wall-clock time where it was measured.
+        Of an ensemble: the metric used as time; default: elapsed time where it is known.
     profiles
         Of an ensemble: the locations; default: the first thread of each rank.
     over

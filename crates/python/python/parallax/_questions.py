@@ -2302,7 +2302,9 @@ class ExperimentQuestions(ItemQuestions):
             Include helper threads: those that MPI, networks or the measurement start for
             themselves.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -2373,7 +2375,9 @@ class ExperimentQuestions(ItemQuestions):
             Flows (causes and effects, such as starting a kernel and the kernel) instead of
             messages.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -2479,7 +2483,9 @@ class ExperimentQuestions(ItemQuestions):
         max_rows : int, default 1000
             Rows at most.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -2562,7 +2568,9 @@ class ExperimentQuestions(ItemQuestions):
         by : WaitsBy, default "function"
             What the rows are.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -2642,7 +2650,9 @@ class ExperimentQuestions(ItemQuestions):
         segments : bool, default False
             One row for each segment of the path instead, in order of time.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -2728,7 +2738,9 @@ class ExperimentQuestions(ItemQuestions):
         bins : int, default 200
             Bins at most. They are 2^k ns long, so there may be half as many.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -2938,7 +2950,9 @@ class ExperimentQuestions(ItemQuestions):
         context : int, optional
             Of a map: id of the context whose times it has; null for all that computes.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -3081,6 +3095,7 @@ class ExperimentQuestions(ItemQuestions):
         by_context: bool = False,
         stored_only: bool = False,
         slowest: int = 3,
+        helpers: bool = False,
     ) -> BalanceAnswer:
         """Load imbalance of contexts over locations, ranks or nodes.
 
@@ -3103,6 +3118,9 @@ class ExperimentQuestions(ItemQuestions):
             Only locations with a stored value count.
         slowest : int, default 3
             How many of the slowest to name.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks, drivers or the measurement start
+            for themselves.
 
         Returns
         -------
@@ -3176,6 +3194,7 @@ class ExperimentQuestions(ItemQuestions):
                 "by_context": by_context,
                 "stored_only": stored_only,
                 "slowest": slowest,
+                "helpers": helpers,
             },
         )
 
@@ -3284,6 +3303,7 @@ class ExperimentQuestions(ItemQuestions):
         min_percent: float = 1.0,
         order: CorrelationOrder = "significance",
         top: int = 200,
+        helpers: bool = False,
     ) -> CorrelationsAnswer:
         """Correlations over locations between exclusive values of functions, totals and
         identities.
@@ -3306,6 +3326,9 @@ class ExperimentQuestions(ItemQuestions):
             By what pairs are ranked.
         top : int, default 200
             Pairs at most.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks, drivers or the measurement start
+            for themselves.
 
         Returns
         -------
@@ -3344,6 +3367,7 @@ class ExperimentQuestions(ItemQuestions):
                 "min_percent": min_percent,
                 "order": order,
                 "top": top,
+                "helpers": helpers,
             },
         )
 
@@ -3407,6 +3431,7 @@ class ExperimentQuestions(ItemQuestions):
         k: int | None = None,
         eps: float | None = None,
         min_points: int | None = None,
+        helpers: bool = False,
     ) -> ClustersAnswer:
         """Clusters of locations, ranks or nodes with similar cost, and what separates them.
 
@@ -3433,6 +3458,9 @@ class ExperimentQuestions(ItemQuestions):
         min_points : int, optional
             Members within that distance of a core point of DBSCAN; null chooses it from the
             data.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks, drivers or the measurement start
+            for themselves.
 
         Returns
         -------
@@ -3557,6 +3585,7 @@ class ExperimentQuestions(ItemQuestions):
                 "k": k,
                 "eps": eps,
                 "min_points": min_points,
+                "helpers": helpers,
             },
         )
 
@@ -3575,6 +3604,7 @@ class ExperimentQuestions(ItemQuestions):
         k: int | None = None,
         eps: float | None = None,
         min_points: int | None = None,
+        helpers: bool = False,
     ) -> TopologyAnswer:
         """Where nodes are in the machine, and whether those of a cluster are close together.
 
@@ -3608,6 +3638,9 @@ class ExperimentQuestions(ItemQuestions):
         min_points : int, optional
             Members within that distance of a core point of DBSCAN; null chooses it from the
             data.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks, drivers or the measurement start
+            for themselves.
 
         Returns
         -------
@@ -3722,6 +3755,7 @@ class ExperimentQuestions(ItemQuestions):
                 "k": k,
                 "eps": eps,
                 "min_points": min_points,
+                "helpers": helpers,
             },
         )
 

@@ -65,6 +65,8 @@ FindingKind = Literal[
     "Iterations",
     "Groups",
     "Slower",
+    "Caution",
+    "Leak",
     "WrappedMetric",
 ]
 """What a finding is about."""
@@ -169,6 +171,7 @@ CorrelationsRequest = TypedDict(
         "min_percent": "float",
         "order": "CorrelationOrder",
         "top": "float",
+        "helpers": "bool",
     }, total=False,
 )
 """Correlations over locations between exclusive values of functions, totals and identities."""
@@ -1481,6 +1484,12 @@ class TimelineReply(Record):
     components: list[ComponentReply]
     """The coupled applications; empty where there is one."""
 
+    program_tracks: list[TrackSpan] | None
+    """The tracks without those of helper threads, which views show; null where none is one."""
+
+    helpers: str | None
+    """What is excluded with the others, in words."""
+
     notes: list[str]
     """Remarks, such as that functions have no times and why."""
 
@@ -2000,6 +2009,12 @@ class TimelineAnswer(Answer):
 
     components: list[ComponentReply]
     """The coupled applications; empty where there is one."""
+
+    program_tracks: list[TrackSpan] | None
+    """The tracks without those of helper threads, which views show; null where none is one."""
+
+    helpers: str | None
+    """What is excluded with the others, in words."""
 
     notes: list[str]
     """Remarks, such as that functions have no times and why."""
