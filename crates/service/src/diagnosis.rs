@@ -16,6 +16,7 @@ use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Report, rank_findings,
 };
 use parallax_base::{ContextIdx, Control, TrackIdx, Unit};
+use parallax_analysis::taxonomy::waits_for_gpu;
 use parallax_model::{ContextTree, IdentityKind, TraceKind};
 use parallax_protocol::TopologyRequest;
 
@@ -353,9 +354,10 @@ fn on_critical_path(
     let mut by_name: BTreeMap<String, (u64, BTreeMap<TrackIdx, u64>, ContextIdx)> = BTreeMap::new();
     for part in &found.parts {
         let label = tree.label(part.context);
-        // Waiting is told elsewhere; time in MPI on the path is the network's. Where nothing runs,
-        // nothing can be made faster.
-        if part.context == ContextTree::ROOT || mpi_routine(&label).is_some() {
+        // Waiting is told elsewhere; time in MPI on the path is the network's, and what is left of
+        // a call that waits for a GPU is its return. Where nothing runs, nothing can be made faster.
+        let is_waiting = mpi_routine(&label).is_some() || waits_for_gpu(&label);
+        if part.context == ContextTree::ROOT || is_waiting {
             continue;
         }
         let (sum, tracks, _) = by_name.entry(label).or_insert((0, BTreeMap::new(), part.context));
