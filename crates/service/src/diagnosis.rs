@@ -5,6 +5,7 @@
 
 mod groups;
 mod iterations;
+mod stalls;
 
 use std::collections::BTreeMap;
 
@@ -15,8 +16,8 @@ use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Report, rank_findings,
 };
-use parallax_base::{ContextIdx, Control, TrackIdx, Unit};
 use parallax_analysis::taxonomy::waits_for_gpu;
+use parallax_base::{ContextIdx, Control, TrackIdx, Unit};
 use parallax_model::{ContextTree, IdentityKind, TraceKind};
 use parallax_protocol::TopologyRequest;
 
@@ -30,8 +31,9 @@ type Producer = fn(&Opened, &Report, &Control) -> Result<Findings, ServiceError>
 type Findings = Answer<Vec<Finding>>;
 
 /// All analyses that are asked, with their commands.
-const PRODUCERS: [(&str, Producer); 4] = [
+const PRODUCERS: [(&str, Producer); 5] = [
     ("idleness", idle_gpus),
+    ("gpu-stalls", stalls::stalling_kernels),
     ("waits", waiting),
     ("critical-path", on_critical_path),
     ("iterations", iterations::uneven_iterations),
@@ -95,6 +97,7 @@ impl Opened {
             Err(error) if error.is_cancelled() || error.is_misuse() => return Err(error),
             Err(error) => notes.push(format!("No findings of `cluster`: {error}.")),
         }
+        stalls::explain_waiting(&mut report.findings, self.session.tree());
         rank_findings(&mut report.findings);
         Ok(Answer { value: report, notes })
     }
