@@ -8,6 +8,7 @@ pub mod comparison;
 pub mod correlation;
 pub mod devices;
 pub mod events;
+pub mod gpu_stalls;
 pub mod growth;
 pub mod idleness;
 pub mod iterations;

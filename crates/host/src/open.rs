@@ -304,6 +304,10 @@ fn item_reply(key: &str, item: &Item) -> ItemReply {
             Content::Experiment(opened) => opened.has_user_events(),
             Content::Ensemble(_) => false,
         },
+        has_gpu_stalls: match &item.content {
+            Content::Experiment(opened) => opened.has_gpu_stalls(),
+            Content::Ensemble(_) => false,
+        },
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod groups;
 mod iterations;
+mod stalls;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Report, rank_findings,
 };
+use parallax_analysis::taxonomy::waits_for_gpu;
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
 use parallax_model::{ContextTree, IdentityKind, TraceKind};
 use parallax_protocol::TopologyRequest;
@@ -29,8 +31,9 @@ type Producer = fn(&Opened, &Report, &Control) -> Result<Findings, ServiceError>
 type Findings = Answer<Vec<Finding>>;
 
 /// All analyses that are asked, with their commands.
-const PRODUCERS: [(&str, Producer); 4] = [
+const PRODUCERS: [(&str, Producer); 5] = [
     ("idleness", idle_gpus),
+    ("gpu-stalls", stalls::stalling_kernels),
     ("waits", waiting),
     ("critical-path", on_critical_path),
     ("iterations", iterations::uneven_iterations),
@@ -96,6 +99,7 @@ impl Opened {
             Err(error) if error.is_cancelled() || error.is_misuse() => return Err(error),
             Err(error) => notes.push(format!("No findings of `cluster`: {error}.")),
         }
+        stalls::explain_waiting(&mut report.findings, self.session.tree());
         // What rounds to nothing is no finding; metrics that mean nothing have no share.
         report.findings.retain(|finding| {
             finding.percent >= MIN_SHOWN_PERCENT || finding.kind == FindingKind::WrappedMetric
@@ -359,9 +363,10 @@ fn on_critical_path(
     let mut by_name: BTreeMap<String, (u64, BTreeMap<TrackIdx, u64>, ContextIdx)> = BTreeMap::new();
     for part in &found.parts {
         let label = tree.label(part.context);
-        // Waiting is told elsewhere; time in MPI on the path is the network's. Where nothing runs,
-        // nothing can be made faster.
-        if part.context == ContextTree::ROOT || mpi_routine(&label).is_some() {
+        // Waiting is told elsewhere; time in MPI on the path is the network's, and what is left of
+        // a call that waits for a GPU is its return. Where nothing runs, nothing can be made faster.
+        let is_waiting = mpi_routine(&label).is_some() || waits_for_gpu(&label);
+        if part.context == ContextTree::ROOT || is_waiting {
             continue;
         }
         let (sum, tracks, _) = by_name.entry(label).or_insert((0, BTreeMap::new(), part.context));

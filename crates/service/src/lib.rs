@@ -17,6 +17,7 @@ mod distribution;
 mod entities;
 mod error;
 mod gate;
+mod gpu_stalls;
 mod info;
 mod issues;
 mod iterations;

@@ -433,6 +433,8 @@ export type CriticalPathReply = {
   segments: number;
   /** Through how many locations. */
   locations: number;
+  /** How many segments end with a wait that is matched by time and stream, not recorded. */
+  matched: number;
   /** Remarks. */
   notes: Array<string>;
 };
@@ -645,7 +647,7 @@ export type FindRequest = {
 };
 
 /** What a finding is about. */
-export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "Iterations" | "Groups" | "Slower" | "Caution" | "Leak" | "WrappedMetric";
+export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "GpuStalls" | "Iterations" | "Groups" | "Slower" | "Caution" | "Leak" | "WrappedMetric";
 
 /** Something that bounds the program. */
 export type FindingReply = {
@@ -680,6 +682,43 @@ export type FlatRequest = {
   from?: string | null;
   /** What to group by. */
   by?: FlatBy;
+};
+
+/** What the rows of stalls are. */
+export type GpuStallsBy = "kernel" | "function" | "line" | "instruction";
+
+/** The reply to `gpu_stalls`. */
+export type GpuStallsReply = {
+  /** GPU cycles of the rows, as sampling estimates them. */
+  cycles: number;
+  /**
+   * Share of these in which an instruction was issued, in per cent; null where that was not
+   * recorded.
+   */
+  issue_percent: number | null;
+  /**
+   * Share in which an instruction stalled while another one was issued; null where these count
+   * as issued.
+   */
+  hidden_percent: number | null;
+  /** Share in which no instruction was issued; null where that was not recorded. */
+  exposed_percent: number | null;
+  /** About how many samples the rows stand on; null where that is not known. */
+  samples: number | null;
+  /** Time of all kernels, in seconds; null where it was not measured. */
+  kernel_s: number | null;
+  /** Remarks. */
+  notes: Array<string>;
+};
+
+/** Where instructions of GPUs stall and why, by instruction sampling; see [gpu-stalls.md](gpu-stalls.md). */
+export type GpuStallsRequest = {
+  /** What the rows are. */
+  by?: GpuStallsBy;
+  /** Only the kernel of this name, or those that match this glob; null for all. */
+  kernel?: string | null;
+  /** Which locations; null for all. */
+  profiles?: string | null;
 };
 
 /** The reply to `hello`. */
@@ -861,6 +900,8 @@ export type ItemReply = {
   has_activations: boolean;
   /** Whether it has user events. */
   has_user_events: boolean;
+  /** Whether instructions of GPUs were sampled. */
+  has_gpu_stalls: boolean;
 };
 
 /** Which times by location and iteration an answer has. */
@@ -1079,14 +1120,19 @@ export type MetricReply = {
   description: string;
   /**
    * The whole execution's inclusive sum over all locations; null when it has none, or when a
-   * counter wrapped, which is an issue then.
+   * counter wrapped, which is an issue then. Of a derived metric, its formula on these sums.
    */
   total: number | null;
+  /**
+   * The formula of a derived metric, which the source computes from others; null for metrics
+   * that were measured.
+   */
+  formula: string | null;
 };
 
 /** The reply to `metrics`. */
 export type MetricsReply = {
-  /** The metrics, in the order of the source. */
+  /** The metrics, in the order of the source, those that are computed from others last. */
   metrics: Array<MetricReply>;
   /** The metric that is shown where none is chosen; null when nothing has values. */
   default: string | null;
@@ -1136,7 +1182,7 @@ export type ModelsRequest = {
 };
 
 /** What to look at next. Each surface says it in its own terms: a view, or a command. */
-export type NextAction = "info" | "balance" | "callers" | "idleness" | "gpu_blame" | "iterations" | "rank_clusters" | "node_clusters" | "rank_racks" | "node_racks" | "waits" | "critical_path" | "differences";
+export type NextAction = "info" | "balance" | "callers" | "idleness" | "gpu_blame" | "gpu_stalls" | "iterations" | "rank_clusters" | "node_clusters" | "rank_racks" | "node_racks" | "waits" | "critical_path" | "differences";
 
 /** A naming scheme of nodes. */
 export type NodeNames = "xname" | "aurora" | "frontier" | "polaris";
@@ -1865,7 +1911,7 @@ export interface Protocol {
   /** What was repaired, dropped or guessed. */
   issues: { request: IssuesRequest & { item: string }; reply: IssuesReply; tables: { } };
   /** What an experiment is. */
-  info: { request: InfoRequest & { item: string }; reply: InfoReply; tables: { metrics: "metric" | "unit" | "total" | "scopes" | "statistics" | "description"; components: "component" | "application" | "ranks" | "first_rank" | "locations" | "start_s" | "end_s" | "shift_s" | "depends_on"; } };
+  info: { request: InfoRequest & { item: string }; reply: InfoReply; tables: { metrics: "metric" | "unit" | "total" | "scopes" | "statistics" | "description" | "formula"; components: "component" | "application" | "ranks" | "first_rank" | "locations" | "start_s" | "end_s" | "shift_s" | "depends_on"; } };
   /** The metrics of an experiment. */
   metrics: { request: MetricsRequest & { item: string }; reply: MetricsReply; tables: { } };
   /** What bounds the program: the findings of all analyses, and where the cost is. */
@@ -1931,7 +1977,7 @@ export interface Protocol {
   /** Wait states: which location waits, for which, and how long; needs a trace of events. */
   waits: { request: WaitsRequest & { item: string }; reply: NotesReply; tables: { rows: "kind" | "function" | "context" | "context_id" | "location" | "waits_for" | "waits" | "waiting_s" | "share_percent" | "longest_s" | "in_calls_s"; } };
   /** What the run time consists of, excluding wait time; needs a trace of events. The path is that of the whole trace; locations and window say which part of it is shown. */
-  critical_path: { request: CriticalPathRequest & { item: string }; reply: CriticalPathReply; tables: { rows: "function" | "group" | "context" | "location" | "on_path_s" | "share_percent" | "all_locations_s" | "context_id" | "start_s" | "length_s" | "context_percent" | "releases"; } };
+  critical_path: { request: CriticalPathRequest & { item: string }; reply: CriticalPathReply; tables: { rows: "function" | "group" | "context" | "location" | "on_path_s" | "share_percent" | "all_locations_s" | "context_id" | "start_s" | "length_s" | "context_percent" | "releases" | "basis"; } };
   /** How a trace changes over time. The time range grows to whole bins. */
   over_time: { request: OverTimeRequest & { item: string }; reply: OverTimeReply; tables: { rows: "start_s" | "end_s" | "name" | "exclusive_s" | "share_percent" | "location" | "waiting_s" | "outside_s" | "idle_percent" | "function" | "calls" | "mean_s" | "longest_s" | "latest" | "messages" | "under_way_s" | "computing_s" | "overlap_percent" | "max_s" | "saving_s" | "balance_ratio" | "imbalance_percent" | "slowest"; totals: "start_s" | "end_s" | "name" | "exclusive_s" | "share_percent" | "location" | "waiting_s" | "outside_s" | "idle_percent" | "function" | "calls" | "mean_s" | "longest_s" | "latest" | "messages" | "under_way_s" | "computing_s" | "overlap_percent" | "max_s" | "saving_s" | "balance_ratio" | "imbalance_percent" | "slowest"; } };
   /** Repeated phases of a trace, their load imbalance, and the potential saving. */
@@ -1940,6 +1986,8 @@ export interface Protocol {
   balance: { request: BalanceRequest & { item: string }; reply: BalanceReply; tables: { rows: "context_id" | "name" | "path" | "contexts" | "members" | "with_value" | "saving" | "wasted" | "balance_ratio" | "imbalance" | "sum" | "mean" | "min" | "p5" | "p25" | "p50" | "p75" | "p95" | "max" | "variance" | "std_dev" | "variation" | "slowest" | "histogram"; } };
   /** Idle time of threads and GPUs, and what threads did while GPUs were idle. */
   idleness: { request: IdlenessRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "location" | "whole" | "working" | "idle" | "idle_percent" | "not_running" | "openmp_idle" | "openmp_wait" | "mpi" | "other_wait" | "kind" | "group" | "streams" | "trace_span" | "trace_active" | "trace_idle" | "trace_idle_percent" | "thread_time" | "operation_time" | "profile_idle" | "idle_with_calls" | "context_id" | "call_path"; } };
+  /** Where instructions of GPUs stall and why, by instruction sampling; see [gpu-stalls.md](gpu-stalls.md). */
+  gpu_stalls: { request: GpuStallsRequest & { item: string }; reply: GpuStallsReply; tables: { rows: "kernel" | "function" | "file" | "line" | "instruction" | "cycles" | "cycles_percent" | "issue_percent" | "hidden_percent" | "exposed_percent" | "reason" | "reason_percent" | "samples" | "kernel_s" | "context_id"; reasons: "reason" | "code" | "group" | "cycles" | "cycles_percent" | "stalls_percent" | "meaning" | "remedy"; stalls: "row" | "reason" | "group" | "cycles" | "cycles_percent"; } };
   /** Correlations over locations between exclusive values of functions, totals and identities. */
   correlations: { request: CorrelationsRequest & { item: string }; reply: CorrelationsReply; tables: { pairs: "first" | "second" | "locations" | "pearson" | "pearson_p" | "spearman" | "spearman_p"; } };
   /** Two columns of `correlations` at each location, as a scatter plot needs them. */

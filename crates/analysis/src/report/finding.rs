@@ -31,6 +31,8 @@ pub enum FindingKind {
     CriticalPath,
     /// GPUs without work.
     IdleGpu,
+    /// Kernels whose instructions stall.
+    GpuStalls,
     /// Contexts that are spread unevenly in the iterations of a program, by a trace.
     Iterations,
     /// Groups of ranks or nodes of which one is slow.
@@ -87,6 +89,8 @@ pub enum NextAction {
     Idleness,
     /// Which calls keep GPUs idle.
     GpuBlame,
+    /// Where kernels stall, and why.
+    GpuStalls,
     /// Repeated phases.
     Iterations,
     /// Clusters of ranks.

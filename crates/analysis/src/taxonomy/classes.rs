@@ -7,7 +7,7 @@ use parallax_engine::query::normalised_name;
 use parallax_model::{ContextKind, ContextTree, Function};
 
 use crate::taxonomy::threads::{Owner, ThreadName, helper_kind};
-use crate::taxonomy::{MpiClass, mpi_routine};
+use crate::taxonomy::{MpiClass, gpu, mpi_routine};
 
 /// Operations of GPUs, by the placeholders that stand for them in call paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -494,7 +494,8 @@ fn know(tree: &ContextTree, function: &Function) -> Known {
         // A function with source in the program is the program's own, whatever its name.
         let is_own = !is_system && function.file.is_some();
         let library = || if is_own { None } else { library_class(plain, &function.name) };
-        let class = placeholder_class(&function.name).or_else(library);
+        let work = || gpu::operation_of(function).map(CostClass::Gpu);
+        let class = work().or_else(|| placeholder_class(&function.name)).or_else(library);
         let runtime = is_openmp_runtime.then_some(CostClass::OpenMpRuntime);
         (class.or(runtime), shown_name(&short, &function.name).into_owned())
     };
@@ -534,23 +535,13 @@ fn without_decoration(name: &str) -> &str {
 /// The class of a placeholder such as `<omp idle>`.
 fn placeholder_class(name: &str) -> Option<CostClass> {
     let inner = name.strip_prefix('<')?.strip_suffix('>')?;
-    if let Some(omp) = inner.strip_prefix("omp ") {
-        return Some(match omp {
-            "idle" => CostClass::OpenMpIdle,
-            "overhead" => CostClass::OpenMpOverhead,
-            _ if omp.contains("wait") => CostClass::OpenMpWait,
-            _ => CostClass::OpenMpWork,
-        });
-    }
-    let gpu = inner.strip_prefix("gpu ")?;
-    Some(CostClass::Gpu(match gpu {
-        "kernel" => GpuOperation::Kernel,
-        "alloc" | "delete" | "free" => GpuOperation::Memory,
-        "memset" => GpuOperation::Memset,
-        "sync" => GpuOperation::Sync,
-        _ if gpu.starts_with("copy") => GpuOperation::Copy,
-        _ => GpuOperation::Other,
-    }))
+    let omp = inner.strip_prefix("omp ")?;
+    Some(match omp {
+        "idle" => CostClass::OpenMpIdle,
+        "overhead" => CostClass::OpenMpOverhead,
+        _ if omp.contains("wait") => CostClass::OpenMpWait,
+        _ => CostClass::OpenMpWork,
+    })
 }
 
 /// The class of a function of the C library, of an I/O library or of a GPU runtime.
@@ -583,13 +574,7 @@ fn library_class(plain: &str, full: &str) -> Option<CostClass> {
     if is_hdf5 || io.iter().any(|name| full.starts_with(name)) || full.starts_with("adios") {
         return Some(CostClass::LibraryIo);
     }
-    let is_runtime = (full.starts_with("cuda") && second("cuda").is_ascii_uppercase())
-        || (full.starts_with("hip") && second("hip").is_ascii_uppercase())
-        || (full.starts_with("cu") && second("cu").is_ascii_uppercase())
-        || (full.starts_with("ze") && second("ze").is_ascii_uppercase())
-        || full.starts_with("hsa_")
-        || (full.starts_with("clEnqueue") || full.starts_with("clWait") || full == "clFinish");
-    is_runtime.then_some(CostClass::GpuRuntime)
+    gpu::is_runtime(full).then_some(CostClass::GpuRuntime)
 }
 
 #[cfg(test)]
@@ -606,7 +591,6 @@ mod tests {
             ("<omp idle>", CostClass::OpenMpIdle),
             ("<omp barrier wait>", CostClass::OpenMpWait),
             ("<omp region unresolved>", CostClass::OpenMpWork),
-            ("<gpu copyin>", CostClass::Gpu(GpuOperation::Copy)),
             ("__GI___poll [libc.so.6]", CostClass::Sleeping),
             ("__sched_yield", CostClass::Sleeping),
             ("pthread_cond_wait@@GLIBC_2.3.2 [libc.so.6]", CostClass::Locks),
@@ -620,6 +604,7 @@ mod tests {
             ("H5FD_mpio_write", CostClass::LibraryIo),
             ("cudaMemcpyAsync", CostClass::GpuRuntime),
             ("hipLaunchKernel", CostClass::GpuRuntime),
+            ("hipEventSynchronize", CostClass::GpuRuntime),
         ] {
             assert_eq!(class(name), Some(expected), "{name}");
         }

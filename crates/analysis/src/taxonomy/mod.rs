@@ -4,6 +4,7 @@
 
 pub(crate) mod classes;
 pub(crate) mod gpu;
+mod gpu_calls;
 mod helpers;
 mod mpi;
 mod roles;
@@ -18,6 +19,13 @@ pub use mpi::{MpiClass, is_collective_sync, mpi_routine};
 pub use roles::Roles;
 
 pub(crate) use classes::Classes;
+
+/// Whether a function waits for a GPU and does nothing else: `cudaDeviceSynchronize` and its like
+/// of all programming interfaces.
+#[must_use]
+pub fn waits_for_gpu(name: &str) -> bool {
+    gpu::RuntimeCall::of(name) == Some(gpu::RuntimeCall::Synchronise)
+}
 
 /// Whether a location is a stream, context or device of a GPU.
 #[must_use]

@@ -139,6 +139,7 @@ fn next_command(
         },
         NextAction::Idleness => of("idleness"),
         NextAction::GpuBlame => format!("parallax idleness {path} --blame"),
+        NextAction::GpuStalls => format!("parallax gpu-stalls {path} --by line"),
         NextAction::Iterations => of("iterations"),
         NextAction::RankClusters => format!("parallax cluster {path} --by rank"),
         NextAction::NodeClusters => format!("parallax cluster {path} --by node"),

@@ -149,6 +149,8 @@ pub struct ItemReply {
     pub has_activations: bool,
     /// Whether it has user events.
     pub has_user_events: bool,
+    /// Whether instructions of GPUs were sampled.
+    pub has_gpu_stalls: bool,
 }
 
 /// A file or experiment that is excluded.

@@ -88,6 +88,8 @@ choice! {
         CriticalPath = "CriticalPath",
         /// GPUs without work.
         IdleGpu = "IdleGpu",
+        /// Kernels whose instructions stall.
+        GpuStalls = "GpuStalls",
         /// Contexts that are spread unevenly in the iterations of a program, by a trace.
         Iterations = "Iterations",
         /// Clusters of ranks or nodes of which one is slow.
@@ -116,6 +118,8 @@ choice! {
         Idleness = "idleness",
         /// Which calls keep GPUs idle.
         GpuBlame = "gpu_blame",
+        /// Where kernels stall, and why.
+        GpuStalls = "gpu_stalls",
         /// Repeated phases.
         Iterations = "iterations",
         /// Clusters of ranks.

@@ -184,6 +184,11 @@ class Experiment(_Item, ExperimentQuestions):
         return self._about["has_user_events"]
 
     @property
+    def has_gpu_stalls(self) -> bool:
+        """Whether instructions of GPUs were sampled."""
+        return self._about["has_gpu_stalls"]
+
+    @property
     def tree(self) -> Tree:
         """The calling context tree, with inclusive and exclusive values of the metric that says
         most about time."""

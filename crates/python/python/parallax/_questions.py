@@ -37,6 +37,8 @@ if TYPE_CHECKING:
         FindOrder,
         FlatAnswer,
         FlatBy,
+        GpuStallsAnswer,
+        GpuStallsBy,
         IdlenessAnswer,
         IdlenessSource,
         InfoAnswer,
@@ -133,7 +135,7 @@ class ExperimentQuestions(ItemQuestions):
             The reply and the tables:
 
         metrics : Table
-            Metrics, in the order of the source.
+            Metrics, in the order of the source, those that are computed from others last.
             - ``metric`` (string):
                 Name of the metric.
             - ``unit`` (string):
@@ -146,6 +148,8 @@ class ExperimentQuestions(ItemQuestions):
                 Statistics stored in the summary.
             - ``description`` (string):
                 Description by the source.
+            - ``formula`` (string, may be null):
+                Formula of a metric that is computed from others.
 
         components : Table
             Components of a workflow; none where there is one application.
@@ -2698,6 +2702,10 @@ class ExperimentQuestions(ItemQuestions):
                 Share of the segment in this call path.
             - ``releases`` (string, may be null):
                 What ends the segment: the wait of the next row's location; null at the end.
+            - ``basis`` (string, may be null):
+                How that is known: `recorded` in the trace, or `matched by time` and stream,
+                where the trace has no record of the launch or does not name the stream; null at
+                the end.
 
         Examples
         --------
@@ -3290,6 +3298,112 @@ class ExperimentQuestions(ItemQuestions):
                 "metric": metric,
                 "source": source,
                 "blame": blame,
+            },
+        )
+
+    def gpu_stalls(
+        self,
+        *,
+        by: GpuStallsBy = "kernel",
+        kernel: str | None = None,
+        profiles: str | None = None,
+    ) -> GpuStallsAnswer:
+        """Where instructions of GPUs stall and why, by instruction sampling; see
+        [gpu-stalls.md](gpu-stalls.md).
+
+        Parameters
+        ----------
+        by : GpuStallsBy, default "kernel"
+            What the rows are.
+        kernel : str, optional
+            Only the kernel of this name, or those that match this glob; null for all.
+        profiles : str, optional
+            Which locations; null for all.
+
+        Returns
+        -------
+        GpuStallsAnswer
+            The reply and the tables:
+
+        rows : Table
+            Where kernels stall, most cycles first.
+            - ``kernel`` (string):
+                The kernel.
+            - ``function`` (string):
+                The function on the device; empty where it is not known, and for kernels.
+            - ``file`` (string):
+                The source file; empty where it is not known.
+            - ``line`` (u32, may be null):
+                The line in it; null where it is not known.
+            - ``instruction`` (string):
+                Load module and offset; empty but for instructions.
+            - ``cycles`` (f64 in cycles):
+                Estimated GPU cycles.
+            - ``cycles_percent`` (f64 in %):
+                Share of the cycles of all rows.
+            - ``issue_percent`` (f64 in %, may be null):
+                Share of these cycles in which an instruction was issued.
+            - ``hidden_percent`` (f64 in %, may be null):
+                Share of these cycles in which the instruction stalled while another one was
+                issued.
+            - ``exposed_percent`` (f64 in %, may be null):
+                Share of these cycles in which no instruction was issued.
+            - ``reason`` (string, may be null):
+                The most frequent reason of exposed stalls.
+            - ``reason_percent`` (f64 in %, may be null):
+                Share of these cycles that are exposed for that reason.
+            - ``samples`` (f64, may be null):
+                About how many samples the row stands on; null where that is not known.
+            - ``kernel_s`` (f64 in s, may be null):
+                Time of the kernel; null for other rows and where it was not measured.
+            - ``context_id`` (u32):
+                Id in the database of the context with most cycles.
+
+        reasons : Table
+            Reasons of exposed stalls, the most frequent first.
+            - ``reason`` (string):
+                Name of the reason.
+            - ``code`` (string):
+                How names of metrics end.
+            - ``group`` (string):
+                What it has in common with others: memory, dependency, compute, synchronisation,
+                instruction fetch or other.
+            - ``cycles`` (f64 in cycles):
+                Estimated GPU cycles.
+            - ``cycles_percent`` (f64 in %):
+                Share of all cycles.
+            - ``stalls_percent`` (f64 in %):
+                Share of all exposed stalls.
+            - ``meaning`` (string):
+                What it means.
+            - ``remedy`` (string):
+                What one usually does about it; empty where nothing can be done.
+
+        stalls : Table
+            Exposed stalls of a row for one reason; row after row, in each the most frequent
+            first.
+            - ``row`` (u32):
+                Number of the row among `rows`, from 0.
+            - ``reason`` (string):
+                Name of the reason.
+            - ``group`` (string):
+                What it has in common with others.
+            - ``cycles`` (f64 in cycles):
+                Estimated GPU cycles.
+            - ``cycles_percent`` (f64 in %):
+                Share of the cycles of the row.
+
+        Examples
+        --------
+        >>> answer = experiment.gpu_stalls()
+        >>> answer.rows.to_pandas()
+        """
+        return self._ask(
+            "gpu_stalls",
+            {
+                "by": by,
+                "kernel": kernel,
+                "profiles": profiles,
             },
         )
 

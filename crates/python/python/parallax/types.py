@@ -62,6 +62,7 @@ FindingKind = Literal[
     "Waiting",
     "CriticalPath",
     "IdleGpu",
+    "GpuStalls",
     "Iterations",
     "Groups",
     "Slower",
@@ -73,6 +74,9 @@ FindingKind = Literal[
 
 FlatBy = Literal["function", "file", "module", "loop", "line"]
 """What a flat profile groups by."""
+
+GpuStallsBy = Literal["kernel", "function", "line", "instruction"]
+"""What the rows of stalls are."""
 
 IdlenessSource = Literal["best", "trace", "profile"]
 """Where the times of threads come from."""
@@ -98,6 +102,7 @@ NextAction = Literal[
     "callers",
     "idleness",
     "gpu_blame",
+    "gpu_stalls",
     "iterations",
     "rank_clusters",
     "node_clusters",
@@ -524,6 +529,9 @@ class CriticalPathReply(Record):
     locations: int
     """Through how many locations."""
 
+    matched: int
+    """How many segments end with a wait that is matched by time and stream, not recorded."""
+
     notes: list[str]
     """Remarks."""
 
@@ -672,6 +680,37 @@ class FindingReply(Record):
 
     next: str
     """The same as a command that can be typed; only the command line says it."""
+
+
+class GpuStallsReply(Record):
+    """The reply to `gpu_stalls`."""
+
+    __slots__ = ()
+
+    cycles: float
+    """GPU cycles of the rows, as sampling estimates them."""
+
+    issue_percent: float | None
+    """Share of these in which an instruction was issued, in per cent; null where that was not
+    recorded.
+    """
+
+    hidden_percent: float | None
+    """Share in which an instruction stalled while another one was issued; null where these count
+    as issued.
+    """
+
+    exposed_percent: float | None
+    """Share in which no instruction was issued; null where that was not recorded."""
+
+    samples: float | None
+    """About how many samples the rows stand on; null where that is not known."""
+
+    kernel_s: float | None
+    """Time of all kernels, in seconds; null where it was not measured."""
+
+    notes: list[str]
+    """Remarks."""
 
 
 class HistogramReply(Record):
@@ -1000,7 +1039,12 @@ class MetricReply(Record):
 
     total: float | None
     """The whole execution's inclusive sum over all locations; null when it has none, or when a
-    counter wrapped, which is an issue then.
+    counter wrapped, which is an issue then. Of a derived metric, its formula on these sums.
+    """
+
+    formula: str | None
+    """The formula of a derived metric, which the source computes from others; null for metrics
+    that were measured.
     """
 
 
@@ -1010,7 +1054,7 @@ class MetricsReply(Record):
     __slots__ = ()
 
     metrics: list[MetricReply]
-    """The metrics, in the order of the source."""
+    """The metrics, in the order of the source, those that are computed from others last."""
 
     default: str | None
     """The metric that is shown where none is chosen; null when nothing has values."""
@@ -1641,7 +1685,7 @@ class InfoAnswer(Answer):
     """What was repaired, dropped or guessed."""
 
     metrics: Table
-    """Metrics, in the order of the source."""
+    """Metrics, in the order of the source, those that are computed from others last."""
 
     components: Table
     """Components of a workflow; none where there is one application."""
@@ -1653,7 +1697,7 @@ class MetricsAnswer(Answer):
     __slots__ = ()
 
     metrics: list[MetricReply]
-    """The metrics, in the order of the source."""
+    """The metrics, in the order of the source, those that are computed from others last."""
 
     default: str | None
     """The metric that is shown where none is chosen; null when nothing has values."""
@@ -2237,6 +2281,9 @@ class CriticalPathAnswer(Answer):
     locations: int
     """Through how many locations."""
 
+    matched: int
+    """How many segments end with a wait that is matched by time and stream, not recorded."""
+
     notes: list[str]
     """Remarks."""
 
@@ -2320,6 +2367,47 @@ class IdlenessAnswer(Answer):
 
     rows: Table
     """Of one of several forms."""
+
+
+class GpuStallsAnswer(Answer):
+    """The answer to `gpu_stalls`."""
+
+    __slots__ = ()
+
+    cycles: float
+    """GPU cycles of the rows, as sampling estimates them."""
+
+    issue_percent: float | None
+    """Share of these in which an instruction was issued, in per cent; null where that was not
+    recorded.
+    """
+
+    hidden_percent: float | None
+    """Share in which an instruction stalled while another one was issued; null where these count
+    as issued.
+    """
+
+    exposed_percent: float | None
+    """Share in which no instruction was issued; null where that was not recorded."""
+
+    samples: float | None
+    """About how many samples the rows stand on; null where that is not known."""
+
+    kernel_s: float | None
+    """Time of all kernels, in seconds; null where it was not measured."""
+
+    notes: list[str]
+    """Remarks."""
+
+    rows: Table
+    """Where kernels stall, most cycles first."""
+
+    reasons: Table
+    """Reasons of exposed stalls, the most frequent first."""
+
+    stalls: Table
+    """Exposed stalls of a row for one reason; row after row, in each the most frequent first.
+    """
 
 
 class CorrelationsAnswer(Answer):
