@@ -1,6 +1,7 @@
 import type { Desk } from "../state/app-state.ts";
 import { EngineError, type EngineClient } from "../state/engine.ts";
 import { Links } from "../state/links.svelte.ts";
+import type { Item } from "../state/item.ts";
 import { Notices } from "../state/notices.svelte.ts";
 import type { Picked } from "../state/pick.ts";
 import { browserStorage, Preferences, type SavedLayout, type ThemeChoice } from "../state/preferences.svelte.ts";
@@ -54,7 +55,7 @@ export class Application {
   constructor(connect: () => Promise<EngineClient>) {
     this.session = new Session(this.store, this.notices, this.preferences, async () => this.tasks.watched(await connect()));
     this.session.prepare = async (client, item) => {
-      const views = this.#views.filter((view) => view.appliesTo(item));
+      const views = this.viewsOf(item);
       await Promise.all(views.map(async (view) => view.prepare?.({ client, item, state: this.sliceOf(item.key, view.id, view) })));
     };
   }
@@ -74,6 +75,11 @@ export class Application {
   /** Starts everything; call once, inside an effect root. */
   start(): void {
     this.links.watch();
+  /** The views that an item has data for. */
+  viewsOf(item: Item): readonly ViewPlugin[] {
+    return this.#views.filter((view) => view.appliesTo(item, this.session.items));
+  }
+
     loadViews().then(
       (views) => {
         this.#views = views;
