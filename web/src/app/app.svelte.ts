@@ -1,4 +1,5 @@
 import type { Desk } from "../state/app-state.ts";
+import type { FunctionPalette, MapRamp } from "../base/palettes.ts";
 import { EngineError, type EngineClient } from "../state/engine.ts";
 import { Links } from "../state/links.svelte.ts";
 import type { Item } from "../state/item.ts";
@@ -98,6 +99,11 @@ export class Application {
     });
     $effect(() => {
       const item = this.session.active;
+    $effect(() => {
+      const { functions, maps } = this.preferences;
+      document.documentElement.dataset["functions"] = functions;
+      document.documentElement.dataset["maps"] = maps;
+    });
       document.title = item === null ? "Parallax" : `${item.title === "" ? "Untitled" : item.title} – Parallax`;
     });
     $effect(() => {
@@ -129,6 +135,16 @@ export class Application {
 
   /** The slice of a panel, for commands that run outside of it. */
   sliceOf(itemKey: string, panelId: string, view: ViewPlugin): PanelSlice<object> {
+  /** Colours of functions; views are made anew with them. */
+  setFunctions(functions: FunctionPalette): void {
+    this.preferences.functions = functions;
+  }
+
+  /** Colours of maps. */
+  setMaps(maps: MapRamp): void {
+    this.preferences.maps = maps;
+  }
+
     return new PanelSlice(this.store, itemKey, panelId, view);
   }
 
