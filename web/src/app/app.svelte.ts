@@ -1,8 +1,8 @@
 import type { Desk } from "../state/app-state.ts";
 import type { FunctionPalette, MapRamp } from "../base/palettes.ts";
 import { EngineError, type EngineClient } from "../state/engine.ts";
-import { Links } from "../state/links.svelte.ts";
 import type { Item } from "../state/item.ts";
+import { Links } from "../state/links.svelte.ts";
 import { Notices } from "../state/notices.svelte.ts";
 import type { Picked } from "../state/pick.ts";
 import { browserStorage, Preferences, type SavedLayout, type ThemeChoice } from "../state/preferences.svelte.ts";
@@ -15,6 +15,8 @@ import { loadViews } from "../views/registry.ts";
 import type { ViewPlugin } from "../view-kit/plugin.ts";
 import { StateAddress } from "./address.ts";
 import type { DockControl } from "./dock-control.ts";
+import { accessToken } from "../engine-client/served.ts";
+import { linkNotice, sharedLink } from "./share-link.ts";
 
 /** When the start page has long been painted. */
 const PRELOAD_AFTER_MILLIS = 1500;
@@ -73,14 +75,14 @@ export class Application {
     return this.#views;
   }
 
-  /** Starts everything; call once, inside an effect root. */
-  start(): void {
-    this.links.watch();
   /** The views that an item has data for. */
   viewsOf(item: Item): readonly ViewPlugin[] {
     return this.#views.filter((view) => view.appliesTo(item, this.session.items));
   }
 
+  /** Starts everything; call once, inside an effect root. */
+  start(): void {
+    this.links.watch();
     loadViews().then(
       (views) => {
         this.#views = views;
@@ -98,12 +100,12 @@ export class Application {
       else document.documentElement.dataset["theme"] = theme;
     });
     $effect(() => {
-      const item = this.session.active;
-    $effect(() => {
       const { functions, maps } = this.preferences;
       document.documentElement.dataset["functions"] = functions;
       document.documentElement.dataset["maps"] = maps;
     });
+    $effect(() => {
+      const item = this.session.active;
       document.title = item === null ? "Parallax" : `${item.title === "" ? "Untitled" : item.title} – Parallax`;
     });
     $effect(() => {
@@ -133,8 +135,6 @@ export class Application {
     this.setTheme(isDark ? "light" : "dark");
   }
 
-  /** The slice of a panel, for commands that run outside of it. */
-  sliceOf(itemKey: string, panelId: string, view: ViewPlugin): PanelSlice<object> {
   /** Colours of functions; views are made anew with them. */
   setFunctions(functions: FunctionPalette): void {
     this.preferences.functions = functions;
@@ -145,6 +145,8 @@ export class Application {
     this.preferences.maps = maps;
   }
 
+  /** The slice of a panel, for commands that run outside of it. */
+  sliceOf(itemKey: string, panelId: string, view: ViewPlugin): PanelSlice<object> {
     return new PanelSlice(this.store, itemKey, panelId, view);
   }
 
@@ -200,13 +202,28 @@ export class Application {
     }
   }
 
-  /** The address of what is on screen. Files of this computer are named in it, never contained. */
+  /** Copies the address of what is on screen, and says what somebody else needs to see the same. */
   async copyLink(): Promise<void> {
-    const link = new URL(toFragment(this.store.state), location.href).href;
+    const address = new URL(toFragment(this.store.state), location.href);
+    const token = accessToken();
+    const isLocal = this.store.state.sources.some((source) => source.origin.kind === "local");
+    const notice = linkNotice(address, { hasToken: token !== null, isLocal });
+    await this.#copy(sharedLink(address, token), () => {
+      this.notices.add(notice.tone, notice.title, notice.text, token === null ? [] : [{ label: "Copy without the token", run: () => { void this.#copyBare(address); } }]);
+    });
+  }
+
+  /** For somebody who has the token already, such as by a file that both can read. */
+  async #copyBare(address: URL): Promise<void> {
+    await this.#copy(sharedLink(address, null), () => {
+      this.notices.add("info", "Link without the token copied", "It opens only in a browser tab that was opened with the address that parallax open printed.");
+    });
+  }
+
+  async #copy(text: string, done: () => void): Promise<void> {
     try {
-      await navigator.clipboard.writeText(link);
-      const isLocal = this.store.state.sources.some((source) => source.origin.kind === "local");
-      this.notices.add("info", "Link copied", isLocal ? "The link contains the view, not the data: others must open the same files." : "");
+      await navigator.clipboard.writeText(text);
+      done();
     } catch (error) {
       this.notices.error("The link could not be copied. Copy the address of this page instead", error);
     }
