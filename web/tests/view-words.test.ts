@@ -13,12 +13,17 @@ describe("metrics to choose", () => {
     metric("GSYNC:CTX", 2, "GPU synchronizations: context", "s"), metric("CPUTIME", 9, "CPU time used", "s"),
   ];
 
-  test("are grouped by what their names begin with, recorded ones first", () => {
+  test("are grouped by what their names begin with, those with totals first", () => {
     const groups = metricGroups(METRICS, "");
     expect(groups.map((group) => [group.prefix, group.about, group.metrics.map((one) => one.name)])).toEqual([
       ["", "", ["CPUTIME"]],
       ["GSYNC", "GPU synchronizations", ["GSYNC", "GSYNC:CTX", "GSYNC:STR"]],
     ]);
+  });
+
+  test("that are statistics of one user event are a group", () => {
+    const events = ["count", "max", "mean"].map((what) => metric(`Message size for gather ${what}`, null));
+    expect(metricGroups([...METRICS, ...events], "").at(-1)?.prefix).toBe("Message size for gather");
   });
 
   test("are found by name and description, in any order of words", () => {

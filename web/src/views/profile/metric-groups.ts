@@ -9,7 +9,7 @@ export interface MetricGroup {
   readonly metrics: readonly MetricReply[];
 }
 
-/** Metrics that match a search by name or description, by prefix; those that were not recorded come last in their group. */
+/** Metrics that match a search by name or description, by prefix; those without a total come last in their group. */
 export function metricGroups(metrics: readonly MetricReply[], wanted: string): readonly MetricGroup[] {
   const words = wanted.toLowerCase().split(/\s+/).filter((word) => word !== "");
   const matches = ({ name, description }: MetricReply): boolean => {
@@ -32,12 +32,12 @@ export function metricGroups(metrics: readonly MetricReply[], wanted: string): r
     .toSorted((a, b) => Number(a.prefix !== "") - Number(b.prefix !== "") || Number(!hasValues(a)) - Number(!hasValues(b)) || a.prefix.localeCompare(b.prefix));
 }
 
-/** `GSYNC` of `GSYNC:CTX` and of `GSYNC` itself; `PAPI` of `PAPI_TOT_CYC`. */
+/** `GSYNC` of `GSYNC:CTX` and of `GSYNC` itself, `PAPI` of `PAPI_TOT_CYC`, a user event of its five statistics. */
 function prefixOf(name: string): string {
-  return /^([^\s:]+):/.exec(name)?.[1] ?? /^(PAPI)_/.exec(name)?.[1] ?? name;
+  return /^([^\s:]+):/.exec(name)?.[1] ?? /^(PAPI)_/.exec(name)?.[1] ?? /^(.+) (?:count|max|mean|min|sumsqr)$/.exec(name)?.[1] ?? name;
 }
 
-/** A metric without a total was not recorded. */
+/** What has no total, or a total of 0, says least. */
 function rank({ total }: MetricReply): number {
   return total !== null && total !== 0 ? 0 : 1;
 }
