@@ -283,6 +283,11 @@ fn item_reply(key: &str, item: &Item) -> ItemReply {
         Content::Experiment(opened) => &opened.session().experiment().metadata,
         Content::Ensemble(ensemble) => &ensemble.metadata,
     };
+    let experiment = match &item.content {
+        Content::Experiment(opened) => Some(opened),
+        Content::Ensemble(_) => None,
+    };
+    let holds = experiment.map(|opened| opened.holds()).unwrap_or_default();
     ItemReply {
         item: key.to_owned(),
         kind: item.kind(),
@@ -292,22 +297,15 @@ fn item_reply(key: &str, item: &Item) -> ItemReply {
         size_bytes: item.size_bytes,
         issues: item.issues().len() as u64,
         members: item.members.clone(),
-        has_trace: match &item.content {
-            Content::Experiment(opened) => opened.session().experiment().traces.is_some(),
-            Content::Ensemble(_) => false,
-        },
-        has_activations: match &item.content {
-            Content::Experiment(opened) => opened.session().experiment().activations.is_some(),
-            Content::Ensemble(_) => false,
-        },
-        has_user_events: match &item.content {
-            Content::Experiment(opened) => opened.has_user_events(),
-            Content::Ensemble(_) => false,
-        },
-        has_gpu_stalls: match &item.content {
-            Content::Experiment(opened) => opened.has_gpu_stalls(),
-            Content::Ensemble(_) => false,
-        },
+        has_trace: holds.has_trace,
+        has_activations: holds.has_activations,
+        has_user_events: holds.has_user_events,
+        has_gpu_stalls: holds.has_gpu_stalls,
+        has_links: holds.has_links,
+        has_counters: holds.has_counters,
+        has_gpus: holds.has_gpus,
+        locations: holds.locations,
+        nodes: holds.nodes,
     }
 }
 

@@ -902,6 +902,16 @@ export type ItemReply = {
   has_user_events: boolean;
   /** Whether instructions of GPUs were sampled. */
   has_gpu_stalls: boolean;
+  /** Whether tracks are linked by messages, flows or transfers. */
+  has_links: boolean;
+  /** Whether it has metrics whose values change over time. */
+  has_counters: boolean;
+  /** Whether GPUs executed a part of it. */
+  has_gpus: boolean;
+  /** Locations with values or a trace; 0 of an ensemble. */
+  locations: number;
+  /** Nodes that these are on; 0 where unknown. */
+  nodes: number;
 };
 
 /** Which times by location and iteration an answer has. */

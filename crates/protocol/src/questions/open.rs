@@ -151,6 +151,16 @@ pub struct ItemReply {
     pub has_user_events: bool,
     /// Whether instructions of GPUs were sampled.
     pub has_gpu_stalls: bool,
+    /// Whether tracks are linked by messages, flows or transfers.
+    pub has_links: bool,
+    /// Whether it has metrics whose values change over time.
+    pub has_counters: bool,
+    /// Whether GPUs executed a part of it.
+    pub has_gpus: bool,
+    /// Locations with values or a trace; 0 of an ensemble.
+    pub locations: u64,
+    /// Nodes that these are on; 0 where unknown.
+    pub nodes: u64,
 }
 
 /// A file or experiment that is excluded.

@@ -3,6 +3,9 @@ import { COMPARE_STATE, COUNTERS_STATE, FIND_STATE, MESSAGES_STATE, STACKS_STATE
 
 const hasTrace: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment" && item.has_trace;
 
+/** Whether another trace is open to compare with. */
+const hasAnother: ViewPlugin["appliesTo"] = (item, items) => hasTrace(item, items) && items.some((one) => one.key !== item.key && hasTrace(one, items));
+
 const views: readonly ViewPlugin[] = [
   defineView({
     id: "trace.statistics",
@@ -39,7 +42,7 @@ const views: readonly ViewPlugin[] = [
     title: "Messages",
     description: "Communication matrix: messages, bytes and transfer time by sender and receiver.",
     icon: "map",
-    appliesTo: hasTrace,
+    appliesTo: (item, items) => hasTrace(item, items) && item.has_links,
     component: () => import("./Messages.svelte"),
     defaultState: MESSAGES_STATE,
     stateVersion: 1,
@@ -69,7 +72,7 @@ const views: readonly ViewPlugin[] = [
     title: "Counters",
     description: "Counters over time: memory, energy, hardware counters.",
     icon: "chart",
-    appliesTo: hasTrace,
+    appliesTo: (item, items) => hasTrace(item, items) && item.has_counters,
     component: () => import("./Counters.svelte"),
     defaultState: COUNTERS_STATE,
     stateVersion: 1,
@@ -79,7 +82,7 @@ const views: readonly ViewPlugin[] = [
     title: "Compare runs",
     description: "Two traces on one time axis, with the differences by function.",
     icon: "compare",
-    appliesTo: hasTrace,
+    appliesTo: hasAnother,
     component: () => import("./Compare.svelte"),
     defaultState: COMPARE_STATE,
     stateVersion: 1,
