@@ -4,6 +4,7 @@ import { metricExpression, metricsOf, moved } from "../src/view-kit/cost-columns
 import { filterParts, globOf, locationExpression, NO_FILTER, profilesOf, pruneAsk, windowOf } from "../src/view-kit/filter.ts";
 import { familyOf } from "../src/view-kit/flame-colours.ts";
 import { shareText, valueFormat } from "../src/view-kit/format.ts";
+import { isCountedTwice } from "../src/view-kit/context-table.ts";
 import { isNamed, nextStep } from "../src/view-kit/next-step.ts";
 import type { NextAction } from "../src/wire/protocol.ts";
 import { withContext } from "../src/view-kit/things.ts";
@@ -83,22 +84,33 @@ describe("numbers", () => {
   });
 });
 
+describe("a flame graph", () => {
+  test("is not drawn of functions whose time is in others, too", () => {
+    const [flat, nested] = [Uint32Array.of(0, 0, 0), Uint32Array.of(0, 1, 1)];
+    const inclusive = Float64Array.of(10, 6, 3);
+    expect(isCountedTwice(flat, inclusive, 10)).toBe(true);
+    expect(isCountedTwice(nested, inclusive, 10)).toBe(false);
+    expect(isCountedTwice(flat, Float64Array.of(4, 3, 3.001), 10)).toBe(false);
+    expect(isCountedTwice(flat, inclusive, Number.NaN)).toBe(false);
+  });
+});
+
 describe("findings", () => {
   test("lead to the view that shows what to look at next", () => {
-    expect(nextStep("balance", "function(react)")).toEqual({ view: "profile.distribution", label: "Show over locations", name: "react" });
-    expect(nextStep("callers", 'function("a(b, c)")')).toMatchObject({ view: "profile.callers", name: "a(b, c)" });
-    expect(nextStep("iterations", null)).toEqual({ view: "trace.iterations", label: "Show the iterations", name: null });
-    expect(nextStep("rank_clusters", null)).toEqual({ view: "groups.clusters", label: "Show the clusters", name: null });
-    expect(nextStep("node_racks", null)).toMatchObject({ view: "groups.racks", name: null });
-    expect(nextStep("gpu_blame", null)).toMatchObject({ view: "trace.idle-gpus", name: null });
-    expect(nextStep("idleness", null)).toMatchObject({ view: "profile.flat" });
-    expect(nextStep("info", null)).toMatchObject({ view: "item.information", name: null });
+    expect(nextStep("balance")).toEqual({ view: "profile.distribution", label: "Show over locations" });
+    expect(nextStep("callers")).toMatchObject({ view: "profile.callers" });
+    expect(nextStep("iterations")).toEqual({ view: "trace.iterations", label: "Show the iterations" });
+    expect(nextStep("rank_clusters")).toEqual({ view: "groups.clusters", label: "Show the clusters" });
+    expect(nextStep("node_racks")).toMatchObject({ view: "groups.racks" });
+    expect(nextStep("gpu_blame")).toMatchObject({ view: "trace.idle-gpus" });
+    expect(nextStep("idleness")).toMatchObject({ view: "profile.flat" });
+    expect(nextStep("info")).toMatchObject({ view: "item.information" });
   });
 
   test("lead to views that exist", async () => {
     const known = new Set((await loadViews()).map((view) => view.id));
     const actions: readonly NextAction[] = ["info", "balance", "callers", "idleness", "gpu_blame", "iterations", "rank_clusters", "node_clusters", "rank_racks", "node_racks", "waits", "critical_path", "differences"];
-    for (const action of actions) expect(known, action).toContain(nextStep(action, null).view);
+    for (const action of actions) expect(known, action).toContain(nextStep(action).view);
   });
 
   test("name functions in their short form", () => {

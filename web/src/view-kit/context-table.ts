@@ -176,3 +176,16 @@ export function hotPath(tree: ContextTable, cost: Float64Array, from: number, sh
     at = best;
   }
 }
+
+/** Contexts at the top that take more than the whole by this part were rounded. */
+const ROUNDED = 1e-3;
+
+/**
+ * Whether the contexts at the top take more together than the whole: then call paths were not measured, or cut in
+ * front, and what a function calls counts in both. As widths they would be counted twice.
+ */
+export function isCountedTwice(depth: Uint32Array, inclusive: Float64Array, total: number): boolean {
+  let sum = 0;
+  for (let row = 0; row < depth.length; row += 1) if (depth[row] === 0) sum += Math.max(0, inclusive[row] ?? 0);
+  return total > 0 && sum > total * (1 + ROUNDED);
+}
