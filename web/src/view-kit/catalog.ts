@@ -1,6 +1,6 @@
 /** What there is in a trace, as columns: asked once for each experiment, shared by all views. */
 import type { Table } from "@uwdata/flechette";
-import { withoutArguments } from "../base/names.ts";
+import { displayName } from "../base/display-name.ts";
 import type { Rgb } from "../base/palettes.ts";
 import type { EngineClient } from "../state/engine.ts";
 import { clampRange, type TimeRange } from "../widgets/timeline/axis.ts";
@@ -46,10 +46,9 @@ export interface Contexts {
   readonly end: Int32Array;
 }
 
-/** A name without what instruments put behind it, and long ones without arguments, for where there is little room: `main [{/a/b.c} {106,0}]` is `main`. */
+/** A name for where there is little room, as everything abbreviates it: `main [{/a/b.c} {106,0}]` is `main`. */
 export function shortName(name: string): string {
-  const short = name.replace(/\s*\[\{.*$/, "").trim();
-  return withoutArguments(short === "" ? name : short);
+  return displayName(name);
 }
 
 /** What there is in a trace. */

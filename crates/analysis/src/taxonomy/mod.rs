@@ -6,6 +6,7 @@ pub(crate) mod classes;
 pub(crate) mod gpu;
 mod gpu_calls;
 mod helpers;
+mod kernels;
 mod mpi;
 mod roles;
 mod threads;
@@ -15,6 +16,7 @@ use parallax_model::{IdentityKind, LocationCatalog};
 
 pub use classes::{CostClass, GpuOperation, Purposes};
 pub use helpers::HelperThreads;
+pub use kernels::is_collective_kernel;
 pub use mpi::{MpiClass, is_collective_sync, mpi_routine};
 pub use roles::Roles;
 
@@ -26,6 +28,10 @@ pub(crate) use classes::Classes;
 pub fn waits_for_gpu(name: &str) -> bool {
     gpu::RuntimeCall::of(name) == Some(gpu::RuntimeCall::Synchronise)
 }
+
+/// What TAU calls the program where it measures no function of it: the time of its own timers
+/// around everything.
+pub const TAU_PROGRAM: [&str; 2] = [".TAU application", "taupreload_main"];
 
 /// Whether a location is a stream, context or device of a GPU.
 #[must_use]

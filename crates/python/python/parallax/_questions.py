@@ -2995,8 +2995,10 @@ class ExperimentQuestions(ItemQuestions):
                 Coefficient of variation within one location over iterations, on average.
             - ``saving_s`` (f64 in s):
                 Maximum minus mean: the potential saving per iteration.
-            - ``total_saving_s`` (f64 in s):
-                Maximum minus mean over all iterations, for computation with enough samples.
+            - ``total_saving_s`` (f64 in s, may be null):
+                Maximum minus mean over all iterations; of contexts with too few samples to
+                judge single iterations the static part, where it is more than noise. Null for
+                waiting and communication, and where nothing can be said.
             - ``lasting_saving_s`` (f64 in s):
                 Potential saving from static imbalance: the same in all iterations.
             - ``resolved`` (string):
