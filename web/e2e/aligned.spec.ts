@@ -199,7 +199,7 @@ test("a call that begins later in the other run is put over that of this run", a
   // Calls of all ranks come in order of time: the ninth of the first rank is the first after all eight rounds before.
   await view(page).getByRole("spinbutton", { name: "Number of the call" }).fill(String(MADE.ranks * (SLOW + 1) + 1));
   await view(page).getByRole("spinbutton", { name: "Number of the call" }).press("Enter");
-  await expect(view(page)).toContainText("the other run is shown 400.0\u202fµs earlier than recorded");
+  await expect(view(page)).toContainText("The other run is shown 400.0\u202fµs earlier than recorded");
 });
 
 for (const theme of ["light", "dark"] as const) {
