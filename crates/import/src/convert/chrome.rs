@@ -475,7 +475,11 @@ impl Gathering {
         let functions: Vec<u32> = self
             .called
             .iter()
-            .map(|&(name, group)| {
+            .zip(&self.is_recording)
+            .map(|(&(name, group), &is_recording)| {
+                if is_recording {
+                    return 0;
+                }
                 let name = text(name);
                 conversion.function(if name.is_empty() { "(unnamed)" } else { name }, text(group))
             })
