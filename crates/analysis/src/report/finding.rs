@@ -52,8 +52,21 @@ pub struct Evidence {
     pub unit: String,
 }
 
-/// Puts findings in order: too few samples first, for that concerns all others, then what is at
-/// stake, metrics that mean nothing last.
+/// What tuning the code that takes most time saves, as part of that time: nobody knows before it is
+/// done, so it counts as if it became a third faster.
+const TUNED: f64 = 0.25;
+
+/// What a finding promises, in per cent of the run: lost time can be saved as a whole, useful work
+/// only in part.
+fn promise(finding: &Finding) -> f64 {
+    match finding.kind {
+        FindingKind::HotFunction | FindingKind::CriticalPath => finding.percent * TUNED,
+        _ => finding.percent,
+    }
+}
+
+/// Puts findings in order: too few samples first, for that concerns all others, then what they
+/// promise, metrics that mean nothing last.
 pub fn rank_findings(findings: &mut [Finding]) {
     let rank = |finding: &Finding| match finding.kind {
         FindingKind::FewSamples => 0,
@@ -62,7 +75,7 @@ pub fn rank_findings(findings: &mut [Finding]) {
     };
     findings.sort_by(|a, b| {
         (rank(a).cmp(&rank(b)))
-            .then(b.percent.total_cmp(&a.percent))
+            .then(promise(b).total_cmp(&promise(a)))
             .then(a.kind.cmp(&b.kind))
             .then(a.text.cmp(&b.text))
     });
