@@ -95,11 +95,32 @@ impl Opened {
             Err(error) => notes.push(format!("No findings of `cluster`: {error}.")),
         }
         rank_findings(&mut report.findings);
+        causes_first(&mut report.findings);
         Ok(Answer { value: report, notes })
     }
 
     fn has_calls(&self) -> bool {
         self.session.experiment().traces.as_ref().is_some_and(|t| t.kind() == TraceKind::Calls)
+    }
+}
+
+/// Moves the imbalance of iterations before what follows from it: while one location computes, GPUs
+/// are idle and ranks wait for nearly as long as balancing saves.
+fn causes_first(findings: &mut [Finding]) {
+    /// Waiting for others takes this much longer than what they are late, at most.
+    const FOLLOWS: f64 = 1.25;
+    let Some(at) = findings.iter().position(|one| one.kind == FindingKind::Iterations) else {
+        return;
+    };
+    let saved = findings.get(at).map_or(0.0, |one| one.percent);
+    let before = findings.get(..at).unwrap_or_default().iter().rev();
+    let follows = before.take_while(|one| {
+        matches!(one.kind, FindingKind::IdleGpu | FindingKind::Mpi | FindingKind::Waiting)
+            && one.percent <= saved * FOLLOWS
+    });
+    let to = at - follows.count();
+    if let Some(moved) = findings.get_mut(to..=at) {
+        moved.rotate_right(1);
     }
 }
 
@@ -281,7 +302,8 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
     for ((kind, routine), (nanos, count, waiters, holdups)) in &sums {
         let time = *nanos as f64 / 1e9;
         let percent = if whole > 0.0 { time / whole * 100.0 } else { 0.0 };
-        if percent < MIN_WAIT_PERCENT {
+        // A host that waits for a busy GPU loses nothing; idle GPUs are a finding of their own.
+        if percent < MIN_WAIT_PERCENT || *kind == WaitKind::ForGpu {
             continue;
         }
         let told = |of: &BTreeMap<TrackIdx, u128>| {

@@ -22,6 +22,7 @@ use super::{Facts, Report};
 use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, balance_of_sum};
 use crate::math::numeric::count;
 use crate::taxonomy::classes::CostClass;
+use crate::taxonomy::{GpuOperation, waits_for_gpu};
 
 /// Less than this share of the cost of the program does not bound it, in per cent.
 const MIN_PERCENT: f64 = 5.0;
@@ -45,6 +46,9 @@ const FRAMES: [&str; 7] = [
     "start_thread",
     "clone",
 ];
+/// Timers of TAU that are no functions: the program where nothing is instrumented, and waiting that
+/// is part of the routine of MPI that waits.
+const NO_FUNCTIONS: [&str; 3] = [".TAU application", "taupreload_main", "MPI Collective Sync"];
 /// Copies that take at least this share of the time of a GPU are a finding, in per cent.
 const MIN_COPY_PERCENT: f64 = 20.0;
 /// A difference counts from this many standard deviations on: many contexts and members are
@@ -105,15 +109,19 @@ impl Facts<'_> {
                 is_in,
             ));
         }
-        let host = self.percent(self.class_costs.of(|class| class == CostClass::GpuRuntime));
-        out.extend(self.group(
-            report,
-            FindingKind::Gpu,
-            "Host code of the GPU runtime",
-            host,
-            NextAction::Callers,
-            |class| class == CostClass::GpuRuntime,
-        ));
+        // A host that waits for a busy GPU loses nothing; idle GPUs are a finding of their own.
+        let host = report.routines.iter().find(|routine| routine.class == CostClass::GpuRuntime);
+        if host.is_some_and(|routine| !waits_for_gpu(&routine.name)) {
+            let host = self.percent(self.class_costs.of(|class| class == CostClass::GpuRuntime));
+            out.extend(self.group(
+                report,
+                FindingKind::Gpu,
+                "Host code of the GPU runtime",
+                host,
+                NextAction::Callers,
+                |class| class == CostClass::GpuRuntime,
+            ));
+        }
         out.extend(gpu_copies(self.session, report));
         out.extend(self.hot_function(report));
         out.retain(|finding| is_certain(finding.percent, report.num_samples));
@@ -381,7 +389,9 @@ impl Facts<'_> {
         let percent = self.percent(self.class_costs.of(is_mpi));
         let group =
             self.group(report, FindingKind::Mpi, "MPI", percent, NextAction::Balance, is_mpi);
-        let (Some(mut finding), Some(balance)) = (group, &report.balance) else { return Ok(None) };
+        let Some(mut finding) = group else { return Ok(None) };
+        // One rank has nobody to wait for; it starts and ends MPI all the same.
+        let Some(balance) = &report.balance else { return Ok(Some(finding)) };
         if uneven.is_empty() {
             return Ok(Some(finding));
         }
@@ -566,10 +576,14 @@ impl Facts<'_> {
     }
 
     fn hot_function(&self, report: &Report) -> Option<Finding> {
+        // Kernels have time where that of GPUs was measured, and nothing of the host was.
         let is_own = |context: ContextIdx| {
-            self.classes.of_context.get(context.idx()) == Some(&CostClass::Application)
+            let class = self.classes.of_context.get(context.idx());
+            matches!(class, Some(CostClass::Application | CostClass::Gpu(GpuOperation::Kernel)))
         };
-        let row = report.top_functions.iter().find(|row| is_own(row.context))?;
+        let is_function = |name: &str| !NO_FUNCTIONS.contains(&name.trim_end());
+        let mut rows = report.top_functions.iter();
+        let row = rows.find(|row| is_own(row.context) && is_function(&row.name))?;
         let percent = self.percent(row.exclusive);
         if percent < MIN_HOT_PERCENT {
             return None;

@@ -16,6 +16,13 @@ pub use mpi::{MpiClass, mpi_routine};
 
 pub(crate) use classes::Classes;
 
+/// Whether a function waits for a GPU and does nothing else: `cudaDeviceSynchronize` and its like
+/// of all programming interfaces.
+#[must_use]
+pub fn waits_for_gpu(name: &str) -> bool {
+    gpu::RuntimeCall::of(name) == Some(gpu::RuntimeCall::Synchronise)
+}
+
 /// Whether a location is a stream, context or device of a GPU.
 #[must_use]
 pub fn is_gpu(locations: &LocationCatalog, location: LocationIdx) -> bool {
