@@ -61,6 +61,31 @@ test("a page without the token gets no answers", async ({ page, complaints }) =>
   }
 });
 
+test("a link that was copied from a server opens elsewhere, and says what it lets in", async ({ page, context, browser }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const server = await serve(RUN);
+  try {
+    await page.goto(server.url);
+    await seesTree(page);
+    await page.getByRole("banner").getByRole("button", { name: "Copy a link to this view" }).click();
+    const said = page.getByRole("region", { name: "Messages" });
+    await expect(said).toContainText("Link with the access token copied");
+    await expect(said).toContainText("treat it like a password");
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    expect(new URL(link).searchParams.get("token")).toBe(server.token);
+    const other = await browser.newContext();
+    const colleague = await other.newPage();
+    await colleague.goto(link);
+    await seesTree(colleague);
+    await other.close();
+    await said.getByRole("button", { name: "Copy without the token" }).click();
+    await expect(said).toContainText("Link without the token copied");
+    expect(await page.evaluate(() => navigator.clipboard.readText())).not.toContain(server.token);
+  } finally {
+    await server.stop(page);
+  }
+});
+
 test("a report opens from a disk, without a network, with the numbers that a server shows", async ({ page, context }, info) => {
   const html = info.outputPath("report.html");
   execFileSync(binary(), ["export", RUN, "--html", html, "--title", "Eight ranks"]);

@@ -21,7 +21,7 @@ const mounted = usePanels(800, 400);
 beforeAll(() => { Element.prototype.scrollIntoView = () => undefined; });
 afterEach(() => { setHostFiles("p", { hosts: [], description: null }); });
 
-const item: Item = { item: "e1", kind: "experiment", title: "p", name: "p", format: "HPCToolkit 4.0", size_bytes: 0, issues: 0, members: [], has_trace: false, has_activations: false, has_user_events: false, key: "p", source: "s" };
+const item: Item = { item: "e1", kind: "experiment", title: "p", name: "p", format: "HPCToolkit 4.0", size_bytes: 0, issues: 0, members: [], has_trace: false, has_activations: false, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0, key: "p", source: "s" };
 
 /** Four ranks on two nodes: those on the second one are slow in MPI_Allreduce. */
 function answerTo(name: string, request: Record<string, unknown>): { reply: object; tables: object } {

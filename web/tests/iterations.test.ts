@@ -1,7 +1,7 @@
 import { tableFromArrays } from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
 import { ramp } from "../src/base/palettes.ts";
-import { byRow, cellAt, heatDots, heatLayout, heatOf, heatShare, iterationAt, percentEnd, rowsByName, timeOf } from "../src/views/iterations/heat.ts";
+import { byRow, cellAt, heatDots, heatLayout, heatOf, heatShare, isOutlier, iterationAt, percentEnd, robustScale, rowsByName, timeOf } from "../src/views/iterations/heat.ts";
 import { evidenceOf, headline, savingsOf, whyNot } from "../src/view-kit/words.ts";
 import type { IterationsFoundReply, IterationsReply } from "../src/wire/protocol.ts";
 
@@ -59,12 +59,31 @@ describe("the map of iterations", () => {
     const iterations = 8192;
     const values = new Float64Array(locations * iterations);
     values[5] = 1;
-    const { width, height, pixels } = heatDots({ locations, iterations, values, low: 0, high: 1 }, ramp("greys"), (iteration) => iteration >= 8000);
+    const { width, height, pixels } = heatDots({ locations, iterations, values, low: 0, high: 1, outliers: 0, farthest: 0 }, ramp("greys"), (iteration) => iteration >= 8000);
     expect([width, height]).toEqual([4096, 2]);
     const dot = (x: number): readonly number[] => [...pixels.slice(x * 4, x * 4 + 4)];
     expect(dot(2)).toEqual([...ramp("greys").rgb(1), 255]);
     expect(dot(1)).toEqual([...ramp("greys").rgb(0), 255]);
     expect(dot(4050)[3]).toBeLessThan(255);
+  });
+
+  it("is not one colour because of one outlier, which is marked instead", () => {
+    const values = Float64Array.from({ length: 100 }, (_, at) => 1 + (at % 10) / 10);
+    values[37] = 500;
+    const scale = robustScale(values);
+    expect(scale).toEqual({ high: 1.9, outliers: 1, farthest: 500 });
+    const heat = { locations: 1, iterations: 100, values, low: 0, ...scale };
+    const { pixels } = heatDots(heat, ramp("greys"), () => false, [1, 2, 3]);
+    const dot = (x: number): readonly number[] => [...pixels.slice(x * 4, x * 4 + 3)];
+    expect(dot(37)).toEqual([1, 2, 3]);
+    expect(dot(0)).not.toEqual(dot(9));
+    expect([isOutlier(heat, 1.9), isOutlier(heat, 500)]).toEqual([false, true]);
+  });
+
+  it("has no outliers where values spread, or where most are the same", () => {
+    expect(robustScale(Float64Array.of(1, 2, 3, 4, 0, 6))).toEqual({ high: 6, outliers: 0, farthest: 0 });
+    expect(robustScale(Float64Array.of(5, 5, 5, 5, 5, 5, 5, 7))).toEqual({ high: 7, outliers: 0, farthest: 0 });
+    expect(robustScale(Float64Array.of())).toEqual({ high: 0, outliers: 0, farthest: 0 });
   });
 
   it("takes the nearest iteration for a drag that leaves the map", () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { category, CATEGORY_COUNT, contrast, frameFill, inkOn, luminance, ramp, rampBytes, type Rgb } from "../src/base/palettes.ts";
+import { category, CATEGORY_COUNT, contrast, DISTINCT_COUNT, distinctColour, MAP_RAMPS, frameFill, inkOn, luminance, ramp, rampBytes, rampOn, type Rgb } from "../src/base/palettes.ts";
 
 const linear = (byte: number): number => (byte / 255 <= 0.04045 ? byte / 255 / 12.92 : ((byte / 255 + 0.055) / 1.055) ** 2.4);
 const encoded = (value: number): number => 255 * (value <= 0.0031308 ? 12.92 * value : 1.055 * Math.max(0, value) ** (1 / 2.4) - 0.055);
@@ -9,6 +9,10 @@ const encoded = (value: number): number => 255 * (value <= 0.0031308 ? 12.92 * v
 /** What a person without green (deuteranopia) or red (protanopia) receptors sees: Machado et al. 2009, severity 1. */
 const DEUTERANOPIA = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]];
 const PROTANOPIA = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]];
+
+/** Tritanopia, and full sight. */
+const TRITANOPIA = [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]];
+const IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
 
 function seen(color: Rgb, matrix: readonly (readonly number[])[]): Rgb {
   const light = color.map(linear);
@@ -90,6 +94,53 @@ describe.each(["light", "dark"] as const)("categories on %s", (theme) => {
     expect(category(-1, theme)).toEqual(category(CATEGORY_COUNT - 1, theme));
   });
 });
+
+describe.each(["light", "dark"] as const)("distinct colours on %s", (theme) => {
+  const colors = Array.from({ length: DISTINCT_COUNT }, (_, nth) => distinctColour(nth, theme));
+
+  it.each([["full sight", IDENTITY], ["deuteranopia", DEUTERANOPIA], ["protanopia", PROTANOPIA], ["tritanopia", TRITANOPIA]] as const)("differ with %s", (_name, matrix) => {
+    for (const [at, one] of colors.entries()) {
+      for (const other of colors.slice(at + 1)) expect(difference(seen(one, matrix), seen(other, matrix))).toBeGreaterThan(20);
+    }
+  });
+
+  it("can be seen on the panel, and names can be read on them, whatever the shade", () => {
+    for (let nth = 0; nth < 3 * DISTINCT_COUNT; nth += 1) {
+      const color = distinctColour(nth, theme);
+      expect(contrast(color, inkOn(color)), String(nth)).toBeGreaterThan(4.5);
+      expect(difference(color, BACKGROUND[theme]), String(nth)).toBeGreaterThan(9);
+      expect(difference(color, distinctColour(nth + 1, theme)), String(nth)).toBeGreaterThan(9);
+    }
+  });
+});
+
+describe("maps", () => {
+  it.each(MAP_RAMPS)("in %s have no colour that is black on black in the dark, and keep their steps apart", (name) => {
+    for (const reversed of [false, true]) {
+      const colors = STEPS.map((share) => rampOn("dark", name, reversed).rgb(share));
+      for (const color of colors) expect(contrast(color, BACKGROUND.dark)).toBeGreaterThan(1.95);
+      const ends = [0, 0.25, 0.5, 0.75, 1].map((share) => rampOn("dark", name, reversed).rgb(share));
+      for (let at = 1; at < ends.length; at += 1) {
+        for (const matrix of [IDENTITY, DEUTERANOPIA, PROTANOPIA]) expect(difference(seen(ends[at] ?? [0, 0, 0], matrix), seen(ends[at - 1] ?? [0, 0, 0], matrix))).toBeGreaterThan(8);
+      }
+    }
+    expect(rampOn("light", name).rgb(0.3)).toEqual(ramp(name).rgb(0.3));
+  });
+
+  it("mark outliers with a colour that no ramp has", () => {
+    for (const theme of ["light", "dark"] as const) {
+      for (const name of MAP_RAMPS) for (const share of STEPS) expect(difference(outlierColour(theme), rampOn(theme, name).rgb(share)), `${name} ${String(share)} ${theme}`).toBeGreaterThan(15);
+    }
+  });
+});
+
+/** The token of cells beyond the ends of a ramp. */
+function outlierColour(theme: "light" | "dark"): Rgb {
+  const css = readFileSync(resolve(import.meta.dirname, "../src/base/tokens.css"), "utf8");
+  const match = /--outlier: light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\)/.exec(css);
+  const hex = Number.parseInt((theme === "light" ? match?.[1] : match?.[2]) ?? "", 16);
+  return [(hex >> 16) & 255, (hex >> 8) & 255, hex & 255];
+}
 
 describe("frames of flame graphs", () => {
   it("have the same colour for the same name, and readable ink", () => {

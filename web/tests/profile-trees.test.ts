@@ -2,6 +2,7 @@ import { columnFromArray, dictionary, tableFromColumns, utf8 } from "@uwdata/fle
 import { describe, expect, test } from "vitest";
 import { numberColumn, textAt, textColumn } from "../src/view-kit/columns.ts";
 import { childrenOf, contextTable, hotPath, nameOf, pathTo, rowOf, shape, type ContextTable } from "../src/view-kit/context-table.ts";
+import { lacksCallPaths, sumsOfExclusive } from "../src/views/profile/flat-tree.ts";
 import { carryOpen, flatTable, join, uniteCosts } from "../src/views/profile/join.ts";
 import { matchedCost, matcher, matchingRows, matchingTexts, nextMatch, NO_SEARCH } from "../src/view-kit/search.ts";
 import { firstOpen, sortSiblings, visibleRows, withOpen, withRevealed, type Order } from "../src/views/profile/visible.ts";
@@ -309,5 +310,31 @@ describe("lists with loaded parts", () => {
     );
     expect([...flat.parent]).toEqual([-1, -1]);
     expect(textAt(flat.kind, 1)).toBe("function");
+  });
+});
+
+describe("profiles without call paths", () => {
+  test("are recognised where timers that ran inside others lie next to them", () => {
+    const flat = drawn(`
+      main 100 10
+      solve 70 60
+      MPI_Send 30 30
+    `);
+    const inclusive = flat.costs[0]?.inclusive ?? new Float64Array();
+    expect(lacksCallPaths(flat, inclusive, 100)).toBe(true);
+    expect([...sumsOfExclusive(flat, flat.costs[0]?.exclusive ?? new Float64Array())]).toEqual([10, 60, 30]);
+  });
+
+  test("are neither trees, nor lists in which nothing is counted twice", () => {
+    const tree = drawn(`
+      main 100 10
+        solve 90 90
+    `);
+    expect(lacksCallPaths(tree, tree.costs[0]?.inclusive ?? new Float64Array(), 100)).toBe(false);
+    const list = drawn(`
+      main 60 60
+      other 40 40
+    `);
+    expect(lacksCallPaths(list, list.costs[0]?.inclusive ?? new Float64Array(), 100)).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ramp } from "../src/base/palettes.ts";
 import { differenceColours, efficiencyColours, mirrored, pictureBytes } from "../src/widgets/charts/colours.ts";
 import { cellOf, largest, refine, refinedLength, type Grid } from "../src/widgets/charts/grid.ts";
@@ -48,6 +48,20 @@ describe("interpolation of maps", () => {
 });
 
 describe("colours of maps", () => {
+  beforeEach(() => { document.documentElement.dataset["theme"] = "light"; });
+  afterEach(() => {
+    delete document.documentElement.dataset["theme"];
+    delete document.documentElement.dataset["maps"];
+  });
+
+  it("are those that were chosen, and in the dark none that is black", () => {
+    document.documentElement.dataset["maps"] = "cividis";
+    expect(efficiencyColours().rgb(0)).toEqual(ramp("cividis").rgb(1));
+    document.documentElement.dataset["theme"] = "dark";
+    delete document.documentElement.dataset["maps"];
+    expect(efficiencyColours().rgb(1)).not.toEqual(ramp("inferno").rgb(0));
+  });
+
   it("are Inferno reversed for efficiency: pale for none, black for all", () => {
     const colours = efficiencyColours();
     expect(colours.rgb(0)).toEqual(ramp("inferno").rgb(1));

@@ -3,7 +3,7 @@ import type { EngineClient } from "../src/state/engine.ts";
 import { NONE } from "../src/view-kit/asks.ts";
 import { askedWindow, askTimeline, rangesOf, windowOf } from "../src/view-kit/catalog.ts";
 import { groupingsOf } from "../src/views/timeline/grouping.ts";
-import { groupFamily, spread } from "../src/view-kit/colours.ts";
+import { colourTable, groupFamily, spread } from "../src/view-kit/colours.ts";
 import { exampleCatalog } from "./timeline-example.ts";
 
 describe("catalog of a trace", () => {
@@ -72,7 +72,8 @@ describe("groups of tracks", () => {
 describe("colours of a trace", () => {
   const catalog = exampleCatalog();
 
-  test("own code is warm and MPI is cool, in both looks", () => {
+  test("by group, own code is warm and MPI is cool, in both looks", () => {
+    document.documentElement.dataset["functions"] = "group";
     for (const theme of ["light", "dark"] as const) {
       const solve = catalog.colourOf(1, "function", theme) ?? [0, 0, 0];
       const send = catalog.colourOf(2, "function", theme) ?? [0, 0, 0];
@@ -80,6 +81,29 @@ describe("colours of a trace", () => {
       expect(send[2]).toBeGreaterThan(send[0]);
       expect(catalog.colourOf(NONE, "function", theme)).toBeNull();
     }
+    delete document.documentElement.dataset["functions"];
+  });
+
+  test("calls of one GPU runtime are distinct, unless colours are by group", () => {
+    const names = ["cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamSynchronize", "hipLaunchKernel", "hipMemcpy", "<unknown>"];
+    const of = { length: names.length, name: (row: number) => names[row] ?? "", exclusiveNs: Float64Array.from(names, (_, at) => 10 - at) };
+    const table = colourTable({ ...of, group: () => 0 }, { length: 1, name: () => "cuda_runtime", exclusiveNs: Float64Array.of(50) });
+    const distance = (a: readonly number[], b: readonly number[]): number => Math.hypot(...a.map((value, at) => value - (b[at] ?? 0)));
+    const least = (theme: "light" | "dark"): number => {
+      const colours = names.slice(0, 5).map((_, row) => table.function(row, theme));
+      return Math.min(...colours.flatMap((one, at) => colours.slice(at + 1).map((other) => distance(one, other))));
+    };
+    for (const theme of ["light", "dark"] as const) {
+      document.documentElement.dataset["functions"] = "group";
+      const before = least(theme);
+      document.documentElement.dataset["functions"] = "distinct";
+      expect(least(theme)).toBeGreaterThan(90);
+      expect(before).toBeLessThan(50);
+      // What has no name is grey.
+      const [red = 0, green = 0, blue = 0] = table.function(5, theme);
+      expect(Math.max(red, green, blue) - Math.min(red, green, blue)).toBeLessThan(20);
+    }
+    delete document.documentElement.dataset["functions"];
   });
 
   test("functions of one group differ", () => {

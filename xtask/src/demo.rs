@@ -23,24 +23,24 @@ const FIXTURES: &str = "fixtures";
 
 const STEPS: &[Step] = &[
     Step {
-        question: "What is in this database: how many ranks, contexts, metrics, and is it sound?",
+        question: "What does this database hold: ranks, contexts, metrics, and issues?",
         command: &["info", "@reactor/n1024-p8"],
     },
     Step {
-        question: "Where does the time go, from main downwards, and which path is hottest?",
+        question: "Where is the time spent, top-down from main, and what is the hot path?",
         command: &["tree", "@reactor/n1024-p8"],
     },
     Step {
-        question: "What bounds the program: computing, MPI, OpenMP, files, a GPU?",
+        question: "What are the top findings: MPI, OpenMP, I/O, GPU, load imbalance?",
         command: &["report", "@reactor/n1024-p8"],
     },
     Step {
-        question: "Is the work shared fairly among the ranks, and which of them are slow?",
+        question: "Is the load balanced over ranks, and which ranks are slow?",
         // Thread 0 of each rank: the others are helpers that Open MPI starts to wait for events.
         command: &["balance", "@reactor/n1024-p8", "--profiles", "thread(0)"],
     },
     Step {
-        question: "The same on a longer run with 512 cells: does the imbalance stay?",
+        question: "The same for a longer run with 512 cells: does the imbalance persist?",
         command: &["balance", "@reactor/long-n512-p8", "--profiles", "thread(0)"],
     },
     Step {
@@ -66,7 +66,7 @@ const STEPS: &[Step] = &[
         ],
     },
     Step {
-        question: "Every call, iteration and access of another program: what could run in parallel?",
+        question: "Which loops and calls of a recorded program could run in parallel?",
         command: &["advise", "@measured/image.plxm"],
     },
 ];
@@ -83,7 +83,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
     println!("\n[1/3] building the command line tool");
     shell::run(cargo("build"))?;
 
-    println!("\n[2/3] asking it: {} questions", STEPS.len());
+    println!("\n[2/3] running {} analyses", STEPS.len());
     let mut failed = 0;
     for step in STEPS {
         let words = with_paths(step.command);
@@ -97,13 +97,13 @@ pub(crate) fn run(args: Args) -> Result<()> {
         bail!("{failed} of {} demo commands failed", STEPS.len());
     }
 
-    println!("\n\n[3/3] the application in the browser");
-    match page.join().unwrap_or_else(|_| bail!("building the page stopped")) {
+    println!("\n\n[3/3] starting the web application");
+    match page.join().unwrap_or_else(|_| bail!("the build of the web application stopped")) {
         Ok(dist) => application(&dist)?,
-        Err(why) => println!("left out: {why:#}"),
+        Err(why) => println!("skipped: {why:#}"),
     }
     println!(
-        "\n{}; your own data: `cargo install --path crates/cli`, then `parallax report DIRECTORY`",
+        "\n{}. For your own data: `cargo install --path crates/cli`, then `parallax report DATABASE`",
         shell::seconds(started.elapsed())
     );
     Ok(())
@@ -112,7 +112,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
 /// Bundles the page into a folder of its own. It has no engine inside, which takes minutes to
 /// compile: it asks the server.
 fn build_page() -> Result<PathBuf> {
-    let say = |what: &str| println!("  application: {what}");
+    let say = |what: &str| println!("  web application: {what}");
     say("Node.js and packages");
     web::packages()?;
     say("bundling");
@@ -129,7 +129,7 @@ fn build_page() -> Result<PathBuf> {
 /// Serves fixtures to a browser. Somebody at a terminal stays there until Ctrl-C; otherwise the
 /// application is asked once for its page, and ended.
 fn application(dist: &Path) -> Result<()> {
-    println!("putting the page into the tool");
+    println!("embedding the web application");
     let with_page = |mut command: Command| {
         command.env("PARALLAX_WEB_DIST", dist);
         command
@@ -140,7 +140,7 @@ fn application(dist: &Path) -> Result<()> {
     println!("\n$ parallax {}\n", words.join(" "));
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && !shell::must_be_whole()
     {
-        println!("(Ctrl-C ends it)");
+        println!("(stop it with Ctrl+C)");
         return shell::run_ours(with_page(parallax(&words)));
     }
     words.extend(["--no-browser", "--json"].map(str::to_owned));
@@ -150,7 +150,7 @@ fn application(dist: &Path) -> Result<()> {
     // It has served its purpose; whatever it says about being ended is of no interest.
     let _ = child.kill();
     let _ = child.wait();
-    println!("it answered at {} and was ended: nobody sits at this terminal", shown?);
+    println!("it answered at {} and was stopped, because this is no terminal", shown?);
     Ok(())
 }
 

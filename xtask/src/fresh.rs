@@ -48,7 +48,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
         words.push("test".to_owned());
     }
     if !(shell::is_root() && shell::has_apt()) {
-        bail!("this needs the super-user of a Debian: it makes a Debian in a folder and enters it");
+        bail!("run this as root on Debian: it makes a minimal Debian in a folder and enters it");
     }
     let place = shell::root().join("target/fresh");
     let base = base(&place)?;

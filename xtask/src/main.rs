@@ -41,7 +41,7 @@ const COMMANDS: &[Command] = &[
         name: "demo",
         run: demo::run,
         usage: "demo",
-        help: "build the tool, ask it about databases of this repository, open the application",
+        help: "build the tool, analyse databases of this repository, open the web application",
     },
     Command {
         name: "test",
@@ -53,7 +53,7 @@ const COMMANDS: &[Command] = &[
         name: "check",
         run: check::run,
         usage: "check [STEP ...]",
-        help: "what CI demands beside tests: fmt, clippy, page, wasm, docs, layers, licences, tidy",
+        help: "what CI demands besides tests: fmt, clippy, page, wasm, docs, layers, licences, tidy",
     },
     Command {
         name: "web",
@@ -71,13 +71,13 @@ const COMMANDS: &[Command] = &[
         name: "setup",
         run: setup::run,
         usage: "setup",
-        help: "install or name what the other commands need; safe to repeat",
+        help: "install what the other commands need, or name it; safe to repeat",
     },
     Command {
         name: "bench",
         run: bench::run,
         usage: "bench [ARGS]",
-        help: "run the benchmarks beside the peers, in release mode",
+        help: "run the benchmarks next to other tools, in release mode",
     },
     Command {
         name: "fuzz",
@@ -107,7 +107,7 @@ const COMMANDS: &[Command] = &[
         name: "generate",
         run: generate::run,
         usage: "generate hpctoolkit --ranks N --contexts C [...] OUT",
-        help: "write a database with planted answers; `generate hpctoolkit --help` lists the rest",
+        help: "write a synthetic database; `generate hpctoolkit --help` lists the options",
     },
 ];
 

@@ -112,7 +112,7 @@ fn package(run: &mut Run) -> Result<()> {
             return Ok(());
         }
     };
-    println!("\nputting the Python package together");
+    println!("\nbuilding the Python package");
     python::install(&python, &wheel::for_tests(&maturin, &python)?)?;
     run.suite(Suite::Pytest, python::tests(&python))
 }

@@ -29,6 +29,9 @@ const TRIAL: &str = "import parallax, subprocess, sys\n\
     assert answer.rows.num_rows > 0, answer\n\
     print(experiment)\n";
 
+/// Bytes of the released tool at most, with the web application inside.
+const MOST_TOOL_BYTES: u64 = 30_000_000;
+
 /// Packs a folder into a wheel: an archive whose last file lists the others with their digests, and
 /// whose name says for which interpreters it is.
 const PACK: &str = include_str!("wheel/pack.py");
@@ -42,7 +45,9 @@ pub(crate) fn run(args: Args) -> Result<()> {
     let scripts = shell::root().join(DATA).join("scripts");
     std::fs::create_dir_all(&scripts)?;
     let tool = format!("parallax{EXE_SUFFIX}");
-    copy(&shell::root().join("target/release").join(&tool), &scripts.join(&tool))?;
+    let built = shell::root().join("target/release").join(&tool);
+    check_size(&built)?;
+    copy(&built, &scripts.join(&tool))?;
 
     println!("\n[2/3] building the wheel");
     let out = shell::root().join(OUT);
@@ -56,7 +61,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
     shell::run(build)?;
     let wheel = out.join(only(&out, ".whl")?);
 
-    println!("\n[3/3] installing it where nothing else is, and asking a question");
+    println!("\n[3/3] installing it into an empty environment, and asking a question");
     let folder = shell::root().join("target/tools/wheel-trial");
     let python = python::environment(&folder, &[&wheel.to_string_lossy()])?;
     let data = shell::root().join("fixtures/reactor/n1024-p8");
@@ -68,6 +73,16 @@ pub(crate) fn run(args: Args) -> Result<()> {
     tool.env_remove("PYTHONPATH");
     shell::run(tool)?;
     println!("\n{}", wheel.display());
+    Ok(())
+}
+
+/// Whether the tool is as small as a release should be; debug information alone is 100 MB.
+fn check_size(tool: &Path) -> Result<()> {
+    let bytes = std::fs::metadata(tool).with_context(|| format!("no {}", tool.display()))?.len();
+    println!("  {}: {:.1} MB", tool.display(), bytes as f64 / 1e6);
+    if bytes > MOST_TOOL_BYTES {
+        bail!("a released tool may have {} MB", MOST_TOOL_BYTES / 1_000_000);
+    }
     Ok(())
 }
 
@@ -145,5 +160,37 @@ fn only(folder: &Path, ending: &str) -> Result<String> {
     match names.find(|name| name.ends_with(ending)) {
         Some(name) => Ok(name),
         None => bail!("there is no {ending} in {}", folder.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_that_are_too_large_are_refused() {
+        let place = std::env::temp_dir().join(format!("tool-{}", std::process::id()));
+        let file = std::fs::File::create(&place).unwrap();
+        file.set_len(MOST_TOOL_BYTES).unwrap();
+        assert!(check_size(&place).is_ok());
+        file.set_len(MOST_TOOL_BYTES + 1).unwrap();
+        assert!(check_size(&place).unwrap_err().to_string().contains("30 MB"));
+        std::fs::remove_file(&place).unwrap();
+        assert!(check_size(&place).is_err());
+    }
+
+    #[test]
+    fn a_release_has_no_debug_information_and_the_profile_for_it_has() {
+        let manifest = std::fs::read_to_string(shell::root().join("Cargo.toml")).unwrap();
+        let profile = |name: &str| {
+            let (_, rest) = manifest.split_once(&format!("[profile.{name}]\n")).unwrap();
+            rest.split("\n\n").next().unwrap().to_owned()
+        };
+        let release = profile("release");
+        assert!(release.contains("debug = false") && release.contains("strip = \"symbols\""));
+        let profiling = profile("profiling");
+        assert!(profiling.contains("inherits = \"release\""), "{profiling}");
+        assert!(profiling.contains("debug = \"line-tables-only\""), "{profiling}");
+        assert!(profiling.contains("strip = \"none\""), "{profiling}");
     }
 }

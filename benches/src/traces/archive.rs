@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
+use parallax_analysis::math::Random;
 use parallax_base::threads;
 use parallax_formats::archive::keys;
 use parallax_import::events::{Conversion, Endpoint, Peer, TrackBuilder, TrackIdentity};
@@ -71,7 +72,7 @@ fn make(path: &std::path::Path) -> Result<()> {
     let mut ranks: Vec<Rank> = (0..TRACKS)
         .map(|number| Rank {
             number,
-            dice: Dice(number.into()),
+            dice: Dice(Random(number.into())),
             before: peer(number + TRACKS - 1),
             after: peer(number + 1),
         })

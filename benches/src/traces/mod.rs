@@ -17,6 +17,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
+use parallax_analysis::math::Random;
 
 use crate::machine;
 
@@ -80,24 +81,17 @@ fn verdict(is_met: bool) -> &'static str {
     if is_met { "ok" } else { "MISSED" }
 }
 
-/// Numbers that look random and are the same in every run (Steele, Lea, Flood: SplitMix64).
-struct Dice(u64);
+/// Numbers that look random and are the same in every run.
+struct Dice(Random);
 
 impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
     /// A number below `bound`.
     fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound.max(1)
+        self.0.bits() % bound.max(1)
     }
 
     /// A number from 0 up to 1.
     fn part(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        self.0.unit()
     }
 }

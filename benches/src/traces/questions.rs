@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
+use parallax_analysis::math::Random;
 use parallax_base::{ContextIdx, Control, Folder, Limits, TimeWindow, TrackIdx};
 use parallax_engine::{Bins, LocationChoice, Session, TileQuestion};
 use parallax_native::DiskFolder;
@@ -74,7 +75,7 @@ pub(super) fn run() -> Result<()> {
 
 /// Asks the same of random windows, and prints how long answers take.
 fn ask(what: &str, target: f64, mut once: impl FnMut(&mut Dice) -> Result<f64>) -> Result<()> {
-    let mut dice = Dice(4711);
+    let mut dice = Dice(Random(4711));
     let mut millis = Vec::new();
     for _ in 0..ASKED {
         millis.push(once(&mut dice)?);

@@ -2,11 +2,13 @@
 
 pub mod advice;
 pub mod balance;
+pub mod cautions;
 pub mod clusters;
 pub mod comparison;
 pub mod correlation;
 pub mod devices;
 pub mod events;
+pub mod gpu_stalls;
 pub mod growth;
 pub mod idleness;
 pub mod iterations;

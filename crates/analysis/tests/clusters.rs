@@ -4,15 +4,15 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests stop at the first surprise")]
 
 use parallax_analysis::clusters::{Clusters, Features, Method, SharedNodes, cluster};
+use parallax_analysis::math::Random;
 use parallax_base::Control;
 use proptest::prelude::*;
 
 /// Numbers that look drawn at random.
 fn noise(seed: u64, nth: u64) -> f64 {
-    let mut z = (seed << 32 | nth).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    // A step of the sequence is added before its bits are mixed.
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+    Random((seed << 32 | nth).wrapping_sub(1).wrapping_mul(STEP)).unit()
 }
 
 fn found(columns: &[(&str, &[f64])], nodes: Option<&[u32]>, method: Method) -> Clusters {

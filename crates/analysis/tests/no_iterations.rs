@@ -10,6 +10,7 @@ mod report_support;
 
 use events_support::{Do, trace};
 use parallax_analysis::iterations::{Finding, IterationsQuestion, find_iterations};
+use parallax_analysis::math::Random;
 use parallax_base::{Control, TimeWindow};
 use parallax_engine::Session;
 use parallax_testkit::hpctoolkit::Database;
@@ -31,26 +32,18 @@ enum Lengths {
     Uniform,
 }
 
-/// Numbers that look random: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-struct Draw(u64);
+/// What programs are drawn by.
+struct Draw(Random);
 
 impl Draw {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        x ^ (x >> 31)
-    }
-
     /// From 0 to 1.
     fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        self.0.unit()
     }
 
     /// Below `end`.
     fn below(&mut self, end: usize) -> usize {
-        (self.next() % end.max(1) as u64) as usize
+        (self.0.bits() % end.max(1) as u64) as usize
     }
 
     fn nanos(&mut self, lengths: Lengths) -> u64 {
@@ -71,7 +64,7 @@ fn ask(session: &Session) -> Finding {
 
 /// Sixty parts of a program in any order, the same on three locations.
 fn parts(seed: u64, lengths: Lengths) -> Database {
-    let mut draw = Draw(seed);
+    let mut draw = Draw(Random(seed));
     let is_gpu = draw.below(2) == 0;
     let num_parts = 60;
     let num_kinds = 2 + draw.below(6);
@@ -105,7 +98,7 @@ const NAMES: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"
 /// A program that goes through its functions at random: which ones a function may call is fixed,
 /// how many of them it calls, and which, is not. All calls are recorded.
 fn walk(seed: u64) -> Session {
-    let mut draw = Draw(seed);
+    let mut draw = Draw(Random(seed));
     let lengths = [Lengths::Exponential, Lengths::Equal, Lengths::Uniform][draw.below(3)];
     // Functions call those behind them, so that no call is below itself.
     let callees: Vec<Vec<usize>> = (0..NAMES.len())

@@ -17,6 +17,7 @@ mod issues;
 mod limits;
 mod markup;
 pub mod measurements;
+mod remedy;
 mod sink;
 mod strings;
 pub mod threads;
@@ -37,6 +38,7 @@ pub use ids::{
 pub use issues::{Issue, Issues, KindTotal, Place, Severity, Stage, interned_kind};
 pub use limits::{LimitExceeded, Limits};
 pub use markup::escaped_markup;
+pub use remedy::Remedy;
 pub use sink::{FolderSink, MemorySink};
 pub use strings::{StringId, StringTable};
 pub use units::Unit;

@@ -9,6 +9,9 @@ use crate::Unit;
 pub mod metric_names {
     /// Wall-clock time of a region or of the whole program, in seconds: one number for each run.
     pub const TIME: &str = "time";
+    /// Time on processors in seconds, where nothing tells how long the run took: whoever waits
+    /// asleep uses none, so it says nothing about scaling.
+    pub const CPU_TIME: &str = "cpu-time";
     /// Sum of all entries' durations, in seconds; only where it differs from the union.
     pub const TIME_SUM: &str = "time:sum";
     /// Last stop minus first start, in seconds; only where there is more than one entry.

@@ -130,7 +130,7 @@ impl PartArgs {
 /// Which metric, over which locations.
 #[derive(Debug, Args)]
 pub(crate) struct MetricArgs {
-    /// Metric, such as 'realtime'; default: the metric that says most about time.
+    /// Metric, such as 'realtime'; default: the best time metric of the database.
     /// For `tree`, `callers`, `flat`, `distribution` and `source` also a formula, such as
     /// '=$cycles / $instructions'.
     #[arg(long, short, value_name = "METRIC", help_heading = "Cost")]
@@ -175,13 +175,13 @@ pub(crate) struct PruneArgs {
     /// lines, instructions), or a percentage (contexts below it).
     #[arg(long, value_name = "WHAT", value_delimiter = ',', help_heading = "Pruning")]
     pub(crate) prune: Vec<Prune>,
-    /// Hide functions that match; their callees move up.
+    /// Hide matching functions; their callees are attached to their callers.
     #[arg(long, value_name = "GLOB", help_heading = "Pruning")]
     pub(crate) hide: Vec<String>,
-    /// Hide everything below functions that match.
+    /// Hide everything below matching functions.
     #[arg(long, value_name = "GLOB", help_heading = "Pruning")]
     pub(crate) fold: Vec<String>,
-    /// Hide functions that match with everything below.
+    /// Hide matching functions and everything below them.
     #[arg(long, value_name = "GLOB", help_heading = "Pruning")]
     pub(crate) cut: Vec<String>,
 }

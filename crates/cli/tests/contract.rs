@@ -170,7 +170,7 @@ fn a_database_without_cct_or_trace_answers_the_same() {
 fn notes_of_a_report_are_in_every_format() {
     let hosts = "../congested/hosts.csv";
     let arguments = ["report", "../congested", "--hosts", hosts, "--system", "aurora"];
-    let note = "hosts.csv: 96 hosts of a table of hosts";
+    let note = "hosts.csv: 96 hosts of a host table";
     let report = json(&[&arguments[..], &["--json"]].concat());
     assert_eq!(report["notes"], serde_json::json!([note]));
     let groups = report["findings"].as_array().unwrap().iter().find(|f| f["kind"] == "Groups");

@@ -176,6 +176,40 @@ fn waits_between_threads_and_gpus_of_a_small_trace() {
 }
 
 #[test]
+fn without_launch_records_the_path_is_matched_and_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, bytes) in parallax_testkit::otf2::hip_program() {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+    let path = folder.path().join("traces.otf2");
+    let path = path.to_str().unwrap();
+    let found = rows(&["critical-path", path]);
+    let found: Vec<_> = found
+        .iter()
+        .map(|row| (row["function"].as_str().unwrap(), micros(&row["on_path_s"])))
+        .collect();
+    // The kernel that everybody waits for leads; of the stream only latencies are without work.
+    assert_eq!(found[..3], [("solve_kernel", 85), ("prepare", 60), ("init_kernel", 28)]);
+    assert!(found.contains(&("(between GPU work)", 12)), "{found:?}");
+    let segments = rows(&["critical-path", path, "--segments"]);
+    let ends: Vec<_> =
+        segments.iter().map(|row| (row["releases"].as_str(), row["basis"].as_str())).collect();
+    let late = (Some("late launch"), Some("matched by time"));
+    let wait = (Some("wait for GPU"), Some("recorded"));
+    assert_eq!(ends, [late, wait, late, wait, (None, None)]);
+    let said = run(&["critical-path", path]);
+    let notes = String::from_utf8_lossy(&said.stderr);
+    let notes = notes.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(notes.contains("2 of 2 kernels and copies on GPU streams have no launch record"));
+    // What is advised is on the path.
+    let report = printed(&["report", path]);
+    assert!(report.contains("solve_kernel is on the critical path"), "{report}");
+    assert!(!report.contains("hipEventSynchronize is on the critical path"), "{report}");
+}
+
+#[test]
 fn the_text_fits_and_says_what_was_inferred() {
     let folder = tempfile::tempdir().unwrap();
     let path = trace(folder.path());

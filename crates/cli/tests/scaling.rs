@@ -135,6 +135,29 @@ fn svg_and_html_stand_alone_and_carry_exact_values() {
 }
 
 #[test]
+fn regions_that_the_page_does_not_list_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = |regions: usize| {
+        let mut table = "region,cores,time\n".to_owned();
+        for (cores, time) in [(1, 100.0), (2, 70.0)] {
+            table.push_str(&format!(",{cores},{time}\n"));
+            for region in 1..=regions {
+                let time = time / (2.0 * region as f64);
+                table.push_str(&format!("{region},{cores},{time}\n"));
+            }
+        }
+        std::fs::write(folder.path().join("many.csv"), table).unwrap();
+        text(&["scaling", "many.csv", "--html", "many.html"], folder.path());
+        std::fs::read_to_string(folder.path().join("many.html")).unwrap()
+    };
+    let few = page(30);
+    assert!(!few.contains("less overhead") && !few.contains("regions are shown"), "{few}");
+    let many = page(70);
+    assert!(many.contains("<p class=\"soft\">31 more regions have less overhead.</p>"), "{many}");
+    assert!(many.contains("60 of 70 regions are shown"), "{many}");
+}
+
+#[test]
 fn wrong_questions_exit_with_2_and_wrong_data_with_1() {
     let folder = folder_with_table();
     std::fs::write(folder.path().join("cut.json"), "{\"config\": {\"pkg\": \"a\"}, \"da").unwrap();

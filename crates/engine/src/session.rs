@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use parallax_base::{ContextIdx, Control, Issues, LocationIdx, MetricIdx, Place, Severity, Stage};
+use parallax_base::{
+    ContextIdx, Control, Issues, LocationIdx, MetricIdx, Place, Remedy, Severity, Stage,
+};
 use parallax_model::{
     ContextChoice, ContextTree, Experiment, MetricChoice, Plan, ProfileStore, Scope, SliceColumns,
     SliceRequest,
@@ -237,7 +239,7 @@ impl Session {
                     described.name,
                     scope.source_name()
                 ),
-                hint: "see `parallax info` for the scopes of each metric".into(),
+                hint: format!("{} for the scopes of each", Remedy::SeeMetrics),
             });
         };
         let request = SliceRequest {

@@ -10,6 +10,7 @@
 pub mod archive;
 pub mod callgrind;
 pub mod compressed;
+mod digits;
 mod error;
 pub mod extrap;
 pub mod foreign;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use parallax_base::{Control, Folder, MemorySink};
+use parallax_base::{Control, Folder, MemorySink, Remedy};
 use parallax_protocol::{
     CombineRequest, EnsembleChoice, ErrorReply, ExcludedReply, ItemReply, OpenReply, OpenRequest,
 };
@@ -102,7 +102,7 @@ impl Host {
         let size = trace.size_bytes().map_err(|error| read_error(&error, path))?;
         if size > MAX_CONVERTED_BYTES {
             let what = format!("{path} is a trace of {size} bytes, too long to convert in memory");
-            let hint = "convert it with `parallax convert` and open the archive";
+            let hint = format!("{} and open that", Remedy::Convert);
             return Err(ErrorReply::new("open", what).with_hint(hint));
         }
         let options = ConvertOptions { limits: self.limits, ..ConvertOptions::default() };
@@ -283,6 +283,11 @@ fn item_reply(key: &str, item: &Item) -> ItemReply {
         Content::Experiment(opened) => &opened.session().experiment().metadata,
         Content::Ensemble(ensemble) => &ensemble.metadata,
     };
+    let experiment = match &item.content {
+        Content::Experiment(opened) => Some(opened),
+        Content::Ensemble(_) => None,
+    };
+    let holds = experiment.map(|opened| opened.holds()).unwrap_or_default();
     ItemReply {
         item: key.to_owned(),
         kind: item.kind(),
@@ -292,18 +297,15 @@ fn item_reply(key: &str, item: &Item) -> ItemReply {
         size_bytes: item.size_bytes,
         issues: item.issues().len() as u64,
         members: item.members.clone(),
-        has_trace: match &item.content {
-            Content::Experiment(opened) => opened.session().experiment().traces.is_some(),
-            Content::Ensemble(_) => false,
-        },
-        has_activations: match &item.content {
-            Content::Experiment(opened) => opened.session().experiment().activations.is_some(),
-            Content::Ensemble(_) => false,
-        },
-        has_user_events: match &item.content {
-            Content::Experiment(opened) => opened.has_user_events(),
-            Content::Ensemble(_) => false,
-        },
+        has_trace: holds.has_trace,
+        has_activations: holds.has_activations,
+        has_user_events: holds.has_user_events,
+        has_gpu_stalls: holds.has_gpu_stalls,
+        has_links: holds.has_links,
+        has_counters: holds.has_counters,
+        has_gpus: holds.has_gpus,
+        locations: holds.locations,
+        nodes: holds.nodes,
     }
 }
 

@@ -53,6 +53,28 @@ fn a_dropped_chrome_trace_is_an_experiment() {
 }
 
 #[test]
+fn an_item_says_what_it_holds_and_what_it_lacks() {
+    const GPU: &str = r#"{"traceEvents": [
+        {"ph": "M", "name": "thread_name", "pid": 0, "tid": 7, "args": {"name": "stream 7 "}},
+        {"ph": "X", "name": "cudaLaunchKernel", "cat": "cuda_runtime", "pid": 7, "tid": 1, "ts": 10, "dur": 5, "args": {"correlation": 3}},
+        {"ph": "X", "name": "gemm", "cat": "kernel", "pid": 0, "tid": 7, "ts": 20, "dur": 30, "args": {"correlation": 3, "stream": 7, "device": 0}},
+        {"ph": "s", "id": 3, "pid": 7, "tid": 1, "ts": 12, "cat": "ac2g", "name": "ac2g"},
+        {"ph": "f", "id": 3, "pid": 0, "tid": 7, "ts": 20, "cat": "ac2g", "name": "ac2g", "bp": "e"}
+    ], "deviceProperties": []}"#;
+    let (_, reply) = opened(&[("trace.json", CHROME)]);
+    let item = reply.items.first().unwrap();
+    assert!(item.has_trace && item.has_counters);
+    assert!(!item.has_links && !item.has_gpus && !item.has_activations && !item.has_user_events);
+    assert_eq!((item.locations, item.nodes), (3, 0));
+
+    let (_, reply) = opened(&[("trace.json", GPU)]);
+    let item = reply.items.first().unwrap();
+    assert!(item.has_trace && item.has_links && item.has_gpus, "{item:?}");
+    assert!(!item.has_counters);
+    assert_eq!(item.locations, 2);
+}
+
+#[test]
 fn a_trace_beside_something_else_is_opened_too() {
     let (_, reply) = opened(&[("notes.txt", "hello"), ("a.json", CHROME), ("b.json", CHROME)]);
     let names: Vec<_> = reply.items.iter().map(|item| item.name.as_str()).collect();

@@ -14,6 +14,7 @@ use parallax_base::{
 use parallax_import::convert::{ConvertOptions, convert, recognise};
 use parallax_import::{archive, open_file};
 use parallax_model::Experiment;
+use parallax_testkit::json_trace::{JsonTrace, Style};
 use parallax_testkit::parceive::Program;
 
 /// Counts what the thread of a test allocates.
@@ -81,6 +82,16 @@ fn nested(depth: u64) -> String {
     format!("[{}]", events.join(","))
 }
 
+/// Rows of Chimbuko: each rank has one call of a second, a microsecond after the rank before.
+fn event_rows(ranks: u64) -> String {
+    let row = |rank: u64, code: u64, micros: u64| {
+        format!(r#"[0,{rank},0,{code},0,"NA","NA","NA","NA","NA","NA",{micros}]"#)
+    };
+    let enters = (0..ranks).map(|rank| row(rank, 0, rank));
+    let leaves = (0..ranks).map(|rank| row(rank, 1, 1_000_000 + rank));
+    format!("[{}]", enters.chain(leaves).collect::<Vec<_>>().join(",\n"))
+}
+
 fn kinds(experiment: &Experiment) -> Vec<String> {
     experiment.issues.list().iter().map(|issue| issue.kind.to_owned()).collect()
 }
@@ -117,6 +128,29 @@ fn a_thread_with_one_call_costs_what_a_call_costs() {
         traces.visit_calls(track, TimeWindow::ALL, &mut |call| calls.push(call)).unwrap();
         assert_eq!(calls.len(), 1);
         assert_eq!(calls[0].start_nanos, u64::from(track.get()) * 1_000);
+    }
+}
+
+#[test]
+fn a_rank_with_few_events_costs_what_its_events_cost() {
+    let events = |ranks: u32| {
+        let (text, counts) = JsonTrace::new(Style::Codar, ranks, 1).text();
+        let found = converted(String::from_utf8(text).unwrap(), Limits::default()).unwrap();
+        let records = found.experiment.events.as_deref().unwrap().records();
+        assert_eq!(records.len(), ranks as usize);
+        let enters: u64 = records.iter().map(|of_track| of_track.enters).sum();
+        assert_eq!(enters, counts.entries);
+        found
+    };
+    let rows = |ranks: u64| {
+        let found = converted(event_rows(ranks), Limits::default()).unwrap();
+        assert_eq!(nanos(&found.experiment), ranks * 1_000_000_000);
+        found
+    };
+    for (small, large) in [(events(1_000), events(4_000)), (rows(1_000), rows(4_000))] {
+        let per_rank = (large.archive - small.archive) / 3_000;
+        assert!(per_rank < 1_500, "{per_rank} bytes of archive for a rank of few calls");
+        assert!(large.allocated < 5 * small.allocated, "{} {}", large.allocated, small.allocated);
     }
 }
 

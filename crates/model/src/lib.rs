@@ -28,7 +28,8 @@ pub use context::{
 pub use experiment::{Experiment, Metadata};
 pub use location::{IdentityKind, LocationCatalog, LocationCatalogBuilder};
 pub use metric::{
-    Combine, Formula, Metric, MetricCatalog, MetricInstance, Scope, Statistic, UserEvent,
+    Combine, DerivedMetric, Formula, Metric, MetricCatalog, MetricInstance, Scope, Statistic,
+    UserEvent,
 };
 pub use store::{
     ContextChoice, MetricChoice, Plan, ProfileStore, SliceColumns, SliceRequest, StoreError,

@@ -224,10 +224,26 @@ impl UserEvent {
     }
 }
 
+/// A metric that the source computes from others for whom it shows them, such as an occupancy.
+///
+/// Its values are stored nowhere: they are computed from sums of the metrics that its formula names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DerivedMetric {
+    /// Name without the unit, as the source spells it: `GKER:OCC_THR`.
+    pub name: Arc<str>,
+    /// The unit of its values; `None` where the formula tells it.
+    pub unit: Option<Unit>,
+    /// What it means, in the source's words; empty when it gives none.
+    pub description: Arc<str>,
+    /// The formula as query expressions write it, with the `=` before it.
+    pub formula: Arc<str>,
+}
+
 /// All metrics of an experiment.
 #[derive(Debug, Clone, Default)]
 pub struct MetricCatalog {
     metrics: Vec<Metric>,
+    derived: Vec<DerivedMetric>,
     user_events: Vec<UserEvent>,
     /// (id, metric, position among its instances), by id.
     by_id: Vec<(u16, u32, u32)>,
@@ -253,7 +269,8 @@ impl MetricCatalog {
         }
         let by_id = index(&metrics, |m| &m.instances, |i| i.id);
         let by_statistic_id = index(&metrics, |m| &m.statistics, |s| s.id);
-        Self { metrics, user_events: Vec::new(), by_id, by_statistic_id }
+        let (derived, user_events) = (Vec::new(), Vec::new());
+        Self { metrics, derived, user_events, by_id, by_statistic_id }
     }
 
     /// The same catalog, in which some metrics belong to user events.
@@ -261,6 +278,29 @@ impl MetricCatalog {
     pub fn with_user_events(mut self, user_events: Vec<UserEvent>) -> Self {
         self.user_events = user_events;
         self
+    }
+
+    /// The same catalog with metrics that are computed from others.
+    #[must_use]
+    pub fn with_derived(mut self, derived: Vec<DerivedMetric>) -> Self {
+        self.derived = derived;
+        self
+    }
+
+    /// The metrics that are computed from others, in the order of the source.
+    #[must_use]
+    pub fn derived(&self) -> &[DerivedMetric] {
+        &self.derived
+    }
+
+    /// The metric of this name that is computed from others; case does not count, and neither does
+    /// blank space around. A metric that was measured wins over one that is computed.
+    #[must_use]
+    pub fn derived_named(&self, name: &str) -> Option<&DerivedMetric> {
+        let name = name.trim();
+        let is_measured = self.metrics.iter().any(|metric| metric.name.eq_ignore_ascii_case(name));
+        let mut derived = self.derived.iter().filter(|_| !is_measured);
+        derived.find(|metric| metric.name.eq_ignore_ascii_case(name))
     }
 
     /// The user events, in the order of the source.

@@ -380,6 +380,9 @@ pub trait EventStore: Send + Sync {
     /// The metrics whose values change.
     fn counters(&self) -> &[Counter];
 
+    /// Whether there is any message, flow or transfer.
+    fn has_links(&self) -> bool;
+
     /// Calls `visit` with each message that is under way at some moment of `window`, about in order
     /// of sending.
     ///

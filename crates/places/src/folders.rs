@@ -49,13 +49,13 @@ fn failed(error: &std::io::Error) -> ReadError {
 }
 
 /// Several folders as one, each below a name of its own.
-pub(crate) struct Together {
+pub(crate) struct MergedFolder {
     name: String,
     /// Paths of the folders inside, each with a `/` at its end; empty for files alone.
     parts: Vec<(String, Arc<dyn Folder>)>,
 }
 
-impl Together {
+impl MergedFolder {
     pub(crate) fn new(name: String, parts: Vec<(String, Arc<dyn Folder>)>) -> Self {
         Self { name, parts }
     }
@@ -71,7 +71,7 @@ fn of_part(error: ReadError, name: &str) -> ReadError {
     }
 }
 
-impl Folder for Together {
+impl Folder for MergedFolder {
     fn name(&self) -> &str {
         &self.name
     }
@@ -125,7 +125,7 @@ mod tests {
             Arc::new(MemoryFolder::new("part", files))
         };
         let parts = vec![("p1/".to_owned(), part("one")), ("p2/".to_owned(), part("two"))];
-        let both = Together::new("p1 and 1 more".to_owned(), parts);
+        let both = MergedFolder::new("p1 and 1 more".to_owned(), parts);
         let paths: Vec<String> = both.walk().unwrap().into_iter().map(|e| e.path).collect();
         assert_eq!(paths, ["p1/meta.db", "p2/meta.db"]);
         assert!(both.entries().unwrap().is_empty());
@@ -146,9 +146,9 @@ mod tests {
             let folder = DiskFolder::new(&dir.path().join(run)).with_max_files(most);
             (format!("{run}/"), Arc::new(folder))
         };
-        let both = Together::new("runs".into(), vec![part("p1", 9), part("p2", 9)]);
+        let both = MergedFolder::new("runs".into(), vec![part("p1", 9), part("p2", 9)]);
         assert_eq!(both.walk().unwrap().len(), 2);
-        let few = Together::new("runs".into(), vec![part("p1", 9), part("p2", 0)]);
+        let few = MergedFolder::new("runs".into(), vec![part("p1", 9), part("p2", 0)]);
         let error = few.walk().unwrap_err().to_string();
         assert!(error.contains("more than 0 files lie in and below") && error.contains("p2"));
         std::fs::remove_dir_all(dir.path().join("p2")).unwrap();

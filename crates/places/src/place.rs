@@ -7,7 +7,7 @@ use parallax_base::{ChosenFiles, Folder, StableHash};
 use parallax_native::DiskFolder;
 use parallax_service::{DataContent, recognise_file};
 
-use crate::folders::{FileAlone, Together};
+use crate::folders::{FileAlone, MergedFolder};
 
 /// Something that may be opened: a root of the protocol.
 #[derive(Clone)]
@@ -63,7 +63,7 @@ impl Reading {
 }
 
 /// A path that was examined.
-struct Looked {
+struct ResolvedPath {
     /// Absolute and without links: two ways to one folder are one place.
     canonical: PathBuf,
     name: String,
@@ -82,28 +82,28 @@ struct Looked {
 /// # Errors
 /// When a path leads nowhere.
 pub fn places(paths: &[PathBuf], reading: Reading) -> Result<Vec<Place>, PathError> {
-    let mut looked: Vec<Looked> = Vec::new();
+    let mut resolved: Vec<ResolvedPath> = Vec::new();
     for path in paths {
-        let one = look(path, reading)
+        let one = resolve(path, reading)
             .map_err(|cause| PathError { path: path.display().to_string(), cause })?;
-        if looked.iter().all(|known| known.canonical != one.canonical) {
-            looked.push(one);
+        if resolved.iter().all(|known| known.canonical != one.canonical) {
+            resolved.push(one);
         }
     }
     let mut out = Vec::new();
-    if let (Some(first), true) = (looked.first(), looked.len() > 1) {
-        let name = format!("{} and {} more", first.name, looked.len() - 1);
+    if let (Some(first), true) = (resolved.first(), resolved.len() > 1) {
+        let name = format!("{} and {} more", first.name, resolved.len() - 1);
         let all: Vec<String> =
-            looked.iter().map(|one| one.canonical.to_string_lossy().into_owned()).collect();
-        let prefixes = prefixes(&looked);
-        let parts = prefixes.iter().cloned().zip(&looked);
+            resolved.iter().map(|one| one.canonical.to_string_lossy().into_owned()).collect();
+        let prefixes = prefixes(&resolved);
+        let parts = prefixes.iter().cloned().zip(&resolved);
         let parts = parts.map(|(prefix, one)| (prefix, Arc::clone(&one.folder))).collect();
-        let folder = Arc::new(Together::new(name.clone(), parts));
-        let bases = looked.iter().map(|one| one.base.clone());
+        let folder = Arc::new(MergedFolder::new(name.clone(), parts));
+        let bases = resolved.iter().map(|one| one.base.clone());
         let parts = prefixes.into_iter().zip(bases).collect();
         out.push(Place { key: key(&all.join("\n")), name, folder, parts });
     }
-    out.extend(looked.into_iter().map(|one| Place {
+    out.extend(resolved.into_iter().map(|one| Place {
         key: key(&one.canonical.to_string_lossy()),
         name: one.name,
         folder: one.folder,
@@ -112,7 +112,7 @@ pub fn places(paths: &[PathBuf], reading: Reading) -> Result<Vec<Place>, PathErr
     Ok(out)
 }
 
-fn look(path: &Path, reading: Reading) -> std::io::Result<Looked> {
+fn resolve(path: &Path, reading: Reading) -> std::io::Result<ResolvedPath> {
     let canonical = path.canonicalize()?;
     let name = |path: &Path| {
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -121,7 +121,13 @@ fn look(path: &Path, reading: Reading) -> std::io::Result<Looked> {
     if canonical.is_dir() {
         let folder = Arc::new(reading.folder(path));
         let base = path.to_owned();
-        return Ok(Looked { name: name(&canonical), canonical, is_file: false, folder, base });
+        return Ok(ResolvedPath {
+            name: name(&canonical),
+            canonical,
+            is_file: false,
+            folder,
+            base,
+        });
     }
     // The name that was typed counts, not that of what a link leads to.
     let file_name = name(path);
@@ -133,27 +139,33 @@ fn look(path: &Path, reading: Reading) -> std::io::Result<Looked> {
     let base = parent.to_owned();
     let folder: Arc<dyn Folder> = Arc::new(reading.folder(parent));
     match recognise_file(&folder, &file_name).map(|data| data.content) {
-        Ok(DataContent::Folder { .. }) => return look(parent, reading),
+        Ok(DataContent::Folder { .. }) => return resolve(parent, reading),
         Ok(DataContent::Trace(input)) => {
             let files = input.files().map_err(std::io::Error::other)?;
             if files.len() > 1 {
                 let folder = Arc::new(ChosenFiles::new(&folder, file_name.clone(), files));
-                return Ok(Looked { name: file_name, canonical, is_file: true, folder, base });
+                return Ok(ResolvedPath {
+                    name: file_name,
+                    canonical,
+                    is_file: true,
+                    folder,
+                    base,
+                });
             }
         }
         _ => {}
     }
-    Ok(Looked { name: file_name, canonical, is_file: true, folder: Arc::new(alone), base })
+    Ok(ResolvedPath { name: file_name, canonical, is_file: true, folder: Arc::new(alone), base })
 }
 
 /// Under which folder each path lies when all are seen together: the last part of it, and as many
 /// before that as it takes to tell all apart.
-fn prefixes(looked: &[Looked]) -> Vec<String> {
-    let longest = looked.iter().map(|one| one.canonical.components().count()).max().unwrap_or(1);
-    let mut num_parts = vec![1; looked.len()];
+fn prefixes(resolved: &[ResolvedPath]) -> Vec<String> {
+    let longest = resolved.iter().map(|one| one.canonical.components().count()).max().unwrap_or(1);
+    let mut num_parts = vec![1; resolved.len()];
     let mut out: Vec<String> = Vec::new();
     for _ in 0..longest {
-        out = looked.iter().zip(&num_parts).map(|(one, &parts)| prefix(one, parts)).collect();
+        out = resolved.iter().zip(&num_parts).map(|(one, &parts)| prefix(one, parts)).collect();
         let shared = |path: &String| out.iter().filter(|other| *other == path).count() > 1;
         let ambiguous: Vec<bool> = out.iter().map(shared).collect();
         if !ambiguous.contains(&true) {
@@ -164,7 +176,7 @@ fn prefixes(looked: &[Looked]) -> Vec<String> {
         }
     }
     // A file alone has its name already.
-    for (prefix, one) in out.iter_mut().zip(looked) {
+    for (prefix, one) in out.iter_mut().zip(resolved) {
         if one.is_file {
             let cut = prefix.trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
             prefix.truncate(cut);
@@ -173,7 +185,7 @@ fn prefixes(looked: &[Looked]) -> Vec<String> {
     out
 }
 
-fn prefix(one: &Looked, num_parts: usize) -> String {
+fn prefix(one: &ResolvedPath, num_parts: usize) -> String {
     let parts: Vec<String> = one
         .canonical
         .components()

@@ -196,7 +196,7 @@ macro_rules! one_of {
 }
 
 /// Defines fields that several requests share: each lists them with `..name: Type`, and they stand
-/// beside its own. As the type of one field they are an object of its own.
+/// next to its own. As the type of one field they are an object of its own.
 ///
 /// A field has the default of its type, or the one behind `=`.
 macro_rules! fields {

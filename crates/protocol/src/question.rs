@@ -30,7 +30,7 @@ pub struct QuestionSchema {
     pub request: &'static str,
     /// What is asked.
     pub doc: &'static str,
-    /// What it is asked of: the fields of a request beside its own.
+    /// What it is asked of: the fields of a request next to its own.
     pub subject: &'static [(&'static str, &'static str)],
     /// The fields of its request that are its own.
     pub fields: &'static [FieldSchema],

@@ -80,7 +80,7 @@ pub struct ColumnSchema {
     pub doc: &'static str,
 }
 
-/// Endings of names that say a unit which a display name leaves out.
+/// Endings of names that say a unit which a display name omits.
 const UNIT_ENDINGS: [&str; 4] = ["_percent", "_bytes", "_ns", "_s"];
 
 impl ColumnSchema {

@@ -113,7 +113,7 @@ impl Column {
 }
 
 impl Column {
-    /// What readers are told of the column beside its name and type: `head`, the display name;
+    /// What readers are told of the column next to its name and type: `head`, the display name;
     /// `doc`, the meaning; and `unit`, where there is one.
     #[must_use]
     pub fn metadata(&self) -> HashMap<String, String> {

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use crate::connections::{Connection, Working};
 use crate::reply::{Body, pieces, text};
-use crate::server::{ASK, Seen, Shared};
+use crate::server::{ASK, AccessLogEntry, Shared};
 use crate::unless::unless;
 
 /// Milliseconds between two pieces about progress.
@@ -42,8 +42,8 @@ pub(crate) async fn ask(
     own: &Arc<Connection>,
     body: Incoming,
 ) -> Response<Body> {
-    let limits = &shared.restraints;
-    let body = timeout(limits.patience, Limited::new(body, limits.request_bytes).collect()).await;
+    let limits = &shared.limits;
+    let body = timeout(limits.timeout, Limited::new(body, limits.request_bytes).collect()).await;
     let request = match body {
         Err(_) => {
             return text(StatusCode::REQUEST_TIMEOUT, "the question did not arrive in time\n");
@@ -94,7 +94,7 @@ async fn answer(shared: Arc<Shared>, working: Working, request: Bytes, pieces: P
             .with_hint("other questions still work; report this with the data if it repeats"))
     });
     watcher.abort();
-    shared.tell(|| Seen {
+    shared.log(|| AccessLogEntry {
         method: "POST".to_owned(),
         path: ASK.to_owned(),
         question: name(&request),

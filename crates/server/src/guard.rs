@@ -78,7 +78,7 @@ impl Token {
 /// request has the foreign name in `Host`. Numbers cannot be made to lead elsewhere, so they are
 /// good; `localhost` is, and so is the name that the server was told to listen on. Ports are not
 /// compared: tunnels change them.
-pub(crate) fn is_meant(headers: &HeaderMap, bind: &str) -> bool {
+pub(crate) fn is_host_allowed(headers: &HeaderMap, bind: &str) -> bool {
     let mut values = headers.get_all(HOST).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return false };
     value.to_str().is_ok_and(|value| is_own_name(value, bind))

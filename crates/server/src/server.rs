@@ -19,10 +19,10 @@ use tokio::sync::Semaphore;
 
 use crate::answer::{CHUNK, ask};
 use crate::connections::{Connection, Connections};
-use crate::guard::{is_meant, is_own_page};
-use crate::paced::Paced;
+use crate::guard::{is_host_allowed, is_own_page};
 use crate::reply::{Body, only, secured, text};
 use crate::unless::unless;
+use crate::write_timeout::WriteTimeout;
 use crate::{Pages, Place, ServerError, Token};
 
 /// Where questions are asked.
@@ -33,7 +33,7 @@ const HEAD_BYTES: usize = 64 << 10;
 
 /// How much a server takes on at once.
 #[derive(Debug, Clone)]
-pub struct Restraints {
+pub struct ServerLimits {
     /// Connections at a time; a further one takes the place of the one whose client has let the
     /// server wait for longest. Browsers keep up to six for each page.
     pub connections: usize,
@@ -46,10 +46,10 @@ pub struct Restraints {
     pub answer_bytes: usize,
     /// How long a connection may take to send a question, or to take the next part of an answer,
     /// and how long it may stay without one.
-    pub patience: Duration,
+    pub timeout: Duration,
 }
 
-impl Default for Restraints {
+impl Default for ServerLimits {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
@@ -58,14 +58,14 @@ impl Default for Restraints {
             questions: cores.max(2),
             request_bytes: 1 << 20,
             answer_bytes: 1 << 30,
-            patience: Duration::from_secs(30),
+            timeout: Duration::from_secs(30),
         }
     }
 }
 
 /// A request that was answered, for a log.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct AccessLogEntry {
     /// The method.
     pub method: String,
     /// The path, without a token.
@@ -89,9 +89,9 @@ pub struct Options {
     /// The application.
     pub pages: Pages,
     /// How much it takes on at once.
-    pub restraints: Restraints,
+    pub limits: ServerLimits,
     /// Told of every request.
-    pub on_seen: Option<Box<dyn Fn(Seen) + Send + Sync>>,
+    pub on_access: Option<Box<dyn Fn(AccessLogEntry) + Send + Sync>>,
 }
 
 impl Options {
@@ -103,8 +103,8 @@ impl Options {
             port: 0,
             token,
             pages: Pages::embedded(),
-            restraints: Restraints::default(),
-            on_seen: None,
+            limits: ServerLimits::default(),
+            on_access: None,
         }
     }
 }
@@ -112,22 +112,22 @@ impl Options {
 /// What all connections have in common.
 pub(crate) struct Shared {
     pub(crate) host: Host,
-    pub(crate) restraints: Restraints,
+    pub(crate) limits: ServerLimits,
     pub(crate) questions: Arc<Semaphore>,
-    /// Pieces of answers that may wait, see [`Restraints::answer_bytes`].
+    /// Pieces of answers that may wait, see [`ServerLimits::answer_bytes`].
     pub(crate) answers: Arc<Semaphore>,
     pub(crate) num_answers: u32,
     token: Token,
     pages: Pages,
     bind: String,
-    on_seen: Option<Box<dyn Fn(Seen) + Send + Sync>>,
+    on_access: Option<Box<dyn Fn(AccessLogEntry) + Send + Sync>>,
 }
 
 impl Shared {
     /// Tells the one who keeps a log.
-    pub(crate) fn tell(&self, seen: impl FnOnce() -> Seen) {
-        if let Some(on_seen) = &self.on_seen {
-            on_seen(seen());
+    pub(crate) fn log(&self, entry: impl FnOnce() -> AccessLogEntry) {
+        if let Some(on_access) = &self.on_access {
+            on_access(entry());
         }
     }
 }
@@ -146,7 +146,7 @@ impl Server {
     /// # Errors
     /// When the address cannot be had.
     pub fn bind(places: Vec<Place>, options: Options) -> Result<Self, ServerError> {
-        let Options { bind, port, token, pages, restraints, on_seen } = options;
+        let Options { bind, port, token, pages, limits, on_access } = options;
         let listen = || {
             let addresses: Vec<SocketAddr> = (bind.as_str(), port).to_socket_addrs()?.collect();
             let listener = TcpListener::bind(&addresses[..])?;
@@ -161,17 +161,17 @@ impl Server {
             .into_iter()
             .map(|place| host.add_root(&place.key, &place.name, place.folder))
             .collect();
-        let num_answers = u32::try_from(restraints.answer_bytes / CHUNK).unwrap_or(u32::MAX).max(1);
+        let num_answers = u32::try_from(limits.answer_bytes / CHUNK).unwrap_or(u32::MAX).max(1);
         let shared = Shared {
             host,
             answers: Arc::new(Semaphore::new(num_answers as usize)),
             num_answers,
-            questions: Arc::new(Semaphore::new(restraints.questions.max(1))),
-            restraints,
+            questions: Arc::new(Semaphore::new(limits.questions.max(1))),
+            limits,
             token,
             pages,
             bind,
-            on_seen,
+            on_access,
         };
         Ok(Self { listener, address, roots, shared: Arc::new(shared) })
     }
@@ -219,7 +219,7 @@ impl Server {
         let runtime = Builder::new_current_thread()
             .enable_all()
             // Withdrawn questions need a moment to notice.
-            .max_blocking_threads(self.shared.restraints.questions.max(1) * 2)
+            .max_blocking_threads(self.shared.limits.questions.max(1) * 2)
             .build()
             .map_err(failed)?;
         runtime.block_on(async {
@@ -260,7 +260,7 @@ pub fn interrupted() -> impl Future<Output = ()> {
 }
 
 async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
-    let connections = Connections::new(shared.restraints.connections);
+    let connections = Connections::new(shared.limits.connections);
     loop {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
@@ -278,17 +278,17 @@ async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             let own = Arc::clone(&entered.0);
-            let patience = shared.restraints.patience;
+            let timeout = shared.limits.timeout;
             let service = service_fn(|request| {
                 let (shared, own) = (Arc::clone(&shared), Arc::clone(&own));
                 async move { Ok::<_, Infallible>(handle(&shared, &own, request).await) }
             });
-            let paced = Paced::new(stream, patience, Arc::clone(&own));
+            let stream = WriteTimeout::new(stream, timeout, Arc::clone(&own));
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(patience)
+                .header_read_timeout(timeout)
                 .max_buf_size(HEAD_BYTES)
-                .serve_connection(TokioIo::new(paced), service);
+                .serve_connection(TokioIo::new(stream), service);
             // A connection that breaks is the other side's business.
             let _ = unless(connection, own.told_to_go()).await;
         });
@@ -307,7 +307,13 @@ async fn handle(
     // A question that reached the engine is told of when it has its answer.
     if path != ASK || response.status() != StatusCode::OK {
         let status = response.status().as_u16();
-        shared.tell(|| Seen { method, path, question: None, status, took: started.elapsed() });
+        shared.log(|| AccessLogEntry {
+            method,
+            path,
+            question: None,
+            status,
+            took: started.elapsed(),
+        });
     }
     response
 }
@@ -319,7 +325,7 @@ async fn route(
 ) -> Response<Body> {
     let headers = request.headers();
     let is_elsewhere = request.uri().authority().is_some();
-    if is_elsewhere || !is_meant(headers, &shared.bind) {
+    if is_elsewhere || !is_host_allowed(headers, &shared.bind) {
         let message = "this name is not one of the server; open the address that `parallax open` \
                        printed, or start it with --bind and this name\n";
         return text(StatusCode::MISDIRECTED_REQUEST, message);

@@ -21,7 +21,7 @@ use parallax_protocol::{
     ThreadIdlenessTable,
 };
 
-use crate::options::locations;
+use crate::options::program_locations;
 use crate::timeline::path_names;
 use crate::{Answer, Answers, Opened, ServiceError};
 
@@ -95,7 +95,8 @@ impl Opened {
         let session = &self.session;
         let mut notes = Vec::new();
         let (metric, reason) = self.metric(request.metric.as_deref(), control)?;
-        let locations = locations(session, request.profiles.as_deref(), &mut notes)?;
+        let (profiles, helpers) = (request.profiles.as_deref(), request.helpers);
+        let locations = program_locations(self, profiles, helpers, &mut notes, control)?;
         let contexts = match &request.contexts {
             Some(text) => {
                 let (contexts, more) = resolve_contexts(session, &parse_contexts(text)?, control)?;

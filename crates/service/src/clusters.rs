@@ -5,7 +5,7 @@ use parallax_analysis::clusters::{
     Clusters, Effect, FeatureRequest, MeasuredFeatures, Method, Stability, cluster, innermost,
     measure_features,
 };
-use parallax_base::{ContextIdx, Control};
+use parallax_base::{ContextIdx, Control, Remedy};
 use parallax_engine::EngineError;
 use parallax_engine::query::{normalised_name, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
@@ -17,7 +17,7 @@ use parallax_protocol::{
     ClusterStepTable, ClustersReply, ClustersRequest, ClustersTables, Column,
 };
 
-use crate::options::locations;
+use crate::options::program_locations;
 use crate::timeline::path;
 use crate::{Answer, Answers, Opened, ServiceError};
 
@@ -88,7 +88,8 @@ impl Opened {
         for text in &request.metrics {
             metrics.push(self.metric(Some(text), control)?.0);
         }
-        let locations = locations(session, request.profiles.as_deref(), &mut notes)?;
+        let (profiles, helpers) = (request.profiles.as_deref(), request.helpers);
+        let locations = program_locations(self, profiles, helpers, &mut notes, control)?;
         let (contexts, most) = match &request.contexts {
             Some(text) => {
                 let (contexts, more) = resolve_contexts(session, &parse_contexts(text)?, control)?;
@@ -120,7 +121,7 @@ impl Opened {
         let measured = measure_features(session, &question, control)?;
         if measured.members.is_empty() {
             let what = "no values in these contexts at these locations".into();
-            let hint = "name other contexts or metrics; `parallax flat` lists them".into();
+            let hint = format!("name other contexts or metrics; {}", Remedy::SeeFlat);
             return Err(EngineError::Missing { what, hint }.into());
         }
         remarks(&measured, grouping.name(), request.contexts.is_some(), &mut notes);
@@ -133,7 +134,7 @@ impl Opened {
             ClusterMethod::KMeans => Method::KMeans { k: request.k.map(|k| k.clamp(1, MOST_K)) },
         };
         let clusters = cluster(&measured.features, nodes.as_deref(), method, control)?;
-        let told = Told {
+        let told = SummaryWriter {
             tree: session.tree(),
             measured: &measured,
             clusters: &clusters,
@@ -235,7 +236,7 @@ fn calls(tree: &ContextTree, context: ContextIdx) -> String {
     names.join(" > ")
 }
 
-struct Told<'a> {
+struct SummaryWriter<'a> {
     tree: &'a ContextTree,
     measured: &'a MeasuredFeatures,
     clusters: &'a Clusters,
@@ -243,7 +244,7 @@ struct Told<'a> {
     request: &'a ClusterChoice,
 }
 
-impl Told<'_> {
+impl SummaryWriter<'_> {
     fn feature(&self, effect: &Effect) -> Option<&parallax_analysis::clusters::Feature> {
         self.measured.features.columns.get(effect.feature)
     }

@@ -7,9 +7,9 @@ use parallax_analysis::comparison::{
     VersionPair, amount, compare,
 };
 use parallax_analysis::math::adjust;
-use parallax_base::{ContextIdx, Control, Issues, MetricIdx, Unit};
-use parallax_engine::query::{QueryError, is_formula, parse_formula, parse_metrics};
-use parallax_engine::resolve::{resolve_contexts, resolve_formula, resolve_metric};
+use parallax_base::{ContextIdx, Control, Issues, MetricIdx, Remedy, Unit};
+use parallax_engine::query::{QueryError, parse_metrics};
+use parallax_engine::resolve::{resolve_contexts, resolve_metric};
 use parallax_engine::{EngineError, LocationChoice, Measure, Session};
 use parallax_model::ContextTree;
 use parallax_protocol::{
@@ -18,7 +18,7 @@ use parallax_protocol::{
 };
 
 use crate::gate::Gate;
-use crate::options::locations;
+use crate::options::{Computed, locations};
 use crate::{Answer, Answers, Opened, ServiceError};
 
 /// What is compared, and how.
@@ -113,20 +113,20 @@ pub fn compare_experiments(
     for (at, (name, opened)) in all.iter().enumerate() {
         let session = opened.session();
         let places = locations(session, request.profiles.as_deref(), &mut notes)?;
-        let (measure, metrics) = match (&request.metric, default.as_ref()) {
-            (Some(text), _) if is_formula(text) => {
-                let catalog = &session.experiment().metrics;
-                let formula = resolve_formula(catalog, parse_formula(text)?, text)
-                    .map_err(|error| in_version(error, name))?;
+        let catalog = &session.experiment().metrics;
+        let computed = request.metric.as_deref().and_then(|text| Computed::of(catalog, text));
+        let (measure, metrics) = match (computed, &request.metric, default.as_ref()) {
+            (Some(computed), ..) => {
+                let formula = computed.resolve(catalog).map_err(|error| in_version(error, name))?;
                 let metrics = formula.metrics.clone();
-                (session.derived(formula, &places, control)?, metrics)
+                (computed.named(session.derived(formula, &places, control)?), metrics)
             }
-            (Some(text), _) => one(session, named(session, text, name)?, &places, control)?,
-            (None, Some(list)) => {
+            (None, Some(text), _) => one(session, named(session, text, name)?, &places, control)?,
+            (None, None, Some(list)) => {
                 let metric = list.get(at).copied().unwrap_or(MetricIdx::new(0));
                 one(session, metric, &places, control)?
             }
-            (None, None) => continue,
+            (None, None, None) => continue,
         };
         let (unit, scale) = match &measure.unit {
             Unit::Nanos => (Unit::Seconds, 1e-9),
@@ -147,7 +147,7 @@ pub fn compare_experiments(
                     measure.name,
                     symbol(&unit)
                 ),
-                hint: "choose a metric that both have with --metric".into(),
+                hint: format!("{} that both have", Remedy::Metric),
             }
             .into());
         }

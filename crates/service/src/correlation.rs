@@ -7,10 +7,8 @@ use parallax_analysis::correlation::{
     ColumnKind, CorrelatedPair, CorrelationOrder as Order, Correlations, LocationColumn, correlate,
 };
 use parallax_base::{Control, LocationIdx};
-use parallax_engine::query::{
-    NameMatch, QueryError, is_formula, near_names, parse_formula, parse_metrics,
-};
-use parallax_engine::resolve::{resolve_formula, resolve_metrics};
+use parallax_engine::query::{NameMatch, QueryError, near_names, parse_metrics};
+use parallax_engine::resolve::resolve_metrics;
 use parallax_model::Scope;
 use parallax_protocol::{
     Answer, CorrelatedPairRow, CorrelationBy, CorrelationOrder, CorrelationPointRow,
@@ -18,7 +16,7 @@ use parallax_protocol::{
     CorrelationsRequest, CorrelationsTables,
 };
 
-use crate::options::locations;
+use crate::options::{Computed, program_locations};
 use crate::{Answer as Noted, Answers, Opened, ServiceError};
 
 /// What is correlated: columns over the same locations.
@@ -137,13 +135,15 @@ impl Opened {
         let session = &self.session;
         let catalog = &session.experiment().metrics;
         let mut notes = Vec::new();
-        let places = locations(session, request.profiles.as_deref(), &mut notes)?;
+        let (profiles, helpers) = (request.profiles.as_deref(), request.helpers);
+        let places = program_locations(self, profiles, helpers, &mut notes, control)?;
         let mut measures = Vec::new();
         for text in &request.metrics {
-            if is_formula(text) {
-                let formula = resolve_formula(catalog, parse_formula(text)?, text)?;
+            if let Some(computed) = Computed::of(catalog, text) {
+                let formula = computed.resolve(catalog)?;
                 let metrics = formula.metrics.clone();
-                measures.push((session.derived(formula, &places, control)?, metrics));
+                let measure = session.derived(formula, &places, control)?;
+                measures.push((computed.named(measure), metrics));
                 continue;
             }
             let found = resolve_metrics(catalog, &parse_metrics(text)?)?;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use parallax_analysis::events::{CriticalPath, OnPath, Segment, WaitKind, critical_path};
+use parallax_analysis::events::{Basis, CriticalPath, OnPath, Segment, critical_path};
 use parallax_analysis::taxonomy::is_gpu;
 use parallax_base::{ContextIdx, Control, TrackIdx};
 use parallax_engine::LocationChoice;
@@ -23,7 +23,7 @@ impl Answers<CriticalPathRequest> for Opened {
         control: &Control,
     ) -> Result<Answer<CriticalPathRequest>, ServiceError> {
         let mut notes = Vec::new();
-        let selection = self.selected(&request.part, &mut notes)?;
+        let selection = self.selected(&request.part, &mut notes, control)?;
         self.needs_calls()?;
         let found = critical_path(&self.session, &selection, control)?;
         notes.extend(found.counts.notes());
@@ -39,6 +39,8 @@ impl Answers<CriticalPathRequest> for Opened {
                 self.session.context_sums(&LocationChoice::All, selection.window, control)?;
             CriticalPathTable::Sums(self.on_path(request.by, &found, &sums.nanos))
         };
+        let is_matched =
+            |segment: &&Segment| segment.releases.is_some_and(|(_, basis)| basis == Basis::Matched);
         let mut locations: Vec<TrackIdx> = found.segments.iter().map(|s| s.track).collect();
         locations.sort_unstable();
         locations.dedup();
@@ -46,6 +48,7 @@ impl Answers<CriticalPathRequest> for Opened {
             length_s: seconds(found.whole_nanos),
             segments: found.segments.len() as u64,
             locations: locations.len() as u64,
+            matched: found.segments.iter().filter(is_matched).count() as u64,
             notes,
         };
         Ok(Answer::new(reply, CriticalPathTables { rows }))
@@ -78,7 +81,8 @@ impl Opened {
                 context => name_of(tree, context),
             },
             context_percent: percent(segment.context_nanos, segment.nanos()),
-            releases: segment.releases.map(WaitKind::name),
+            releases: segment.releases.map(|(kind, _)| kind.name()),
+            basis: segment.releases.map(|(_, basis)| basis.name()),
         };
         found.segments.iter().map(row).collect()
     }

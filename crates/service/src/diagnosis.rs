@@ -5,6 +5,7 @@
 
 mod groups;
 mod iterations;
+mod stalls;
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Report, rank_findings,
 };
-use parallax_base::{ContextIdx, Control, TrackIdx, Unit};
+use parallax_analysis::taxonomy::{is_uninstrumented, waits_for_gpu};
+use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
 use parallax_model::{ContextTree, IdentityKind, TraceKind};
 use parallax_protocol::TopologyRequest;
 
@@ -29,13 +31,16 @@ type Producer = fn(&Opened, &Report, &Control) -> Result<Findings, ServiceError>
 type Findings = Answer<Vec<Finding>>;
 
 /// All analyses that are asked, with their commands.
-const PRODUCERS: [(&str, Producer); 4] = [
+const PRODUCERS: [(&str, Producer); 5] = [
     ("idleness", idle_gpus),
+    ("gpu-stalls", stalls::stalling_kernels),
     ("waits", waiting),
     ("critical-path", on_critical_path),
     ("iterations", iterations::uneven_iterations),
 ];
 
+/// Less than this share is shown as 0.0 %.
+const MIN_SHOWN_PERCENT: f64 = 0.05;
 /// Less than this share of the time of all locations bounds nobody, in per cent.
 const MIN_WAIT_PERCENT: f64 = 5.0;
 /// Kinds of waiting that are told.
@@ -94,6 +99,11 @@ impl Opened {
             Err(error) if error.is_cancelled() || error.is_misuse() => return Err(error),
             Err(error) => notes.push(format!("No findings of `cluster`: {error}.")),
         }
+        stalls::explain_waiting(&mut report.findings, self.session.tree());
+        // What rounds to nothing is no finding; metrics that mean nothing have no share.
+        report.findings.retain(|finding| {
+            finding.percent >= MIN_SHOWN_PERCENT || finding.kind == FindingKind::WrappedMetric
+        });
         rank_findings(&mut report.findings);
         causes_first(&mut report.findings);
         Ok(Answer { value: report, notes })
@@ -269,7 +279,7 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
         return Ok(Findings::default());
     }
     let mut notes = Vec::new();
-    let selection = opened.selection(None, None, &mut notes)?;
+    let selection = opened.selection(None, None, &mut notes, control)?;
     let store = opened.session.traces()?;
     let has_calls = |track: &&TrackIdx| store.track(**track).is_some_and(|t| t.num_samples > 0);
     let num_tracks = selection.tracks.iter().filter(has_calls).count();
@@ -349,8 +359,8 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
         0 => Vec::new(),
         more => vec![format!(
             "wait states: the {MAX_WAITS} with the most waiting time are findings; {more} more \
-             take at least {MIN_WAIT_PERCENT} % of the time of all locations each, see `parallax \
-             waits`"
+             take at least {MIN_WAIT_PERCENT} % of the time of all locations each; {}",
+            Remedy::SeeWaits
         )],
     };
     out.truncate(MAX_WAITS);
@@ -366,7 +376,7 @@ fn on_critical_path(
         return Ok(Findings::default());
     }
     let mut notes = Vec::new();
-    let selection = opened.selection(None, None, &mut notes)?;
+    let selection = opened.selection(None, None, &mut notes, control)?;
     let found = critical_path(&opened.session, &selection, control)?;
     let tree = opened.session.tree();
     if found.num_waits == 0 || found.whole_nanos == 0 {
@@ -375,9 +385,10 @@ fn on_critical_path(
     let mut by_name: BTreeMap<String, (u64, BTreeMap<TrackIdx, u64>, ContextIdx)> = BTreeMap::new();
     for part in &found.parts {
         let label = tree.label(part.context);
-        // Waiting is told elsewhere; time in MPI on the path is the network's. Where nothing runs,
-        // nothing can be made faster.
-        if part.context == ContextTree::ROOT || mpi_routine(&label).is_some() {
+        // Waiting is told elsewhere; time in MPI on the path is the network's, and what is left of
+        // a call that waits for a GPU is its return. Where nothing runs, nothing can be made faster.
+        let is_waiting = mpi_routine(&label).is_some() || waits_for_gpu(&label);
+        if part.context == ContextTree::ROOT || is_waiting || is_uninstrumented(&label) {
             continue;
         }
         let (sum, tracks, _) = by_name.entry(label).or_insert((0, BTreeMap::new(), part.context));

@@ -7,12 +7,8 @@ use parallax_analysis::balance::{
     histogram,
 };
 use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx};
-use parallax_engine::query::{
-    QueryError, is_formula, parse_contexts, parse_formula, parse_metrics,
-};
-use parallax_engine::resolve::{
-    OperandScope, ResolvedFormula, resolve_contexts, resolve_formula, resolve_metric,
-};
+use parallax_engine::query::{QueryError, parse_contexts, parse_metrics};
+use parallax_engine::resolve::{OperandScope, ResolvedFormula, resolve_contexts, resolve_metric};
 use parallax_engine::{EngineError, LocationChoice};
 use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
 use parallax_protocol::{
@@ -20,7 +16,7 @@ use parallax_protocol::{
     DistributionTables, HistogramReply, MemberTable, StatisticsReply,
 };
 
-use crate::options::{Resolve as _, identities, locations};
+use crate::options::{Computed, Resolve as _, identities, locations};
 use crate::{Answer as Noted, Answers, Opened, ServiceError};
 
 /// Which costs of a context.
@@ -218,14 +214,15 @@ impl Opened {
         let reading = Reading { opened: self, locations, grouping, control };
         let scope = if request.is_exclusive { CostScope::Exclusive } else { CostScope::Inclusive };
         let mut reason = None;
-        let (metric, unit, values) = match request.metric.as_deref() {
-            Some(text) if is_formula(text) => {
-                let formula = resolve_formula(&x.metrics, parse_formula(text)?, text)?;
+        let computed = request.metric.as_deref().and_then(|text| Computed::of(&x.metrics, text));
+        let (metric, unit, values) = match computed {
+            Some(computed) => {
+                let formula = computed.resolve(&x.metrics)?;
                 let values = reading.formula(&formula, context, scope)?;
-                (formula.formula.to_string(), formula.unit(&x.metrics), values)
+                (computed.name(&formula), computed.unit(&formula, &x.metrics), values)
             }
-            chosen => {
-                let metric = match chosen {
+            None => {
+                let metric = match request.metric.as_deref() {
                     Some(text) => resolve_metric(&x.metrics, &parse_metrics(text)?)?,
                     None => {
                         let default = session.default_metric(control)?;

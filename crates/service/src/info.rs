@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use parallax_base::{Control, LocationIdx};
 use parallax_engine::WRAPPED_COUNT;
 use parallax_model::{
-    ActivationKind, Activations, Component, ContextChoice, ContextKind, ContextTree, EventStore,
-    Experiment, IdentityKind, Metric, MetricChoice, Plan, RecordCounts, Scope, SliceRequest,
+    ActivationKind, Activations, Component, ContextChoice, ContextKind, ContextTree, DerivedMetric,
+    EventStore, Experiment, IdentityKind, Metric, MetricCatalog, MetricChoice, Plan, RecordCounts,
+    Scope, SliceRequest,
 };
 use parallax_protocol::{
     ActivationCountsReply, Answer, ComponentInfoReply, ComponentTable, FileReply, InfoReply,
@@ -14,6 +15,7 @@ use parallax_protocol::{
     SpanReply,
 };
 
+use crate::options::Computed;
 use crate::{Answers, Opened, ServiceError, issue_replies};
 
 impl Answers<InfoRequest> for Opened {
@@ -84,7 +86,7 @@ impl Opened {
             locations: x.locations.len() as u64,
             empty_locations: x.locations.iter().filter(|&l| values(l) == 0).count() as u64,
             values: x.locations.iter().map(values).sum(),
-            metrics: metric_list.len() as u64,
+            metrics: x.metrics.len() as u64,
             traces: tracks.iter().filter(|track| track.num_samples > 0).count() as u64,
             samples,
             events: records.map(|records| records.total()),
@@ -138,7 +140,9 @@ impl Opened {
                 totals.retain(|total| !is_wrapped(total));
             }
         }
-        Ok(x.metrics.iter().map(|(_, metric)| metric_reply(metric, &totals)).collect())
+        let measured = x.metrics.iter().map(|(_, metric)| metric_reply(metric, &totals));
+        let derived = x.metrics.derived().iter();
+        Ok(measured.chain(derived.filter_map(|m| derived_reply(&x.metrics, m, &totals))).collect())
     }
 
     /// The summary's values of the root, by statistic id.
@@ -174,7 +178,34 @@ fn metric_reply(metric: &Metric, totals: &[(u16, f64)]) -> MetricReply {
             .sum_id_in(&Scope::Inclusive)
             .and_then(|id| totals.iter().find(|(known, _)| *known == id))
             .map(|(_, total)| *total),
+        formula: None,
     }
+}
+
+/// A metric that is computed from others; `None` where a metric of the same name was measured, or
+/// one that it needs was not.
+fn derived_reply(
+    catalog: &MetricCatalog,
+    metric: &DerivedMetric,
+    totals: &[(u16, f64)],
+) -> Option<MetricReply> {
+    let computed = Computed::of(catalog, &metric.name)?;
+    let formula = computed.resolve(catalog).ok()?;
+    let total_of = |reference: usize| {
+        let operand = formula.operands.get(reference).and_then(|o| formula.metrics.get(o.metric));
+        let id = operand.and_then(|&metric| catalog.get(metric).sum_id_in(&Scope::Inclusive));
+        let total = totals.iter().find(|(known, _)| Some(*known) == id);
+        total.map_or(0.0, |(_, total)| *total)
+    };
+    let total = formula.formula.evaluate(&mut Vec::new(), total_of);
+    Some(MetricReply {
+        name: computed.name(&formula),
+        unit: computed.unit(&formula, catalog).to_string(),
+        description: metric.description.to_string(),
+        total: total.is_finite().then_some(total),
+        formula: Some(formula.formula.to_string()),
+        ..MetricReply::default()
+    })
 }
 
 /// Records of all tracks together, as the source has them.
@@ -247,5 +278,6 @@ fn metric_row(metric: &MetricReply) -> MetricRow {
         scopes: metric.scopes.join(" "),
         statistics: metric.statistics.join(" "),
         description: metric.description.clone(),
+        formula: metric.formula.clone(),
     }
 }

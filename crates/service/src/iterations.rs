@@ -10,7 +10,7 @@ use parallax_analysis::iterations::{
     Finding, GroupFinding, IterationState, Iterations, IterationsQuestion, Method, Repetition,
     Statistics, Units, find_iterations, statistics,
 };
-use parallax_base::{ContextIdx, Control, TrackIdx};
+use parallax_base::{ContextIdx, Control, Remedy, TrackIdx};
 use parallax_engine::query::{Range, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
 use parallax_protocol::{
@@ -126,7 +126,7 @@ impl Opened {
     ) -> Result<(Finding, Vec<String>), ServiceError> {
         let session = &self.session;
         let mut notes = Vec::new();
-        let selection = self.selected(&request.part, &mut notes)?;
+        let selection = self.selected(&request.part, &mut notes, control)?;
         let chosen = request.chosen.as_deref().map(parse_iterations).transpose()?;
         let mut contexts = |text: &Option<String>| -> Result<Vec<ContextIdx>, ServiceError> {
             let Some(text) = text else { return Ok(Vec::new()) };
@@ -274,10 +274,10 @@ impl Found<'_> {
                 _ => (other.group.name_of(other.is_merged), "are"),
             };
             notes.push(format!(
-                "{} {kind} {verb} not included; -p '{}' shows {}.",
+                "{} {kind} {verb} not included; {}: '{}'.",
                 other.num_tracks,
+                Remedy::Locations,
                 other.group.expression(),
-                if verb == "is" { "it" } else { "them" },
             ));
         }
         if summary.left_out > 0 {

@@ -8,7 +8,6 @@ mod activations;
 mod advise;
 mod analyses;
 mod answers;
-mod beside;
 mod clusters;
 mod comparison;
 mod correlation;
@@ -18,6 +17,8 @@ mod distribution;
 mod entities;
 mod error;
 mod gate;
+mod gpu_stalls;
+mod holds;
 mod info;
 mod issues;
 mod iterations;
@@ -28,6 +29,7 @@ mod over_time;
 mod query;
 mod report;
 mod source;
+mod source_lookup;
 mod stacks;
 mod timeline;
 mod topology;
@@ -40,13 +42,13 @@ mod workflow_profile;
 
 pub mod scaling;
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use parallax_analysis::taxonomy::HelperThreads;
+use parallax_analysis::taxonomy::{HelperThreads, Roles};
 use parallax_base::{Folder, Limits, Source};
 use parallax_engine::Session;
 
-use beside::SourcesBeside;
+use source_lookup::SourceLookup;
 
 pub use analyses::{BalanceAnswer, gpu_table, thread_table};
 pub use answers::Answers;
@@ -59,6 +61,7 @@ pub use diagnosis::regression;
 pub use distribution::Spread;
 pub use error::ServiceError;
 pub use gate::Gate;
+pub use holds::Holds;
 pub use issues::issue_replies;
 pub use over_time::OverTimeShapes;
 pub use parallax_analysis as analysis;
@@ -105,7 +108,7 @@ pub fn open_file_in(
     let mut experiment = parallax_import::open_file(source, name, limits)?;
     if let Some(own) = experiment.sources.take() {
         let around = Arc::clone(folder);
-        experiment.sources = Some(Arc::new(SourcesBeside { own, around }));
+        experiment.sources = Some(Arc::new(SourceLookup { own, around }));
     }
     Ok(Opened::new(experiment, limits))
 }
@@ -132,6 +135,8 @@ pub struct Opened {
     limits: Limits,
     /// What runs on helper threads, once it was asked for.
     helpers: OnceLock<HelperThreads>,
+    /// Which locations are helper threads, once it was asked for.
+    roles: Mutex<Option<Arc<Roles>>>,
     /// Functions and groups of the trace, once they were asked for.
     names: Mutex<Option<Arc<TimelineNames>>>,
     /// The iterations that were found last, and where.
@@ -154,6 +159,7 @@ impl Opened {
             session: Session::new(experiment),
             limits: *limits,
             helpers: OnceLock::new(),
+            roles: Mutex::default(),
             names: Mutex::new(None),
             found: Mutex::default(),
             advice: Mutex::default(),
@@ -169,6 +175,17 @@ impl Opened {
     /// What runs on helper threads. Looks at every context, once.
     pub(crate) fn helpers(&self) -> &HelperThreads {
         self.helpers.get_or_init(|| HelperThreads::of(self.session.tree()))
+    }
+
+    /// Which locations are helper threads. Reads values where threads begin, once.
+    pub(crate) fn roles(&self, control: &Control) -> Result<Arc<Roles>, ServiceError> {
+        let mut known = self.roles.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(roles) = &*known {
+            return Ok(Arc::clone(roles));
+        }
+        let roles = Arc::new(Roles::with(&self.session, self.helpers(), control)?);
+        *known = Some(Arc::clone(&roles));
+        Ok(roles)
     }
 
     /// All issues so far.

@@ -1,16 +1,18 @@
 //! What several questions share: what counts as cost, where, and what is left out.
 
-use parallax_base::{Control, LocationIdx, TimeWindow};
+use parallax_base::{Control, LocationIdx, TimeWindow, Unit};
 use parallax_engine::query::{
     MAX_LENGTH, NameMatch, QueryError, is_formula, parse_formula, parse_metrics, parse_profiles,
     parse_window,
 };
-use parallax_engine::resolve::{resolve_formula, resolve_metric, resolve_profiles};
+use parallax_engine::resolve::{
+    ResolvedFormula, resolve_formula, resolve_metric, resolve_profiles,
+};
 use parallax_engine::{
     EngineError, FilterMode, LocationChoice, Measure, PruneRules, Session, TreeView,
 };
 
-use parallax_model::{IdentityKind, LocationCatalog};
+use parallax_model::{DerivedMetric, IdentityKind, LocationCatalog, MetricCatalog};
 use parallax_protocol::{Column, CostChoice, CostsChoice, Family, PruneChoice, TracePart};
 
 use crate::{Opened, ServiceError};
@@ -38,6 +40,76 @@ pub(crate) fn locations(
         return Ok(LocationChoice::Some(Vec::new()));
     }
     Ok(set.locations(catalog))
+}
+
+/// The locations that an expression names, without helper threads unless they are `included`;
+/// a note says how many these are.
+pub(crate) fn program_locations(
+    opened: &Opened,
+    expression: Option<&str>,
+    included: bool,
+    notes: &mut Vec<String>,
+    control: &Control,
+) -> Result<LocationChoice, ServiceError> {
+    let chosen = locations(opened.session(), expression, notes)?;
+    if included || opened.helpers().starts().is_empty() {
+        return Ok(chosen);
+    }
+    let roles = opened.roles(control)?;
+    let Some(rest) = roles.without(opened.session(), &chosen) else { return Ok(chosen) };
+    let all = match &chosen {
+        LocationChoice::All => opened.session().experiment().locations.len(),
+        LocationChoice::Some(list) => list.len(),
+    };
+    let excluded = all - rest.len();
+    let locations = if excluded == 1 { "location" } else { "locations" };
+    notes.push(format!("{NO_HELPERS}: {excluded} {locations} ({}).", roles.kinds()));
+    Ok(LocationChoice::Some(rest))
+}
+
+/// What is computed from metrics: a formula, or a derived metric of the experiment by its name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Computed<'a> {
+    /// The formula.
+    text: &'a str,
+    /// The derived metric that has it.
+    metric: Option<&'a DerivedMetric>,
+}
+
+impl<'a> Computed<'a> {
+    /// What a metric expression means, where it means something computed.
+    pub(crate) fn of(catalog: &'a MetricCatalog, text: &'a str) -> Option<Self> {
+        if is_formula(text) {
+            return Some(Self { text, metric: None });
+        }
+        let metric = catalog.derived_named(text)?;
+        Some(Self { text: &metric.formula, metric: Some(metric) })
+    }
+
+    /// The formula with the metrics that it names.
+    pub(crate) fn resolve(&self, catalog: &MetricCatalog) -> Result<ResolvedFormula, QueryError> {
+        resolve_formula(catalog, parse_formula(self.text)?, self.text)
+    }
+
+    /// What people call it.
+    pub(crate) fn name(&self, formula: &ResolvedFormula) -> String {
+        self.metric.map_or_else(|| formula.formula.to_string(), |metric| metric.name.to_string())
+    }
+
+    /// The unit of the result.
+    pub(crate) fn unit(&self, formula: &ResolvedFormula, catalog: &MetricCatalog) -> Unit {
+        let own = self.metric.and_then(|metric| metric.unit.clone());
+        own.unwrap_or_else(|| formula.unit(catalog))
+    }
+
+    /// The same costs under the name and in the unit of the derived metric.
+    pub(crate) fn named(&self, mut measure: Measure) -> Measure {
+        if let Some(metric) = self.metric {
+            measure.name = metric.name.to_string();
+            measure.unit = metric.unit.clone().unwrap_or(measure.unit);
+        }
+        measure
+    }
 }
 
 /// What is said where helper threads are excluded.
@@ -134,10 +206,10 @@ impl WithHelpers for CostChoice {
             let measure = session.trace_costs(&locations, window, control)?.into();
             return Ok(Chosen { measure, locations, helpers, reason: None, notes });
         }
-        if let Some(text) = self.metric.as_deref().filter(|text| is_formula(text)) {
-            let catalog = &session.experiment().metrics;
-            let formula = resolve_formula(catalog, parse_formula(text)?, text)?;
-            let measure = session.derived(formula, &locations, control)?;
+        let catalog = &session.experiment().metrics;
+        if let Some(found) = self.metric.as_deref().and_then(|text| Computed::of(catalog, text)) {
+            let formula = found.resolve(catalog)?;
+            let measure = found.named(session.derived(formula, &locations, control)?);
             return Ok(Chosen { measure, locations, helpers, reason: None, notes });
         }
         let (metric, reason) = match &self.metric {

@@ -42,7 +42,7 @@ impl Opened {
         control: &Control,
     ) -> Result<OverTimeShapes, ServiceError> {
         let mut notes = Vec::new();
-        let selection = self.selected(&request.part, &mut notes)?;
+        let selection = self.selected(&request.part, &mut notes, control)?;
         let bins = Bins::covering(&self.session, selection.window, request.bins as usize)?;
         if bins.len == 0 {
             notes.push("the window lies outside of the trace".into());

@@ -131,9 +131,12 @@ const fn kind(kind: Kind) -> FindingKind {
         Kind::Waiting => FindingKind::Waiting,
         Kind::CriticalPath => FindingKind::CriticalPath,
         Kind::IdleGpu => FindingKind::IdleGpu,
+        Kind::GpuStalls => FindingKind::GpuStalls,
         Kind::Iterations => FindingKind::Iterations,
         Kind::Groups => FindingKind::Groups,
         Kind::Slower => FindingKind::Slower,
+        Kind::Caution => FindingKind::Caution,
+        Kind::Leak => FindingKind::Leak,
         Kind::WrappedMetric => FindingKind::WrappedMetric,
     }
 }
@@ -145,6 +148,7 @@ const fn action(action: Next) -> NextAction {
         Next::Callers => NextAction::Callers,
         Next::Idleness => NextAction::Idleness,
         Next::GpuBlame => NextAction::GpuBlame,
+        Next::GpuStalls => NextAction::GpuStalls,
         Next::Iterations => NextAction::Iterations,
         Next::RankClusters => NextAction::RankClusters,
         Next::NodeClusters => NextAction::NodeClusters,

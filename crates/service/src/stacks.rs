@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use parallax_base::{ContextIdx, Control, LocationIdx};
+use parallax_base::{ContextIdx, Control, LocationIdx, Remedy};
 use parallax_engine::query::{QueryError, parse_metrics};
 use parallax_engine::resolve::resolve_metric;
 use parallax_engine::{EngineError, LocationChoice};
@@ -43,7 +43,7 @@ impl Answers<StacksRequest> for Opened {
             let name = &described.name;
             let message = format!("{name} has no exclusive values");
             return Err(QueryError::unknown_name(name, name, message)
-                .with_hint("choose a metric with exclusive values; `parallax info` lists them")
+                .with_hint(format!("choose a metric with exclusive values; {}", Remedy::SeeMetrics))
                 .into());
         };
         let chosen = locations(session, request.profiles.as_deref(), &mut notes)?;

@@ -6,7 +6,7 @@ use parallax_analysis::topology::{
     Concentration, Description, Found, Host, HostTable, Level, Located, Part, Place, RackMap, Row,
     Shelf, System, concentrations, rack_map,
 };
-use parallax_base::{Control, LocationIdx};
+use parallax_base::{Control, LocationIdx, Remedy};
 use parallax_engine::EngineError;
 use parallax_engine::query::QueryError;
 use parallax_formats::hosts::{self, HostRecord, NamePart, SystemText};
@@ -351,9 +351,9 @@ fn say_unknown(
     let names: Vec<&str> = nameless.filter_map(|node| node.name.as_deref()).collect();
     if let Some(first) = names.first() {
         notes.push(format!(
-            "{} have names without a location, such as {first}; a file that describes the system \
-             (--system) adds it.",
-            counted(names.len() as u64, "node")
+            "{} have names without a location, such as {first}; {} to add it.",
+            counted(names.len() as u64, "node"),
+            Remedy::System
         ));
     }
 }

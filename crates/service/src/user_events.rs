@@ -1,7 +1,7 @@
 //! User events: how often, and which values, by event, context and location.
 
 use parallax_analysis::user_events::{EventValues, user_event_by_location, user_events};
-use parallax_base::{ContextIdx, Control, LocationIdx, Unit};
+use parallax_base::{ContextIdx, Control, LocationIdx, Remedy, Unit};
 use parallax_engine::query::{MAX_LENGTH, NameMatch, QueryError, near_names};
 use parallax_engine::{EngineError, LocationChoice};
 use parallax_model::UserEvent;
@@ -27,7 +27,7 @@ impl Opened {
         if events.is_empty() {
             return Err(EngineError::Missing {
                 what: "this experiment has no user events".into(),
-                hint: "profiles of TAU have them; `parallax info` lists the metrics".into(),
+                hint: format!("profiles of TAU have them; {}", Remedy::SeeMetrics),
             }
             .into());
         }
@@ -48,7 +48,7 @@ impl Opened {
         let near = near_names(name, events.iter().map(|event| &*event.name), 3);
         let error = QueryError::unknown_name(name, name, format!("no user event is called {name}"));
         Err(match near.as_slice() {
-            [] => error.with_hint("`parallax user-events` without --event lists them"),
+            [] => error.with_hint(Remedy::SeeUserEvents.words()),
             near => error.with_hint(format!("did you mean {}?", near.join(", "))),
         }
         .into())

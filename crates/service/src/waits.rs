@@ -11,7 +11,7 @@ use parallax_protocol::{
     Answer, NotesReply, TracePart, WaitTable, WaitsBy, WaitsKind, WaitsRequest, WaitsTables,
 };
 
-use crate::options::{locations, stretch};
+use crate::options::{program_locations, stretch};
 use crate::timeline::path;
 use crate::{Answers, Opened, ServiceError};
 
@@ -43,9 +43,10 @@ impl Opened {
         profiles: Option<&str>,
         window: Option<&str>,
         notes: &mut Vec<String>,
+        control: &Control,
     ) -> Result<Selection, ServiceError> {
         let (profiles, window) = (profiles.map(str::to_owned), window.map(str::to_owned));
-        self.selected(&TracePart { profiles, window, ..TracePart::default() }, notes)
+        self.selected(&TracePart { profiles, window, ..TracePart::default() }, notes, control)
     }
 
     /// The tracks and the stretch of time that a request is about.
@@ -53,9 +54,14 @@ impl Opened {
         &self,
         part: &TracePart,
         notes: &mut Vec<String>,
+        control: &Control,
     ) -> Result<Selection, ServiceError> {
         let session = &self.session;
-        let chosen = locations(session, part.profiles.as_deref(), notes)?;
+        let profiles = part.profiles.as_deref();
+        let mut said = Vec::new();
+        let chosen = program_locations(self, profiles, profiles.is_some(), &mut said, control)?;
+        let included = "; those that are named as locations are included.";
+        notes.extend(said.into_iter().map(|note| note.trim_end_matches('.').to_owned() + included));
         let window = stretch(session, part)?;
         let tracks = session.chosen_tracks(session.traces()?, &chosen);
         Ok(Selection { tracks, window })
@@ -117,7 +123,7 @@ impl Answers<WaitsRequest> for Opened {
     ) -> Result<Answer<WaitsRequest>, ServiceError> {
         let session = &self.session;
         let mut notes = Vec::new();
-        let selection = self.selected(&request.part, &mut notes)?;
+        let selection = self.selected(&request.part, &mut notes, control)?;
         self.needs_calls()?;
         let is_asked = |kind| request.kind.is_none_or(|asked| asked == kind);
         let choice = WaitChoice {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use parallax_base::{Control, TimeWindow, TrackIdx};
+use parallax_base::{Control, Remedy, TimeWindow, TrackIdx};
 use parallax_engine::query::{QueryError, near_names};
 use parallax_engine::{EngineError, LocationChoice};
 use parallax_formats::json::{JsonLimits, JsonReader, Value};
@@ -174,7 +174,7 @@ pub(crate) fn distinct(names: &[String]) -> Result<(), ServiceError> {
     for (at, name) in names.iter().enumerate() {
         if names.iter().skip(at + 1).any(|other| other == name) {
             let what = format!("two components are called {name}");
-            return Err(wrong(name, what, "name them, as --component md=run1/traces.otf2").into());
+            return Err(wrong(name, what, Remedy::ComponentNames.words()).into());
         }
     }
     Ok(())

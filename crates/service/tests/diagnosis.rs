@@ -43,7 +43,7 @@ fn slow_nodes_are_told_with_what_they_cost_and_where_they_stand() {
     for part in [
         "24 of 96 ranks on 24 nodes take 2.76 s each in MPI_Allreduce below \
          hypre_ParCSRMatrixSetNumNonzeros_core, the other 72 take 0.691 s.",
-        "The slow ones are 10.128.0.9, 10.128.0.12, 10.128.0.15 and 21 more; a host table (--hosts)",
+        "The slow ones are 10.128.0.9, 10.128.0.12, 10.128.0.15 and 21 more; add a host table to see",
         "each would take 2.07 s less in total (39.9 %)",
     ] {
         assert!(finding.text.contains(part), "{}", finding.text);

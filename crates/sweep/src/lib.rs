@@ -8,6 +8,7 @@
 //! ([`supervise`]): it binds itself to processors, starts the program, takes its times, and ends it
 //! when its time is up or the tool is gone.
 
+mod command_line;
 mod error;
 mod files;
 mod job;
@@ -21,8 +22,8 @@ mod schedule;
 mod supervisor;
 mod sweeping;
 mod topology;
-mod words;
 
+pub use command_line::{line, quoted, split};
 pub use error::SweepError;
 pub use job::{Ended, Outcome, Usage};
 pub use launch::{Job, SUPERVISOR, launch, supervise};
@@ -31,4 +32,3 @@ pub use record::Run;
 pub use schedule::Skip;
 pub use sweeping::{Choices, Event, Summary, dry_run, sweep};
 pub use topology::Binding;
-pub use words::{line, quoted, split};

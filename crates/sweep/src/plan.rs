@@ -7,8 +7,8 @@ use std::time::Duration;
 use parallax_analysis::math::Random;
 
 use crate::SweepError;
+use crate::command_line::split;
 use crate::topology::Binding;
-use crate::words::split;
 
 /// Most core counts in a list, and the largest.
 const MOST_CORES: u32 = 1 << 20;

@@ -7,6 +7,7 @@
 //! - [`hpctoolkit`]: databases of HPCToolkit format v4, written from a plain description, drawn at
 //!   random for property tests, or generated at any size with answers known beforehand.
 //! - [`drawn`]: small profiles drawn as indented text.
+//! - [`gpu_stalls`]: databases with instruction sampling of GPUs, with planted stalls.
 //! - [`json_trace`]: JSON traces of any size, with known counts.
 //! - [`needs`]: the corpus and programs that tests need; without them they are skipped, and counted.
 //! - [`otf2`]: traces of OTF2, of any size with answers known beforehand.
@@ -21,6 +22,7 @@
 //! stops with a message when it is misused.
 
 pub mod drawn;
+pub mod gpu_stalls;
 pub mod hpctoolkit;
 pub mod json_trace;
 pub mod needs;

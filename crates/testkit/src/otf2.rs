@@ -361,7 +361,7 @@ pub fn generate(shape: &Shape) -> (BTreeMap<String, Vec<u8>>, Vec<Planted>) {
     }
     let events: Vec<u64> = planted.iter().map(|known| 2 * (known.calls + known.messages)).collect();
     let end = planted.iter().map(|known| known.last_ticks).max().unwrap_or(START_TICKS);
-    finish(shape, &mut files, &["main", "solve", "step"], &events, end);
+    finish(shape, &mut files, &["main", "solve", "step"], &events, &[], end);
     (files, planted)
 }
 
@@ -371,9 +371,10 @@ fn finish(
     files: &mut BTreeMap<String, Vec<u8>>,
     regions: &[&str],
     events: &[u64],
+    streams: &[u32],
     end_ticks: u64,
 ) {
-    let (definitions, count) = definitions(shape, regions, events, end_ticks);
+    let (definitions, count) = definitions(shape, regions, events, streams, end_ticks);
     files.insert("traces.def".into(), definitions.finish());
     let anchor = Anchor {
         order: shape.order,
@@ -422,10 +423,22 @@ pub enum Step {
 /// [`START_TICKS`]. Messages have tag 0.
 #[must_use]
 pub fn write(shape: &Shape, ranks: &[Vec<(u64, Step)>]) -> BTreeMap<String, Vec<u8>> {
+    write_with_streams(shape, ranks, &[])
+}
+
+/// The same with streams of GPUs, each of a rank. Like HIP's adapters, it has no record of what
+/// launched what.
+#[must_use]
+pub fn write_with_streams(
+    shape: &Shape,
+    ranks: &[Vec<(u64, Step)>],
+    streams: &[(u32, Vec<(u64, Step)>)],
+) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut regions: Vec<&str> = Vec::new();
     let (mut events, mut end) = (Vec::new(), START_TICKS);
-    for (rank, steps) in ranks.iter().enumerate() {
+    let of_streams = streams.iter().map(|(_, steps)| steps);
+    for (rank, steps) in ranks.iter().chain(of_streams).enumerate() {
         let mut file = File::events(shape.order, shape.chunk_size);
         let mut open = Vec::new();
         for &(nanos, step) in steps {
@@ -467,8 +480,33 @@ pub fn write(shape: &Shape, ranks: &[Vec<(u64, Step)>]) -> BTreeMap<String, Vec<
         let local = File::definitions(shape.order, shape.chunk_size);
         files.insert(format!("traces/{rank}.def"), local.finish());
     }
-    finish(shape, &mut files, &regions, &events, end);
+    let streams: Vec<u32> = streams.iter().map(|(rank, _)| *rank).collect();
+    finish(shape, &mut files, &regions, &events, &streams, end);
     files
+}
+
+/// A rank that launches a kernel, waits for it, prepares for 60 us, launches `solve_kernel` and
+/// waits for that, as HIP's adapter records it: with calls and kernels, and nothing between them.
+/// The run takes 200 us, of which `solve_kernel` takes 85 us.
+#[must_use]
+pub fn hip_program() -> BTreeMap<String, Vec<u8>> {
+    let calls = |calls: &[(u64, u64, &'static str)]| -> Vec<(u64, Step)> {
+        let steps = calls.iter().flat_map(|&(from, to, name)| {
+            [(from * 1000, Step::Enter(name)), (to * 1000, Step::Leave)]
+        });
+        steps.collect()
+    };
+    let mut thread = calls(&[
+        (5, 8, "hipLaunchKernel"),
+        (10, 40, "hipEventSynchronize"),
+        (40, 100, "prepare"),
+        (100, 103, "hipLaunchKernel"),
+        (105, 195, "hipEventSynchronize"),
+    ]);
+    thread.insert(0, (0, Step::Enter("main")));
+    thread.push((200_000, Step::Leave));
+    let stream = calls(&[(10, 38, "init_kernel"), (107, 192, "solve_kernel")]);
+    write_with_streams(&Shape::default(), &[thread], &[(0, stream)])
 }
 
 /// How long each rank of [`halo_exchange`] is in `MPI_Sendrecv` in all, in nanoseconds, and how
@@ -534,7 +572,14 @@ fn location(shape: &Shape, rank: u32) -> (File, Planted) {
     (file, known)
 }
 
-fn definitions(shape: &Shape, regions: &[&str], events: &[u64], end_ticks: u64) -> (File, u64) {
+fn definitions(
+    shape: &Shape,
+    regions: &[&str],
+    events: &[u64],
+    streams: &[u32],
+    end_ticks: u64,
+) -> (File, u64) {
+    let ranks = events.len() - streams.len();
     let mut file = File::definitions(shape.order, shape.chunk_size);
     let mut count = 0;
     let mut add = |kind, fields: Fields| {
@@ -549,16 +594,25 @@ fn definitions(shape: &Shape, regions: &[&str], events: &[u64], end_ticks: u64) 
         add(10, f().c32(id).text(name));
     }
     add(12, f().c32(0).c32(1).c32(1).c32(u32::MAX));
-    for (rank, events) in (0..).zip(events) {
+    for (rank, events) in (0..).zip(events.iter().take(ranks)) {
         add(13, f().c32(rank).c32(4).u8(1).c32(0).c32(u32::MAX));
         add(14, f().c64(rank.into()).c32(4).u8(1).c64(*events).c32(rank));
     }
+    for ((stream, events), rank) in (0..).zip(events).skip(ranks).zip(streams) {
+        let id: u32 = stream;
+        add(14, f().c64(id.into()).c32(4).u8(2).c64(*events).c32(*rank));
+    }
     for (region, name) in (0..).zip(regions) {
-        let paradigm = if name.starts_with("MPI_") { 4 } else { 1 };
+        let is_hip = name.starts_with("hip") || name.ends_with("_kernel");
+        let paradigm = match is_hip {
+            true => 23,
+            false if name.starts_with("MPI_") => 4,
+            false => 1,
+        };
         let fields = f().c32(region).c32(first + region).c32(0).u8(0).c32(0).c32(0).c32(0);
         add(15, fields.c32(first + region).u8(1).u8(paradigm).c32(0));
     }
-    let locations = events.len() as u32;
+    let locations = ranks as u32;
     for (id, kind, members) in [(0, 4, locations), (1, 5, locations), (2, 6, 0)] {
         let head = f().c32(id).c32(0).u8(kind).c32(members);
         let members = (0..members).fold(head, |fields, rank| fields.c64(rank.into()));

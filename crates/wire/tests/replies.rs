@@ -36,6 +36,7 @@ fn info_keeps_the_names_that_were_promised() {
             statistics: vec!["sum".into()],
             description: "Wall time.".into(),
             total: Some(1.5),
+            formula: None,
         }],
         issue_list: vec![issue],
         ..InfoReply::default()

@@ -1,5 +1,7 @@
 import type { Desk } from "../state/app-state.ts";
+import type { FunctionPalette, MapRamp } from "../base/palettes.ts";
 import { EngineError, type EngineClient } from "../state/engine.ts";
+import type { Item } from "../state/item.ts";
 import { Links } from "../state/links.svelte.ts";
 import { Notices } from "../state/notices.svelte.ts";
 import type { Picked } from "../state/pick.ts";
@@ -13,6 +15,8 @@ import { loadViews } from "../views/registry.ts";
 import type { ViewPlugin } from "../view-kit/plugin.ts";
 import { StateAddress } from "./address.ts";
 import type { DockControl } from "./dock-control.ts";
+import { accessToken } from "../engine-client/served.ts";
+import { linkNotice, sharedLink } from "./share-link.ts";
 
 /** When the start page has long been painted. */
 const PRELOAD_AFTER_MILLIS = 1500;
@@ -54,7 +58,7 @@ export class Application {
   constructor(connect: () => Promise<EngineClient>) {
     this.session = new Session(this.store, this.notices, this.preferences, async () => this.tasks.watched(await connect()));
     this.session.prepare = async (client, item) => {
-      const views = this.#views.filter((view) => view.appliesTo(item));
+      const views = this.viewsOf(item);
       await Promise.all(views.map(async (view) => view.prepare?.({ client, item, state: this.sliceOf(item.key, view.id, view) })));
     };
   }
@@ -69,6 +73,11 @@ export class Application {
 
   get views(): readonly ViewPlugin[] {
     return this.#views;
+  }
+
+  /** The views that an item has data for. */
+  viewsOf(item: Item): readonly ViewPlugin[] {
+    return this.#views.filter((view) => view.appliesTo(item, this.session.items));
   }
 
   /** Starts everything; call once, inside an effect root. */
@@ -89,6 +98,11 @@ export class Application {
       const { theme } = this.preferences;
       if (theme === "system") delete document.documentElement.dataset["theme"];
       else document.documentElement.dataset["theme"] = theme;
+    });
+    $effect(() => {
+      const { functions, maps } = this.preferences;
+      document.documentElement.dataset["functions"] = functions;
+      document.documentElement.dataset["maps"] = maps;
     });
     $effect(() => {
       const item = this.session.active;
@@ -119,6 +133,16 @@ export class Application {
   toggleTheme(): void {
     const isDark = this.preferences.theme === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : this.preferences.theme === "dark";
     this.setTheme(isDark ? "light" : "dark");
+  }
+
+  /** Colours of functions; views are made anew with them. */
+  setFunctions(functions: FunctionPalette): void {
+    this.preferences.functions = functions;
+  }
+
+  /** Colours of maps. */
+  setMaps(maps: MapRamp): void {
+    this.preferences.maps = maps;
   }
 
   /** The slice of a panel, for commands that run outside of it. */
@@ -178,13 +202,28 @@ export class Application {
     }
   }
 
-  /** The address of what is on screen. Files of this computer are named in it, never contained. */
+  /** Copies the address of what is on screen, and says what somebody else needs to see the same. */
   async copyLink(): Promise<void> {
-    const link = new URL(toFragment(this.store.state), location.href).href;
+    const address = new URL(toFragment(this.store.state), location.href);
+    const token = accessToken();
+    const isLocal = this.store.state.sources.some((source) => source.origin.kind === "local");
+    const notice = linkNotice(address, { hasToken: token !== null, isLocal });
+    await this.#copy(sharedLink(address, token), () => {
+      this.notices.add(notice.tone, notice.title, notice.text, token === null ? [] : [{ label: "Copy without the token", run: () => { void this.#copyBare(address); } }]);
+    });
+  }
+
+  /** For somebody who has the token already, such as by a file that both can read. */
+  async #copyBare(address: URL): Promise<void> {
+    await this.#copy(sharedLink(address, null), () => {
+      this.notices.add("info", "Link without the token copied", "It opens only in a browser tab that was opened with the address that parallax open printed.");
+    });
+  }
+
+  async #copy(text: string, done: () => void): Promise<void> {
     try {
-      await navigator.clipboard.writeText(link);
-      const isLocal = this.store.state.sources.some((source) => source.origin.kind === "local");
-      this.notices.add("info", "Link copied", isLocal ? "The link contains the view, not the data: others must open the same files." : "");
+      await navigator.clipboard.writeText(text);
+      done();
     } catch (error) {
       this.notices.error("The link could not be copied. Copy the address of this page instead", error);
     }

@@ -74,7 +74,7 @@ export function allCommands(app: Application, inputs: FileInputs): readonly Comm
     commands.push({ id: `item ${other.key}`, title: `Show ${itemLabel(other)} (${bytes(other.size_bytes)})`, group: "Open", run: () => { session.activate(other.key); } });
   }
   if (dock === null) return commands;
-  for (const view of app.views.filter((one) => one.appliesTo(item))) {
+  for (const view of app.viewsOf(item)) {
     const icon = isIcon(view.icon) ? { icon: view.icon } : {};
     commands.push({ id: `view ${view.id}`, title: `Show ${view.title}`, group: "Views", ...icon, run: () => { dock.show(view); } });
     if (dock.panels.includes(view.id)) {

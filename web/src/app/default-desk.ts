@@ -17,9 +17,9 @@ export function freePanelId(view: string, taken: (id: string) => boolean): strin
   return `${view}~${String(number)}`;
 }
 
-/** The arrangement that an item starts with, of those views that exist and apply to it. */
-export function defaultDesk(item: Item, views: readonly ViewPlugin[]): Desk {
-  const usable = new Map(views.filter((view) => view.appliesTo(item)).map((view) => [view.id, view]));
+/** The arrangement that an item starts with, of those views that it has data for. */
+export function defaultDesk(item: Item, views: readonly ViewPlugin[], items: readonly Item[] = []): Desk {
+  const usable = new Map(views.filter((view) => view.appliesTo(item, items)).map((view) => [view.id, view]));
   const columns = defaultLayout(item).columns.flatMap((column): LayoutNode[] => {
     const groups = column.groups.flatMap((tabs, at): LayoutNode[] => {
       const some = tabs.filter((id) => usable.has(id));

@@ -63,6 +63,35 @@ export function ramp(name: RampName, reversed = false): Ramp {
   return { name, title: TITLES[name], diverging: name === "brbg", rgb, css: (share) => cssOf(rgb(share)) };
 }
 
+/**
+ * Where ramps begin in the dark: what lies before has less than twice the luminance of the panel behind, so that a cell
+ * of 100 % would be black on black.
+ */
+const DARK_FROM: Readonly<Record<RampName, number>> = { inferno: 0.36, viridis: 0.21, cividis: 0.23, greys: 0.21, brbg: 0.08 };
+
+/** The same ramp without the colours that nobody sees on the dark look's panels. */
+export function rampOn(theme: "light" | "dark", name: RampName, reversed = false): Ramp {
+  const whole = ramp(name, reversed);
+  if (theme === "light") return whole;
+  const from = DARK_FROM[name];
+  // Both ends of a diverging ramp are dark.
+  const place = (share: number): number =>
+    whole.diverging ? from + share * (1 - 2 * from) : reversed ? share * (1 - from) : from + share * (1 - from);
+  const clamped = (share: number): number => (Number.isFinite(share) ? Math.max(0, Math.min(1, share)) : 0);
+  const rgb = (share: number): Rgb => whole.rgb(place(clamped(share)));
+  return { ...whole, rgb, css: (share) => cssOf(rgb(share)) };
+}
+
+/** The ramps that can be chosen for maps; the first is the default. */
+export const MAP_RAMPS = ["inferno", "viridis", "cividis", "greys"] as const satisfies readonly RampName[];
+
+export type MapRamp = (typeof MAP_RAMPS)[number];
+
+/** The name of a ramp in menus. */
+export function rampTitle(name: RampName): string {
+  return TITLES[name];
+}
+
 /** A ramp as bytes, red green blue alpha for each step, for canvases and textures. */
 export function rampBytes(of: Ramp, steps = 256): Uint8ClampedArray<ArrayBuffer> {
   const out = new Uint8ClampedArray(steps * 4);
@@ -92,6 +121,39 @@ export function category(index: number, theme: "light" | "dark"): Rgb {
   const list = CATEGORIES[theme];
   return parse(list[((index % list.length) + list.length) % list.length] ?? "808080");
 }
+
+/**
+ * Functions and groups of traces where each has a colour of its own: found by search so that any two of them differ by
+ * at least 20 (CIE 1976) for eyes with and without colour blindness, and that names can be read on all of them.
+ */
+const DISTINCT: Readonly<Record<"light" | "dark", readonly string[]>> = {
+  light: ["dd7900", "159ac9", "8de585", "9e468a", "f1d642", "7d90ff", "5d775b", "d3d1fe", "9a8739", "10f1c5"],
+  dark: ["f48e29", "428daa", "aaedce", "a5274b", "e3e17c", "9e95ff", "c09276", "6a3ea2", "47e4ff", "804900"],
+};
+
+/** How many functions have a colour of their own before shades of these begin. */
+export const DISTINCT_COUNT = DISTINCT.light.length;
+
+/** What the second and the third round are mixed with, and how much of it. */
+const SHADES: Readonly<Record<"light" | "dark", readonly (readonly [toward: Rgb, part: number])[]>> = {
+  light: [[[255, 255, 255], 0], [[255, 255, 255], 0.42], [[255, 255, 255], 0.68]],
+  dark: [[[255, 255, 255], 0], [[255, 255, 255], 0.4], [[255, 255, 255], 0.65]],
+};
+
+/** The colour of the function that takes the `nth` most time: ten that differ, then lighter shades of the same. */
+export function distinctColour(nth: number, theme: "light" | "dark"): Rgb {
+  const list = DISTINCT[theme];
+  const shades = SHADES[theme];
+  const colour = parse(list[nth % list.length] ?? "808080");
+  const [toward, part] = shades[Math.floor(nth / list.length) % shades.length] ?? [[255, 255, 255], 0];
+  const mixed = (at: 0 | 1 | 2): number => Math.round(colour[at] + (toward[at] - colour[at]) * part);
+  return [mixed(0), mixed(1), mixed(2)];
+}
+
+/** How functions of traces are coloured: each by itself, or by their group. */
+export const FUNCTION_PALETTES = ["distinct", "group"] as const;
+
+export type FunctionPalette = (typeof FUNCTION_PALETTES)[number];
 
 /** A number for a name that is always the same, so that a function has one colour everywhere. */
 export function nameHash(name: string): number {

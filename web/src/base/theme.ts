@@ -1,11 +1,11 @@
 import { createSubscriber } from "svelte/reactivity";
-import type { Rgb } from "./palettes.ts";
+import { FUNCTION_PALETTES, MAP_RAMPS, rampOn, type FunctionPalette, type MapRamp, type Ramp, type Rgb } from "./palettes.ts";
 
 /** Effects and templates that call it run again when the look changes, by the toggle or by the system. */
 const follow = createSubscriber((changed) => {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const observer = new MutationObserver(changed);
-  observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+  observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "data-functions", "data-maps"] });
   system.addEventListener("change", changed);
   return () => {
     observer.disconnect();
@@ -19,6 +19,21 @@ export function currentTheme(): "light" | "dark" {
   const chosen = document.documentElement.dataset["theme"];
   if (chosen === "light" || chosen === "dark") return chosen;
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+/** How functions are coloured; the first palette where none was chosen. */
+export function functionPalette(): FunctionPalette {
+  follow();
+  const chosen = document.documentElement.dataset["functions"];
+  return FUNCTION_PALETTES.find((one) => one === chosen) ?? FUNCTION_PALETTES[0];
+}
+
+/** The ramp of maps that was chosen, as it is seen in the look on screen. */
+export function mapRamp(reversed = false): Ramp {
+  const theme = currentTheme();
+  const chosen = document.documentElement.dataset["maps"];
+  const name: MapRamp = MAP_RAMPS.find((one) => one === chosen) ?? MAP_RAMPS[0];
+  return rampOn(theme, name, reversed);
 }
 
 /** Colours of tokens as a canvas understands them, and the font of the interface; followed in the same way. */

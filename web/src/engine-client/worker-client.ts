@@ -75,12 +75,12 @@ export class WorkerClient implements EngineClient {
     if (name === "open" && "root" in request) await this.#readAhead(request.root, options);
     const done = await this.#turns.take(name, signal, options.isPatient).catch(() => { throw new EngineError(CANCELLED); });
     // A worker of a page that lies on a disk may read no address of it.
-    const lifeline = location.protocol === "file:" ? "" : URL.createObjectURL(new Blob(["."]));
-    const cancel = () => { URL.revokeObjectURL(lifeline); };
+    const cancelUrl = location.protocol === "file:" ? "" : URL.createObjectURL(new Blob(["."]));
+    const cancel = () => { URL.revokeObjectURL(cancelUrl); };
     signal?.addEventListener("abort", cancel, { once: true });
     try {
       if (signal?.aborted) throw new EngineError(CANCELLED);
-      const message = { type: "ask", request: written(name, request), lifeline } as const;
+      const message = { type: "ask", request: written(name, request), cancelUrl } as const;
       const outcome = await this.#channel.send(message, onProgress);
       if (signal?.aborted) throw new EngineError(CANCELLED);
       if (outcome.type !== "answer") throw new EngineError(CONFUSED);
@@ -92,7 +92,7 @@ export class WorkerClient implements EngineClient {
     } finally {
       done();
       signal?.removeEventListener("abort", cancel);
-      URL.revokeObjectURL(lifeline);
+      URL.revokeObjectURL(cancelUrl);
     }
   }
 

@@ -3,7 +3,7 @@ import type { ErrorReply, RootReply } from "../wire/protocol.ts";
 
 /** From the page to the worker. */
 export type ToWorker =
-  | { id: number; type: "ask"; request: string; lifeline: string }
+  | { id: number; type: "ask"; request: string; cancelUrl: string }
   /** Answered when the engine has started. */
   | { id: number; type: "wake" }
   /** Reads a large file in parts, from one's beginning on; from one near there, where it is a guess. */

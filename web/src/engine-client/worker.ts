@@ -40,11 +40,11 @@ function post(message: FromWorker, transfer: Transferable[] = []): void {
  * Whether the page still wants the answer. While wasm runs, no message arrives here; but the page
  * can take back the address of a blob, and reading from it tells. Without an address that cannot be known.
  */
-function isAlive(lifeline: string): boolean {
-  if (lifeline === "") return true;
+function isAlive(cancelUrl: string): boolean {
+  if (cancelUrl === "") return true;
   try {
     const request = new XMLHttpRequest();
-    request.open("GET", lifeline, false);
+    request.open("GET", cancelUrl, false);
     request.send();
     return true;
   } catch {
@@ -126,7 +126,7 @@ async function handle(message: ToWorker): Promise<void> {
       if (now - last < BETWEEN_MESSAGES) return isStopped;
       last = now;
       post({ id, type: "progress", done, total, bytes, memory: it.memory_bytes() });
-      isStopped ||= !isAlive(message.lifeline);
+      isStopped ||= !isAlive(message.cancelUrl);
       return isStopped;
     };
     const answer = it.answer(message.request, tell);

@@ -1,4 +1,5 @@
 import { isObject, textOf, type Json } from "../base/json.ts";
+import { FUNCTION_PALETTES, MAP_RAMPS, type FunctionPalette, type MapRamp } from "../base/palettes.ts";
 import type { ItemKind } from "../wire/protocol.ts";
 import { parseDesk, parseOrigin, type Desk, type SourceOrigin } from "./app-state.ts";
 
@@ -27,6 +28,8 @@ const MOST_RECENT = 12;
 /** What belongs to the person and not to the data: never part of a link. Kept in local storage. */
 export class Preferences {
   #theme = $state<ThemeChoice>("system");
+  #functions = $state<FunctionPalette>(FUNCTION_PALETTES[0]);
+  #maps = $state<MapRamp>(MAP_RAMPS[0]);
   #layouts = $state.raw<readonly SavedLayout[]>([]);
   #recents = $state.raw<readonly Recent[]>([]);
   readonly #storage: Pick<Storage, "getItem" | "setItem"> | null;
@@ -42,6 +45,26 @@ export class Preferences {
 
   set theme(theme: ThemeChoice) {
     this.#theme = theme;
+    this.#write();
+  }
+
+  /** How functions of traces are coloured. */
+  get functions(): FunctionPalette {
+    return this.#functions;
+  }
+
+  set functions(functions: FunctionPalette) {
+    this.#functions = functions;
+    this.#write();
+  }
+
+  /** The colours of maps. */
+  get maps(): MapRamp {
+    return this.#maps;
+  }
+
+  set maps(maps: MapRamp) {
+    this.#maps = maps;
     this.#write();
   }
 
@@ -89,6 +112,8 @@ export class Preferences {
     if (!isObject(value)) return;
     const theme = value["theme"];
     if (theme === "light" || theme === "dark") this.#theme = theme;
+    this.#functions = FUNCTION_PALETTES.find((one) => one === value["functions"]) ?? this.#functions;
+    this.#maps = MAP_RAMPS.find((one) => one === value["maps"]) ?? this.#maps;
     this.#layouts = objects(value["layouts"]).flatMap((one) => {
       const kind = one["kind"];
       const desk = one["desk"];
@@ -106,7 +131,7 @@ export class Preferences {
 
   #write(): void {
     try {
-      this.#storage?.setItem(KEY, JSON.stringify({ theme: this.#theme, layouts: this.#layouts, recents: this.#recents }));
+      this.#storage?.setItem(KEY, JSON.stringify({ theme: this.#theme, functions: this.#functions, maps: this.#maps, layouts: this.#layouts, recents: this.#recents }));
     } catch {
       // Full or forbidden storage: the choice lasts as long as the page.
     }

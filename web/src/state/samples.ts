@@ -4,6 +4,8 @@ import { isObject, textOf } from "../base/json.ts";
 export interface Sample {
   readonly id: string;
   readonly title: string;
+  /** What sort of data it is, and of which tool. */
+  readonly kind: string;
   readonly description: string;
   /** Relative to the gallery's folder. */
   readonly files: readonly string[];
@@ -36,6 +38,6 @@ export function parseSamples(value: unknown): readonly Sample[] {
     const files = one["files"].filter((file) => typeof file === "string");
     const parameters = Array.isArray(one["parameters"]) ? one["parameters"].filter((parameter) => typeof parameter === "string") : [];
     if (files.length === 0) return [];
-    return [{ id: one["id"], title: textOf(one["title"], one["id"]), description: textOf(one["description"]), files, parameters }];
+    return [{ id: one["id"], kind: textOf(one["kind"]), title: textOf(one["title"], one["id"]), description: textOf(one["description"]), files, parameters }];
   });
 }

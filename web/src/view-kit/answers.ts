@@ -1,4 +1,5 @@
-import type { Table } from "@uwdata/flechette";
+import { Type, type Table } from "@uwdata/flechette";
+import { count } from "../base/format.ts";
 import { csv } from "../widgets/save.ts";
 import type { TableColumn, TableSort } from "../widgets/table.ts";
 import { numberColumn, textAt, textColumn } from "./columns.ts";
@@ -40,7 +41,7 @@ export function answerColumns(table: Table): readonly AnswerColumn[] {
     }
     const numbers = numberColumn(table, id);
     const most = numbers.reduce((best, value) => (Number.isFinite(value) ? Math.max(best, Math.abs(value)) : best), 0);
-    const format = unit === "%" ? { unit: "%", text: (value: number) => (Number.isNaN(value) ? "–" : value.toFixed(1)) } : valueFormat(unit, most);
+    const format = isCount(table, id, unit) ? WHOLE : unit === "%" ? { unit: "%", text: (value: number) => (Number.isNaN(value) ? "–" : value.toFixed(1)) } : valueFormat(unit, most);
     columns.push({ id, title, texts: null, numbers, format, most: unit === "%" ? 100 : most, head: { id, title: withUnit(title, format), width: 108, align: "right", sortable: true, help } });
   }
   return columns;
@@ -49,6 +50,15 @@ export function answerColumns(table: Table): readonly AnswerColumn[] {
 /** What stands above a column of numbers. */
 export function withUnit(title: string, format: ValueFormat): string {
   return format.unit === "" ? title : `${title} (${format.unit})`;
+}
+
+/** Counts have no digits behind the point, and are written in full. */
+const WHOLE: ValueFormat = { unit: "", text: (value) => (Number.isNaN(value) ? "–" : count(value)) };
+
+/** Whether a column holds whole numbers without a unit: Arrow says it by the type. */
+function isCount(table: Table, id: string, unit: string): boolean {
+  const type = table.schema.fields.find((field) => field.name === id)?.type;
+  return unit === "" && type?.typeId === Type.Int;
 }
 
 function isText(table: Table, id: string): boolean {

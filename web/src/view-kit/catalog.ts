@@ -1,5 +1,6 @@
 /** What there is in a trace, as columns: asked once for each experiment, shared by all views. */
 import type { Table } from "@uwdata/flechette";
+import { withoutArguments } from "../base/names.ts";
 import type { Rgb } from "../base/palettes.ts";
 import type { EngineClient } from "../state/engine.ts";
 import { clampRange, type TimeRange } from "../widgets/timeline/axis.ts";
@@ -45,10 +46,10 @@ export interface Contexts {
   readonly end: Int32Array;
 }
 
-/** A name without what instruments put behind it, for where there is little room: `main [{/a/b.c} {106,0}]` is `main`. */
+/** A name without what instruments put behind it, and long ones without arguments, for where there is little room: `main [{/a/b.c} {106,0}]` is `main`. */
 export function shortName(name: string): string {
   const short = name.replace(/\s*\[\{.*$/, "").trim();
-  return short === "" ? name : short;
+  return withoutArguments(short === "" ? name : short);
 }
 
 /** What there is in a trace. */
@@ -180,10 +181,10 @@ export function windowOf(shared: Pick<TimelineShared, "window">, catalog: Pick<T
 }
 
 /** The tracks on screen, as the protocol wants them: inside the trace, in order; everything where none are chosen. */
-export function rangesOf(shared: Pick<TimelineShared, "tracks">, catalog: Pick<TimelineCatalog, "tracks">): Span[] {
+export function rangesOf(shared: Pick<TimelineShared, "tracks">, catalog: Pick<TimelineCatalog, "tracks"> & Partial<Pick<TimelineCatalog, "reply">>): Span[] {
   const { length } = catalog.tracks;
   const all = [{ from: 0, to: length }];
-  if (shared.tracks === null) return all;
+  if (shared.tracks === null) return catalog.reply?.program_tracks ?? all;
   const inside = shared.tracks.map(([from, to]) => ({ from: Math.max(0, from), to: Math.min(to, length) })).filter(({ from, to }) => to > from);
   return inside.length === 0 ? all : inside;
 }

@@ -1,5 +1,6 @@
-/** Colours of functions and groups in all views of a trace: hue by the group, shade by the function. */
-import { fromOklch, type Rgb } from "../base/palettes.ts";
+/** Colours of functions and groups in all views of a trace: each by itself, or hue by the group and shade by the function. */
+import { distinctColour, fromOklch, type Rgb } from "../base/palettes.ts";
+import { functionPalette } from "../base/theme.ts";
 import { familyOf } from "./flame-colours.ts";
 
 type Theme = "light" | "dark";
@@ -118,9 +119,27 @@ export function colourTable(functions: Named & { group(row: number): number }, g
     used.set(key, nth + 1);
     places[row] = { hue: arc.from + (arc.to - arc.from) * spread(nth), chroma: arc.chroma, step: nth };
   }
+  // By themselves: what takes most time has the colours that differ best. What has no name stays grey.
+  const nthFunction = nthNamed(functions, byTime(functions));
+  const nthGroup = nthNamed(groups, byTime(groups));
+  const colourOf = (place: Place | undefined, nth: number | undefined, theme: Theme): Rgb =>
+    functionPalette() === "group" || nth === undefined ? rgbOf(place ?? GREY, theme) : nth < 0 ? rgbOf(GREY, theme) : distinctColour(nth, theme);
   return {
-    function: (row, theme) => rgbOf(places[row] ?? GREY, theme),
-    group: (row, theme) => rgbOf(groupPlaces[row] ?? GREY, theme),
+    function: (row, theme) => colourOf(places[row], nthFunction[row], theme),
+    group: (row, theme) => colourOf(groupPlaces[row], nthGroup[row], theme),
     familyOf: (row) => families[row] ?? "unknown",
   };
+}
+
+/** The position of each row among those with a name, in the order given; -1 where a row has none. */
+function nthNamed(of: Named, order: readonly number[]): Int32Array {
+  const nth = new Int32Array(of.length).fill(-1);
+  let next = 0;
+  for (const row of order) {
+    const name = of.name(row);
+    if (name === "" || name.startsWith("<")) continue;
+    nth[row] = next;
+    next += 1;
+  }
+  return nth;
 }

@@ -1,4 +1,4 @@
-import { bytes, number, seconds, siCount } from "../base/format.ts";
+import { bytes, count, number, seconds, siCount } from "../base/format.ts";
 
 /** How the values of a column are written: all in one unit, which stands in the header. */
 export interface ValueFormat {
@@ -29,7 +29,7 @@ export function valueFormat(unit: string, largest: number): ValueFormat {
     case "":
     case "1":
     case "count":
-      return Math.abs(largest) < 10_000 ? { unit: "", text: (value) => (Number.isNaN(value) ? DASH : number(value)) } : stepped(COUNTS, largest);
+      return Math.abs(largest) < 10_000 ? { unit: "", text: (value) => (Number.isNaN(value) ? DASH : Number.isInteger(value) ? count(value) : number(value)) } : stepped(COUNTS, largest);
     default:
       return { unit, text: (value) => (Number.isNaN(value) ? DASH : number(value)) };
   }

@@ -16,6 +16,7 @@ const VIEWS: Readonly<Record<NextAction, readonly [view: string, label: string]>
   callers: ["profile.callers", "Show the callers"],
   idleness: ["profile.flat", "Show the functions"],
   gpu_blame: ["trace.idle-gpus", "Show blame for GPU idle time"],
+  gpu_stalls: ["profile.gpu-stalls", "Show the stalls"],
   iterations: ["trace.iterations", "Show the iterations"],
   rank_clusters: ["groups.clusters", "Show the clusters"],
   node_clusters: ["groups.clusters", "Show the clusters"],

@@ -42,7 +42,8 @@ export interface ViewPlugin<S extends object = object> {
   readonly description: string;
   /** Name of an icon in `widgets/icons.ts`. */
   readonly icon?: string;
-  appliesTo(item: Item): boolean;
+  /** Whether the item has what the view shows; `items` are all that are open, for views that compare. */
+  appliesTo(item: Item, items: readonly Item[]): boolean;
   /** Loads the component when the first panel opens: `() => import("./Tree.svelte")`. */
   readonly component: () => Promise<{ default: Component<ViewProps<S>> }>;
   /** Plain JSON. Only what should survive a reload; keep it small, it is part of the link. */

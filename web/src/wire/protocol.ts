@@ -3,7 +3,7 @@
 /** The version of the protocol that these types describe. */
 export const PROTOCOL_VERSION = 4;
 
-/** How many single calls and accesses there are. */
+/** How many call instances and accesses there are. */
 export type ActivationCountsReply = {
   /** Calls of functions. */
   calls: number;
@@ -79,6 +79,8 @@ export type BalanceRequest = {
   stored_only?: boolean;
   /** How many of the slowest to name. */
   slowest?: number;
+  /** Include helper threads: those that MPI, networks, drivers or the measurement start for themselves. */
+  helpers?: boolean;
 };
 
 /** The bins of an answer over time. */
@@ -183,6 +185,8 @@ export type ClustersRequest = {
   eps?: number | null;
   /** Members within that distance of a core point of DBSCAN; null chooses it from the data. */
   min_points?: number | null;
+  /** Include helper threads: those that MPI, networks, drivers or the measurement start for themselves. */
+  helpers?: boolean;
 };
 
 /** Makes one ensemble of several experiments or files of measurements that are open. */
@@ -214,7 +218,7 @@ export type CompareReply = {
   evidence: string;
   /** The verdict in plain words. */
   sentences: Array<string>;
-  /** What a person should know. */
+  /** Notes and warnings. */
   notes: Array<string>;
 };
 
@@ -322,6 +326,8 @@ export type CorrelationsRequest = {
   order?: CorrelationOrder;
   /** Pairs at most. */
   top?: number;
+  /** Include helper threads: those that MPI, networks, drivers or the measurement start for themselves. */
+  helpers?: boolean;
 };
 
 /** Which cost to show, and over which locations. */
@@ -427,6 +433,8 @@ export type CriticalPathReply = {
   segments: number;
   /** Through how many locations. */
   locations: number;
+  /** How many segments end with a wait that is matched by time and stream, not recorded. */
+  matched: number;
   /** Remarks. */
   notes: Array<string>;
 };
@@ -437,7 +445,7 @@ export type CriticalPathRequest = {
   by?: CriticalPathBy;
   /** One row for each segment of the path instead, in order of time. */
   segments?: boolean;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -530,7 +538,7 @@ export type DistributionRequest = {
 export type EnsembleChoice = {
   /** Where parameters come from: `cores=ranks`, `input=path:n(\d+)`. */
   parameters?: Array<string>;
-  /** What counts as time; null for wall time where it was measured. */
+  /** What counts as time; null for elapsed time where it is known. */
   metric?: string | null;
   /** Which locations count; null for the first thread of each rank. */
   profiles?: string | null;
@@ -575,7 +583,7 @@ export type ErrorReply = {
   hint: string | null;
 };
 
-/** A number that a finding rests on. */
+/** A number that is evidence of a finding. */
 export type EvidenceReply = {
   /** What it is. */
   what: string;
@@ -628,7 +636,7 @@ export type FindRequest = {
   order?: FindOrder;
   /** Rows at most. */
   max_rows?: number;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -639,7 +647,7 @@ export type FindRequest = {
 };
 
 /** What a finding is about. */
-export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "Iterations" | "Groups" | "Slower" | "WrappedMetric";
+export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "GpuStalls" | "Iterations" | "Groups" | "Slower" | "Caution" | "Leak" | "WrappedMetric";
 
 /** Something that bounds the program. */
 export type FindingReply = {
@@ -647,9 +655,9 @@ export type FindingReply = {
   kind: FindingKind;
   /** One or two sentences. */
   text: string;
-  /** Share of the program's cost at stake, in per cent. */
+  /** Impact: share of the program's cost, in per cent. */
   percent: number;
-  /** The numbers it rests on. */
+  /** Its evidence. */
   evidence: Array<EvidenceReply>;
   /** Id of the context that it is about; null where it is about a function or the whole program. */
   context_id: number | null;
@@ -674,6 +682,43 @@ export type FlatRequest = {
   from?: string | null;
   /** What to group by. */
   by?: FlatBy;
+};
+
+/** What the rows of stalls are. */
+export type GpuStallsBy = "kernel" | "function" | "line" | "instruction";
+
+/** The reply to `gpu_stalls`. */
+export type GpuStallsReply = {
+  /** GPU cycles of the rows, as sampling estimates them. */
+  cycles: number;
+  /**
+   * Share of these in which an instruction was issued, in per cent; null where that was not
+   * recorded.
+   */
+  issue_percent: number | null;
+  /**
+   * Share in which an instruction stalled while another one was issued; null where these count
+   * as issued.
+   */
+  hidden_percent: number | null;
+  /** Share in which no instruction was issued; null where that was not recorded. */
+  exposed_percent: number | null;
+  /** About how many samples the rows stand on; null where that is not known. */
+  samples: number | null;
+  /** Time of all kernels, in seconds; null where it was not measured. */
+  kernel_s: number | null;
+  /** Remarks. */
+  notes: Array<string>;
+};
+
+/** Where instructions of GPUs stall and why, by instruction sampling; see [gpu-stalls.md](gpu-stalls.md). */
+export type GpuStallsRequest = {
+  /** What the rows are. */
+  by?: GpuStallsBy;
+  /** Only the kernel of this name, or those that match this glob; null for all. */
+  kernel?: string | null;
+  /** Which locations; null for all. */
+  profiles?: string | null;
 };
 
 /** The reply to `hello`. */
@@ -764,7 +809,7 @@ export type InfoReply = {
   declared_events: number | null;
   /** Calls: from entering something to leaving it; null for other experiments. */
   calls: number | null;
-  /** Single calls and accesses; null where sums were recorded only. */
+  /** Call instances and accesses; null where sums were recorded only. */
   activations: ActivationCountsReply | null;
   /** Kinds of issue met while opening. */
   issues: number;
@@ -800,7 +845,7 @@ export type IssueReply = {
   severity: IssueSeverity;
   /** When it was met. */
   stage: IssueStage;
-  /** Where it was seen first, for people. */
+  /** Where it was seen first, for users. */
   place: string;
   /** The file it was seen in, when it is about a file. */
   file: string | null;
@@ -839,7 +884,7 @@ export type ItemReply = {
   kind: ItemKind;
   /** Name of the program. */
   title: string;
-  /** Where it is from: the path as a person knows it. */
+  /** Where it is from: the path as it was given. */
   name: string;
   /** The format it was read from. */
   format: string;
@@ -851,10 +896,22 @@ export type ItemReply = {
   members: Array<string>;
   /** Whether it has a trace, so that there is a timeline. */
   has_trace: boolean;
-  /** Whether it has every single call, with what it reads and writes. */
+  /** Whether it has every call instance, with what it reads and writes. */
   has_activations: boolean;
   /** Whether it has user events. */
   has_user_events: boolean;
+  /** Whether instructions of GPUs were sampled. */
+  has_gpu_stalls: boolean;
+  /** Whether tracks are linked by messages, flows or transfers. */
+  has_links: boolean;
+  /** Whether it has metrics whose values change over time. */
+  has_counters: boolean;
+  /** Whether GPUs executed a part of it. */
+  has_gpus: boolean;
+  /** Locations with values or a trace; 0 of an ensemble. */
+  locations: number;
+  /** Nodes that these are on; 0 where unknown. */
+  nodes: number;
 };
 
 /** Which times by location and iteration an answer has. */
@@ -952,7 +1009,7 @@ export type IterationsRequest = {
   cells?: IterationCells;
   /** Of a map: id of the context whose times it has; null for all that computes. */
   context?: number | null;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -1049,7 +1106,7 @@ export type MessagesRequest = {
   by?: MessagesBy;
   /** Flows (causes and effects, such as starting a kernel and the kernel) instead of messages. */
   flows?: boolean;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -1073,16 +1130,21 @@ export type MetricReply = {
   description: string;
   /**
    * The whole execution's inclusive sum over all locations; null when it has none, or when a
-   * counter wrapped, which is an issue then.
+   * counter wrapped, which is an issue then. Of a derived metric, its formula on these sums.
    */
   total: number | null;
+  /**
+   * The formula of a derived metric, which the source computes from others; null for metrics
+   * that were measured.
+   */
+  formula: string | null;
 };
 
 /** The reply to `metrics`. */
 export type MetricsReply = {
-  /** The metrics, in the order of the source. */
+  /** The metrics, in the order of the source, those that are computed from others last. */
   metrics: Array<MetricReply>;
-  /** The metric that is shown when nobody names one; null when nothing has values. */
+  /** The metric that is shown where none is chosen; null when nothing has values. */
   default: string | null;
   /** Why that one. */
   reason: string | null;
@@ -1101,7 +1163,7 @@ export type ModelSearch = "basic" | "refining" | "segmented";
 export type ModelsReply = {
   /** Names of the parameters. */
   parameters: Array<string>;
-  /** What a person should know. */
+  /** Notes and warnings. */
   notes: Array<string>;
 };
 
@@ -1130,7 +1192,7 @@ export type ModelsRequest = {
 };
 
 /** What to look at next. Each surface says it in its own terms: a view, or a command. */
-export type NextAction = "info" | "balance" | "callers" | "idleness" | "gpu_blame" | "iterations" | "rank_clusters" | "node_clusters" | "rank_racks" | "node_racks" | "waits" | "critical_path" | "differences";
+export type NextAction = "info" | "balance" | "callers" | "idleness" | "gpu_blame" | "gpu_stalls" | "iterations" | "rank_clusters" | "node_clusters" | "rank_racks" | "node_racks" | "waits" | "critical_path" | "differences";
 
 /** A naming scheme of nodes. */
 export type NodeNames = "xname" | "aurora" | "frontier" | "polaris";
@@ -1145,7 +1207,7 @@ export type NotesReply = {
 export type OpenReply = {
   /** The items, those that say most first: an ensemble before its members. */
   items: Array<ItemReply>;
-  /** What a person should know. */
+  /** Notes and warnings. */
   notes: Array<string>;
   /** What could not be opened, one each. */
   errors: Array<ErrorReply>;
@@ -1185,7 +1247,7 @@ export type OverTimeRequest = {
   by?: OverTimeBy;
   /** Bins at most. They are 2^k ns long, so there may be half as many. */
   bins?: number;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -1202,7 +1264,7 @@ export type OverTimeWhat = "profile" | "imbalance" | "idle" | "lateness" | "over
 export type ParameterReply = {
   /** Its name. */
   name: string;
-  /** Its values, in their order, as people read them. */
+  /** Its values, in their order, as texts. */
   values: Array<string>;
   /** The numbers that they are; null where they are not numbers. */
   numbers: Array<number | null>;
@@ -1312,7 +1374,7 @@ export type RegionReply = {
   imbalance: SpreadReply | null;
   /** Why it loses, where that can be seen. */
   cause: string | null;
-  /** What a person should know, one sentence each. */
+  /** Notes and warnings, one sentence each. */
   sentences: Array<string>;
   /** Largest absolute value of the three absolute difference maps: their shared range. */
   range_absolute: number | null;
@@ -1419,7 +1481,7 @@ export type ReportRequest = {
 export type RootReply = {
   /** How `open` names it. */
   key: string;
-  /** What a person calls it. */
+  /** Its display name. */
   name: string;
   /** Number of files; 0 where they cannot be listed. */
   files: number;
@@ -1452,7 +1514,7 @@ export type ScalingReply = {
   worst: [number, number] | null;
   /** The verdict on the whole program, one sentence each. */
   verdict: Array<string>;
-  /** What a person should know, the most important first. */
+  /** Notes and warnings, the most important first. */
   notes: Array<string>;
   /** All parameters of the ensemble. */
   parameters: Array<ParameterReply>;
@@ -1487,7 +1549,7 @@ export type ScalingView = {
   fixed?: Array<[string, string]>;
   /** Which metric counts as time; null for `time`, else the first. */
   metric?: string | null;
-  /** Regions that never reach this share of the program's time, in per cent, are left out. */
+  /** Regions that never reach this share of the program's time, in per cent, are omitted. */
   min_percent?: number;
   /** Statistic over repetitions. */
   statistic?: RepetitionStatistic;
@@ -1500,7 +1562,7 @@ export type ScalingView = {
   per_repetition?: boolean;
   /** Take efficiencies above 100 % as 100 % in the differences. */
   clamp?: boolean;
-  /** Leave out runs that may have failed: those that were far too short. */
+  /** Omit runs that may have failed: those that were far too short. */
   trusted?: boolean;
 };
 
@@ -1643,7 +1705,7 @@ export type StatsRequest = {
   by?: StatsBy;
   /** Include helper threads: those that MPI, networks or the measurement start for themselves. */
   helpers?: boolean;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -1669,7 +1731,7 @@ export type TasksReply = {
   workers: number;
 };
 
-/** A file that a person chose, as text. */
+/** A file that was chosen, as text. */
 export type TextFile = {
   /** What it is called, for messages. */
   name: string;
@@ -1714,6 +1776,10 @@ export type TimelineReply = {
   counters: Array<CounterReply>;
   /** The coupled applications; empty where there is one. */
   components: Array<ComponentReply>;
+  /** The tracks without those of helper threads, which views show; null where none is one. */
+  program_tracks: Array<TrackSpan> | null;
+  /** What is excluded with the others, in words. */
+  helpers: string | null;
   /** Remarks, such as that functions have no times and why. */
   notes: Array<string>;
 };
@@ -1766,6 +1832,8 @@ export type TopologyRequest = {
   eps?: number | null;
   /** Members within that distance of a core point of DBSCAN; null chooses it from the data. */
   min_points?: number | null;
+  /** Include helper threads: those that MPI, networks, drivers or the measurement start for themselves. */
+  helpers?: boolean;
 };
 
 /** The reply of a question that gives some of what there is. */
@@ -1830,7 +1898,7 @@ export type WaitsRequest = {
   kind?: WaitsKind | null;
   /** What the rows are. */
   by?: WaitsBy;
-  /** A profile expression, such as `rank(0-9)`; null for all locations. */
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
   window?: string | null;
@@ -1853,7 +1921,7 @@ export interface Protocol {
   /** What was repaired, dropped or guessed. */
   issues: { request: IssuesRequest & { item: string }; reply: IssuesReply; tables: { } };
   /** What an experiment is. */
-  info: { request: InfoRequest & { item: string }; reply: InfoReply; tables: { metrics: "metric" | "unit" | "total" | "scopes" | "statistics" | "description"; components: "component" | "application" | "ranks" | "first_rank" | "locations" | "start_s" | "end_s" | "shift_s" | "depends_on"; } };
+  info: { request: InfoRequest & { item: string }; reply: InfoReply; tables: { metrics: "metric" | "unit" | "total" | "scopes" | "statistics" | "description" | "formula"; components: "component" | "application" | "ranks" | "first_rank" | "locations" | "start_s" | "end_s" | "shift_s" | "depends_on"; } };
   /** The metrics of an experiment. */
   metrics: { request: MetricsRequest & { item: string }; reply: MetricsReply; tables: { } };
   /** What bounds the program: the findings of all analyses, and where the cost is. */
@@ -1919,7 +1987,7 @@ export interface Protocol {
   /** Wait states: which location waits, for which, and how long; needs a trace of events. */
   waits: { request: WaitsRequest & { item: string }; reply: NotesReply; tables: { rows: "kind" | "function" | "context" | "context_id" | "location" | "waits_for" | "waits" | "waiting_s" | "share_percent" | "longest_s" | "in_calls_s"; } };
   /** What the run time consists of, excluding wait time; needs a trace of events. The path is that of the whole trace; locations and window say which part of it is shown. */
-  critical_path: { request: CriticalPathRequest & { item: string }; reply: CriticalPathReply; tables: { rows: "function" | "group" | "context" | "location" | "on_path_s" | "share_percent" | "all_locations_s" | "context_id" | "start_s" | "length_s" | "context_percent" | "releases"; } };
+  critical_path: { request: CriticalPathRequest & { item: string }; reply: CriticalPathReply; tables: { rows: "function" | "group" | "context" | "location" | "on_path_s" | "share_percent" | "all_locations_s" | "context_id" | "start_s" | "length_s" | "context_percent" | "releases" | "basis"; } };
   /** How a trace changes over time. The time range grows to whole bins. */
   over_time: { request: OverTimeRequest & { item: string }; reply: OverTimeReply; tables: { rows: "start_s" | "end_s" | "name" | "exclusive_s" | "share_percent" | "location" | "waiting_s" | "outside_s" | "idle_percent" | "function" | "calls" | "mean_s" | "longest_s" | "latest" | "messages" | "under_way_s" | "computing_s" | "overlap_percent" | "max_s" | "saving_s" | "balance_ratio" | "imbalance_percent" | "slowest"; totals: "start_s" | "end_s" | "name" | "exclusive_s" | "share_percent" | "location" | "waiting_s" | "outside_s" | "idle_percent" | "function" | "calls" | "mean_s" | "longest_s" | "latest" | "messages" | "under_way_s" | "computing_s" | "overlap_percent" | "max_s" | "saving_s" | "balance_ratio" | "imbalance_percent" | "slowest"; } };
   /** Repeated phases of a trace, their load imbalance, and the potential saving. */
@@ -1928,6 +1996,8 @@ export interface Protocol {
   balance: { request: BalanceRequest & { item: string }; reply: BalanceReply; tables: { rows: "context_id" | "name" | "path" | "contexts" | "members" | "with_value" | "saving" | "wasted" | "balance_ratio" | "imbalance" | "sum" | "mean" | "min" | "p5" | "p25" | "p50" | "p75" | "p95" | "max" | "variance" | "std_dev" | "variation" | "slowest" | "histogram"; } };
   /** Idle time of threads and GPUs, and what threads did while GPUs were idle. */
   idleness: { request: IdlenessRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "location" | "whole" | "working" | "idle" | "idle_percent" | "not_running" | "openmp_idle" | "openmp_wait" | "mpi" | "other_wait" | "kind" | "group" | "streams" | "trace_span" | "trace_active" | "trace_idle" | "trace_idle_percent" | "thread_time" | "operation_time" | "profile_idle" | "idle_with_calls" | "context_id" | "call_path"; } };
+  /** Where instructions of GPUs stall and why, by instruction sampling; see [gpu-stalls.md](gpu-stalls.md). */
+  gpu_stalls: { request: GpuStallsRequest & { item: string }; reply: GpuStallsReply; tables: { rows: "kernel" | "function" | "file" | "line" | "instruction" | "cycles" | "cycles_percent" | "issue_percent" | "hidden_percent" | "exposed_percent" | "reason" | "reason_percent" | "samples" | "kernel_s" | "context_id"; reasons: "reason" | "code" | "group" | "cycles" | "cycles_percent" | "stalls_percent" | "meaning" | "remedy"; stalls: "row" | "reason" | "group" | "cycles" | "cycles_percent"; } };
   /** Correlations over locations between exclusive values of functions, totals and identities. */
   correlations: { request: CorrelationsRequest & { item: string }; reply: CorrelationsReply; tables: { pairs: "first" | "second" | "locations" | "pearson" | "pearson_p" | "spearman" | "spearman_p"; } };
   /** Two columns of `correlations` at each location, as a scatter plot needs them. */

@@ -210,6 +210,15 @@ pub(super) fn browser_crates() -> impl Iterator<Item = &'static str> {
     CRATES.iter().filter(|known| known.is_for_browser).map(|known| known.name)
 }
 
+/// Whether a file belongs to what all surfaces share: its texts are read in the browser as well as
+/// on the command line.
+pub(super) fn is_below_surfaces(path: &str) -> bool {
+    CRATES
+        .iter()
+        .filter(|known| known.is_for_browser)
+        .any(|known| path.strip_prefix(known.folder).is_some_and(|rest| rest.starts_with("/src/")))
+}
+
 pub(super) fn check() -> Result<Outcome> {
     let members = metadata::packages(&["--no-deps"])?;
     let mut findings = agree(&members);
@@ -261,25 +270,48 @@ fn dependencies(member: &Package) -> Vec<String> {
     findings
 }
 
-/// The crate table of `ARCHITECTURE.md` has one row for each crate and no other.
+/// The crate table of `ARCHITECTURE.md` has one row for each crate and no other, and its last column
+/// says what that crate may use.
 fn architecture() -> Result<Vec<String>> {
     let text = std::fs::read_to_string(shell::root().join("ARCHITECTURE.md"))
         .context("cannot read ARCHITECTURE.md")?;
-    let rows: Vec<&str> = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split_once("` |").map(|(folder, _)| folder))
-        .collect();
-    let mut findings: Vec<String> = CRATES
-        .iter()
-        .filter(|known| !rows.contains(&known.folder))
-        .map(|known| format!("ARCHITECTURE.md has no row for `{}`", known.folder))
-        .collect();
-    for row in rows {
+    Ok(described(&text))
+}
+
+fn described(text: &str) -> Vec<String> {
+    let row = |line: &'_ str| {
+        let (folder, rest) = line.strip_prefix("| `")?.split_once("` |")?;
+        let uses = rest.trim_end().strip_suffix('|')?.rsplit('|').next()?.trim();
+        Some((folder.to_owned(), uses.to_owned()))
+    };
+    let rows: Vec<(String, String)> = text.lines().filter_map(row).collect();
+    let mut findings = Vec::new();
+    for known in CRATES {
+        let Some((_, says)) = rows.iter().find(|(folder, _)| folder == known.folder) else {
+            findings.push(format!("ARCHITECTURE.md has no row for `{}`", known.folder));
+            continue;
+        };
+        // What stands behind a semicolon is about tests and examples.
+        let says = says.split(';').next().unwrap_or_default().trim();
+        let mut said: Vec<&str> = says.split(", ").filter(|name| *name != "none of ours").collect();
+        let short = |name: &'static str| name.strip_prefix("parallax-").unwrap_or(name);
+        let mut uses: Vec<&str> = known.uses.iter().map(|name| short(name)).collect();
+        said.sort_unstable();
+        uses.sort_unstable();
+        if says != "anything" && said != uses {
+            findings.push(format!(
+                "ARCHITECTURE.md says that `{}` may use {says}; the rule says {}",
+                known.folder,
+                uses.join(", ")
+            ));
+        }
+    }
+    for (row, _) in rows {
         if CRATES.iter().all(|known| known.folder != row) {
             findings.push(format!("ARCHITECTURE.md has a row for `{row}`, which is no crate"));
         }
     }
-    Ok(findings)
+    findings
 }
 
 #[cfg(test)]
@@ -310,6 +342,18 @@ mod tests {
         findings.extend(members.iter().flat_map(dependencies));
         findings.extend(architecture().unwrap());
         assert!(findings.is_empty(), "{findings:#?}");
+    }
+
+    #[test]
+    fn a_row_that_says_something_else_is_found() {
+        let text = std::fs::read_to_string(shell::root().join("ARCHITECTURE.md")).unwrap();
+        let (own, other) = ("| base, formats, model |", "| base, formats, model, engine |");
+        assert_eq!(text.matches(own).count(), 1);
+        let found = described(&text.replace(own, other));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("`crates/import` may use"), "{found:?}");
+        let found = described(&text.replace("| `crates/wire` |", "| `crates/wires` |"));
+        assert_eq!(found.len(), 2, "{found:?}");
     }
 
     #[test]

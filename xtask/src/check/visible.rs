@@ -12,6 +12,7 @@ pub(super) fn visible(path: &str, text: &str) -> Option<String> {
     let (_, extension) = path.rsplit_once('.')?;
     match extension {
         "rs" => Some(rust(text, path.starts_with("crates/cli/"))),
+        "py" => Some(docstrings(text)),
         "ts" => Some(script(text)),
         "svelte" | "html" => Some(template(text)),
         "md" if path == "GLOSSARY.md" => Some(glossary(text)),
@@ -137,6 +138,23 @@ fn rust(text: &str, has_help: bool) -> String {
     let mut out = from.out;
     out.extend(tests.chars().map(|c| if c == '\n' { c } else { GAP }));
     out
+}
+
+/// What `help()` shows of Python: the texts between three quotes, without code in backticks.
+fn docstrings(text: &str) -> String {
+    let mut from = Masked::new(text);
+    while !from.rest.is_empty() {
+        if !from.rest.starts_with("\"\"\"") {
+            from.hide();
+            continue;
+        }
+        from.hide_many(3);
+        while !from.rest.is_empty() && !from.rest.starts_with("\"\"\"") {
+            if from.peek() == Some('`') { code_span(&mut from) } else { from.show() }
+        }
+        from.hide_many(3);
+    }
+    from.out
 }
 
 /// Whether the literal that begins `rest` says to developers why a lint is silenced.

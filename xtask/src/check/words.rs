@@ -2,10 +2,14 @@
 //!
 //! The list is in the glossary because that is where a writer looks up what to write, and because
 //! a word and what replaces it must not part.
+//!
+//! What more than one surface says must name no command and no option of the tool either: the page
+//! has neither. `parallax_base::Remedy` has the words for advice.
 
 use anyhow::{Result, bail};
 
 use super::Outcome;
+use super::layers;
 use super::tree::text_files;
 use super::visible::{GAP, visible};
 
@@ -14,6 +18,11 @@ const GLOSSARY: &str = "GLOSSARY.md";
 
 /// The heading of the column with the words that are not used.
 const COLUMN: &str = "not";
+
+/// Options in texts of all surfaces, because they are those of other tools, or of the command lines
+/// that files of PaScal Analyzer have.
+const OTHERS_OPTIONS: [&str; 7] =
+    ["--collect-systime", "--pack", "--rple", "--rpls", "--ipmi", "--ipts", "--outp"];
 
 /// A word that is not used, and what to write instead.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,7 +33,7 @@ struct Banned {
 }
 
 pub(super) fn check() -> Result<Outcome> {
-    let files = text_files(&["rs", "ts", "svelte", "html", "md"])?;
+    let files = text_files(&["rs", "py", "ts", "svelte", "html", "md"])?;
     let Some(glossary) = files.iter().find(|file| file.path == GLOSSARY) else {
         bail!("{GLOSSARY} is gone, which lists the words");
     };
@@ -41,18 +50,52 @@ pub(super) fn check() -> Result<Outcome> {
             let Banned { phrase, instead } = word;
             findings.push(format!("{}:{line}: \"{phrase}\"; write \"{instead}\"", file.path));
         }
+        if layers::is_below_surfaces(&file.path) {
+            findings.extend(commands(&text).map(|(line, what)| {
+                format!("{}:{line}: names {what}; write a Remedy of parallax_base", file.path)
+            }));
+        }
     }
     Ok(Outcome::of(findings))
+}
+
+/// Commands and options of the tool in a text, with their lines from 1.
+fn commands(text: &str) -> impl Iterator<Item = (usize, String)> + '_ {
+    (1..).zip(text.lines()).flat_map(|(line, text)| {
+        let is_word = |c: char| c.is_ascii_lowercase() || c == '-';
+        let word = move |at: usize| {
+            let rest = text.get(at..).unwrap_or_default();
+            rest.get(..rest.find(|c| !is_word(c)).unwrap_or(rest.len())).unwrap_or_default()
+        };
+        let command = text
+            .match_indices("`parallax ")
+            .map(|(at, start)| format!("the command `{}`", word(at + start.len())));
+        let options = text.match_indices("--").filter_map(move |(at, _)| {
+            let before = text.get(..at).and_then(|text| text.chars().next_back());
+            let option = word(at);
+            let is_option = option.len() > 3 && !option.starts_with("---");
+            let is_ours = !OTHERS_OPTIONS.contains(&option);
+            let is_start = !before.is_some_and(|c| c.is_alphanumeric() || c == '-');
+            (is_option && is_ours && is_start).then(|| format!("the option {option}"))
+        });
+        command.chain(options).map(move |what| (line, what)).collect::<Vec<_>>()
+    })
 }
 
 /// Whether users read texts of this file.
 fn is_for_users(path: &str) -> bool {
     let is_test = ["/tests/", "/tests.rs", "/examples/"].iter().any(|part| path.contains(part));
+    let is_python = path.starts_with("crates/python/python/parallax/");
     let is_crate = path.starts_with("crates/") && !path.starts_with("crates/testkit/");
+    if path.ends_with(".py") {
+        return is_python;
+    }
     let is_page = path.starts_with("web/src/") && !path.contains("/pkg/");
     let is_document = path.starts_with("docs/") && !path.starts_with("docs/adr/");
+    // What `cargo xtask demo` and the others print is the first that a stranger reads.
+    let is_xtask = path.starts_with("xtask/src/");
     let is_other = ["README.md", GLOSSARY, "web/index.html"].contains(&path);
-    !is_test && (is_crate || is_page || is_document || is_other)
+    !is_test && (is_crate || is_page || is_document || is_xtask || is_other)
 }
 
 /// The cells of a row of a Markdown table, without spaces around them.
@@ -174,6 +217,8 @@ mod tests {
             [(2, "stretches".to_owned()), (4, "nobody knows".to_owned())]
         );
         assert_eq!(found("docs/a.md", "# A\nA stretch.\n"), [(2, "stretch".to_owned())]);
+        let text = "stretch = \"stretch\"\n\"\"\"One stretch,\nand `stretch`.\"\"\"  # stretch\n";
+        assert_eq!(found("crates/python/python/parallax/a.py", text), [(2, "stretch".to_owned())]);
     }
 
     #[test]
@@ -185,6 +230,23 @@ mod tests {
         assert_eq!(found("docs/a.md", "A `stretch` of code.\n"), []);
         // A heading ends before the next paragraph begins, as a string does.
         assert_eq!(found("crates/model/src/a.rs", "f(\"for nobody \", \" knows it\");\n"), []);
+    }
+
+    #[test]
+    fn commands_and_options_in_texts_of_all_surfaces_are_found() {
+        let text = "fn f() {\n    hint(\"see `parallax user-events` without --event\");\n    \
+            hint(\"paraprof --pack\");\n    note(\"a--b, --- and -- or (--hosts) -p\");\n}\n";
+        let text = visible("crates/service/src/a.rs", text).unwrap();
+        assert_eq!(
+            commands(&text).collect::<Vec<_>>(),
+            [
+                (2, "the command `user-events`".to_owned()),
+                (2, "the option --event".to_owned()),
+                (4, "the option --hosts".to_owned()),
+            ]
+        );
+        assert!(layers::is_below_surfaces("crates/service/src/a.rs"));
+        assert!(!layers::is_below_surfaces("crates/cli/src/a.rs"));
     }
 
     #[test]
@@ -202,7 +264,10 @@ mod tests {
         assert!(is_for_users("web/src/views/a.svelte"));
         assert!(!is_for_users("crates/cli/tests/golden.rs"));
         assert!(!is_for_users("crates/testkit/src/lib.rs"));
-        assert!(!is_for_users("xtask/src/main.rs"));
+        assert!(is_for_users("crates/python/python/parallax/types.py"));
+        assert!(!is_for_users("crates/python/tests/test_open.py"));
+        assert!(is_for_users("xtask/src/demo.rs"));
+        assert!(!is_for_users("xtask/templates/analysis/test.rs"));
         assert!(!is_for_users("web/e2e/open.spec.ts"));
     }
 }

@@ -22,7 +22,7 @@ mod streams;
 
 use std::collections::HashMap;
 
-use parallax_base::{ContextIdx, Control, MetricIdx, Unit, threads};
+use parallax_base::{ContextIdx, Control, MetricIdx, Remedy, Unit, threads};
 use parallax_engine::{EngineError, LocationChoice, Session};
 use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
 
@@ -273,7 +273,7 @@ fn value_id(session: &Session, request: &BalanceRequest) -> Result<u16, EngineEr
     };
     metric.id_in(stored).ok_or_else(|| EngineError::Missing {
         what: format!("metric {} is not stored in scope {}", metric.name, stored.source_name()),
-        hint: "see `parallax info` for the scopes of each metric".into(),
+        hint: format!("{} for the scopes of each", Remedy::SeeMetrics),
     })
 }
 

@@ -15,7 +15,7 @@
 mod call_paths;
 mod merge;
 mod read;
-mod words;
+mod sentences;
 
 use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, Unit};
 use parallax_engine::{EngineError, LocationChoice, Measure, Session};
@@ -27,7 +27,7 @@ pub use call_paths::{
     ContextDetail, LibraryFrames, PathNode, PathTree, common_name, function_name, is_flat,
     normal_name,
 };
-pub use words::amount;
+pub use sentences::amount;
 
 use merge::{Merged, merge};
 use read::Reading;

@@ -27,7 +27,7 @@ use parallax_model::{ContextTree, IdentityKind};
 use super::activity::{Activities, Pattern, Role};
 use super::enclosing::{Moment, Side};
 use super::operations::operations;
-use super::waits::{Wait, WaitKind, Waits, look_up};
+use super::waits::{Basis, Wait, WaitKind, Waits, look_up};
 use super::{Selection, events};
 
 /// What a track does in one operation.
@@ -229,6 +229,7 @@ fn judge(pattern: Pattern, parts: &[Part], root: Option<usize>) -> Option<Judged
                 end_nanos,
                 call_start_nanos: part.start_nanos,
                 call_end_nanos: part.end_nanos,
+                basis: Basis::Recorded,
             });
         }
     };

@@ -15,6 +15,9 @@
 //! lies between that enter and the work, the launch latency, is on the path as time of the stream in
 //! which nothing runs. So are gaps between work that was launched in time.
 //!
+//! Where a trace has no records of launches, these are matched by time and stream
+//! ([`super::launches`]), and the segments that end so say it.
+//!
 //! Tracks that only look on do not start the path, though they may end last: threads that do nothing
 //! but ask or wait for a GPU (the watchdog of PyTorch's communication), and the span for which
 //! Kineto records.
@@ -29,7 +32,7 @@ use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextTree, TraceStore};
 
 use super::Selection;
-use super::waits::{Wait, WaitChoice, WaitCounts, WaitKind, waits};
+use super::waits::{Basis, Wait, WaitChoice, WaitCounts, WaitKind, waits};
 use crate::taxonomy::gpu::{idle_contexts, onlooking_contexts};
 use crate::taxonomy::is_gpu;
 
@@ -46,8 +49,9 @@ pub struct Segment {
     pub context: ContextIdx,
     /// How much that took.
     pub context_nanos: u64,
-    /// Why the track of the next segment had waited; `None` at the end of the path.
-    pub releases: Option<WaitKind>,
+    /// Why the track of the next segment had waited, and how that is known; `None` at the end of
+    /// the path.
+    pub releases: Option<(WaitKind, Basis)>,
 }
 
 impl Segment {
@@ -204,7 +208,7 @@ fn walk(
         let own = list.get(from..to).unwrap_or_default();
         let is_new = |wait: &&Wait| wait.end_nanos < now || !here.contains(&wait.holdup);
         let wait = own.iter().rev().find(|wait| wait.end_nanos > span.start_nanos && is_new(wait));
-        let Some(&Wait { kind, holdup, end_nanos, .. }) = wait else {
+        let Some(&Wait { kind, holdup, end_nanos, basis, .. }) = wait else {
             add(track, span.start_nanos, now, releases);
             break;
         };
@@ -214,7 +218,7 @@ fn walk(
             here.push(track);
             now = end_nanos;
         }
-        (track, releases) = (holdup, Some(kind));
+        (track, releases) = (holdup, Some((kind, basis)));
         here.push(track);
     }
     segments.reverse();

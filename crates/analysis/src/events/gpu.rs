@@ -29,6 +29,9 @@
 //! Which streams belong to a process is told as for idle GPUs
 //! ([`with_gpus`]): by flows, else by identity.
 //!
+//! Where no work of a process has a flow from its launch, launches are matched by time and stream:
+//! see [`super::launches`].
+//!
 //! Not known: streams that wait for events of other streams, threads that poll (`cudaEventQuery`),
 //! and calls that wait by the way, such as `cudaFree`. Work that starts before its launch says that
 //! clocks are wrong; it counts as no waiting, and is counted apart.
@@ -40,7 +43,8 @@ use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextTree, IdentityKind, LinkKind, TraceKind, TraceStore};
 
 use super::enclosing::{Moment, Side};
-use super::waits::{Wait, WaitKind, Waits, is_in, look_up};
+use super::launches::{Matched, match_launches};
+use super::waits::{Basis, Wait, WaitKind, Waits, is_in, look_up};
 use super::{Selection, events};
 use crate::idleness::groups::{Members, with_gpus};
 use crate::taxonomy::gpu::{RuntimeCall, idle_contexts, is_copy_to_pageable};
@@ -48,13 +52,18 @@ use crate::taxonomy::is_gpu;
 
 /// A kernel, copy or fill on a stream.
 #[derive(Debug, Clone, Copy)]
-struct Work {
-    start_nanos: u64,
-    end_nanos: u64,
+pub(super) struct Work {
+    pub(super) start_nanos: u64,
+    pub(super) end_nanos: u64,
     track: TrackIdx,
-    context: ContextIdx,
+    pub(super) context: ContextIdx,
+    /// Since when its stream has nothing to do: the end of all work before it, at first the
+    /// beginning of the trace.
+    pub(super) idle_nanos: u64,
     /// The flow from its launch.
-    launch: Option<u32>,
+    pub(super) launch: Option<u32>,
+    /// Where there are no flows, what its launch was by time and stream.
+    pub(super) matched: Matched,
 }
 
 /// From a thread to a stream.
@@ -76,10 +85,10 @@ struct Target {
 }
 
 /// A stream with its work in order of time.
-struct Stream {
-    application: Option<u64>,
+pub(super) struct Stream {
+    pub(super) application: Option<u64>,
     tracks: Vec<TrackIdx>,
-    work: Vec<Work>,
+    pub(super) work: Vec<Work>,
     /// Ends of work and their tracks, ascending.
     ends: Vec<(u64, TrackIdx)>,
 }
@@ -130,6 +139,9 @@ pub(super) fn waits(
     let flows = flows(session, store, &stream_of)?;
     let mut streams = read_streams(session, streams, control)?;
     let targets = launches(session.tree(), &mut streams, &flows, &who);
+    for (members, own) in ranks.iter().zip(&rank_streams) {
+        match_launches(session, &members.threads, &mut streams, own, control)?;
+    }
     late_launches(session, selection, &streams, &flows, out, control)?;
     for (members, own) in ranks.iter().zip(&rank_streams) {
         let threads = members.threads.iter().copied();
@@ -157,7 +169,11 @@ fn identities(session: &Session, store: &dyn TraceStore) -> Vec<TrackIdx> {
         .collect()
 }
 
-fn application(session: &Session, store: &dyn TraceStore, track: TrackIdx) -> Option<u64> {
+pub(super) fn application(
+    session: &Session,
+    store: &dyn TraceStore,
+    track: TrackIdx,
+) -> Option<u64> {
     let location = store.track(track)?.location;
     session.experiment().locations.identity(location, IdentityKind::Application)
 }
@@ -204,11 +220,24 @@ fn read_streams(
                 let Some(context) = tree.by_source_id(call.context) else { return };
                 if is_work.get(context.idx()) == Some(&true) {
                     let (start_nanos, end_nanos) = (call.start_nanos, call.end_nanos);
-                    stream.work.push(Work { start_nanos, end_nanos, track, context, launch: None });
+                    stream.work.push(Work {
+                        start_nanos,
+                        end_nanos,
+                        track,
+                        context,
+                        idle_nanos: 0,
+                        launch: None,
+                        matched: Matched::No,
+                    });
                 }
             })?;
         }
         stream.work.sort_by_key(|work| (work.start_nanos, work.end_nanos, work.track));
+        let mut idle_nanos = store.span().start_nanos;
+        for work in &mut stream.work {
+            work.idle_nanos = idle_nanos;
+            idle_nanos = idle_nanos.max(work.end_nanos);
+        }
         stream.ends = stream.work.iter().map(|work| (work.end_nanos, work.track)).collect();
         stream.ends.sort_unstable();
         control.advance(1)?;
@@ -218,7 +247,7 @@ fn read_streams(
 }
 
 /// By position in the tree: contexts that are wanted and lie in none that is.
-fn outermost(tree: &ContextTree, is_wanted: &[bool]) -> Vec<bool> {
+pub(super) fn outermost(tree: &ContextTree, is_wanted: &[bool]) -> Vec<bool> {
     let wanted = |context: ContextIdx| is_wanted.get(context.idx()) == Some(&true);
     let mut is_within = vec![false; tree.len()];
     let mut out = vec![false; tree.len()];
@@ -276,7 +305,6 @@ fn launches(
 
 /// Work before which its stream is idle, and the flow from its launch.
 struct Gap<'f> {
-    idle_nanos: u64,
     work: Work,
     flow: &'f Flow,
 }
@@ -292,22 +320,28 @@ fn late_launches(
     let store = session.traces()?;
     let mut gaps: Vec<Gap<'_>> = Vec::new();
     for stream in streams {
-        let mut idle_nanos = store.span().start_nanos;
         for work in &stream.work {
-            let since = idle_nanos;
-            idle_nanos = idle_nanos.max(work.end_nanos);
+            let since = work.idle_nanos;
             if !selection.has(work.track) || !is_in(selection.window, work.start_nanos) {
                 continue;
             }
             out.counts.gpu_work += 1;
             let Some(flow) = work.launch.and_then(|flow| flows.get(flow as usize)) else {
-                out.counts.not_launched += 1;
+                match work.matched {
+                    Matched::No => out.counts.not_launched += 1,
+                    Matched::InTime => out.counts.matched += 1,
+                    Matched::At(thread, launched) => {
+                        out.counts.matched += 1;
+                        let wait = late_launch(work, thread, launched, Basis::Matched);
+                        out.list.extend(wait);
+                    }
+                }
                 continue;
             };
             if flow.send_nanos > work.start_nanos {
                 out.counts.launched_backwards += 1;
             } else if flow.send_nanos > since {
-                gaps.push(Gap { idle_nanos: since, work: *work, flow });
+                gaps.push(Gap { work: *work, flow });
             }
         }
     }
@@ -322,24 +356,28 @@ fn late_launches(
         |context| tree.function_name(context).is_some_and(|name| RuntimeCall::of(name).is_some());
     let calls = look_up(session, &is_runtime, gaps.len(), moments, control)?;
     for (gap, call) in gaps.iter().zip(calls) {
-        let Gap { idle_nanos, work, flow } = gap;
+        let Gap { work, flow } = gap;
         // A call that ends where the flow starts is the one before.
         let call = call.filter(|call| call.end_nanos > flow.send_nanos);
         let launched = call.map_or(flow.send_nanos, |call| call.start_nanos);
-        if launched > *idle_nanos {
-            out.list.push(Wait {
-                kind: WaitKind::LateLaunch,
-                track: work.track,
-                holdup: flow.sender,
-                context: work.context,
-                start_nanos: *idle_nanos,
-                end_nanos: launched,
-                call_start_nanos: *idle_nanos,
-                call_end_nanos: work.end_nanos.max(launched),
-            });
-        }
+        out.list.extend(late_launch(work, flow.sender, launched, Basis::Recorded));
     }
     Ok(())
+}
+
+/// The wait of a stream until its next work is launched; `None` where it was launched in time.
+fn late_launch(work: &Work, thread: TrackIdx, launched: u64, basis: Basis) -> Option<Wait> {
+    (launched > work.idle_nanos).then(|| Wait {
+        kind: WaitKind::LateLaunch,
+        track: work.track,
+        holdup: thread,
+        context: work.context,
+        start_nanos: work.idle_nanos,
+        end_nanos: launched,
+        call_start_nanos: work.idle_nanos,
+        call_end_nanos: work.end_nanos.max(launched),
+        basis,
+    })
 }
 
 /// What the threads of a rank have to do with GPUs.
@@ -389,15 +427,17 @@ fn for_gpus(
 ) -> Result<(), EngineError> {
     let (store, tree) = (session.traces()?, session.tree());
     let role = |context| RuntimeCall::of(tree.function_name(context).unwrap_or(""));
-    let may_wait = |context| {
-        let role = role(context);
-        matches!(role, Some(RuntimeCall::Synchronise | RuntimeCall::Copy | RuntimeCall::CopyLater))
-    };
+    let may_wait = |context| role(context).is_some_and(RuntimeCall::may_wait);
     let may_wait = outermost(tree, &tree.iter().map(may_wait).collect::<Vec<_>>());
     control.begin(chosen.len() as u64);
     let found = threads::map(chosen, |track| {
         let application = application(session, store, track);
         let (mut list, mut calls) = (Vec::new(), 0_u64);
+        let is_own = |stream: &usize| {
+            let stream = rank.streams.get(*stream);
+            stream.is_some_and(|s| s.application == application && !s.work.is_empty())
+        };
+        let own: Vec<usize> = rank.own.iter().copied().filter(is_own).collect();
         store.visit_calls(track, window, &mut |call| {
             let Some(context) = tree.by_source_id(call.context) else { return };
             let (start_nanos, call_end_nanos) = (call.start_nanos, call.end_nanos);
@@ -410,12 +450,11 @@ fn for_gpus(
                 return;
             }
             calls += 1;
+            // Of several streams the latest end decides, where no flow says which was meant.
+            let is_named = !targets.is_empty() || own.len() < 2;
+            let basis = if is_named { Basis::Recorded } else { Basis::Matched };
             let end = if targets.is_empty() {
-                let is_own = |stream: &usize| {
-                    rank.streams.get(*stream).is_some_and(|s| s.application == application)
-                };
-                let mut own = rank.own.iter().copied().filter(is_own);
-                rank.last_end(&mut own, start_nanos, call_end_nanos)
+                rank.last_end(&mut own.iter().copied(), start_nanos, call_end_nanos)
             } else {
                 let mut streams = targets.iter().map(|target| target.stream);
                 rank.last_end(&mut streams, start_nanos, call_end_nanos)
@@ -431,6 +470,7 @@ fn for_gpus(
                     end_nanos,
                     call_start_nanos: start_nanos,
                     call_end_nanos,
+                    basis,
                 });
             }
         })?;

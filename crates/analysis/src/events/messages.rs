@@ -24,7 +24,7 @@ use parallax_model::{LinkKind, Message};
 
 use super::activity::{Activities, Role};
 use super::enclosing::{Around, Moment, Side};
-use super::waits::{Wait, WaitChoice, WaitKind, Waits, is_in, look_up};
+use super::waits::{Basis, Wait, WaitChoice, WaitKind, Waits, is_in, look_up};
 use super::{Selection, events};
 
 /// A message of which both sides are known. What is looked up is known by its number.
@@ -217,5 +217,6 @@ fn wait(cause: &Cause) -> Option<Wait> {
         end_nanos: until,
         call_start_nanos: start_nanos,
         call_end_nanos: end_nanos,
+        basis: Basis::Recorded,
     })
 }

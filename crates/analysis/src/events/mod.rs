@@ -11,6 +11,7 @@ mod critical_path;
 mod enclosing;
 mod gpu;
 mod lateness;
+mod launches;
 mod messages;
 mod operations;
 mod over_time;
@@ -27,7 +28,7 @@ pub use critical_path::{CriticalPath, OnPath, Segment, critical_path};
 pub use lateness::{Late, Lateness, LatenessRow, lateness};
 pub use over_time::{BinBalance, TrackTimes, imbalance_over_time, track_times, track_times_by_bin};
 pub use overlap::{Overlap, TrackOverlap, UnderWay, overlap};
-pub use waits::{Wait, WaitChoice, WaitCounts, WaitKind, Waits, waits};
+pub use waits::{Basis, Wait, WaitChoice, WaitCounts, WaitKind, Waits, waits};
 
 /// Which tracks, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -94,6 +94,27 @@ impl WaitKind {
     }
 }
 
+/// How it is known who waits for whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Basis {
+    /// By records of the trace: messages, collective operations, flows, or the only stream.
+    #[default]
+    Recorded,
+    /// The trace does not say it: matched by time and stream.
+    Matched,
+}
+
+impl Basis {
+    /// The display name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Recorded => "recorded",
+            Self::Matched => "matched by time",
+        }
+    }
+}
+
 /// One call that waits, or GPU work that is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
@@ -115,6 +136,8 @@ pub struct Wait {
     pub call_start_nanos: u64,
     /// When the call, or the work that is launched, ends; not before `end_nanos`.
     pub call_end_nanos: u64,
+    /// How it is known.
+    pub basis: Basis,
 }
 
 impl Wait {
@@ -155,8 +178,10 @@ pub struct WaitCounts {
     pub not_inferred: Vec<String>,
     /// Kernels and copies on GPU streams.
     pub gpu_work: u64,
-    /// Of these, those without a flow from a launch.
+    /// Of these, those whose launch is not known.
     pub not_launched: u64,
+    /// Of these, those without a flow from a launch, whose launch was matched by time and stream.
+    pub matched: u64,
     /// Of these, those that start before they are launched.
     pub launched_backwards: u64,
     /// Calls that wait for GPUs.
@@ -236,6 +261,13 @@ impl WaitCounts {
                 "{} of {} kernels and copies on GPU streams have no flow from their launch; the \
                  wait time of their stream is unknown.",
                 self.not_launched, self.gpu_work
+            ));
+        }
+        if self.matched > 0 {
+            notes.push(format!(
+                "{} of {} kernels and copies on GPU streams have no launch record: their launches \
+                 were matched with calls of the host by time and stream.",
+                self.matched, self.gpu_work
             ));
         }
         if self.launched_backwards > 0 {
@@ -342,6 +374,7 @@ impl WaitCounts {
         }
         if !choice.late_launch {
             (self.gpu_work, self.not_launched, self.launched_backwards) = (0, 0, 0);
+            self.matched = 0;
         }
         if !choice.for_gpu {
             self.synchronisations = 0;

@@ -31,12 +31,19 @@ pub enum FindingKind {
     CriticalPath,
     /// GPUs without work.
     IdleGpu,
+    /// Kernels whose instructions stall.
+    GpuStalls,
     /// Contexts that are spread unevenly in the iterations of a program, by a trace.
     Iterations,
     /// Groups of ranks or nodes of which one is slow.
     Groups,
     /// What takes longer than in another execution.
     Slower,
+    /// The measurement itself makes everything else doubtful: more threads than cores, a build
+    /// without optimisation.
+    Caution,
+    /// Memory that was allocated and not freed.
+    Leak,
     /// A metric whose values mean nothing.
     WrappedMetric,
 }
@@ -65,12 +72,13 @@ fn promise(finding: &Finding) -> f64 {
     }
 }
 
-/// Puts findings in order: too few samples first, for that concerns all others, then what they
-/// promise, metrics that mean nothing last.
+/// Puts findings in order: what makes all others doubtful first, then what they promise, memory
+/// that is not freed and metrics that mean nothing last.
 pub fn rank_findings(findings: &mut [Finding]) {
     let rank = |finding: &Finding| match finding.kind {
-        FindingKind::FewSamples => 0,
-        FindingKind::WrappedMetric => 2,
+        FindingKind::FewSamples | FindingKind::Caution => 0,
+        FindingKind::Leak => 2,
+        FindingKind::WrappedMetric => 3,
         _ => 1,
     };
     findings.sort_by(|a, b| {
@@ -94,6 +102,8 @@ pub enum NextAction {
     Idleness,
     /// Which calls keep GPUs idle.
     GpuBlame,
+    /// Where kernels stall, and why.
+    GpuStalls,
     /// Repeated phases.
     Iterations,
     /// Clusters of ranks.

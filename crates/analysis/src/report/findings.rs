@@ -8,21 +8,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parallax_base::{ContextIdx, Control, Unit};
+use parallax_base::{ContextIdx, Control, Remedy, Unit};
 use parallax_engine::query::normalised_name;
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextKind, ContextTree};
 
 use super::costs::Callers;
 use super::finding::{Evidence, Finding, FindingKind, NextAction, NextStep, rank_findings};
-use super::words::{
+use super::leak::leak;
+use super::sentences::{
     amount, correlation, function_expression, members_words, metric_words, percents, sentence,
 };
-use super::{Facts, Report};
+use super::{Facts, Late, Report};
 use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, balance_of_sum};
+use crate::cautions::{Caution, CautionKind};
 use crate::math::numeric::count;
 use crate::taxonomy::classes::CostClass;
-use crate::taxonomy::{GpuOperation, waits_for_gpu};
+use crate::taxonomy::{GpuOperation, is_collective_sync, is_uninstrumented, waits_for_gpu};
 
 /// Less than this share of the cost of the program does not bound it, in per cent.
 const MIN_PERCENT: f64 = 5.0;
@@ -46,9 +48,6 @@ const FRAMES: [&str; 7] = [
     "start_thread",
     "clone",
 ];
-/// Timers of TAU that are no functions: the program where nothing is instrumented, and waiting that
-/// is part of the routine of MPI that waits.
-const NO_FUNCTIONS: [&str; 3] = [".TAU application", "taupreload_main", "MPI Collective Sync"];
 /// Copies that take at least this share of the time of a GPU are a finding, in per cent.
 const MIN_COPY_PERCENT: f64 = 20.0;
 /// A difference counts from this many standard deviations on: many contexts and members are
@@ -75,20 +74,22 @@ impl Facts<'_> {
     pub(super) fn findings(
         &self,
         report: &Report,
+        late: &mut Option<Late>,
         limits: &mut Vec<String>,
         control: &Control,
     ) -> Result<Vec<Finding>, EngineError> {
         let mut out = Vec::new();
         let mut uneven = self.uneven(report, limits, control)?;
-        out.extend(self.mpi(report, &mut uneven, limits, control)?);
+        out.extend(self.mpi(report, &mut uneven, late, limits, control)?);
         out.extend(uneven.iter().take(MAX_UNEVEN).map(|uneven| self.imbalance(report, uneven)));
         let others = uneven.iter().skip(MAX_UNEVEN);
         match others.filter(|uneven| is_certain(uneven.percent, report.num_samples)).count() {
             0 => {}
             more => limits.push(format!(
                 "load imbalance: the {MAX_UNEVEN} functions with the highest potential savings \
-                 are findings; {more} more would save at least {MIN_SAVING_PERCENT} % each, see \
-                 `parallax balance`"
+                 are findings; {more} more would save at least {MIN_SAVING_PERCENT} % each; \
+                 {}",
+                Remedy::SeeBalance
             )),
         }
         out.extend(self.openmp(report));
@@ -126,6 +127,11 @@ impl Facts<'_> {
         out.extend(self.hot_function(report));
         out.retain(|finding| is_certain(finding.percent, report.num_samples));
         out.extend(few_samples(report));
+        let (certain, extrapolated): (Vec<&Caution>, Vec<&Caution>) =
+            report.cautions.iter().partition(|one| one.kind != CautionKind::Multiplexed);
+        out.extend(certain.into_iter().map(caution));
+        limits.extend(extrapolated.into_iter().map(|one| one.text.clone()));
+        out.extend(leak(self.session, &self.classes, control)?);
         out.extend(wrapped(report));
         rank_findings(&mut out);
         Ok(out)
@@ -173,7 +179,8 @@ impl Facts<'_> {
                 && self.classes.of_context.get(row.context.idx()) == Some(&CostClass::Application)
                 && self.waiting_share(row.context) < 0.5;
             let name = normalised_name(&row.name).into_owned();
-            if is_uneven && is_own && !FRAMES.contains(&&*name) {
+            let is_named = !FRAMES.contains(&&*name) && !is_collective_sync(&name);
+            if is_uneven && is_own && is_named {
                 out.push(Uneven { row, name, percent });
             }
         }
@@ -382,6 +389,7 @@ impl Facts<'_> {
         &self,
         report: &Report,
         uneven: &mut Vec<Uneven<'_>>,
+        late: &mut Option<Late>,
         limits: &mut Vec<String>,
         control: &Control,
     ) -> Result<Option<Finding>, EngineError> {
@@ -399,7 +407,10 @@ impl Facts<'_> {
         // Of all that is uneven, what comes first and makes others wait.
         for at in 0..uneven.len() {
             let Some(slow) = uneven.get(at) else { break };
-            if let Some((text, evidence)) = self.wait_for(report, balance, slow, &mpi, control)? {
+            if let Some((text, evidence, who)) =
+                self.wait_for(report, balance, slow, &mpi, control)?
+            {
+                *late = Some(who);
                 let end = finding.text.trim_end_matches('.').to_owned();
                 finding.text = format!("{end}: {text}.");
                 finding.evidence.extend(evidence);
@@ -435,7 +446,7 @@ impl Facts<'_> {
             0 => {}
             more => limits.push(format!(
                 "wait states: the {MAX_WAIT_CONTEXTS} call paths of MPI with the highest \
-                 inclusive {} were added up to find who waits for whom; {more} more were not",
+                 inclusive {} were added up to find which ranks are waited for; {more} more were not",
                 self.costs.name
             )),
         }
@@ -452,7 +463,7 @@ impl Facts<'_> {
         slow: &Uneven<'_>,
         mpi: &[f64],
         control: &Control,
-    ) -> Result<Option<(String, Vec<Evidence>)>, EngineError> {
+    ) -> Result<Option<(String, Vec<Evidence>, Late)>, EngineError> {
         let work = self.values(balance, vec![slow.row.context], control)?;
         let Some(r) = correlation(&work, mpi).filter(|r| *r <= WAITS) else { return Ok(None) };
         let Some(slowest) = slow.row.slowest.first() else { return Ok(None) };
@@ -498,7 +509,19 @@ impl Facts<'_> {
             },
             Evidence { what: "potential saving".into(), value: d.saving, unit },
         ];
-        Ok(Some((text, evidence)))
+        let late = Late {
+            context: slow.row.context,
+            function: slow.name.clone(),
+            member: slow_label.to_owned(),
+            value: slowest.value,
+            mean: d.mean,
+            waiting: work
+                .iter()
+                .zip(mpi)
+                .map(|(own, spent)| (slowest.value - own).min(spent - least).max(0.0))
+                .sum(),
+        };
+        Ok(Some((text, evidence, late)))
     }
 
     fn imbalance(&self, report: &Report, uneven: &Uneven<'_>) -> Finding {
@@ -581,7 +604,7 @@ impl Facts<'_> {
             let class = self.classes.of_context.get(context.idx());
             matches!(class, Some(CostClass::Application | CostClass::Gpu(GpuOperation::Kernel)))
         };
-        let is_function = |name: &str| !NO_FUNCTIONS.contains(&name.trim_end());
+        let is_function = |name: &str| !is_uninstrumented(name) && !is_collective_sync(name);
         let mut rows = report.top_functions.iter();
         let row = rows.find(|row| is_own(row.context) && is_function(&row.name))?;
         let percent = self.percent(row.exclusive);
@@ -651,6 +674,17 @@ fn few_samples(report: &Report) -> Option<Finding> {
         context: None,
         next: NextStep { action: NextAction::Info, contexts: None },
     })
+}
+
+fn caution(caution: &Caution) -> Finding {
+    Finding {
+        kind: FindingKind::Caution,
+        text: caution.text.clone(),
+        percent: caution.percent,
+        evidence: caution.evidence.clone(),
+        context: None,
+        next: NextStep { action: NextAction::Info, contexts: None },
+    }
 }
 
 fn gpu_copies(session: &Session, report: &Report) -> Option<Finding> {

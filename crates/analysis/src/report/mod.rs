@@ -15,7 +15,8 @@
 pub(crate) mod costs;
 mod finding;
 mod findings;
-mod words;
+mod leak;
+mod sentences;
 
 use parallax_base::{ContextIdx, Control, MetricIdx, Unit};
 use parallax_engine::{
@@ -27,6 +28,7 @@ pub use crate::taxonomy::{CostClass, GpuOperation, Purposes};
 pub use finding::{Evidence, Finding, FindingKind, NextAction, NextStep, rank_findings};
 
 use crate::balance::{Balance, BalanceRequest, Grouping, balance};
+use crate::cautions::{Caution, cautions};
 use crate::taxonomy::classes::Classes;
 use crate::taxonomy::{HelperThreads, is_gpu};
 use costs::{ClassCosts, estimated_samples, percent};
@@ -127,6 +129,25 @@ pub struct MetricTotal {
     pub total: Option<f64>,
 }
 
+/// A rank (or location) that computes longer than the others, which wait for it in MPI. Costs are
+/// in [`Report::unit`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Late {
+    /// Where it computes.
+    pub context: ContextIdx,
+    /// Display name of the function.
+    pub function: String,
+    /// What the member is called.
+    pub member: String,
+    /// What it spends there.
+    pub value: f64,
+    /// What members spend there on average.
+    pub mean: f64,
+    /// What the others wait for it in sum: what they spend less there, and at most what they spend
+    /// more in MPI.
+    pub waiting: f64,
+}
+
 /// Where the cost of an execution goes. All costs are in [`Report::unit`].
 #[derive(Debug, Clone)]
 pub struct Report {
@@ -170,6 +191,10 @@ pub struct Report {
     pub balance: Option<Balance>,
     /// Totals of all metrics that have values.
     pub metrics: Vec<MetricTotal>,
+    /// The member that others wait for, as the finding on MPI says it.
+    pub late: Option<Late>,
+    /// What speaks for caution with the measurement.
+    pub cautions: Vec<Caution>,
     /// What bounds the program, the most important first.
     pub findings: Vec<Finding>,
     /// What was not examined or is not listed, and how much of it, and what the balance rests on;
@@ -206,6 +231,8 @@ impl Report {
             hot_path: Vec::new(),
             balance: None,
             metrics: Vec::new(),
+            late: None,
+            cautions: Vec::new(),
             findings: Vec::new(),
             limits: Vec::new(),
         }
@@ -284,7 +311,13 @@ pub fn report(
     let facts = Facts { session, options, metric, classes, class_costs, costs };
     let mut limits = Vec::new();
     out.balance = facts.balance(&mut limits, control)?;
-    out.findings = facts.findings(&out, &mut limits, control)?;
+    if out.unit.is_time() {
+        out.cautions = cautions(session, &facts.classes, &facts.costs, control)?;
+    }
+    let mut late = None;
+    out.findings = facts.findings(&out, &mut late, &mut limits, control)?;
+    let has_mpi = out.findings.iter().any(|finding| finding.kind == FindingKind::Mpi);
+    out.late = late.filter(|_| has_mpi);
     out.limits = limits;
     Ok(out)
 }

@@ -18,20 +18,22 @@ mod balance;
 mod compare;
 mod diagonal;
 mod energy;
+mod evidence;
 mod grid;
 mod laws;
 mod map;
 mod maps;
 mod normal;
 mod pop;
+mod sentences;
 mod verdict;
-mod words;
 
 pub use crate::math::{Dispersion, Measure, dispersion, outliers};
 pub use balance::{ImbalanceRule, Spread, imbalance, share_of_parent, spread};
 pub use compare::{Change, ChangeKind, ChangeLimits, CompareOptions, Comparison, compare, judge};
 pub use diagonal::{DiagonalStep, WeakDiagonal, weak_diagonal};
 pub use energy::{EnergyGates, EnergyValidity, energy_delay_product, energy_validity};
+pub use evidence::{GridEvidence, SHORT, Stray, grid_evidence};
 pub use grid::{Grid, GridBuilder, GridError};
 pub use laws::{
     AmdahlFit, GustafsonFit, UslFit, fit_amdahl, fit_gustafson, fit_usl, serial_fraction,
@@ -43,6 +45,6 @@ pub use maps::{
 pub use normal::{difference_range, interpolate};
 pub use pop::{PopEfficiencies, PopError, PopIdeal, PopScaling, PopTimes, pop_efficiencies};
 pub use verdict::{
-    InputTrend, Loss, Program, ProgramError, Region, StrongEnd, Trend, Verdict, VerdictOptions,
-    losses, ranked_losses, verdicts,
+    Delay, InputTrend, Loss, Program, ProgramError, Region, StrongEnd, Trend, Verdict,
+    VerdictOptions, losses, ranked_losses, verdicts,
 };

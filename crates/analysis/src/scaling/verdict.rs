@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use super::diagonal::{DiagonalStep, weak_diagonal};
 use super::map::Map;
 use super::maps::Maps;
-use super::words;
+use super::sentences;
 use crate::math::numeric::{mean, sum};
+use crate::taxonomy::{is_collective_sync, mpi_routine};
 
 /// One region of a program with its maps.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +27,23 @@ pub struct Region {
 pub struct Program {
     regions: Vec<Region>,
     children: Vec<Vec<usize>>,
+    /// By region: time per core, where it is known how much all cores spend.
+    means: Vec<Option<Map>>,
+    delays: Vec<Delay>,
+}
+
+/// Waiting at one configuration that a region causes: of those who wait for the location that is
+/// late because of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Delay {
+    /// Position of the region in which the late location computes.
+    pub region: usize,
+    /// Position of the input.
+    pub input: usize,
+    /// Position of the core count.
+    pub core_idx: usize,
+    /// Core-seconds of waiting.
+    pub waiting: f64,
 }
 
 /// Why regions do not form a program.
@@ -85,13 +103,44 @@ impl Program {
                 return Err(ProgramError::Axes { region });
             }
         }
-        Ok(Self { regions, children })
+        let means = vec![None; regions.len()];
+        Ok(Self { regions, children, means, delays: Vec::new() })
+    }
+
+    /// The same, with times per core for losses: a region that a few of the cores execute costs
+    /// what these spend, and not the time of the slowest on all cores. Without a map, or where it
+    /// has no value, the time of the region stands for all cores.
+    #[must_use]
+    pub fn with_means(mut self, means: Vec<Option<Map>>) -> Self {
+        self.means = means;
+        self.means.resize(self.regions.len(), None);
+        self
+    }
+
+    /// The same, with waiting that has a known cause.
+    #[must_use]
+    pub fn with_delays(mut self, delays: Vec<Delay>) -> Self {
+        self.delays = delays;
+        self
     }
 
     /// The regions, the whole program first.
     #[must_use]
     pub fn regions(&self) -> &[Region] {
         &self.regions
+    }
+
+    /// Whether a region is `around`, or lies inside it.
+    #[must_use]
+    pub fn is_within(&self, region: usize, around: usize) -> bool {
+        let mut next = Some(region);
+        while let Some(at) = next {
+            if at == around {
+                return true;
+            }
+            next = self.regions.get(at).and_then(|region| region.parent);
+        }
+        false
     }
 
     fn root(&self) -> Option<&Maps> {
@@ -114,7 +163,8 @@ pub struct Loss {
     pub core_idx: usize,
     /// `p T(w,p) - p0 T(w,p0)` with everything inside the region, in core-seconds.
     pub inclusive: f64,
-    /// The same without what its child regions lose. These add up to the loss of the program.
+    /// The same without what its child regions lose, with the waiting that the region causes, and
+    /// without the waiting in it that others cause. These add up to the loss of the program.
     pub own: f64,
     /// `own` over the loss of the whole program; `None` when the program loses nothing.
     pub share: Option<f64>,
@@ -127,11 +177,22 @@ pub struct Loss {
 /// "Introduction to Parallel Computing", 2003, section 5.1. A region is measured against the
 /// baseline cores of the whole program. A child that was not measured at a configuration or its
 /// baseline has no loss there; its part stays with its parent.
+///
+/// Waiting is moved from where it is spent to what causes it ([`Program::with_delays`]): delay
+/// costs as Böhme, Geimer, Wolf and Arnold define them, "Identifying the root causes of wait
+/// states in large-scale parallel applications", 2010. It is taken from routines of MPI in
+/// proportion to their own losses, and no more than these.
 #[must_use]
 pub fn losses(program: &Program) -> Vec<Loss> {
     let Some(root) = program.root() else { return Vec::new() };
-    let excess: Vec<Map> =
-        program.regions().iter().map(|region| excess(root, &region.maps.time)).collect();
+    let times = program.regions().iter().zip(&program.means).map(|(region, mean)| {
+        let time = &region.maps.time;
+        match mean {
+            Some(mean) => time.map_cells(|i, j, own| Some(mean.get(i, j).unwrap_or(own))),
+            None => time.clone(),
+        }
+    });
+    let excess: Vec<Map> = times.map(|time| excess(root, &time)).collect();
     let of = |region: usize, i: usize, j: usize| excess.get(region).and_then(|map| map.get(i, j));
     let mut found = Vec::new();
     for (region, own_excess) in excess.iter().enumerate() {
@@ -147,7 +208,43 @@ pub fn losses(program: &Program) -> Vec<Loss> {
             found.push(Loss { region, input, core_idx, inclusive, own, share });
         }
     }
+    for delay in &program.delays {
+        attribute(program, delay, &mut found);
+    }
     found
+}
+
+/// Moves waiting from routines of MPI to the region that causes it.
+fn attribute(program: &Program, delay: &Delay, losses: &mut [Loss]) {
+    let is_here = |loss: &Loss| loss.input == delay.input && loss.core_idx == delay.core_idx;
+    let waits = |loss: &Loss| {
+        let name = program.regions().get(loss.region).map(|region| region.name.as_str());
+        is_here(loss)
+            && loss.own > 0.0
+            && name.is_some_and(|name| mpi_routine(name).is_some() || is_collective_sync(name))
+    };
+    let all: Vec<f64> = losses.iter().filter(|loss| waits(loss)).map(|loss| loss.own).collect();
+    let all = sum(&all);
+    let moved = delay.waiting.min(all);
+    // Where the region calls others, the one of them that loses most stands for it.
+    let inside = losses.iter().filter(|loss| {
+        is_here(loss) && !waits(loss) && program.is_within(loss.region, delay.region)
+    });
+    let most = inside.reduce(|most, loss| if loss.own > most.own { loss } else { most });
+    let Some(cause) = most.map(|loss| loss.region) else { return };
+    if moved.is_nan() || moved <= 0.0 {
+        return;
+    }
+    let root = losses.iter().find(|loss| is_here(loss) && loss.region == 0);
+    let whole = root.map(|root| root.inclusive).filter(|whole| *whole > 0.0);
+    for loss in losses.iter_mut().filter(|loss| is_here(loss)) {
+        if waits(loss) {
+            loss.own -= moved * (loss.own / all);
+        } else if loss.region == cause {
+            loss.own += moved;
+        }
+        loss.share = whole.map(|whole| loss.own / whole);
+    }
 }
 
 fn excess(root: &Maps, time: &Map) -> Map {
@@ -284,7 +381,7 @@ pub fn verdicts(program: &Program, options: VerdictOptions) -> Vec<Verdict> {
                 loss: at_worst.get(&at).copied(),
                 sentences: Vec::new(),
             };
-            verdict.sentences = words::sentences(program, &verdict, &ranked, options);
+            verdict.sentences = sentences::sentences(program, &verdict, &ranked, options);
             verdict
         })
         .collect()

@@ -6,7 +6,8 @@ use parallax_base::ContextIdx;
 use parallax_engine::query::normalised_name;
 use parallax_model::{ContextKind, ContextTree, Function};
 
-use crate::taxonomy::{MpiClass, mpi_routine};
+use crate::taxonomy::threads::{Owner, ThreadName, helper_kind};
+use crate::taxonomy::{MpiClass, gpu, mpi_routine};
 
 /// Operations of GPUs, by the placeholders that stand for them in call paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -130,14 +131,18 @@ impl CostClass {
 
 /// What is known of a function by its name and module.
 #[derive(Clone)]
-struct Known {
+pub(super) struct Known {
     class: Option<CostClass>,
     /// The display name.
     name: String,
     /// Whether its module is no part of the program but of the system, MPI or the measurement.
-    is_system: bool,
-    is_openmp_runtime: bool,
-    waits_for_events: bool,
+    pub(super) is_system: bool,
+    pub(super) is_openmp_runtime: bool,
+    pub(super) waits_for_events: bool,
+    /// What a thread is that begins there, as far as the name says.
+    pub(super) thread: ThreadName,
+    /// Whose library it is.
+    pub(super) owner: Option<Owner>,
 }
 
 /// A context where another class begins than around it.
@@ -158,6 +163,8 @@ pub(crate) struct Classes {
     pub(crate) boundaries: Vec<Boundary>,
     /// By function: whether it is no part of the program.
     is_system: Vec<bool>,
+    /// Where helper threads begin, ascending, and what they are.
+    helper_kinds: Vec<(ContextIdx, &'static str)>,
 }
 
 impl Classes {
@@ -166,14 +173,18 @@ impl Classes {
         let of = |context| tree.function(context).and_then(|f| known.get(f.idx()));
         let mut of_context = vec![CostClass::Application; tree.len()];
         let mut boundaries = Vec::new();
+        let mut helper_kinds = Vec::new();
         for context in tree.iter().skip(1) {
             let outside = tree.parent(context).map_or(CostClass::Application, |above| {
                 of_context.get(above.idx()).copied().unwrap_or(CostClass::Application)
             });
+            let helper = match outside {
+                CostClass::HelperThreads => None,
+                _ => helper_kind(tree, context, &known),
+            };
+            helper_kinds.extend(helper.map(|kind| (context, kind)));
             let inside = match of(context) {
-                _ if is_outermost(tree, context) && is_helper(tree, context, &known) => {
-                    CostClass::HelperThreads
-                }
+                _ if helper.is_some() => CostClass::HelperThreads,
                 Some(known) => match known.class {
                     Some(class) if outside.gives_way_to(class) => class,
                     // The runtime calls back into the program.
@@ -191,7 +202,13 @@ impl Classes {
             }
         }
         let is_system = known.iter().map(|known| known.is_system).collect();
-        Self { of_context, boundaries, is_system }
+        Self { of_context, boundaries, is_system, helper_kinds }
+    }
+
+    /// What the helper thread is that begins at a context.
+    pub(super) fn helper_kind(&self, start: ContextIdx) -> &'static str {
+        let at = self.helper_kinds.binary_search_by_key(&start, |(context, _)| *context).ok();
+        at.and_then(|at| self.helper_kinds.get(at)).map_or("helper thread", |(_, kind)| kind)
     }
 
     /// Whether the function of a context, or the one around it, belongs to a system library.
@@ -251,35 +268,11 @@ impl<'a> Purposes<'a> {
     }
 }
 
-/// Whether the context is where a thread's own code begins: right below an entry.
-fn is_outermost(tree: &ContextTree, context: ContextIdx) -> bool {
-    tree.parent(context).is_some_and(|above| tree.kind(above) == ContextKind::Entry)
-}
-
-/// Entries of threads other than the main one, by the names that writers give them.
-const THREAD_ENTRY: &str = "<application thread>";
-
-/// Whether nothing of the program runs below `context`, which is where a thread begins: all
-/// functions belong to the system, to MPI or to the measurement, and some wait for events.
-fn is_helper(tree: &ContextTree, context: ContextIdx, known: &[Known]) -> bool {
-    if tree.parent(context).is_none_or(|entry| tree.label(entry) != THREAD_ENTRY) {
-        return false;
-    }
-    let functions = || {
-        std::iter::once(context)
-            .chain(tree.descendants(context))
-            .filter_map(|below| tree.function(below))
-            .filter_map(|function| known.get(function.idx()))
-    };
-    functions().all(|known| known.is_system && !known.is_openmp_runtime)
-        && functions().any(|known| known.waits_for_events)
-}
-
 const OPENMP_MODULES: [&str; 7] =
     ["libgomp", "libomp", "libiomp", "libkmp", "libcraymp", "libxlsmp", "libnvomp"];
 
 /// Beginnings of names of libraries that are no part of a program.
-const SYSTEM_MODULES: [&str; 40] = [
+const SYSTEM_MODULES: [&str; 48] = [
     "libc.so",
     "libc-",
     "libm.so",
@@ -303,6 +296,14 @@ const SYSTEM_MODULES: [&str; 40] = [
     "libudev",
     "libhpcrun",
     "libmonitor",
+    "libscorep",
+    "libTAU",
+    "libpapi",
+    "libpmi",
+    "libcxi",
+    "libslurm",
+    "libnccl",
+    "librccl",
     "libuc",
     "libfabric",
     "libpsm",
@@ -493,7 +494,8 @@ fn know(tree: &ContextTree, function: &Function) -> Known {
         // A function with source in the program is the program's own, whatever its name.
         let is_own = !is_system && function.file.is_some();
         let library = || if is_own { None } else { library_class(plain, &function.name) };
-        let class = placeholder_class(&function.name).or_else(library);
+        let work = || gpu::operation_of(function).map(CostClass::Gpu);
+        let class = work().or_else(|| placeholder_class(&function.name)).or_else(library);
         let runtime = is_openmp_runtime.then_some(CostClass::OpenMpRuntime);
         (class.or(runtime), shown_name(&short, &function.name).into_owned())
     };
@@ -503,6 +505,8 @@ fn know(tree: &ContextTree, function: &Function) -> Known {
         is_system: is_system || is_openmp_runtime,
         is_openmp_runtime,
         waits_for_events: EVENT_WAITS.contains(&plain),
+        thread: ThreadName::of(function),
+        owner: Owner::of(module),
     }
 }
 
@@ -531,23 +535,13 @@ fn without_decoration(name: &str) -> &str {
 /// The class of a placeholder such as `<omp idle>`.
 fn placeholder_class(name: &str) -> Option<CostClass> {
     let inner = name.strip_prefix('<')?.strip_suffix('>')?;
-    if let Some(omp) = inner.strip_prefix("omp ") {
-        return Some(match omp {
-            "idle" => CostClass::OpenMpIdle,
-            "overhead" => CostClass::OpenMpOverhead,
-            _ if omp.contains("wait") => CostClass::OpenMpWait,
-            _ => CostClass::OpenMpWork,
-        });
-    }
-    let gpu = inner.strip_prefix("gpu ")?;
-    Some(CostClass::Gpu(match gpu {
-        "kernel" => GpuOperation::Kernel,
-        "alloc" | "delete" | "free" => GpuOperation::Memory,
-        "memset" => GpuOperation::Memset,
-        "sync" => GpuOperation::Sync,
-        _ if gpu.starts_with("copy") => GpuOperation::Copy,
-        _ => GpuOperation::Other,
-    }))
+    let omp = inner.strip_prefix("omp ")?;
+    Some(match omp {
+        "idle" => CostClass::OpenMpIdle,
+        "overhead" => CostClass::OpenMpOverhead,
+        _ if omp.contains("wait") => CostClass::OpenMpWait,
+        _ => CostClass::OpenMpWork,
+    })
 }
 
 /// The class of a function of the C library, of an I/O library or of a GPU runtime.
@@ -581,13 +575,7 @@ fn library_class(plain: &str, full: &str) -> Option<CostClass> {
     if is_hdf5 || io.iter().any(|name| full.starts_with(name)) || is_adios {
         return Some(CostClass::LibraryIo);
     }
-    let is_runtime = (full.starts_with("cuda") && second("cuda").is_ascii_uppercase())
-        || (full.starts_with("hip") && second("hip").is_ascii_uppercase())
-        || (full.starts_with("cu") && second("cu").is_ascii_uppercase())
-        || (full.starts_with("ze") && second("ze").is_ascii_uppercase())
-        || full.starts_with("hsa_")
-        || (full.starts_with("clEnqueue") || full.starts_with("clWait") || full == "clFinish");
-    is_runtime.then_some(CostClass::GpuRuntime)
+    gpu::is_runtime(full).then_some(CostClass::GpuRuntime)
 }
 
 #[cfg(test)]
@@ -604,7 +592,6 @@ mod tests {
             ("<omp idle>", CostClass::OpenMpIdle),
             ("<omp barrier wait>", CostClass::OpenMpWait),
             ("<omp region unresolved>", CostClass::OpenMpWork),
-            ("<gpu copyin>", CostClass::Gpu(GpuOperation::Copy)),
             ("__GI___poll [libc.so.6]", CostClass::Sleeping),
             ("__sched_yield", CostClass::Sleeping),
             ("pthread_cond_wait@@GLIBC_2.3.2 [libc.so.6]", CostClass::Locks),
@@ -618,6 +605,7 @@ mod tests {
             ("H5FD_mpio_write", CostClass::LibraryIo),
             ("cudaMemcpyAsync", CostClass::GpuRuntime),
             ("hipLaunchKernel", CostClass::GpuRuntime),
+            ("hipEventSynchronize", CostClass::GpuRuntime),
         ] {
             assert_eq!(class(name), Some(expected), "{name}");
         }

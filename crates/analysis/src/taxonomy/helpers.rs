@@ -21,8 +21,10 @@ const ROUNDING: f64 = 1e-9;
 /// program does.
 #[derive(Debug, Clone, Default)]
 pub struct HelperThreads {
-    /// Where helper threads begin; none is below another.
+    /// Where helper threads begin, ascending; none is below another.
     starts: Vec<ContextIdx>,
+    /// What each of them is.
+    kinds: Vec<&'static str>,
     is_helper: Vec<bool>,
 }
 
@@ -39,8 +41,23 @@ impl HelperThreads {
         if starts.is_empty() {
             return Self::default();
         }
+        let kinds = starts.iter().map(|start| classes.helper_kind(*start)).collect();
         let is_helper = classes.of_context.iter().map(|c| *c == CostClass::HelperThreads);
-        Self { starts, is_helper: is_helper.collect() }
+        Self { starts, kinds, is_helper: is_helper.collect() }
+    }
+
+    /// What the helper thread is that begins at a context: `progress of MPI`, `GPU driver`.
+    #[must_use]
+    pub fn kind_at(&self, start: ContextIdx) -> &'static str {
+        let at = self.starts.binary_search(&start).ok();
+        at.and_then(|at| self.kinds.get(at)).copied().unwrap_or("helper thread")
+    }
+
+    /// Where the helper thread begins to which a context belongs.
+    #[must_use]
+    pub fn start_of(&self, tree: &ContextTree, context: ContextIdx) -> Option<ContextIdx> {
+        let at = self.starts.partition_point(|start| *start <= context).checked_sub(1)?;
+        self.starts.get(at).copied().filter(|&start| tree.is_within(context, start))
     }
 
     /// Whether a context is code of helper threads.

@@ -4,15 +4,19 @@
 
 pub(crate) mod classes;
 pub(crate) mod gpu;
+mod gpu_calls;
 mod helpers;
 mod mpi;
+mod roles;
+mod threads;
 
 use parallax_base::LocationIdx;
 use parallax_model::{IdentityKind, LocationCatalog};
 
 pub use classes::{CostClass, GpuOperation, Purposes};
 pub use helpers::HelperThreads;
-pub use mpi::{MpiClass, mpi_routine};
+pub use mpi::{MpiClass, is_collective_sync, mpi_routine};
+pub use roles::Roles;
 
 pub(crate) use classes::Classes;
 
@@ -21,6 +25,12 @@ pub(crate) use classes::Classes;
 #[must_use]
 pub fn waits_for_gpu(name: &str) -> bool {
     gpu::RuntimeCall::of(name) == Some(gpu::RuntimeCall::Synchronise)
+}
+
+/// Whether a timer of TAU stands for the program where nothing is instrumented, and for no function.
+#[must_use]
+pub fn is_uninstrumented(name: &str) -> bool {
+    [".TAU application", "taupreload_main"].contains(&name.trim_end())
 }
 
 /// Whether a location is a stream, context or device of a GPU.

@@ -62,6 +62,13 @@ impl MpiClass {
     }
 }
 
+/// Whether a function is what TAU times apart inside collective operations: waiting until all
+/// ranks are there. It is part of a routine of MPI and none itself.
+#[must_use]
+pub fn is_collective_sync(function: &str) -> bool {
+    function.trim() == "MPI Collective Sync"
+}
+
 /// The routine of MPI that a function is, as `MPI_Send`, with its class; `None` for other
 /// functions.
 ///
@@ -313,6 +320,7 @@ mod tests {
         for name in ["MPIDI_Progress", "mpi_solver_step", "MPI_", "ompi_mpi_finalize", "main"] {
             assert_eq!(known(name), None, "{name}");
         }
+        assert!(is_collective_sync("MPI Collective Sync  "));
         let unknown = known("MPI_Teleport").unwrap();
         assert_eq!(unknown, ("MPI_Teleport".into(), MpiClass::Misc));
     }

@@ -33,6 +33,10 @@ pub(crate) struct BalanceArgs {
     /// Include only locations with a stored value, not those without time there.
     #[arg(long)]
     stored_only: bool,
+    /// Include helper threads: those that MPI, networks, drivers or the measurement start for
+    /// themselves.
+    #[arg(long)]
+    helpers: bool,
     #[command(flatten)]
     cost: MetricArgs,
 }
@@ -48,6 +52,7 @@ pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Resu
         by_context: arguments.by_context,
         stored_only: arguments.stored_only,
         slowest: arguments.slowest,
+        helpers: arguments.helpers,
     };
     let Answer { value: answer, mut notes } = opened.balance(&request, &context.control)?;
     notes.extend(answer.reason.iter().cloned());

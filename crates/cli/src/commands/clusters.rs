@@ -50,6 +50,10 @@ pub(crate) struct GroupArgs {
     /// Minimum number of members within eps of a core point; default: chosen from the data.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     neighbours: Option<u32>,
+    /// Include helper threads: those that MPI, networks, drivers or the measurement start for
+    /// themselves.
+    #[arg(long)]
+    helpers: bool,
 }
 
 /// What is put into groups.
@@ -179,6 +183,7 @@ impl GroupArgs {
             k: self.k,
             eps: self.eps,
             min_points: self.neighbours,
+            helpers: self.helpers,
         }
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct CorrelateArgs {
     /// function; globs, repeatable.
     #[arg(long, value_name = "NAME")]
     with: Vec<String>,
-    /// Metrics, or formulas after '='; repeatable. Default: the metric that says most about time.
+    /// Metrics, or formulas after '='; repeatable. Default: the best time metric of the database.
     #[arg(long, short, value_name = "METRIC")]
     metric: Vec<String>,
     /// Locations, such as 'rank(0-9).thread(0)'. Ranges include their end.
@@ -41,6 +41,10 @@ pub(crate) struct CorrelateArgs {
     /// Contexts by call path instead of functions.
     #[arg(long)]
     by_context: bool,
+    /// Include helper threads: those that MPI, networks, drivers or the measurement start for
+    /// themselves.
+    #[arg(long)]
+    helpers: bool,
     /// Exclude contexts whose exclusive value is below this share of the total.
     #[arg(long, value_name = "PERCENT", default_value_t = CorrelationsRequest::default().min_percent)]
     min_share: f64,
@@ -57,6 +61,7 @@ pub(super) fn correlate(context: &Context, arguments: CorrelateArgs) -> anyhow::
         with: arguments.with,
         by: if arguments.by_context { CorrelationBy::Context } else { CorrelationBy::Function },
         min_percent: arguments.min_share,
+        helpers: arguments.helpers,
         order: arguments.sort,
         // Rows that are ordered otherwise are chosen from all pairs.
         top: match (&context.output.top.by, context.output.top.most) {

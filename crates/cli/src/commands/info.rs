@@ -41,10 +41,11 @@ pub(super) fn info(context: &Context, arguments: &InfoArgs) -> anyhow::Result<()
         metrics.columns.iter_mut().filter(|column| column.name == "total").for_each(|column| {
             *column = totals.clone();
         });
-        TextTable::new(&metrics)
-            .columns(&["metric", "unit", "total", "scopes", "statistics", "description"])
-            .show("total", Show::Text)
-            .write(style, out)?;
+        let mut shown = vec!["metric", "unit", "total", "scopes", "statistics", "description"];
+        if info.metric_list.iter().any(|metric| metric.formula.is_some()) {
+            shown.push("formula");
+        }
+        TextTable::new(&metrics).columns(&shown).show("total", Show::Text).write(style, out)?;
         if !info.issue_list.is_empty() {
             write!(out, "\n{}", issues(info).render(style))?;
         }

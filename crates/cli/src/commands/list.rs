@@ -98,6 +98,8 @@ commands! {
     Source(source::SourceArgs) = source,
     /// Idle time of GPUs and threads.
     Idleness(analyses::IdlenessArgs, &) = idleness,
+    /// Stalls of GPU kernels: issue rate, exposed stalls and their reasons, by instruction sampling.
+    GpuStalls(gpu_stalls::GpuStallsArgs) = gpu_stalls,
     /// Scalability analysis: efficiency maps, parallel overhead and a verdict for every region.
     Scaling(scaling::ScalingArgs, &) = scaling,
     /// Performance models of time over the parameters, by the method of Extra-P.

@@ -66,7 +66,7 @@ pub(crate) struct MeasureArgs {
     /// far to either side, in per cent of the mean.
     #[arg(long, value_name = "PERCENT", help_heading = "What is run")]
     rel_ci: Option<f64>,
-    /// Repetitions at least, with --rel-ci.
+    /// Minimum number of repetitions, with --rel-ci.
     #[arg(
         long,
         value_name = "N",
@@ -75,7 +75,7 @@ pub(crate) struct MeasureArgs {
         help_heading = "What is run"
     )]
     min_reps: u32,
-    /// Repetitions at most, with --rel-ci.
+    /// Maximum number of repetitions, with --rel-ci.
     #[arg(
         long,
         value_name = "N",
@@ -95,17 +95,17 @@ pub(crate) struct MeasureArgs {
         help_heading = "What is run"
     )]
     order: ChosenOrder,
-    /// Runs of each configuration that are not kept, before its first one.
+    /// Warm-up runs of each configuration before its first one; they are not kept.
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "What is run")]
     warmup: u32,
-    /// Print what would be run, and run nothing.
+    /// Dry run: print the runs without executing them.
     #[arg(long, help_heading = "What is run")]
     dry_run: bool,
 
-    /// Text that is replaced by the core count in arguments, inputs, --mpi and --env.
+    /// Placeholder for the core count in arguments, inputs, --mpi and --env.
     #[arg(long, value_name = "TEXT", default_value = "__nt__", help_heading = "How it is run")]
     nt_token: String,
-    /// A variable for the program. OMP_NUM_THREADS and its like (RAYON, OPENBLAS, MKL, BLIS,
+    /// Environment variable of the program. OMP_NUM_THREADS and its like (RAYON, OPENBLAS, MKL, BLIS,
     /// NUMEXPR, JULIA, GOMAXPROCS) are the core count unless they are set here.
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable, help_heading = "How it is run")]
     env: Vec<(String, String)>,
@@ -115,16 +115,16 @@ pub(crate) struct MeasureArgs {
     /// Launcher of an MPI program; {p} stands for the core count. OMP_NUM_THREADS and its like are 1.
     #[arg(long, value_name = "LAUNCHER", help_heading = "How it is run")]
     mpi: Option<String>,
-    /// End a run that takes longer, such as 90s, 10min or 2h; it counts as failed.
+    /// Timeout of a run, such as 90s, 10min or 2h; such a run is ended and counts as failed.
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
     timeout: Option<Duration>,
-    /// End a run that uses no processor time for so long; it counts as failed.
+    /// End a run that uses no CPU time for this long; it counts as failed.
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
     idle_timeout: Option<Duration>,
-    /// Waiting time between runs.
+    /// Pause between runs.
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
     idle: Option<Duration>,
-    /// Give a configuration up that has failed so often and never succeeded.
+    /// Give up on a configuration after this many failures without a success.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "How it is run")]
     give_up: Option<u32>,
     /// Do not run an input on more cores once its parallel efficiency is below this, relative to the
@@ -132,13 +132,13 @@ pub(crate) struct MeasureArgs {
     #[arg(long, value_name = "PERCENT", help_heading = "How it is run")]
     stop_below: Option<f64>,
 
-    /// Keep what the program writes, in two files for each run in this folder.
+    /// Keep stdout and stderr of the program, in two files for each run in this folder.
     #[arg(long, value_name = "FOLDER", help_heading = "Files and output")]
     keep_output: Option<PathBuf>,
-    /// Show what the program writes, on standard error.
+    /// Show the output of the program, on standard error.
     #[arg(long, conflicts_with = "keep_output", help_heading = "Files and output")]
     show_output: bool,
-    /// Drop all that the program writes. Otherwise the end of its standard error is shown when it
+    /// Discard the output of the program. Otherwise the end of its standard error is shown when it
     /// fails.
     #[arg(
         long,
@@ -146,10 +146,10 @@ pub(crate) struct MeasureArgs {
         help_heading = "Files and output"
     )]
     discard_output: bool,
-    /// Go on with the file of --output: make the runs that it does not have.
+    /// Continue the file of --output: execute the runs that it lacks.
     #[arg(long, help_heading = "Files and output")]
     resume: bool,
-    /// With --resume, make runs again that failed.
+    /// With --resume, repeat failed runs.
     #[arg(long, requires = "resume", help_heading = "Files and output")]
     retry_failed: bool,
 

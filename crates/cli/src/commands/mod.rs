@@ -11,6 +11,7 @@ mod correlate;
 mod distribution;
 mod events;
 mod export;
+mod gpu_stalls;
 mod info;
 mod iterations;
 mod list;

@@ -16,7 +16,7 @@ use super::clusters::PlaceArgs;
 use super::{Context, report_html};
 use crate::args::{Cli, Database};
 use crate::output::{Format, Output};
-use crate::text::{KeyValues, Role, Style, TextTable, count, printable, quantity};
+use crate::text::{KeyValues, Role, Style, TextTable, count, printable, quantity, with_options};
 use crate::{open, scaling};
 
 /// What a report is about.
@@ -24,7 +24,7 @@ use crate::{open, scaling};
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     database: Database,
-    /// The metric to report; default: the one that says most about time.
+    /// The metric to report; default: the best time metric of the database.
     #[arg(long, short, value_name = "METRIC")]
     metric: Option<String>,
     /// An earlier execution to compare with; a slowdown is reported as a finding.
@@ -139,6 +139,7 @@ fn next_command(
         },
         NextAction::Idleness => of("idleness"),
         NextAction::GpuBlame => format!("parallax idleness {path} --blame"),
+        NextAction::GpuStalls => format!("parallax gpu-stalls {path} --by line"),
         NextAction::Iterations => of("iterations"),
         NextAction::RankClusters => format!("parallax cluster {path} --by rank"),
         NextAction::NodeClusters => format!("parallax cluster {path} --by node"),
@@ -205,7 +206,7 @@ fn text(
         let mut findings = KeyValues::new().section("Top findings");
         for (i, finding) in reply.findings.iter().enumerate() {
             let next = finding.next.as_deref().unwrap_or_default();
-            let text = format!("{}\nnext: {next}", finding.text);
+            let text = format!("{}\nnext: {next}", with_options(&finding.text));
             findings = findings.pair(format!("{}.", i + 1), text);
         }
         findings.write(style, out)?;

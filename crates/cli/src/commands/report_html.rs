@@ -6,7 +6,7 @@ use parallax_base::escaped_markup;
 use parallax_protocol::ReportReply;
 use parallax_service::analysis::report::Report;
 
-use crate::text::{Style, quantity};
+use crate::text::{Style, quantity, with_options};
 
 /// Functions that are listed at most.
 const MAX_FUNCTIONS: usize = 20;
@@ -55,7 +55,7 @@ pub(super) fn page(
             "<li><p>{}</p><div class=\"bar\" role=\"img\" aria-label=\"Impact {width:.1} %\">\
              <i style=\"width:{width:.1}%\"></i></div><p class=\"soft\">Impact {width:.1} %; details: \
              <code>{}</code></p></li>",
-            escaped_markup(&finding.text),
+            escaped_markup(&with_options(&finding.text)),
             escaped_markup(finding.next.as_deref().unwrap_or_default())
         );
     }
@@ -101,7 +101,14 @@ pub(super) fn page(
         };
         row(&mut out, &function.name, &amount(function.exclusive), &share);
     }
-    out.push_str("</table></div></main></body></html>\n");
+    out.push_str("</table></div>\n");
+    if report.top_functions.len() > MAX_FUNCTIONS {
+        let _ = write!(
+            out,
+            "<p class=\"soft\">The {MAX_FUNCTIONS} functions with the largest exclusive {what}.</p>"
+        );
+    }
+    out.push_str("</main></body></html>\n");
     out
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use parallax_server::{Options, Pages, Place, Seen, Server, Token, interrupted, places};
+use parallax_server::{AccessLogEntry, Options, Pages, Place, Server, Token, interrupted, places};
 use parallax_service::discover;
 
 use super::Context;
@@ -29,7 +29,7 @@ pub(crate) struct OpenArgs {
     /// Print the address only.
     #[arg(long)]
     no_browser: bool,
-    /// Take the token from this file, or put a new one there, so that the address stays the same.
+    /// Read the token from this file, or store a new one there, so that the address stays the same.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Print every request.
@@ -47,7 +47,9 @@ pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<(
     let options = Options {
         bind: arguments.bind.clone(),
         port: arguments.port,
-        on_seen: arguments.verbose.then(|| Box::new(log) as Box<dyn Fn(Seen) + Send + Sync>),
+        on_access: arguments
+            .verbose
+            .then(|| Box::new(log) as Box<dyn Fn(AccessLogEntry) + Send + Sync>),
         ..Options::new(token.clone())
     };
     let server = Server::bind(places, options)?;
@@ -147,8 +149,8 @@ fn kept_token(path: &Path) -> anyhow::Result<Token> {
     }
 }
 
-fn log(seen: Seen) {
-    let Seen { method, path, question, status, took } = seen;
+fn log(entry: AccessLogEntry) {
+    let AccessLogEntry { method, path, question, status, took } = entry;
     let question = question.map(|name| format!(" {name}")).unwrap_or_default();
     let millis = took.as_secs_f64() * 1e3;
     // Nobody may be reading any more.

@@ -22,7 +22,8 @@ pub(crate) struct EnsembleArgs {
     /// A CSV table of parameters: a column `path` and one for each parameter.
     #[arg(long, value_name = "FILE", help_heading = "Runs")]
     pub(crate) params: Option<PathBuf>,
-    /// Metric to use as time; default: wall-clock time if measured.
+    /// Metric to use as time; default: wall-clock time, or elapsed time in a trace. CPU time gives
+    /// maps but no verdict: whoever waits asleep uses none.
     #[arg(long, short, value_name = "METRIC", help_heading = "Runs")]
     pub(crate) metric: Option<String>,
     /// Databases: locations to include, such as 'rank(0-9)'; default: the first thread of
@@ -150,8 +151,8 @@ Examples:
   parallax scaling talp-*.json --baseline smallest --json       TALP, no run on one core
   parallax scaling run-p*/database --table pop                  load balance, communication
 
-Rows of a map are core counts, columns are inputs. In databases, times are those of the first
-thread of the slowest rank; time inside system and MPI libraries is attributed to the call into
+Rows of a map are core counts, columns are inputs. In databases, times are elapsed times of the
+first thread of the slowest rank, where they are known (CPU time otherwise, without a verdict); time inside system and MPI libraries is attributed to the call into
 them.";
 
 /// Options of `scaling`.

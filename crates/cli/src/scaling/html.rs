@@ -109,6 +109,13 @@ fn losses(answer: &ScalingAnswer, out: &mut String) {
         );
     }
     out.push_str("</table></div>\n");
+    match ranked.len().saturating_sub(MAX_LOSSES) {
+        0 => {}
+        1 => out.push_str("<p class=\"soft\">1 more region has less overhead.</p>"),
+        more => {
+            let _ = write!(out, "<p class=\"soft\">{more} more regions have less overhead.</p>");
+        }
+    }
 }
 
 fn regions(answer: &ScalingAnswer, mode: Mode, is_smooth: bool, out: &mut String) {
@@ -182,11 +189,14 @@ fn remarks(answer: &ScalingAnswer, out: &mut String) {
         };
         let _ = write!(
             out,
-            "<li><b>{word}</b> {}: {} <span class=\"soft\">({} times)</span></li>",
+            "<li><b>{word}</b> {}: {}",
             escaped_markup(&issue.place.to_string()),
             escaped_markup(&issue.message),
-            issue.count
         );
+        if issue.count > 1 {
+            let _ = write!(out, " <span class=\"soft\">({} times)</span>", issue.count);
+        }
+        out.push_str("</li>");
     }
     out.push_str("</ul>\n");
 }

@@ -92,11 +92,16 @@ pub(super) fn map(map: &HeatMap, is_smooth: bool) -> String {
     out
 }
 
-/// A map of a few pixels, for lists of regions.
+/// A map of a few pixels, for lists of regions. Of a large one it has cells at equal distances, from
+/// the first to the last.
 pub(super) fn thumbnail(map: &HeatMap) -> String {
     const CELL: usize = 5;
     const MOST: usize = 24;
     let (columns, rows) = (map.inputs.len().min(MOST), map.cores.len().min(MOST));
+    let spread = |at: usize, shown: usize, len: usize| match shown {
+        0 | 1 => 0,
+        _ => at * len.saturating_sub(1) / (shown - 1),
+    };
     let (width, height) = (columns * CELL, rows * CELL);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -104,7 +109,9 @@ pub(super) fn thumbnail(map: &HeatMap) -> String {
     );
     for input in 0..columns {
         for core_idx in 0..rows {
-            let Some(value) = map.map.get(input, core_idx) else { continue };
+            let place =
+                (spread(input, columns, map.inputs.len()), spread(core_idx, rows, map.cores.len()));
+            let Some(value) = map.map.get(place.0, place.1) else { continue };
             let _ = write!(
                 out,
                 "<rect x=\"{}\" y=\"{}\" width=\"{CELL}\" height=\"{CELL}\" fill=\"{}\"/>",

@@ -1,8 +1,8 @@
-//! What to type to follow the advice of notes and errors.
+//! What to type to follow the advice of notes, findings and errors.
 
-use parallax_service::scaling::Remedy;
+use parallax_base::Remedy;
 
-/// The options behind a remedy, as they stand behind its words.
+/// The options or the command of a remedy, as they stand behind its words.
 const fn options_of(remedy: Remedy) -> &'static str {
     match remedy {
         Remedy::TellApart => "--param NAME=path:REGEX",
@@ -16,17 +16,32 @@ const fn options_of(remedy: Remedy) -> &'static str {
         Remedy::Laws => "--table laws",
         Remedy::Metric => "--metric",
         Remedy::Locations => "--profiles",
+        Remedy::SeeMetrics => "parallax info",
+        Remedy::SeeBalance => "parallax balance",
+        Remedy::SeeDistribution => "parallax distribution",
+        Remedy::SeeFlat => "parallax flat",
+        Remedy::SeeWaits => "parallax waits",
+        Remedy::SeeIterations => "parallax iterations",
+        Remedy::SeeUserEvents => "parallax user-events",
+        Remedy::HostTable => "--hosts FILE",
+        Remedy::System => "--system FILE",
+        Remedy::ComponentNames => "--component NAME=TRACE",
+        Remedy::Convert => "parallax convert",
     }
 }
 
-/// A note or an error with the options behind what it advises.
-pub(super) fn with_options(text: &str) -> String {
+/// A text with the options or the command behind what it advises.
+pub(crate) fn with_options(text: &str) -> String {
     let mut text = text.to_owned();
     for remedy in Remedy::ALL {
         let words = remedy.words();
         if text.contains(words) {
             text = text.replace(words, &format!("{words} ({})", options_of(remedy)));
         }
+    }
+    // What was excluded by itself comes back by an option.
+    if text.starts_with("Helper threads ") && text.ends_with(").") {
+        text.push_str(" --helpers includes them.");
     }
     text
 }
@@ -42,12 +57,18 @@ mod tests {
     fn every_option_that_is_advised_can_be_typed() {
         let cli = Cli::command();
         for remedy in Remedy::ALL {
-            let option = options_of(remedy).split(' ').next().unwrap().trim_start_matches("--");
-            let is_known = ["scaling", "model"].iter().any(|name| {
-                let command = cli.find_subcommand(name).unwrap();
-                command.get_arguments().any(|argument| argument.get_long() == Some(option))
-            });
-            assert!(is_known, "{option}");
+            let typed = options_of(remedy);
+            let is_known = match typed.strip_prefix("parallax ") {
+                Some(command) => cli.find_subcommand(command).is_some(),
+                None => {
+                    let option = typed.split(' ').next().unwrap().trim_start_matches("--");
+                    ["scaling", "model", "topology", "convert"].iter().any(|name| {
+                        let command = cli.find_subcommand(name).unwrap();
+                        command.get_arguments().any(|argument| argument.get_long() == Some(option))
+                    })
+                }
+            };
+            assert!(is_known, "{typed}");
         }
     }
 

@@ -17,6 +17,7 @@ mod style;
 mod table;
 mod tree;
 
+pub(crate) use advice::with_options;
 pub(crate) use blocks::{KeyValues, Level, Notice, wrapped};
 pub(crate) use chart::sparkline;
 pub(crate) use columns::Show;

@@ -1,6 +1,6 @@
 //! Formulas of derived metrics.
 
-use parallax_base::{MetricIdx, Unit};
+use parallax_base::{MetricIdx, Remedy, Unit};
 use parallax_model::MetricCatalog;
 
 use super::metrics::{resolve_metric, resolve_metrics};
@@ -103,7 +103,7 @@ fn scope_of(reference: &MetricReference, expression: &str) -> Result<OperandScop
     if !metric.aggregations.iter().all(is_sum) {
         return wrong(
             "a formula computes with sums over locations",
-            "leave the aggregation out; `parallax distribution` shows single locations",
+            &format!("omit the aggregation; {} for single ones", Remedy::SeeDistribution),
         );
     }
     match (metric.scopes.as_slice(), reference.is_whole) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use parallax_base::MetricIdx;
+use parallax_base::{MetricIdx, Remedy};
 use parallax_model::{Metric, MetricCatalog, MetricChoice, MetricInstance, Scope, Statistic};
 
 use super::Notes;
@@ -58,7 +58,8 @@ pub fn resolve_metrics(
         }
         if is_any && !any_id && before == values.len() + statistics.len() {
             notes.push(format!(
-                "{selector} is not stored: see `parallax info` for the scopes and statistics"
+                "{selector} is not stored: {} for the scopes and statistics",
+                Remedy::SeeMetrics
             ));
         }
     }
@@ -99,7 +100,7 @@ fn reject_derived(expression: &MetricExpr, selector: &MetricSelector) -> Result<
     let message = format!("{word} is not stored in databases but computed over locations");
     let text = expression.to_string();
     Err(QueryError::unknown_name(&text, word, message)
-        .with_hint("`parallax balance` computes means and deviations from the profiles"))
+        .with_hint(format!("{}, which computes it from the profiles", Remedy::SeeBalance)))
 }
 
 fn named(

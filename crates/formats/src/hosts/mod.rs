@@ -83,7 +83,7 @@ impl HostFormat {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Table => "a table of hosts",
+            Self::Table => "a host table",
             Self::EtcHosts => "/etc/hosts",
             Self::PbsNodes => "pbsnodes -F json",
             Self::Slurm => "a topology of Slurm",

@@ -2,6 +2,8 @@
 
 use parallax_base::casts::saturated_u64;
 
+use crate::digits::{EACH, apart, digits, eight, load};
+
 /// A number as the file wrote it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
@@ -49,47 +51,6 @@ const EXACT: [f64; 23] = [
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-const EACH: u64 = 0x0101_0101_0101_0101;
-
-/// Eight bytes at `at`, the first in the lowest place.
-#[inline]
-pub(super) fn load(bytes: &[u8], at: usize) -> Option<u64> {
-    bytes.get(at..)?.first_chunk::<8>().map(|chunk| u64::from_le_bytes(*chunk))
-}
-
-/// The value of eight digits, each in one byte as 0 to 9.
-#[inline]
-fn eight(digits: u64) -> u64 {
-    let pairs = digits.wrapping_mul(2561) >> 8;
-    let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(6_553_601) >> 16;
-    (fours & 0x0000_ffff_0000_ffff).wrapping_mul(42_949_672_960_001) >> 32
-}
-
-/// Appends the digits at `at` to `mantissa` (wrapping); returns the first place without one.
-#[inline]
-fn digits(bytes: &[u8], mut at: usize, mantissa: &mut u64) -> usize {
-    while let Some(chunk) = load(bytes, at) {
-        let values = chunk ^ (0x30 * EACH);
-        let others = (values.wrapping_add(0x76 * EACH) | values) & (0x80 * EACH);
-        let count = (others.trailing_zeros() / 8) as usize;
-        let Some(&power) = POWERS.get(count) else { return at };
-        if count == 0 {
-            return at;
-        }
-        let aligned = values << (64 - 8 * count);
-        *mantissa = mantissa.wrapping_mul(power).wrapping_add(eight(aligned));
-        at += count;
-        if count < 8 {
-            return at;
-        }
-    }
-    while let Some(digit) = bytes.get(at).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10) {
-        *mantissa = mantissa.wrapping_mul(10).wrapping_add(u64::from(digit));
-        at += 1;
-    }
-    at
-}
-
 /// The digits of a number before its point, where there are 8 to 14 of them: times of one
 /// measurement begin alike.
 #[derive(Debug, Clone, Copy)]
@@ -119,13 +80,6 @@ impl Fixed {
     pub(super) fn digits(&self) -> usize {
         self.more
     }
-}
-
-/// Marks every byte that is not a digit, exactly up to the first; and the digits' values.
-#[inline]
-fn apart(chunk: u64) -> (u64, u64) {
-    let values = chunk ^ (0x30 * EACH);
-    ((values.wrapping_add(0x76 * EACH) | values) & (0x80 * EACH), values)
 }
 
 /// Bytes that [`plain`] wants to see.

@@ -6,6 +6,7 @@ use parallax_base::ByteSource;
 
 use super::number::{self, Number};
 use super::{JsonError, JsonErrorKind};
+use crate::digits::{EACH, load};
 use crate::stream::{BorrowedStream, ByteStream, SliceStream};
 
 /// One step through a JSON text.
@@ -623,10 +624,9 @@ impl<'s> JsonReader<'s> {
 /// character. Eight bytes at a time.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
-    const EACH: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let mut at = 0;
-    while let Some(chunk) = number::load(bytes, at) {
+    while let Some(chunk) = load(bytes, at) {
         // The lowest marked byte is exact: borrows only reach higher ones.
         let zero = |x: u64| x.wrapping_sub(EACH) & !x & HIGH;
         let quote = zero(chunk ^ (u64::from(b'"') * EACH));

@@ -1,8 +1,7 @@
 //! Numbers of traces: integers, and decimals kept exactly.
 
-use super::scan::load;
+use crate::digits;
 
-const EACH: u64 = 0x0101_0101_0101_0101;
 const POWERS: [u64; 19] = [
     1,
     10,
@@ -25,32 +24,12 @@ const POWERS: [u64; 19] = [
     1_000_000_000_000_000_000,
 ];
 
-/// The value of eight digits, each in one byte as 0 to 9.
-#[inline]
-fn eight(digits: u64) -> u64 {
-    let pairs = digits.wrapping_mul(2561) >> 8;
-    let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(6_553_601) >> 16;
-    (fours & 0x0000_ffff_0000_ffff).wrapping_mul(42_949_672_960_001) >> 32
-}
-
 /// The digits at the front of `text` and how many there are; wraps beyond 19.
 #[inline]
 fn digits(text: &[u8]) -> (u64, usize) {
-    let (mut value, mut at) = (0_u64, 0);
-    while let Some(chunk) = load(text, at) {
-        let values = chunk ^ (0x30 * EACH);
-        let others = (values.wrapping_add(0x76 * EACH) | values) & (0x80 * EACH);
-        if others != 0 {
-            break;
-        }
-        value = value.wrapping_mul(100_000_000).wrapping_add(eight(values));
-        at += 8;
-    }
-    while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10) {
-        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
-        at += 1;
-    }
-    (value, at)
+    let mut value = 0;
+    let count = digits::digits(text, 0, &mut value);
+    (value, count)
 }
 
 /// A whole number: digits with a sign, perhaps `.0` behind them as floats are written.

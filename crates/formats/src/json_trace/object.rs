@@ -9,7 +9,8 @@
 use parallax_base::casts::position_u32;
 
 use super::names::unescape;
-use super::scan::{self, Kind, Stop, load, space};
+use super::scan::{self, Kind, Stop, space};
+use crate::digits::load;
 
 /// Where the content of a value lies in its object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -4,6 +4,8 @@
 //! and whether it means anything, is decided by whoever uses it. All of them look at bytes only,
 //! so the result does not depend on where the window ends.
 
+use crate::digits::{EACH, apart, load};
+
 /// Why a value has no end yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
@@ -46,14 +48,7 @@ pub(super) struct Value {
 /// Most containers open at once inside one value.
 pub(super) const MOST_DEPTH: usize = 512;
 
-const EACH: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
-
-/// Eight bytes at `at`, the first in the lowest place.
-#[inline]
-pub(super) fn load(bytes: &[u8], at: usize) -> Option<u64> {
-    bytes.get(at..)?.first_chunk::<8>().map(|chunk| u64::from_le_bytes(*chunk))
-}
 
 /// Marks the zero bytes of `x`, exactly up to the first.
 #[inline]
@@ -123,8 +118,7 @@ pub(super) fn scalar_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         // Mostly digits: eight at a time.
         while let Some(chunk) = load(bytes, at) {
-            let values = chunk ^ (0x30 * EACH);
-            let others = (values.wrapping_add(0x76 * EACH) | values) & HIGH;
+            let (others, _) = apart(chunk);
             at += (others.trailing_zeros() / 8) as usize;
             if others != 0 {
                 break;

@@ -15,7 +15,8 @@ use parallax_model::{
 
 use crate::events::{NO_RECEIVE, NO_SEND, OTHER_SIZE};
 
-/// The table of values in [`SpanRow::table`].
+/// Numbers of tables in [`SpanRow::table`].
+const MESSAGES: u8 = 0;
 const VALUES: u8 = 2;
 
 pub(super) struct Events {
@@ -107,12 +108,16 @@ impl EventStore for Events {
         &self.counters
     }
 
+    fn has_links(&self) -> bool {
+        self.archive.spans.iter().any(|span| span.table == MESSAGES)
+    }
+
     fn messages(
         &self,
         window: TimeWindow,
         visit: &mut dyn FnMut(Message),
     ) -> Result<(), StoreError> {
-        for (index, _) in self.batches(0, window) {
+        for (index, _) in self.batches(MESSAGES, window) {
             for row in self.archive.messages(index).map_err(|e| failed(&e))? {
                 let from = row.send_nanos.min(row.receive_nanos);
                 let to = row.send_nanos.max(row.receive_nanos);

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::io;
 use std::sync::Arc;
 
-use parallax_base::{FolderSink, Source};
+use parallax_base::{FolderSink, Remedy, Source};
 
 /// Bytes that are read of a run at once, at least.
 const LEAST_BUFFER: usize = 1 << 12;
@@ -65,11 +65,12 @@ impl<const N: usize> Sorter<N> {
     #[cold]
     fn too_many(&self) -> String {
         format!(
-            "{} rows of {} are more than the {} MiB of memory that may wait; convert the trace \
-             into a folder on disk (`parallax convert`) and open that",
+            "{} rows of {} of the trace are more than the {} MiB of memory that may wait; {} on \
+             disk and open that",
             self.rows.len(),
             self.name,
-            MOST_IN_MEMORY >> 20
+            MOST_IN_MEMORY >> 20,
+            Remedy::Convert
         )
     }
 

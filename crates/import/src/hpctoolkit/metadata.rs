@@ -10,33 +10,42 @@ use parallax_formats::hpctoolkit::{
     self as format, Contexts, FunctionRecord, MetaDb, NONE, ProfileDb,
 };
 use parallax_model::{
-    Combine, ContextKind, ContextTree, ContextTreeBuilder, Formula, Function, IdentityKind,
-    LocationCatalog, LocationCatalogBuilder, Metric, MetricCatalog, MetricInstance, Module, Node,
-    Relation, Scope, SourceFile, Statistic,
+    Combine, ContextKind, ContextTree, ContextTreeBuilder, DerivedMetric, Formula, Function,
+    IdentityKind, LocationCatalog, LocationCatalogBuilder, Metric, MetricCatalog, MetricInstance,
+    Module, Node, Relation, Scope, SourceFile, Statistic,
 };
 
-/// Description and visibility of metrics, by the metric's source name.
-pub(super) type Taxonomy = HashMap<String, (Arc<str>, bool)>;
+use super::derived;
+
+/// What `metrics/default.yaml` says.
+#[derive(Default)]
+pub(super) struct Taxonomy {
+    /// Description and visibility of metrics, by the metric's source name.
+    described: HashMap<String, (Arc<str>, bool)>,
+    /// Metrics that are computed from others.
+    derived: Vec<DerivedMetric>,
+}
 
 /// What `metrics/default.yaml` says of metrics; empty when it is missing.
 pub(super) fn taxonomy(folder: &dyn Folder, limits: &Limits, issues: &mut Issues) -> Taxonomy {
     let path = format::Taxonomy::PATH;
     let source = match folder.open(path) {
         Ok(Some(source)) => source,
-        Ok(None) => return Taxonomy::new(),
+        Ok(None) => return Taxonomy::default(),
         Err(error) => {
             let place = Place::File { file: path.into() };
             issues.report(Severity::Warning, Stage::Import, "file-unusable", place, || {
                 format!("{path} cannot be read ({error}); metrics have no descriptions")
             });
-            return Taxonomy::new();
+            return Taxonomy::default();
         }
     };
     let read = format::Taxonomy::read(&*source, limits, issues);
-    let mut out = Taxonomy::new();
+    let mut out = Taxonomy::default();
     for root in &read.roots {
-        describe(&read, root, true, &mut out);
+        describe(&read, root, true, &mut out.described);
     }
+    out.derived = derived::metrics(&read, issues);
     out
 }
 
@@ -46,7 +55,7 @@ fn describe(
     taxonomy: &format::Taxonomy,
     node: &format::TaxonomyNode,
     is_visible: bool,
-    out: &mut Taxonomy,
+    out: &mut HashMap<String, (Arc<str>, bool)>,
 ) {
     let is_visible = is_visible && node.is_visible;
     let mut inputs = Vec::new();
@@ -73,7 +82,7 @@ fn describe(
     }
 }
 
-fn collect_inputs(expression: &format::Expression, out: &mut Vec<usize>) {
+pub(super) fn collect_inputs(expression: &format::Expression, out: &mut Vec<usize>) {
     match expression {
         format::Expression::Number(_) => {}
         format::Expression::Input(input) => out.push(*input),
@@ -91,7 +100,7 @@ pub(super) fn metrics(meta: &MetaDb, taxonomy: &Taxonomy) -> MetricCatalog {
     let scope = |i: usize| scopes.get(i).cloned().unwrap_or_else(|| Scope::Other("?".into()));
     let metric = |record: &format::MetricRecord| {
         let (name, unit) = Metric::split_name(&record.name);
-        let known = taxonomy.get(&*record.name);
+        let known = taxonomy.described.get(&*record.name);
         Metric {
             name: name.into(),
             source_name: Arc::clone(&record.name),
@@ -120,7 +129,8 @@ pub(super) fn metrics(meta: &MetaDb, taxonomy: &Taxonomy) -> MetricCatalog {
                 .collect(),
         }
     };
-    MetricCatalog::new(meta.metrics.iter().map(metric).collect())
+    let metrics = meta.metrics.iter().map(metric).collect();
+    MetricCatalog::new(metrics).with_derived(taxonomy.derived.clone())
 }
 
 fn formula(text: &str) -> Formula {

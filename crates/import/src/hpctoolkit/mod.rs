@@ -1,5 +1,6 @@
 //! HPCToolkit v4 databases as experiments.
 
+mod derived;
 mod metadata;
 mod profiles;
 mod slice;

@@ -71,6 +71,14 @@ pub fn typescript() -> String {
     for family in read_families() {
         let _ = writeln!(out, "  \"{family}\",");
     }
+    out.push_str("];\n\n/** Every format that is read: what it is called, what it is, and its files. */\n");
+    out.push_str(
+        "export const READ_FORMATS: readonly { readonly name: string; readonly kind: string; readonly files: string }[] = [\n",
+    );
+    for Format { name, kind, files, .. } in FORMATS.iter().filter(is_read) {
+        let (kind, files) = (kind.name(), files.replace('`', ""));
+        let _ = writeln!(out, "  {{ name: {name:?}, kind: {kind:?}, files: {files:?} }},");
+    }
     out.push_str("];\n\n/** Names of the files of a folder that cannot be listed. */\n");
     out.push_str("export const FILES_OF_FOLDERS: readonly string[] = [\n");
     for format in FORMATS.iter().filter(is_read) {

@@ -104,6 +104,7 @@ fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, 
         metrics: read.metrics,
         samples: read.samples,
         statistics: read.statistics,
+        evidence: Vec::new(),
     };
     // Columns of finite numbers only: a statistic of a damaged file may be anything.
     columns

@@ -6,7 +6,7 @@ use parallax_base::{Issues, LimitExceeded, Limits, Place, Severity, Stage, Unit}
 
 use super::{
     Ensemble, EnsembleColumns, EnsembleMetric, Parameter, ParameterValue, Region, RegionKind, Run,
-    RunStatistic, Sample, parameter_names,
+    RunEvidence, RunStatistic, Sample, parameter_names,
 };
 use crate::Metadata;
 
@@ -82,6 +82,7 @@ pub struct EnsembleBuilder {
     taken: HashSet<(u16, u32, u32)>,
     num_taken: usize,
     statistics: Vec<RunStatistic>,
+    evidence: Vec<(u32, RunEvidence)>,
     /// Values of metrics that have no number any more.
     lost_values: u64,
 }
@@ -122,6 +123,7 @@ impl EnsembleBuilder {
             taken: HashSet::new(),
             num_taken: 0,
             statistics: Vec::new(),
+            evidence: Vec::new(),
             lost_values: 0,
         }
     }
@@ -237,6 +239,11 @@ impl EnsembleBuilder {
         at
     }
 
+    /// Adds what is known of a run besides its values.
+    pub fn evidence(&mut self, run: u32, evidence: RunEvidence) {
+        self.evidence.push((run, evidence));
+    }
+
     /// Adds a value. A value that is not finite is left out: nothing can be computed from it.
     pub fn push(&mut self, metric: u16, region: u32, run: u32, value: f64) {
         if metric == NO_METRIC {
@@ -336,6 +343,12 @@ impl EnsembleBuilder {
             coordinate: of(&coordinates, s.coordinate),
             ..*s
         }));
+        for (run, mut evidence) in part.evidence {
+            if let Some(late) = &mut evidence.late {
+                late.region = of(&regions, late.region);
+            }
+            self.evidence.push((of(&runs, run), evidence));
+        }
         self.issues.extend(part.issues);
         collides
     }
@@ -398,6 +411,14 @@ impl EnsembleBuilder {
             statistic.coordinate = of(&new_coordinate, statistic.coordinate);
         }
         statistics.sort_by_key(|s| (s.metric, s.region, s.coordinate));
+        let mut evidence = self.evidence;
+        for (run, evidence) in &mut evidence {
+            *run = of(&new_run, *run);
+            if let Some(late) = &mut evidence.late {
+                late.region = of(&new_region, late.region);
+            }
+        }
+        evidence.sort_by_key(|(run, _)| *run);
         let columns = EnsembleColumns {
             parameters: self
                 .columns
@@ -410,6 +431,7 @@ impl EnsembleBuilder {
             metrics: self.metrics,
             samples,
             statistics,
+            evidence,
         };
         Ensemble::new(self.metadata, columns, self.issues)
     }

@@ -35,6 +35,34 @@ pub struct Ensemble {
     pub(crate) metrics: Vec<EnsembleMetric>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) statistics: Vec<RunStatistic>,
+    pub(crate) evidence: Vec<(u32, RunEvidence)>,
+}
+
+/// What the values of a run rest on, and what made it slow, where its source tells.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunEvidence {
+    /// About how many samples each location has that was executed; `None` where nothing was
+    /// sampled.
+    pub samples: Option<f64>,
+    /// The location that others wait for.
+    pub late: Option<LateLocation>,
+    /// What else speaks for caution, as sentences.
+    pub cautions: Vec<String>,
+}
+
+/// A location that others wait for, and where it computes meanwhile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LateLocation {
+    /// Index into the regions: where it computes.
+    pub region: u32,
+    /// What it is called.
+    pub location: String,
+    /// What it spends in the region, in seconds.
+    pub value: f64,
+    /// What locations spend there on average, in seconds.
+    pub mean: f64,
+    /// What the others wait for it in sum, in seconds.
+    pub waiting: f64,
 }
 
 /// One execution.
@@ -65,6 +93,8 @@ pub struct EnsembleColumns {
     pub samples: Vec<Sample>,
     /// Statistics, sorted by metric, region, coordinate.
     pub statistics: Vec<RunStatistic>,
+    /// What is known of runs besides values, sorted by run.
+    pub evidence: Vec<(u32, RunEvidence)>,
 }
 
 impl Ensemble {
@@ -85,6 +115,7 @@ impl Ensemble {
             metrics,
             samples,
             statistics,
+            evidence,
         } = columns;
         let ensemble = Self {
             metadata,
@@ -96,6 +127,7 @@ impl Ensemble {
             metrics,
             samples,
             statistics,
+            evidence,
         };
         ensemble.check()?;
         Ok(ensemble)
@@ -170,6 +202,12 @@ impl Ensemble {
         self.statistics.get(start..end).unwrap_or_default()
     }
 
+    /// What is known of runs besides their values: index of the run and what it is, sorted.
+    #[must_use]
+    pub fn evidence(&self) -> &[(u32, RunEvidence)] {
+        &self.evidence
+    }
+
     /// Checks the invariants of the columns.
     ///
     /// # Errors
@@ -216,6 +254,14 @@ impl Ensemble {
         };
         if self.statistics.iter().any(outside) || !self.statistics.is_sorted_by_key(key) {
             return Err("the statistics are not sorted or refer to nothing".into());
+        }
+        let outside = |(run, evidence): &(u32, RunEvidence)| {
+            let late = evidence.late.as_ref();
+            *run as usize >= self.runs.len()
+                || late.is_some_and(|late| late.region as usize >= self.regions.len())
+        };
+        if self.evidence.iter().any(outside) {
+            return Err("what is known of runs refers to nothing".into());
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Who reads and writes what, and which loops there are, in recordings of single calls.
+//! Who reads and writes what, and which loops there are, in recordings of call instances.
 
 use super::NotesReply;
 use crate::Experiment;

@@ -27,6 +27,9 @@ question! {
         stored_only: bool,
         /// How many of the slowest to name.
         slowest: u32 = 3,
+        /// Include helper threads: those that MPI, networks, drivers or the measurement start for
+        /// themselves.
+        helpers: bool,
     }
     reply BalanceReply,
     tables BalanceTables {

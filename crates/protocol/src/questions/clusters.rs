@@ -39,6 +39,9 @@ fields! {
         eps: Option<f64>,
         /// Members within that distance of a core point of DBSCAN; null chooses it from the data.
         min_points: Option<u32>,
+        /// Include helper threads: those that MPI, networks, drivers or the measurement start for
+        /// themselves.
+        helpers: bool,
     }
 }
 

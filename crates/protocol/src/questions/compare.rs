@@ -61,7 +61,7 @@ pub struct CompareReply {
     pub evidence: String,
     /// The verdict in plain words.
     pub sentences: Vec<String>,
-    /// What a person should know.
+    /// Notes and warnings.
     pub notes: Vec<String>,
 }
 

@@ -47,6 +47,9 @@ question! {
         order: CorrelationOrder,
         /// Pairs at most.
         top: u32 = 200,
+        /// Include helper threads: those that MPI, networks, drivers or the measurement start for
+        /// themselves.
+        helpers: bool,
     }
     reply CorrelationsReply,
     tables CorrelationsTables {

@@ -126,6 +126,8 @@ pub struct CriticalPathReply {
     pub segments: u64,
     /// Through how many locations.
     pub locations: u64,
+    /// How many segments end with a wait that is matched by time and stream, not recorded.
+    pub matched: u64,
     /// Remarks.
     pub notes: Vec<String>,
 }
@@ -175,6 +177,9 @@ table! {
         context_percent: f64 ["%"] => "Share of segment",
         /// What ends the segment: the wait of the next row's location; null at the end.
         releases: Option<&'static str> => "Ends with",
+        /// How that is known: `recorded` in the trace, or `matched by time` and stream, where the
+        /// trace has no record of the launch or does not name the stream; null at the end.
+        basis: Option<&'static str>,
     }
 }
 

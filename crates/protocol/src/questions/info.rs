@@ -71,7 +71,7 @@ pub struct InfoReply {
     pub declared_events: Option<u64>,
     /// Calls: from entering something to leaving it; null for other experiments.
     pub calls: Option<u64>,
-    /// Single calls and accesses; null where sums were recorded only.
+    /// Call instances and accesses; null where sums were recorded only.
     pub activations: Option<ActivationCountsReply>,
     /// Kinds of issue met while opening.
     pub issues: u64,
@@ -95,7 +95,7 @@ pub struct InfoReply {
     pub issue_list: Vec<IssueReply>,
 }
 
-/// How many single calls and accesses there are.
+/// How many call instances and accesses there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ActivationCountsReply {
@@ -184,12 +184,15 @@ pub struct MetricReply {
     /// What it means, in the source's words; may be empty.
     pub description: String,
     /// The whole execution's inclusive sum over all locations; null when it has none, or when a
-    /// counter wrapped, which is an issue then.
+    /// counter wrapped, which is an issue then. Of a derived metric, its formula on these sums.
     pub total: Option<f64>,
+    /// The formula of a derived metric, which the source computes from others; null for metrics
+    /// that were measured.
+    pub formula: Option<String>,
 }
 
 table! {
-    /// Metrics, in the order of the source.
+    /// Metrics, in the order of the source, those that are computed from others last.
     pub struct MetricRow => MetricTable {
         /// Name of the metric.
         metric: String,
@@ -203,6 +206,8 @@ table! {
         statistics: String,
         /// Description by the source.
         description: String,
+        /// Formula of a metric that is computed from others.
+        formula: Option<String>,
     }
 }
 
@@ -241,9 +246,9 @@ question! {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MetricsReply {
-    /// The metrics, in the order of the source.
+    /// The metrics, in the order of the source, those that are computed from others last.
     pub metrics: Vec<MetricReply>,
-    /// The metric that is shown when nobody names one; null when nothing has values.
+    /// The metric that is shown where none is chosen; null when nothing has values.
     pub default: Option<String>,
     /// Why that one.
     pub reason: Option<String>,

@@ -54,7 +54,7 @@ pub struct IssueReply {
     pub severity: IssueSeverity,
     /// When it was met.
     pub stage: IssueStage,
-    /// Where it was seen first, for people.
+    /// Where it was seen first, for users.
     pub place: String,
     /// The file it was seen in, when it is about a file.
     pub file: Option<String>,

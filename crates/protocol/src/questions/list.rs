@@ -49,6 +49,7 @@ macro_rules! for_each_question {
             IterationsRequest,
             BalanceRequest,
             IdlenessRequest,
+            GpuStallsRequest,
             CorrelationsRequest,
             CorrelationPointsRequest,
             ClustersRequest,

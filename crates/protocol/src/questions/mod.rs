@@ -20,6 +20,8 @@ mod differences;
 pub use differences::*;
 mod events;
 pub use events::*;
+mod gpu_stalls;
+pub use gpu_stalls::*;
 mod idleness;
 pub use idleness::*;
 mod info;

@@ -72,7 +72,7 @@ pub struct CurveChoice {
 pub struct ModelsReply {
     /// Names of the parameters.
     pub parameters: Vec<String>,
-    /// What a person should know.
+    /// Notes and warnings.
     pub notes: Vec<String>,
 }
 

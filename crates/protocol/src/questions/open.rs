@@ -31,7 +31,7 @@ pub struct HelloReply {
 pub struct RootReply {
     /// How `open` names it.
     pub key: String,
-    /// What a person calls it.
+    /// Its display name.
     pub name: String,
     /// Number of files; 0 where they cannot be listed.
     pub files: u64,
@@ -72,7 +72,7 @@ fields! {
     pub struct EnsembleChoice {
         /// Where parameters come from: `cores=ranks`, `input=path:n(\d+)`.
         parameters: Vec<String>,
-        /// What counts as time; null for wall time where it was measured.
+        /// What counts as time; null for elapsed time where it is known.
         metric: Option<String>,
         /// Which locations count; null for the first thread of each rank.
         profiles: Option<String>,
@@ -105,7 +105,7 @@ question! {
 pub struct OpenReply {
     /// The items, those that say most first: an ensemble before its members.
     pub items: Vec<ItemReply>,
-    /// What a person should know.
+    /// Notes and warnings.
     pub notes: Vec<String>,
     /// What could not be opened, one each.
     pub errors: Vec<ErrorReply>,
@@ -133,7 +133,7 @@ pub struct ItemReply {
     pub kind: ItemKind,
     /// Name of the program.
     pub title: String,
-    /// Where it is from: the path as a person knows it.
+    /// Where it is from: the path as it was given.
     pub name: String,
     /// The format it was read from.
     pub format: String,
@@ -145,10 +145,22 @@ pub struct ItemReply {
     pub members: Vec<String>,
     /// Whether it has a trace, so that there is a timeline.
     pub has_trace: bool,
-    /// Whether it has every single call, with what it reads and writes.
+    /// Whether it has every call instance, with what it reads and writes.
     pub has_activations: bool,
     /// Whether it has user events.
     pub has_user_events: bool,
+    /// Whether instructions of GPUs were sampled.
+    pub has_gpu_stalls: bool,
+    /// Whether tracks are linked by messages, flows or transfers.
+    pub has_links: bool,
+    /// Whether it has metrics whose values change over time.
+    pub has_counters: bool,
+    /// Whether GPUs executed a part of it.
+    pub has_gpus: bool,
+    /// Locations with values or a trace; 0 of an ensemble.
+    pub locations: u64,
+    /// Nodes that these are on; 0 where unknown.
+    pub nodes: u64,
 }
 
 /// A file or experiment that is excluded.

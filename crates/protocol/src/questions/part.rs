@@ -7,7 +7,9 @@ use crate::macros::{choice, fields, question};
 fields! {
     /// Which part of a trace.
     pub struct TracePart {
-        /// A profile expression, such as `rank(0-9)`; null for all locations.
+        /// A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+        /// critical path, changes over time and iterations then exclude helper threads, which an
+        /// expression includes where it names them.
         profiles: Option<String>,
         /// A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything.
         window: Option<String>,

@@ -88,12 +88,18 @@ choice! {
         CriticalPath = "CriticalPath",
         /// GPUs without work.
         IdleGpu = "IdleGpu",
+        /// Kernels whose instructions stall.
+        GpuStalls = "GpuStalls",
         /// Contexts that are spread unevenly in the iterations of a program, by a trace.
         Iterations = "Iterations",
         /// Clusters of ranks or nodes of which one is slow.
         Groups = "Groups",
         /// What takes longer than in another execution.
         Slower = "Slower",
+        /// More threads than cores, or a build without optimisation: all else is doubtful.
+        Caution = "Caution",
+        /// Memory that was allocated and not freed.
+        Leak = "Leak",
         /// A metric whose values mean nothing.
         WrappedMetric = "WrappedMetric",
     }
@@ -112,6 +118,8 @@ choice! {
         Idleness = "idleness",
         /// Which calls keep GPUs idle.
         GpuBlame = "gpu_blame",
+        /// Where kernels stall, and why.
+        GpuStalls = "gpu_stalls",
         /// Repeated phases.
         Iterations = "iterations",
         /// Clusters of ranks.
@@ -139,9 +147,9 @@ pub struct FindingReply {
     pub kind: FindingKind,
     /// One or two sentences.
     pub text: String,
-    /// Share of the program's cost at stake, in per cent.
+    /// Impact: share of the program's cost, in per cent.
     pub percent: f64,
-    /// The numbers it rests on.
+    /// Its evidence.
     pub evidence: Vec<EvidenceReply>,
     /// Id of the context that it is about; null where it is about a function or the whole program.
     pub context_id: Option<u32>,
@@ -155,7 +163,7 @@ pub struct FindingReply {
     pub next: Option<String>,
 }
 
-/// A number that a finding rests on.
+/// A number that is evidence of a finding.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EvidenceReply {

@@ -121,7 +121,7 @@ fields! {
         fixed: Vec<(String, String)>,
         /// Which metric counts as time; null for `time`, else the first.
         metric: Option<String>,
-        /// Regions that never reach this share of the program's time, in per cent, are left out.
+        /// Regions that never reach this share of the program's time, in per cent, are omitted.
         min_percent: f64,
         /// Statistic over repetitions.
         statistic: RepetitionStatistic,
@@ -132,7 +132,7 @@ fields! {
         per_repetition: bool,
         /// Take efficiencies above 100 % as 100 % in the differences.
         clamp: bool,
-        /// Leave out runs that may have failed: those that were far too short.
+        /// Omit runs that may have failed: those that were far too short.
         trusted: bool,
     }
 }
@@ -159,7 +159,7 @@ question! {
 pub struct ParameterReply {
     /// Its name.
     pub name: String,
-    /// Its values, in their order, as people read them.
+    /// Its values, in their order, as texts.
     pub values: Vec<String>,
     /// The numbers that they are; null where they are not numbers.
     pub numbers: Vec<Option<f64>>,
@@ -209,7 +209,7 @@ pub struct RegionReply {
     pub imbalance: Option<SpreadReply>,
     /// Why it loses, where that can be seen.
     pub cause: Option<String>,
-    /// What a person should know, one sentence each.
+    /// Notes and warnings, one sentence each.
     pub sentences: Vec<String>,
     /// Largest absolute value of the three absolute difference maps: their shared range.
     pub range_absolute: Option<f64>,
@@ -239,7 +239,7 @@ pub struct ScalingReply {
     pub worst: Option<(u32, u32)>,
     /// The verdict on the whole program, one sentence each.
     pub verdict: Vec<String>,
-    /// What a person should know, the most important first.
+    /// Notes and warnings, the most important first.
     pub notes: Vec<String>,
     /// All parameters of the ensemble.
     pub parameters: Vec<ParameterReply>,

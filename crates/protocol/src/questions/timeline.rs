@@ -55,6 +55,10 @@ pub struct TimelineReply {
     pub counters: Vec<CounterReply>,
     /// The coupled applications; empty where there is one.
     pub components: Vec<ComponentReply>,
+    /// The tracks without those of helper threads, which views show; null where none is one.
+    pub program_tracks: Option<Vec<TrackSpan>>,
+    /// What is excluded with the others, in words.
+    pub helpers: Option<String>,
     /// Remarks, such as that functions have no times and why.
     pub notes: Vec<String>,
 }

@@ -20,7 +20,7 @@ choice! {
     }
 }
 
-/// A file that a person chose, as text.
+/// A file that was chosen, as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TextFile {

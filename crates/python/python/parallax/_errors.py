@@ -22,7 +22,7 @@ class ParallaxError(Exception):
 
 
 class MisuseError(ParallaxError, ValueError):
-    """The question is wrong: an expression, a name that nothing bears, a field."""
+    """The question is wrong: an expression, an unresolved name, a field."""
 
 
 class OpenError(ParallaxError, OSError):

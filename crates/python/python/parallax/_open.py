@@ -78,7 +78,7 @@ class _Item:
     __slots__ = ("__weakref__", "_about", "_made", "_native", "notes")
 
     notes: list[str]
-    """What a person should know about what was opened, and which files were not used and why."""
+    """Notes and warnings about what was opened: which files were not used, and why."""
 
     def __init__(
         self, native: _native.Item, about: Record, made: Made | None, notes: list[str]
@@ -175,13 +175,18 @@ class Experiment(_Item, ExperimentQuestions):
 
     @property
     def has_activations(self) -> bool:
-        """Whether it has every single call, with what it reads and writes."""
+        """Whether it has all call instances, with the data they read and write."""
         return self._about["has_activations"]
 
     @property
     def has_user_events(self) -> bool:
         """Whether it has user events."""
         return self._about["has_user_events"]
+
+    @property
+    def has_gpu_stalls(self) -> bool:
+        """Whether instructions of GPUs were sampled."""
+        return self._about["has_gpu_stalls"]
 
     @property
     def tree(self) -> Tree:
@@ -310,9 +315,9 @@ def open(
     parameters
         Of an ensemble: where its parameters come from, such as ``cores=ranks``.
     metric
-        Of an ensemble: what counts as time; wall time where it was measured, otherwise.
+        Of an ensemble: the metric used as time; default: elapsed time where it is known.
     profiles
-        Of an ensemble: which locations count; the first thread of each rank, otherwise.
+        Of an ensemble: the locations; default: the first thread of each rank.
     over
         Of an ensemble: how locations become one number: ``max``, ``mean``, ``sum``.
     detail

@@ -1,4 +1,4 @@
-"""Progress of long questions, where a person is watching."""
+"""Progress of long questions, in interactive sessions."""
 
 from __future__ import annotations
 

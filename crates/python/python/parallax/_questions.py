@@ -37,6 +37,8 @@ if TYPE_CHECKING:
         FindOrder,
         FlatAnswer,
         FlatBy,
+        GpuStallsAnswer,
+        GpuStallsBy,
         IdlenessAnswer,
         IdlenessSource,
         InfoAnswer,
@@ -133,7 +135,7 @@ class ExperimentQuestions(ItemQuestions):
             The reply and the tables:
 
         metrics : Table
-            Metrics, in the order of the source.
+            Metrics, in the order of the source, those that are computed from others last.
             - ``metric`` (string):
                 Name of the metric.
             - ``unit`` (string):
@@ -146,6 +148,8 @@ class ExperimentQuestions(ItemQuestions):
                 Statistics stored in the summary.
             - ``description`` (string):
                 Description by the source.
+            - ``formula`` (string, may be null):
+                Formula of a metric that is computed from others.
 
         components : Table
             Components of a workflow; none where there is one application.
@@ -2302,7 +2306,9 @@ class ExperimentQuestions(ItemQuestions):
             Include helper threads: those that MPI, networks or the measurement start for
             themselves.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -2373,7 +2379,9 @@ class ExperimentQuestions(ItemQuestions):
             Flows (causes and effects, such as starting a kernel and the kernel) instead of
             messages.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -2479,7 +2487,9 @@ class ExperimentQuestions(ItemQuestions):
         max_rows : int, default 1000
             Rows at most.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -2562,7 +2572,9 @@ class ExperimentQuestions(ItemQuestions):
         by : WaitsBy, default "function"
             What the rows are.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -2642,7 +2654,9 @@ class ExperimentQuestions(ItemQuestions):
         segments : bool, default False
             One row for each segment of the path instead, in order of time.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -2688,6 +2702,10 @@ class ExperimentQuestions(ItemQuestions):
                 Share of the segment in this call path.
             - ``releases`` (string, may be null):
                 What ends the segment: the wait of the next row's location; null at the end.
+            - ``basis`` (string, may be null):
+                How that is known: `recorded` in the trace, or `matched by time` and stream,
+                where the trace has no record of the launch or does not name the stream; null at
+                the end.
 
         Examples
         --------
@@ -2728,7 +2746,9 @@ class ExperimentQuestions(ItemQuestions):
         bins : int, default 200
             Bins at most. They are 2^k ns long, so there may be half as many.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -2938,7 +2958,9 @@ class ExperimentQuestions(ItemQuestions):
         context : int, optional
             Of a map: id of the context whose times it has; null for all that computes.
         profiles : str, optional
-            A profile expression, such as `rank(0-9)`; null for all locations.
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
         window : str, optional
             A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
             everything.
@@ -3081,6 +3103,7 @@ class ExperimentQuestions(ItemQuestions):
         by_context: bool = False,
         stored_only: bool = False,
         slowest: int = 3,
+        helpers: bool = False,
     ) -> BalanceAnswer:
         """Load imbalance of contexts over locations, ranks or nodes.
 
@@ -3103,6 +3126,9 @@ class ExperimentQuestions(ItemQuestions):
             Only locations with a stored value count.
         slowest : int, default 3
             How many of the slowest to name.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks, drivers or the measurement start
+            for themselves.
 
         Returns
         -------
@@ -3176,6 +3202,7 @@ class ExperimentQuestions(ItemQuestions):
                 "by_context": by_context,
                 "stored_only": stored_only,
                 "slowest": slowest,
+                "helpers": helpers,
             },
         )
 
@@ -3274,6 +3301,112 @@ class ExperimentQuestions(ItemQuestions):
             },
         )
 
+    def gpu_stalls(
+        self,
+        *,
+        by: GpuStallsBy = "kernel",
+        kernel: str | None = None,
+        profiles: str | None = None,
+    ) -> GpuStallsAnswer:
+        """Where instructions of GPUs stall and why, by instruction sampling; see
+        [gpu-stalls.md](gpu-stalls.md).
+
+        Parameters
+        ----------
+        by : GpuStallsBy, default "kernel"
+            What the rows are.
+        kernel : str, optional
+            Only the kernel of this name, or those that match this glob; null for all.
+        profiles : str, optional
+            Which locations; null for all.
+
+        Returns
+        -------
+        GpuStallsAnswer
+            The reply and the tables:
+
+        rows : Table
+            Where kernels stall, most cycles first.
+            - ``kernel`` (string):
+                The kernel.
+            - ``function`` (string):
+                The function on the device; empty where it is not known, and for kernels.
+            - ``file`` (string):
+                The source file; empty where it is not known.
+            - ``line`` (u32, may be null):
+                The line in it; null where it is not known.
+            - ``instruction`` (string):
+                Load module and offset; empty but for instructions.
+            - ``cycles`` (f64 in cycles):
+                Estimated GPU cycles.
+            - ``cycles_percent`` (f64 in %):
+                Share of the cycles of all rows.
+            - ``issue_percent`` (f64 in %, may be null):
+                Share of these cycles in which an instruction was issued.
+            - ``hidden_percent`` (f64 in %, may be null):
+                Share of these cycles in which the instruction stalled while another one was
+                issued.
+            - ``exposed_percent`` (f64 in %, may be null):
+                Share of these cycles in which no instruction was issued.
+            - ``reason`` (string, may be null):
+                The most frequent reason of exposed stalls.
+            - ``reason_percent`` (f64 in %, may be null):
+                Share of these cycles that are exposed for that reason.
+            - ``samples`` (f64, may be null):
+                About how many samples the row stands on; null where that is not known.
+            - ``kernel_s`` (f64 in s, may be null):
+                Time of the kernel; null for other rows and where it was not measured.
+            - ``context_id`` (u32):
+                Id in the database of the context with most cycles.
+
+        reasons : Table
+            Reasons of exposed stalls, the most frequent first.
+            - ``reason`` (string):
+                Name of the reason.
+            - ``code`` (string):
+                How names of metrics end.
+            - ``group`` (string):
+                What it has in common with others: memory, dependency, compute, synchronisation,
+                instruction fetch or other.
+            - ``cycles`` (f64 in cycles):
+                Estimated GPU cycles.
+            - ``cycles_percent`` (f64 in %):
+                Share of all cycles.
+            - ``stalls_percent`` (f64 in %):
+                Share of all exposed stalls.
+            - ``meaning`` (string):
+                What it means.
+            - ``remedy`` (string):
+                What one usually does about it; empty where nothing can be done.
+
+        stalls : Table
+            Exposed stalls of a row for one reason; row after row, in each the most frequent
+            first.
+            - ``row`` (u32):
+                Number of the row among `rows`, from 0.
+            - ``reason`` (string):
+                Name of the reason.
+            - ``group`` (string):
+                What it has in common with others.
+            - ``cycles`` (f64 in cycles):
+                Estimated GPU cycles.
+            - ``cycles_percent`` (f64 in %):
+                Share of the cycles of the row.
+
+        Examples
+        --------
+        >>> answer = experiment.gpu_stalls()
+        >>> answer.rows.to_pandas()
+        """
+        return self._ask(
+            "gpu_stalls",
+            {
+                "by": by,
+                "kernel": kernel,
+                "profiles": profiles,
+            },
+        )
+
     def correlations(
         self,
         *,
@@ -3284,6 +3417,7 @@ class ExperimentQuestions(ItemQuestions):
         min_percent: float = 1.0,
         order: CorrelationOrder = "significance",
         top: int = 200,
+        helpers: bool = False,
     ) -> CorrelationsAnswer:
         """Correlations over locations between exclusive values of functions, totals and
         identities.
@@ -3306,6 +3440,9 @@ class ExperimentQuestions(ItemQuestions):
             By what pairs are ranked.
         top : int, default 200
             Pairs at most.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks, drivers or the measurement start
+            for themselves.
 
         Returns
         -------
@@ -3344,6 +3481,7 @@ class ExperimentQuestions(ItemQuestions):
                 "min_percent": min_percent,
                 "order": order,
                 "top": top,
+                "helpers": helpers,
             },
         )
 
@@ -3407,6 +3545,7 @@ class ExperimentQuestions(ItemQuestions):
         k: int | None = None,
         eps: float | None = None,
         min_points: int | None = None,
+        helpers: bool = False,
     ) -> ClustersAnswer:
         """Clusters of locations, ranks or nodes with similar cost, and what separates them.
 
@@ -3433,6 +3572,9 @@ class ExperimentQuestions(ItemQuestions):
         min_points : int, optional
             Members within that distance of a core point of DBSCAN; null chooses it from the
             data.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks, drivers or the measurement start
+            for themselves.
 
         Returns
         -------
@@ -3557,6 +3699,7 @@ class ExperimentQuestions(ItemQuestions):
                 "k": k,
                 "eps": eps,
                 "min_points": min_points,
+                "helpers": helpers,
             },
         )
 
@@ -3575,6 +3718,7 @@ class ExperimentQuestions(ItemQuestions):
         k: int | None = None,
         eps: float | None = None,
         min_points: int | None = None,
+        helpers: bool = False,
     ) -> TopologyAnswer:
         """Where nodes are in the machine, and whether those of a cluster are close together.
 
@@ -3608,6 +3752,9 @@ class ExperimentQuestions(ItemQuestions):
         min_points : int, optional
             Members within that distance of a core point of DBSCAN; null chooses it from the
             data.
+        helpers : bool, default False
+            Include helper threads: those that MPI, networks, drivers or the measurement start
+            for themselves.
 
         Returns
         -------
@@ -3722,6 +3869,7 @@ class ExperimentQuestions(ItemQuestions):
                 "k": k,
                 "eps": eps,
                 "min_points": min_points,
+                "helpers": helpers,
             },
         )
 
@@ -4041,8 +4189,7 @@ class EnsembleQuestions(ItemQuestions):
         metric : str, optional
             Which metric counts as time; null for `time`, else the first.
         min_percent : float, default 0.0
-            Regions that never reach this share of the program's time, in per cent, are left
-            out.
+            Regions that never reach this share of the program's time, in per cent, are omitted.
         statistic : RepetitionStatistic, default "median"
             Statistic over repetitions.
         baseline : ScalingBaseline, default "serial"
@@ -4053,7 +4200,7 @@ class EnsembleQuestions(ItemQuestions):
         clamp : bool, default False
             Take efficiencies above 100 % as 100 % in the differences.
         trusted : bool, default False
-            Leave out runs that may have failed: those that were far too short.
+            Omit runs that may have failed: those that were far too short.
 
         Returns
         -------
@@ -4161,8 +4308,7 @@ class EnsembleQuestions(ItemQuestions):
         metric : str, optional
             Which metric counts as time; null for `time`, else the first.
         min_percent : float, default 0.0
-            Regions that never reach this share of the program's time, in per cent, are left
-            out.
+            Regions that never reach this share of the program's time, in per cent, are omitted.
         statistic : RepetitionStatistic, default "median"
             Statistic over repetitions.
         baseline : ScalingBaseline, default "serial"
@@ -4173,7 +4319,7 @@ class EnsembleQuestions(ItemQuestions):
         clamp : bool, default False
             Take efficiencies above 100 % as 100 % in the differences.
         trusted : bool, default False
-            Leave out runs that may have failed: those that were far too short.
+            Omit runs that may have failed: those that were far too short.
         regions : Sequence[str], default ()
             Regions by id, path, name or glob; all when empty.
 
@@ -4557,8 +4703,7 @@ class EnsembleQuestions(ItemQuestions):
         metric : str, optional
             Which metric counts as time; null for `time`, else the first.
         min_percent : float, default 0.0
-            Regions that never reach this share of the program's time, in per cent, are left
-            out.
+            Regions that never reach this share of the program's time, in per cent, are omitted.
         statistic : RepetitionStatistic, default "median"
             Statistic over repetitions.
         baseline : ScalingBaseline, default "serial"
@@ -4569,7 +4714,7 @@ class EnsembleQuestions(ItemQuestions):
         clamp : bool, default False
             Take efficiencies above 100 % as 100 % in the differences.
         trusted : bool, default False
-            Leave out runs that may have failed: those that were far too short.
+            Omit runs that may have failed: those that were far too short.
         tolerance : float, default 2.0
             Smallest change of time, in per cent, that counts.
         significance : float, default 0.05

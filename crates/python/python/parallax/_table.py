@@ -32,7 +32,7 @@ class Field(NamedTuple):
     unit: str
     """Their unit; empty for counts, ratios, names and ids."""
     head: str
-    """What a person calls it."""
+    """Its display name."""
     doc: str
     """What it means."""
 
@@ -199,7 +199,7 @@ def _text(value: Value) -> str:
 
 
 def import_library(name: str, extra: str) -> Any:
-    """A library that a person may not have installed."""
+    """An optional library, which may not be installed."""
     try:
         return import_module(name)
     except ImportError as error:

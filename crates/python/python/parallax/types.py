@@ -62,15 +62,21 @@ FindingKind = Literal[
     "Waiting",
     "CriticalPath",
     "IdleGpu",
+    "GpuStalls",
     "Iterations",
     "Groups",
     "Slower",
+    "Caution",
+    "Leak",
     "WrappedMetric",
 ]
 """What a finding is about."""
 
 FlatBy = Literal["function", "file", "module", "loop", "line"]
 """What a flat profile groups by."""
+
+GpuStallsBy = Literal["kernel", "function", "line", "instruction"]
+"""What the rows of stalls are."""
 
 IdlenessSource = Literal["best", "trace", "profile"]
 """Where the times of threads come from."""
@@ -96,6 +102,7 @@ NextAction = Literal[
     "callers",
     "idleness",
     "gpu_blame",
+    "gpu_stalls",
     "iterations",
     "rank_clusters",
     "node_clusters",
@@ -169,6 +176,7 @@ CorrelationsRequest = TypedDict(
         "min_percent": "float",
         "order": "CorrelationOrder",
         "top": "float",
+        "helpers": "bool",
     }, total=False,
 )
 """Correlations over locations between exclusive values of functions, totals and identities."""
@@ -184,7 +192,7 @@ class CurveChoice(TypedDict):
 
 
 class TextFile(TypedDict):
-    """A file that a person chose, as text."""
+    """A file that was chosen, as text."""
 
     name: str
     """What it is called, for messages."""
@@ -202,7 +210,7 @@ TrackSpan = TypedDict(
 
 
 class ActivationCountsReply(Record):
-    """How many single calls and accesses there are."""
+    """How many call instances and accesses there are."""
 
     __slots__ = ()
 
@@ -353,7 +361,7 @@ class CompareReply(Record):
     """The verdict in plain words."""
 
     notes: list[str]
-    """What a person should know."""
+    """Notes and warnings."""
 
 
 class ComparedRegionReply(Record):
@@ -521,6 +529,9 @@ class CriticalPathReply(Record):
     locations: int
     """Through how many locations."""
 
+    matched: int
+    """How many segments end with a wait that is matched by time and stream, not recorded."""
+
     notes: list[str]
     """Remarks."""
 
@@ -599,7 +610,7 @@ class EntitiesReply(Record):
 
 
 class EvidenceReply(Record):
-    """A number that a finding rests on."""
+    """A number that is evidence of a finding."""
 
     __slots__ = ()
 
@@ -652,10 +663,10 @@ class FindingReply(Record):
     """One or two sentences."""
 
     percent: float
-    """Share of the program's cost at stake, in per cent."""
+    """Impact: share of the program's cost, in per cent."""
 
     evidence: list[EvidenceReply]
-    """The numbers it rests on."""
+    """Its evidence."""
 
     context_id: float | None
     """Id of the context that it is about; null where it is about a function or the whole program.
@@ -669,6 +680,37 @@ class FindingReply(Record):
 
     next: str
     """The same as a command that can be typed; only the command line says it."""
+
+
+class GpuStallsReply(Record):
+    """The reply to `gpu_stalls`."""
+
+    __slots__ = ()
+
+    cycles: float
+    """GPU cycles of the rows, as sampling estimates them."""
+
+    issue_percent: float | None
+    """Share of these in which an instruction was issued, in per cent; null where that was not
+    recorded.
+    """
+
+    hidden_percent: float | None
+    """Share in which an instruction stalled while another one was issued; null where these count
+    as issued.
+    """
+
+    exposed_percent: float | None
+    """Share in which no instruction was issued; null where that was not recorded."""
+
+    samples: float | None
+    """About how many samples the rows stand on; null where that is not known."""
+
+    kernel_s: float | None
+    """Time of all kernels, in seconds; null where it was not measured."""
+
+    notes: list[str]
+    """Remarks."""
 
 
 class HistogramReply(Record):
@@ -763,7 +805,7 @@ class InfoReply(Record):
     """Calls: from entering something to leaving it; null for other experiments."""
 
     activations: ActivationCountsReply | None
-    """Single calls and accesses; null where sums were recorded only."""
+    """Call instances and accesses; null where sums were recorded only."""
 
     issues: int
     """Kinds of issue met while opening."""
@@ -811,7 +853,7 @@ class IssueReply(Record):
     """When it was met."""
 
     place: str
-    """Where it was seen first, for people."""
+    """Where it was seen first, for users."""
 
     file: str | None
     """The file it was seen in, when it is about a file."""
@@ -997,7 +1039,12 @@ class MetricReply(Record):
 
     total: float | None
     """The whole execution's inclusive sum over all locations; null when it has none, or when a
-    counter wrapped, which is an issue then.
+    counter wrapped, which is an issue then. Of a derived metric, its formula on these sums.
+    """
+
+    formula: str | None
+    """The formula of a derived metric, which the source computes from others; null for metrics
+    that were measured.
     """
 
 
@@ -1007,10 +1054,10 @@ class MetricsReply(Record):
     __slots__ = ()
 
     metrics: list[MetricReply]
-    """The metrics, in the order of the source."""
+    """The metrics, in the order of the source, those that are computed from others last."""
 
     default: str | None
-    """The metric that is shown when nobody names one; null when nothing has values."""
+    """The metric that is shown where none is chosen; null when nothing has values."""
 
     reason: str | None
     """Why that one."""
@@ -1028,7 +1075,7 @@ class ModelsReply(Record):
     """Names of the parameters."""
 
     notes: list[str]
-    """What a person should know."""
+    """Notes and warnings."""
 
 
 class NotesReply(Record):
@@ -1064,7 +1111,7 @@ class ParameterReply(Record):
     """Its name."""
 
     values: list[str]
-    """Its values, in their order, as people read them."""
+    """Its values, in their order, as texts."""
 
     numbers: list[float | None]
     """The numbers that they are; null where they are not numbers."""
@@ -1145,7 +1192,7 @@ class RegionReply(Record):
     """Why it loses, where that can be seen."""
 
     sentences: list[str]
-    """What a person should know, one sentence each."""
+    """Notes and warnings, one sentence each."""
 
     range_absolute: float | None
     """Largest absolute value of the three absolute difference maps: their shared range."""
@@ -1285,7 +1332,7 @@ class ScalingReply(Record):
     """The verdict on the whole program, one sentence each."""
 
     notes: list[str]
-    """What a person should know, the most important first."""
+    """Notes and warnings, the most important first."""
 
     parameters: list[ParameterReply]
     """All parameters of the ensemble."""
@@ -1481,6 +1528,12 @@ class TimelineReply(Record):
     components: list[ComponentReply]
     """The coupled applications; empty where there is one."""
 
+    program_tracks: list[TrackSpan] | None
+    """The tracks without those of helper threads, which views show; null where none is one."""
+
+    helpers: str | None
+    """What is excluded with the others, in words."""
+
     notes: list[str]
     """Remarks, such as that functions have no times and why."""
 
@@ -1602,7 +1655,7 @@ class InfoAnswer(Answer):
     """Calls: from entering something to leaving it; null for other experiments."""
 
     activations: ActivationCountsReply | None
-    """Single calls and accesses; null where sums were recorded only."""
+    """Call instances and accesses; null where sums were recorded only."""
 
     issues: int
     """Kinds of issue met while opening."""
@@ -1632,7 +1685,7 @@ class InfoAnswer(Answer):
     """What was repaired, dropped or guessed."""
 
     metrics: Table
-    """Metrics, in the order of the source."""
+    """Metrics, in the order of the source, those that are computed from others last."""
 
     components: Table
     """Components of a workflow; none where there is one application."""
@@ -1644,10 +1697,10 @@ class MetricsAnswer(Answer):
     __slots__ = ()
 
     metrics: list[MetricReply]
-    """The metrics, in the order of the source."""
+    """The metrics, in the order of the source, those that are computed from others last."""
 
     default: str | None
-    """The metric that is shown when nobody names one; null when nothing has values."""
+    """The metric that is shown where none is chosen; null when nothing has values."""
 
     reason: str | None
     """Why that one."""
@@ -2001,6 +2054,12 @@ class TimelineAnswer(Answer):
     components: list[ComponentReply]
     """The coupled applications; empty where there is one."""
 
+    program_tracks: list[TrackSpan] | None
+    """The tracks without those of helper threads, which views show; null where none is one."""
+
+    helpers: str | None
+    """What is excluded with the others, in words."""
+
     notes: list[str]
     """Remarks, such as that functions have no times and why."""
 
@@ -2222,6 +2281,9 @@ class CriticalPathAnswer(Answer):
     locations: int
     """Through how many locations."""
 
+    matched: int
+    """How many segments end with a wait that is matched by time and stream, not recorded."""
+
     notes: list[str]
     """Remarks."""
 
@@ -2305,6 +2367,47 @@ class IdlenessAnswer(Answer):
 
     rows: Table
     """Of one of several forms."""
+
+
+class GpuStallsAnswer(Answer):
+    """The answer to `gpu_stalls`."""
+
+    __slots__ = ()
+
+    cycles: float
+    """GPU cycles of the rows, as sampling estimates them."""
+
+    issue_percent: float | None
+    """Share of these in which an instruction was issued, in per cent; null where that was not
+    recorded.
+    """
+
+    hidden_percent: float | None
+    """Share in which an instruction stalled while another one was issued; null where these count
+    as issued.
+    """
+
+    exposed_percent: float | None
+    """Share in which no instruction was issued; null where that was not recorded."""
+
+    samples: float | None
+    """About how many samples the rows stand on; null where that is not known."""
+
+    kernel_s: float | None
+    """Time of all kernels, in seconds; null where it was not measured."""
+
+    notes: list[str]
+    """Remarks."""
+
+    rows: Table
+    """Where kernels stall, most cycles first."""
+
+    reasons: Table
+    """Reasons of exposed stalls, the most frequent first."""
+
+    stalls: Table
+    """Exposed stalls of a row for one reason; row after row, in each the most frequent first.
+    """
 
 
 class CorrelationsAnswer(Answer):
@@ -2511,7 +2614,7 @@ class ScalingAnswer(Answer):
     """The verdict on the whole program, one sentence each."""
 
     notes: list[str]
-    """What a person should know, the most important first."""
+    """Notes and warnings, the most important first."""
 
     parameters: list[ParameterReply]
     """All parameters of the ensemble."""
@@ -2549,7 +2652,7 @@ class ModelsAnswer(Answer):
     """Names of the parameters."""
 
     notes: list[str]
-    """What a person should know."""
+    """Notes and warnings."""
 
     rows: Table
     """The model of each region, metric and group."""
@@ -2590,7 +2693,7 @@ class CompareAnswer(Answer):
     """The verdict in plain words."""
 
     notes: list[str]
-    """What a person should know."""
+    """Notes and warnings."""
 
     cells: Table
     """One row for each region, input and core count of the old version, nested as `cells` of

@@ -14,15 +14,15 @@ use crate::questions::{SLOW_QUESTION, open, slow};
 
 const HELLO: &str = r#"{"ask":"hello","with":{}}"#;
 
-/// Far more than an answer takes, and far less than the server's patience.
+/// Far more than an answer takes, and far less than the server's timeout.
 const SOON: Duration = Duration::from_secs(30);
 
 /// A server that takes few connections and gives nobody up for being slow, as far as tests go.
 fn crowded(connections: usize) -> Options {
     let mut options = options();
     options.pages = Pages::new([("large.bin".to_owned(), vec![7; 16 << 20])]);
-    options.restraints.connections = connections;
-    options.restraints.patience = Duration::from_secs(600);
+    options.limits.connections = connections;
+    options.limits.timeout = Duration::from_secs(600);
     options
 }
 
@@ -105,7 +105,7 @@ fn questions_beyond_what_can_wait_are_refused_and_pages_still_come() {
     let (place, _) = slow(Duration::from_millis(40));
     let key = place.key.clone();
     let mut options = crowded(8);
-    options.restraints.questions = 1;
+    options.limits.questions = 1;
     let address = start(vec![place], options);
     assert_eq!(ask(address, &open(&key)).last_piece().0, 'R');
     let mut held: Vec<TcpStream> =
@@ -136,7 +136,7 @@ fn questions_that_were_withdrawn_while_they_waited_take_no_memory() {
     let (place, _) = slow(Duration::from_millis(100));
     let key = place.key.clone();
     let mut options = options();
-    options.restraints.questions = 1;
+    options.limits.questions = 1;
     let address = start(vec![place], options);
     assert_eq!(ask(address, &open(&key)).last_piece().0, 'R');
     let first = send(address, &question_head(), SLOW_QUESTION.as_bytes());
@@ -314,8 +314,8 @@ fn answers_that_nobody_reads_do_not_stop_other_questions() {
     let places = places(&[fixture("n1024-p8")]).unwrap();
     let key = places[0].key.clone();
     let mut options = options();
-    options.restraints.answer_bytes = 1 << 20;
-    options.restraints.patience = Duration::from_millis(500);
+    options.limits.answer_bytes = 1 << 20;
+    options.limits.timeout = Duration::from_millis(500);
     let address = start(places, options);
     assert_eq!(ask(address, &open(&key)).last_piece().0, 'R');
     // Some megabytes each: more than the system takes for a connection.

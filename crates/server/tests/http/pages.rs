@@ -172,7 +172,7 @@ fn a_reader_that_stops_is_given_up() {
     let large = vec![0; 64 << 20];
     let mut options = options();
     options.pages = Pages::new([("large.bin".to_owned(), large)]);
-    options.restraints.patience = Duration::from_millis(300);
+    options.limits.timeout = Duration::from_millis(300);
     let address = start(Vec::new(), options);
     let mut stream = send(address, &head("GET", "/large.bin", &["Host: localhost"]), b"");
     std::thread::sleep(Duration::from_millis(2500));

@@ -206,7 +206,7 @@ fn progress_comes_before_the_answer() {
 #[test]
 fn a_question_that_is_too_long_is_refused() {
     let mut options = options();
-    options.restraints.request_bytes = 1000;
+    options.limits.request_bytes = 1000;
     let address = start(Vec::new(), options);
     let long = format!(r#"{{"ask":"hello","with":{{}}}}{}"#, " ".repeat(2000));
     assert_eq!(ask(address, &long).status, 413);
@@ -216,7 +216,7 @@ fn a_question_that_is_too_long_is_refused() {
 #[test]
 fn clients_that_do_not_go_on_are_given_up() {
     let mut options = options();
-    options.restraints.patience = Duration::from_millis(300);
+    options.limits.timeout = Duration::from_millis(300);
     let address = start(Vec::new(), options);
     // Half a question.
     let head = format!("{}\r\nX-More: ", question_head());

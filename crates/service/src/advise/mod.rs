@@ -1,9 +1,9 @@
 //! What of a run could have been executed in parallel: the answer of `advise`.
 
+mod sentences;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -100,11 +100,11 @@ impl Answers<AdviseRequest> for Opened {
                     None => Arc::new(races(&run, control).map_err(EngineError::from)?),
                 };
                 *last = Some(Arc::clone(&found));
-                notes.extend(words::race_notes(&found, run.threads.len()));
+                notes.extend(sentences::race_notes(&found, run.threads.len()));
                 AdviseTable::Races(scope.races(&found))
             }
         };
-        notes.extend(words::notes(&run, &advice.loops, &advice.work, request.by));
+        notes.extend(sentences::notes(&run, &advice.loops, &advice.work, request.by));
         let work = &advice.work;
         let reply = AdviseReply {
             work_s: seconds(work.total_work_nanos),

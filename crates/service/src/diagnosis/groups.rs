@@ -4,7 +4,7 @@ use parallax_analysis::clusters::Effect;
 use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep, Purposes, Report};
 use parallax_analysis::topology::Level;
-use parallax_base::{ContextIdx, Control};
+use parallax_base::{ContextIdx, Control, Remedy};
 use parallax_engine::query::normalised_name;
 use parallax_model::{ContextKind, ContextTree, IdentityKind};
 use parallax_protocol::{BalanceBy, ClusterChoice, TopologyRequest};
@@ -433,5 +433,9 @@ fn nodes(topology: &TopologyAnswer, group: usize, has_racks: bool) -> String {
         n => format!(" and {n} more"),
     };
     let are = if own.len() == 1 { "one is" } else { "ones are" };
-    format!(" The slow {are} {}{more}; a host table (--hosts) adds their racks.", named.join(", "))
+    format!(
+        " The slow {are} {}{more}; {} to see their racks.",
+        named.join(", "),
+        Remedy::HostTable
+    )
 }

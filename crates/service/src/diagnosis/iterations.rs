@@ -6,7 +6,7 @@ use parallax_analysis::iterations::{ContextStatistics, Iterations, Method};
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Purposes, Report,
 };
-use parallax_base::{ContextIdx, Control, Unit};
+use parallax_base::{ContextIdx, Control, Remedy, Unit};
 use parallax_engine::EngineError;
 use parallax_engine::query::normalised_name;
 use parallax_model::ContextKind;
@@ -48,7 +48,7 @@ pub(super) fn uneven_iterations(
     if samples > MOST_SAMPLES {
         return Err(EngineError::Missing {
             what: format!("the trace is long ({})", counted(samples, "sample")),
-            hint: "ask `parallax iterations` for them".into(),
+            hint: format!("{} themselves", Remedy::SeeIterations),
         }
         .into());
     }

@@ -3,16 +3,20 @@
 use std::collections::BTreeSet;
 
 use parallax_analysis::scaling::{
-    Grid, Loss, MapOptions, Maps, Program, Region as ProgramRegion, Spread, Verdict,
+    Delay, Grid, Loss, Map, MapOptions, Maps, Program, Region as ProgramRegion, Spread, Verdict,
     VerdictOptions, losses, maps, ranked_losses, share_of_parent, verdicts,
 };
+use parallax_analysis::taxonomy::is_collective_sync;
 use parallax_base::{Issues, Limits, Unit};
 use parallax_engine::query::NameMatch;
 use parallax_model::ensemble::{Ensemble, Region, RegionKind, metric_names};
 
 use super::axes::{Axes, AxisChoice, RunChoice};
 use super::causes::{Cause, NO_SPEEDUP, Spreads};
+use super::clock::is_on_processors;
 use super::error::listed;
+use super::evidence::Grounds;
+use super::pop::USEFUL_MEAN;
 use super::{Remedy, ScalingError};
 
 /// How an ensemble is looked at; from a [`ScalingView`](parallax_protocol::ScalingView).
@@ -77,6 +81,7 @@ pub struct ScalingAnswer {
     /// All regions, the whole program first, parents before children.
     pub regions: Vec<ScalingRegion>,
     pub(super) program: Program,
+    pub(super) grounds: Grounds,
     pub(super) limits: Limits,
     /// Losses at every configuration, of the regions that a verdict names: those marked by a
     /// person, functions of the program and calls of MPI. Loops, lines and library functions
@@ -96,6 +101,8 @@ struct Prepared {
     parent: Option<usize>,
     grid: Grid,
     maps: Maps,
+    /// Time per core, where it is known what each location spends.
+    mean: Option<Map>,
     /// Position in the ensemble; `None` for a whole program that was added up.
     source: Option<u32>,
 }
@@ -117,7 +124,17 @@ pub fn scaling(
     let spreads = Spreads::of(ensemble, &axes, options.runs);
 
     let in_story = positions(&prepared);
-    let story = story(&prepared, &in_story)?;
+    let mut grounds = Grounds::of(ensemble, &axes, options.runs);
+    grounds.place(|source| {
+        let mut at = prepared.iter().position(|region| region.source == Some(source))?;
+        while in_story.binary_search(&at).is_err() {
+            at = prepared.get(at)?.parent?;
+        }
+        Some(at)
+    });
+    let mut delays = grounds.delays(&axes.cores, &in_story);
+    delays.extend(serial_delays(&prepared, &in_story, &spreads, &axes.cores));
+    let story = story(&prepared, &in_story)?.with_delays(delays);
     let story_losses = losses(&story);
     let story_verdicts = verdicts(&story, options.verdict);
     let worst = story_verdicts
@@ -192,12 +209,20 @@ pub fn scaling(
         limits: options.limits,
         regions,
         program,
+        grounds,
         losses,
         worst,
         notes,
         issues: ensemble.issues.clone(),
     };
-    answer.add_remarks(options);
+    let of_time = ensemble.metrics().get(usize::from(metric));
+    match of_time.filter(|metric| is_on_processors(&metric.name)) {
+        Some(metric) => answer.withhold_verdict(&metric.name, options),
+        None => {
+            answer.add_remarks(options);
+            answer.add_evidence(options);
+        }
+    }
     if !answer.has_room_for_gaps() {
         let measured: usize =
             answer.shown().filter_map(|at| answer.maps(at)).map(Maps::num_measured).sum();
@@ -254,6 +279,11 @@ fn prepare(
     }
     let grid =
         |region: u32| axes.grid(ensemble, metric, region, options.runs, options.maps.measure);
+    // Of ranks, what each spends is known; the whole program takes as long as the slowest.
+    let is_main = ensemble.metrics().get(usize::from(metric)).map(|m| m.name.as_str())
+        == Some(metric_names::TIME);
+    let mean_of = ensemble.metric(USEFUL_MEAN).filter(|_| is_main);
+    let mean_of = mean_of.and_then(|_| ensemble.metric(metric_names::LOCATION_MEAN));
     let outermost: Vec<u32> = (0..)
         .zip(ensemble.regions())
         .filter(|(_, region)| region.parent.is_none())
@@ -279,7 +309,7 @@ fn prepare(
             lines: None,
         };
         let maps = maps(&grid, options.maps);
-        prepared.push(Prepared { region, parent: None, grid, maps, source: None });
+        prepared.push(Prepared { region, parent: None, grid, maps, mean: None, source: None });
     }
     let mut new_of: Vec<Option<usize>> = Vec::new();
     for (at, region) in (0..).zip(ensemble.regions()) {
@@ -312,7 +342,12 @@ fn prepare(
             // The one outermost region stands for the whole program.
             region.id = "0".to_owned();
         }
-        prepared.push(Prepared { region, parent, grid, maps, source: Some(at) });
+        let mean = mean_of.filter(|_| parent.is_some()).map(|metric| {
+            let grid = axes.grid(ensemble, metric, at, options.runs, options.maps.measure)?;
+            Ok::<Map, ScalingError>(self::maps(&grid, options.maps).time)
+        });
+        let mean = mean.transpose()?;
+        prepared.push(Prepared { region, parent, grid, maps, mean, source: Some(at) });
     }
     if prepared.iter().all(|region| region.maps.time.is_undefined()) {
         return Err(ScalingError::Missing {
@@ -351,7 +386,44 @@ fn positions(prepared: &[Prepared]) -> Vec<usize> {
 /// Whether a region is a routine of MPI by its own name. Wrappers of measurement tools
 /// (`hpcrun_MPI_Finalize`) are not: they stand for starting and ending, which POP leaves out.
 pub(super) fn is_mpi(name: &str) -> bool {
-    name.starts_with("MPI_") || name.starts_with("PMPI_")
+    name.starts_with("MPI_") || name.starts_with("PMPI_") || is_collective_sync(name)
+}
+
+/// Waiting that serial regions cause: what all other ranks could do meanwhile is wait. Of nested
+/// ones only that of the outermost.
+fn serial_delays(
+    prepared: &[Prepared],
+    in_story: &[usize],
+    spreads: &Spreads,
+    cores: &[u32],
+) -> Vec<Delay> {
+    let mut serial: BTreeSet<(usize, usize, usize)> = BTreeSet::new();
+    let mut out = Vec::new();
+    for (story, &at) in in_story.iter().enumerate() {
+        let Some(region) = prepared.get(at) else { continue };
+        let Some((mean, source)) = region.mean.as_ref().zip(region.source) else { continue };
+        for (input, core_idx, most) in region.maps.time.iter() {
+            let whole = prepared.first().and_then(|whole| whole.maps.time.get(input, core_idx));
+            // In a hundredth of the time, a distribution is mostly chance.
+            let is_worth = whole.is_some_and(|whole| most >= 0.01 * whole);
+            let Some(&count) = cores.get(core_idx).filter(|_| is_worth) else { continue };
+            let mut around = region.parent;
+            let mut is_inside = false;
+            while let Some(above) = around {
+                is_inside |= serial.contains(&(above, input, core_idx));
+                around = prepared.get(above).and_then(|above| above.parent);
+            }
+            let cell = spreads.at(source, input, count);
+            let cause = cell.and_then(|cell| Cause::of(&region.region, cell, None));
+            if !is_inside && matches!(cause, Some(Cause::Serial { .. })) {
+                serial.insert((at, input, core_idx));
+                let mean = mean.get(input, core_idx).unwrap_or(most);
+                let waiting = f64::from(count) * (most - mean);
+                out.push(Delay { region: story, input, core_idx, waiting });
+            }
+        }
+    }
+    out
 }
 
 /// The program of the regions at `chosen`, each below the nearest chosen one around it.
@@ -373,7 +445,8 @@ fn story(prepared: &[Prepared], chosen: &[usize]) -> Result<Program, ScalingErro
             });
         }
     }
-    Ok(Program::new(regions)?)
+    let means = chosen.iter().map(|&at| prepared.get(at)?.mean.clone()).collect();
+    Ok(Program::new(regions)?.with_means(means))
 }
 
 /// What a sentence calls a region: `checkpoint`, `MPI_Gather in checkpoint`,

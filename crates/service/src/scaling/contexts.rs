@@ -2,10 +2,10 @@
 
 pub use parallax_analysis::comparison::{ContextDetail, LibraryFrames};
 use parallax_analysis::comparison::{PathNode, PathTree, is_flat};
-use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, Unit};
-use parallax_engine::query::{parse_metrics, parse_profiles};
-use parallax_engine::resolve::{resolve_metric, resolve_profiles};
-use parallax_engine::{LocationChoice, Session};
+use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, TimeWindow, Unit};
+use parallax_engine::query::parse_profiles;
+use parallax_engine::resolve::resolve_profiles;
+use parallax_engine::{LocationChoice, Session, scopes};
 use parallax_model::ensemble::{EnsembleBuilder, RegionPlace, metric_names};
 use parallax_model::{
     ContextChoice, ContextKind, ContextTree, IdentityKind, MetricChoice, Plan, Scope, SliceRequest,
@@ -13,6 +13,7 @@ use parallax_model::{
 use parallax_protocol::{EnsembleChoice, OverLocations, RegionDetail};
 
 use super::answer::is_mpi;
+use super::clock::{ChosenMetric, Clock};
 use super::error::listed;
 use super::pop::{USEFUL_MAX, USEFUL_MEAN};
 use super::{Remedy, ScalingError};
@@ -20,8 +21,8 @@ use super::{Remedy, ScalingError};
 /// How databases are read into an ensemble.
 #[derive(Debug, Clone, Default)]
 pub struct ContextOptions {
-    /// A metric expression; `None` for wall time where it was measured, else the metric that
-    /// says most about time.
+    /// A metric expression; `None` for elapsed time where it is known, else the metric that says
+    /// most about cost.
     pub metric: Option<String>,
     /// A profile expression; `None` for the first thread of each rank, whose time passes as wall
     /// time does.
@@ -54,43 +55,30 @@ impl From<&EnsembleChoice> for ContextOptions {
     }
 }
 
-/// The metric that an ensemble is made of, by name so that it is found in every database.
-#[derive(Debug, Clone)]
-pub(super) struct ChosenMetric {
-    pub(super) name: String,
-    /// Why it was chosen, where that is not plain.
-    pub(super) reason: Option<String>,
+/// What was added of one database.
+pub(super) struct Added {
+    /// The metric that holds its values, and the one that holds their means over locations.
+    pub(super) metrics: [u16; 2],
+    /// By context: its node, and by node: its region.
+    nodes: Vec<Option<usize>>,
+    regions: Vec<Option<u32>>,
+    parents: Vec<Option<usize>>,
 }
 
-/// What HPCToolkit and TAU call the time on the wall.
-const WALL_TIME: [&str; 2] = ["realtime", "time"];
-
-/// The metric asked for, or wall time, or what says most about time.
-pub(super) fn choose_metric(
-    session: &Session,
-    options: &ContextOptions,
-    control: &Control,
-) -> Result<ChosenMetric, ScalingError> {
-    let catalog = &session.experiment().metrics;
-    let (metric, reason) = if let Some(text) = &options.metric {
-        let metric = resolve_metric(catalog, &parse_metrics(text)?)?;
-        (metric, None)
-    } else {
-        let wall = catalog.iter().find(|(_, m)| {
-            WALL_TIME.iter().any(|name| m.name.eq_ignore_ascii_case(name)) && m.unit.is_time()
-        });
-        match wall {
-            Some((metric, _)) if session.total(metric, control)? > 0.0 => (metric, None),
-            _ => {
-                let found = session.default_metric(control)?;
-                (found.metric, found.reason)
+impl Added {
+    /// The region that has a context: its own, or the nearest one around it.
+    pub(super) fn region(&self, context: ContextIdx) -> Option<u32> {
+        let mut at = self.nodes.get(context.idx()).copied().flatten()?;
+        loop {
+            if let Some(region) = self.regions.get(at).copied().flatten() {
+                return Some(region);
             }
+            at = self.parents.get(at).copied().flatten()?;
         }
-    };
-    Ok(ChosenMetric { name: catalog.get(metric).name.to_string(), reason })
+    }
 }
 
-/// Adds the contexts and values of one database as `run`; returns the metric that holds them.
+/// Adds the contexts and values of one database as `run`.
 pub(super) fn add_database(
     builder: &mut EnsembleBuilder,
     run: u32,
@@ -98,19 +86,10 @@ pub(super) fn add_database(
     chosen: &ChosenMetric,
     options: &ContextOptions,
     control: &Control,
-) -> Result<u16, ScalingError> {
+) -> Result<Added, ScalingError> {
     let catalog = &session.experiment().metrics;
     let found = catalog.iter().find(|(_, metric)| *metric.name == *chosen.name);
-    let (metric, described) = found.ok_or_else(|| ScalingError::Unknown {
-        what: "metric",
-        name: chosen.name.clone(),
-        known: listed(catalog.iter().map(|(_, metric)| &*metric.name)),
-    })?;
-    let (name, unit, scale) = match &described.unit {
-        Unit::Seconds => (metric_names::TIME.to_owned(), Unit::Seconds, 1.0),
-        Unit::Nanos => (metric_names::TIME.to_owned(), Unit::Seconds, 1e-9),
-        other => (described.name.to_lowercase(), other.clone(), 1.0),
-    };
+    let (name, unit, scale) = chosen.values(found.map(|(_, metric)| metric));
     let locations = chosen_locations(session, options)?;
     if locations.is_empty() {
         return Err(ScalingError::Missing {
@@ -119,7 +98,17 @@ pub(super) fn add_database(
         });
     }
     let mut fold = Fold::new(session.tree().len(), locations.len());
-    fold.read(session, metric, &locations, control)?;
+    match (chosen.clock, found) {
+        (Clock::Trace, _) => fold.read_trace(session, &locations, control)?,
+        (Clock::Metric, Some((metric, _))) => fold.read(session, metric, &locations, control)?,
+        (Clock::Metric, None) => {
+            return Err(ScalingError::Unknown {
+                what: "metric",
+                name: chosen.name.clone(),
+                known: listed(catalog.iter().map(|(_, metric)| &*metric.name)),
+            });
+        }
+    }
     let regions = PathTree::of(session.tree(), options.detail, options.libraries);
     let totals = fold.totals(session.tree(), &regions);
 
@@ -161,7 +150,8 @@ pub(super) fn add_database(
             builder.push(mean, region, run, total.useful_sum / locations * scale);
         }
     }
-    Ok(main)
+    let parents = regions.nodes.iter().map(|node| node.parent).collect();
+    Ok(Added { metrics: [main, mean], nodes: regions.own, regions: region_of, parents })
 }
 
 /// The locations that count: those asked for, else the first thread of each rank.
@@ -303,6 +293,28 @@ impl Fold {
         if let Some(id) = exclusive {
             self.read_where(session, &request(id), control, is_function)?;
             self.values.sort_by_key(|&(location, context, _)| (location, context));
+        }
+        Ok(())
+    }
+
+    /// Nanoseconds in the trace: what each context takes with everything below it.
+    fn read_trace(
+        &mut self,
+        session: &Session,
+        locations: &[LocationIdx],
+        control: &Control,
+    ) -> Result<(), ScalingError> {
+        let tree = session.tree();
+        for &location in locations {
+            let one = LocationChoice::Some(vec![location]);
+            let sums = session.context_sums(&one, TimeWindow::ALL, &Control::new())?;
+            control.check().map_err(parallax_engine::EngineError::from)?;
+            // The root keeps the time between the first and the last record in which nothing ran:
+            // it passed, too.
+            let point: Vec<f64> = sums.nanos.iter().map(|&nanos| nanos as f64).collect();
+            let inclusive = scopes::inclusive(tree, &point);
+            let values = tree.iter().zip(inclusive).filter(|(_, value)| *value > 0.0);
+            self.values.extend(values.map(|(context, v)| (location.get(), context.get(), v)));
         }
         Ok(())
     }

@@ -10,10 +10,12 @@ mod answer;
 mod axes;
 mod causes;
 mod cells;
+mod clock;
 mod contexts;
 mod dispersion;
 mod energy;
 mod error;
+mod evidence;
 mod laws;
 mod merge;
 mod model;
@@ -21,7 +23,6 @@ mod open;
 mod parameters;
 mod pop;
 mod remarks;
-mod remedy;
 mod replies;
 mod runs;
 mod tables;
@@ -39,11 +40,11 @@ pub use open::{
     EnsembleOptions, Ensembles, ScalingContent, ScalingSource, assemble_measurements,
     measurement_part_end, open_ensemble, open_ensembles, read_measurement_part,
 };
+pub use parallax_base::Remedy;
 pub use parallax_import::scaling::{RegionTime, holds_measurements};
 pub use parallax_model::ensemble::{Ensemble, Region, RegionKind};
 pub use parameters::{ParameterRule, ParameterSource, ParameterTable};
 pub use pop::pop_table;
-pub use remedy::Remedy;
 pub use runs::measure_one_program;
 pub use versions::{
     ComparedRegion, ComparisonAnswer, EnsemblePair, change_limits, compare_versions,

@@ -3,19 +3,23 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use parallax_base::{Control, Folder, Limits, Source};
+use parallax_base::{Control, Folder, Limits, Source, Unit};
 use parallax_engine::Session;
 use parallax_import::scaling::{self as import, MeasurementOptions, RegionTime, open_measurements};
 use parallax_import::{DataContent, DataSet, ImportError, is_experiment_file};
 use parallax_model::ensemble::{
-    Ensemble, EnsembleBuilder, Ids, ParameterValue, ValueOrder, parameter_names,
+    Ensemble, EnsembleBuilder, Ids, LateLocation, ParameterValue, RunEvidence, ValueOrder,
+    parameter_names,
 };
 use parallax_model::{Experiment, Metadata};
 
 use parallax_analysis::comparison::is_flat;
+use parallax_analysis::report::{ReportOptions, report};
+use parallax_analysis::taxonomy::Roles;
 use parallax_protocol::{EnsembleChoice, RegionEntries};
 
-use super::contexts::{ChosenMetric, ContextOptions, add_database, choose_metric};
+use super::clock::{ChosenMetric, Clock};
+use super::contexts::{Added, ContextOptions, add_database};
 use super::error::listed;
 use super::parameters::{ParameterRule, ParameterTable, labelled, told_cores, told_input};
 use super::runs::{RunGroup, group_runs, left_out};
@@ -307,7 +311,7 @@ fn open_databases(
     let Some(main) = groups.first() else { return Err(ScalingError::NoSources) };
     if main.members.len() < 2 && sessions.len() > 1 {
         let named = groups.iter().flat_map(|group| {
-            let metric = group.metric.as_ref().map_or("another metric", |m| m.name.as_str());
+            let metric = group.metric.as_ref().map_or("another metric", ChosenMetric::label);
             let names = group.members.iter().filter_map(|&at| sessions.get(at));
             names.map(move |(name, _)| format!("{name} (program {}, {metric})", group.program))
         });
@@ -353,9 +357,9 @@ fn assemble_databases(
     let Some((first_name, first)) = sessions.first() else { return Err(ScalingError::NoSources) };
     let chosen = match metric {
         Some(metric) => metric,
-        None => choose_metric(first, &options.contexts, control)?,
+        None => ChosenMetric::of(first, &options.contexts, control)?,
     };
-    notes.push(format!("Times are values of metric {}.", chosen.name));
+    notes.push(chosen.sentence());
     notes.extend(chosen.reason.clone());
     if sessions.iter().any(|(_, session)| is_flat(session.tree())) {
         notes.push("Call paths were not measured: times of functions are exclusive.".to_owned());
@@ -378,12 +382,13 @@ fn assemble_databases(
         *runs_at.entry(coordinate).or_default() += 1;
         let run = builder.add_run(coordinate, 1, true);
         let contexts = &options.contexts;
-        let values = add_database(&mut builder, run, session, &chosen, contexts, &Control::new())?;
-        metric = Some(values);
+        let added = add_database(&mut builder, run, session, &chosen, contexts, &Control::new())?;
+        builder.evidence(run, run_evidence(session, &chosen, &added, control)?);
+        metric = Some(added.metrics);
         builder.issues().extend(session.issues());
         control.advance(1).map_err(parallax_model::StoreError::from).map_err(engine)?;
     }
-    if let Some(metric) = metric {
+    for metric in metric.into_iter().flatten() {
         builder.fill_with_zero(metric, &options.limits)?;
     }
     let most = runs_at.values().copied().max().unwrap_or(0);
@@ -395,6 +400,44 @@ fn assemble_databases(
     }
     let value = builder.finish().map_err(|what| ScalingError::Inconsistent { what })?;
     Ok(Answer { value, notes })
+}
+
+/// What the report on one run says about its evidence, and about who is late.
+fn run_evidence(
+    session: &Session,
+    chosen: &ChosenMetric,
+    added: &Added,
+    control: &Control,
+) -> Result<RunEvidence, ScalingError> {
+    let catalog = &session.experiment().metrics;
+    // Elapsed time in a trace has the report of the metric that it was sampled by.
+    let metric = catalog.iter().find(|(_, metric)| *metric.name == *chosen.name);
+    let options =
+        ReportOptions { metric: metric.map(|(metric, _)| metric), ..ReportOptions::default() };
+    let report = match report(session, &options, &Control::new()) {
+        Ok(report) => report,
+        // What cannot be reported has no evidence; its values are there.
+        Err(_) => return Ok(RunEvidence::default()),
+    };
+    control.check().map_err(parallax_model::StoreError::from).map_err(engine)?;
+    let scale = if report.unit == Unit::Nanos { 1e-9 } else { 1.0 };
+    let late = report.late.filter(|_| report.unit.is_time()).and_then(|late| {
+        Some(LateLocation {
+            region: added.region(late.context)?,
+            location: late.member,
+            value: late.value * scale,
+            mean: late.mean * scale,
+            waiting: late.waiting * scale,
+        })
+    });
+    let helpers = Roles::of(session, &Control::new()).map_or(0, |roles| roles.num_helpers());
+    let locations = report.num_sampled.saturating_sub(helpers).max(1) as f64;
+    let is_sampled = chosen.clock == Clock::Metric;
+    Ok(RunEvidence {
+        samples: report.num_samples.filter(|_| is_sampled).map(|all| all / locations),
+        late,
+        cautions: report.cautions.into_iter().map(|caution| caution.text).collect(),
+    })
 }
 
 /// Core counts and inputs that nobody named, from what databases and their paths tell.

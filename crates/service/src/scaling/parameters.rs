@@ -1,5 +1,7 @@
 //! Where the parameters of an experiment come from when its files do not say.
 
+use parallax_analysis::taxonomy::Roles;
+use parallax_base::Control;
 use parallax_engine::Session;
 use parallax_model::IdentityKind;
 use parallax_model::ensemble::{ParameterValue, parameter_names};
@@ -126,16 +128,25 @@ fn num_nodes(session: &Session) -> usize {
     session.experiment().locations.count_distinct(IdentityKind::Node)
 }
 
+/// Which locations are helper threads; none where that cannot be read.
+fn roles(session: &Session) -> Roles {
+    Roles::of(session, &Control::new()).unwrap_or_default()
+}
+
 fn num_locations(session: &Session) -> usize {
     let locations = &session.experiment().locations;
-    locations.iter().filter(|&location| locations.num_values(location) > 0).count()
+    let roles = roles(session);
+    let is_used = |&location: &_| locations.num_values(location) > 0 && !roles.is_helper(location);
+    locations.iter().filter(is_used).count()
 }
 
 fn num_threads(session: &Session) -> usize {
     let locations = &session.experiment().locations;
     let mut threads: std::collections::BTreeMap<Option<u64>, usize> =
         std::collections::BTreeMap::new();
-    for location in locations.iter().filter(|&location| locations.num_values(location) > 0) {
+    let roles = roles(session);
+    let is_used = |&location: &_| locations.num_values(location) > 0 && !roles.is_helper(location);
+    for location in locations.iter().filter(is_used) {
         let is_gpu = locations.identity(location, IdentityKind::GpuStream).is_some();
         if !is_gpu {
             *threads.entry(locations.identity(location, IdentityKind::Rank)).or_default() += 1;

@@ -1,9 +1,11 @@
 //! What stands beside the maps in words: why regions lose, and what a reader must know.
 
+use parallax_analysis::comparison::amount;
 use parallax_analysis::scaling::{outliers, weak_diagonal};
 
 use super::Remedy;
-use super::answer::{ScalingAnswer, ScalingOptions};
+use super::answer::{ScalingAnswer, ScalingOptions, is_mpi};
+use super::causes::Cause;
 
 /// A sentence of a verdict without its share of the program's loss.
 fn without_share(sentence: &str) -> String {
@@ -36,21 +38,29 @@ impl ScalingAnswer {
     fn explain_losses(&mut self) {
         const WORTH_A_WORD: f64 = 0.05;
         let mut told = Vec::new();
+        let mut is_late_told = false;
         for loss in self.ranked() {
             let share = loss.share.unwrap_or(0.0);
-            if loss.region == 0 || share < WORTH_A_WORD {
+            let is_certain = self.is_certain(loss.region, loss.own);
+            if loss.region == 0 || share < WORTH_A_WORD || !is_certain {
                 continue;
             }
+            // Told once, where most of it is.
+            let late = self.late_words(loss.region).filter(|_| !is_late_told);
+            is_late_told |= late.is_some();
             let name = self.display_name(loss.region);
             let Some(region) = self.regions.get_mut(loss.region) else { continue };
-            if let Some(cause) = &region.cause {
-                let words = cause.words();
-                let id = &region.region.id;
-                let named =
-                    if name.is_empty() { format!("region {id}") } else { format!("{name} ({id})") };
-                told.push(format!("{named}: {:.0} % of the overhead, {words}.", 100.0 * share));
-                region.verdict.sentences.push(cause.sentence());
+            let words = region.cause.as_ref().map(Cause::words);
+            let known: Vec<String> = words.into_iter().chain(late).collect();
+            if known.is_empty() {
+                continue;
             }
+            let id = &region.region.id;
+            let named =
+                if name.is_empty() { format!("region {id}") } else { format!("{name} ({id})") };
+            let share = 100.0 * share;
+            told.push(format!("{named}: {share:.0} % of the overhead, {}.", known.join("; ")));
+            region.verdict.sentences.extend(region.cause.as_ref().map(Cause::sentence));
         }
         const NAMED: usize = 5;
         let more = told.len().saturating_sub(NAMED);
@@ -65,14 +75,39 @@ impl ScalingAnswer {
         let has_gain = self.ranked().iter().any(|loss| loss.share.unwrap_or(0.0) < -0.05);
         if has_gain && !told.is_empty() {
             told.push(
-                "Shares add up to more than 100 % because the slowest rank or thread differs \
-                 between regions."
+                "Shares add up to more than 100 % because other regions gain, or because the \
+                 slowest rank or thread differs between regions."
                     .to_owned(),
             );
         }
+        let ranked = self.ranked();
+        let is_named = ranked.first().is_some_and(|most| self.is_certain(most.region, most.own));
         if let Some(program) = self.regions.first_mut() {
+            if !is_named {
+                for sentence in &mut program.verdict.sentences {
+                    *sentence = without_share(sentence);
+                }
+            }
             program.verdict.sentences.extend(told);
         }
+    }
+
+    /// Who is late in a region, and what that costs the others, where the program loses most.
+    fn late_words(&self, region: usize) -> Option<String> {
+        let (input, core_idx) = self.worst?;
+        let late = self.grounds.late(input, *self.cores.get(core_idx)?)?;
+        let around = self.grounds.position(late.region)?;
+        let name = self.regions.get(around).map(|around| around.region.name.as_str())?;
+        let own = self.regions.get(region).map(|own| own.region.name.as_str())?;
+        (!is_mpi(own) && self.program.is_within(region, around)).then(|| {
+            format!(
+                "{} is late in {name} ({}, mean {}), and the others wait {} for it in sum",
+                late.location,
+                amount(late.value, &self.unit),
+                amount(late.mean, &self.unit),
+                amount(late.waiting, &self.unit)
+            )
+        })
     }
 
     /// Some files call something "whole program" that does not contain their regions. Shares of
@@ -109,7 +144,7 @@ impl ScalingAnswer {
         ))
     }
 
-    fn add_notes(&mut self, options: &ScalingOptions) {
+    pub(super) fn add_notes(&mut self, options: &ScalingOptions) {
         let Some(program) = self.program.regions().first().map(|region| &region.maps) else {
             return;
         };

@@ -9,7 +9,8 @@ use parallax_model::ensemble::{Ensemble, RegionKind};
 
 use super::ScalingError;
 use super::answer::is_mpi;
-use super::contexts::{ChosenMetric, ContextOptions, choose_metric};
+use super::clock::ChosenMetric;
+use super::contexts::ContextOptions;
 
 /// Share of the smaller program's functions that runs of one program have in common at least, where
 /// their titles do not say that they are of one.
@@ -39,8 +40,8 @@ pub(super) fn group_runs(
         let mut choices: Vec<ChosenMetric> = Vec::new();
         for &member in &left {
             let Some((_, session)) = sessions.get(member) else { continue };
-            match choose_metric(session, options, control) {
-                Ok(choice) if choices.iter().all(|known| known.name != choice.name) => {
+            match ChosenMetric::of(session, options, control) {
+                Ok(choice) if choices.iter().all(|known| !known.is_same(&choice)) => {
                     choices.push(choice);
                 }
                 Ok(_) => {}
@@ -49,10 +50,7 @@ pub(super) fn group_runs(
             }
         }
         let has = |member: usize, metric: &ChosenMetric| {
-            sessions.get(member).is_some_and(|(_, session)| {
-                let mut all = session.experiment().metrics.iter();
-                all.any(|(_, known)| *known.name == *metric.name)
-            })
+            sessions.get(member).is_some_and(|(_, session)| metric.is_in(session.experiment()))
         };
         while !left.is_empty() {
             let count = |metric: &ChosenMetric| left.iter().filter(|&&m| has(m, metric)).count();
@@ -176,15 +174,15 @@ pub(super) fn left_out(
     let mut out = BTreeMap::new();
     for group in groups.iter().filter(|group| !is_used(group)) {
         for &member in &group.members {
-            let own = group.metric.as_ref().map(|metric| metric.name.as_str());
+            let own = group.metric.as_ref();
             let reason = match (&main.metric, own) {
                 _ if group.program != main.program => {
                     format!("a run of {}, not of {}", group.program, main.program)
                 }
                 (Some(wanted), Some(own)) => {
-                    format!("it has the metric {own}, not {}", wanted.name)
+                    format!("it has the {}, not {}", own.with_kind(), wanted.label())
                 }
-                (Some(wanted), None) => format!("it has no metric {}", wanted.name),
+                (Some(wanted), None) => format!("it has no {}", wanted.with_kind()),
                 (None, _) => "its metric is not known".to_owned(),
             };
             if sessions.get(member).is_some() {

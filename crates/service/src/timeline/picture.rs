@@ -8,12 +8,12 @@ use parallax_protocol::{
     Answer, BinsReply, CallTableRow, CallsReply, CallsRequest, CallsTables, ComponentReply,
     CounterReply, NotesReply, PathAtRequest, PathAtRow, PathAtTables, TileCellRow, TileRequest,
     TileTables, TimelineContextTable, TimelineFunctionRow, TimelineGroupRow, TimelineReply,
-    TimelineRequest, TimelineTables, TrackTable,
+    TimelineRequest, TimelineTables, TrackSpan, TrackTable,
 };
 
 use super::names::TimelineKey;
 use super::{most, spans};
-use crate::options::identities;
+use crate::options::{identities, program_locations};
 use crate::{Answers, Opened, ServiceError};
 
 /// A number that means none, in tables.
@@ -27,6 +27,25 @@ impl Opened {
     pub(crate) fn since_first(&self, from: u64, to: u64) -> Result<TimeWindow, ServiceError> {
         let origin = self.session.traces()?.span().start_nanos;
         Ok(TimeWindow::new(origin.saturating_add(from), origin.saturating_add(to)))
+    }
+
+    /// The tracks without those of helper threads, and what is excluded; `None` where none is one.
+    fn program_tracks(
+        &self,
+        control: &Control,
+    ) -> Result<Option<(Vec<TrackSpan>, String)>, ServiceError> {
+        let mut said = Vec::new();
+        let chosen = program_locations(self, None, false, &mut said, control)?;
+        let Some(said) = said.pop() else { return Ok(None) };
+        let mut spans: Vec<TrackSpan> = Vec::new();
+        for track in self.session.chosen_tracks(self.session.traces()?, &chosen) {
+            let at = track.get();
+            match spans.last_mut().filter(|span| span.to == at) {
+                Some(span) => span.to = at + 1,
+                None => spans.push(TrackSpan { from: at, to: at + 1 }),
+            }
+        }
+        Ok((!spans.is_empty()).then_some((spans, said)))
     }
 
     /// What a reply says about bins.
@@ -67,6 +86,7 @@ impl Answers<TimelineRequest> for Opened {
                 column.name = "component".to_owned();
             }
         }
+        let program_tracks = self.program_tracks(control)?;
         let counters = events.map(parallax_model::EventStore::counters).unwrap_or_default();
         let reply = TimelineReply {
             has_calls: store.kind() == TraceKind::Calls,
@@ -87,6 +107,8 @@ impl Answers<TimelineRequest> for Opened {
                     depends_on: component.depends_on.iter().map(ToString::to_string).collect(),
                 })
                 .collect(),
+            helpers: program_tracks.as_ref().map(|(_, said)| said.clone()),
+            program_tracks: program_tracks.map(|(spans, _)| spans),
             notes: names.note().into_iter().collect(),
         };
         let function = |key: &TimelineKey| TimelineFunctionRow {

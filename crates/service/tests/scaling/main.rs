@@ -4,6 +4,7 @@
 
 mod answers;
 mod beside;
+mod evidence;
 mod goldens;
 mod models;
 mod support;

@@ -41,6 +41,8 @@ pub struct Database {
     pub scopes: Vec<Scope>,
     /// Measured metrics.
     pub metrics: Vec<Metric>,
+    /// Metrics that metrics/default.yaml computes.
+    pub derived: Vec<Derived>,
     /// Paths of the load modules.
     pub modules: Vec<String>,
     /// Source files.
@@ -60,6 +62,7 @@ impl Default for Database {
             id_kinds: kind::NAMES.iter().map(|&name| name.to_owned()).collect(),
             scopes: Scope::ALL.to_vec(),
             metrics: Vec::new(),
+            derived: Vec::new(),
             modules: Vec::new(),
             files: Vec::new(),
             functions: Vec::new(),
@@ -155,6 +158,24 @@ impl Metric {
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), statistics: vec![Statistic::Sum] }
     }
+}
+
+/// A metric that metrics/default.yaml computes from the sums of two others: factor times their
+/// quotient.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derived {
+    /// Name, with the unit in parentheses.
+    pub name: String,
+    /// What it is.
+    pub description: String,
+    /// A `printf` format.
+    pub format: String,
+    /// What the quotient is multiplied by.
+    pub factor: f64,
+    /// Position of the metric above the line.
+    pub numerator: usize,
+    /// Position of the metric below the line.
+    pub denominator: usize,
 }
 
 /// A source file.

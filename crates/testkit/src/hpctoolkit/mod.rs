@@ -20,8 +20,8 @@ pub mod generate;
 pub mod iterations;
 
 pub use database::{
-    Context, ContextKind, Database, Function, Id, LexicalType, Metric, Point, Profile, Relation,
-    Sample, Scope, SourceFile, Statistic, kind,
+    Context, ContextKind, Database, Derived, Function, Id, LexicalType, Metric, Point, Profile,
+    Relation, Sample, Scope, SourceFile, Statistic, kind,
 };
 pub use files::{Files, Layout, WriteOptions};
 pub use scopes::ScopeValues;

@@ -52,6 +52,26 @@ pub(crate) fn default_yaml(database: &Database) -> String {
             let _ = writeln!(roots, "            standard: {}", formula(Scope::Function));
         }
     }
+    for derived in &database.derived {
+        let metric = |at: usize| database.metrics.get(at).map_or("", |metric| &metric.name);
+        let quotient = |scope| {
+            let input = |at| anchor(metric(at), Statistic::Sum, scope);
+            let (above, below) = (input(derived.numerator), input(derived.denominator));
+            format!("{{\"*\": [{}, {{/: [*{above}, *{below}]}}]}}", derived.factor)
+        };
+        let _ = write!(
+            roots,
+            "  - name: {}\n    description: {}\n    format: {}\n    variants:\n      \"\":\n        \
+             render: [number]\n        formula:\n          inclusive:\n            standard: {}\n          \
+             exclusive:\n            custom: {}\n            standard: {}\n",
+            quoted(&derived.name),
+            quoted(&derived.description),
+            quoted(&derived.format),
+            quotient(Scope::Execution),
+            quotient(Scope::LexAware),
+            quotient(Scope::Function),
+        );
+    }
     format!("version: 0\ninputs:\n{inputs}roots:\n{roots}")
 }
 

@@ -7,7 +7,7 @@ const views: readonly ViewPlugin[] = [
     title: "Differences",
     description: "Differences from another run to this one, with significance tests.",
     icon: "compare",
-    appliesTo: (item) => item.kind === "experiment",
+    appliesTo: (item, items) => item.kind === "experiment" && items.some((one) => one.kind === "experiment" && one.key !== item.key),
     component: () => import("./Differences.svelte"),
     defaultState: DIFFERENCES_STATE,
     stateVersion: 1,

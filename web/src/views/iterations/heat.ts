@@ -1,5 +1,5 @@
 import type { Table } from "@uwdata/flechette";
-import type { Ramp } from "../../base/palettes.ts";
+import type { Ramp, Rgb } from "../../base/palettes.ts";
 import { numberColumn } from "../../view-kit/columns.ts";
 import type { IterationsMeasure } from "./states.ts";
 
@@ -12,6 +12,9 @@ export interface Heat {
   /** Ends of the colour ramp; the same distance from 0 on both sides where differences are shown. */
   readonly low: number;
   readonly high: number;
+  /** Cells beyond the ramp, and the value farthest from 0 among them; 0 where there are none. */
+  readonly outliers: number;
+  readonly farthest: number;
 }
 
 const COLUMNS: Readonly<Record<IterationsMeasure, string>> = { time: "time_s", difference: "difference_s" };
@@ -38,14 +41,42 @@ export function heatOf(table: Table, rowOf: readonly number[], iterations: numbe
   const rows = numberColumn(table, "location");
   const columns = numberColumn(table, "iteration");
   const numbers = numberColumn(table, COLUMNS[measure]);
-  let most = 0;
   for (let row = 0; row < numbers.length; row += 1) {
     const [location, iteration, value] = [rows[row] ?? 0, columns[row] ?? 0, numbers[row] ?? Number.NaN];
     if (location >= locations || iteration >= iterations) continue;
     values[(rowOf[location] ?? location) * iterations + iteration] = value;
-    if (Math.abs(value) > most) most = Math.abs(value);
   }
-  return { locations, iterations, values, low: measure === "time" ? 0 : -most, high: most };
+  const scale = robustScale(values);
+  return { locations, iterations, values, low: measure === "time" ? 0 : -scale.high, ...scale };
+}
+
+/** Beyond this many interquartile ranges above the third quartile a value is far out (Tukey 1977). */
+const FAR_OUT = 3;
+
+/**
+ * The end of a colour ramp that one outlier does not take from all others: the largest size of a value that is not far
+ * out, and what lies beyond it.
+ */
+export function robustScale(values: Float64Array): Pick<Heat, "high" | "outliers" | "farthest"> {
+  const sizes = values.map((value) => Math.abs(value)).filter((size) => Number.isFinite(size)).toSorted();
+  const most = sizes.at(-1) ?? 0;
+  const [first, third] = [quantile(sizes, 0.25), quantile(sizes, 0.75)];
+  const fence = third + FAR_OUT * (third - first);
+  const within = sizes.findLastIndex((size) => size <= fence);
+  const high = sizes[within] ?? most;
+  // Where most are alike the fence is on them: what differs then is what the map is about.
+  if (third === first || high === 0 || within + 1 === sizes.length) return { high: most, outliers: 0, farthest: 0 };
+  const beyond = values.reduce((far, value) => (Math.abs(value) > Math.abs(far) ? value : far), 0);
+  return { high, outliers: sizes.length - within - 1, farthest: beyond };
+}
+
+function quantile(sorted: Float64Array, part: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
+}
+
+/** Whether a value lies beyond the ends of the ramp. */
+export function isOutlier(heat: Pick<Heat, "high" | "outliers">, value: number): boolean {
+  return heat.outliers > 0 && Math.abs(value) > heat.high;
 }
 
 /** Where a value lies on the colour ramp, 0 to 1; 0 where all are 0. */
@@ -64,8 +95,8 @@ export interface HeatDots {
   readonly pixels: Uint8ClampedArray<ArrayBuffer>;
 }
 
-/** The map as dots; iterations that do not count are paler. */
-export function heatDots(heat: Heat, colours: Ramp, isLeftOut: (iteration: number) => boolean): HeatDots {
+/** The map as dots; iterations that do not count are paler, outliers have a colour of their own. */
+export function heatDots(heat: Heat, colours: Ramp, isLeftOut: (iteration: number) => boolean, outlier: Rgb = colours.rgb(1)): HeatDots {
   const [width, height] = [Math.min(heat.iterations, MOST_DOTS), Math.min(heat.locations, MOST_DOTS)];
   const chosen = new Float64Array(width * height).fill(Number.NaN);
   for (let location = 0; location < heat.locations; location += 1) {
@@ -79,7 +110,7 @@ export function heatDots(heat: Heat, colours: Ramp, isLeftOut: (iteration: numbe
   const pixels = new Uint8ClampedArray(width * height * 4);
   chosen.forEach((value, at) => {
     if (Number.isNaN(value)) return;
-    pixels.set(colours.rgb(heatShare(heat, value)), at * 4);
+    pixels.set(isOutlier(heat, value) ? outlier : colours.rgb(heatShare(heat, value)), at * 4);
     pixels[at * 4 + 3] = isLeftOut(Math.floor(((at % width) * heat.iterations) / width)) ? PALE : 255;
   });
   return { width, height, pixels };

@@ -1,3 +1,4 @@
+import { withoutArguments } from "../../base/names.ts";
 import type { Column, Table } from "@uwdata/flechette";
 import type { Protocol, RegionReply, ScalingReply } from "../../wire/protocol.ts";
 import type { Grid } from "../../widgets/charts/grid.ts";
@@ -136,7 +137,7 @@ export function inputCode(input: number): string {
 /** What a region is called wherever there is room for one line. */
 export function regionName(region: RegionReply): string {
   if (region.parent === null) return "Whole program";
-  const name = region.display_name === "" ? region.name : region.display_name;
+  const name = withoutArguments(region.display_name === "" ? region.name : region.display_name);
   // Regions that were marked in the source are known by their numbers; contexts have numbers of the database.
   if (region.kind === "region") return name === "" || name === region.id ? `Region ${region.id}` : `${region.id} ${name}`;
   return name === "" ? `Region ${region.id}` : name;

@@ -69,7 +69,7 @@ function matching(data: ScalingData, roots: readonly number[], wanted: string): 
   data.regions.forEach((region, at) => {
     if (region.parent !== null && inScope.has(region.parent)) inScope.add(at);
     if (!inScope.has(at)) return;
-    const text = `${regionName(region)}\n${region.id}\n${region.path}\n${placeOf(region, false)}`.toLowerCase();
+    const text = `${regionName(region)}\n${region.display_name}\n${region.id}\n${region.path}\n${placeOf(region, false)}`.toLowerCase();
     if (!text.includes(wanted)) return;
     matches.add(at);
     for (let above: number | null = at; above !== null && inScope.has(above) && !kept.has(above); above = data.regions[above]?.parent ?? null) {

@@ -1,6 +1,6 @@
 /** How tracks may be grouped, and the rows of the overview. Pure. */
 import { groupsOf, rowsOf, type Row, type RowPlan } from "../../widgets/timeline/rows.ts";
-import type { TimelineCatalog } from "../../view-kit/catalog.ts";
+import { rangesOf, type TimelineCatalog } from "../../view-kit/catalog.ts";
 
 /** A way to group tracks. */
 export interface Grouping {
@@ -36,7 +36,7 @@ const MOST_ROWS = 64;
 /** The outermost grouping that fits, or as many equal parts as there may be rows. */
 export function overviewRows(catalog: Pick<TimelineCatalog, "tracks" | "reply">): readonly Row[] {
   const { tracks } = catalog;
-  const plan: RowPlan = { spans: [{ from: 0, to: tracks.length }], label: (track) => tracks.label(track), groupBy: null, open: new Set(), most: MOST_ROWS };
+  const plan: RowPlan = { spans: rangesOf({ tracks: null }, catalog), label: (track) => tracks.label(track), groupBy: null, open: new Set(), most: MOST_ROWS };
   if (tracks.length <= MOST_ROWS && catalog.reply.components.length < 2) {
     return tracks.length <= 16 ? rowsOf(plan) : grouped(catalog, plan, 24);
   }

@@ -3,11 +3,14 @@ import { COMPARE_STATE, COUNTERS_STATE, FIND_STATE, MESSAGES_STATE, STACKS_STATE
 
 const hasTrace: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment" && item.has_trace;
 
+/** Whether another trace is open to compare with. */
+const hasAnother: ViewPlugin["appliesTo"] = (item, items) => hasTrace(item, items) && items.some((one) => one.key !== item.key && hasTrace(one, items));
+
 const views: readonly ViewPlugin[] = [
   defineView({
     id: "trace.statistics",
     title: "Statistics",
-    description: "Where the time goes in the window of the timeline: functions, groups or call paths.",
+    description: "Time and calls in the window of the timeline, by function, group or call path.",
     icon: "list",
     appliesTo: hasTrace,
     component: () => import("./Statistics.svelte"),
@@ -17,7 +20,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "trace.node-detail",
     title: "Call stack",
-    description: "What one track does over time, call by call and depth by depth.",
+    description: "Call stack of one track over time.",
     icon: "flame",
     appliesTo: hasTrace,
     component: () => import("./NodeDetail.svelte"),
@@ -27,7 +30,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "trace.find",
     title: "Find calls",
-    description: "Which calls of a function are longest, how long calls take, and when each one was.",
+    description: "Calls of a function by duration or start time, with a histogram of durations.",
     icon: "search",
     appliesTo: hasTrace,
     component: () => import("./Find.svelte"),
@@ -37,9 +40,9 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "trace.messages",
     title: "Messages",
-    description: "Who sends how much to whom, and how long it takes.",
+    description: "Communication matrix: messages, bytes and transfer time by sender and receiver.",
     icon: "map",
-    appliesTo: hasTrace,
+    appliesTo: (item, items) => hasTrace(item, items) && item.has_links,
     component: () => import("./Messages.svelte"),
     defaultState: MESSAGES_STATE,
     stateVersion: 1,
@@ -47,7 +50,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "trace.waits",
     title: "Waits",
-    description: "Who waits for whom, what the run time consists of, and how that changes over time.",
+    description: "Wait states, critical path, and metrics over time.",
     icon: "chart",
     appliesTo: hasTrace,
     component: () => import("./Waits.svelte"),
@@ -57,7 +60,7 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "profile.stacks",
     title: "Profiles",
-    description: "What each location spends its time on, side by side; or the whole tree as a treemap.",
+    description: "Profile of each location, or the whole tree as a treemap.",
     icon: "bars",
     appliesTo: (item) => item.kind === "experiment",
     component: () => import("./Stacks.svelte"),
@@ -67,9 +70,9 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "trace.counters",
     title: "Counters",
-    description: "How a metric changes over time: memory, energy, hardware counters.",
+    description: "Counters over time: memory, energy, hardware counters.",
     icon: "chart",
-    appliesTo: hasTrace,
+    appliesTo: (item, items) => hasTrace(item, items) && item.has_counters,
     component: () => import("./Counters.svelte"),
     defaultState: COUNTERS_STATE,
     stateVersion: 1,
@@ -77,9 +80,9 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "trace.compare",
     title: "Compare runs",
-    description: "Two traces on one axis, and what each function takes more or less of.",
+    description: "Two traces on one time axis, with the differences by function.",
     icon: "compare",
-    appliesTo: hasTrace,
+    appliesTo: hasAnother,
     component: () => import("./Compare.svelte"),
     defaultState: COMPARE_STATE,
     stateVersion: 1,

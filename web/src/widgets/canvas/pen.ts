@@ -1,3 +1,5 @@
+import { escapedMarkup } from "../markup.ts";
+
 /** What painters use of a canvas: all of it can also be written as SVG. */
 export type Pen = Pick<
   CanvasRenderingContext2D,
@@ -119,7 +121,7 @@ export class VectorPen implements Pen {
   fillText(text: string, x: number, y: number): void {
     if (text === "") return;
     this.#parts.push(
-      `<text x="${short(x)}" y="${short(y)}" style="font:${escaped(this.font)};white-space:pre" text-anchor="${ANCHORS[this.textAlign]}" dominant-baseline="${BASELINES[this.textBaseline]}"${this.#inked("fill", this.fillStyle)}>${escaped(text)}</text>`,
+      `<text x="${short(x)}" y="${short(y)}" style="font:${escapedMarkup(this.font)};white-space:pre" text-anchor="${ANCHORS[this.textAlign]}" dominant-baseline="${BASELINES[this.textBaseline]}"${this.#inked("fill", this.fillStyle)}>${escapedMarkup(text)}</text>`,
     );
   }
 
@@ -163,7 +165,7 @@ export class VectorPen implements Pen {
   }
 
   #inked(name: "fill" | "stroke", style: Pen["fillStyle"]): string {
-    return ` ${name}="${escaped(typeof style === "string" ? style : "none")}"${this.#alpha()}`;
+    return ` ${name}="${escapedMarkup(typeof style === "string" ? style : "none")}"${this.#alpha()}`;
   }
 
   #line(): string {
@@ -187,8 +189,4 @@ function numbers(...values: readonly number[]): string {
 function box(x: number, y: number, width: number, height: number): string {
   // A canvas takes negative sizes.
   return ` x="${short(Math.min(x, x + width))}" y="${short(Math.min(y, y + height))}" width="${short(Math.abs(width))}" height="${short(Math.abs(height))}"`;
-}
-
-function escaped(text: string): string {
-  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 }

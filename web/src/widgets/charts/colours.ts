@@ -1,4 +1,5 @@
-import { cssOf, inkOn, ramp, type Ramp, type Rgb } from "../../base/palettes.ts";
+import { cssOf, inkOn, rampOn, type Ramp, type Rgb } from "../../base/palettes.ts";
+import { currentTheme, mapRamp } from "../../base/theme.ts";
 
 /** How values become colours. */
 export interface ColourScale {
@@ -9,15 +10,15 @@ export interface ColourScale {
   rgb(value: number): Rgb;
 }
 
-/** Inferno, reversed as PaScal has it: 0 is pale yellow, `high` is black. */
-export function efficiencyColours(high = 1, low = 0): ColourScale {
-  return scaleOf(ramp("inferno", true), low, high, [low, (low + high) / 2, high]);
+/** The ramp of maps, reversed as PaScal has it: 0 is its lightest colour, `high` its darkest. */
+export function efficiencyColours(high = 1, low = 0, of: Ramp = mapRamp(true)): ColourScale {
+  return scaleOf(of, low, high, [low, (low + high) / 2, high]);
 }
 
 /** Brown for less, teal for more, the same distance to both sides of `middle`. */
 export function differenceColours(range: number, middle = 0): ColourScale {
   const most = range > 0 ? range : 1;
-  return scaleOf(ramp("brbg"), middle - most, middle + most, [middle - most, middle, middle + most]);
+  return scaleOf(rampOn(currentTheme(), "brbg"), middle - most, middle + most, [middle - most, middle, middle + most]);
 }
 
 function scaleOf(of: Ramp, low: number, high: number, ticks: readonly number[]): ColourScale {

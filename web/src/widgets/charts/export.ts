@@ -1,3 +1,4 @@
+import { escapedMarkup } from "../markup.ts";
 import { canvasPicture, svgText } from "../save.ts";
 
 /** A drawing with its name. */
@@ -31,9 +32,9 @@ export function sheetOf(title: string, parts: readonly NamedSvg[], notes: readon
   const text =
     `<svg xmlns="http://www.w3.org/2000/svg" width="${String(width)}" height="${String(height)}" viewBox="0 0 ${String(width)} ${String(height)}">` +
     `<rect width="100%" height="100%" fill="${ground}"/>` +
-    `<text x="${String(GAP)}" y="24" style="font:600 14px system-ui,sans-serif;fill:${look.color}">${escaped(title)}</text>` +
+    `<text x="${String(GAP)}" y="24" style="font:600 14px system-ui,sans-serif;fill:${look.color}">${escapedMarkup(title)}</text>` +
     `${placed.join("")}` +
-    `${notes.map((note, index) => `<text x="${String(GAP)}" y="${String(foot + index * NOTE + 8)}" style="font:11px system-ui,sans-serif;fill:${look.color}">${escaped(note)}</text>`).join("")}</svg>`;
+    `${notes.map((note, index) => `<text x="${String(GAP)}" y="${String(foot + index * NOTE + 8)}" style="font:11px system-ui,sans-serif;fill:${look.color}">${escapedMarkup(note)}</text>`).join("")}</svg>`;
   return { text, width, height };
 }
 
@@ -56,8 +57,4 @@ function groundOf(element: Element): string {
     if (colour !== "" && colour !== "transparent" && !/,\s*0\)$/.test(colour)) return colour;
   }
   return "white";
-}
-
-function escaped(text: string): string {
-  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 }

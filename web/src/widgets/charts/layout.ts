@@ -38,10 +38,11 @@ const READABLE_CELL = 14;
 const MOST_READABLE_ROWS = 36;
 const TALLEST_MAP = READABLE_CELL * MOST_READABLE_ROWS;
 
-/** Cells of a map that is `width` pixels wide: wider than high, readable when few, never taller than the panel likes. */
-export function mapCell(rows: number, columns: number, width: number): CellSize {
+/** Cells of a map that is `width` pixels wide: wider than high, readable when few, no higher than `height` has room for while they stay readable. */
+export function mapCell(rows: number, columns: number, width: number, height = Number.POSITIVE_INFINITY): CellSize {
   const widthPixels = columns === 0 ? 0 : width / columns;
-  const tallest = rows > MOST_READABLE_ROWS ? Math.max(3, TALLEST_MAP / rows) : Math.max(READABLE_CELL, Math.min(44, 300 / Math.max(1, rows)));
+  const liked = rows > MOST_READABLE_ROWS ? Math.max(3, TALLEST_MAP / rows) : Math.max(READABLE_CELL, Math.min(44, 300 / Math.max(1, rows)));
+  const tallest = Math.min(liked, Math.max(READABLE_CELL, height / Math.max(1, rows)));
   return { widthPixels, heightPixels: Math.max(Math.min(widthPixels, tallest), Math.min(tallest, 18)) };
 }
 

@@ -1,3 +1,4 @@
+import { fittedName } from "../../base/names.ts";
 import type { Pen } from "../canvas/pen.ts";
 import { eachPiece, type FlameLayout, type FlamePiece } from "./flame-layout.ts";
 
@@ -83,14 +84,11 @@ export function paintFlame(layout: FlameLayout, view: FlameWindow, look: FlameLo
 
 /** As much of a name as fits, with an ellipsis for the rest. */
 function fitted(name: string, room: number, painter: FlamePainter, widths: Map<string, number>): string {
-  let width = widths.get(name);
-  if (width === undefined) {
-    width = painter.widthOf(name);
-    widths.set(name, width);
-  }
-  if (width <= room) return name;
-  const letters = Math.floor((room / width) * name.length) - 1;
-  return letters < 2 ? "" : `${name.slice(0, letters).trimEnd()}…`;
+  return fittedName(name, room, (text) => {
+    let width = widths.get(text);
+    if (width === undefined) widths.set(text, (width = painter.widthOf(text)));
+    return width;
+  });
 }
 
 /** A painter with a pen whose coordinates are CSS pixels. */

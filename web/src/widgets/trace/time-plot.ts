@@ -1,3 +1,4 @@
+import { fittedName } from "../../base/names.ts";
 import type { Pen } from "../canvas/pen.ts";
 import type { TimeScale } from "../timeline/axis.ts";
 
@@ -40,8 +41,5 @@ export interface TimePoint {
 
 /** As much of a text as fits, with an ellipsis for the rest; empty where nothing does. */
 export function fittedText(context: Pen, text: string, room: number): string {
-  const width = context.measureText(text).width;
-  if (width <= room) return text;
-  const letters = Math.floor((room / width) * text.length) - 1;
-  return letters < 2 ? "" : `${text.slice(0, letters).trimEnd()}…`;
+  return fittedName(text, room, (part) => context.measureText(part).width);
 }

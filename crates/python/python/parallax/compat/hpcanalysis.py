@@ -14,7 +14,7 @@ What is different, because it is a defect there:
 - Nothing is kept in memory between queries, and only what is asked for is read. ``thread_count`` is
   taken and not needed.
 - A database without ``trace.db`` opens, and so does every other format that Parallax reads.
-- Metrics and contexts are looked up before values are read; ``thread_count`` may be left out.
+- Metrics and contexts are looked up before values are read; ``thread_count`` is optional.
 - A time window is compared with both ends: samples that touch it are given.
 - Names are compared as the query language of Parallax says: dots and brackets in them are no
   regular expression.

@@ -1,4 +1,4 @@
-//! [`SourcesBeside`]: source files that lie beside an experiment that is a single file.
+//! [`SourceLookup`]: source files that lie next to an experiment that is a single file.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use parallax_base::{Folder, FolderEntry, ReadError, Source, Survey};
 /// The files of an experiment, and those of the folder around it by the ends of their paths: a
 /// recording names `/home/a/solver/main.c`, and somebody opened a folder with `solver/main.c`, or
 /// with `main.c`, in it.
-pub(crate) struct SourcesBeside {
+pub(crate) struct SourceLookup {
     /// What the experiment consists of.
     pub(crate) own: Arc<dyn Folder>,
     /// Where it lies.
@@ -19,7 +19,7 @@ fn common_end(a: &str, b: &str) -> usize {
     a.rsplit('/').zip(b.rsplit('/')).take_while(|(a, b)| a == b).count()
 }
 
-impl Folder for SourcesBeside {
+impl Folder for SourceLookup {
     fn name(&self) -> &str {
         self.own.name()
     }
@@ -64,10 +64,10 @@ mod tests {
             Arc::new(MemoryFolder::new("run", files.to_vec()))
         };
         let own = folder(&[("run.db".to_owned(), b"the recording".to_vec())]);
-        let beside = SourcesBeside { own, around: folder(&files) };
-        assert_eq!(beside.entries().unwrap().len(), 1, "only what the experiment consists of");
+        let lookup = SourceLookup { own, around: folder(&files) };
+        assert_eq!(lookup.entries().unwrap().len(), 1, "only what the experiment consists of");
         let text = |path: &str| {
-            let found = beside.open(path).unwrap();
+            let found = lookup.open(path).unwrap();
             found.map(|file| String::from_utf8(file.as_slice().unwrap().to_vec()).unwrap())
         };
         assert_eq!(text("/home/u/b/x.c").as_deref(), Some("b/x.c"));

@@ -1,4 +1,4 @@
-//! [`Paced`]: a connection that is given up when its other end stops reading.
+//! [`WriteTimeout`]: a connection that is given up when its other end stops reading.
 
 use std::io;
 use std::pin::Pin;
@@ -12,17 +12,17 @@ use tokio::time::{Sleep, sleep};
 use crate::connections::Connection;
 
 /// A connection on which a write that makes no progress for a while fails.
-pub(crate) struct Paced<T> {
+pub(crate) struct WriteTimeout<T> {
     inner: T,
-    patience: Duration,
+    timeout: Duration,
     connection: Arc<Connection>,
     /// Runs while a write waits.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl<T> Paced<T> {
-    pub(crate) fn new(inner: T, patience: Duration, connection: Arc<Connection>) -> Self {
-        Self { inner, patience, connection, waiting: None }
+impl<T> WriteTimeout<T> {
+    pub(crate) fn new(inner: T, timeout: Duration, connection: Arc<Connection>) -> Self {
+        Self { inner, timeout, connection, waiting: None }
     }
 
     /// Passes on what a write said, and fails one that has waited for too long.
@@ -36,13 +36,13 @@ impl<T> Paced<T> {
             self.connection.moved();
             return outcome;
         }
-        let patience = self.patience;
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let timeout = self.timeout;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(timeout)));
         waiting.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Paced<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for WriteTimeout<T> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -56,7 +56,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Paced<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Paced<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<T> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,9 +1,9 @@
-//! [`Remedy`]: what a person can do about an answer, in the same words on every surface.
+//! [`Remedy`]: what users can do about a note or an error, in the same words on every surface.
 
 use std::fmt;
 
-/// What notes and errors about an ensemble advise. A surface that has a way of its own to follow
-/// the advice, such as an option, adds it where it finds the words.
+/// What notes, findings and errors advise. No layer below the surfaces names a command, an option or
+/// a view: a surface that has a way of its own to follow the advice adds it where it finds the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
     /// Runs of one configuration should be different ones.
@@ -12,7 +12,7 @@ pub enum Remedy {
     Cores,
     /// One of the parameters counts cores under another name.
     CoresParameter,
-    /// Inputs should be told apart by something else.
+    /// Inputs should be distinguished by something else.
     Inputs,
     /// A parameter has words as values, with numbers in them.
     Numbers,
@@ -28,11 +28,33 @@ pub enum Remedy {
     Metric,
     /// Other locations should be counted.
     Locations,
+    /// What is stored is listed with the metrics.
+    SeeMetrics,
+    /// The load balance has more.
+    SeeBalance,
+    /// The distribution has each location.
+    SeeDistribution,
+    /// Functions are listed by the flat view.
+    SeeFlat,
+    /// The wait states have more.
+    SeeWaits,
+    /// Iterations are a question of their own.
+    SeeIterations,
+    /// User events are listed.
+    SeeUserEvents,
+    /// Racks of nodes are in a table.
+    HostTable,
+    /// Names of nodes have parts that somebody must describe.
+    System,
+    /// Components need names.
+    ComponentNames,
+    /// A trace is too long for memory.
+    Convert,
 }
 
 impl Remedy {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 22] = [
         Self::TellApart,
         Self::Cores,
         Self::CoresParameter,
@@ -44,6 +66,17 @@ impl Remedy {
         Self::Laws,
         Self::Metric,
         Self::Locations,
+        Self::SeeMetrics,
+        Self::SeeBalance,
+        Self::SeeDistribution,
+        Self::SeeFlat,
+        Self::SeeWaits,
+        Self::SeeIterations,
+        Self::SeeUserEvents,
+        Self::HostTable,
+        Self::System,
+        Self::ComponentNames,
+        Self::Convert,
     ];
 
     /// The advice, as it stands in notes and errors.
@@ -61,6 +94,17 @@ impl Remedy {
             Self::Laws => "the scaling laws",
             Self::Metric => "choose another metric",
             Self::Locations => "choose other locations",
+            Self::SeeMetrics => "see the list of metrics",
+            Self::SeeBalance => "see the load balance",
+            Self::SeeDistribution => "see the distribution over locations",
+            Self::SeeFlat => "see the flat view",
+            Self::SeeWaits => "see the wait states",
+            Self::SeeIterations => "see the iterations",
+            Self::SeeUserEvents => "see the list of user events",
+            Self::HostTable => "add a host table",
+            Self::System => "describe the system",
+            Self::ComponentNames => "give them names",
+            Self::Convert => "convert it into an archive",
         }
     }
 }

@@ -1,0 +1,50 @@
+//! What an experiment holds, so that nobody is offered a view of what it lacks.
+
+use parallax_analysis::taxonomy::is_gpu;
+use parallax_model::{EventStore, IdentityKind};
+
+use crate::Opened;
+
+/// What there is in an experiment; read from its metadata, whatever its size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Holds {
+    /// A trace.
+    pub has_trace: bool,
+    /// Every single call.
+    pub has_activations: bool,
+    /// Values that the program reported one at a time.
+    pub has_user_events: bool,
+    /// Samples of instructions of GPUs.
+    pub has_gpu_stalls: bool,
+    /// Messages, flows or transfers between tracks.
+    pub has_links: bool,
+    /// Metrics whose values change over time.
+    pub has_counters: bool,
+    /// Locations that are GPUs or streams of GPUs.
+    pub has_gpus: bool,
+    /// Number of locations.
+    pub locations: u64,
+    /// Number of nodes; 0 where locations do not say theirs.
+    pub nodes: u64,
+}
+
+impl Opened {
+    /// What the experiment holds.
+    #[must_use]
+    pub fn holds(&self) -> Holds {
+        let experiment = self.session().experiment();
+        let events = experiment.events.as_deref();
+        let locations = &experiment.locations;
+        Holds {
+            has_trace: experiment.traces.is_some(),
+            has_activations: experiment.activations.is_some(),
+            has_user_events: self.has_user_events(),
+            has_gpu_stalls: self.has_gpu_stalls(),
+            has_links: events.is_some_and(EventStore::has_links),
+            has_counters: events.is_some_and(|events| !events.counters().is_empty()),
+            has_gpus: locations.iter().any(|location| is_gpu(locations, location)),
+            locations: locations.len() as u64,
+            nodes: locations.count_distinct(IdentityKind::Node) as u64,
+        }
+    }
+}
