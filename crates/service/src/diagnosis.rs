@@ -16,7 +16,7 @@ use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Potential, Report, rank_findings,
 };
-use parallax_analysis::taxonomy::{TAU_PROGRAM, waits_for_gpu};
+use parallax_analysis::taxonomy::{is_uninstrumented, waits_for_gpu};
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
 use parallax_engine::display_name;
 use parallax_model::{ContextTree, IdentityKind, TraceKind};
@@ -112,11 +112,32 @@ impl Opened {
             finding.percent >= MIN_SHOWN_PERCENT || finding.kind == FindingKind::WrappedMetric
         });
         rank_findings(&mut report.findings);
+        causes_first(&mut report.findings);
         Ok(Answer { value: report, notes })
     }
 
     fn has_calls(&self) -> bool {
         self.session.experiment().traces.as_ref().is_some_and(|t| t.kind() == TraceKind::Calls)
+    }
+}
+
+/// Moves the imbalance of iterations before what follows from it: while one location computes, GPUs
+/// are idle and ranks wait for nearly as long as balancing saves.
+fn causes_first(findings: &mut [Finding]) {
+    /// Waiting for others takes this much longer than what they are late, at most.
+    const FOLLOWS: f64 = 1.25;
+    let Some(at) = findings.iter().position(|one| one.kind == FindingKind::Iterations) else {
+        return;
+    };
+    let saved = findings.get(at).map_or(0.0, |one| one.percent);
+    let before = findings.get(..at).unwrap_or_default().iter().rev();
+    let follows = before.take_while(|one| {
+        matches!(one.kind, FindingKind::IdleGpu | FindingKind::Mpi | FindingKind::Waiting)
+            && one.percent <= saved * FOLLOWS
+    });
+    let to = at - follows.count();
+    if let Some(moved) = findings.get_mut(to..=at) {
+        moved.rotate_right(1);
     }
 }
 
@@ -306,7 +327,8 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
     for ((kind, routine), Sum { nanos, count, waiters, holdups, contexts }) in &sums {
         let time = *nanos as f64 / 1e9;
         let percent = if whole > 0.0 { time / whole * 100.0 } else { 0.0 };
-        if percent < MIN_WAIT_PERCENT {
+        // A host that waits for a busy GPU loses nothing; idle GPUs are a finding of their own.
+        if percent < MIN_WAIT_PERCENT || *kind == WaitKind::ForGpu {
             continue;
         }
         let told = |of: &BTreeMap<TrackIdx, u128>| {
@@ -396,8 +418,7 @@ fn on_critical_path(
         // a call that waits for a GPU is its return. Where nothing runs, or where TAU measures no
         // function, no function can be made faster.
         let is_waiting = mpi_routine(&label).is_some() || waits_for_gpu(&label);
-        let is_program = TAU_PROGRAM.contains(&&*display_name(&label));
-        if part.context == ContextTree::ROOT || is_program || is_waiting {
+        if part.context == ContextTree::ROOT || is_waiting || is_uninstrumented(&label) {
             continue;
         }
         let (sum, tracks, contexts) = by_name.entry(label).or_default();

@@ -13,6 +13,7 @@
 //! - [`otf2`]: traces of OTF2, of any size with answers known beforehand.
 //! - [`parceive`]: databases of Parceive, of any size with known numbers.
 //! - [`pascal`]: files of PaScal Analyzer, of a solver whose scaling is planted.
+//! - [`planted`]: programs with one planted cause of lost time, and programs without any.
 //! - [`sqlite`]: databases that SQLite itself writes.
 //! - [`tau`]: profiles of TAU as text and packed, and traces, written from plain descriptions.
 //! - [`workflow`]: CODAR traces of a coupled run, of any size with answers known beforehand.
@@ -28,6 +29,7 @@ pub mod needs;
 pub mod otf2;
 pub mod parceive;
 pub mod pascal;
+pub mod planted;
 pub mod sqlite;
 pub mod tau;
 pub mod workflow;

@@ -17,7 +17,7 @@ use parallax_model::{ContextTree, Function};
 use super::detect::{LEAST_COVERAGE, LEAST_ITERATIONS};
 use super::groups::Location;
 use super::visits::{Visit, Wanted, collect};
-use crate::taxonomy::TAU_PROGRAM;
+use crate::taxonomy::is_uninstrumented;
 
 /// The number of a step of PyTorch's profiler stands behind this.
 const PROFILER_STEP: &str = "ProfilerStep";
@@ -159,7 +159,7 @@ fn regions(tree: &ContextTree) -> BTreeMap<String, Vec<ContextIdx>> {
         .map(|function| group(&function.group))
         .collect();
     let is_compiled = |function: &Function| {
-        group(&function.group) == COMPILER && !TAU_PROGRAM.contains(&&*display_name(&function.name))
+        group(&function.group) == COMPILER && !is_uninstrumented(&function.name)
     };
     let has_compiled = functions.iter().any(is_compiled);
     let of_function: Vec<bool> = functions

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use parallax_base::{ContextIdx, Control, LocationIdx};
-use parallax_engine::{Costs, EngineError, Session, display_name};
+use parallax_engine::{Costs, EngineError, Session};
 use parallax_model::{
     ContextChoice, ContextKind, ContextTree, Metric, MetricChoice, Plan, Scope, SliceRequest,
 };
 
 use super::{Category, Routine};
-use crate::taxonomy::TAU_PROGRAM;
+use crate::taxonomy::is_uninstrumented;
 use crate::taxonomy::classes::{Boundary, Classes, CostClass};
 
 /// Smaller than this part of the whole is rounding.
@@ -176,7 +176,7 @@ impl<'a> Callers<'a> {
             && !self
                 .tree
                 .function_name(context)
-                .is_some_and(|own| own.contains(name) || TAU_PROGRAM.contains(&&*display_name(own)))
+                .is_some_and(|own| own.contains(name) || is_uninstrumented(own))
     }
 }
 

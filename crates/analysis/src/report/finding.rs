@@ -61,8 +61,21 @@ pub struct Evidence {
     pub unit: String,
 }
 
-/// Puts findings in order: what makes all others doubtful first, then what is at
-/// stake, memory that is not freed and metrics that mean nothing last.
+/// What tuning the code that takes most time saves, as part of that time: nobody knows before it is
+/// done, so it counts as if it became a third faster.
+const TUNED: f64 = 0.25;
+
+/// What a finding promises, in per cent of the run: lost time can be saved as a whole, useful work
+/// only in part.
+fn promise(finding: &Finding) -> f64 {
+    match finding.kind {
+        FindingKind::HotFunction | FindingKind::CriticalPath => finding.percent * TUNED,
+        _ => finding.percent,
+    }
+}
+
+/// Puts findings in order: what makes all others doubtful first, then what they promise, memory
+/// that is not freed and metrics that mean nothing last.
 pub fn rank_findings(findings: &mut [Finding]) {
     let rank = |finding: &Finding| match finding.kind {
         FindingKind::FewSamples | FindingKind::Caution => 0,
@@ -72,7 +85,7 @@ pub fn rank_findings(findings: &mut [Finding]) {
     };
     findings.sort_by(|a, b| {
         (rank(a).cmp(&rank(b)))
-            .then(b.percent.total_cmp(&a.percent))
+            .then(promise(b).total_cmp(&promise(a)))
             .then(a.kind.cmp(&b.kind))
             .then(a.text.cmp(&b.text))
     });

@@ -23,7 +23,9 @@ use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, balance_
 use crate::cautions::{Caution, CautionKind};
 use crate::math::numeric::count;
 use crate::taxonomy::classes::CostClass;
-use crate::taxonomy::{TAU_PROGRAM, is_collective_kernel, is_collective_sync};
+use crate::taxonomy::{
+    GpuOperation, is_collective_kernel, is_collective_sync, is_uninstrumented, waits_for_gpu,
+};
 
 /// Less than this share of the cost of the program does not bound it, in per cent.
 const MIN_PERCENT: f64 = 5.0;
@@ -38,11 +40,9 @@ const WAITS: f64 = -0.5;
 /// Fewer samples than this say little.
 const FEW_SAMPLES: f64 = 1000.0;
 /// Functions that are frames around everything a thread does.
-const FRAMES: [&str; 9] = [
+const FRAMES: [&str; 7] = [
     "main",
     "MAIN__",
-    TAU_PROGRAM[0],
-    TAU_PROGRAM[1],
     "_start",
     "__libc_start_main",
     "__libc_start_call_main",
@@ -113,14 +113,18 @@ impl Facts<'_> {
             let is_in = |class: CostClass| class.major() == major;
             out.extend(self.group(report, kind, &sentence(major), percent, is_in));
         }
-        let host = self.percent(self.class_costs.of(|class| class == CostClass::GpuRuntime));
-        out.extend(self.group(
-            report,
-            FindingKind::Gpu,
-            "Host code of the GPU runtime",
-            host,
-            |class| class == CostClass::GpuRuntime,
-        ));
+        // A host that waits for a busy GPU loses nothing; idle GPUs are a finding of their own.
+        let host = report.routines.iter().find(|routine| routine.class == CostClass::GpuRuntime);
+        if host.is_some_and(|routine| !waits_for_gpu(&routine.name)) {
+            let host = self.percent(self.class_costs.of(|class| class == CostClass::GpuRuntime));
+            out.extend(self.group(
+                report,
+                FindingKind::Gpu,
+                "Host code of the GPU runtime",
+                host,
+                |class| class == CostClass::GpuRuntime,
+            ));
+        }
         out.extend(gpu_copies(self.session, report));
         out.extend(self.hot_function(report));
         out.retain(|finding| is_certain(finding.percent, report.num_samples));
@@ -183,7 +187,8 @@ impl Facts<'_> {
                 && self.waiting_share(row.context) < 0.5;
             let name = display_name(&row.name);
             let waits = is_collective_kernel(&row.name) || is_collective_sync(&name);
-            let is_work = !FRAMES.contains(&&*name) && !waits;
+            let is_frame = FRAMES.contains(&&*name) || is_uninstrumented(&row.name);
+            let is_work = !is_frame && !waits;
             if is_uneven && is_own && is_work {
                 out.push(Uneven { row, name, percent });
             }
@@ -435,7 +440,9 @@ impl Facts<'_> {
         let is_mpi = |class: CostClass| matches!(class, CostClass::Mpi(_));
         let percent = self.percent(self.class_costs.of(is_mpi));
         let group = self.group(report, FindingKind::Mpi, "MPI", percent, is_mpi);
-        let (Some(mut finding), Some(balance)) = (group, &report.balance) else { return Ok(None) };
+        let Some(mut finding) = group else { return Ok(None) };
+        // One rank has nobody to wait for; it starts and ends MPI all the same.
+        let Some(balance) = &report.balance else { return Ok(Some(finding)) };
         if uneven.is_empty() {
             return Ok(Some(finding));
         }
@@ -670,13 +677,14 @@ impl Facts<'_> {
     }
 
     fn hot_function(&self, report: &Report) -> Option<Finding> {
+        // Kernels have time where that of GPUs was measured, and nothing of the host was.
         let is_own = |context: ContextIdx| {
-            self.classes.of_context.get(context.idx()) == Some(&CostClass::Application)
+            let class = self.classes.of_context.get(context.idx());
+            matches!(class, Some(CostClass::Application | CostClass::Gpu(GpuOperation::Kernel)))
         };
-        // What TAU does not measure counts to these: the program, and no function of it.
-        let is_program = |name: &str| TAU_PROGRAM.contains(&&*display_name(name));
         let is_told = |row: &&FlatRow| {
-            is_own(row.context) && !is_program(&row.name) && !is_collective_kernel(&row.name)
+            let waits = is_collective_kernel(&row.name) || is_collective_sync(&row.name);
+            is_own(row.context) && !is_uninstrumented(&row.name) && !waits
         };
         let row = report.top_functions.iter().find(is_told)?;
         let percent = self.percent(row.exclusive);

@@ -288,7 +288,8 @@ pub fn report(
     out.total = all.total;
     out.helper_total = all.total - costs.total;
     out.program_total = costs.total;
-    out.num_samples = num_samples(session, metric, &costs, control)?;
+    let program_share = percent(costs.total, all.total).unwrap_or(0.0) / 100.0;
+    out.num_samples = num_samples(session, metric, &costs, program_share, control)?;
     out.categories = class_costs.categories(&classes, costs.total);
     out.routines = class_costs.routines(&classes, costs.total);
     out.metrics = metric_totals(session, control)?;
@@ -342,11 +343,13 @@ fn compared_locations(session: &Session) -> LocationChoice {
 
 /// About how many samples the costs stand on: an estimate from the costs, or the samples of the
 /// traces where these are more (equal ones that follow each other are one there). `None` for
-/// what is measured without sampling.
+/// what is measured without sampling. Helper threads are traced as well; `program_share` is the part
+/// of the cost that is not theirs.
 fn num_samples(
     session: &Session,
     metric: MetricIdx,
     costs: &Costs,
+    program_share: f64,
     control: &Control,
 ) -> Result<Option<f64>, EngineError> {
     let x = session.experiment();
@@ -362,14 +365,15 @@ fn num_samples(
     let tracks = x.traces.iter().flat_map(|traces| traces.tracks());
     let threads = tracks.filter(|track| !is_gpu(&x.locations, track.location));
     let traced: u64 = threads.map(|track| track.num_samples).sum();
+    let traced = traced as f64 * program_share;
     // Kernels add parts of a period in some databases; no profiler samples so often.
     let is_plausible = |estimate: &f64| match described.unit {
         Unit::Cycles => costs.total / estimate >= LEAST_CYCLES,
         Unit::Seconds => costs.total / estimate >= LEAST_SECONDS,
         _ => true,
     };
-    let estimate = estimate.filter(is_plausible).map(|estimate| estimate.max(traced as f64));
-    Ok(estimate.or((traced > 0).then_some(traced as f64)))
+    let estimate = estimate.filter(is_plausible).map(|estimate| estimate.max(traced));
+    Ok(estimate.or((traced > 0.0).then_some(traced)))
 }
 
 /// A sample stands for at least so many cycles, or seconds: a hundred thousand samples a second on

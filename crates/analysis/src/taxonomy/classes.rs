@@ -568,10 +568,11 @@ fn library_class(plain: &str, full: &str) -> Option<CostClass> {
     {
         return Some(CostClass::PosixIo);
     }
-    // H5Dwrite, H5FD_read, nc_put_vara, ncmpi_put_vara, adios2_put.
+    // H5Dwrite, H5FD_read, nc_put_vara, ncmpi_put_vara, adios2_put, and TAU's `ADIOS read`.
     let is_hdf5 = second("H5").is_ascii_uppercase();
     let io = ["nc_put_", "nc_get_", "nc_open", "nc_close", "nc_create", "nc_enddef", "ncmpi_"];
-    if is_hdf5 || io.iter().any(|name| full.starts_with(name)) || full.starts_with("adios") {
+    let is_adios = full.starts_with("adios") || full.starts_with("ADIOS ");
+    if is_hdf5 || io.iter().any(|name| full.starts_with(name)) || is_adios {
         return Some(CostClass::LibraryIo);
     }
     gpu::is_runtime(full).then_some(CostClass::GpuRuntime)

@@ -12,6 +12,7 @@ mod roles;
 mod threads;
 
 use parallax_base::LocationIdx;
+use parallax_engine::display_name;
 use parallax_model::{IdentityKind, LocationCatalog};
 
 pub use classes::{CostClass, GpuOperation, Purposes};
@@ -29,9 +30,11 @@ pub fn waits_for_gpu(name: &str) -> bool {
     gpu::RuntimeCall::of(name) == Some(gpu::RuntimeCall::Synchronise)
 }
 
-/// What TAU calls the program where it measures no function of it: the time of its own timers
-/// around everything.
-pub const TAU_PROGRAM: [&str; 2] = [".TAU application", "taupreload_main"];
+/// Whether a timer of TAU stands for the program where nothing is instrumented, and for no function.
+#[must_use]
+pub fn is_uninstrumented(name: &str) -> bool {
+    [".TAU application", "taupreload_main"].contains(&&*display_name(name))
+}
 
 /// Whether a location is a stream, context or device of a GPU.
 #[must_use]

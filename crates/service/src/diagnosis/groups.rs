@@ -104,7 +104,7 @@ pub(super) fn unlike_ranks(
     }
     let has_racks = !place.hosts.is_empty() && topology.is_some();
     let stand = match &topology {
-        Some(topology) if groups.are_nodes() => nodes(topology, difference.slow, has_racks),
+        Some(topology) if groups.divide_nodes() => nodes(topology, difference.slow, has_racks),
         _ => groups.ranks(difference.slow),
     };
     let unit = report.unit.to_string();
@@ -225,6 +225,13 @@ impl<'a> Groups<'a> {
         nodes.is_some_and(|n| n.split_nodes == 0 && n.nodes.iter().all(|nodes| *nodes > 1))
     }
 
+    /// Whether the groups divide the nodes among them, of which there are several: no node has ranks
+    /// of two groups.
+    fn divide_nodes(&self) -> bool {
+        let nodes = self.answer.clusters.nodes.as_ref();
+        nodes.is_some_and(|n| n.split_nodes == 0 && n.nodes.iter().filter(|n| **n > 0).count() > 1)
+    }
+
     /// What a member takes on average, without helper threads: of a rank the sum of its locations,
     /// of a node the mean of its ranks.
     fn program_mean(&self) -> f64 {
@@ -326,7 +333,7 @@ impl<'a> Groups<'a> {
         let size = |group: usize| found.sizes.get(group).copied().unwrap_or(0);
         let nodes = found.nodes.as_ref().and_then(|nodes| nodes.nodes.get(difference.slow));
         let on = match nodes {
-            Some(&nodes) if member != "node" && self.are_nodes() => {
+            Some(&nodes) if member != "node" && self.divide_nodes() => {
                 format!(" on {}", counted(nodes, "node"))
             }
             _ => String::new(),
@@ -433,8 +440,9 @@ fn nodes(topology: &TopologyAnswer, group: usize, has_racks: bool) -> String {
         0 => String::new(),
         n => format!(" and {n} more"),
     };
+    let are = if own.len() == 1 { "one is" } else { "ones are" };
     format!(
-        " The slow ones are {}{more}; {} to see their racks.",
+        " The slow {are} {}{more}; {} to see their racks.",
         named.join(", "),
         Remedy::HostTable
     )

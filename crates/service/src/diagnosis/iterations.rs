@@ -6,7 +6,7 @@ use parallax_analysis::iterations::{ContextStatistics, Iterations, Method, Stall
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Purposes, Report,
 };
-use parallax_analysis::taxonomy::TAU_PROGRAM;
+use parallax_analysis::taxonomy::is_uninstrumented;
 use parallax_base::{ContextIdx, Control, Remedy, Unit};
 use parallax_engine::{EngineError, display_name};
 use parallax_model::ContextKind;
@@ -64,7 +64,7 @@ pub(super) fn uneven_iterations(
     // Code in which TAU measures no function is the program, and no place to look at.
     let tree = opened.session.tree();
     let is_program =
-        |context| TAU_PROGRAM.contains(&&*display_name(tree.function_name(context).unwrap_or("")));
+        |context| is_uninstrumented(tree.function_name(context).unwrap_or(""));
     let is_worth = |saving: f64| saving / run * 100.0 >= MIN_SAVING_PERCENT;
     let mut told: Vec<Told<'_>> = (statistics.contexts.iter())
         .filter(|row| row.activity == Activity::Computing)

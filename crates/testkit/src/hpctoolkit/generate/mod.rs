@@ -33,7 +33,7 @@ mod congestion;
 mod model;
 mod plan;
 mod program;
-mod random;
+pub(crate) mod random;
 mod stream;
 
 use std::io::{Error, ErrorKind, Result};
