@@ -303,10 +303,10 @@ fn words_find_calls_by_a_part_of_their_names() {
     let send = find("\"MPI_Send\"").reply.total;
     assert!(send > 0 && send < find("send").reply.total + 1);
     assert_eq!(find("MPI_Send|MPI_Wait").reply.total, send + find("\"MPI_Wait\"").reply.total);
-    let none = find("MPI_Sned");
+    let none = find("MPI_Sned()");
     assert_eq!(none.reply.total, 0);
     let note = none.reply.notes.join(" ");
-    assert!(note.contains("MPI_Sned") && note.contains("MPI_Send"), "{note}");
+    assert!(note.contains("MPI_Sned()") && note.contains("mean MPI_Send()"), "{note}");
     // What has the signs of an expression but is none is not met with a parser's error.
     assert_eq!(find("operator|(").reply.total, 0);
 }
