@@ -21,7 +21,7 @@ describe("filters", () => {
   });
 
   test("the end of a window is not in it, but in an expression both ends are", () => {
-    expect(windowOf({ item: "x", window: [100, 200] })).toBe("100..199");
+    expect(windowOf({ item: "x", window: [100, 200] })).toBe("100ns..199ns");
   });
 
   test("taking back a part leaves the others", () => {

@@ -624,7 +624,7 @@ export type FindReply = {
 
 /** Calls that begin in a time range, by name and duration. */
 export type FindRequest = {
-  /** Name of functions: `MPI_Recv`, `MPI_*` or `/regular expression/`; null for all. */
+  /** Words that names of functions contain, in any case and order: `nccl reduce`. `MPI_*` is a glob, `/regular expression/` what it says, `"MPI_Recv"` one name, `a|b` several; null for all. */
   name?: string | null;
   /** Which tracks, of those of the locations; null for all. */
   tracks?: Array<TrackSpan> | null;
@@ -1301,6 +1301,8 @@ export type PathAtRequest = {
   track: number;
   /** The moment. */
   at_ns: number;
+  /** Also the exclusive time of each call, for which all calls inside it are summed up. */
+  exclusive?: boolean;
 };
 
 /** What would be saved, at most. */
@@ -2032,7 +2034,7 @@ export interface Protocol {
   /** The call instances in a time range. For samples, a call is a run of samples with the same contexts above. */
   calls: { request: CallsRequest & { item: string }; reply: CallsReply; tables: { calls: "track" | "context" | "depth" | "start_ns" | "end_ns"; } };
   /** What was active at a moment. */
-  path_at: { request: PathAtRequest & { item: string }; reply: NotesReply; tables: { path: "context" | "name" | "depth" | "start_ns" | "end_ns"; } };
+  path_at: { request: PathAtRequest & { item: string }; reply: NotesReply; tables: { path: "context" | "name" | "depth" | "start_ns" | "end_ns" | "exclusive_ns"; } };
   /** Messages or flows in transit in a time range; needs a trace of events. */
   links: { request: LinksRequest & { item: string }; reply: TotalReply; tables: { links: "sender" | "receiver" | "send_ns" | "receive_ns" | "bytes" | "tag" | "communicator"; } };
   /** How many messages or flows were sent when; needs a trace of events. A message of which only the receipt is known counts when it was received. */
