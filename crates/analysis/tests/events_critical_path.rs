@@ -22,7 +22,15 @@ fn segments(session: &Session, found: &CriticalPath) -> Vec<Listed> {
     let name = |context| events_support::path(session, context);
     let segments = found.segments.iter();
     segments
-        .map(|s| (s.track.get(), s.start_nanos, s.end_nanos, name(s.context), s.releases))
+        .map(|s| {
+            (
+                s.track.get(),
+                s.start_nanos,
+                s.end_nanos,
+                name(s.context),
+                s.releases.map(|(kind, _)| kind),
+            )
+        })
         .collect()
 }
 

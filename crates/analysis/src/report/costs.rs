@@ -9,8 +9,8 @@ use parallax_model::{
 };
 
 use super::{Category, Routine};
-use crate::taxonomy::is_uninstrumented;
 use crate::taxonomy::classes::{Boundary, Classes, CostClass};
+use crate::taxonomy::is_uninstrumented;
 
 /// Smaller than this part of the whole is rounding.
 const ROUNDING: f64 = 1e-9;

@@ -761,11 +761,13 @@ fn few_samples(report: &Report) -> Option<Finding> {
 fn caution(caution: &Caution) -> Finding {
     Finding {
         kind: FindingKind::Caution,
+        title: caution.kind.title().into(),
         text: caution.text.clone(),
         percent: caution.percent,
+        potential: None,
         evidence: caution.evidence.clone(),
         context: None,
-        next: NextStep { action: NextAction::Info, contexts: None },
+        next: NextStep::new(NextAction::Info),
     }
 }
 

@@ -63,8 +63,7 @@ pub(super) fn uneven_iterations(
     let interval = found.interval_seconds();
     // Code in which TAU measures no function is the program, and no place to look at.
     let tree = opened.session.tree();
-    let is_program =
-        |context| is_uninstrumented(tree.function_name(context).unwrap_or(""));
+    let is_program = |context| is_uninstrumented(tree.function_name(context).unwrap_or(""));
     let is_worth = |saving: f64| saving / run * 100.0 >= MIN_SAVING_PERCENT;
     let mut told: Vec<Told<'_>> = (statistics.contexts.iter())
         .filter(|row| row.activity == Activity::Computing)
