@@ -277,7 +277,7 @@ fn text(
     } else {
         let mut findings = KeyValues::new().section("Top findings");
         for (i, finding) in reply.findings.iter().enumerate() {
-            let mut text = format!("{}. {}", finding.title, finding.text);
+            let mut text = format!("{}\n{}", finding.title, finding.text);
             if let Some(saving) = saving(finding, style) {
                 text.push_str(&format!("\n{saving}."));
             }
