@@ -112,7 +112,9 @@ fn an_exchange_waits_for_one_reason() {
     let found: Vec<_> = report.findings.iter().filter(|f| f.kind == FindingKind::Waiting).collect();
     assert_eq!(found.len(), 1);
     assert!((found[0].percent - 45.0).abs() < 1e-9, "{}", found[0].text);
-    assert!(found[0].text.contains("up to 45.00 ms per location"), "{}", found[0].text);
+    let potential = found[0].potential.as_ref().unwrap();
+    assert!((potential.amount - 0.045).abs() < 1e-9, "{}", potential.amount);
+    assert_eq!(potential.condition, "per location on average, without these waits");
 }
 
 /// TAU writes no requests: which receives were late for their senders is not known, and is told.

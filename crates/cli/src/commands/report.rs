@@ -278,7 +278,7 @@ fn text(
     } else {
         let mut findings = KeyValues::new().section("Top findings");
         for (i, finding) in reply.findings.iter().enumerate() {
-            let mut text = format!("{}. {}", finding.title, with_options(&finding.text));
+            let mut text = format!("{}\n{}", finding.title, with_options(&finding.text));
             if let Some(saving) = saving(finding, style) {
                 text.push_str(&format!("\n{saving}."));
             }
