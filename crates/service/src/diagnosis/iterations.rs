@@ -27,6 +27,10 @@ const MAX_TOLD: usize = 3;
 /// locations some differ by two by chance.
 const CHANCE: f64 = 3.0;
 
+/// At least this part of the locations shows the iterations: where fewer do, their beginnings are
+/// guessed, and comparing one with another means nothing.
+const MIN_AGREEMENT: f64 = 0.8;
+
 /// One context that is worth balancing.
 struct Told<'a> {
     row: &'a ContextStatistics,
@@ -55,7 +59,10 @@ pub(super) fn uneven_iterations(
     let (finding, _) = opened.find_iterations(&IterationsRequest::default(), control)?;
     let Some((iterations, of)) = &finding.iterations else { return Ok(Findings::default()) };
     let run = finding.window.nanos() as f64 / 1e9;
-    if iterations.streams.len() < 2 || run <= 0.0 {
+    let is_guessed = iterations.repetition.as_ref().is_some_and(|found| {
+        matches!(found.method, Method::Order | Method::Spacing) && found.agreement < MIN_AGREEMENT
+    });
+    if iterations.streams.len() < 2 || run <= 0.0 || is_guessed {
         return Ok(Findings::default());
     }
     let found = opened.found(iterations, of);
