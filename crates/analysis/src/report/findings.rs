@@ -179,7 +179,9 @@ impl Facts<'_> {
                 && self.classes.of_context.get(row.context.idx()) == Some(&CostClass::Application)
                 && self.waiting_share(row.context) < 0.5;
             let name = normalised_name(&row.name).into_owned();
-            let is_named = !FRAMES.contains(&&*name) && !is_collective_sync(&name);
+            let is_named = !FRAMES.contains(&&*name)
+                && !is_collective_sync(&name)
+                && !is_uninstrumented(&name);
             if is_uneven && is_own && is_named {
                 out.push(Uneven { row, name, percent });
             }
