@@ -7,6 +7,8 @@
 //! Where the tool differs, `why` may say what it lacks. [docs/findings.md](../../../docs/findings.md)
 //! is made from both, so that a row which begins to agree, or no longer does, is noticed.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
