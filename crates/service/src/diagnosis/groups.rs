@@ -433,9 +433,5 @@ fn nodes(topology: &TopologyAnswer, group: usize, has_racks: bool) -> String {
         n => format!(" and {n} more"),
     };
     let are = if own.len() == 1 { "one is" } else { "ones are" };
-    format!(
-        " The slow {are} {}{more}; {} to see their racks.",
-        named.join(", "),
-        Remedy::HostTable
-    )
+    format!(" The slow {are} {}{more}; {} to see their racks.", named.join(", "), Remedy::HostTable)
 }

@@ -24,7 +24,8 @@ fn is_found_first(
     let planted = cause(true);
     let found = findings(&record(&planted));
     let all: Vec<&str> = found.iter().map(|finding| &*finding.text).collect();
-    let first = found.first().unwrap_or_else(|| panic!("nothing is found"));
+    assert!(!found.is_empty(), "nothing is found");
+    let first = found.first().unwrap();
     assert!(kinds.contains(&first.kind), "{:?} is first: {all:#?}", first.kind);
     for name in names {
         assert!(first.text.contains(name), "{name} is not named: {}", first.text);
@@ -32,7 +33,9 @@ fn is_found_first(
     let expected = planted.saving_seconds;
     let ranks = planted.program.tracks.iter().map(|track| track.place.rank()).max();
     let ranks = ranks.map_or(1, |last| last as usize + 1);
-    let said = saving(first, ranks).unwrap_or_else(|| panic!("no saving: {}", first.text));
+    let said = saving(first, ranks);
+    assert!(said.is_some(), "no saving: {}", first.text);
+    let said = said.unwrap();
     let close = (said - expected).abs() <= 0.05 * expected;
     assert!(close, "{said} s instead of {expected} s: {} {:?}", first.text, first.evidence);
 
