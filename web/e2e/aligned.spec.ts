@@ -57,6 +57,15 @@ function lengths(file: string): readonly number[] {
   return ask("iterations", file, "--by", "iteration").rows.map((row) => Number(row["length_s"]));
 }
 
+/** Sorts by the difference; the first click puts what this run takes more first. */
+async function sortByLess(page: Page): Promise<void> {
+  const head = view(page).getByRole("columnheader", { name: /^This − other \(µs\)/ });
+  await head.getByRole("button").click();
+  await expect(head).toHaveAttribute("aria-sort", "descending");
+  await head.getByRole("button").click();
+  await expect(head).toHaveAttribute("aria-sort", "ascending");
+}
+
 async function shows(page: Page, fromNs: number, toNs: number): Promise<void> {
   const strips = view(page).getByTestId("compare-strips");
   await expect(strips).toHaveAttribute("data-from", String(fromNs));
@@ -69,16 +78,16 @@ test("the planted difference is that of its iteration, and all lengths are those
   await align(page, "Iterations");
   await expect(rows(page)).toHaveCount(MADE.rounds);
   const [before, after] = [await numbers(page, "before"), await numbers(page, "after")];
-  expect(before).toEqual(lengths(files.first));
-  expect(after).toEqual(lengths(files.second));
+  expect(before).toEqual(lengths(files.second));
+  expect(after).toEqual(lengths(files.first));
   const seconds = await numbers(page, "seconds");
-  seconds.forEach((value, round) => { expect(value).toBeCloseTo(round === SLOW ? MORE_MICROS / 1e6 : 0, 12); });
+  seconds.forEach((value, round) => { expect(value).toBeCloseTo(round === SLOW ? -MORE_MICROS / 1e6 : 0, 12); });
   const said = view(page).getByTestId("compare-sum");
-  await expect(said).toContainText(`takes 400.0\u202fµs more`);
-  await expect(said).toContainText(`iteration ${String(SLOW)} differs most: 1.400\u202fms instead of 1.000\u202fms, 400.0\u202fµs more (+40.0\u202f%)`);
+  await expect(said).toContainText(`This run takes 400.0\u202fµs less`);
+  await expect(said).toContainText(`iteration ${String(SLOW)} differs most: 1.000\u202fms instead of 1.400\u202fms, 400.0\u202fµs less (\u221228.6\u202f%)`);
   await expect(said).toContainText("Iterations begin with solve in both runs.");
-  // The largest first.
-  await view(page).getByRole("columnheader", { name: /^Difference \(µs\)/ }).getByRole("button").click();
+  // What this run takes less first.
+  await sortByLess(page);
   await expect(rows(page).first().getByTestId("iteration-number")).toHaveAttribute("data-value", String(SLOW));
 });
 
@@ -112,7 +121,7 @@ test("a click shows an iteration in both runs; the tip tells the other run's own
   await page.keyboard.press("Control+Shift+Z");
   await shows(page, FIRST_NS + 2 * ROUND_NS, FIRST_NS + 3 * ROUND_NS);
   // The alignment, the iteration and the order of rows come back with the page.
-  await view(page).getByRole("columnheader", { name: /^Difference \(µs\)/ }).getByRole("button").click();
+  await sortByLess(page);
   await expect(rows(page).first().getByTestId("iteration-number")).toHaveAttribute("data-value", String(SLOW));
   await stateInAddress(page, before);
   await page.reload();
@@ -129,7 +138,7 @@ test("bars and rows choose iterations by keyboard", async ({ page }, info) => {
   await bars.focus();
   await bars.press("Home");
   for (let step = 0; step < SLOW; step += 1) await bars.press("ArrowRight");
-  expect(await valueOf(bars.getByTestId("plot-value"))).toBeCloseTo(MORE_MICROS / 1e6, 12);
+  expect(await valueOf(bars.getByTestId("plot-value"))).toBeCloseTo(-MORE_MICROS / 1e6, 12);
   await bars.press("Enter");
   await shows(page, FIRST_NS + SLOW * ROUND_NS, FIRST_NS + (SLOW + 1) * ROUND_NS);
   // Two iterations with Shift.
@@ -190,7 +199,7 @@ test("a call that begins later in the other run is put over that of this run", a
   // Calls of all ranks come in order of time: the ninth of the first rank is the first after all eight rounds before.
   await view(page).getByRole("spinbutton", { name: "Number of the call" }).fill(String(MADE.ranks * (SLOW + 1) + 1));
   await view(page).getByRole("spinbutton", { name: "Number of the call" }).press("Enter");
-  await expect(view(page)).toContainText("the other run is shown 400.0\u202fµs earlier than recorded");
+  await expect(view(page)).toContainText("The other run is shown 400.0\u202fµs earlier than recorded");
 });
 
 for (const theme of ["light", "dark"] as const) {

@@ -38,7 +38,7 @@ test("iterations are found, and one click away from the timeline and the tree", 
   await view.getByTestId("iterations-headline").locator("summary").click();
 
   // The table is that of the command line, what saves most first.
-  const contexts = ask("iterations", REACTOR).rows.filter((row) => row["does"] === "computing" && row["resolved"] === "yes").sort((a, b) => Number(b["total_saving_s"]) - Number(a["total_saving_s"]));
+  const contexts = ask("iterations", REACTOR).rows.filter((row) => row["total_saving_s"] !== null).sort((a, b) => Number(b["total_saving_s"]) - Number(a["total_saving_s"]));
   await expect(view.getByTestId("iterations-total_saving_s").first()).toHaveAttribute("data-value", String(contexts[0]?.["total_saving_s"]));
   await view.getByTestId("iterations-context").first().click();
   await expect(view.getByRole("combobox", { name: "Map of" })).toHaveValue(String(contexts[0]?.["context_id"]));

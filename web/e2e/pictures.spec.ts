@@ -50,15 +50,15 @@ async function compared(page: Page, svg: Buffer, png: Buffer): Promise<Compared>
   }, [svg.toString("base64"), png.toString("base64")] as const);
 }
 
-async function expectAlike(page: Page, view: Locator, text: string): Promise<void> {
+/** `most` is the share of points that may differ: edges of texts and lines are smoothed in different ways. */
+async function expectAlike(page: Page, view: Locator, text: string, most = 0.02): Promise<void> {
   const [svg, png] = [await saved(page, view, "svg"), await saved(page, view, "png")];
   // A picture as text is long: what fails must not print it.
   expect(svg.toString().includes(`>${text}</text>`), `${text} in the picture`).toBe(true);
   const { widths, different, colours } = await compared(page, svg, png);
   expect(widths[0]).toBe(widths[1]);
   expect(colours).toBeGreaterThan(4);
-  // Edges of texts and lines are smoothed in different ways.
-  expect(different).toBeLessThan(0.02);
+  expect(different).toBeLessThan(most);
 }
 
 test("call instances: the graph with references, and lanes", async ({ page }, info) => {
@@ -91,7 +91,8 @@ test("a trace: the timeline with its axis and messages, and the flame graph", as
   await drop(page, file);
   await expect(page.getByTestId("timeline")).toHaveAttribute("data-rows", String(MADE.ranks));
   await expect(page.getByTestId("timeline-links")).toContainText("messages");
-  await expectAlike(page, page.getByTestId("view-timeline"), "solve");
+  // Title, names of tracks and legend are a large part of so small a picture.
+  await expectAlike(page, page.getByTestId("view-timeline"), "solve", 0.04);
   const flame = await showView(page, "Flame graph", "view-flame");
   await expect(flame.getByTestId("flame")).not.toHaveAttribute("data-frames", "0");
   await expectAlike(page, flame, "main");

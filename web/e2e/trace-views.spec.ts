@@ -181,15 +181,6 @@ test("profiles of all locations add up to the whole, and parts are omitted", asy
   await expect(view.getByTestId("crumbs")).toBeHidden();
 });
 
-test("a trace without messages and counters says so in words", async ({ page }) => {
-  await open(page, "reactor/n1024-p8", "Messages");
-  await expect(page.getByTestId("view-messages")).toContainText("The trace has no messages");
-  await show(page, "Counters");
-  await expect(page.getByTestId("view-counters")).toContainText("The trace has no counters");
-  await show(page, "Compare runs");
-  await expect(page.getByTestId("view-trace-compare")).toContainText("There is nothing to compare with");
-});
-
 for (const theme of ["light", "dark"] as const) {
   test.describe(theme, () => {
     test.use({ colorScheme: theme });
@@ -210,7 +201,6 @@ for (const theme of ["light", "dark"] as const) {
         ["Messages", "view-messages", ["Sizes", "Pairs"]],
         ["Profiles", "view-stacks", ["Treemap"]],
         ["Counters", "view-counters", []],
-        ["Compare runs", "view-trace-compare", []],
       ] as const) {
         await show(page, view);
         const panel = page.getByTestId(testid);

@@ -96,16 +96,16 @@ describe("strips of the other run", () => {
 describe("differences by iteration", () => {
   const rows = iterationRows(even, late);
 
-  test("are the other run less this one", () => {
-    expect(rows.map((row) => Math.round(row.seconds * 1e9))).toEqual([0, 0, 400, 0]);
-    expect(rows[2]?.ratio).toBeCloseTo(0.4, 12);
+  test("are this run less the other one, as everywhere", () => {
+    expect(rows.map((row) => Math.round(row.seconds * 1e9))).toEqual([0, 0, -400, 0]);
+    expect(rows[2]?.ratio).toBeCloseTo(-400 / 1400, 12);
     expect(rows[2]?.begin).toBeCloseTo(2100e-9, 15);
   });
 
   test("have a sum and a largest one, in a sentence", () => {
-    expect(sumSentence(iterationSum(rows))).toBe("The other run takes 400\u202fns more (+10.0\u202f%) in the 4 iterations that both runs have; iteration 2 differs most: 1.400\u202fµs instead of 1.000\u202fµs, 400\u202fns more (+40.0\u202f%).");
-    expect(sumSentence(iterationSum(iterationRows(late, even)))).toContain("takes 400\u202fns less");
-    expect(sumSentence(iterationSum(iterationRows(even, even)))).toBe("The other run takes the same in the 4 iterations that both runs have; none of them differs.");
+    expect(sumSentence(iterationSum(rows))).toBe("This run takes 400\u202fns less (\u22129.1\u202f%) in the 4 iterations that both runs have; iteration 2 differs most: 1.000\u202fµs instead of 1.400\u202fµs, 400\u202fns less (\u221228.6\u202f%).");
+    expect(sumSentence(iterationSum(iterationRows(late, even)))).toContain("takes 400\u202fns more");
+    expect(sumSentence(iterationSum(iterationRows(even, even)))).toBe("This run takes the same in the 4 iterations that both runs have; none of them differs.");
     expect(differenceText(0, 1e-6)).toBe("1.000\u202fµs more");
   });
 
@@ -129,15 +129,15 @@ describe("differences by iteration", () => {
   test("are sorted by any column, nothing last", () => {
     const unequal = iterationRows(run(0, [3000, 1000, 2000]), run(0, [1000, 4000]));
     expect(iterationOrder(unequal, { column: "iteration", descending: false })).toEqual([0, 1, 2]);
-    expect(iterationOrder(unequal, { column: "seconds", descending: true })).toEqual([1, 0, 2]);
-    expect(iterationOrder(unequal, { column: "seconds", descending: false })).toEqual([0, 1, 2]);
-    expect(iterationOrder(unequal, { column: "before", descending: true })).toEqual([0, 2, 1]);
+    expect(iterationOrder(unequal, { column: "seconds", descending: true })).toEqual([0, 1, 2]);
+    expect(iterationOrder(unequal, { column: "seconds", descending: false })).toEqual([1, 0, 2]);
+    expect(iterationOrder(unequal, { column: "after", descending: true })).toEqual([0, 2, 1]);
   });
 
   test("are a file in the order on screen", () => {
     const lines = iterationCsv(iterationRows(run(0, [1000, 1000]), run(0, [2000])), { column: "iteration", descending: true }).trim().split(/\r?\n/);
-    expect(lines[0]).toContain("difference (s)");
+    expect(lines[0]).toContain("this - other (s)");
     expect(lines[1]).toMatch(/^1,.*only in this run$/);
-    expect(lines[2]).toBe("0,0,0.000001,0.000002,0.000001,100,");
+    expect(lines[2]).toBe("0,0,0.000002,0.000001,-0.000001,-50,");
   });
 });

@@ -39,6 +39,13 @@ describe("catalog of a trace", () => {
     expect(askedWindow([1.5, 1.6])).toEqual({ from_ns: 1, to_ns: 2 });
   });
 
+  test("the tracks of the program are shown, and those of helper threads on request", () => {
+    const withHelpers = { ...catalog, reply: { ...catalog.reply, program_tracks: [{ from: 0, to: 1 }, { from: 2, to: 3 }], helpers: "Helper threads are excluded: 2 locations." } };
+    expect(rangesOf({ tracks: null }, withHelpers)).toEqual([{ from: 0, to: 1 }, { from: 2, to: 3 }]);
+    expect(rangesOf({ tracks: [[0, 4]] }, withHelpers)).toEqual([{ from: 0, to: 4 }]);
+    expect(rangesOf({ tracks: null }, catalog)).toEqual([{ from: 0, to: 4 }]);
+  });
+
   test("is asked once for all views, and again after an error", async () => {
     let asked = 0;
     const client = {

@@ -18,7 +18,7 @@ export function arrived(columns: Record<string, ArrayLike<unknown>>): Table {
  */
 export function exampleCatalog(): TimelineCatalog {
   return timelineCatalog(
-    { has_calls: true, origin_ns: "1000", span_ns: 1_000_000, sends: 2, receives: 2, counters: [], notes: [], components: [] },
+    { has_calls: true, origin_ns: "1000", span_ns: 1_000_000, sends: 2, receives: 2, counters: [], program_tracks: null, helpers: null, notes: [], components: [] },
     {
       tracks: arrived({ location: Uint32Array.of(0, 1, 2, 3), label: ["rank 0", "rank 1", "rank 2", "rank 3"], calls: Float64Array.of(10, 10, 10, 10), node: Float64Array.of(0, 0, 1, 1), rank: Float64Array.of(0, 1, 2, 3) }),
       functions: arrived({ name: ["main", "solve", "MPI_Send", "write"], group: Uint32Array.of(0, 0, 1, 0), exclusive_ns: Float64Array.of(10, 500, 300, 20), calls: Float64Array.of(4, 40, 40, 4) }),

@@ -42,6 +42,7 @@ function scene(over: Partial<TimelineScene> = {}): TimelineScene {
       calls: CALLS,
       callLook: LOOK,
       links: { length: 1, sender: Uint32Array.of(0), receiver: Uint32Array.of(1), sendNs: Float64Array.of(20), receiveNs: Float64Array.of(70), bytes: Float64Array.of(8), tag: Float64Array.of(0) },
+      ownLinks: null,
     },
     ...over,
   };
@@ -210,11 +211,11 @@ describe("rows and calls that are chosen", () => {
 
 describe("the menu of a right click", () => {
   const nothing = (): void => undefined;
-  const actions = { only: nothing, hide: nothing, all: nothing, group: nothing };
+  const actions = { pin: nothing, only: nothing, hide: nothing, all: nothing, group: nothing };
   const labels = (of: TimelineMenuOf): readonly string[] => timelineMenu(of).map(({ label }) => label);
 
   test("on a name there is what can be done with the tracks", () => {
-    expect(labels({ row: row(3), function: null, hasChoice: false, selection: null, ...actions })).toEqual(["rank 3", "Show only this track", "Hide this track", "Show all tracks"]);
+    expect(labels({ row: row(3), function: null, hasChoice: false, selection: null, ...actions })).toEqual(["rank 3", "Pin to the top", "Show only this track", "Hide this track", "Show all tracks"]);
     expect(labels({ row: row(0, 4, 0), function: null, hasChoice: false, selection: null, ...actions })).toContain("Expand");
     expect(labels({ row: row(0, 4, 0), function: null, hasChoice: false, selection: null, ...actions })).toContain("Hide these tracks");
   });

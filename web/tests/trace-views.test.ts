@@ -7,7 +7,7 @@ import { PanelSlice } from "../src/state/slice.svelte.ts";
 import { Store } from "../src/state/store.svelte.ts";
 import type { ViewProps } from "../src/view-kit/plugin.ts";
 import { callAt, levelBins, levelsOf } from "../src/views/trace-views/icicle.ts";
-import { counterSeries } from "../src/views/trace-views/counters.ts";
+import { counterSeries } from "../src/view-kit/counters.ts";
 import Compare from "../src/views/trace-views/Compare.svelte";
 import Find from "../src/views/trace-views/Find.svelte";
 import Messages from "../src/views/trace-views/Messages.svelte";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { counterBand, rangeOf, type CounterSeries } from "../src/views/trace-views/counters.ts";
+import { counterBand, rangeOf, type CounterSeries } from "../src/view-kit/counters.ts";
 import { movedBy, otherWindow } from "../src/views/trace-views/aligned.ts";
 import { differences, type StatRow } from "../src/views/trace-views/compared.ts";
 import { shape } from "../src/view-kit/context-table.ts";

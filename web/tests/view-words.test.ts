@@ -5,7 +5,7 @@ import { metricGroups } from "../src/views/profile/metric-groups.ts";
 import { missingTextHint, sourceHint } from "../src/views/profile/source-hints.ts";
 import type { MetricReply } from "../src/wire/protocol.ts";
 
-const metric = (name: string, total: number | null, description = "", unit = ""): MetricReply => ({ name, unit, scopes: [], statistics: [], description, total });
+const metric = (name: string, total: number | null, description = "", unit = ""): MetricReply => ({ name, unit, scopes: [], statistics: [], description, total, formula: null });
 
 describe("metrics to choose", () => {
   const METRICS = [

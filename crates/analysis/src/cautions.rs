@@ -20,7 +20,7 @@ pub struct Caution {
     pub kind: CautionKind,
     /// The sentence.
     pub text: String,
-    /// The numbers it rests on.
+    /// Its numbers.
     pub evidence: Vec<Evidence>,
     /// Share of the program's cost that it is about, in per cent.
     pub percent: f64,
@@ -35,6 +35,18 @@ pub enum CautionKind {
     Unoptimised,
     /// Counters took turns, so that their values are extrapolated.
     Multiplexed,
+}
+
+impl CautionKind {
+    /// What it is, in a few words.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Oversubscribed => "Oversubscribed cores",
+            Self::Unoptimised => "Build without optimisation",
+            Self::Multiplexed => "Multiplexed counters",
+        }
+    }
 }
 
 /// What speaks for caution with an experiment; `costs` are those of a metric of time, without

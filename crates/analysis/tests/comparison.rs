@@ -527,3 +527,57 @@ fn the_most_expensive_functions_are_kept_when_not_all_fit() {
     // However little fits, one function does.
     assert_eq!(costs(0).rows[0].0, "late");
 }
+
+#[test]
+fn profiles_recorded_to_another_depth_are_compared_at_the_depth_of_both() {
+    let shallow = drawn(
+        "
+        main       1.0  1.0
+          solve    9.0  9.5
+          write    2.0  2.0
+        ",
+    );
+    let deep = drawn(
+        "
+        main       1.0  1.0
+          solve    0.5  0.5
+            dot    6.0  6.0
+              add  2.0  2.5
+          write    0.5  0.5
+            pack   1.5  1.5
+        ",
+    );
+    for (old, new) in [(&shallow, &deep), (&deep, &shallow)] {
+        let versions = [old, new].map(|session| Version {
+            name: String::from(if std::ptr::eq(session, &shallow) { "shallow" } else { "deep" }),
+            executions: vec![execution(session)],
+        });
+        let options = ComparisonOptions::default();
+        let found =
+            compare(&versions, "CPUTIME", &Unit::Seconds, &options, &Control::new()).unwrap();
+        assert_eq!(found.matching, Matching::CallPath);
+        let depth = found.contexts.iter().map(|context| context.depth).max();
+        assert_eq!(depth, Some(found.contexts[row(&found, "solve")].depth));
+        let rows = &found.pairs[0].rows;
+        for (name, least, most) in [("solve", 17.5, 18.5), ("write", 4.0, 4.0), ("main", 2.0, 2.0)]
+        {
+            let own = rows[row(&found, name)].own;
+            assert!(own.old >= least && own.old <= most, "{name}: {own:?}");
+            assert!(own.new >= least && own.new <= most, "{name}: {own:?}");
+            assert_eq!(rows[row(&found, name)].presence, Presence::Both);
+        }
+        assert!(found.notes.iter().any(|note| note.contains("those of shallow end at depth")));
+    }
+    // A function that is new is new.
+    let grown = drawn(
+        "
+        main       1.0  1.0
+          solve    9.0  9.5
+            check  4.0  4.0
+          write    2.0  2.0
+        ",
+    );
+    let found = compared(&[&[shallow], &[grown]], &ComparisonOptions::default());
+    let check = found.pairs[0].rows[row(&found, "check")];
+    assert_eq!((check.presence, check.own.new), (Presence::OnlyNew, 8.0));
+}

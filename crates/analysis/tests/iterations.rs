@@ -345,3 +345,102 @@ fn real_traces_of_events_have_the_iterations_of_their_programs() {
     let lammps = found(&open_trace(&root, "codar", "lammps-event_list.json.gz")).0;
     assert_eq!(lammps.len(), 362);
 }
+
+/// A program of three ranks that computes for 9 ms and meets in a barrier, `lengths[i]` of
+/// milliseconds more on rank 1 in iteration i; `phases` around the iterations where they are named.
+fn in_step(lengths: &[u64], phases: &[&'static str]) -> Session {
+    let rank = |rank: usize| {
+        let mut steps: Vec<(u64, Do)> = vec![(0, Do::Enter("main"))];
+        let mut now = 5 * MS;
+        for (at, more) in lengths.iter().enumerate() {
+            let end = now + (10 + more) * MS;
+            let own = if rank == 1 { end - MS } else { now + 9 * MS };
+            if let Some(phase) = phases.get(at) {
+                steps.push((now, Do::Enter(*phase)));
+            }
+            steps.extend([(now, Do::Enter("solve")), (own, Do::Leave)]);
+            steps.extend([(own, Do::Enter("MPI_Barrier")), (end, Do::Leave)]);
+            if !phases.is_empty() {
+                steps.push((end, Do::Leave));
+            }
+            now = end;
+        }
+        steps.push((now + 5 * MS, Do::Leave));
+        steps
+    };
+    trace(&[rank(0), rank(1), rank(2)])
+}
+
+#[test]
+fn a_stall_in_one_iteration_is_an_event_and_saves_nothing_by_balance() {
+    let mut lengths = vec![0; 101];
+    lengths[57] = 930;
+    let session = in_step(&lengths, &[]);
+    let finding = ask(&session);
+    let [stall] = &*finding.stalls else { panic!("{:?}", finding.stalls) };
+    assert_eq!((stall.iteration, stall.num_waiting, stall.is_computing), (57, 2, true));
+    let (location, context, nanos) = stall.place.unwrap();
+    assert_eq!((location, session.tree().label(context)), (1, "solve".to_owned()));
+    assert_eq!((nanos, stall.nanos.round() as u64), (939 * MS, 940 * MS));
+    assert_eq!((stall.usual_nanos.round() as u64, stall.start_nanos), (10 * MS, (5 + 570) * MS));
+    let (iterations, statistics) = finding.iterations.unwrap();
+    assert_eq!(iterations.count(IterationState::Extraordinary), 1);
+    assert_eq!(iterations.states[57], IterationState::Extraordinary);
+    // The iterations that count are balanced: the stall is no part of what balancing saves.
+    assert!(statistics.saving_seconds < 1e-6, "{}", statistics.saving_seconds);
+    assert!((statistics.covered_seconds - 1.0).abs() < 0.02, "{}", statistics.covered_seconds);
+    // Without it there is none, and what comes every so often is none either.
+    assert_eq!(ask(&in_step(&[0; 101], &[])).stalls, []);
+    let every: Vec<u64> = (0..101).map(|at| if at % 25 == 24 { 500 } else { 0 }).collect();
+    assert_eq!(ask(&in_step(&every, &[])).stalls, []);
+}
+
+#[test]
+fn what_the_program_marks_wins_over_what_its_trace_looks_like() {
+    // Lengths without any regularity.
+    let lengths = [0, 41, 3, 170, 12, 88, 1, 230, 55, 7];
+    let names: Vec<&'static str> =
+        (0..10).map(|at| &*Box::leak(format!("Iteration {at}").into_boxed_str())).collect();
+    let (iterations, _) = found(&in_step(&lengths, &names));
+    assert_eq!(iterations.marked_by.as_deref(), Some("numbered phases \"Iteration\""));
+    assert_eq!((iterations.len(), iterations.streams.len()), (10, 3));
+    assert_eq!(iterations.repetition, None);
+    let starts: Vec<u64> = iterations.bounds[0].iter().take(3).copied().collect();
+    assert_eq!(starts, [5 * MS, 15 * MS, 66 * MS]);
+    // Steps of PyTorch are what they say, however few.
+    let (iterations, _) = found(&in_step(&[3, 90], &["ProfilerStep#7", "ProfilerStep#8"]));
+    assert_eq!(iterations.marked_by.as_deref(), Some("ProfilerStep of PyTorch"));
+    assert_eq!(iterations.len(), 2);
+    // Numbers in another order than time count something else.
+    let names = ["part 4", "part 1", "part 3", "part 2", "part 5"];
+    let finding = ask(&in_step(&[0, 41, 3, 170, 12], &names));
+    assert!(finding.iterations.is_none_or(|(found, _)| found.marked_by.is_none()));
+}
+
+#[test]
+fn no_saving_is_more_than_the_time_of_the_iterations() {
+    // Each of many ranks has a function of its own: balanced one by one, each would save nearly all
+    // of it, together many times the run.
+    let names: Vec<&'static str> =
+        (0..8).map(|at| &*Box::leak(format!("own_{at}").into_boxed_str())).collect();
+    let rank = |rank: usize| {
+        let mut steps: Vec<(u64, Do)> = vec![(0, Do::Enter("main"))];
+        for at in 0..40 {
+            let start = (5 + 10 * at) * MS;
+            steps.extend([(start, Do::Enter("step")), (start, Do::Enter(names[rank]))]);
+            steps.extend([(start + 9 * MS, Do::Leave), (start + 9 * MS, Do::Leave)]);
+            steps
+                .extend([(start + 9 * MS, Do::Enter("MPI_Barrier")), (start + 10 * MS, Do::Leave)]);
+        }
+        steps.push((410 * MS, Do::Leave));
+        steps
+    };
+    let ranks: Vec<_> = (0..8).map(rank).collect();
+    let (_, statistics) = found(&trace(&ranks));
+    let sum: f64 = statistics.contexts.iter().map(|row| row.total_saving_seconds).sum();
+    assert!(sum > 2.0, "{sum}");
+    assert!(statistics.saving_seconds <= statistics.covered_seconds);
+    for row in &statistics.iterations {
+        assert!(row.saving_seconds <= row.length_seconds * (1.0 + 1e-9));
+    }
+}

@@ -220,3 +220,55 @@ fn the_first_rows_of_any_answer_by_any_column() {
     assert_eq!(wrong.status.code(), Some(2));
     assert!(text(&wrong).1.contains("its columns are"), "{}", text(&wrong).1);
 }
+
+/// A TAU profile of one thread: names of timers, calls, exclusive and inclusive seconds.
+fn write_tau(folder: &Path, name: &str, timers: &[(&str, u32, u32, u32)]) {
+    let mut text = format!("{} templated_functions_MULTI_TIME\n", timers.len());
+    text.push_str("# Name Calls Subrs Excl Incl ProfileCalls\n");
+    for (name, calls, own, whole) in timers {
+        let group = if name.contains("=>") { "TAU_CALLPATH" } else { "TAU_USER" };
+        text.push_str(&format!(
+            "\"{name}\" {calls} 0 {own}000000 {whole}000000 0 GROUP=\"{group}\"\n"
+        ));
+    }
+    text.push_str("0 aggregates\n");
+    let folder = folder.join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("profile.0.0.0"), text).unwrap();
+}
+
+#[test]
+fn call_paths_that_were_cut_are_compared_by_function_and_no_time_is_negative() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let flat =
+        [("main", 1, 1, 15), ("a", 1, 1, 7), ("b", 1, 1, 7), ("c", 2, 2, 12), ("d", 2, 10, 10)];
+    let below_main = [("main => a", 1, 1, 7), ("main => b", 1, 1, 7)];
+    let whole = [
+        ("main => a => c", 1, 1, 6),
+        ("main => b => c", 1, 1, 6),
+        ("main => a => c => d", 1, 5, 5),
+        ("main => b => c => d", 1, 5, 5),
+    ];
+    // The same run with TAU_CALLPATH_DEPTH=2: which call of c it was that called d is not known.
+    let cut = [("a => c", 1, 1, 6), ("b => c", 1, 1, 6), ("c => d", 2, 10, 10)];
+    write_tau(at, "deep", &[&flat[..], &below_main, &whole].concat());
+    write_tau(at, "cut", &[&flat[..], &below_main, &cut].concat());
+    for pair in [["deep", "cut"], ["cut", "deep"]] {
+        let output = run(&["compare", pair[0], pair[1], "--json"], at);
+        let (out, notes) = text(&output);
+        let rows = rows_of(&serde_json::from_str(&out).unwrap());
+        assert!(notes.contains("only the inner part of call paths was recorded"), "{notes}");
+        let number = |row: &serde_json::Map<String, Value>, name: &str| row[name].as_f64().unwrap();
+        for row in &rows {
+            for column in ["old", "new", "own_old", "own_new"] {
+                assert!(number(row, column) >= 0.0, "{row:?}");
+            }
+            assert!(number(row, "own_difference").abs() < 1e-9, "{row:?}");
+        }
+        let d = rows.iter().find(|row| row["name"] == "d").unwrap();
+        assert!((number(d, "own_new") - 10.0).abs() < 1e-9, "{d:?}");
+        let (shown, _) = text(&run(&["compare", pair[0], pair[1]], at));
+        assert!(shown.contains("Whole program: unchanged, 15.00 s"), "{shown}");
+    }
+}

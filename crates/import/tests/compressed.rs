@@ -27,7 +27,7 @@ fn packed(events: u64) -> Vec<u8> {
     for nth in 0..events {
         let comma = if nth == 0 { "" } else { "," };
         let event = r#""ph":"X","name":"f","pid":1,"tid":1,"dur":0.5"#;
-        write!(packer, "{comma}{{{event},\"ts\":{nth}}}\n").unwrap();
+        writeln!(packer, "{comma}{{{event},\"ts\":{nth}}}").unwrap();
     }
     packer.write_all(b"]").unwrap();
     packer.finish().unwrap()

@@ -201,8 +201,15 @@ fn cache_name(file: &Path, input: &TraceInput) -> String {
     }
     let parts: Vec<Part> = parts.into_iter().map(Part::of).collect();
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
-    format!("{name}-{:016x}.parallax", cache_key(ARCHIVE_VERSION, &place, &parts))
+    let version = ARCHIVE_VERSION * CONVERSIONS + CONVERSION;
+    format!("{name}-{:016x}.parallax", cache_key(version, &place, &parts))
 }
+
+/// Goes up when conversions of the same layout give other contents, so that traces are converted
+/// again: 1 omits the spans for which Kineto recorded.
+const CONVERSION: u32 = 1;
+/// More than there will be conversions of one layout.
+const CONVERSIONS: u32 = 1000;
 
 /// A file that an archive is made of, as it is now.
 struct Part {

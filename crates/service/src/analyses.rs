@@ -6,13 +6,13 @@ use parallax_analysis::balance::{
 };
 use parallax_analysis::idleness::{
     ContextBlame, CpuIdleness, CpuRow, GpuBlame, GpuProfiled, GpuRow, Idleness, IdlenessOptions,
-    NO_ACTIVE_THREAD, SourceChoice, gpu_blame, idleness, short_name,
+    NO_ACTIVE_THREAD, SourceChoice, gpu_blame, idleness,
 };
 use parallax_analysis::report::{Report, ReportOptions, report};
 use parallax_base::{ContextIdx, Control, MetricIdx};
 use parallax_engine::query::{parse_contexts, parse_metrics};
 use parallax_engine::resolve::{resolve_contexts, resolve_metric};
-use parallax_engine::{LocationChoice, PruneRules};
+use parallax_engine::{LocationChoice, PruneRules, display_name};
 use parallax_model::{ContextKind, IdentityKind, Scope};
 use parallax_protocol::{
     self as protocol, BalanceBy, BalanceReply, BalanceRequest, BalanceTable, BalanceTableRow,
@@ -363,7 +363,7 @@ impl Opened {
         let names = self.functions_to(context);
         let from =
             usize::from(names.len() > 1 && names.first().is_some_and(|n| n.starts_with('<')));
-        let names: Vec<String> = names.iter().skip(from).map(|name| short_name(name)).collect();
+        let names: Vec<String> = names.iter().skip(from).map(|name| display_name(name)).collect();
         names.join(" > ")
     }
 

@@ -6,9 +6,9 @@ use parallax_analysis::clusters::{
     measure_features,
 };
 use parallax_base::{ContextIdx, Control, Remedy};
-use parallax_engine::EngineError;
-use parallax_engine::query::{normalised_name, parse_contexts};
+use parallax_engine::query::parse_contexts;
 use parallax_engine::resolve::resolve_contexts;
+use parallax_engine::{EngineError, display_name};
 use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
 use parallax_protocol::{
     self as protocol, BalanceBy, ClusterChoice, ClusterFeatureRow, ClusterFeatureTable,
@@ -230,7 +230,7 @@ fn calls(tree: &ContextTree, context: ContextIdx) -> String {
         .chain(tree.ancestors(context))
         .filter(|&at| tree.kind(at) == ContextKind::Function)
         .filter_map(|at| tree.function_name(at))
-        .map(|name| normalised_name(name).into_owned())
+        .map(display_name)
         .collect();
     names.reverse();
     names.join(" > ")

@@ -11,13 +11,14 @@ use std::collections::BTreeMap;
 
 use parallax_analysis::comparison::{VersionPair, amount};
 use parallax_analysis::events::{WaitChoice, WaitKind, critical_path, waits};
-use parallax_analysis::idleness::{GpuBlame, SourceChoice, gpu_work, short_name};
+use parallax_analysis::idleness::{GpuBlame, SourceChoice, gpu_work};
 use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{
-    Evidence, Finding, FindingKind, NextAction, NextStep, Report, rank_findings,
+    Evidence, Finding, FindingKind, NextAction, NextStep, Potential, Report, rank_findings,
 };
 use parallax_analysis::taxonomy::{is_uninstrumented, waits_for_gpu};
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
+use parallax_engine::display_name;
 use parallax_model::{ContextTree, IdentityKind, TraceKind};
 use parallax_protocol::TopologyRequest;
 
@@ -26,6 +27,12 @@ use crate::{Answer, Opened, ServiceError};
 
 /// Findings of one analysis; none where it has nothing to say about the experiment.
 type Producer = fn(&Opened, &Report, &Control) -> Result<Findings, ServiceError>;
+
+/// The key with the largest number; the first of several.
+fn most<K: Copy + Ord, N: Copy + Ord>(of: &BTreeMap<K, N>) -> Option<(K, N)> {
+    let most = of.iter().max_by_key(|&(key, number)| (*number, std::cmp::Reverse(key)));
+    most.map(|(key, number)| (*key, *number))
+}
 
 /// Findings, and notes on what is not among them.
 type Findings = Answer<Vec<Finding>>;
@@ -138,6 +145,12 @@ fn evidence(what: &str, value: f64, unit: &str) -> Evidence {
     Evidence { what: what.to_owned(), value, unit: unit.to_owned() }
 }
 
+/// What would be saved, in seconds and of a run of `run` seconds.
+fn potential(saving: f64, run: f64, condition: &'static str) -> Potential {
+    let percent = if run > 0.0 { (saving / run * 100.0).min(100.0) } else { 0.0 };
+    Potential { amount: saving, unit: Unit::Seconds, percent, condition }
+}
+
 fn seconds(nanos: u64) -> f64 {
     nanos as f64 / 1e9
 }
@@ -155,7 +168,7 @@ fn more_with_a_share(all: usize) -> Option<String> {
 
 /// A call and who makes it: `cudaMallocManaged called from initMC`.
 fn call_name(tree: &ContextTree, context: ContextIdx) -> String {
-    let short = |context| short_name(&tree.label(context));
+    let short = |context| display_name(&tree.label(context));
     let caller = tree.parent(context).and_then(|above| tree.enclosing_function(above));
     match caller {
         Some(caller) => format!("{} called from {}", short(context), short(caller)),
@@ -188,8 +201,7 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Findings,
         return Ok(Findings::default());
     }
     let mut text = format!(
-        "GPUs are idle for {percent:.1} % of their time, {who} most ({worst:.1} %). Potential \
-         saving: up to {} of GPU time.",
+        "GPUs are idle for {percent:.1} % of their time ({}), {who} most ({worst:.1} %).",
         amount(sum, &Unit::Seconds)
     );
     let mut numbers = vec![evidence("idle", sum, "s"), evidence("time of GPUs", whole, "s")];
@@ -242,19 +254,18 @@ fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Findings,
     if !work.is_empty() {
         text.push_str(&format!(" Most GPU time: {}.", work.join(", ")));
     }
+    let most = blame.calls.iter().max_by_key(|row| row.exclusive_nanos);
     let found = vec![Finding {
         kind: FindingKind::IdleGpu,
+        title: "Idle GPUs".into(),
         text,
         percent,
+        potential: None,
         evidence: numbers,
-        context: blame.calls.first().map(|row| row.context),
-        next: NextStep {
-            action: match blame.calls.is_empty() {
-                true => NextAction::Idleness,
-                false => NextAction::GpuBlame,
-            },
-            contexts: None,
-        },
+        context: most.map(|row| row.context),
+        next: most.map_or(NextStep::new(NextAction::Idleness), |row| {
+            NextStep::new(NextAction::GpuBlame).showing(row.exclusive_nanos as f64 / 1e9)
+        }),
     }];
     Ok(Answer { value: found, notes: Vec::new() })
 }
@@ -288,8 +299,15 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
     let tree = opened.session.tree();
     let names = opened.track_names();
     let name = |track: TrackIdx| names.get(track.idx()).cloned().unwrap_or_default();
-    // By kind and routine: time, waits, time by who waits, and by who is waited for.
-    type Sum = (u128, u64, BTreeMap<TrackIdx, u128>, BTreeMap<TrackIdx, u128>);
+    /// Time, waits, and time by who waits, by who is waited for, and by call path.
+    #[derive(Default)]
+    struct Sum {
+        nanos: u128,
+        count: u64,
+        waiters: BTreeMap<TrackIdx, u128>,
+        holdups: BTreeMap<TrackIdx, u128>,
+        contexts: BTreeMap<ContextIdx, u128>,
+    }
     let mut sums: BTreeMap<(WaitKind, String), Sum> = BTreeMap::new();
     for wait in &found.list {
         // Which kernel comes late says little: what the thread did before its launch does.
@@ -298,18 +316,15 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
             _ => tree.label(wait.context),
         };
         let sum = sums.entry((wait.kind, routine)).or_default();
-        sum.0 += u128::from(wait.nanos());
-        sum.1 += 1;
-        *sum.2.entry(wait.track).or_insert(0) += u128::from(wait.nanos());
-        *sum.3.entry(wait.holdup).or_insert(0) += u128::from(wait.nanos());
+        let nanos = u128::from(wait.nanos());
+        sum.nanos += nanos;
+        sum.count += 1;
+        *sum.waiters.entry(wait.track).or_insert(0) += nanos;
+        *sum.holdups.entry(wait.holdup).or_insert(0) += nanos;
+        *sum.contexts.entry(wait.context).or_insert(0) += nanos;
     }
-    let most = |of: &BTreeMap<TrackIdx, u128>| {
-        of.iter()
-            .max_by_key(|&(track, nanos)| (*nanos, std::cmp::Reverse(track)))
-            .map(|(t, n)| (*t, *n))
-    };
     let mut out: Vec<Finding> = Vec::new();
-    for ((kind, routine), (nanos, count, waiters, holdups)) in &sums {
+    for ((kind, routine), Sum { nanos, count, waiters, holdups, contexts }) in &sums {
         let time = *nanos as f64 / 1e9;
         let percent = if whole > 0.0 { time / whole * 100.0 } else { 0.0 };
         // A host that waits for a busy GPU loses nothing; idle GPUs are a finding of their own.
@@ -331,27 +346,39 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
                 told(holdups)
             ),
             _ => format!(
-                "{} in {routine}: {} of waiting in {count} calls, {percent:.1} % of the time of \
-                 all locations. Most of it is at {}, caused by {}. Potential saving: up to {} per \
-                 location on average.",
-                wait_state(*kind),
+                "{} of waiting in {count} calls, {percent:.1} % of the time of all locations. Most \
+                 of it is at {}, caused by {}.",
                 amount(time, &Unit::Seconds),
                 told(waiters),
                 told(holdups),
-                amount(time / num_tracks.max(1) as f64, &Unit::Seconds)
             ),
         };
+        let is_launch = *kind == WaitKind::LateLaunch;
+        let per_location = time / num_tracks.max(1) as f64;
+        let run = seconds(store.span().nanos());
         out.push(Finding {
             kind: FindingKind::Waiting,
+            title: match is_launch {
+                true => wait_state(*kind).to_owned(),
+                false => format!("{} in {}", wait_state(*kind), display_name(routine)),
+            },
             text,
             percent,
+            potential: (!is_launch).then(|| {
+                potential(per_location, run, "per location on average, without these waits")
+            }),
             evidence: vec![
                 evidence("waiting", time, "s"),
                 evidence("time of all locations", whole, "s"),
                 evidence("waits", *count as f64, ""),
             ],
-            context: None,
-            next: NextStep { action: NextAction::Waits, contexts: None },
+            context: most(contexts).filter(|_| !is_launch).map(|(context, _)| context),
+            next: match most(waiters).filter(|_| is_launch) {
+                Some((_, nanos)) => {
+                    NextStep::new(NextAction::LateLaunches).showing(nanos as f64 / 1e9)
+                }
+                None => NextStep::new(NextAction::Waits).showing(time),
+            },
         });
     }
     out.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.text.cmp(&b.text)));
@@ -382,48 +409,56 @@ fn on_critical_path(
     if found.num_waits == 0 || found.whole_nanos == 0 {
         return Ok(Findings::default());
     }
-    let mut by_name: BTreeMap<String, (u64, BTreeMap<TrackIdx, u64>, ContextIdx)> = BTreeMap::new();
+    /// Time on the path, by location and by context.
+    type Sum = (u64, BTreeMap<TrackIdx, u64>, BTreeMap<ContextIdx, u64>);
+    let mut by_name: BTreeMap<String, Sum> = BTreeMap::new();
     for part in &found.parts {
         let label = tree.label(part.context);
         // Waiting is told elsewhere; time in MPI on the path is the network's, and what is left of
-        // a call that waits for a GPU is its return. Where nothing runs, nothing can be made faster.
+        // a call that waits for a GPU is its return. Where nothing runs, or where TAU measures no
+        // function, no function can be made faster.
         let is_waiting = mpi_routine(&label).is_some() || waits_for_gpu(&label);
         if part.context == ContextTree::ROOT || is_waiting || is_uninstrumented(&label) {
             continue;
         }
-        let (sum, tracks, _) = by_name.entry(label).or_insert((0, BTreeMap::new(), part.context));
+        let (sum, tracks, contexts) = by_name.entry(label).or_default();
         *sum += part.nanos;
+        *contexts.entry(part.context).or_insert(0) += part.nanos;
         *tracks.entry(part.track).or_insert(0) += part.nanos;
     }
     let first = by_name.iter().max_by(|a, b| a.1.0.cmp(&b.1.0).then(b.0.cmp(a.0)));
-    let Some((function, (nanos, tracks, _))) = first else { return Ok(Findings::default()) };
+    let Some((function, (nanos, tracks, contexts))) = first else {
+        return Ok(Findings::default());
+    };
     let percent = *nanos as f64 / found.whole_nanos as f64 * 100.0;
     if percent < MIN_PATH_PERCENT {
         return Ok(Findings::default());
     }
     let names = opened.track_names();
-    let slowest = tracks
-        .iter()
-        .max_by_key(|&(track, nanos)| (*nanos, std::cmp::Reverse(track)))
-        .and_then(|(track, _)| names.get(track.idx()).cloned())
-        .unwrap_or_default();
+    let slowest =
+        most(tracks).and_then(|(track, _)| names.get(track.idx()).cloned()).unwrap_or_default();
+    let function = display_name(function);
     let text = format!(
-        "{function} is on the critical path for {} of {} ({percent:.1} %), most of it at {slowest}. \
-         Twice as fast, it would shorten the run by up to {}.",
+        "{function} is on the critical path for {} of {} ({percent:.1} %), most of it at {slowest}.",
         amount(seconds(*nanos), &Unit::Seconds),
         amount(seconds(found.whole_nanos), &Unit::Seconds),
-        amount(seconds(*nanos) / 2.0, &Unit::Seconds)
     );
     let found = vec![Finding {
         kind: FindingKind::CriticalPath,
+        title: format!("{function} on the critical path"),
         text,
         percent,
+        potential: Some(potential(
+            seconds(*nanos) / 2.0,
+            seconds(found.whole_nanos),
+            "if it were twice as fast",
+        )),
         evidence: vec![
             evidence("on the path", seconds(*nanos), "s"),
             evidence("critical path", seconds(found.whole_nanos), "s"),
         ],
-        context: None,
-        next: NextStep { action: NextAction::CriticalPath, contexts: None },
+        context: most(contexts).map(|(context, _)| context),
+        next: NextStep::new(NextAction::CriticalPath).showing(seconds(*nanos)),
     }];
     Ok(Answer { value: found, notes: Vec::new() })
 }
@@ -449,17 +484,21 @@ pub fn regression(outcome: &ComparisonOutcome, pair: &VersionPair) -> Option<Fin
     if let Some(first) = sentences.get(1) {
         text.push_str(&format!(" Largest difference: {first}"));
     }
-    text.push_str(&format!(
-        " Potential saving: {} (as fast as before).",
-        amount(total.difference(), &comparison.unit)
-    ));
     let unit = comparison.unit.to_string();
+    let share = percent / (100.0 + percent) * 100.0;
     Some(Finding {
         kind: FindingKind::Slower,
+        title: format!("Slower than {}", old.name),
         text,
-        percent: percent / (100.0 + percent) * 100.0,
+        percent: share,
+        potential: Some(Potential {
+            amount: total.difference(),
+            unit: comparison.unit.clone(),
+            percent: share,
+            condition: "if as fast as before",
+        }),
         evidence: vec![evidence("old", total.old, &unit), evidence("new", total.new, &unit)],
         context: None,
-        next: NextStep { action: NextAction::Differences, contexts: None },
+        next: NextStep::new(NextAction::Differences).showing(total.difference()),
     })
 }

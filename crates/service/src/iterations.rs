@@ -4,19 +4,21 @@ mod tables;
 
 use std::sync::{Arc, PoisonError};
 
+use parallax_analysis::comparison::amount;
 use parallax_analysis::devices::Devices;
 use parallax_analysis::events::{Activities, Activity};
 use parallax_analysis::iterations::{
     Finding, GroupFinding, IterationState, Iterations, IterationsQuestion, Method, Repetition,
-    Statistics, Units, find_iterations, statistics,
+    Stall, Statistics, Units, find_iterations, statistics,
 };
-use parallax_base::{ContextIdx, Control, Remedy, TrackIdx};
+use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
+use parallax_engine::display_name;
 use parallax_engine::query::{Range, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
 use parallax_protocol::{
     Answer, IterationCellTable, IterationCells, IterationContextTable, IterationLocationTable,
     IterationMapTable, IterationTable, IterationsFoundReply, IterationsGroupReply, IterationsReply,
-    IterationsTables, RepetitionReply,
+    IterationsTables, RepetitionReply, StallReply,
 };
 
 use crate::timeline::path;
@@ -78,7 +80,14 @@ impl Answers<IterationsRequest> for Opened {
             it.rows_note(&mut notes);
         }
         let groups = finding.groups.iter().map(|group| self.evidence(group)).collect();
-        Ok(Answer::new(IterationsReply { found, groups, notes }, tables))
+        let stalls = match &finding.iterations {
+            Some((iterations, of)) => {
+                let it = self.found(iterations, of);
+                finding.stalls.iter().map(|stall| it.stall(stall)).collect()
+            }
+            None => Vec::new(),
+        };
+        Ok(Answer::new(IterationsReply { found, groups, stalls, notes }, tables))
     }
 }
 
@@ -137,7 +146,8 @@ impl Opened {
         let marker = contexts(&request.marker)?;
         contexts(&request.contexts)?;
         if request.marker.is_some() && marker.is_empty() {
-            let none = Finding { iterations: None, groups: Vec::new(), window: selection.window };
+            let window = selection.window;
+            let none = Finding { iterations: None, groups: Vec::new(), stalls: Vec::new(), window };
             return Ok((none, notes));
         }
         let (tracks, window) = (selection.tracks, selection.window);
@@ -244,14 +254,16 @@ impl Found<'_> {
         let statistics = self.statistics;
         let summary = IterationsFoundReply {
             group: it.locations_name().into(),
-            marker: names.join(", "),
-            is_named: it.repetition.is_none(),
+            marker: it.marked_by.clone().unwrap_or_else(|| names.join(", ")),
+            is_named: it.repetition.is_none() && it.marked_by.is_none(),
+            marked_by: it.marked_by.clone(),
             locations: self.locations.clone(),
             tracks: it.streams.iter().map(first).collect(),
             count: it.len() as u64,
             whole: statistics.num_whole as u64,
             warm_up: it.count(IterationState::WarmUp) as u64,
             partial: it.count(IterationState::Partial) as u64,
+            extraordinary: it.count(IterationState::Extraordinary) as u64,
             period_s: it.period_nanos() / 1e9,
             from_s: after(span.start_nanos),
             to_s: after(span.end_nanos),
@@ -287,6 +299,61 @@ impl Found<'_> {
             ));
         }
         summary
+    }
+
+    /// How far samples are apart; `None` where times are exact.
+    pub(crate) fn interval_seconds(&self) -> Option<f64> {
+        self.iterations.interval_nanos.map(|nanos| nanos as f64 / 1e9)
+    }
+
+    /// A stall with its place, its time and who waits.
+    pub(crate) fn stall(&self, stall: &Stall) -> StallReply {
+        let tree = self.opened.session.tree();
+        let seconds = |nanos: f64| nanos / 1e9;
+        let start_s = seconds(stall.start_nanos.saturating_sub(self.start_nanos) as f64);
+        let location = stall.place.and_then(|(at, ..)| self.locations.get(at).cloned());
+        let told = |nanos: f64| amount(seconds(nanos), &Unit::Seconds);
+        let mut text = format!(
+            "Iteration {} begins {} after the start of the trace and takes {} instead of {}",
+            stall.iteration,
+            amount(start_s, &Unit::Seconds),
+            told(stall.nanos),
+            told(stall.usual_nanos),
+        );
+        if let Some((_, context, nanos)) = stall.place {
+            let called = |context| display_name(&tree.label(context));
+            let caller = tree.parent(context).and_then(|above| tree.enclosing_function(above));
+            let from =
+                caller.map_or_else(String::new, |caller| format!(" below {}", called(caller)));
+            text.push_str(&format!(
+                ": {} spends {} in {}{from}",
+                location.as_deref().unwrap_or("a location"),
+                told(nanos as f64),
+                called(context),
+            ));
+        }
+        let others = stall.num_waiting.min(self.locations.len());
+        match (others, stall.is_computing) {
+            (0, _) => {}
+            (1, true) => text.push_str("; 1 location waits meanwhile"),
+            (n, true) => text.push_str(&format!("; {n} locations wait meanwhile")),
+            (n, false) => text.push_str(&format!(
+                "; {n} of {} locations wait or communicate, for something outside of them",
+                self.locations.len()
+            )),
+        }
+        text.push('.');
+        StallReply {
+            iteration: stall.iteration as u64,
+            start_s,
+            length_s: seconds(stall.nanos),
+            usual_s: seconds(stall.usual_nanos),
+            location,
+            context_id: stall.place.map(|(_, context, _)| tree.source_id(context)),
+            time_s: stall.place.map(|(.., nanos)| seconds(nanos as f64)),
+            waiting: stall.num_waiting as u64,
+            text,
+        }
     }
 
     /// Says where rows stand for several iterations.

@@ -1,9 +1,9 @@
 //! The answer of `report`: findings in one order, and where the cost is.
 
 use parallax_analysis::report::{Finding, FindingKind as Kind, NextAction as Next, Report};
-use parallax_base::Control;
+use parallax_base::{ContextIdx, Control};
 use parallax_protocol::{
-    Answer, EvidenceReply, FindingKind, FindingReply, NextAction, ReportClassRow,
+    Answer, EvidenceReply, FindingKind, FindingReply, NextAction, PotentialReply, ReportClassRow,
     ReportFunctionRow, ReportGpuRow, ReportHotPathRow, ReportMetricRow, ReportReply, ReportRequest,
     ReportRoutineRow, ReportTables,
 };
@@ -49,14 +49,31 @@ impl Opened {
             value: one.value,
             unit: one.unit.clone(),
         });
+        let tree = self.session.tree();
+        let ids = |contexts: &[ContextIdx]| {
+            let ids: Vec<String> =
+                contexts.iter().map(|&context| tree.source_id(context).to_string()).collect();
+            (!ids.is_empty()).then(|| format!("context({})", ids.join(",")))
+        };
+        let potential = finding.potential.as_ref().map(|potential| PotentialReply {
+            amount: potential.amount,
+            unit: potential.unit.to_string(),
+            percent: potential.percent,
+            condition: potential.condition.to_owned(),
+        });
         FindingReply {
             kind: kind(finding.kind),
+            title: finding.title.clone(),
             text: finding.text.clone(),
             percent: finding.percent,
+            potential,
             evidence: evidence.collect(),
-            context_id: finding.context.map(|context| self.session.tree().source_id(context)),
+            context_id: finding.context.map(|context| tree.source_id(context)),
             action: action(finding.next.action),
-            contexts: finding.next.contexts.clone(),
+            contexts: ids(&finding.next.contexts),
+            function: finding.next.function.clone(),
+            iteration: finding.next.iteration,
+            value: finding.next.value,
             next: None,
         }
     }
@@ -133,6 +150,7 @@ const fn kind(kind: Kind) -> FindingKind {
         Kind::IdleGpu => FindingKind::IdleGpu,
         Kind::GpuStalls => FindingKind::GpuStalls,
         Kind::Iterations => FindingKind::Iterations,
+        Kind::Stall => FindingKind::Stall,
         Kind::Groups => FindingKind::Groups,
         Kind::Slower => FindingKind::Slower,
         Kind::Caution => FindingKind::Caution,
@@ -150,11 +168,13 @@ const fn action(action: Next) -> NextAction {
         Next::GpuBlame => NextAction::GpuBlame,
         Next::GpuStalls => NextAction::GpuStalls,
         Next::Iterations => NextAction::Iterations,
+        Next::Stall => NextAction::Stall,
         Next::RankClusters => NextAction::RankClusters,
         Next::NodeClusters => NextAction::NodeClusters,
         Next::RankRacks => NextAction::RankRacks,
         Next::NodeRacks => NextAction::NodeRacks,
         Next::Waits => NextAction::Waits,
+        Next::LateLaunches => NextAction::LateLaunches,
         Next::CriticalPath => NextAction::CriticalPath,
         Next::Differences => NextAction::Differences,
     }

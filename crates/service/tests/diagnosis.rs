@@ -44,10 +44,12 @@ fn slow_nodes_are_told_with_what_they_cost_and_where_they_stand() {
         "24 of 96 ranks on 24 nodes take 2.76 s each in MPI_Allreduce below \
          hypre_ParCSRMatrixSetNumNonzeros_core, the other 72 take 0.691 s.",
         "The slow ones are 10.128.0.9, 10.128.0.12, 10.128.0.15 and 21 more; add a host table to see",
-        "each would take 2.07 s less in total (39.9 %)",
     ] {
         assert!(finding.text.contains(part), "{}", finding.text);
     }
+    let potential = finding.potential.as_ref().unwrap();
+    assert!((potential.amount - 2.07).abs() < 0.005 && (potential.percent - 39.9).abs() < 0.1);
+    assert_eq!(potential.condition, "for each slow one, if as fast as the others");
     assert!((finding.percent - 39.9).abs() < 0.1, "{}", finding.percent);
     assert_eq!(finding.next.action, NextAction::RankClusters);
     // The imbalance of its caller is the same difference, and says less.
@@ -99,10 +101,11 @@ fn of_very_many_ranks_nodes_are_grouped() {
         "40 of 202 nodes take 2.75 s for each rank in MPI_Allreduce below \
          hypre_ParCSRMatrixSetNumNonzeros_core, the other 162 take 0.691 s.",
         "The slow ones are in 5 of 7 racks",
-        "each would take 2.06 s less in total (39.8 %)",
     ] {
         assert!(finding.text.contains(part), "{}", finding.text);
     }
+    let potential = finding.potential.as_ref().unwrap();
+    assert!((potential.amount - 2.06).abs() < 0.005 && (potential.percent - 39.8).abs() < 0.1);
     assert_eq!(finding.next.action, NextAction::NodeRacks);
 }
 

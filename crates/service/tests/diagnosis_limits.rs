@@ -137,10 +137,10 @@ fn ranks(slow: impl Fn(usize) -> bool) -> Opened {
 fn slow_ranks_that_are_not_named_are_counted() {
     let report = diagnosed(&ranks(|rank| rank % 4 == 3)).value;
     let found = text(&report, FindingKind::Groups);
-    assert!(found.contains("The slow ones are ranks 3, 7, 11, 15. "), "{found}");
+    assert!(found.contains("The slow ones are ranks 3, 7, 11, 15."), "{found}");
     let report = diagnosed(&ranks(|rank| matches!(rank, 0 | 2 | 4 | 6 | 9 | 10 | 12))).value;
     let found = text(&report, FindingKind::Groups);
-    assert!(found.contains("are ranks 0, 2, 4, 6 and 3 more ranks. "), "{found}");
+    assert!(found.contains("are ranks 0, 2, 4, 6 and 3 more ranks."), "{found}");
 }
 
 const STREAM: [IdentityKind; 3] =

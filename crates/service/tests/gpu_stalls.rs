@@ -18,7 +18,7 @@ use parallax_testkit::hpctoolkit::WriteOptions;
 
 fn opened(device: Device, kernels: &[Kernel]) -> Opened {
     let files = database(device, kernels).to_files(&WriteOptions::default());
-    let files = files.by_path.into_iter().map(|(path, bytes)| (path.to_string(), bytes));
+    let files = files.by_path.into_iter().map(|(path, bytes): (String, Vec<u8>)| (path, bytes));
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("planted", files));
     open(&folder, &OpenLimits::default()).unwrap()
 }
@@ -150,7 +150,7 @@ fn a_kernel_that_computes_or_was_hardly_sampled_is_not_said_to_stall() {
 fn a_database_without_samples_of_instructions_says_how_to_get_them() {
     let drawn = parallax_testkit::drawn::draw("CPUTIME (sec)", "main 1.0");
     let files = drawn.to_files(&WriteOptions::default()).by_path.into_iter();
-    let files = files.map(|(path, bytes)| (path.to_string(), bytes));
+    let files = files.map(|(path, bytes): (String, Vec<u8>)| (path, bytes));
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("drawn", files));
     let opened = open(&folder, &OpenLimits::default()).unwrap();
     let error = opened.answer(&stalls(GpuStallsBy::Kernel), &Control::new()).unwrap_err();

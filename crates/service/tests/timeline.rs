@@ -199,7 +199,7 @@ fn the_path_at_a_moment_is_what_encloses_it() {
     let all = opened.answer(&request, &Control::new()).unwrap().tables.calls;
     for share in 0..50 {
         let at_ns = span.nanos() / 50 * share + 12_345;
-        let request = PathAtRequest { track: 0, at_ns };
+        let request = PathAtRequest { track: 0, at_ns, exclusive: false };
         let path = opened.answer(&request, &Control::new()).unwrap().tables.path;
         let mut expected: Vec<(f64, f64)> = (all.start_ns.iter().copied())
             .zip(all.end_ns.iter().copied())
@@ -283,9 +283,66 @@ fn calls_are_found_by_name_and_duration() {
     let first = FindRequest { order: FindOrder::First, ..every.clone() };
     let starts = find(&first).unwrap().tables.rows.start_ns;
     assert!(starts.is_sorted());
-    let error = FindRequest { name: Some("MPI_Sned".into()), ..every };
-    let message = find(&error).unwrap_err().to_string();
-    assert!(message.contains("no function MPI_Sned"), "{message}");
+    let wrong = FindRequest { name: Some("/MPI_(/".into()), ..every };
+    assert!(find(&wrong).unwrap_err().is_misuse());
+}
+
+/// A word is a part of names in any case, as in every search; who writes an expression has it read.
+#[test]
+fn words_find_calls_by_a_part_of_their_names() {
+    let Some(opened) = trace("otf2/tau-minife-4", "traces.otf2") else { return };
+    let find = |name: &str| {
+        let request = FindRequest { name: Some(name.into()), ..FindRequest::default() };
+        opened.answer(&request, &Control::new()).unwrap()
+    };
+    let glob = find("MPI_*").reply.total;
+    assert!(glob > 0);
+    for same in ["mpi_", " MPI_ ", "_ mpi", "/^MPI_/"] {
+        assert_eq!(find(same).reply.total, glob, "{same}");
+    }
+    let send = find("\"MPI_Send\"").reply.total;
+    assert!(send > 0 && send < find("send").reply.total + 1);
+    assert_eq!(find("MPI_Send|MPI_Wait").reply.total, send + find("\"MPI_Wait\"").reply.total);
+    let none = find("MPI_Sned()");
+    assert_eq!(none.reply.total, 0);
+    let note = none.reply.notes.join(" ");
+    assert!(note.contains("MPI_Sned()") && note.contains("mean MPI_Send()"), "{note}");
+    // What has the signs of an expression but is none is not met with a parser's error.
+    assert_eq!(find("operator|(").reply.total, 0);
+}
+
+/// Exclusive time of one call is what its own calls leave of it.
+#[test]
+fn the_exclusive_times_of_a_path_are_what_its_calls_leave() {
+    let Some(opened) = trace("otf2/tau-minife-4", "traces.otf2") else { return };
+    let every = FindRequest { name: Some("MPI_".into()), max_rows: 5, ..FindRequest::default() };
+    let calls = opened.answer(&every, &Control::new()).unwrap().tables.rows;
+    for (&track, &start) in calls.track.iter().zip(&calls.start_ns) {
+        let at_ns = start as u64;
+        let request = PathAtRequest { track, at_ns, exclusive: true };
+        let path = opened.answer(&request, &Control::new()).unwrap().tables.path;
+        assert!(path.context.len() > 1);
+        for at in 0..path.context.len() {
+            let (start, end) = (path.start_ns[at] as u64, path.end_ns[at] as u64);
+            let request = CallsRequest {
+                tracks: vec![TrackSpan { from: track, to: track + 1 }],
+                from_ns: start,
+                to_ns: end,
+                max_calls: u32::MAX,
+                ..CallsRequest::default()
+            };
+            let inside = opened.answer(&request, &Control::new()).unwrap().tables.calls;
+            let below = path.depth[at] + 1;
+            let children: f64 = (0..inside.context.len())
+                .filter(|&call| inside.depth[call] == below)
+                .filter(|&call| inside.start_ns[call] as u64 >= start)
+                .filter(|&call| inside.end_ns[call] as u64 <= end)
+                .map(|call| inside.end_ns[call] - inside.start_ns[call])
+                .sum();
+            let exclusive = path.exclusive_ns[at].unwrap();
+            assert_eq!(exclusive, (end - start) as f64 - children, "call {at} of the path");
+        }
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ import { Links } from "../state/links.svelte.ts";
 import { Notices } from "../state/notices.svelte.ts";
 import type { Picked } from "../state/pick.ts";
 import { browserStorage, Preferences, type SavedLayout, type ThemeChoice } from "../state/preferences.svelte.ts";
-import { PanelSlice } from "../state/slice.svelte.ts";
+import { FamilySlice, PanelSlice, type Slice } from "../state/slice.svelte.ts";
 import { Session } from "../state/session.svelte.ts";
 import { Store } from "../state/store.svelte.ts";
 import { Tasks } from "../state/tasks.svelte.ts";
@@ -148,6 +148,24 @@ export class Application {
   /** The slice of a panel, for commands that run outside of it. */
   sliceOf(itemKey: string, panelId: string, view: ViewPlugin): PanelSlice<object> {
     return new PanelSlice(this.store, itemKey, panelId, view);
+  }
+
+  /** What the views of a family share for an item, for commands that run outside of them. */
+  familySlice<S extends object>(itemKey: string, family: string, defaults: S): Slice<S> {
+    return new FamilySlice(this.store, itemKey, family, defaults);
+  }
+
+  /** Puts the keyboard into the search of the active panel; without one, opens the palette, which finds functions, tracks and files. */
+  findInPanel(): void {
+    const panel = this.activePanel === null ? null : document.querySelector(`[data-panel="${CSS.escape(this.activePanel)}"]`);
+    const fields = ["input[data-search]", "input[type=search]"].flatMap((fields) => [...(panel?.querySelectorAll<HTMLInputElement>(fields) ?? [])]);
+    const field = fields.find((one) => one.checkVisibility());
+    if (field === undefined) {
+      this.overlay = "palette";
+      return;
+    }
+    field.focus();
+    field.select();
   }
 
   /** Brings a view of the active item to the front; opens it where it is closed. */

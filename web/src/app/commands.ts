@@ -82,6 +82,7 @@ export function allCommands(app: Application, inputs: FileInputs): readonly Comm
     }
   }
   commands.push(
+    { id: "find-in-panel", title: "Find in this panel", group: "Panels", icon: "search", keys: "Ctrl+F", moreKeys: ["/"], run: () => { app.findInPanel(); } },
     { id: "next-group", title: "Go to the next group of panels", group: "Panels", keys: "F6", run: () => { dock.focusGroup(1); } },
     { id: "previous-group", title: "Go to the previous group of panels", group: "Panels", keys: "Shift+F6", run: () => { dock.focusGroup(-1); } },
     { id: "next-tab", title: "Go to the next tab", group: "Panels", keys: "Alt+PageDown", run: () => { dock.focusTab(1); } },

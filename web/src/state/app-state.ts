@@ -78,7 +78,7 @@ export interface Spot {
   readonly context?: number;
   /** Only this region and the regions inside it. */
   readonly region?: string;
-  /** Half-open window of time, nanoseconds on the trace's clock. */
+  /** Half-open window of time, nanoseconds since the first record of the trace: so they are exact. */
   readonly window?: readonly [startNanos: number, endNanos: number];
   /** Only these locations. */
   readonly locations?: readonly number[];

@@ -1,6 +1,6 @@
 import { sameJson } from "../base/json.ts";
 import type { Spot, ThingKey } from "./app-state.ts";
-import type { Store } from "./store.svelte.ts";
+import type { ChangeOptions, Store } from "./store.svelte.ts";
 
 /** What each of the four events carries. */
 export interface LinkEvents {
@@ -81,8 +81,9 @@ export class Links {
     });
   }
 
-  setMark(things: readonly ThingKey[]): void {
-    this.#store.setLinks((links) => ({ ...links, mark: things }), { label: things.length === 0 ? "Clear marks" : "Mark" });
+  /** `options` as those of a slice: what one action changes in several places is one step where all have the same `coalesce`. */
+  setMark(things: readonly ThingKey[], options: ChangeOptions = {}): void {
+    this.#store.setLinks((links) => ({ ...links, mark: things }), { label: things.length === 0 ? "Clear marks" : "Mark", ...options });
   }
 
   /** Adds a thing to the marked ones, or takes it out. */
@@ -92,12 +93,12 @@ export class Links {
     this.setMark(rest.length === this.mark.length ? [...rest, thing] : rest);
   }
 
-  setFocus(thing: ThingKey | null): void {
-    this.#store.setLinks((links) => ({ ...links, focus: thing }), { label: "Focus", coalesce: "focus" });
+  setFocus(thing: ThingKey | null, options: ChangeOptions = {}): void {
+    this.#store.setLinks((links) => ({ ...links, focus: thing }), { label: "Focus", coalesce: "focus", ...options });
   }
 
-  setSpot(spot: Spot | null): void {
-    this.#store.setLinks((links) => ({ ...links, spot }), { label: spot === null ? "Show everything" : "Show a part" });
+  setSpot(spot: Spot | null, options: ChangeOptions = {}): void {
+    this.#store.setLinks((links) => ({ ...links, spot }), { label: spot === null ? "Show everything" : "Show a part", ...options });
   }
 
   /** Calls `listener` whenever the value changes, by whomever, undo included; returns how to stop. */

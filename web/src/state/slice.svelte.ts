@@ -57,7 +57,7 @@ export class PanelSlice<S extends object> implements Slice<S> {
 }
 
 /** What the views of a family share for one item. */
-class FamilySlice<S extends object> implements Slice<S> {
+export class FamilySlice<S extends object> implements Slice<S> {
   readonly #store: Store;
   readonly #item: string;
   readonly #family: string;

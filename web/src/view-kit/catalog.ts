@@ -1,12 +1,12 @@
 /** What there is in a trace, as columns: asked once for each experiment, shared by all views. */
 import type { Table } from "@uwdata/flechette";
-import { withoutArguments } from "../base/names.ts";
+import { displayName } from "../base/display-name.ts";
 import type { Rgb } from "../base/palettes.ts";
 import type { EngineClient } from "../state/engine.ts";
 import { clampRange, type TimeRange } from "../widgets/timeline/axis.ts";
 import type { Span } from "../widgets/timeline/rows.ts";
 import { numberColumn, textAt, textColumn, wholeColumn } from "./columns.ts";
-import type { TimelineReply } from "../wire/protocol.ts";
+import type { StatsRequest, TimelineReply } from "../wire/protocol.ts";
 import { NONE, type TimelineBy } from "./asks.ts";
 import { colourTable, type Family } from "./colours.ts";
 import type { TimelineShared } from "./shared.ts";
@@ -46,10 +46,9 @@ export interface Contexts {
   readonly end: Int32Array;
 }
 
-/** A name without what instruments put behind it, and long ones without arguments, for where there is little room: `main [{/a/b.c} {106,0}]` is `main`. */
+/** A name for where there is little room, as everything abbreviates it: `main [{/a/b.c} {106,0}]` is `main`. */
 export function shortName(name: string): string {
-  const short = name.replace(/\s*\[\{.*$/, "").trim();
-  return withoutArguments(short === "" ? name : short);
+  return displayName(name);
 }
 
 /** What there is in a trace. */
@@ -187,6 +186,14 @@ export function rangesOf(shared: Pick<TimelineShared, "tracks">, catalog: Pick<T
   if (shared.tracks === null) return catalog.reply?.program_tracks ?? all;
   const inside = shared.tracks.map(([from, to]) => ({ from: Math.max(0, from), to: Math.min(to, length) })).filter(({ from, to }) => to > from);
   return inside.length === 0 ? all : inside;
+}
+
+/** The time and tracks that numbers are of, for a request: what is selected, else the window; the whole has no ends, all tracks no list. The same in all views, so that shares are of the same. */
+export function askedPart(shared: Pick<TimelineShared, "window" | "tracks">, selection: TimeRange | null, catalog: Pick<TimelineCatalog, "bounds" | "tracks">): Pick<StatsRequest, "tracks" | "from_ns" | "to_ns"> {
+  const ranges = shared.tracks === null ? null : rangesOf(shared, catalog);
+  const tracks = ranges === null || (ranges.length === 1 && ranges[0]?.from === 0 && ranges[0].to >= catalog.tracks.length) ? null : ranges.map(({ from, to }) => ({ from, to }));
+  const part = selection ?? windowOf(shared, catalog);
+  return part[0] <= catalog.bounds[0] && part[1] >= catalog.bounds[1] ? { tracks } : { tracks, ...askedWindow(part) };
 }
 
 /** A request says a window in whole nanoseconds, not empty. */

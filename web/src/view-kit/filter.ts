@@ -62,7 +62,7 @@ export function profilesOf(filter: Filter, spot: Spot | null): string | null {
 
 /** The time window of a spot as an expression; both ends of an expression belong to it, the end of a spot does not. */
 export function windowOf(spot: Spot | null): string | null {
-  return spot?.window === undefined ? null : `${String(spot.window[0])}..${String(spot.window[1] - 1)}`;
+  return spot?.window === undefined ? null : `${String(spot.window[0])}ns..${String(spot.window[1] - 1)}ns`;
 }
 
 /** Locations as an expression in ranges: `profile(1-4,9)`. */

@@ -67,6 +67,39 @@ export function tickText(format: ValueFormat, value: number): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
+/** How values over time are written at their axis: in a unit of which the largest value has some, with a decimal prefix as in single values. */
+export interface AxisFormat {
+  readonly unit: string;
+  /** What one of the unit is in values of the metric. */
+  readonly size: number;
+  /** A value of the metric, with the unit and as few digits as it needs. */
+  text(value: number): string;
+}
+
+const DECIMAL_BYTES = [["B", 1], ["kB", 1e3], ["MB", 1e6], ["GB", 1e9], ["TB", 1e12]] as const;
+
+/** The format of an axis of a metric, by the symbol of its unit and the largest value. */
+export function axisFormat(unit: string, largest: number): AxisFormat {
+  const steps = axisSteps(unit);
+  const [name, size] = steps.findLast(([, from]) => Math.abs(largest) >= from) ?? steps[0] ?? [unit, 1];
+  const text = (value: number): string => {
+    if (!Number.isFinite(value)) return DASH;
+    const scaled = Number((value / size).toPrecision(6));
+    return `${grouped(String(scaled))}${name === "" ? "" : `\u202f${name}`}`;
+  };
+  return { unit: name, size, text };
+}
+
+function axisSteps(unit: string): readonly (readonly [name: string, size: number])[] {
+  switch (unit) {
+    case "s": case "sec": case "seconds": return SECONDS;
+    case "ns": return SECONDS.map(([name, size]) => [name, size * 1e9] as const);
+    case "B": case "bytes": return DECIMAL_BYTES;
+    case "": case "1": case "count": case "#": return COUNTS;
+    default: return [[unit, 1]];
+  }
+}
+
 /** A single value with its unit. */
 export function valueText(value: number, unit: string): string {
   if (!Number.isFinite(value)) return DASH;
@@ -74,7 +107,8 @@ export function valueText(value: number, unit: string): string {
   if (unit === "" || unit === "1" || unit === "count") return siCount(value);
   if (unit === "s" || unit === "sec" || unit === "seconds") return seconds(value);
   if (unit === "ns") return seconds(value / 1e9);
-  return `${number(value)}\u202f${unit}`;
+  // What is counted has no fractions: 5 events, not 5.000.
+  return `${Number.isInteger(value) && Math.abs(value) < 1e9 ? count(value) : number(value)}\u202f${unit}`;
 }
 
 /** A share as a number in per cent, without the sign that the header has: `45.3`. */

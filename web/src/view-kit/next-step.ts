@@ -1,13 +1,11 @@
 import type { NextAction } from "../wire/protocol.ts";
 
-/** What a finding suggests to look at next, as a view and the function it is about. */
+/** What a finding suggests to look at next, as a view. */
 export interface NextStep {
   /** Id of a view. */
   readonly view: string;
   /** On the button. */
   readonly label: string;
-  /** Name or glob of a function; null where it is about the whole program. */
-  readonly name: string | null;
 }
 
 const VIEWS: Readonly<Record<NextAction, readonly [view: string, label: string]>> = {
@@ -18,20 +16,21 @@ const VIEWS: Readonly<Record<NextAction, readonly [view: string, label: string]>
   gpu_blame: ["trace.idle-gpus", "Show blame for GPU idle time"],
   gpu_stalls: ["profile.gpu-stalls", "Show the stalls"],
   iterations: ["trace.iterations", "Show the iterations"],
+  stall: ["trace.iterations", "Show the iteration"],
   rank_clusters: ["groups.clusters", "Show the clusters"],
   node_clusters: ["groups.clusters", "Show the clusters"],
   rank_racks: ["groups.racks", "Show the racks"],
   node_racks: ["groups.racks", "Show the racks"],
   waits: ["trace.waits", "Show the wait states"],
+  late_launches: ["trace.waits", "Show the late launches"],
   critical_path: ["trace.waits", "Show the critical path"],
   differences: ["profile.differences", "Show the differences"],
 };
 
-/** The view that shows what a finding is about: an action, and contexts such as `function(react)`. */
-export function nextStep(action: NextAction, contexts: string | null): NextStep {
+/** The view that shows what a finding is about; which context it is, the finding says by its id. */
+export function nextStep(action: NextAction): NextStep {
   const [view, label] = VIEWS[action];
-  const called = contexts === null ? "" : /^function\("?(.*?)"?\)$/.exec(contexts)?.[1] ?? contexts;
-  return { view, label, name: called === "" ? null : called };
+  return { view, label };
 }
 
 /** Whether a name is the one that a finding speaks of: in full, by glob, or by its beginning before arguments. */

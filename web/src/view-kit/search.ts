@@ -81,3 +81,41 @@ export function matchedCost(
   }
   return sum;
 }
+
+/**
+ * A test for what is typed in one line, by the rule by which the engine finds calls: words that a name contains, in any case
+ * and order; a glob with `*` or `?`; a regular expression between slashes; one name in quotes; several with `|`. Null where
+ * nothing is typed.
+ */
+export function typedTest(typed: string): ((name: string) => boolean) | null {
+  const text = typed.trim();
+  if (text === "") return null;
+  const regex = /^\/(.+)\/(i?)$/u.exec(text);
+  if (regex !== null) {
+    try {
+      const pattern = new RegExp(regex[1] ?? "", `u${regex[2] ?? ""}`);
+      return (name) => pattern.test(name);
+    } catch {
+      return () => false;
+    }
+  }
+  const quoted = /^(["'])(.*)\1$/u.exec(text);
+  if (quoted !== null) return (name) => name === quoted[2];
+  if (text.includes("|")) {
+    const tests = text.split("|").flatMap((part) => oneName(part.trim()) ?? []);
+    return (name) => tests.some((test) => test(name));
+  }
+  if (/[*?]/u.test(text)) return oneName(text);
+  const words = text.toLowerCase().split(/\s+/u);
+  return (name) => {
+    const lower = name.toLowerCase();
+    return words.every((word) => lower.includes(word));
+  };
+}
+
+/** The whole name, where `*` stands for any run of characters and `?` for one. */
+function oneName(glob: string): ((name: string) => boolean) | null {
+  if (glob === "") return null;
+  const pattern = new RegExp(`^${glob.replace(/[.+^${}()|[\]\\/-]/gu, "\\$&").replaceAll("*", "[^]*").replaceAll("?", "[^]")}$`, "u");
+  return (name) => pattern.test(name);
+}

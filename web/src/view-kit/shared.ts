@@ -4,6 +4,8 @@ export interface TimelineShared {
   readonly window: readonly [fromNs: number, toNs: number] | null;
   /** The tracks on screen, as ranges of rows of the table `tracks`, in order; null for all. */
   readonly tracks: readonly (readonly [from: number, to: number])[] | null;
+  /** What was typed to choose them; empty where they were chosen otherwise. */
+  readonly trackFilter: string;
   /** What colours stand for. */
   readonly by: "function" | "group";
   /** Functions or groups, as `by` says, that are hidden. */
@@ -19,6 +21,7 @@ export interface TimelineShared {
 export const TIMELINE_SHARED: TimelineShared = {
   window: null,
   tracks: null,
+  trackFilter: "",
   by: "function",
   hidden: [],
   maxDepth: null,

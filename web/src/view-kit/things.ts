@@ -21,6 +21,18 @@ export function spotOf(links: Links, item: string): Spot | null {
   return links.spot?.item === item ? links.spot : null;
 }
 
+/** The selected time of this experiment, since the first record; null for none. */
+export function selectedTime(links: Links, item: string): readonly [fromNs: number, toNs: number] | null {
+  return spotOf(links, item)?.window ?? null;
+}
+
+/** A spot restricted to a time, or no longer; null when nothing is restricted any more. */
+export function withWindow(spot: Spot | null, item: string, window: readonly [fromNs: number, toNs: number] | null): Spot | null {
+  const { window: _before, ...rest } = spot ?? { item };
+  if (window !== null) return { ...rest, window: [Math.max(0, Math.floor(window[0])), Math.max(1, Math.ceil(window[1]))] };
+  return Object.keys(rest).length > 1 ? rest : null;
+}
+
 /** A spot restricted to a context, or no longer; null when nothing is restricted any more. */
 export function withContext(spot: Spot | null, item: string, context: number | null): Spot | null {
   const { context: _before, ...rest } = spot ?? { item };

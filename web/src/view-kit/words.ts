@@ -51,6 +51,7 @@ export function evidenceOf(reply: IterationsReply): readonly string[] {
   if (found === null) return [];
   const facts = [`From ${seconds(found.from_s)} to ${seconds(found.to_s)} after the start: ${found.span_percent.toFixed(1)} % of the analysed time.`];
   const best = groupOf(reply)?.best ?? null;
+  if (found.marked_by !== null) facts.push("The program marks its iterations itself.");
   if (found.is_named) facts.push("The marker was given; each of its executions counts as one iteration.");
   if (best !== null && !found.is_named) {
     facts.push(

@@ -4,6 +4,8 @@ export const ICONS = {
   "chevron-down": "M4 6l4 4 4-4",
   "arrow-up": "M8 13V3M4 7l4-4 4 4",
   "arrow-down": "M8 3v10M4 9l4 4 4-4",
+  "arrow-left": "M13 8H3M7 4L3 8l4 4",
+  "arrow-right": "M3 8h10M9 4l4 4-4 4",
   check: "M3.500 8.500l3 3 6-7",
   close: "M4 4l8 8M12 4l-8 8",
   plus: "M8 3v10M3 8h10",

@@ -624,7 +624,7 @@ export type FindReply = {
 
 /** Calls that begin in a time range, by name and duration. */
 export type FindRequest = {
-  /** Name of functions: `MPI_Recv`, `MPI_*` or `/regular expression/`; null for all. */
+  /** Words that names of functions contain, in any case and order: `nccl reduce`. `MPI_*` is a glob, `/regular expression/` what it says, `"MPI_Recv"` one name, `a|b` several; null for all. */
   name?: string | null;
   /** Which tracks, of those of the locations; null for all. */
   tracks?: Array<TrackSpan> | null;
@@ -647,24 +647,37 @@ export type FindRequest = {
 };
 
 /** What a finding is about. */
-export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "GpuStalls" | "Iterations" | "Groups" | "Slower" | "Caution" | "Leak" | "WrappedMetric";
+export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "GpuStalls" | "Iterations" | "Stall" | "Groups" | "Slower" | "Caution" | "Leak" | "WrappedMetric";
 
 /** Something that bounds the program. */
 export type FindingReply = {
   /** What it is about. */
   kind: FindingKind;
-  /** One or two sentences. */
+  /** What it is and where, in a few words. */
+  title: string;
+  /** The cause, in a sentence or two. */
   text: string;
   /** Impact: share of the program's cost, in per cent. */
   percent: number;
+  /** What would be saved, at most; null where that cannot be said. */
+  potential: PotentialReply | null;
   /** Its evidence. */
   evidence: Array<EvidenceReply>;
-  /** Id of the context that it is about; null where it is about a function or the whole program. */
+  /**
+   * Id of the context that it is about, of several the one with the highest value; null where it
+   * is about the whole program.
+   */
   context_id: number | null;
   /** What to look at next. */
   action: NextAction;
-  /** The contexts to look at there, as a context expression; null for all. */
+  /** The contexts to look at there, by id, as a context expression; null for all. */
   contexts: string | null;
+  /** Of callers the called function, by its whole name. */
+  function: string | null;
+  /** The number of the iteration that it is about. */
+  iteration: number | null;
+  /** The number of the finding that is seen there; null where it is seen in parts. */
+  value: number | null;
   /** The same as a command that can be typed; only the command line says it. */
   next?: string;
 };
@@ -928,6 +941,11 @@ export type IterationsFoundReply = {
   marker: string;
   /** Whether the request named it. */
   is_named: boolean;
+  /**
+   * By what the program marks iterations itself, such as `ProfilerStep of PyTorch`; null where
+   * they were found otherwise.
+   */
+  marked_by: string | null;
   /** Names of the locations; a map has their places in this list. */
   locations: Array<string>;
   /**
@@ -945,6 +963,8 @@ export type IterationsFoundReply = {
   warm_up: number;
   /** How many at the end do not, because most of them is missing. */
   partial: number;
+  /** How many do not, because they take far longer than all others. */
+  extraordinary: number;
   /** Median length. */
   period_s: number;
   /** From the first begin, after the start of the trace. */
@@ -993,6 +1013,11 @@ export type IterationsReply = {
   found: IterationsFoundReply | null;
   /** By kind of location why, or why not. */
   groups: Array<IterationsGroupReply>;
+  /**
+   * Iterations that take far longer than all others and do not count in statistics, the longest
+   * first.
+   */
+  stalls: Array<StallReply>;
   /** Remarks. */
   notes: Array<string>;
 };
@@ -1192,7 +1217,7 @@ export type ModelsRequest = {
 };
 
 /** What to look at next. Each surface says it in its own terms: a view, or a command. */
-export type NextAction = "info" | "balance" | "callers" | "idleness" | "gpu_blame" | "gpu_stalls" | "iterations" | "rank_clusters" | "node_clusters" | "rank_racks" | "node_racks" | "waits" | "critical_path" | "differences";
+export type NextAction = "info" | "balance" | "callers" | "idleness" | "gpu_blame" | "gpu_stalls" | "iterations" | "stall" | "rank_clusters" | "node_clusters" | "rank_racks" | "node_racks" | "waits" | "late_launches" | "critical_path" | "differences";
 
 /** A naming scheme of nodes. */
 export type NodeNames = "xname" | "aurora" | "frontier" | "polaris";
@@ -1276,6 +1301,23 @@ export type PathAtRequest = {
   track: number;
   /** The moment. */
   at_ns: number;
+  /** Also the exclusive time of each call, for which all calls inside it are summed up. */
+  exclusive?: boolean;
+};
+
+/** What would be saved, at most. */
+export type PotentialReply = {
+  /** How much. */
+  amount: number;
+  /** Its unit symbol: `s`, or that of the metric where it is no time. */
+  unit: string;
+  /**
+   * The same as a share of the run, in per cent: of the time of the trace, or of what a rank or
+   * location takes on average.
+   */
+  percent: number;
+  /** On which condition, such as `if balanced`. */
+  condition: string;
 };
 
 /** What to exclude from trees. */
@@ -1666,6 +1708,31 @@ export type StacksRequest = {
   helpers?: boolean;
 };
 
+/** An iteration that takes far longer than all others. */
+export type StallReply = {
+  /** Counted from 0. */
+  iteration: number;
+  /** When the first location begins it, after the start of the trace. */
+  start_s: number;
+  /** How long it takes, mean over locations. */
+  length_s: number;
+  /** The median length of the others. */
+  usual_s: number;
+  /**
+   * The location where most of the time is spent that others do not take; null where that is
+   * unknown.
+   */
+  location: string | null;
+  /** Id of the context where it is spent. */
+  context_id: number | null;
+  /** Time of that location in that context. */
+  time_s: number | null;
+  /** How many locations wait or communicate for most of it. */
+  waiting: number;
+  /** The same in a sentence. */
+  text: string;
+};
+
 /** How a cost is spread over members: locations, ranks or nodes. */
 export type StatisticsReply = {
   /** Members that count, those that spent nothing included. */
@@ -1967,7 +2034,7 @@ export interface Protocol {
   /** The call instances in a time range. For samples, a call is a run of samples with the same contexts above. */
   calls: { request: CallsRequest & { item: string }; reply: CallsReply; tables: { calls: "track" | "context" | "depth" | "start_ns" | "end_ns"; } };
   /** What was active at a moment. */
-  path_at: { request: PathAtRequest & { item: string }; reply: NotesReply; tables: { path: "context" | "name" | "depth" | "start_ns" | "end_ns"; } };
+  path_at: { request: PathAtRequest & { item: string }; reply: NotesReply; tables: { path: "context" | "name" | "depth" | "start_ns" | "end_ns" | "exclusive_ns"; } };
   /** Messages or flows in transit in a time range; needs a trace of events. */
   links: { request: LinksRequest & { item: string }; reply: TotalReply; tables: { links: "sender" | "receiver" | "send_ns" | "receive_ns" | "bytes" | "tag" | "communicator"; } };
   /** How many messages or flows were sent when; needs a trace of events. A message of which only the receipt is known counts when it was received. */

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use parallax_base::{ContextIdx, Control};
 use parallax_engine::query::normalised_name;
-use parallax_engine::{EngineError, Session};
+use parallax_engine::{EngineError, Session, display_name};
 use parallax_model::Scope;
 
 use super::members::Members;
@@ -26,8 +26,9 @@ pub enum Pooling {
 
 /// How evenly the cost of each function among the requested contexts is spread.
 ///
-/// Contexts that are no functions are ignored. Functions are distinguished by their normalised name
-/// ([`normalised_name`]: `PMPI_Send [libmpi.so]` is `MPI_Send`). Every context of a function that
+/// Contexts that are no functions are ignored. Functions are distinguished by their display name
+/// ([`display_name`]: `PMPI_Send [libmpi.so]` is `MPI_Send`), with [`Pooling::PerValue`] by their
+/// normalised name, as hpcanalysis has it. Every context of a function that
 /// is not among the requested ones is left out.
 ///
 /// # Errors
@@ -59,7 +60,10 @@ fn plans(session: &Session, request: &BalanceRequest, pooling: Pooling) -> Vec<R
             && let Some(short) = short_names.get_mut(function.idx())
             && short.is_none()
         {
-            *short = tree.function_name(context).map(|name| normalised_name(name).into_owned());
+            *short = tree.function_name(context).map(|name| match pooling {
+                Pooling::PerMember => display_name(name),
+                Pooling::PerValue => normalised_name(name).into_owned(),
+            });
         }
     }
     let mut plans: Vec<RowPlan> = Vec::new();

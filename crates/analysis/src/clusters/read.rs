@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx};
-use parallax_engine::query::normalised_name;
-use parallax_engine::{EngineError, LocationChoice, Session};
+use parallax_engine::{EngineError, LocationChoice, Session, display_name};
 use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
 
 use super::{Feature, Features};
@@ -198,9 +197,7 @@ pub fn measure_features(
 /// A context as a feature is called by: a function without its arguments.
 fn short_label(tree: &ContextTree, context: ContextIdx) -> String {
     match tree.function_name(context) {
-        Some(name) if tree.kind(context) == ContextKind::Function => {
-            normalised_name(name).into_owned()
-        }
+        Some(name) if tree.kind(context) == ContextKind::Function => display_name(name),
         _ => tree.label(context),
     }
 }

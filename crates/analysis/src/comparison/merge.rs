@@ -32,10 +32,12 @@ struct Row {
     children: Vec<usize>,
 }
 
+/// Rows of all versions. What lies deeper than `max_depth` counts to the row around it.
 pub(crate) fn merge(
     versions: &[Version<'_>],
     matching: Matching,
     options: &ComparisonOptions,
+    max_depth: Option<u32>,
 ) -> Merged {
     let mut rows: Vec<Row> = Vec::new();
     let mut known: HashMap<(Option<usize>, String), usize> = HashMap::new();
@@ -55,12 +57,21 @@ pub(crate) fn merge(
             let tree = PathTree::named(source, detail, options.libraries, name_of);
             let mut row_of: Vec<Option<usize>> = Vec::with_capacity(tree.nodes.len());
             let mut is_outermost = Vec::with_capacity(tree.nodes.len());
+            let mut depths: Vec<u32> = Vec::with_capacity(tree.nodes.len());
             for (node_at, node) in tree.nodes.iter().enumerate() {
                 let parent = match (matching, node.parent) {
                     (_, None) => None,
                     (Matching::CallPath, Some(above)) => row_of.get(above).copied().flatten(),
                     (Matching::Function, Some(_)) => Some(0),
                 };
+                let above = node.parent.and_then(|above| depths.get(above));
+                let depth = above.map_or(0, |above| above.saturating_add(1));
+                depths.push(depth);
+                if matching == Matching::CallPath && max_depth.is_some_and(|most| depth > most) {
+                    row_of.push(parent);
+                    is_outermost.push(false);
+                    continue;
+                }
                 let is_row = matching == Matching::CallPath
                     || matches!(node.kind, RegionKind::Function | RegionKind::WholeProgram);
                 if !is_row {

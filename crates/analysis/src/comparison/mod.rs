@@ -13,6 +13,7 @@
 //! What each number means is in `docs/comparison.md`.
 
 mod call_paths;
+mod depth;
 mod merge;
 mod read;
 mod sentences;
@@ -29,8 +30,9 @@ pub use call_paths::{
 };
 pub use sentences::amount;
 
+use depth::common_depth;
 use merge::{Merged, merge};
-use read::Reading;
+use read::{Reading, is_cut};
 
 /// One execution and what counts as cost in it.
 pub struct Execution<'a> {
@@ -322,15 +324,30 @@ pub fn compare(
             format!("{flat} of {all} executions have no call paths; functions are compared.")
         });
     }
-    let merged = merge(versions, matching, options);
-    let mut readings = Vec::new();
-    for (version, maps) in versions.iter().zip(&merged.executions) {
-        for (execution, map) in version.executions.iter().zip(maps) {
-            control.check()?;
-            let reading = Reading::new(execution, map, &merged, matching, control)?;
-            readings.push(reading);
-        }
+    let cut = executions().filter(|execution| is_cut(execution)).count();
+    if cut > 0 && matching == Matching::CallPath {
+        matching = Matching::Function;
+        notes.push(format!(
+            "Of {cut} of {} executions only the inner part of call paths was recorded, in which \
+             callees take more than their callers; functions are compared, by their exclusive \
+             values.",
+            executions().count()
+        ));
     }
+    let whole = merge(versions, matching, options, None);
+    let mut readings = read(versions, &whole, matching, control)?;
+    let at_depth = match matching {
+        Matching::CallPath => common_depth(versions, &whole, &readings),
+        Matching::Function => None,
+    };
+    let folded = at_depth.as_ref().map(|found| {
+        notes.push(found.note(versions));
+        merge(versions, matching, options, Some(found.depth))
+    });
+    if let Some(folded) = &folded {
+        readings = read(versions, folded, matching, control)?;
+    }
+    let merged = folded.as_ref().unwrap_or(&whole);
     let counts: Vec<usize> = readings.iter().map(|reading| reading.members.len()).collect();
     let is_even = counts.windows(2).all(|pair| pair.first() == pair.last());
     let over = options.over.unwrap_or(if is_even { Over::Sum } else { Over::Mean });
@@ -348,7 +365,7 @@ pub fn compare(
     // Locations are read only when something stands on them.
     if over == Over::Max || !has_repetitions {
         for reading in &mut readings {
-            reading.read_locations(&tested, &merged, control)?;
+            reading.read_locations(&tested, merged, control)?;
         }
     }
     for reading in &mut readings {
@@ -370,7 +387,7 @@ pub fn compare(
     let mut pairs = Vec::new();
     for new in 1..versions.len() {
         let context = PairContext {
-            merged: &merged,
+            merged,
             tested: &tested,
             over,
             is_even,
@@ -431,10 +448,27 @@ pub fn compare(
         is_additive,
         level: options.level,
         num_tested,
-        contexts: merged.contexts,
+        contexts: merged.contexts.clone(),
         pairs,
         notes,
     })
+}
+
+/// Reads what each execution costs in the rows.
+fn read<'a>(
+    versions: &'a [Version<'_>],
+    merged: &'a Merged,
+    matching: Matching,
+    control: &Control,
+) -> Result<Vec<Reading<'a>>, EngineError> {
+    let mut out = Vec::new();
+    for (version, maps) in versions.iter().zip(&merged.executions) {
+        for (execution, map) in version.executions.iter().zip(maps) {
+            control.check()?;
+            out.push(Reading::new(execution, map, merged, matching, control)?);
+        }
+    }
+    Ok(out)
 }
 
 /// The tool behind an experiment: its format without the version.
@@ -708,7 +742,7 @@ pub fn location_costs(
         return Ok(empty());
     };
     let matching = if is_flat(execution.session.tree()) { Matching::Function } else { matching };
-    let merged = merge(std::slice::from_ref(version), matching, &options);
+    let merged = merge(std::slice::from_ref(version), matching, &options, None);
     let Some(map) = merged.executions.first().and_then(|maps| maps.first()) else {
         return Ok(empty());
     };

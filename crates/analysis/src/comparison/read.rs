@@ -24,7 +24,7 @@ pub(crate) struct Reading<'a> {
     execution: &'a Execution<'a>,
     map: &'a RowMap,
     matching: Matching,
-    /// Functions stand next to each other, so only exclusive values add up.
+    /// Functions stand next to each other, or callers were cut off, so only exclusive values add up.
     is_flat: bool,
     helpers: HelperThreads,
     /// Locations with values that are helper threads only.
@@ -52,6 +52,31 @@ pub(crate) struct Watched {
     pub(crate) by_location: Vec<f64>,
 }
 
+/// Callees that take more than their callers by less than this part of the whole were rounded.
+const ROUNDED: f64 = 1e-3;
+
+/// Whether callees take more than their callers: then the outer part of call paths was not recorded
+/// (`TAU_CALLPATH_DEPTH`), a path stands for calls from several places, and only exclusive values
+/// add up.
+pub(super) fn is_cut(execution: &Execution<'_>) -> bool {
+    let tree = execution.session.tree();
+    execution.measure.operands().iter().any(|costs| {
+        let mut below = vec![0.0; tree.len()];
+        for context in tree.iter().skip(1) {
+            let parent = tree.parent(context).and_then(|parent| below.get_mut(parent.idx()));
+            if let Some(sum) = parent {
+                *sum += costs.inclusive_of(context).max(0.0);
+            }
+        }
+        // Some writers store no value for what is only passed through.
+        let excess = |context| match costs.inclusive_of(context) {
+            own if own > 0.0 => (below.get(context.idx()).copied().unwrap_or(0.0) - own).max(0.0),
+            _ => 0.0,
+        };
+        tree.iter().map(excess).sum::<f64>() > costs.total.abs() * ROUNDED
+    })
+}
+
 impl<'a> Reading<'a> {
     /// Reads the sums over locations.
     pub(crate) fn new(
@@ -68,7 +93,7 @@ impl<'a> Reading<'a> {
             num_helpers: 0,
             map,
             matching,
-            is_flat: is_flat(tree),
+            is_flat: is_flat(tree) || is_cut(execution),
             sums: Vec::new(),
             has: vec![false; merged.contexts.len()],
             members: Vec::new(),
@@ -158,8 +183,11 @@ impl<'a> Reading<'a> {
                 }
             }
             // A difference of equal sums may be off by their last digits.
+            // Where callees take a little more than their caller, clocks were rounded: no time is
+            // negative.
             for cost in &mut costs {
-                if cost.own.abs() <= cost.inclusive.abs() * 1e-12 {
+                let is_rounding = cost.own.abs() <= cost.inclusive.abs() * 1e-12;
+                if is_rounding || (cost.own < 0.0 && cost.inclusive >= 0.0) {
                     cost.own = 0.0;
                 }
             }

@@ -6,7 +6,7 @@ use parallax_model::{CollectiveOperation, ContextTree};
 use crate::taxonomy::classes::Classes;
 use crate::taxonomy::gpu::RuntimeCall;
 use crate::taxonomy::{CostClass, GpuOperation};
-use crate::taxonomy::{MpiClass, mpi_routine};
+use crate::taxonomy::{MpiClass, is_collective_kernel, mpi_routine};
 
 /// What a track does at a moment.
 ///
@@ -216,6 +216,9 @@ impl Activities {
                         | CostClass::HelperThreads
                         | CostClass::Gpu(GpuOperation::Sync),
                     ) => Activity::Waiting,
+                    _ if is_collective_kernel(tree.function_name(context).unwrap_or("")) => {
+                        Activity::Communicating
+                    }
                     _ if RuntimeCall::of(tree.function_name(context).unwrap_or(""))
                         == Some(RuntimeCall::Synchronise) =>
                     {

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use parallax_base::ContextIdx;
+use parallax_engine::display_name;
 use parallax_model::{ContextKind, ContextTree};
 
 use super::read::Columns;
 use super::{Sampled, StallRow, Stalls, StallsBy};
-use crate::idleness::groups::short_name;
 use crate::taxonomy::GpuOperation;
 use crate::taxonomy::classes::{Classes, CostClass};
 use crate::taxonomy::gpu::{is_runtime, operation_of};
@@ -58,7 +58,8 @@ pub(super) fn stalls(tree: &ContextTree, columns: &Columns, by: StallsBy) -> Sta
                 continue;
             }
             let function = tree.enclosing_function(context).filter(|f| kernel.has(tree, *f));
-            let function = function.map(|f| short_name(tree.function_name(f).unwrap_or_default()));
+            let function =
+                function.map(|f| display_name(tree.function_name(f).unwrap_or_default()));
             let (_, mut file, mut line, mut instruction) = empty();
             if by != StallsBy::Function {
                 file = tree.file_path(context).unwrap_or_default().to_owned();
@@ -128,7 +129,7 @@ fn kernels(tree: &ContextTree, columns: &Columns) -> Vec<Launched> {
             children.iter().copied().filter(|&child| columns.is_launched(child)).collect();
         let name = |context| match tree.function_name(context) {
             Some(name) if tree.kind(context) == ContextKind::Function && !name.is_empty() => {
-                short_name(name)
+                display_name(name)
             }
             _ => kernels_of(tree, &classes, placeholder),
         };
@@ -162,7 +163,7 @@ fn kernels_of(tree: &ContextTree, classes: &Classes, placeholder: ContextIdx) ->
                 .is_some_and(|name| !name.starts_with("__") && !is_runtime(name))
     };
     let caller = tree.ancestors(placeholder).find(is_program);
-    let caller = caller.and_then(|caller| tree.function_name(caller)).map(short_name);
+    let caller = caller.and_then(|caller| tree.function_name(caller)).map(display_name);
     caller.map_or_else(|| "kernels".to_owned(), |caller| format!("kernels of {caller}"))
 }
 

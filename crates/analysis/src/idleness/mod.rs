@@ -27,7 +27,6 @@ use parallax_model::{IdentityKind, LocationCatalog};
 use crate::taxonomy::classes::Classes;
 
 pub use blame::{ContextBlame, GpuBlame, NO_ACTIVE_THREAD, RankBlame, gpu_blame};
-pub use groups::short_name;
 pub use work::{GpuWork, gpu_work};
 
 /// Where the times of threads come from.

@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, Unit};
-use parallax_engine::{EngineError, Session};
+use parallax_engine::{EngineError, Session, display_name};
 use parallax_model::{ContextKind, ContextTree, Scope};
 
-use super::groups::short_name;
 use super::{Group, groups, percent};
 use crate::balance::WRAPPED;
 use crate::balance::read::{SliceParts, visit_values};
@@ -118,7 +117,7 @@ fn profiled(session: &Session, control: &Control) -> Result<ByContext, EngineErr
 fn name(tree: &ContextTree, classes: &Classes, context: ContextIdx) -> Option<String> {
     let class = |context: ContextIdx| classes.of_context.get(context.idx());
     let own = tree.enclosing_function(context)?;
-    let short = |function| short_name(tree.function_name(function).unwrap_or("?"));
+    let short = |function| display_name(tree.function_name(function).unwrap_or("?"));
     let name = short(own);
     if !name.starts_with("<gpu ") {
         return Some(name);

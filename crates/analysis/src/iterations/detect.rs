@@ -69,7 +69,7 @@ const LEAST_SCORE: f64 = 0.1;
 /// What a repetition counts that is seen on all tracks together only.
 pub(super) const POOLED: f64 = 0.8;
 /// Iterations cover so much of the time.
-const LEAST_COVERAGE: f64 = 0.2;
+pub(super) const LEAST_COVERAGE: f64 = 0.2;
 /// The same where order speaks for them: short runs start up for longer than they compute.
 const LEAST_COVERAGE_IN_ORDER: f64 = 0.1;
 /// Anything in a program without iterations looks as regular at most so often.

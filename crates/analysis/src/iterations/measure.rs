@@ -64,12 +64,15 @@ fn measure_in(
         })?;
         sums.end(iterations, pass == 0);
     }
+    let is_last_whole = iterations.states.last() == Some(&IterationState::Whole);
     let last_counts = if is_open && iterations.repetition.is_some() && num >= 3 {
-        !sums.is_partial()
+        is_last_whole && !sums.is_partial()
     } else {
-        iterations.states.last() == Some(&IterationState::Whole)
+        is_last_whole
     };
-    if let Some(last) = iterations.states.last_mut().filter(|_| is_open && !last_counts) {
+    if let Some(last) =
+        iterations.states.last_mut().filter(|_| is_open && is_last_whole && !last_counts)
+    {
         *last = IterationState::Partial;
     }
     Ok(sums.finish(iterations, last_counts, num_passes))
@@ -381,7 +384,9 @@ impl<'a> Sums<'a> {
                 (row.most, row.slowest) = (of.longest, of.slowest);
             }
             row.waiting += of.waiting as f64 / num_locations;
-            row.saving += savings.get(at).copied().unwrap_or(0.0) * overlap;
+            // Of contexts that are slow on different locations not each is saved.
+            let saving = savings.get(at).copied().unwrap_or(0.0) * overlap;
+            row.saving += saving.min(iterations.mean_nanos(iteration));
             row.active += of.active as f64;
         }
         if is_first {
@@ -480,21 +485,36 @@ impl<'a> Sums<'a> {
         let busy: u128 = self.locations.iter().map(|of| u128::from(of_location(of))).sum();
         let longest = self.locations.iter().map(of_location).max().unwrap_or(0) as f64;
         let overlap = overlap(busy, computing);
+        // No more can be saved than the time that the iterations take.
+        let lengths = iterations.bounds.iter().map(|bounds| self.length_of(bounds, last_counts));
+        let covered_seconds = lengths.sum::<u64>() as f64 / num_locations / 1e9;
         let computes = || contexts.iter().filter(|row| row.activity == Activity::Computing);
         let resolved = computes().filter(|row| row.is_resolved);
         Statistics {
             num_whole,
-            saving_seconds: resolved.map(|row| row.total_saving_seconds).sum::<f64>() * overlap,
+            saving_seconds: (resolved.map(|row| row.total_saving_seconds).sum::<f64>() * overlap)
+                .min(covered_seconds),
+            covered_seconds,
             num_unresolved: computes().filter(|row| !row.is_resolved).count(),
-            joint_saving_seconds: (self.joint + if last_counts { self.last_joint } else { 0.0 })
-                / 1e9,
-            lasting_saving_seconds: (longest - busy as f64 / num_locations).max(0.0) / 1e9,
+            joint_saving_seconds: ((self.joint + if last_counts { self.last_joint } else { 0.0 })
+                / 1e9)
+                .min(covered_seconds),
+            lasting_saving_seconds: ((longest - busy as f64 / num_locations).max(0.0) / 1e9)
+                .min(covered_seconds),
             similarity: self.similarity,
             overlap,
             iterations: self.rows(iterations),
             contexts,
             locations,
         }
+    }
+
+    /// How long the iterations that count are on a location, in nanoseconds.
+    fn length_of(&self, bounds: &[u64], last_counts: bool) -> u64 {
+        let last = self.counts.len().wrapping_sub(1);
+        let is_whole =
+            |i: &usize| self.counts.get(*i) == Some(&true) || (*i == last && last_counts);
+        (0..self.counts.len()).filter(is_whole).map(|i| length(bounds, i)).sum()
     }
 
     fn locations(
@@ -504,13 +524,7 @@ impl<'a> Sums<'a> {
         last_counts: bool,
     ) -> Vec<LocationStatistics> {
         let num = num_whole.max(1) as f64;
-        let last = self.counts.len().wrapping_sub(1);
-        let is_whole =
-            |i: &usize| self.counts.get(*i) == Some(&true) || (*i == last && last_counts);
-        let of_bounds = |bounds: &Vec<u64>| -> u64 {
-            (0..self.counts.len()).filter(is_whole).map(|i| length(bounds, i)).sum()
-        };
-        let bounds = iterations.bounds.iter().map(of_bounds);
+        let bounds = iterations.bounds.iter().map(|bounds| self.length_of(bounds, last_counts));
         let rows = self.locations.iter().zip(bounds).enumerate();
         rows.map(|(location, (of, length))| {
             let (computing, variation) = of.computing.of(num_whole, last_counts);

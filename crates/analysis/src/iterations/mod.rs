@@ -12,10 +12,12 @@ mod cube;
 mod detect;
 mod groups;
 mod limits;
+mod marked;
 mod measure;
 mod order;
 mod read;
 mod spacing;
+mod stalls;
 mod statistics;
 mod steps;
 mod visits;
@@ -31,7 +33,10 @@ pub use detect::{Method, Repetition};
 use groups::{Groups, Location};
 use read::Reader;
 use spacing::Origin;
-pub use statistics::{ContextStatistics, IterationStatistics, LocationStatistics, Statistics};
+pub use stalls::Stall;
+pub use statistics::{
+    ContextStatistics, IterationStatistics, LocationStatistics, Statistics, sampling_noise,
+};
 
 /// An iteration with less than this part of the usual activity is not a whole one.
 const PARTIAL: f64 = 0.5;
@@ -110,6 +115,8 @@ pub enum IterationState {
     Whole,
     /// The last, with less than half of the usual activity: the trace ends, or the loop was left.
     Partial,
+    /// Takes far longer than all others: an event of its own, see [`Stall`].
+    Extraordinary,
     /// A person chose others.
     LeftOut,
 }
@@ -122,6 +129,7 @@ impl IterationState {
             Self::WarmUp => "warm-up",
             Self::Whole => "whole",
             Self::Partial => "partial",
+            Self::Extraordinary => "extraordinary",
             Self::LeftOut => "omitted",
         }
     }
@@ -134,8 +142,10 @@ pub struct Iterations {
     pub group: LocationGroup,
     /// Contexts with which iterations begin.
     pub marker: Vec<ContextIdx>,
-    /// How it was found; `None` when a person named the marker.
+    /// How it was found; `None` when a person named the marker, or the program marks them.
     pub repetition: Option<Repetition>,
+    /// By what the program marks them; `None` where it does not.
+    pub marked_by: Option<String>,
     /// The tracks of each location that has the iterations, several of a GPU with several streams.
     pub streams: Vec<Vec<TrackIdx>>,
     /// For each track where its iterations begin, and where the last one ends: one more than there
@@ -228,6 +238,8 @@ pub struct GroupFinding {
     pub why_not: Option<String>,
     /// What was not examined, and what cannot be told, in sentences for users.
     pub limits: Vec<String>,
+    /// What the program marks itself.
+    marked: Option<marked::Marked>,
 }
 
 /// The answer.
@@ -237,6 +249,8 @@ pub struct Finding {
     pub iterations: Option<(Iterations, Statistics)>,
     /// By kind of location, the one that was taken first.
     pub groups: Vec<GroupFinding>,
+    /// Iterations that take far longer than the others, the longest first.
+    pub stalls: Vec<Stall>,
     /// The window with its end at the last record of the trace, and what it is a share of.
     pub window: TimeWindow,
 }
@@ -261,9 +275,19 @@ pub fn find_iterations(
     let window = question.window.intersect(whole(store));
     let activities = Activities::new(session.tree());
     let units = Units::new(session.tree(), &activities);
-    let mut finding = Finding { iterations: None, groups: Vec::new(), window };
+    let mut finding = Finding { iterations: None, groups: Vec::new(), stalls: Vec::new(), window };
     let groups = Groups::new(session, &question.tracks, window, &units)?;
+    let mut list = Vec::new();
     for group in groups.list {
+        let marked = match question.marker.is_empty() {
+            true => marked::find(session, &group.locations, window)?,
+            false => None,
+        };
+        list.push((group, marked));
+    }
+    // What the program marks comes before what is guessed on others.
+    list.sort_by_key(|(_, marked)| marked.is_none());
+    for (group, marked) in list {
         let mut found = GroupFinding {
             group: group.kind,
             num_tracks: group.locations.len(),
@@ -272,6 +296,7 @@ pub fn find_iterations(
             others: Vec::new(),
             why_not: None,
             limits: Vec::new(),
+            marked,
         };
         if group.num_copying > 0 {
             found.limits.push(format!(
@@ -283,7 +308,7 @@ pub fn find_iterations(
             found.limits.extend(Devices::new(&session.experiment().locations).note());
         }
         let interval_nanos = sample_interval(session, &group, window)?;
-        if question.marker.is_empty() {
+        if question.marker.is_empty() && found.marked.is_none() {
             let locations = &group.locations;
             let detected = detect::detect(session, locations, window, interval_nanos, control)?;
             found.best = detected.best;
@@ -291,9 +316,10 @@ pub fn find_iterations(
             found.why_not = detected.why_not;
             found.limits.extend(detected.limits);
         }
-        let marker = match &found.best {
-            Some(best) => vec![best.marker],
-            None => question.marker.clone(),
+        let marker = match (&found.marked, &found.best) {
+            (Some(marked), _) => marked.contexts.clone(),
+            (None, Some(best)) => vec![best.marker],
+            (None, None) => question.marker.clone(),
         };
         if finding.iterations.is_none() && !marker.is_empty() {
             let marked = boundaries::Marker {
@@ -318,13 +344,16 @@ pub fn find_iterations(
             } else {
                 let mut iterations = Iterations {
                     repetition: found.best.clone(),
+                    marked_by: found.marked.as_ref().map(|marked| marked.by.clone()),
                     interval_nanos,
                     num_units: groups.num_units,
                     ..begin(group.kind, marker, &group.locations, starts)
                 };
                 cube::finish(session, &units, &mut iterations, window)?;
+                stalls::mark(&mut iterations);
                 let reader = Reader { session, units: &units, activities: &activities };
                 let statistics = measure::measure(&reader, &mut iterations, true, control)?;
+                finding.stalls = stalls::stalls(&reader, &iterations, &statistics, control)?;
                 finding.iterations = Some((iterations, statistics));
             }
         }
@@ -362,6 +391,7 @@ fn begin(
         group,
         marker,
         repetition: None,
+        marked_by: None,
         streams,
         bounds,
         states: vec![IterationState::Whole; len],

@@ -28,11 +28,18 @@ const JUMP: f64 = 1.5;
 /// Largest number of ways in which visits of one context are put together.
 const MOST_LEVELS: usize = 6;
 
+/// Of so many visits the longest says nothing about the others.
+const MANY: usize = 8;
+
 /// The length such that half of all time lies in visits that are at least so long. Unlike the
-/// median it does not move when many short visits are added.
+/// median it does not move when many short visits are added. A single visit in which a location was
+/// stalled for longer than in all others together does not move it either.
 fn usual_nanos(visits: &[Visit]) -> u64 {
     let mut lengths: Vec<u64> = visits.iter().map(|visit| visit.nanos()).collect();
     lengths.sort_unstable();
+    if lengths.len() >= MANY {
+        lengths.pop();
+    }
     let half = lengths.iter().sum::<u64>() / 2;
     let mut sum = 0;
     for length in lengths {

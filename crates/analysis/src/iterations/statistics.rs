@@ -56,6 +56,42 @@ pub struct ContextStatistics {
     pub slowest: usize,
 }
 
+/// A difference of sampled times counts from this many standard deviations on: of many contexts and
+/// locations some differ by two by chance.
+const CHANCE: f64 = 3.0;
+
+/// How much a time of so many seconds may differ by chance: the number of its samples, each of
+/// `interval_seconds`, is uncertain by its square root (Poisson). 0 where times are exact.
+#[must_use]
+pub fn sampling_noise(seconds: f64, interval_seconds: Option<f64>) -> f64 {
+    interval_seconds.map_or(0.0, |interval| CHANCE * (seconds.max(0.0) * interval).sqrt())
+}
+
+impl ContextStatistics {
+    /// What balancing saves over all iterations, in seconds. Where there are too few samples to
+    /// judge an iteration, only what lasts over all of them can be, and `None` where that is noise,
+    /// too; `None` also of waiting and communication, which end by themselves where what they wait
+    /// for is balanced.
+    #[must_use]
+    pub fn potential_saving(&self, interval_seconds: Option<f64>, num_whole: usize) -> Option<f64> {
+        if self.activity != Activity::Computing {
+            return None;
+        }
+        if self.is_resolved {
+            return Some(self.total_saving_seconds);
+        }
+        self.lasting_saving(interval_seconds, num_whole)
+    }
+
+    /// The saving that lasts over all iterations; `None` where it may be noise of sampling.
+    #[must_use]
+    pub fn lasting_saving(&self, interval_seconds: Option<f64>, num_whole: usize) -> Option<f64> {
+        let lasting = self.lasting_saving_seconds;
+        let largest = lasting + self.mean_seconds * num_whole as f64;
+        (lasting > sampling_noise(largest, interval_seconds)).then_some(lasting)
+    }
+}
+
 /// What one location does in an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LocationStatistics {
@@ -116,6 +152,9 @@ pub struct Statistics {
     /// Sum of the total savings of contexts that compute and are resolved, times `overlap`: what is
     /// saved if each of them is balanced on its own. In seconds.
     pub saving_seconds: f64,
+    /// How long the iterations that count take together, mean over the locations, in seconds. No
+    /// saving is more.
+    pub covered_seconds: f64,
     /// How many contexts that compute are not resolved.
     pub num_unresolved: usize,
     /// Sum over iterations of max - mean of all computing together: what is saved if only the sum of

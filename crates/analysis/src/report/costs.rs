@@ -10,6 +10,7 @@ use parallax_model::{
 
 use super::{Category, Routine};
 use crate::taxonomy::classes::{Boundary, Classes, CostClass};
+use crate::taxonomy::is_uninstrumented;
 
 /// Smaller than this part of the whole is rounding.
 const ROUNDING: f64 = 1e-9;
@@ -97,6 +98,7 @@ impl ClassCosts {
     /// The functions that begin a class, by cost.
     pub(super) fn routines(&self, classes: &Classes, program_total: f64) -> Vec<Routine> {
         let mut by_name: HashMap<(CostClass, &str), Routine> = HashMap::new();
+        let mut highest: HashMap<(CostClass, &str), f64> = HashMap::new();
         for (boundary, &cost) in classes.boundaries.iter().zip(&self.own) {
             if matches!(boundary.inside, CostClass::Application | CostClass::HelperThreads) {
                 continue;
@@ -112,6 +114,10 @@ impl ClassCosts {
                 });
             routine.cost += cost;
             routine.num_contexts += 1;
+            let known = highest.entry((boundary.inside, &boundary.name)).or_insert(cost);
+            if cost > *known {
+                (*known, routine.context) = (cost, boundary.context);
+            }
         }
         let mut out: Vec<Routine> = by_name.into_values().filter(|r| r.cost > 0.0).collect();
         for routine in &mut out {
@@ -167,7 +173,10 @@ impl<'a> Callers<'a> {
     fn is_caller(&self, context: ContextIdx, name: &str) -> bool {
         self.tree.kind(context) == ContextKind::Function
             && self.classes.of_context.get(context.idx()) == Some(&CostClass::Application)
-            && !self.tree.function_name(context).is_some_and(|own| own.contains(name))
+            && !self
+                .tree
+                .function_name(context)
+                .is_some_and(|own| own.contains(name) || is_uninstrumented(own))
     }
 }
 

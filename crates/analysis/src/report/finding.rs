@@ -1,6 +1,6 @@
 //! [`Finding`]: something that bounds a program, with its evidence and what to look at next.
 
-use parallax_base::ContextIdx;
+use parallax_base::{ContextIdx, Unit};
 
 /// What a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -35,6 +35,8 @@ pub enum FindingKind {
     GpuStalls,
     /// Contexts that are spread unevenly in the iterations of a program, by a trace.
     Iterations,
+    /// One iteration that takes far longer than all others.
+    Stall,
     /// Groups of ranks or nodes of which one is slow.
     Groups,
     /// What takes longer than in another execution.
@@ -106,6 +108,8 @@ pub enum NextAction {
     GpuStalls,
     /// Repeated phases.
     Iterations,
+    /// One of them.
+    Stall,
     /// Clusters of ranks.
     RankClusters,
     /// Clusters of nodes.
@@ -116,19 +120,61 @@ pub enum NextAction {
     NodeRacks,
     /// Wait states.
     Waits,
+    /// GPU streams that wait for late launches.
+    LateLaunches,
     /// The critical path.
     CriticalPath,
     /// Differences from another execution.
     Differences,
 }
 
-/// What to look at next, and at which contexts there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What to look at next, and what is seen there.
+#[derive(Debug, Clone, PartialEq)]
 pub struct NextStep {
     /// What to look at.
     pub action: NextAction,
-    /// The contexts to ask it about, as a context expression.
-    pub contexts: Option<String>,
+    /// Exactly the contexts to ask it about; none for all. A name would choose others, too.
+    pub contexts: Vec<ContextIdx>,
+    /// Of callers the called function, by its whole name.
+    pub function: Option<String>,
+    /// The number of the iteration that it is about.
+    pub iteration: Option<u64>,
+    /// The number of the finding that is shown for these; `None` where it is shown in parts.
+    pub value: Option<f64>,
+}
+
+impl NextStep {
+    /// About the whole experiment.
+    #[must_use]
+    pub const fn new(action: NextAction) -> Self {
+        Self { action, contexts: Vec::new(), function: None, iteration: None, value: None }
+    }
+
+    /// The load balance of one context, where `value` is that of its slowest member.
+    #[must_use]
+    pub fn balance(context: ContextIdx, value: f64) -> Self {
+        Self { contexts: vec![context], value: Some(value), ..Self::new(NextAction::Balance) }
+    }
+
+    /// The same with the number that is shown.
+    #[must_use]
+    pub fn showing(self, value: f64) -> Self {
+        Self { value: Some(value), ..self }
+    }
+}
+
+/// What would be saved, at most.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Potential {
+    /// How much, in `unit`.
+    pub amount: f64,
+    /// Its unit: seconds, or that of the metric where it is no time.
+    pub unit: Unit,
+    /// The same as a share of the run, in per cent: of the time of the trace, or of what a member
+    /// takes on average.
+    pub percent: f64,
+    /// On which condition: `if balanced`.
+    pub condition: &'static str,
 }
 
 /// Something that bounds the program.
@@ -136,14 +182,18 @@ pub struct NextStep {
 pub struct Finding {
     /// What it is about.
     pub kind: FindingKind,
-    /// One or two sentences.
+    /// What it is and where, in a few words.
+    pub title: String,
+    /// The cause, in a sentence or two.
     pub text: String,
     /// Share of the program's cost that is at stake, in per cent; where a saving shortens the run,
     /// or what the slowest take, share of that. Findings are in its order.
     pub percent: f64,
+    /// What would be saved; `None` where that cannot be said.
+    pub potential: Option<Potential>,
     /// The numbers that it rests on.
     pub evidence: Vec<Evidence>,
-    /// A context to look at.
+    /// The context that it is about; of several the one with the highest value.
     pub context: Option<ContextIdx>,
     /// What to ask next.
     pub next: NextStep,

@@ -9,22 +9,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_base::{ContextIdx, Control, Remedy, Unit};
-use parallax_engine::query::normalised_name;
-use parallax_engine::{EngineError, Session};
+use parallax_engine::{EngineError, FlatRow, Session, display_name};
 use parallax_model::{ContextKind, ContextTree};
 
 use super::costs::Callers;
-use super::finding::{Evidence, Finding, FindingKind, NextAction, NextStep, rank_findings};
-use super::leak::leak;
-use super::sentences::{
-    amount, correlation, function_expression, members_words, metric_words, percents, sentence,
+use super::finding::{
+    Evidence, Finding, FindingKind, NextAction, NextStep, Potential, rank_findings,
 };
+use super::leak::leak;
+use super::sentences::{amount, correlation, members_words, metric_words, percents, sentence};
 use super::{Facts, Late, Report};
 use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, balance_of_sum};
 use crate::cautions::{Caution, CautionKind};
 use crate::math::numeric::count;
 use crate::taxonomy::classes::CostClass;
-use crate::taxonomy::{GpuOperation, is_collective_sync, is_uninstrumented, waits_for_gpu};
+use crate::taxonomy::{
+    GpuOperation, is_collective_kernel, is_collective_sync, is_uninstrumented, waits_for_gpu,
+};
 
 /// Less than this share of the cost of the program does not bound it, in per cent.
 const MIN_PERCENT: f64 = 5.0;
@@ -70,6 +71,15 @@ struct Uneven<'a> {
     percent: f64,
 }
 
+/// Which cost of a context a finding is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cost {
+    /// With everything below, of outermost contexts.
+    Inclusive,
+    /// Its own.
+    Exclusive,
+}
+
 impl Facts<'_> {
     pub(super) fn findings(
         &self,
@@ -101,14 +111,7 @@ impl Facts<'_> {
         ] {
             let percent = self.percent(report.major_cost(major));
             let is_in = |class: CostClass| class.major() == major;
-            out.extend(self.group(
-                report,
-                kind,
-                &sentence(major),
-                percent,
-                NextAction::Callers,
-                is_in,
-            ));
+            out.extend(self.group(report, kind, &sentence(major), percent, is_in));
         }
         // A host that waits for a busy GPU loses nothing; idle GPUs are a finding of their own.
         let host = report.routines.iter().find(|routine| routine.class == CostClass::GpuRuntime);
@@ -119,7 +122,6 @@ impl Facts<'_> {
                 FindingKind::Gpu,
                 "Host code of the GPU runtime",
                 host,
-                NextAction::Callers,
                 |class| class == CostClass::GpuRuntime,
             ));
         }
@@ -143,6 +145,11 @@ impl Facts<'_> {
 
     fn tree(&self) -> &ContextTree {
         self.session.tree()
+    }
+
+    /// The exclusive cost of a context.
+    fn own(&self, context: ContextIdx) -> f64 {
+        self.costs.exclusive.get(context.idx()).copied().unwrap_or(0.0)
     }
 
     /// Functions of the program itself that are spread unevenly, from the largest saving. Of a
@@ -178,11 +185,11 @@ impl Facts<'_> {
             let is_own = tree.kind(row.context) == ContextKind::Function
                 && self.classes.of_context.get(row.context.idx()) == Some(&CostClass::Application)
                 && self.waiting_share(row.context) < 0.5;
-            let name = normalised_name(&row.name).into_owned();
-            let is_named = !FRAMES.contains(&&*name)
-                && !is_collective_sync(&name)
-                && !is_uninstrumented(&name);
-            if is_uneven && is_own && is_named {
+            let name = display_name(&row.name);
+            let waits = is_collective_kernel(&row.name) || is_collective_sync(&name);
+            let is_frame = FRAMES.contains(&&*name) || is_uninstrumented(&row.name);
+            let is_work = !is_frame && !waits;
+            if is_uneven && is_own && is_work {
                 out.push(Uneven { row, name, percent });
             }
         }
@@ -254,6 +261,7 @@ impl Facts<'_> {
     ) -> Result<Vec<f64>, EngineError> {
         let request = BalanceRequest {
             grouping: balance.grouping,
+            locations: self.compared.clone(),
             num_slowest: usize::MAX,
             ..BalanceRequest::new(self.metric, contexts)
         };
@@ -327,7 +335,7 @@ impl Facts<'_> {
             if is_in(boundary.inside, &boundary.name)
                 && let Some(caller) = callers.of(boundary)
             {
-                let name = normalised_name(&tree.label(caller)).into_owned();
+                let name = display_name(&tree.label(caller));
                 *by_name.entry(name).or_default() += own;
             }
         }
@@ -335,56 +343,90 @@ impl Facts<'_> {
     }
 
     /// "X takes P % of T, most of it (Q %) in R called from C."
-    fn sentence_on(
-        &self,
-        report: &Report,
-        what: &str,
-        percent: f64,
-        is_in: impl Fn(CostClass) -> bool,
-    ) -> Option<(String, Vec<Evidence>, Option<ContextIdx>, String)> {
-        let top = report.routines.iter().find(|routine| is_in(routine.class))?;
-        let metric = metric_words(&report.metric_name);
-        let share = self.percent(top.cost);
-        let called_from = self.top_caller(|class, name| class == top.class && name == top.name);
-        let mut evidence = vec![
-            Evidence { what: what.into(), value: percent, unit: "%".into() },
-            Evidence { what: top.name.clone(), value: top.cost, unit: report.unit.to_string() },
-        ];
-        let from = match &called_from {
-            Some((name, cost)) => {
-                let what = format!("{} called from {name}", top.name);
-                let unit = report.unit.to_string();
-                evidence.push(Evidence { what, value: *cost, unit });
-                let most = if *cost < top.cost * 0.95 { "mostly " } else { "" };
-                format!(" {most}called from {name}")
-            }
-            None => String::new(),
-        };
-        let text = if share >= percent * 0.95 {
-            format!("{what} takes {} of {metric}: {}{from}", percents(percent), top.name)
-        } else {
-            let part = if share >= percent * 0.5 { "most of it" } else { "the largest part" };
-            let (percent, share) = (percents(percent), percents(share));
-            format!("{what} takes {percent} of {metric}, {part} ({share}) in {}{from}", top.name)
-        };
-        Some((text, evidence, Some(top.context), function_expression(&top.name)))
-    }
-
     fn group(
         &self,
         report: &Report,
         kind: FindingKind,
         what: &str,
         percent: f64,
-        action: NextAction,
         is_in: impl Fn(CostClass) -> bool,
     ) -> Option<Finding> {
         if percent < MIN_PERCENT {
             return None;
         }
-        let (text, evidence, context, contexts) = self.sentence_on(report, what, percent, is_in)?;
-        let next = NextStep { action, contexts: Some(contexts) };
-        Some(Finding { kind, text: text + ".", percent, evidence, context, next })
+        let top = report.routines.iter().find(|routine| is_in(routine.class))?;
+        let metric = metric_words(&report.metric_name);
+        let share = self.percent(top.cost);
+        let called_from = self.top_caller(|class, name| class == top.class && name == top.name);
+        let routine = display_name(&top.name);
+        let unit = report.unit.to_string();
+        let mut evidence = vec![
+            Evidence { what: what.into(), value: percent, unit: "%".into() },
+            Evidence { what: routine.clone(), value: top.cost, unit: unit.clone() },
+        ];
+        let from = match &called_from {
+            Some((name, cost)) => {
+                let what = format!("{routine} called from {name}");
+                evidence.push(Evidence { what, value: *cost, unit: unit.clone() });
+                let most = if *cost < top.cost * 0.95 { "mostly " } else { "" };
+                format!(" {most}called from {name}")
+            }
+            None => String::new(),
+        };
+        let text = if share >= percent * 0.95 {
+            format!("{what} takes {} of {metric}: {routine}{from}.", percents(percent))
+        } else {
+            let part = if share >= percent * 0.5 { "most of it" } else { "the largest part" };
+            let (percent, share) = (percents(percent), percents(share));
+            format!("{what} takes {percent} of {metric}, {part} ({share}) in {routine}{from}.")
+        };
+        if top.num_contexts > 1 {
+            let value = self.costs.inclusive_of(top.context);
+            let what = format!("{routine} on its most expensive call path");
+            evidence.push(Evidence { what, value, unit });
+        }
+        Some(Finding {
+            kind,
+            title: format!("{what}: {routine}"),
+            text,
+            percent,
+            potential: None,
+            evidence,
+            context: Some(top.context),
+            next: self.callers_of(top.context, top.cost, Cost::Inclusive),
+        })
+    }
+
+    /// The callers of the function of a context. They are shown of all its contexts where these add
+    /// up to `cost`, and else of this one only.
+    fn callers_of(&self, context: ContextIdx, cost: f64, of: Cost) -> NextStep {
+        let tree = self.tree();
+        let name = tree.label(context);
+        let (mut sum, mut open_until) = (0.0, 0);
+        for other in tree.iter().skip(1) {
+            let is_same = tree.kind(other) == ContextKind::Function
+                && tree.function_name(other) == Some(&name);
+            if !is_same {
+                continue;
+            }
+            match of {
+                Cost::Exclusive => sum += self.own(other),
+                Cost::Inclusive if other.idx() >= open_until => {
+                    sum += self.costs.inclusive_of(other);
+                    open_until = tree.subtree(other).end;
+                }
+                Cost::Inclusive => {}
+            }
+        }
+        let step = NextStep { function: Some(name), ..NextStep::new(NextAction::Callers) };
+        if (sum - cost).abs() <= cost.abs() * 1e-9 {
+            return step.showing(cost);
+        }
+        let own = match of {
+            Cost::Inclusive => self.costs.inclusive_of(context),
+            Cost::Exclusive => self.own(context),
+        };
+        NextStep { contexts: vec![context], ..step }.showing(own)
     }
 
     fn mpi(
@@ -397,8 +439,7 @@ impl Facts<'_> {
     ) -> Result<Option<Finding>, EngineError> {
         let is_mpi = |class: CostClass| matches!(class, CostClass::Mpi(_));
         let percent = self.percent(self.class_costs.of(is_mpi));
-        let group =
-            self.group(report, FindingKind::Mpi, "MPI", percent, NextAction::Balance, is_mpi);
+        let group = self.group(report, FindingKind::Mpi, "MPI", percent, is_mpi);
         let Some(mut finding) = group else { return Ok(None) };
         // One rank has nobody to wait for; it starts and ends MPI all the same.
         let Some(balance) = &report.balance else { return Ok(Some(finding)) };
@@ -414,10 +455,12 @@ impl Facts<'_> {
             {
                 *late = Some(who);
                 let end = finding.text.trim_end_matches('.').to_owned();
+                finding.title = format!("Load imbalance in {}, waited for in MPI", slow.name);
                 finding.text = format!("{end}: {text}.");
+                finding.potential = Some(self.balanced(report, slow));
                 finding.evidence.extend(evidence);
                 finding.context = Some(slow.row.context);
-                finding.next.contexts = Some(function_expression(&slow.name));
+                finding.next = NextStep::balance(slow.row.context, slow.row.distribution.max);
                 uneven.remove(at);
                 break;
             }
@@ -535,19 +578,17 @@ impl Facts<'_> {
             .and_then(|balance| balance.slowest_labels(uneven.row).next())
             .unwrap_or("the slowest");
         let text = format!(
-            "Load imbalance in {} over {what}s: {slowest} spends {}, {:.1} times the mean of {}; \
-             potential saving {} ({} of the mean per {what}).",
-            uneven.name,
+            "Over {what}s, {slowest} spends {}, {:.1} times the mean of {}.",
             amount(d.max, &report.unit),
             d.imbalance.unwrap_or(1.0),
             amount(d.mean, &report.unit),
-            amount(d.saving, &report.unit),
-            percents(uneven.percent),
         );
         Finding {
             kind: FindingKind::Imbalance,
+            title: format!("Load imbalance in {}", uneven.name),
             text,
             percent: uneven.percent,
+            potential: Some(self.balanced(report, uneven)),
             evidence: vec![
                 Evidence { what: slowest.to_owned(), value: d.max, unit: unit.clone() },
                 Evidence { what: "mean".into(), value: d.mean, unit: unit.clone() },
@@ -559,10 +600,17 @@ impl Facts<'_> {
                 },
             ],
             context: Some(uneven.row.context),
-            next: NextStep {
-                action: NextAction::Balance,
-                contexts: Some(function_expression(&uneven.name)),
-            },
+            next: NextStep::balance(uneven.row.context, d.max),
+        }
+    }
+
+    /// What is saved where all members spend the mean.
+    fn balanced(&self, report: &Report, uneven: &Uneven<'_>) -> Potential {
+        Potential {
+            amount: uneven.row.distribution.saving,
+            unit: report.unit.clone(),
+            percent: uneven.percent,
+            condition: "if balanced",
         }
     }
 
@@ -595,9 +643,37 @@ impl Facts<'_> {
             words.join(", ")
         );
         let is_in = |class: CostClass| parts.iter().any(|(part, _)| *part == class);
-        let context = report.routines.iter().find(|r| is_in(r.class)).map(|r| r.context);
-        let next = NextStep { action: NextAction::Idleness, contexts: None };
-        Some(Finding { kind: FindingKind::OpenMp, text, percent, evidence, context, next })
+        let top = report.routines.iter().find(|r| is_in(r.class));
+        if let Some(top) = top {
+            let what = display_name(&top.name);
+            evidence.push(Evidence { what, value: top.cost, unit: report.unit.to_string() });
+        }
+        Some(Finding {
+            kind: FindingKind::OpenMp,
+            title: "OpenMP threads without useful work".into(),
+            text,
+            percent,
+            potential: None,
+            evidence,
+            context: top.map(|top| top.context),
+            next: top.map_or(NextStep::new(NextAction::Idleness), |top| {
+                self.callers_of(top.context, top.cost, Cost::Inclusive)
+            }),
+        })
+    }
+
+    /// Of the contexts of the same function the one that costs most itself.
+    fn most_expensive(&self, context: ContextIdx) -> ContextIdx {
+        let tree = self.tree();
+        let own = |context: &ContextIdx| self.own(*context);
+        let is_same = |other: &ContextIdx| {
+            tree.kind(*other) == ContextKind::Function
+                && tree.function(*other) == tree.function(context)
+        };
+        let same = tree.iter().skip(1).filter(is_same);
+        // The first of several that cost as much.
+        same.reduce(|best, next| if own(&next) > own(&best) { next } else { best })
+            .unwrap_or(context)
     }
 
     fn hot_function(&self, report: &Report) -> Option<Finding> {
@@ -606,14 +682,17 @@ impl Facts<'_> {
             let class = self.classes.of_context.get(context.idx());
             matches!(class, Some(CostClass::Application | CostClass::Gpu(GpuOperation::Kernel)))
         };
-        let is_function = |name: &str| !is_uninstrumented(name) && !is_collective_sync(name);
-        let mut rows = report.top_functions.iter();
-        let row = rows.find(|row| is_own(row.context) && is_function(&row.name))?;
+        let is_told = |row: &&FlatRow| {
+            let waits = is_collective_kernel(&row.name) || is_collective_sync(&row.name);
+            is_own(row.context) && !is_uninstrumented(&row.name) && !waits
+        };
+        let row = report.top_functions.iter().find(is_told)?;
         let percent = self.percent(row.exclusive);
         if percent < MIN_HOT_PERCENT {
             return None;
         }
-        let name = normalised_name(&row.name);
+        let context = self.most_expensive(row.context);
+        let name = display_name(&row.name);
         let places = match row.num_contexts {
             1 => "in 1 context".to_owned(),
             n => format!("in {n} contexts"),
@@ -623,7 +702,7 @@ impl Facts<'_> {
             .classes
             .program_caller(self.tree(), row.context)
             .map_or_else(String::new, |above| {
-                format!(" below {}", normalised_name(&self.tree().label(above)))
+                format!(" below {}", display_name(&self.tree().label(above)))
             });
         let what = if report.unit.is_time() { "Exclusive time" } else { "Exclusive value" };
         let text = format!(
@@ -635,8 +714,10 @@ impl Facts<'_> {
         let unit = report.unit.to_string();
         Some(Finding {
             kind: FindingKind::HotFunction,
+            title: format!("{what} of {name}"),
             text,
             percent,
+            potential: None,
             evidence: vec![
                 Evidence {
                     what: format!("{name}, exclusive"),
@@ -645,11 +726,8 @@ impl Facts<'_> {
                 },
                 Evidence { what: format!("{name}, inclusive"), value: row.inclusive, unit },
             ],
-            context: Some(row.context),
-            next: NextStep {
-                action: NextAction::Callers,
-                contexts: Some(function_expression(&name)),
-            },
+            context: Some(context),
+            next: self.callers_of(context, row.exclusive, Cost::Exclusive),
         })
     }
 }
@@ -670,22 +748,26 @@ fn few_samples(report: &Report) -> Option<Finding> {
     );
     Some(Finding {
         kind: FindingKind::FewSamples,
+        title: "Few samples".into(),
         text,
         percent: 100.0,
+        potential: None,
         evidence: vec![Evidence { what: "samples".into(), value: n, unit: String::new() }],
         context: None,
-        next: NextStep { action: NextAction::Info, contexts: None },
+        next: NextStep::new(NextAction::Info),
     })
 }
 
 fn caution(caution: &Caution) -> Finding {
     Finding {
         kind: FindingKind::Caution,
+        title: caution.kind.title().into(),
         text: caution.text.clone(),
         percent: caution.percent,
+        potential: None,
         evidence: caution.evidence.clone(),
         context: None,
-        next: NextStep { action: NextAction::Info, contexts: None },
+        next: NextStep::new(NextAction::Info),
     }
 }
 
@@ -716,28 +798,32 @@ fn gpu_copies(session: &Session, report: &Report) -> Option<Finding> {
         format!("GPU copies take {} of the time of GPU operations{detail}.", percents(percent));
     Some(Finding {
         kind: FindingKind::Gpu,
+        title: "GPU copies".into(),
         text,
         percent: of_run,
+        potential: None,
         evidence: vec![
             Evidence { what: "copies".into(), value: copies, unit: "s".into() },
             Evidence { what: "all GPU operations".into(), value: all, unit: "s".into() },
         ],
         context: None,
-        next: NextStep { action: NextAction::Idleness, contexts: None },
+        next: NextStep::new(NextAction::Idleness),
     })
 }
 
 fn wrapped(report: &Report) -> impl Iterator<Item = Finding> + '_ {
     report.metrics.iter().filter(|metric| metric.total.is_none()).map(|metric| Finding {
         kind: FindingKind::WrappedMetric,
+        title: format!("Wrapped counter {}", metric.name),
         text: format!(
             "{} has a counter that wrapped (ran below zero) in some sample; its totals are \
              meaningless and omitted.",
             metric.name
         ),
         percent: 0.0,
+        potential: None,
         evidence: Vec::new(),
         context: None,
-        next: NextStep { action: NextAction::Info, contexts: None },
+        next: NextStep::new(NextAction::Info),
     })
 }

@@ -8,7 +8,7 @@ use parallax_engine::{Costs, EngineError, LocationChoice, Session};
 use parallax_model::Scope;
 
 use super::finding::{Evidence, Finding, FindingKind, NextAction, NextStep};
-use super::sentences::{amount, function_expression, percents};
+use super::sentences::{amount, percents};
 use crate::taxonomy::classes::Classes;
 
 /// What HPCToolkit calls what was allocated and what of it was freed, both at the allocation.
@@ -61,14 +61,13 @@ pub(super) fn leak(
     }
     Ok(Some(Finding {
         kind: FindingKind::Leak,
+        title: "Memory not freed".into(),
         text: text + ".",
         percent,
+        potential: None,
         evidence,
         context: top.as_ref().map(|(_, _, context)| *context),
-        next: NextStep {
-            action: NextAction::Info,
-            contexts: top.as_ref().map(|(name, ..)| function_expression(name)),
-        },
+        next: NextStep::new(NextAction::Info),
     }))
 }
 

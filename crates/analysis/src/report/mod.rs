@@ -18,14 +18,16 @@ mod findings;
 mod leak;
 mod sentences;
 
-use parallax_base::{ContextIdx, Control, MetricIdx, Unit};
+use std::collections::BTreeSet;
+
+use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, Unit};
 use parallax_engine::{
     Costs, EngineError, FlatBy, FlatRow, LocationChoice, PruneRules, Session, TopDown, flat,
 };
 use parallax_model::{ContextKind, IdentityKind, Scope};
 
 pub use crate::taxonomy::{CostClass, GpuOperation, Purposes};
-pub use finding::{Evidence, Finding, FindingKind, NextAction, NextStep, rank_findings};
+pub use finding::{Evidence, Finding, FindingKind, NextAction, NextStep, Potential, rank_findings};
 
 use crate::balance::{Balance, BalanceRequest, Grouping, balance};
 use crate::cautions::{Caution, cautions};
@@ -82,7 +84,7 @@ pub struct Routine {
     pub cost: f64,
     /// Share of [`Report::program_total`], in per cent.
     pub percent: Option<f64>,
-    /// A context where it is called.
+    /// The context where it is called that costs most.
     pub context: ContextIdx,
     /// Number of contexts where it is called.
     pub num_contexts: usize,
@@ -248,6 +250,8 @@ struct Facts<'a> {
     class_costs: ClassCosts,
     /// Without helper threads.
     costs: Costs,
+    /// The locations whose balance is compared.
+    compared: LocationChoice,
 }
 
 /// Where the cost of the whole execution goes, and what bounds it.
@@ -308,7 +312,8 @@ pub fn report(
             HotStep { context, name, inclusive, percent: percent(inclusive, costs.total) }
         })
         .collect();
-    let facts = Facts { session, options, metric, classes, class_costs, costs };
+    let compared = compared_locations(session);
+    let facts = Facts { session, options, metric, classes, class_costs, costs, compared };
     let mut limits = Vec::new();
     out.balance = facts.balance(&mut limits, control)?;
     if out.unit.is_time() {
@@ -320,6 +325,20 @@ pub fn report(
     out.late = late.filter(|_| has_mpi);
     out.limits = limits;
     Ok(out)
+}
+
+/// All locations; where some processes are GPUs, which Kineto numbers like ranks, those of the
+/// others: what a process does and a GPU does not is no imbalance.
+fn compared_locations(session: &Session) -> LocationChoice {
+    let locations = &session.experiment().locations;
+    let rank = |location| locations.identity(location, IdentityKind::Rank);
+    let is_thread = |location: &LocationIdx| !is_gpu(locations, *location);
+    let with_threads: BTreeSet<u64> = locations.iter().filter(is_thread).filter_map(rank).collect();
+    let mut ranks = locations.iter().filter_map(rank);
+    if with_threads.is_empty() || ranks.all(|rank| with_threads.contains(&rank)) {
+        return LocationChoice::All;
+    }
+    LocationChoice::Some(locations.iter().filter(is_thread).collect())
 }
 
 /// About how many samples the costs stand on: an estimate from the costs, or the samples of the
@@ -391,6 +410,7 @@ impl Facts<'_> {
         }
         let request = BalanceRequest {
             grouping: Grouping::natural(self.session),
+            locations: self.compared.clone(),
             ..BalanceRequest::new(self.metric, contexts)
         };
         let answer = balance(self.session, &request, control)?;

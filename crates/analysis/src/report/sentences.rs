@@ -97,16 +97,6 @@ pub(super) fn sentence(text: &str) -> String {
     letters.next().map(|c| c.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// A context expression for a function.
-pub(super) fn function_expression(name: &str) -> String {
-    let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "_:".contains(c));
-    if is_plain {
-        return format!("function({name})");
-    }
-    let escaped = name.replace('\\', "\\\\").replace('"', "\\\"");
-    format!("function(\"{escaped}\")")
-}
-
 /// Pearson's correlation of two rows of equal length; `None` where one does not vary.
 pub(super) fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let n = count(a.len().min(b.len()));
@@ -142,12 +132,6 @@ mod tests {
         ] {
             assert_eq!(amount(value, &unit), text);
         }
-    }
-
-    #[test]
-    fn names_with_marks_are_quoted() {
-        assert_eq!(function_expression("ns::solve"), "function(ns::solve)");
-        assert_eq!(function_expression("a \"b\""), "function(\"a \\\"b\\\"\")");
     }
 
     #[test]

@@ -6,15 +6,18 @@ pub(crate) mod classes;
 pub(crate) mod gpu;
 mod gpu_calls;
 mod helpers;
+mod kernels;
 mod mpi;
 mod roles;
 mod threads;
 
 use parallax_base::LocationIdx;
+use parallax_engine::display_name;
 use parallax_model::{IdentityKind, LocationCatalog};
 
 pub use classes::{CostClass, GpuOperation, Purposes};
 pub use helpers::HelperThreads;
+pub use kernels::is_collective_kernel;
 pub use mpi::{MpiClass, is_collective_sync, mpi_routine};
 pub use roles::Roles;
 
@@ -31,7 +34,7 @@ pub fn waits_for_gpu(name: &str) -> bool {
 /// instrumented, and for no function.
 #[must_use]
 pub fn is_uninstrumented(name: &str) -> bool {
-    [".TAU application", "taupreload_main"].contains(&name.trim_end())
+    [".TAU application", "taupreload_main"].contains(&&*display_name(name))
         || name.starts_with("[PTHREAD]")
 }
 

@@ -294,7 +294,7 @@ fn shown(
     let mut columns = vec![
         Column::f64s("old", &unit, "", numbers(|delta| delta.old)),
         Column::f64s("new", &unit, "", numbers(|delta| delta.new)),
-        Column::f64s("difference", &unit, "", numbers(Delta::difference)),
+        Column::f64s("new - old", &unit, "", numbers(Delta::difference)),
         Column::strings("change", "", rows.iter().map(change)),
     ];
     if rows.iter().any(|at| own(at).is_some_and(|delta| delta.test.is_some())) {

@@ -46,13 +46,17 @@ pub(super) fn gpu_stalls(context: &Context, arguments: GpuStallsArgs) -> anyhow:
         TextTable::new(&shown)
             .title(title(reply, by, style))
             .columns(&columns)
-            .show("cycles_percent", Show::Percent)
+            .show("cycles_percent", Show::PercentBar)
+            .show("issue_percent", Show::Percent)
+            .show("hidden_percent", Show::Percent)
+            .show("exposed_percent", Show::Percent)
+            .show("reason_percent", Show::Percent)
             .show(PLACE, Show::Text)
             .show("reason", Show::Text)
             .head("cycles_percent", "share")
             .head("issue_percent", "issue rate")
             .head("hidden_percent", "hidden")
-            .head("exposed_percent", "exposed stalls")
+            .head("exposed_percent", "exposed")
             .head("reason", "first reason")
             .head("reason_percent", "for it")
             .head("kernel_s", "time")
@@ -126,8 +130,9 @@ fn with_place(rows: &GpuStallTable, by: GpuStallsBy) -> Table {
             columns.push(Column::optional_f64s(name, unit, "", values.clone()));
         }
     }
-    columns.push(Column::optional_strings("reason", "", rows.reason.iter().copied()));
+    // Where comes before why: what does not fit into a line goes from its end.
     columns.push(Column::strings(PLACE, "", places));
+    columns.push(Column::optional_strings("reason", "", rows.reason.iter().copied()));
     Table::new(columns)
 }
 

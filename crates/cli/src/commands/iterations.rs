@@ -272,9 +272,11 @@ fn evidence(answer: &IterationsReply, found: &IterationsFoundReply, style: &Styl
         _ => "",
     };
     let mut parts = Vec::new();
-    for (number, what) in
-        [(found.warm_up, "of them warm-up"), (found.partial, "of them incomplete at the end")]
-    {
+    for (number, what) in [
+        (found.warm_up, "of them warm-up"),
+        (found.partial, "of them incomplete at the end"),
+        (found.extraordinary, "of them extraordinary"),
+    ] {
         if number > 0 {
             parts.push(format!("{} {what}", count(number)));
         }
@@ -300,6 +302,12 @@ fn evidence(answer: &IterationsReply, found: &IterationsFoundReply, style: &Styl
         .pair("locations", locations(found));
     if let Some(best) = best(answer, found) {
         facts = facts.pair("evidence", because(best, found));
+    }
+    if found.marked_by.is_some() {
+        facts = facts.pair("evidence", "the program marks its iterations itself");
+    }
+    for stall in &answer.stalls {
+        facts = facts.pair("stall", stall.text.clone());
     }
     facts = facts.pair(
         "similarity",

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser as _};
 use parallax_protocol::{ClusterChoice, FindingReply, NextAction, ReportReply, TableSet as _};
+use parallax_service::analysis::balance::Grouping;
 use parallax_service::analysis::report::{GpuRow, Report, rank_findings};
 use parallax_service::{
     Answer, Column, ComparedVersion, ComparisonRequest, Table, compare_experiments, regression,
@@ -30,6 +31,9 @@ pub(crate) struct ReportArgs {
     /// An earlier execution to compare with; a slowdown is reported as a finding.
     #[arg(long, value_name = "PATH")]
     against: Option<PathBuf>,
+    /// List the numbers behind each finding.
+    #[arg(long)]
+    evidence: bool,
     #[command(flatten)]
     place: PlaceArgs,
     /// Also write the report as one HTML file.
@@ -38,7 +42,7 @@ pub(crate) struct ReportArgs {
 }
 
 pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result<()> {
-    let ReportArgs { database, metric, against, place, html } = arguments;
+    let ReportArgs { database, metric, against, evidence, place, html } = arguments;
     let path = database.path.display().to_string();
     if scaling::is_ensemble(&database.path) {
         return of_several_runs(context, &path, metric, html);
@@ -47,6 +51,7 @@ pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result
     let opened = context.open(&database)?;
     let Answer { value: mut report, mut notes } =
         opened.diagnose_at(metric.as_deref(), &request, &context.control)?;
+    let named_metric = metric.clone();
     let mut changes = Vec::new();
     let mut compared = None;
     if let Some(other) = against {
@@ -68,8 +73,15 @@ pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result
         compared = Some(other);
     }
     let mut answer = opened.report_answer(&report, notes.clone());
+    let asked = Asked {
+        path: &path,
+        metric: named_metric.as_deref(),
+        compared: compared.as_deref(),
+        grouping: report.balance.as_ref().map(|balance| balance.grouping),
+        place: &place,
+    };
     for finding in &mut answer.reply.findings {
-        finding.next = Some(next_command(finding, &path, compared.as_deref(), &place));
+        finding.next = Some(asked.next_command(finding));
     }
     let (reply, unit) = (answer.reply, answer.unit);
     let tables = answer.tables.into_named(&unit);
@@ -82,7 +94,7 @@ pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result
         _ => {
             let document = Document::new(&reply, &tables)?;
             context.output.emit_reply(&document, |style, out| {
-                text(&report, &reply, &tables, beside, style, out)
+                text(&report, &reply, &tables, beside, evidence, style, out)
             })?;
         }
     }
@@ -115,43 +127,103 @@ fn of_several_runs(
     }
 }
 
-/// The command that a finding suggests, as it can be typed.
-fn next_command(
-    finding: &FindingReply,
-    path: &str,
-    compared: Option<&str>,
-    place: &PlaceArgs,
-) -> String {
-    let contexts = finding.contexts.as_deref();
-    let of = |command: &str| match contexts {
-        Some(contexts) => format!("parallax {command} {path} -c '{contexts}'"),
-        None => format!("parallax {command} {path}"),
-    };
-    match finding.action {
-        NextAction::Info => of("info"),
-        NextAction::Balance => of("balance"),
-        NextAction::Callers => match contexts {
-            Some(contexts) => {
-                let name = contexts.trim_start_matches("function(").trim_end_matches(')');
-                format!("parallax callers {path} --function '{name}'")
+/// What commands of one report have in common.
+struct Asked<'a> {
+    path: &'a str,
+    metric: Option<&'a str>,
+    /// An earlier execution.
+    compared: Option<&'a str>,
+    /// What the balance of the report compares.
+    grouping: Option<Grouping>,
+    place: &'a PlaceArgs,
+}
+
+impl Asked<'_> {
+    /// The command that a finding suggests, as it can be typed.
+    fn next_command(&self, finding: &FindingReply) -> String {
+        let path = shell_word(self.path);
+        let mut out = match finding.action {
+            NextAction::Info => format!("info {path}"),
+            NextAction::Balance => format!("balance {path}"),
+            NextAction::Callers => format!("callers {path}"),
+            NextAction::Idleness => format!("idleness {path}"),
+            NextAction::GpuBlame => format!("idleness {path} --blame"),
+            NextAction::GpuStalls => format!("gpu-stalls {path} --by line"),
+            NextAction::Iterations | NextAction::Stall => format!("iterations {path}"),
+            NextAction::RankClusters => format!("cluster {path} --by rank"),
+            NextAction::NodeClusters => format!("cluster {path} --by node"),
+            NextAction::RankRacks => format!("topology {path} --by rank{}", self.place.words()),
+            NextAction::NodeRacks => format!("topology {path} --by node{}", self.place.words()),
+            NextAction::Waits => format!("waits {path}"),
+            NextAction::LateLaunches => format!("waits {path} --kind late-launch --by track"),
+            NextAction::CriticalPath => format!("critical-path {path}"),
+            NextAction::Differences => match self.compared {
+                Some(other) => format!("compare {} {path}", shell_word(other)),
+                None => format!("compare {path}"),
+            },
+        };
+        let mut add = |option: &str, value: &str| {
+            out.push_str(&format!(" {option} {}", shell_word(value)));
+        };
+        match finding.action {
+            NextAction::Callers => {
+                if let Some(function) = &finding.function {
+                    add("--exact", function);
+                }
+                if let Some(contexts) = &finding.contexts {
+                    add("--from", contexts);
+                }
             }
-            None => of("callers"),
-        },
-        NextAction::Idleness => of("idleness"),
-        NextAction::GpuBlame => format!("parallax idleness {path} --blame"),
-        NextAction::GpuStalls => format!("parallax gpu-stalls {path} --by line"),
-        NextAction::Iterations => of("iterations"),
-        NextAction::RankClusters => format!("parallax cluster {path} --by rank"),
-        NextAction::NodeClusters => format!("parallax cluster {path} --by node"),
-        NextAction::RankRacks => format!("parallax topology {path} --by rank{}", place.words()),
-        NextAction::NodeRacks => format!("parallax topology {path} --by node{}", place.words()),
-        NextAction::Waits => of("waits"),
-        NextAction::CriticalPath => of("critical-path"),
-        NextAction::Differences => match compared {
-            Some(other) => format!("parallax compare {other} {path}"),
-            None => of("compare"),
-        },
+            NextAction::Balance => {
+                if let Some(contexts) = &finding.contexts {
+                    add("-c", contexts);
+                }
+                if let Some(Grouping::Identity(kind)) = self.grouping {
+                    add("--per", kind.name());
+                }
+            }
+            NextAction::Stall => {
+                if let Some(iteration) = finding.iteration {
+                    add("-i", &iteration.to_string());
+                }
+            }
+            _ => {}
+        }
+        let has_metric = matches!(
+            finding.action,
+            NextAction::Balance
+                | NextAction::Callers
+                | NextAction::RankClusters
+                | NextAction::NodeClusters
+                | NextAction::RankRacks
+                | NextAction::NodeRacks
+                | NextAction::Differences
+        );
+        if let Some(metric) = self.metric.filter(|_| has_metric) {
+            add("--metric", metric);
+        }
+        format!("parallax {out}")
     }
+}
+
+/// A word as a shell reads it: in single quotes where it has anything that means something there.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// `Potential saving: 2.10 s (12.3 % of the run), if balanced`.
+pub(super) fn saving(finding: &FindingReply, style: &Style) -> Option<String> {
+    let of = finding.potential.as_ref()?;
+    Some(format!(
+        "Potential saving: {} ({:.1} % of the run) {}",
+        quantity(of.amount, &of.unit, style),
+        of.percent,
+        of.condition
+    ))
 }
 
 fn text(
@@ -159,6 +231,7 @@ fn text(
     reply: &ReportReply,
     tables: &[(&'static str, Table)],
     against: Option<(&str, &[String])>,
+    is_evidence: bool,
     style: &Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -205,8 +278,21 @@ fn text(
     } else {
         let mut findings = KeyValues::new().section("Top findings");
         for (i, finding) in reply.findings.iter().enumerate() {
+            let mut text = format!("{}. {}", finding.title, with_options(&finding.text));
+            if let Some(saving) = saving(finding, style) {
+                text.push_str(&format!("\n{saving}."));
+            }
+            if is_evidence {
+                for one in &finding.evidence {
+                    let value = match one.unit.as_str() {
+                        "%" => format!("{:.1} %", one.value),
+                        unit => quantity(one.value, unit, style),
+                    };
+                    text.push_str(&format!("\nevidence: {} = {value}", one.what));
+                }
+            }
             let next = finding.next.as_deref().unwrap_or_default();
-            let text = format!("{}\nnext: {next}", with_options(&finding.text));
+            text.push_str(&format!("\nnext: {next}"));
             findings = findings.pair(format!("{}.", i + 1), text);
         }
         findings.write(style, out)?;

@@ -6,6 +6,7 @@ use parallax_base::escaped_markup;
 use parallax_protocol::ReportReply;
 use parallax_service::analysis::report::Report;
 
+use super::report::saving;
 use crate::text::{Style, quantity, with_options};
 
 /// Functions that are listed at most.
@@ -50,12 +51,15 @@ pub(super) fn page(
     out.push_str("<ol>");
     for finding in &reply.findings {
         let width = finding.percent.clamp(0.0, 100.0);
+        let saving = saving(finding, style).map_or_else(String::new, |text| format!(" {text}."));
         let _ = write!(
             out,
-            "<li><p>{}</p><div class=\"bar\" role=\"img\" aria-label=\"Impact {width:.1} %\">\
+            "<li><p><b>{}.</b> {}{}</p><div class=\"bar\" role=\"img\" aria-label=\"Impact {width:.1} %\">\
              <i style=\"width:{width:.1}%\"></i></div><p class=\"soft\">Impact {width:.1} %; details: \
              <code>{}</code></p></li>",
+            escaped_markup(&finding.title),
             escaped_markup(&with_options(&finding.text)),
+            escaped_markup(&saving),
             escaped_markup(finding.next.as_deref().unwrap_or_default())
         );
     }

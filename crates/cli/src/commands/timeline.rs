@@ -69,7 +69,8 @@ pub(super) fn messages(context: &Context, arguments: MessagesArgs) -> anyhow::Re
 pub(crate) struct FindArgs {
     #[command(flatten)]
     part: PartArgs,
-    /// Function name: 'MPI_Recv', 'MPI_*' or '/regular expression/'; default: all.
+    /// Words in function names, such as 'nccl reduce'; also a glob 'MPI_*', a '/regular
+    /// expression/' or one '"name"'; default: all.
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// Minimum duration, such as 2ms or 1.5s.

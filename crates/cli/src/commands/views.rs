@@ -115,6 +115,9 @@ pub(crate) struct CallersArgs {
     /// Only functions whose name matches this glob, such as 'MPI_*'.
     #[arg(long, value_name = "GLOB")]
     function: Option<String>,
+    /// Only the function of exactly this name, as rows show it.
+    #[arg(long, value_name = "NAME", conflicts_with = "function")]
+    exact: Option<String>,
     /// Maximum depth of a chain of callers.
     #[arg(long, short)]
     depth: Option<u32>,
@@ -125,13 +128,14 @@ pub(crate) struct CallersArgs {
 }
 
 pub(super) fn callers(context: &Context, arguments: CallersArgs) -> anyhow::Result<()> {
-    let CallersArgs { database, from, function, depth, cost, prune } = arguments;
+    let CallersArgs { database, from, function, exact, depth, cost, prune } = arguments;
     let opened = context.open(&database)?;
     let request = CallersRequest {
         cost: cost.choice(),
         prune: prune.choice(),
         from,
         matching: function,
+        function: exact,
         max_depth: depth,
         ..CallersRequest::default()
     };

@@ -26,6 +26,7 @@ mod path_string;
 mod predicate;
 mod profiles;
 mod range;
+mod search;
 mod window;
 
 #[cfg(test)]
@@ -50,6 +51,7 @@ pub use predicate::{
 };
 pub use profiles::{ProfileExpr, parse_profiles};
 pub use range::{Range, RangeList};
+pub use search::NameSearch;
 pub use window::{TimePoint, TimeWindow, parse_window};
 
 /// The longest expression in bytes.

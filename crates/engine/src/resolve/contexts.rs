@@ -6,8 +6,8 @@ use parallax_model::{ContextKind, ContextTree, Scope};
 use super::{Notes, metrics, paths};
 use crate::query::{
     Aggregation, CompareOp, ContextExpr, ContextSelector, MetricExpr, MetricScope, MetricSelector,
-    ModulePlace, NameMatch, NumberAttribute, Predicate, QueryError, Relation, SourcePlace,
-    TextAttribute, Threshold, Unit, near_names,
+    ModulePlace, NameMatch, NameSearch, NumberAttribute, Predicate, QueryError, Relation,
+    SourcePlace, TextAttribute, Threshold, Unit, near_names,
 };
 use crate::{EngineError, LocationChoice, Session};
 
@@ -32,6 +32,49 @@ pub fn resolve_contexts(
         notes.push(format!("no context matches {expression}"));
     }
     Ok((chosen, notes))
+}
+
+/// Characters of what was typed that a note repeats.
+const LONGEST_QUOTED: usize = 80;
+
+/// The functions whose names were typed, as contexts.
+///
+/// # Errors
+/// As [`resolve_contexts`] where an expression was typed. Words that no name has are no error: the
+/// answer is empty, with a note.
+pub fn find_functions(
+    session: &Session,
+    search: &NameSearch,
+    control: &Control,
+) -> Result<(Vec<ContextIdx>, Notes), EngineError> {
+    if let NameSearch::Names(names) = search {
+        return resolve_contexts(session, names, control);
+    }
+    let tree = session.tree();
+    let functions = tree.functions();
+    let has: Vec<bool> = functions.iter().map(|one| search.has_words(&one.name)).collect();
+    let is_found = |context: &ContextIdx| {
+        let function = tree.function(*context);
+        tree.kind(*context) == ContextKind::Function
+            && function.is_some_and(|function| has.get(function.idx()) == Some(&true))
+    };
+    let chosen: Vec<_> = tree.iter().filter(is_found).collect();
+    if !chosen.is_empty() {
+        return Ok((chosen, Vec::new()));
+    }
+    let text = search.to_string();
+    let mut names: Vec<&str> = functions.iter().map(|one| &*one.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let near = near_names(&text, names.into_iter(), 3);
+    let hint = match near.is_empty() {
+        true => String::new(),
+        false => format!(" Did you mean {}?", near.join(" or ")),
+    };
+    // Whatever was pasted into the field: a note is read.
+    let shown: String = text.chars().take(LONGEST_QUOTED).collect();
+    let rest = if shown.len() < text.len() { "…" } else { "" };
+    Ok((chosen, vec![format!("No function has “{shown}{rest}” in its name.{hint}")]))
 }
 
 /// One truth value for each context, by position.

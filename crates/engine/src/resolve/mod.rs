@@ -10,7 +10,7 @@ mod metrics;
 mod paths;
 mod profiles;
 
-pub use contexts::resolve_contexts;
+pub use contexts::{find_functions, resolve_contexts};
 pub use formula::{Operand, OperandScope, ResolvedFormula, resolve_formula};
 pub use metrics::{ResolvedMetrics, resolve_metric, resolve_metrics};
 pub use profiles::{ProfileSet, resolve_profiles};

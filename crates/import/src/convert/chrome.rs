@@ -85,6 +85,11 @@ impl Events {
     }
 }
 
+/// Whether the text of an event has a part: names are numbers there.
+fn has(event: &ChromeEvent<'_>, wanted: &[u8]) -> bool {
+    event.text.windows(wanted.len()).any(|part| part == wanted)
+}
+
 fn row_of(track: usize) -> u32 {
     u32::try_from(track).unwrap_or(NONE_32)
 }
@@ -145,6 +150,8 @@ struct Gathering {
     tracks: Vec<Gathered>,
     functions: HashMap<Called, u32>,
     called: Vec<Called>,
+    /// By function, whether it says for how long was recorded.
+    is_recording: Vec<bool>,
     counters: HashMap<(Option<NameId>, String), u32>,
     flows: BTreeMap<Key, Flow>,
     /// Operations across threads that have begun: start and function.
@@ -156,6 +163,8 @@ struct Gathering {
     /// Names that several threads of a process have; known once all events are read.
     shared: BTreeSet<(Option<TrackId>, String)>,
     num_metadata: u64,
+    /// For how long was recorded, in nanoseconds: the longest of what says so.
+    recorded_nanos: u64,
     /// About what all of this takes.
     held_bytes: u64,
 }
@@ -228,14 +237,31 @@ impl Gathering {
         number
     }
 
-    fn function(&mut self, called: Called) -> u32 {
+    fn function(&mut self, event: &ChromeEvent<'_>) -> u32 {
+        let called = (event.name, event.categories);
         let next = u32::try_from(self.called.len()).unwrap_or(NONE_32);
         let number = *self.functions.entry(called).or_insert(next);
         if number == next {
             self.called.push(called);
+            self.is_recording.push(has(event, b"\"Trace\"") && has(event, b"\"PyTorch Profiler"));
             self.held_bytes += NAME_BYTES;
         }
         number
+    }
+
+    /// Kineto's spans of category `Trace` say for how long was recorded: nothing ran in them, and
+    /// the processes `Spans` and `Traces` that they are of are none.
+    fn take_recording(&mut self, event: &ChromeEvent<'_>) -> bool {
+        if event.phase != Phase::Complete {
+            return false;
+        }
+        let function = self.function(event);
+        let is_recording = self.is_recording.get(function as usize) == Some(&true);
+        if is_recording {
+            let nanos = event.duration_nanos.and_then(|nanos| u64::try_from(nanos).ok());
+            self.recorded_nanos = self.recorded_nanos.max(nanos.unwrap_or(0));
+        }
+        is_recording
     }
 
     fn take(
@@ -248,6 +274,10 @@ impl Gathering {
         if event.phase == Phase::Metadata {
             self.num_metadata += 1;
             self.take_names(event);
+            return Ok(());
+        }
+        if self.take_recording(event) {
+            self.num_metadata += 1;
             return Ok(());
         }
         let fault = |kind, message: &'static str| {
@@ -272,10 +302,9 @@ impl Gathering {
                 self.tracks.get(track).map_or(0, |track| track.last_nanos)
             }
         };
-        let called = (event.name, event.categories);
         let function = match event.phase {
             Phase::Begin | Phase::Complete | Phase::Instant | Phase::Mark | Phase::AsyncBegin => {
-                self.function(called)
+                self.function(event)
             }
             _ => 0,
         };
@@ -356,16 +385,12 @@ impl Gathering {
             return;
         };
         self.held_bytes += NAME_BYTES + name.len() as u64;
-        let text = |wanted: &[u8]| {
-            // Names are numbers here; what the event says is in its text.
-            event.text.windows(wanted.len()).any(|part| part == wanted)
-        };
-        if text(b"\"process_name\"") {
+        if has(event, b"\"process_name\"") {
             let labels = self.processes.remove(&event.process).unwrap_or_default();
             let full =
                 if labels.is_empty() { name.into_owned() } else { format!("{name} {labels}") };
             self.processes.insert(event.process, full);
-        } else if text(b"\"thread_name\"") {
+        } else if has(event, b"\"thread_name\"") {
             self.threads.insert((event.process, event.thread), name.into_owned());
         }
     }
@@ -450,7 +475,11 @@ impl Gathering {
         let functions: Vec<u32> = self
             .called
             .iter()
-            .map(|&(name, group)| {
+            .zip(&self.is_recording)
+            .map(|(&(name, group), &is_recording)| {
+                if is_recording {
+                    return 0;
+                }
                 let name = text(name);
                 conversion.function(if name.is_empty() { "(unnamed)" } else { name }, text(group))
             })
@@ -468,6 +497,10 @@ impl Gathering {
         if self.num_metadata > 0 {
             conversion
                 .fact(format!("{}metadata events", keys::FACT), self.num_metadata.to_string());
+        }
+        if self.recorded_nanos > 0 {
+            let seconds = self.recorded_nanos as f64 / 1e9;
+            conversion.fact(format!("{}recorded", keys::FACT), format!("{seconds} s"));
         }
         let mut rows = Vec::new();
         for (number, track) in self.tracks.iter_mut().enumerate() {

@@ -71,7 +71,9 @@ pub fn typescript() -> String {
     for family in read_families() {
         let _ = writeln!(out, "  \"{family}\",");
     }
-    out.push_str("];\n\n/** Every format that is read: what it is called, what it is, and its files. */\n");
+    out.push_str(
+        "];\n\n/** Every format that is read: what it is called, what it is, and its files. */\n",
+    );
     out.push_str(
         "export const READ_FORMATS: readonly { readonly name: string; readonly kind: string; readonly files: string }[] = [\n",
     );

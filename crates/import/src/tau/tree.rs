@@ -14,14 +14,16 @@
 //!       blas.c:93
 //! ```
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use parallax_base::{
     ContextIdx, FileIdx, FunctionIdx, Issues, LimitExceeded, Limits, ModuleIdx, Place, Severity,
     Stage,
 };
-use parallax_formats::tau::{Element, ElementKind, Profiles, call_path, cut_event, element};
+use parallax_formats::tau::{
+    Element, ElementKind, Profiles, THROTTLED, call_path, cut_event, element,
+};
 use parallax_model::{
     ContextKind, ContextTree, ContextTreeBuilder, Function, Module, Node, Relation, SourceFile,
 };
@@ -84,6 +86,7 @@ impl Tree {
             };
             let mut names = GroupNames::of(&group.profiles);
             names.say_too_long(issues);
+            names.say_throttled(issues);
             placements.push(names.place(&mut arena, base, issues));
             limits.metadata("the calling context tree", arena.nodes.len() as u64 * NODE_BYTES)?;
         }
@@ -161,6 +164,31 @@ impl<'p> GroupNames<'p> {
                 format!(
                     "call paths of more than {LONGEST_PATH} functions are not taken apart: {n} of \
                      them stand as one function each, with the whole path as its name"
+                )
+            });
+        }
+    }
+
+    /// TAU stops timing what is called very often and is short: from then on its time is that of its
+    /// callers.
+    fn say_throttled(&self, issues: &mut Issues) {
+        let is_throttled = |name: &&str| name.trim_end().ends_with(THROTTLED);
+        let timers = self.profiles.timers.iter().map(|timer| &*timer.name);
+        let names: BTreeSet<&str> = timers
+            .filter(is_throttled)
+            .filter_map(|name| call_path(name).last())
+            .map(|function| element(function).name)
+            .collect();
+        if let Some(first) = names.first() {
+            let others = match names.len() {
+                1 => String::new(),
+                n => format!(" and {} more functions", n - 1),
+            };
+            issues.report(Severity::Warning, Stage::Import, "throttled", Place::Whole, || {
+                format!(
+                    "TAU stopped timing {first}{others} because of many short calls (THROTTLED): \
+                     calls and time after that count to the callers; measure with TAU_THROTTLE=0 to \
+                     see all of them"
                 )
             });
         }

@@ -168,7 +168,9 @@ question! {
     "find" of Experiment,
     request FindRequest {
         ..part: TracePart,
-        /// Name of functions: `MPI_Recv`, `MPI_*` or `/regular expression/`; null for all.
+        /// Words that names of functions contain, in any case and order: `nccl reduce`. `MPI_*` is a
+        /// glob, `/regular expression/` what it says, `"MPI_Recv"` one name, `a|b` several; null for
+        /// all.
         name: Option<String>,
         /// Which tracks, of those of the locations; null for all.
         tracks: Option<Vec<TrackSpan>>,

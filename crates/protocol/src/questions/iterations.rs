@@ -57,8 +57,36 @@ pub struct IterationsReply {
     pub found: Option<IterationsFoundReply>,
     /// By kind of location why, or why not.
     pub groups: Vec<IterationsGroupReply>,
+    /// Iterations that take far longer than all others and do not count in statistics, the longest
+    /// first.
+    pub stalls: Vec<StallReply>,
     /// Remarks.
     pub notes: Vec<String>,
+}
+
+/// An iteration that takes far longer than all others.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct StallReply {
+    /// Counted from 0.
+    pub iteration: u64,
+    /// When the first location begins it, after the start of the trace.
+    pub start_s: f64,
+    /// How long it takes, mean over locations.
+    pub length_s: f64,
+    /// The median length of the others.
+    pub usual_s: f64,
+    /// The location where most of the time is spent that others do not take; null where that is
+    /// unknown.
+    pub location: Option<String>,
+    /// Id of the context where it is spent.
+    pub context_id: Option<u32>,
+    /// Time of that location in that context.
+    pub time_s: Option<f64>,
+    /// How many locations wait or communicate for most of it.
+    pub waiting: u64,
+    /// The same in a sentence.
+    pub text: String,
 }
 
 /// Why something is taken for iterations.
@@ -127,6 +155,9 @@ pub struct IterationsFoundReply {
     pub marker: String,
     /// Whether the request named it.
     pub is_named: bool,
+    /// By what the program marks iterations itself, such as `ProfilerStep of PyTorch`; null where
+    /// they were found otherwise.
+    pub marked_by: Option<String>,
     /// Names of the locations; a map has their places in this list.
     pub locations: Vec<String>,
     /// Their tracks, as rows of the table `tracks` of `timeline`; of a GPU with several streams the
@@ -142,6 +173,8 @@ pub struct IterationsFoundReply {
     pub warm_up: u64,
     /// How many at the end do not, because most of them is missing.
     pub partial: u64,
+    /// How many do not, because they take far longer than all others.
+    pub extraordinary: u64,
     /// Median length.
     pub period_s: f64,
     /// From the first begin, after the start of the trace.
@@ -191,8 +224,10 @@ table! {
         within_percent: Option<f64> ["%"],
         /// Maximum minus mean: the potential saving per iteration.
         saving_s: f64 ["s"],
-        /// Maximum minus mean over all iterations, for computation with enough samples.
-        total_saving_s: f64 ["s"] => "Potential saving",
+        /// Maximum minus mean over all iterations; of contexts with too few samples to judge single
+        /// iterations the static part, where it is more than noise. Null for waiting and
+        /// communication, and where nothing can be said.
+        total_saving_s: Option<f64> ["s"] => "Potential saving",
         /// Potential saving from static imbalance: the same in all iterations.
         lasting_saving_s: f64 ["s"] => "Static",
         /// `no` when samples are too far apart to judge single iterations.

@@ -92,6 +92,8 @@ choice! {
         GpuStalls = "GpuStalls",
         /// Contexts that are spread unevenly in the iterations of a program, by a trace.
         Iterations = "Iterations",
+        /// One iteration that takes far longer than all others.
+        Stall = "Stall",
         /// Clusters of ranks or nodes of which one is slow.
         Groups = "Groups",
         /// What takes longer than in another execution.
@@ -122,6 +124,8 @@ choice! {
         GpuStalls = "gpu_stalls",
         /// Repeated phases.
         Iterations = "iterations",
+        /// One of them.
+        Stall = "stall",
         /// Clusters of ranks.
         RankClusters = "rank_clusters",
         /// Clusters of nodes.
@@ -132,6 +136,8 @@ choice! {
         NodeRacks = "node_racks",
         /// Wait states.
         Waits = "waits",
+        /// GPU streams that wait for late launches.
+        LateLaunches = "late_launches",
         /// The critical path.
         CriticalPath = "critical_path",
         /// Differences from another execution.
@@ -145,22 +151,48 @@ choice! {
 pub struct FindingReply {
     /// What it is about.
     pub kind: FindingKind,
-    /// One or two sentences.
+    /// What it is and where, in a few words.
+    pub title: String,
+    /// The cause, in a sentence or two.
     pub text: String,
     /// Impact: share of the program's cost, in per cent.
     pub percent: f64,
+    /// What would be saved, at most; null where that cannot be said.
+    pub potential: Option<PotentialReply>,
     /// Its evidence.
     pub evidence: Vec<EvidenceReply>,
-    /// Id of the context that it is about; null where it is about a function or the whole program.
+    /// Id of the context that it is about, of several the one with the highest value; null where it
+    /// is about the whole program.
     pub context_id: Option<u32>,
     /// What to look at next.
     pub action: NextAction,
-    /// The contexts to look at there, as a context expression; null for all.
+    /// The contexts to look at there, by id, as a context expression; null for all.
     pub contexts: Option<String>,
+    /// Of callers the called function, by its whole name.
+    pub function: Option<String>,
+    /// The number of the iteration that it is about.
+    pub iteration: Option<u64>,
+    /// The number of the finding that is seen there; null where it is seen in parts.
+    pub value: Option<f64>,
     /// The same as a command that can be typed; only the command line says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub next: Option<String>,
+}
+
+/// What would be saved, at most.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct PotentialReply {
+    /// How much.
+    pub amount: f64,
+    /// Its unit symbol: `s`, or that of the metric where it is no time.
+    pub unit: String,
+    /// The same as a share of the run, in per cent: of the time of the trace, or of what a rank or
+    /// location takes on average.
+    pub percent: f64,
+    /// On which condition, such as `if balanced`.
+    pub condition: String,
 }
 
 /// A number that is evidence of a finding.

@@ -253,6 +253,8 @@ question! {
         track: u32 [required],
         /// The moment.
         at_ns: u64 [required],
+        /// Also the exclusive time of each call, for which all calls inside it are summed up.
+        exclusive: bool,
     }
     reply NotesReply,
     tables PathAtTables {
@@ -274,6 +276,8 @@ table! {
         start_ns: f64 ["ns"],
         /// When it was left, since the first record.
         end_ns: f64 ["ns"],
+        /// Time in this one call and in nothing below; null where it was not asked for.
+        exclusive_ns: Option<f64> ["ns"],
     }
 }
 

@@ -1956,6 +1956,8 @@ class ExperimentQuestions(ItemQuestions):
         self,
         track: int,
         at_ns: int,
+        *,
+        exclusive: bool = False,
     ) -> PathAtAnswer:
         """What was active at a moment.
 
@@ -1965,6 +1967,8 @@ class ExperimentQuestions(ItemQuestions):
             The track.
         at_ns : int
             The moment.
+        exclusive : bool, default False
+            Also the exclusive time of each call, for which all calls inside it are summed up.
 
         Returns
         -------
@@ -1983,6 +1987,8 @@ class ExperimentQuestions(ItemQuestions):
                 When it was entered, since the first record.
             - ``end_ns`` (f64 in ns):
                 When it was left, since the first record.
+            - ``exclusive_ns`` (f64 in ns, may be null):
+                Time in this one call and in nothing below; null where it was not asked for.
 
         Examples
         --------
@@ -1994,6 +2000,7 @@ class ExperimentQuestions(ItemQuestions):
             {
                 "track": track,
                 "at_ns": at_ns,
+                "exclusive": exclusive,
             },
         )
 
@@ -2475,7 +2482,9 @@ class ExperimentQuestions(ItemQuestions):
         Parameters
         ----------
         name : str, optional
-            Name of functions: `MPI_Recv`, `MPI_*` or `/regular expression/`; null for all.
+            Words that names of functions contain, in any case and order: `nccl reduce`. `MPI_*`
+            is a glob, `/regular expression/` what it says, `"MPI_Recv"` one name, `a|b`
+            several; null for all.
         tracks : Sequence[TrackSpan], optional
             Which tracks, of those of the locations; null for all.
         min_ns : int, optional
@@ -2995,8 +3004,10 @@ class ExperimentQuestions(ItemQuestions):
                 Coefficient of variation within one location over iterations, on average.
             - ``saving_s`` (f64 in s):
                 Maximum minus mean: the potential saving per iteration.
-            - ``total_saving_s`` (f64 in s):
-                Maximum minus mean over all iterations, for computation with enough samples.
+            - ``total_saving_s`` (f64 in s, may be null):
+                Maximum minus mean over all iterations; of contexts with too few samples to
+                judge single iterations the static part, where it is more than noise. Null for
+                waiting and communication, and where nothing can be said.
             - ``lasting_saving_s`` (f64 in s):
                 Potential saving from static imbalance: the same in all iterations.
             - ``resolved`` (string):

@@ -64,6 +64,7 @@ FindingKind = Literal[
     "IdleGpu",
     "GpuStalls",
     "Iterations",
+    "Stall",
     "Groups",
     "Slower",
     "Caution",
@@ -104,11 +105,13 @@ NextAction = Literal[
     "gpu_blame",
     "gpu_stalls",
     "iterations",
+    "stall",
     "rank_clusters",
     "node_clusters",
     "rank_racks",
     "node_racks",
     "waits",
+    "late_launches",
     "critical_path",
     "differences",
 ]
@@ -659,24 +662,40 @@ class FindingReply(Record):
     kind: FindingKind
     """What it is about."""
 
+    title: str
+    """What it is and where, in a few words."""
+
     text: str
-    """One or two sentences."""
+    """The cause, in a sentence or two."""
 
     percent: float
     """Impact: share of the program's cost, in per cent."""
+
+    potential: PotentialReply | None
+    """What would be saved, at most; null where that cannot be said."""
 
     evidence: list[EvidenceReply]
     """Its evidence."""
 
     context_id: float | None
-    """Id of the context that it is about; null where it is about a function or the whole program.
+    """Id of the context that it is about, of several the one with the highest value; null where it
+    is about the whole program.
     """
 
     action: NextAction
     """What to look at next."""
 
     contexts: str | None
-    """The contexts to look at there, as a context expression; null for all."""
+    """The contexts to look at there, by id, as a context expression; null for all."""
+
+    function: str | None
+    """Of callers the called function, by its whole name."""
+
+    iteration: int | None
+    """The number of the iteration that it is about."""
+
+    value: float | None
+    """The number of the finding that is seen there; null where it is seen in parts."""
 
     next: str
     """The same as a command that can be typed; only the command line says it."""
@@ -893,6 +912,11 @@ class IterationsFoundReply(Record):
     is_named: bool
     """Whether the request named it."""
 
+    marked_by: str | None
+    """By what the program marks iterations itself, such as `ProfilerStep of PyTorch`; null where
+    they were found otherwise.
+    """
+
     locations: list[str]
     """Names of the locations; a map has their places in this list."""
 
@@ -915,6 +939,9 @@ class IterationsFoundReply(Record):
 
     partial: int
     """How many at the end do not, because most of them is missing."""
+
+    extraordinary: int
+    """How many do not, because they take far longer than all others."""
 
     period_s: float
     """Median length."""
@@ -988,6 +1015,11 @@ class IterationsReply(Record):
 
     groups: list[IterationsGroupReply]
     """By kind of location why, or why not."""
+
+    stalls: list[StallReply]
+    """Iterations that take far longer than all others and do not count in statistics, the longest
+    first.
+    """
 
     notes: list[str]
     """Remarks."""
@@ -1115,6 +1147,26 @@ class ParameterReply(Record):
 
     numbers: list[float | None]
     """The numbers that they are; null where they are not numbers."""
+
+
+class PotentialReply(Record):
+    """What would be saved, at most."""
+
+    __slots__ = ()
+
+    amount: float
+    """How much."""
+
+    unit: str
+    """Its unit symbol: `s`, or that of the metric where it is no time."""
+
+    percent: float
+    """The same as a share of the run, in per cent: of the time of the trace, or of what a rank or
+    location takes on average.
+    """
+
+    condition: str
+    """On which condition, such as `if balanced`."""
 
 
 class RackReply(Record):
@@ -1433,6 +1485,41 @@ class StacksReply(Record):
 
     notes: list[str]
     """Remarks."""
+
+
+class StallReply(Record):
+    """An iteration that takes far longer than all others."""
+
+    __slots__ = ()
+
+    iteration: int
+    """Counted from 0."""
+
+    start_s: float
+    """When the first location begins it, after the start of the trace."""
+
+    length_s: float
+    """How long it takes, mean over locations."""
+
+    usual_s: float
+    """The median length of the others."""
+
+    location: str | None
+    """The location where most of the time is spent that others do not take; null where that is
+    unknown.
+    """
+
+    context_id: float | None
+    """Id of the context where it is spent."""
+
+    time_s: float | None
+    """Time of that location in that context."""
+
+    waiting: int
+    """How many locations wait or communicate for most of it."""
+
+    text: str
+    """The same in a sentence."""
 
 
 class StatisticsReply(Record):
@@ -2322,6 +2409,11 @@ class IterationsAnswer(Answer):
 
     groups: list[IterationsGroupReply]
     """By kind of location why, or why not."""
+
+    stalls: list[StallReply]
+    """Iterations that take far longer than all others and do not count in statistics, the longest
+    first.
+    """
 
     notes: list[str]
     """Remarks."""

@@ -2,10 +2,12 @@
 
 use parallax_analysis::clusters::Effect;
 use parallax_analysis::mpi_routine;
-use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep, Purposes, Report};
+use parallax_analysis::report::{
+    Finding, FindingKind, NextAction, NextStep, Potential, Purposes, Report,
+};
 use parallax_analysis::topology::Level;
 use parallax_base::{ContextIdx, Control, Remedy};
-use parallax_engine::query::normalised_name;
+use parallax_engine::display_name;
 use parallax_model::{ContextKind, ContextTree, IdentityKind};
 use parallax_protocol::{BalanceBy, ClusterChoice, TopologyRequest};
 
@@ -106,14 +108,12 @@ pub(super) fn unlike_ranks(
         _ => groups.ranks(difference.slow),
     };
     let unit = report.unit.to_string();
-    let saving = figure(difference.saving, &unit);
-    let benefit = match difference.why {
-        Why::Whole => format!("As fast as the others, each would take {saving} less in total"),
-        Why::Work => format!("As fast as the others, the others would wait {saving} less"),
-        Why::Place => format!("As fast as the others, each would take {saving} less there"),
+    let condition = match difference.why {
+        Why::Whole => "for each slow one, if as fast as the others",
+        Why::Work => "of waiting by the others, if the slow ones were as fast",
+        Why::Place => "there for each slow one, if as fast as the others",
     };
-    let text =
-        format!("{}.{stand} {benefit} ({percent:.1} %).", groups.sentence(&difference, told));
+    let text = format!("{}.{stand}", groups.sentence(&difference, told));
     let mut numbers = vec![evidence(SAVING, difference.saving, &unit)];
     for (group, stats) in told.groups.iter().enumerate() {
         let what = |what: &str| format!("cluster {}: {what}", group + 1);
@@ -129,13 +129,21 @@ pub(super) fn unlike_ranks(
         (false, true) => NextAction::NodeClusters,
         (false, false) => NextAction::RankClusters,
     };
+    let slow = if groups.are_nodes() { "nodes" } else { "ranks" };
     let finding = Finding {
         kind: FindingKind::Groups,
+        title: format!("Slow {slow} in {}", groups.name(told)),
         text,
         percent,
+        potential: Some(Potential {
+            amount: difference.saving,
+            unit: report.unit.clone(),
+            percent,
+            condition,
+        }),
         evidence: numbers,
         context: groups.context(told),
-        next: NextStep { action, contexts: None },
+        next: NextStep::new(action),
     };
     Ok(Answer { value: vec![finding], notes })
 }
@@ -305,7 +313,7 @@ impl<'a> Groups<'a> {
         let tree = self.opened.session.tree();
         let Some(context) = self.context(effect) else { return String::new() };
         let own = tree.label(context);
-        let name = |context| normalised_name(&tree.label(context)).into_owned();
+        let name = |context| display_name(&tree.label(context));
         let caller = match mpi_routine(&own) {
             Some(_) => tree.ancestors(context).find(|&c| tree.kind(c) == ContextKind::Function),
             None => self.purposes.program_caller(context),

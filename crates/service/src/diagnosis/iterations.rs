@@ -2,18 +2,18 @@
 
 use parallax_analysis::comparison::amount;
 use parallax_analysis::events::Activity;
-use parallax_analysis::iterations::{ContextStatistics, Iterations, Method};
+use parallax_analysis::iterations::{ContextStatistics, Iterations, Method, Stall, sampling_noise};
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Purposes, Report,
 };
+use parallax_analysis::taxonomy::is_uninstrumented;
 use parallax_base::{ContextIdx, Control, Remedy, Unit};
-use parallax_engine::EngineError;
-use parallax_engine::query::normalised_name;
+use parallax_engine::{EngineError, display_name};
 use parallax_model::ContextKind;
 
-use super::{Findings, evidence};
+use super::{Findings, evidence, potential};
 use crate::clusters::counted;
-use crate::iterations::IterationsRequest;
+use crate::iterations::{Found, IterationsRequest};
 use crate::{Answer, Opened, ServiceError};
 
 /// Traces with more samples or calls are not read for a report: it would take much longer than
@@ -23,10 +23,6 @@ const MOST_SAMPLES: u64 = 20_000_000;
 const MIN_SAVING_PERCENT: f64 = 2.0;
 /// Contexts that are told.
 const MAX_TOLD: usize = 3;
-/// A difference of sampled times counts from this many standard deviations on: of many contexts and
-/// locations some differ by two by chance.
-const CHANCE: f64 = 3.0;
-
 /// At least this part of the locations shows the iterations: where fewer do, their beginnings are
 /// guessed, and comparing one with another means nothing.
 const MIN_AGREEMENT: f64 = 0.8;
@@ -59,18 +55,26 @@ pub(super) fn uneven_iterations(
     let (finding, _) = opened.find_iterations(&IterationsRequest::default(), control)?;
     let Some((iterations, of)) = &finding.iterations else { return Ok(Findings::default()) };
     let run = finding.window.nanos() as f64 / 1e9;
-    let is_guessed = iterations.repetition.as_ref().is_some_and(|found| {
-        matches!(found.method, Method::Order | Method::Spacing) && found.agreement < MIN_AGREEMENT
-    });
-    if iterations.streams.len() < 2 || run <= 0.0 || is_guessed {
+    if run <= 0.0 {
         return Ok(Findings::default());
     }
     let found = opened.found(iterations, of);
+    let mut out = stalls(&found, &finding.stalls, run);
+    let is_guessed = iterations.repetition.as_ref().is_some_and(|found| {
+        matches!(found.method, Method::Order | Method::Spacing) && found.agreement < MIN_AGREEMENT
+    });
+    if iterations.streams.len() < 2 || is_guessed {
+        return Ok(Answer { value: out, notes: Vec::new() });
+    }
     let statistics = of;
-    let interval = iterations.interval_nanos.map(|nanos| nanos as f64 / 1e9);
+    let interval = found.interval_seconds();
+    // Code in which TAU measures no function is the program, and no place to look at.
+    let tree = opened.session.tree();
+    let is_program = |context| is_uninstrumented(tree.function_name(context).unwrap_or(""));
     let is_worth = |saving: f64| saving / run * 100.0 >= MIN_SAVING_PERCENT;
     let mut told: Vec<Told<'_>> = (statistics.contexts.iter())
         .filter(|row| row.activity == Activity::Computing)
+        .filter(|row| !is_program(row.context))
         .map(|row| Told { row, saving: certain_saving(row, interval, statistics.num_whole) })
         .filter(|told| is_worth(told.saving))
         .collect();
@@ -90,7 +94,7 @@ pub(super) fn uneven_iterations(
     if let Some((first, others)) = told.split_first() {
         // What streams of a GPU execute at the same time is not saved twice.
         let together = told.iter().map(|told| told.saving).sum::<f64>() * statistics.overlap;
-        at_stake = together.max(first.saving);
+        at_stake = together.max(first.saving).min(statistics.covered_seconds);
         text.push_str(&format!(
             " Balancing {} would save up to {}; {} is slowest in it",
             names.of(first.row.context),
@@ -116,11 +120,11 @@ pub(super) fn uneven_iterations(
     } else {
         let busiest = (statistics.locations.iter())
             .max_by(|a, b| a.computing_seconds.total_cmp(&b.computing_seconds));
-        let Some(busiest) = busiest else { return Ok(Findings::default()) };
+        let Some(busiest) = busiest else { return Ok(Answer { value: out, notes: Vec::new() }) };
         at_stake = statistics.lasting_saving_seconds;
         let longest = busiest.computing_seconds * statistics.num_whole as f64;
-        if !is_worth(at_stake) || at_stake <= noise(longest, interval) {
-            return Ok(Findings::default());
+        if !is_worth(at_stake) || at_stake <= sampling_noise(longest, interval) {
+            return Ok(Answer { value: out, notes: Vec::new() });
         }
         text.push_str(&format!(
             " No single function dominates the imbalance; {} computes longest. With balanced \
@@ -130,34 +134,64 @@ pub(super) fn uneven_iterations(
         ));
         numbers.push(evidence("potential saving by balanced computation", at_stake, "s"));
     }
-    let found = vec![Finding {
+    let first = told.first();
+    out.push(Finding {
         kind: FindingKind::Iterations,
+        title: match first {
+            Some(first) => format!("Load imbalance in iterations: {}", names.of(first.row.context)),
+            None => "Load imbalance in iterations".into(),
+        },
         text,
         percent: percent(at_stake),
+        potential: Some(potential(at_stake, run, "if these were balanced")),
         evidence: numbers,
-        context: told.first().map(|told| told.row.context),
-        next: NextStep { action: NextAction::Iterations, contexts: None },
-    }];
-    Ok(Answer { value: found, notes: Vec::new() })
+        context: first.map(|told| told.row.context),
+        next: match first {
+            Some(told) => NextStep::new(NextAction::Iterations).showing(told.saving),
+            None => NextStep::new(NextAction::Iterations),
+        },
+    });
+    Ok(Answer { value: out, notes: Vec::new() })
+}
+
+/// Iterations that take far longer than the others, as findings.
+fn stalls(found: &Found<'_>, stalls: &[Stall], run: f64) -> Vec<Finding> {
+    let excess = |stall: &Stall| stall.excess_nanos() / 1e9;
+    let is_much = |stall: &&Stall| excess(stall) / run * 100.0 >= MIN_SAVING_PERCENT;
+    let of = |stall: &Stall| {
+        let told = found.stall(stall);
+        let potential = potential(excess(stall), run, "without it");
+        let next = NextStep {
+            iteration: Some(told.iteration),
+            value: told.time_s,
+            ..NextStep::new(NextAction::Stall)
+        };
+        Finding {
+            kind: FindingKind::Stall,
+            title: format!("Stall in iteration {}", stall.iteration),
+            text: told.text,
+            percent: potential.percent,
+            evidence: vec![
+                evidence("length", told.length_s, "s"),
+                evidence("median of the others", told.usual_s, "s"),
+                evidence("begins after", told.start_s, "s"),
+                evidence("locations that wait", told.waiting as f64, ""),
+            ],
+            potential: Some(potential),
+            context: stall.place.map(|(_, context, _)| context),
+            next,
+        }
+    };
+    stalls.iter().filter(is_much).map(of).collect()
 }
 
 /// What balancing saves for certain, in seconds over all iterations. Times of samples are uncertain
 /// in one iteration; then only what lasts over all of them counts, and 0 where this is noise, too.
 fn certain_saving(row: &ContextStatistics, interval: Option<f64>, num_whole: usize) -> f64 {
-    if row.saving_seconds > noise(row.max_seconds, interval) {
+    if row.saving_seconds > sampling_noise(row.max_seconds, interval) {
         return row.total_saving_seconds;
     }
-    let largest = row.lasting_saving_seconds + row.mean_seconds * num_whole as f64;
-    if row.lasting_saving_seconds > noise(largest, interval) {
-        return row.lasting_saving_seconds;
-    }
-    0.0
-}
-
-/// How much a time of that many seconds may differ by chance: the number of its samples, each of
-/// `interval` seconds, is uncertain by its square root (Poisson). 0 where times are exact.
-fn noise(seconds: f64, interval: Option<f64>) -> f64 {
-    interval.map_or(0.0, |interval| CHANCE * (seconds.max(0.0) * interval).sqrt())
+    row.lasting_saving(interval, num_whole).unwrap_or(0.0)
 }
 
 fn lasting(told: &Told<'_>) -> f64 {
@@ -170,7 +204,7 @@ struct Names<'a>(Purposes<'a>);
 impl Names<'_> {
     /// What people call a context; of library code also what needs it.
     fn of(&self, context: ContextIdx) -> String {
-        let name = |at| normalised_name(&self.0.tree().label(at)).into_owned();
+        let name = |at| display_name(&self.0.tree().label(at));
         let tree = self.0.tree();
         let is_placeholder = |at: ContextIdx| tree.label(at).starts_with('<');
         // `<gpu kernel>` says nothing without the function that starts it.
@@ -194,11 +228,14 @@ impl Names<'_> {
         let mut markers: Vec<String> = iterations.marker.iter().map(|&at| self.of(at)).collect();
         markers.sort_unstable();
         markers.dedup();
+        let begin = match &iterations.marked_by {
+            Some(by) => format!("marked by the program ({by})"),
+            None => format!("beginning with {}", markers.join(" or ")),
+        };
         format!(
-            "{about}{} of {}, beginning with {}, cover {:.0} % of the run on {} {}.",
+            "{about}{} of {}, {begin}, cover {:.0} % of the run on {} {}.",
             counted(iterations.len() as u64, "iteration"),
             amount(iterations.period_nanos() / 1e9, &Unit::Seconds),
-            markers.join(" or "),
             (iterations.span().nanos() as f64 / 1e9 / run * 100.0).min(100.0),
             iterations.streams.len(),
             iterations.locations_name(),

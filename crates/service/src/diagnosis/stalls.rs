@@ -3,13 +3,13 @@
 use parallax_analysis::gpu_stalls::{
     Reason, StallGroup, StallRow, Stalls, StallsBy, gpu_stalls, has_samples,
 };
-use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep, Report};
+use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep, Potential, Report};
 use parallax_analysis::taxonomy::waits_for_gpu;
 use parallax_base::{Control, Unit};
 use parallax_engine::LocationChoice;
 use parallax_model::ContextTree;
 
-use super::{Findings, amount, evidence};
+use super::{Findings, evidence};
 use crate::{Answer, Opened, ServiceError};
 
 /// Kernels with a smaller share of all GPU cycles are not told, in per cent.
@@ -129,16 +129,18 @@ fn finding(
     }
     // GPA's estimate for removing stalls: the run is shorter by what they expose.
     let mut at_stake = share * percent / 100.0;
+    let mut saved = None;
     if let Some(seconds) = row.seconds.filter(|seconds| *seconds > 0.0) {
         let saving = seconds * percent / 100.0;
         let run = run_seconds(opened, report);
         let of_run = run.filter(|run| *run > 0.0).map(|run| (saving / run * 100.0).min(100.0));
         at_stake = of_run.unwrap_or(at_stake);
-        let of_run = of_run.map_or_else(String::new, |p| format!(" ({p:.1} % of the run)"));
-        text.push_str(&format!(
-            " Potential saving: up to {} of GPU time{of_run}.",
-            amount(saving, &Unit::Seconds)
-        ));
+        saved = of_run.map(|percent| Potential {
+            amount: saving,
+            unit: Unit::Seconds,
+            percent,
+            condition: "at most, of GPU time, without these stalls",
+        });
         numbers.push(evidence(&format!("time of {}", row.kernel), seconds, "s"));
         numbers.push(evidence("potential saving", saving, "s"));
     }
@@ -147,11 +149,13 @@ fn finding(
     }
     Some(Finding {
         kind: FindingKind::GpuStalls,
+        title: format!("{} stalls in {}", reason.name, row.kernel),
         text,
         percent: at_stake,
+        potential: saved,
         evidence: numbers,
         context: Some(row.context),
-        next: NextStep { action: NextAction::GpuStalls, contexts: None },
+        next: NextStep::new(NextAction::GpuStalls).showing(percent),
     })
 }
 

@@ -23,6 +23,8 @@ impl Found<'_> {
     pub(super) fn contexts(&self) -> IterationContextTable {
         let tree = self.opened.session.tree();
         let percent = |value: Option<f64>| value.map(|value| value * 100.0);
+        let interval = self.interval_seconds();
+        let num_whole = self.statistics.num_whole;
         let row = |row: &ContextStatistics| IterationContextRow {
             context: tree.label(row.context),
             does: does(row.activity),
@@ -33,7 +35,7 @@ impl Found<'_> {
             across_percent: percent(row.across_locations),
             within_percent: percent(row.within_location),
             saving_s: row.saving_seconds,
-            total_saving_s: row.total_saving_seconds,
+            total_saving_s: row.potential_saving(interval, num_whole),
             lasting_saving_s: row.lasting_saving_seconds,
             resolved: if row.is_resolved { "yes" } else { "no" },
             slowest: self.location(row.slowest),

@@ -1,8 +1,8 @@
 //! Calls by name and duration.
 
 use parallax_base::Control;
-use parallax_engine::query::parse_contexts;
-use parallax_engine::resolve::resolve_contexts;
+use parallax_engine::query::NameSearch;
+use parallax_engine::resolve::find_functions;
 use parallax_engine::{CallRow, FindQuestion};
 use parallax_protocol::{
     Answer, CallDurationRow, FindOrder, FindReply, FindRequest, FindTables, FoundCallRow,
@@ -27,10 +27,8 @@ impl Answers<FindRequest> for Opened {
         let wanted = match request.name.as_deref().map(str::trim).filter(|name| !name.is_empty()) {
             None => vec![true; tree.len()],
             Some(name) => {
-                let quoted = || format!("function(\"{}\")", name.replace(['"', '\\'], "?"));
-                let expression = parse_contexts(&format!("function({name})"))
-                    .or_else(|error| parse_contexts(&quoted()).map_err(|_| error))?;
-                let (contexts, more) = resolve_contexts(session, &expression, control)?;
+                let search = NameSearch::parse(name)?;
+                let (contexts, more) = find_functions(session, &search, control)?;
                 notes.extend(more);
                 let mut wanted = vec![false; tree.len()];
                 for context in contexts {

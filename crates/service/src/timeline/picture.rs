@@ -2,7 +2,7 @@
 
 use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx};
 use parallax_engine::query::QueryError;
-use parallax_engine::{Bins, CallRow, CallsQuestion, TileCell, TileQuestion};
+use parallax_engine::{Bins, CallRow, CallsQuestion, EngineError, TileCell, TileQuestion};
 use parallax_model::{ContextTree, IdentityKind, RecordCounts, TraceKind};
 use parallax_protocol::{
     Answer, BinsReply, CallTableRow, CallsReply, CallsRequest, CallsTables, ComponentReply,
@@ -237,15 +237,40 @@ impl Answers<PathAtRequest> for Opened {
         let depth = |row: &CallRow| names.depth_of.get(row.context.idx()).copied().unwrap_or(0);
         rows.sort_by_key(depth);
         let tree = self.session.tree();
-        let row = |row: &CallRow| PathAtRow {
-            context: row.context.get(),
-            name: tree.label(row.context),
-            depth: depth(row),
-            start_ns: since(row.start_nanos, origin),
-            end_ns: since(row.end_nanos, origin),
-        };
-        let path = rows.iter().map(row).collect();
-        Ok(Answer::new(NotesReply::default(), PathAtTables { path }))
+        let mut path = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let exclusive = request.exclusive.then(|| self.exclusive_nanos(row)).transpose()?;
+            path.push(PathAtRow {
+                context: row.context.get(),
+                name: tree.label(row.context),
+                depth: depth(row),
+                start_ns: since(row.start_nanos, origin),
+                end_ns: since(row.end_nanos, origin),
+                exclusive_ns: exclusive.map(|nanos| nanos as f64),
+            });
+            control.check().map_err(EngineError::from)?;
+        }
+        let tables = PathAtTables { path: path.into_iter().collect() };
+        Ok(Answer::new(NotesReply::default(), tables))
+    }
+}
+
+impl Opened {
+    /// Time in a call and in nothing below it. Its context is active nowhere else while it goes on,
+    /// because calls of a track nest, so that the sums of its time range are those of the call.
+    fn exclusive_nanos(&self, call: &CallRow) -> Result<u64, ServiceError> {
+        let wanted = self.session.tree().source_id(call.context);
+        let window = TimeWindow::new(call.start_nanos, call.end_nanos);
+        let mut nanos = 0_u64;
+        self.session
+            .traces()?
+            .sums(call.track, window, &mut |time| {
+                if time.context == wanted {
+                    nanos = nanos.saturating_add(time.nanos);
+                }
+            })
+            .map_err(EngineError::from)?;
+        Ok(nanos)
     }
 }
 

@@ -3,7 +3,7 @@
 use parallax_service::Opened;
 use parallax_service::analysis::report::{Finding, FindingKind};
 use parallax_testkit::planted::{
-    Planted, Recording, late_rank, oversubscribed_node, serial_part, slow_node, starved_gpu,
+    Planted, Recording, late_rank, oversubscribed_node, serial_part, slow_node, stall, starved_gpu,
     unbalanced_gpu,
 };
 
@@ -27,8 +27,9 @@ fn is_found_first(
     assert!(!found.is_empty(), "nothing is found");
     let first = found.first().unwrap();
     assert!(kinds.contains(&first.kind), "{:?} is first: {all:#?}", first.kind);
+    let words = format!("{}: {}", first.title, first.text);
     for name in names {
-        assert!(first.text.contains(name), "{name} is not named: {}", first.text);
+        assert!(words.contains(name), "{name} is not named: {words}");
     }
     let expected = planted.saving_seconds;
     let ranks = planted.program.tracks.iter().map(|track| track.place.rank()).max();
@@ -95,4 +96,12 @@ fn an_oversubscribed_node_is_found_first_by_two_clocks() {
         &kinds,
         &["oversubscribed", "50 %"],
     );
+}
+
+#[test]
+fn a_stall_in_one_iteration_is_found_first_with_who_waits_for_it() {
+    let kinds = [FindingKind::Stall];
+    let names = ["rank 2", "reallocate"];
+    is_found_first(stall, |p| sampled(&p.program, &TRACE), &kinds, &names);
+    is_found_first(stall, |p| called(&p.program), &kinds, &names);
 }

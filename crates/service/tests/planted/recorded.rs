@@ -63,6 +63,9 @@ pub(crate) fn saving(finding: &Finding, ranks: usize) -> Option<f64> {
         let clocks = number("functions that compute, el").zip(number("functions that compute, on"));
         return clocks.map(|(elapsed, on_core)| (elapsed - on_core) / ranks as f64);
     }
+    if finding.kind == FindingKind::Stall {
+        return finding.potential.as_ref().map(|potential| potential.amount);
+    }
     let name = match finding.kind {
         FindingKind::IdleGpu => "idle",
         _ => "potential saving",

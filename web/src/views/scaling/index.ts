@@ -13,7 +13,7 @@ const lines: LinesState = {
   quantity: "speedup", along: "cores", arrangement: "multiples", isLogarithmic: false, hasBand: true, overlay: "none", line: -1,
 };
 const table: TableState = { table: "maps", scope: "shown", sort: null };
-const compare: CompareState = { other: "", isOld: true, quantity: "time_ratio", tolerance: 2 };
+const compare: CompareState = { other: "", isOld: false, quantity: "time_ratio", tolerance: 2 };
 
 const views: readonly ViewPlugin[] = [
   defineView({

@@ -1,6 +1,7 @@
 /** Answers about a trace as columns for canvases. */
 import type { Table } from "@uwdata/flechette";
 import type { CallColumns } from "../../widgets/timeline/calls.ts";
+import type { LegendEntry } from "../../widgets/timeline/legend.ts";
 import type { LinkColumns } from "../../widgets/timeline/messages.ts";
 import { shareByte } from "../../widgets/timeline/tile-image.ts";
 import type { Span } from "../../widgets/timeline/rows.ts";
@@ -32,20 +33,22 @@ export function tileOf(reply: { readonly first_ns: number; readonly bin_ns: numb
   return { firstNs: reply.first_ns, binNs: reply.bin_ns, bins, rows: bins === 0 ? 0 : Math.round(key.length / bins), key, dominant, busy, depth: Uint8Array.from(depths, (depth) => Math.min(255, depth)) };
 }
 
-/** Time by function or group, as statistics of a window say; by what `keyOf` makes of a name and its group. Null where they name other things. */
-export function sumsOf(tables: Record<string, Table>, keyOf: (name: string, group: string) => number): ReadonlyMap<number, number> | null {
+/** Time by function or group, as statistics of a window say, the largest first; by what `keyOf` makes of a name and its group. What it does not know is omitted. */
+export function sharesOf(tables: Record<string, Table>, keyOf: (name: string, group: string) => number): readonly LegendEntry[] {
   const table = tableOf(tables, "rows");
   const name = textColumn(table, "name");
   const group = textColumn(table, "group");
-  const seconds = numberColumn(table, "exclusive_s");
-  const sums = new Map<number, number>();
-  let unknown = 0;
+  const [seconds, percents] = [numberColumn(table, "exclusive_s"), numberColumn(table, "share_percent")];
+  const entries = new Map<number, { key: number; ns: number; share: number }>();
   for (let row = 0; row < table.numRows; row += 1) {
     const key = keyOf(textAt(name, row), textAt(group, row));
-    if (key < 0) unknown += seconds[row] ?? 0;
-    else if ((seconds[row] ?? 0) > 0) sums.set(key, (sums.get(key) ?? 0) + (seconds[row] ?? 0) * 1e9);
+    if (key < 0 || (seconds[row] ?? 0) <= 0) continue;
+    const entry = entries.get(key) ?? { key, ns: 0, share: 0 };
+    entries.set(key, entry);
+    entry.ns += (seconds[row] ?? 0) * 1e9;
+    entry.share += (percents[row] ?? 0) / 100;
   }
-  return unknown > 0 ? null : sums;
+  return [...entries.values()].sort((a, b) => b.ns - a.ns || a.key - b.key);
 }
 
 /** Calls one by one. */
@@ -80,6 +83,8 @@ export interface PathStep {
   readonly context: number;
   readonly startNs: number;
   readonly endNs: number;
+  /** Time in this one call and in nothing below; absent where it was not asked for. */
+  readonly exclusiveNs?: number;
 }
 
 /** What was active at a moment. */
@@ -88,7 +93,12 @@ export function pathOfAnswer(tables: Record<string, Table>): readonly PathStep[]
   const context = wholeColumn(table, "context");
   const start = numberColumn(table, "start_ns");
   const end = numberColumn(table, "end_ns");
-  return Array.from(context, (row, at) => ({ context: row, startNs: start[at] ?? Number.NaN, endNs: end[at] ?? Number.NaN }));
+  const exclusive = numberColumn(table, "exclusive_ns");
+  return Array.from(context, (row, at) => {
+    const step = { context: row, startNs: start[at] ?? Number.NaN, endNs: end[at] ?? Number.NaN };
+    const own = exclusive[at] ?? Number.NaN;
+    return Number.isNaN(own) ? step : { ...step, exclusiveNs: own };
+  });
 }
 
 /** Messages in bins of time. */

@@ -14,6 +14,8 @@ const MOST_COUNTED = 1_000_000;
 const MOST_DRAWN = 60_000;
 /** Messages drawn at most. */
 export const MOST_LINKS = 2000;
+/** Of more messages on screen than these, density is shown instead of lines. */
+export const DENSE_LINKS = 600;
 /** Calls shorter than this share of a pixel cannot be seen. */
 const LEAST_PIXELS = 0.5;
 /** Calls stay on screen until zooming in has made the shortest of them this many pixels long. */

@@ -4,6 +4,9 @@ import type { TileMode } from "../../widgets/timeline/tile-image.ts";
 /** How high rows are: as the room allows, so that all are on screen, or pixels. */
 export type RowHeight = "auto" | "fit" | number;
 
+/** The natural order of locations, another one, or the largest first of a metric. */
+export type RowOrder = "location" | "name" | "start" | "busy" | `metric ${string}`;
+
 /** What a link keeps of the timeline besides what all views of a trace share. */
 export interface TimelineState {
   readonly mode: TileMode;
@@ -18,8 +21,14 @@ export interface TimelineState {
   readonly hasLegend: boolean;
   readonly hasOverview: boolean;
   readonly overview: TileMode;
-  /** A range of time that was marked by hand. */
-  readonly selection: readonly [fromNs: number, toNs: number] | null;
+  /** What rows are ordered by. */
+  readonly order: RowOrder;
+  /** First tracks of the rows that are kept at the top. */
+  readonly pinned: readonly number[];
+  /** Whether tracks without calls have rows. */
+  readonly hasEmpty: boolean;
+  /** Counters that are drawn below the rows, as positions in the trace's list of counters. */
+  readonly counters: readonly number[];
 }
 
 export const TIMELINE_STATE: TimelineState = {
@@ -32,5 +41,8 @@ export const TIMELINE_STATE: TimelineState = {
   hasLegend: true,
   hasOverview: true,
   overview: "dominant",
-  selection: null,
+  order: "location",
+  pinned: [],
+  hasEmpty: false,
+  counters: [],
 };

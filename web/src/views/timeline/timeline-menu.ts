@@ -23,6 +23,7 @@ export interface TimelineMenuOf {
   readonly hide: () => void;
   readonly all: () => void;
   readonly group: () => void;
+  readonly pin: () => void;
   /** Null where no time is selected. */
   readonly selection: { readonly zoom: () => void; readonly clear: () => void } | null;
 }
@@ -41,6 +42,7 @@ export function timelineMenu(of: TimelineMenuOf): readonly MenuItem[] {
     ],
     { kind: "heading", label: row.label },
     ...row.group === null ? [] : [{ label: row.isOpen ? "Collapse" : "Expand", run: of.group }],
+    { label: row.isPinned === true ? "Unpin" : "Pin to the top", icon: "pin", run: of.pin },
     { label: `Show only ${these}`, icon: "eye", run: of.only },
     { label: `Hide ${these}`, icon: "eye-off", run: of.hide },
     { label: "Show all tracks", disabled: !of.hasChoice, run: of.all },

@@ -115,12 +115,13 @@ export interface IterationRow {
   readonly iteration: number;
   /** When it begins in this run, seconds; NaN where it has none. */
   readonly begin: number;
-  /** Seconds; NaN where the run does not have it. */
+  /** Seconds in the other run, which is the old one; NaN where it does not have it. */
   readonly before: number;
+  /** Seconds in this run. */
   readonly after: number;
-  /** Seconds more in the other run; NaN where one does not have it. */
+  /** This run minus the other one; NaN where one does not have it. */
   readonly seconds: number;
-  /** Of the length in this run; NaN where there is none. */
+  /** Of the length in the other run; NaN where there is none. */
   readonly ratio: number;
   /** What is special about it; empty for most. */
   readonly remark: string;
@@ -131,7 +132,7 @@ export interface IterationRow {
 /** The iterations of two runs by number; where one has more, the rest has no difference. */
 export function iterationRows(own: RunIterations, other: RunIterations): readonly IterationRow[] {
   return Array.from({ length: Math.max(own.beginNs.length, other.beginNs.length) }, (_, iteration): IterationRow => {
-    const [was, is] = [own.lengthSeconds[iteration] ?? Number.NaN, other.lengthSeconds[iteration] ?? Number.NaN];
+    const [was, is] = [other.lengthSeconds[iteration] ?? Number.NaN, own.lengthSeconds[iteration] ?? Number.NaN];
     const [here, there] = [own.states[iteration] ?? "", other.states[iteration] ?? ""];
     const isMatched = iteration < own.beginNs.length && iteration < other.beginNs.length;
     return {
@@ -214,7 +215,7 @@ export function differenceText(before: number, after: number): string {
 
 /** The sum and the largest difference, in one sentence. */
 export function sumSentence({ counted, before, after, largest }: IterationSum): string {
-  const all = `The other run takes ${differenceText(before, after)} in the ${plural(counted, "iteration")} that both runs have`;
+  const all = `This run takes ${differenceText(before, after)} in the ${plural(counted, "iteration")} that both runs have`;
   if (largest === null) return `${all}; none of them differs.`;
   const [was, is] = [shortText(largest.before), shortText(largest.after)];
   return `${all}; iteration ${String(largest.iteration)} differs most: ${is} instead of ${was}, ${differenceText(largest.before, largest.after)}.`;
@@ -237,7 +238,7 @@ export function unmatchedSentences(own: number, other: number, rows: readonly It
 export function iterationCsv(rows: readonly IterationRow[], sort: TableSort): string {
   const cell = (value: number): number | null => (Number.isNaN(value) ? null : value);
   return csv([
-    ["iteration", "begin in this run (s)", "this run (s)", "other run (s)", "difference (s)", "difference (%)", "remark"],
+    ["iteration", "begin in this run (s)", "other run (s)", "this run (s)", "this - other (s)", "this - other (%)", "remark"],
     ...iterationOrder(rows, sort).flatMap((at) => {
       const row = rows[at];
       return row === undefined ? [] : [[row.iteration, cell(row.begin), cell(row.before), cell(row.after), cell(row.seconds), cell(row.ratio * 100), row.remark]];

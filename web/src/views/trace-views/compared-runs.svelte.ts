@@ -98,7 +98,7 @@ export class ComparedRuns {
     return isWholeTime ? [this.first.bounds, otherWindow(this.map, this.bounds, this.second.bounds[1])] : [window, otherWindow(this.map, window, this.second.bounds[1])];
   });
 
-  readonly byFunction = $derived.by((): readonly Difference[] => (this.tables.value === null ? [] : differences(this.tables.value[0], this.tables.value[1], this.#chosen.cost)));
+  readonly byFunction = $derived.by((): readonly Difference[] => (this.tables.value === null ? [] : differences(this.tables.value[1], this.tables.value[0], this.#chosen.cost)));
   readonly byIteration = $derived.by((): readonly IterationRow[] => (this.found === null ? [] : iterationRows(this.found[0].iterations, this.found[1].iterations)));
   /** How the iterations were aligned. */
   readonly sentences = $derived.by((): readonly string[] => {

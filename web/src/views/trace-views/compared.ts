@@ -11,15 +11,16 @@ export interface StatRow {
   readonly share: number;
 }
 
-/** What a function costs in two runs. */
+/** What a function costs in two runs: in the other one, which is the old one, and in this one, as everywhere. */
 export interface Difference {
   readonly name: string;
-  /** Seconds; NaN where the run does not have it. */
+  /** Seconds in the other run; NaN where it does not have it. */
   readonly before: number;
+  /** Seconds in this run. */
   readonly after: number;
-  /** Seconds more in the second run. */
+  /** This run minus the other one. */
   readonly seconds: number;
-  /** Of the time in the first run; NaN where there is none. */
+  /** Of the time in the other run; NaN where there is none. */
   readonly ratio: number;
   readonly callsBefore: number;
   readonly callsAfter: number;
@@ -49,7 +50,7 @@ export function differences(before: readonly StatRow[], after: readonly StatRow[
 /** The rows of a file with the differences; what a run lacks is empty. */
 export function differenceCsv(rows: readonly Difference[]): readonly (readonly (string | number | null)[])[] {
   return [
-    ["function", "this run (s)", "other run (s)", "difference (s)", "difference (%)", "calls in this run", "calls in the other run"],
+    ["function", "other run (s)", "this run (s)", "this - other (s)", "this - other (%)", "calls in the other run", "calls in this run"],
     ...rows.map((row) => [row.name, row.before, row.after, row.seconds, row.ratio * 100, row.callsBefore, row.callsAfter].map((value) => (typeof value === "number" && Number.isNaN(value) ? null : value))),
   ];
 }

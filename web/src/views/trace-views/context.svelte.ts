@@ -4,11 +4,11 @@ import type { TimeRange } from "../../widgets/timeline/axis.ts";
 import type { StatsRequest } from "../../wire/protocol.ts";
 import type { ViewProps } from "../../view-kit/plugin.ts";
 import { Latest } from "../../view-kit/ask.svelte.ts";
-import { contextKey } from "../../view-kit/things.ts";
-import { askedWindow, askTimeline, rangesOf, windowOf, type TimelineCatalog } from "../../view-kit/catalog.ts";
+import { contextKey, selectedTime, spotOf, withWindow } from "../../view-kit/things.ts";
+import { askedPart, askTimeline, windowOf, type TimelineCatalog } from "../../view-kit/catalog.ts";
 import { TIMELINE_FAMILY, TIMELINE_SHARED, type TimelineShared } from "../../view-kit/shared.ts";
 
-type Props = Pick<ViewProps, "item" | "client"> & { readonly state: Pick<Slice<object>, "shared"> };
+type Props = Pick<ViewProps, "item" | "client" | "links"> & { readonly state: Pick<Slice<object>, "shared"> };
 
 /** Marking thousands of contexts would fill the link and show nothing. */
 const MOST_MARKED = 100;
@@ -17,10 +17,12 @@ const MOST_MARKED = 100;
 export class TraceContext {
   readonly shared: Slice<TimelineShared>;
   readonly catalog = new Latest<TimelineCatalog>();
+  readonly #props: () => Props;
   readonly #window = $derived.by((): TimeRange | null => (this.catalog.value === null ? null : windowOf(this.shared.current, this.catalog.value)));
 
   /** Call it while a component is made. */
   constructor(props: () => Props) {
+    this.#props = props;
     this.shared = props().state.shared(TIMELINE_FAMILY, TIMELINE_SHARED);
     $effect(() => {
       const { item, client } = props();
@@ -33,7 +35,25 @@ export class TraceContext {
     return this.#window;
   }
 
+  /** The time that was selected on the axis; null for none. */
+  get selection(): TimeRange | null {
+    const { links, item } = this.#props();
+    return selectedTime(links, item.key);
+  }
+
+  /** The time that numbers are of: what is selected, else what is on screen; null until the trace is known. */
+  get part(): TimeRange | null {
+    return this.#window === null ? null : (this.selection ?? this.#window);
+  }
+
   get isWholeTime(): boolean {
+    const [catalog, part] = [this.catalog.value, this.part];
+    if (this.selection === null) return this.isWholeWindow;
+    return catalog !== null && part !== null && part[0] <= catalog.bounds[0] && part[1] >= catalog.bounds[1];
+  }
+
+  /** Whether the whole trace is on screen, whatever is selected. */
+  get isWholeWindow(): boolean {
     const catalog = this.catalog.value;
     return this.shared.current.window === null || (catalog !== null && this.#window !== null && this.#window[0] <= catalog.bounds[0] && this.#window[1] >= catalog.bounds[1]);
   }
@@ -44,10 +64,7 @@ export class TraceContext {
 
   /** The chosen tracks for a request; null for all. */
   get tracks(): { from: number; to: number }[] | null {
-    const catalog = this.catalog.value;
-    if (this.shared.current.tracks === null || catalog === null) return null;
-    const ranges = rangesOf(this.shared.current, catalog).map(({ from, to }) => ({ from, to }));
-    return ranges.length === 1 && ranges[0]?.from === 0 && ranges[0].to >= catalog.tracks.length ? null : ranges;
+    return this.where.tracks ?? null;
   }
 
   /** Number of chosen tracks. */
@@ -56,11 +73,15 @@ export class TraceContext {
     return this.tracks?.reduce((sum, { from, to }) => sum + to - from, 0) ?? all;
   }
 
-  /** Where and when, for a request; the whole trace has no ends. */
+  /** Where and when, for a request: the selected time, else the window; the whole trace has no ends. */
   get where(): Pick<StatsRequest, "tracks" | "from_ns" | "to_ns"> {
-    const window = this.#window;
-    if (window === null || this.isWholeTime) return { tracks: this.tracks };
-    return { tracks: this.tracks, ...askedWindow(window) };
+    const catalog = this.catalog.value;
+    return catalog === null ? { tracks: null } : askedPart(this.shared.current, this.selection, catalog);
+  }
+
+  clearSelection(): void {
+    const { links, item } = this.#props();
+    links.setSpot(withWindow(spotOf(links, item.key), item.key, null), { label: "Clear the selection" });
   }
 
   setWindow(window: TimeRange | null, label: string): void {
@@ -72,7 +93,7 @@ export class TraceContext {
   }
 
   setTracks(tracks: TimelineShared["tracks"], label: string): void {
-    this.shared.set({ tracks }, { label });
+    this.shared.set({ tracks, trackFilter: "" }, { label });
   }
 }
 

@@ -7,17 +7,17 @@ import type { Span } from "./rows.ts";
 export interface LegendEntry {
   readonly key: number;
   readonly ns: number;
-  /** Of all time in which anything ran. */
+  /** Of all time in which anything ran; NaN where that is not known, and for helper threads, which are no part of it. */
   readonly share: number;
+  /** Only helper threads run it. */
+  readonly isHelper?: boolean;
 }
 
-/** Entries from the largest; `share` is of their sum. */
+/** Entries from the largest, as cells say: without shares, for a cell knows one function only. */
 export function legendEntries(sums: ReadonlyMap<number, number>): readonly LegendEntry[] {
-  let total = 0;
-  for (const ns of sums.values()) total += ns;
   return [...sums]
     .filter(([key]) => key !== NO_KEY)
-    .map(([key, ns]) => ({ key, ns, share: total > 0 ? ns / total : 0 }))
+    .map(([key, ns]) => ({ key, ns, share: Number.NaN }))
     .sort((a, b) => b.ns - a.ns || a.key - b.key);
 }
 

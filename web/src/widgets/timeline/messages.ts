@@ -103,6 +103,25 @@ export function paintLines(context: Pen, lines: readonly LinkLine[], pointedAt: 
   context.fill();
 }
 
+/** Of more lines of one call than these, arrows would only cover the rows. */
+const MOST_ARROWS = 80;
+
+/** Draws the messages of one call over all others, with their arrows where there are few. */
+export function paintOwnLines(context: Pen, lines: readonly LinkLine[], look: LineLook): void {
+  const isFew = lines.length <= MOST_ARROWS;
+  context.strokeStyle = look.accent;
+  context.lineWidth = isFew ? 1.75 : 1;
+  context.globalAlpha = isFew ? 1 : Math.max(0.06, 20 / lines.length);
+  context.beginPath();
+  for (const line of lines) {
+    context.moveTo(line.x1, line.y1);
+    context.lineTo(line.x2, line.y2);
+    if (isFew) arrow(context, line);
+  }
+  context.stroke();
+  context.globalAlpha = 1;
+}
+
 function arrow(context: Pen, { x1, y1, x2, y2 }: LinkLine): void {
   const length = Math.hypot(x2 - x1, y2 - y1);
   if (length < 12) return;

@@ -2,7 +2,7 @@
 import type { Pen } from "../canvas/pen.ts";
 import { nsPerPixel, pixelOf, ticks, type TimeScale } from "./axis.ts";
 import { depthBox, paintCalls, ROW_GAP, type CallBatch } from "./calls.ts";
-import { linkLines, paintLines, type LineLook, type LinkLine } from "./messages.ts";
+import { linkLines, paintLines, paintOwnLines, type LineLook, type LinkLine } from "./messages.ts";
 import { isSingle, tileView, topOf, type TimelineScene } from "./scene.ts";
 import { tilePixels, type TileLook } from "./tile-image.ts";
 import type { Tile } from "./tiles.ts";
@@ -184,11 +184,14 @@ export class TimelinePainter {
   }
 
   #paintLinks(context: Pen, scene: TimelineScene, colours: TimelineColours, pointedAt: number): void {
-    const { links } = scene.layers;
-    this.lines = links === null ? [] : linkLines(links, scene.scale, scene.height, (track) => {
+    const { links, ownLinks } = scene.layers;
+    const rowMiddle = (track: number): number | null => {
       const row = scene.rowOf[track] ?? -1;
       return row < 0 ? null : topOf(scene, row + 0.5);
-    });
+    };
+    this.lines = links === null ? [] : linkLines(links, scene.scale, scene.height, rowMiddle);
     paintLines(context, this.lines, pointedAt, colours);
+    if (ownLinks === null) return;
+    paintOwnLines(context, linkLines(ownLinks, scene.scale, scene.height, rowMiddle), colours);
   }
 }

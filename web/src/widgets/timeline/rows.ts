@@ -14,6 +14,8 @@ export interface Row extends Span {
   /** Number of the group that a click opens or closes; null for a row that cannot be opened. */
   readonly group: number | null;
   readonly isOpen: boolean;
+  /** Kept at the top. */
+  readonly isPinned?: boolean;
 }
 
 /** What rows are made of. */

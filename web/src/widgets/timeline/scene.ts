@@ -26,6 +26,8 @@ export interface TimelineLayers {
   readonly calls: CallBatch | null;
   readonly callLook: CallLook;
   readonly links: LinkColumns | null;
+  /** Those of the call that was clicked, which stand out; null where none was. */
+  readonly ownLinks: LinkColumns | null;
 }
 
 /** A call to outline. */

@@ -50,10 +50,10 @@ export function partTotals(stacks: Stacks): Float64Array {
   return totals;
 }
 
-/** The rows of the picture: locations in order, below the heads of their groups where `groupOf` is given. */
-export function stackRows(totals: Float64Array, order: StackOrder, groupOf: Int32Array | null): readonly StackRow[] {
+/** The rows of the picture: locations in order, by `places` where these are given, below the heads of their groups where `groupOf` is given. */
+export function stackRows(totals: Float64Array, order: StackOrder, groupOf: Int32Array | null, places: Int32Array | null = null): readonly StackRow[] {
   const positions = Int32Array.from(totals, (_, at) => at);
-  const byTotal = (a: number, b: number): number => (order === "total" ? (totals[b] ?? 0) - (totals[a] ?? 0) : 0) || a - b;
+  const byTotal = (a: number, b: number): number => (order === "total" ? (totals[b] ?? 0) - (totals[a] ?? 0) : 0) || (places?.[a] ?? a) - (places?.[b] ?? b);
   positions.sort((a, b) => (groupOf === null ? 0 : (groupOf[a] ?? 0) - (groupOf[b] ?? 0)) || byTotal(a, b));
   const rows: StackRow[] = [];
   let last = Number.NaN;

@@ -1,4 +1,4 @@
-import { valueAxis } from "../plots/value-plot.ts";
+import { valueAxis, type ValueAxis } from "../plots/value-plot.ts";
 import type { TimePaint } from "./time-plot.ts";
 
 /** Pixels above and below the axis. */
@@ -12,12 +12,12 @@ export interface ValueScale {
   yOf(value: number): number;
 }
 
-/** Paints an axis of values from `least` to `most` next to a `TimePlot`, lines across it, and what `draw` draws, cut to the picture. */
+/** Paints an axis of values from `least` to `most` next to a `TimePlot`, lines across it, and what `draw` draws, cut to the picture. `unitSize` is what one of the unit of the ticks is in values. */
 export function paintValues(
-  { context, left, width, height, look }: TimePaint, least: number, most: number, tickOf: (value: number) => string, draw: (scale: ValueScale) => void,
+  { context, left, width, height, look }: TimePaint, least: number, most: number, tickOf: (value: number) => string, draw: (scale: ValueScale) => void, unitSize = 1,
 ): void {
   const room = Math.max(10, height - 2 * MARGIN);
-  const { low, high, ticks } = valueAxis(least, most, room);
+  const { low, high, ticks } = axisIn(unitSize, least, most, room);
   const yOf = (value: number): number => MARGIN + room * (1 - (value - low) / (high - low));
   context.font = look.font;
   context.textBaseline = "middle";
@@ -35,4 +35,10 @@ export function paintValues(
   context.clip();
   draw({ low, yOf });
   context.restore();
+}
+
+/** An axis whose ticks are round in the unit in which they are written: in GB, not in bytes that are written as GiB. */
+export function axisIn(unitSize: number, least: number, most: number, pixels: number): ValueAxis {
+  const { low, high, ticks } = valueAxis(least / unitSize, most / unitSize, pixels);
+  return { low: low * unitSize, high: high * unitSize, ticks: ticks.map((tick) => tick * unitSize) };
 }

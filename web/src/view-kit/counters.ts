@@ -1,6 +1,6 @@
 import type { Table } from "@uwdata/flechette";
-import { numberColumn, wholeColumn } from "../../view-kit/columns.ts";
-import { NONE } from "../../view-kit/asks.ts";
+import { numberColumn, wholeColumn } from "./columns.ts";
+import { NONE } from "./asks.ts";
 
 /** A counter of one track by bins; a value holds until the next one. NaN before the first. */
 export interface CounterSeries {

@@ -1,4 +1,4 @@
-import type { Pen } from "../../widgets/canvas/pen.ts";
+import type { Pen } from "../canvas/pen.ts";
 /** Where a number is on a canvas. */
 type Place = (value: number) => number;
 
