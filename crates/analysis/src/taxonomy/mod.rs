@@ -30,10 +30,12 @@ pub fn waits_for_gpu(name: &str) -> bool {
     gpu::RuntimeCall::of(name) == Some(gpu::RuntimeCall::Synchronise)
 }
 
-/// Whether a timer of TAU stands for the program where nothing is instrumented, and for no function.
+/// Whether a timer of TAU stands for the program, or one of its threads, where nothing is
+/// instrumented, and for no function.
 #[must_use]
 pub fn is_uninstrumented(name: &str) -> bool {
     [".TAU application", "taupreload_main"].contains(&&*display_name(name))
+        || name.starts_with("[PTHREAD]")
 }
 
 /// Whether a location is a stream, context or device of a GPU.

@@ -23,6 +23,10 @@ const MOST_SAMPLES: u64 = 20_000_000;
 const MIN_SAVING_PERCENT: f64 = 2.0;
 /// Contexts that are told.
 const MAX_TOLD: usize = 3;
+/// At least this part of the locations shows the iterations: where fewer do, their beginnings are
+/// guessed, and comparing one with another means nothing.
+const MIN_AGREEMENT: f64 = 0.8;
+
 /// One context that is worth balancing.
 struct Told<'a> {
     row: &'a ContextStatistics,
@@ -56,7 +60,10 @@ pub(super) fn uneven_iterations(
     }
     let found = opened.found(iterations, of);
     let mut out = stalls(&found, &finding.stalls, run);
-    if iterations.streams.len() < 2 {
+    let is_guessed = iterations.repetition.as_ref().is_some_and(|found| {
+        matches!(found.method, Method::Order | Method::Spacing) && found.agreement < MIN_AGREEMENT
+    });
+    if iterations.streams.len() < 2 || is_guessed {
         return Ok(Answer { value: out, notes: Vec::new() });
     }
     let statistics = of;

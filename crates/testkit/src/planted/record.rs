@@ -10,6 +10,9 @@ use crate::hpctoolkit::{
 /// Nanoseconds since the epoch at which planted programs start.
 const START_NANOS: u64 = 1_700_000_000_000_000_000;
 
+/// Position of the metric of the second clock.
+const CPU_CLOCK: usize = 3;
+
 /// What a measurement records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recording {
@@ -19,11 +22,13 @@ pub struct Recording {
     pub every_nanos: u64,
     /// Whether traces are kept.
     pub trace: bool,
+    /// Whether CPU time is recorded as well, by a second clock.
+    pub cpu_clock: bool,
 }
 
 impl Default for Recording {
     fn default() -> Self {
-        Self { wall_clock: true, every_nanos: 2_000_000, trace: true }
+        Self { wall_clock: true, every_nanos: 2_000_000, trace: true, cpu_clock: false }
     }
 }
 
@@ -38,6 +43,9 @@ impl Program {
             metrics: vec![Metric::new(time), Metric::new("GKER (sec)"), Metric::new("GPUOP (sec)")],
             ..Database::default()
         };
+        if recording.cpu_clock {
+            database.metrics.push(Metric::new("CPUTIME (sec)"));
+        }
         let mut contexts = Contexts::new(&mut database);
         // What each rank's GPU did, as the thread that launched it has it.
         let mut launched: BTreeMap<u32, Vec<Point>> = BTreeMap::new();
@@ -102,6 +110,7 @@ fn sampled(
     let rank = u64::from(track.place.rank());
     let mut next_nanos = (rank * 7919 + 1) * (every / 97 + 1) % every;
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut on_core: BTreeMap<u32, u64> = BTreeMap::new();
     let mut trace: Vec<Sample> = Vec::new();
     // CPU time that went by since the last sample, in nanoseconds times 1000.
     let mut cpu: u64 = 0;
@@ -113,6 +122,7 @@ fn sampled(
                 if recording.wall_clock || cpu >= every * 1000 {
                     cpu = cpu.saturating_sub(every * 1000);
                     *counts.entry(at).or_default() += 1;
+                    *on_core.entry(at).or_default() += u64::from(piece.cpu_permille);
                     trace.push(Sample { nanos: START_NANOS + next_nanos, context: at });
                 }
             }
@@ -123,10 +133,17 @@ fn sampled(
         trace.clear();
     }
     let seconds = every as f64 / 1e9;
-    let points = counts
+    let mut points: Vec<Point> = counts
         .into_iter()
         .map(|(context, count)| Point { context, metric: 0, value: count as f64 * seconds })
         .collect();
+    if recording.cpu_clock {
+        points.extend(on_core.into_iter().map(|(context, permille)| Point {
+            context,
+            metric: CPU_CLOCK,
+            value: permille as f64 / 1000.0 * seconds,
+        }));
+    }
     Profile { tuple: tuple(track), points, trace }
 }
 

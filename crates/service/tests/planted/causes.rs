@@ -1,0 +1,107 @@
+//! Each cause, in each recording that can show it.
+
+use parallax_service::Opened;
+use parallax_service::analysis::report::{Finding, FindingKind};
+use parallax_testkit::planted::{
+    Planted, Recording, late_rank, oversubscribed_node, serial_part, slow_node, stall, starved_gpu,
+    unbalanced_gpu,
+};
+
+use crate::recorded::{called, findings, sampled, saving};
+
+const PROFILE: Recording =
+    Recording { wall_clock: true, every_nanos: 2_000_000, trace: false, cpu_clock: false };
+const TRACE: Recording = Recording { trace: true, ..PROFILE };
+
+/// The first finding is of one of these kinds, names what is in it, and the saving within 5 %.
+/// Without the cause no finding names it.
+fn is_found_first(
+    cause: fn(bool) -> Planted,
+    record: impl Fn(&Planted) -> Opened,
+    kinds: &[FindingKind],
+    names: &[&str],
+) {
+    let planted = cause(true);
+    let found = findings(&record(&planted));
+    let all: Vec<&str> = found.iter().map(|finding| &*finding.text).collect();
+    assert!(!found.is_empty(), "nothing is found");
+    let first = found.first().unwrap();
+    assert!(kinds.contains(&first.kind), "{:?} is first: {all:#?}", first.kind);
+    let words = format!("{}: {}", first.title, first.text);
+    for name in names {
+        assert!(words.contains(name), "{name} is not named: {words}");
+    }
+    let expected = planted.saving_seconds;
+    let ranks = planted.program.tracks.iter().map(|track| track.place.rank()).max();
+    let ranks = ranks.map_or(1, |last| last as usize + 1);
+    let said = saving(first, ranks);
+    assert!(said.is_some(), "no saving: {}", first.text);
+    let said = said.unwrap();
+    let close = (said - expected).abs() <= 0.05 * expected;
+    assert!(close, "{said} s instead of {expected} s: {} {:?}", first.text, first.evidence);
+
+    let without = findings(&record(&cause(false)));
+    let alarms: Vec<&Finding> = without.iter().filter(|one| kinds.contains(&one.kind)).collect();
+    assert!(alarms.is_empty(), "found where nothing is wrong: {alarms:#?}");
+}
+
+#[test]
+fn a_late_rank_is_found_first_in_a_profile_and_in_traces() {
+    let kinds =
+        [FindingKind::Mpi, FindingKind::Imbalance, FindingKind::Waiting, FindingKind::Iterations];
+    let names = ["rank 5", "solve"];
+    is_found_first(late_rank, |p| sampled(&p.program, &PROFILE), &kinds, &names);
+    is_found_first(late_rank, |p| sampled(&p.program, &TRACE), &kinds, &names);
+    is_found_first(late_rank, |p| called(&p.program), &kinds, &names);
+}
+
+#[test]
+fn a_slow_node_is_found_first_with_its_ranks() {
+    let kinds = [FindingKind::Groups];
+    let names = ["8 of 32 ranks", "1 node", "solve"];
+    is_found_first(slow_node, |p| sampled(&p.program, &PROFILE), &kinds, &names);
+    is_found_first(slow_node, |p| sampled(&p.program, &TRACE), &kinds, &names);
+}
+
+#[test]
+fn a_serial_part_is_found_first_in_a_profile_and_in_traces() {
+    let kinds =
+        [FindingKind::Mpi, FindingKind::Imbalance, FindingKind::Waiting, FindingKind::Iterations];
+    let names = ["rank 0", "serial_update"];
+    is_found_first(serial_part, |p| sampled(&p.program, &PROFILE), &kinds, &names);
+    is_found_first(serial_part, |p| sampled(&p.program, &TRACE), &kinds, &names);
+    is_found_first(serial_part, |p| called(&p.program), &kinds, &names);
+}
+
+#[test]
+fn a_starved_gpu_is_found_first_with_its_idle_time() {
+    let kinds = [FindingKind::IdleGpu];
+    is_found_first(starved_gpu, |p| sampled(&p.program, &TRACE), &kinds, &["idle", "prepare"]);
+}
+
+#[test]
+fn an_unbalanced_gpu_is_found_first_with_its_kernel() {
+    let kinds = [FindingKind::Iterations, FindingKind::Imbalance];
+    let names = ["force_kernel", "rank 1"];
+    is_found_first(unbalanced_gpu, |p| sampled(&p.program, &TRACE), &kinds, &names);
+}
+
+#[test]
+fn an_oversubscribed_node_is_found_first_by_two_clocks() {
+    let clocks = Recording { cpu_clock: true, ..PROFILE };
+    let kinds = [FindingKind::Caution];
+    is_found_first(
+        oversubscribed_node,
+        |p| sampled(&p.program, &clocks),
+        &kinds,
+        &["oversubscribed", "50 %"],
+    );
+}
+
+#[test]
+fn a_stall_in_one_iteration_is_found_first_with_who_waits_for_it() {
+    let kinds = [FindingKind::Stall];
+    let names = ["rank 2", "reallocate"];
+    is_found_first(stall, |p| sampled(&p.program, &TRACE), &kinds, &names);
+    is_found_first(stall, |p| called(&p.program), &kinds, &names);
+}

@@ -1,0 +1,74 @@
+//! Planted programs as tools would have recorded them, opened.
+
+use std::sync::Arc;
+
+use parallax_base::{Folder, MemoryFolder, MemorySink};
+use parallax_import::events::{Conversion, TrackIdentity};
+use parallax_model::IdentityKind;
+use parallax_service::analysis::report::{Finding, FindingKind};
+use parallax_service::{Control, OpenLimits, Opened, open};
+use parallax_testkit::hpctoolkit::WriteOptions;
+use parallax_testkit::planted::{Event, Place, Program, Recording};
+
+/// As HPCToolkit records it.
+pub(crate) fn sampled(program: &Program, recording: &Recording) -> Opened {
+    let files = program.database(recording).to_files(&WriteOptions::default());
+    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("planted", files.by_path));
+    open(&folder, &OpenLimits::default()).unwrap()
+}
+
+/// As a tool that records calls does.
+pub(crate) fn called(program: &Program) -> Opened {
+    let sink = MemorySink::new();
+    let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
+    for track in &program.tracks {
+        let mut identity = vec![(IdentityKind::Rank, u64::from(track.place.rank()))];
+        match track.place {
+            Place::Thread { thread, .. } => {
+                identity.push((IdentityKind::Thread, u64::from(thread)));
+            }
+            Place::Stream { .. } => {
+                identity.push((IdentityKind::GpuDevice, 0));
+                identity.push((IdentityKind::GpuStream, 1));
+            }
+        }
+        let number = conversion.track(TrackIdentity { identity, ..TrackIdentity::default() });
+        for event in track.events() {
+            match event {
+                Event::Enter(nanos, name) => {
+                    let group = if name.starts_with("MPI_") { "MPI" } else { "" };
+                    let function = conversion.function(&name, group);
+                    conversion.builder(number).unwrap().enter(nanos, function);
+                }
+                Event::Leave(nanos) => conversion.builder(number).unwrap().leave(nanos, None),
+            }
+        }
+    }
+    conversion.finish().unwrap();
+    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("planted"));
+    open(&folder, &OpenLimits::default()).unwrap()
+}
+
+/// What `report` finds, the most important first.
+pub(crate) fn findings(opened: &Opened) -> Vec<Finding> {
+    opened.diagnose(None, &Control::default()).unwrap().value.findings
+}
+
+/// What a finding says can be saved, in seconds; `ranks` share what is said of all of them.
+pub(crate) fn saving(finding: &Finding, ranks: usize) -> Option<f64> {
+    let number = |name: &str| {
+        finding.evidence.iter().find(|one| one.what.starts_with(name)).map(|one| one.value)
+    };
+    if finding.kind == FindingKind::Caution {
+        let clocks = number("functions that compute, el").zip(number("functions that compute, on"));
+        return clocks.map(|(elapsed, on_core)| (elapsed - on_core) / ranks as f64);
+    }
+    if finding.kind == FindingKind::Stall {
+        return finding.potential.as_ref().map(|potential| potential.amount);
+    }
+    let name = match finding.kind {
+        FindingKind::IdleGpu => "idle",
+        _ => "potential saving",
+    };
+    number(name)
+}
