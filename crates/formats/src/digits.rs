@@ -61,8 +61,9 @@ mod tests {
         for len in 0..=40 {
             for before in 0..9 {
                 for after in ["", "x", ".25", "/:;", " 1234567"] {
-                    let number: String =
-                        (0..len).map(|i| char::from(b'0' + (i * 7 + 3) % 10)).collect();
+                    let number: String = (0..len)
+                        .filter_map(|i: u32| char::from_digit((i * 7 + 3) % 10, 10))
+                        .collect();
                     let text = format!("{}{number}{after}", "-".repeat(before));
                     let expected = number.bytes().fold(0_u64, |sum, digit| {
                         sum.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'))
