@@ -172,7 +172,8 @@ test("a comparison of two versions", async ({ page }) => {
   await page.getByRole("tab", { name: "Compare" }).click();
   const view = page.getByTestId("scaling-compare");
   await expect(view.getByTestId("map-cell").first()).toBeVisible();
-  const answers = ask("compare", join(FIXTURES, "pascal/solver-v1.json"), join(FIXTURES, "pascal/solver-v2.json"));
+  // What is shown is the new version, the other one the old.
+  const answers = ask("compare", join(FIXTURES, "pascal/solver-v2.json"), join(FIXTURES, "pascal/solver-v1.json"));
   const counts = await view.getByRole("row").filter({ has: page.locator(".count") }).evaluateAll((rows) =>
     rows.map((row) => [...row.querySelectorAll(".count")].map((cell) => Number(cell.getAttribute("data-value")))));
   const regions = [...new Set(answers.rows.map((row) => row["region"]))].slice(0, counts.length);

@@ -11,6 +11,8 @@ async function open(page: Page): Promise<void> {
 }
 
 test("the hot path leads from the main thread into the sine", async ({ page }) => {
+  // All rows of the path are in sight.
+  await page.setViewportSize({ width: 1280, height: 1440 });
   await open(page);
   await treeRow(page, "<main thread>").click();
   await page.getByTestId("hot-path").click();

@@ -356,7 +356,7 @@ fn in_step(lengths: &[u64], phases: &[&'static str]) -> Session {
             let end = now + (10 + more) * MS;
             let own = if rank == 1 { end - MS } else { now + 9 * MS };
             if let Some(phase) = phases.get(at) {
-                steps.push((now, Do::Enter(*phase)));
+                steps.push((now, Do::Enter(phase)));
             }
             steps.extend([(now, Do::Enter("solve")), (own, Do::Leave)]);
             steps.extend([(own, Do::Enter("MPI_Barrier")), (end, Do::Leave)]);

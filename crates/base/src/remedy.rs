@@ -38,6 +38,8 @@ pub enum Remedy {
     SeeFlat,
     /// The wait states have more.
     SeeWaits,
+    /// Stalls of GPU kernels are listed.
+    SeeGpuStalls,
     /// Iterations are a question of their own.
     SeeIterations,
     /// User events are listed.
@@ -54,7 +56,7 @@ pub enum Remedy {
 
 impl Remedy {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::TellApart,
         Self::Cores,
         Self::CoresParameter,
@@ -71,6 +73,7 @@ impl Remedy {
         Self::SeeDistribution,
         Self::SeeFlat,
         Self::SeeWaits,
+        Self::SeeGpuStalls,
         Self::SeeIterations,
         Self::SeeUserEvents,
         Self::HostTable,
@@ -99,6 +102,7 @@ impl Remedy {
             Self::SeeDistribution => "see the distribution over locations",
             Self::SeeFlat => "see the flat view",
             Self::SeeWaits => "see the wait states",
+            Self::SeeGpuStalls => "see the stalls of GPU kernels",
             Self::SeeIterations => "see the iterations",
             Self::SeeUserEvents => "see the list of user events",
             Self::HostTable => "add a host table",

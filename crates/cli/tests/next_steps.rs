@@ -71,8 +71,11 @@ fn json(line: &str, folder: &Path) -> Result<Value, String> {
     serde_json::from_slice(&output.stdout).map_err(|cause| format!("{line}: {cause}; {error}"))
 }
 
+/// Whether a row, as names of columns with their values, is one that is looked for.
+type Chooses<'a> = dyn Fn(&[(&str, &Value)]) -> bool + 'a;
+
 /// All numbers of the rows of an answer in which `is_meant` holds.
-fn numbers(answer: &Value, is_meant: &dyn Fn(&[(&str, &Value)]) -> bool) -> Vec<f64> {
+fn numbers(answer: &Value, is_meant: &Chooses<'_>) -> Vec<f64> {
     let mut tables = vec![answer];
     let parts = answer.as_object().into_iter().flat_map(|parts| parts.values());
     tables.extend(parts.filter(|part| part["columns"].is_array()));

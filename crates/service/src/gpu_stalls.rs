@@ -1,7 +1,7 @@
 //! The answer of `gpu-stalls`.
 
 use parallax_analysis::gpu_stalls::{StallRow, Stalls, StallsBy, gpu_stalls, has_samples};
-use parallax_base::Control;
+use parallax_base::{Control, Remedy};
 use parallax_engine::query::{MAX_LENGTH, NameMatch, QueryError, near_names};
 use parallax_protocol::{
     Answer, GpuStallPartRow, GpuStallPartTable, GpuStallReasonRow, GpuStallReasonTable,
@@ -104,7 +104,7 @@ fn only(found: &mut Stalls, name: &str) -> Result<(), ServiceError> {
         let near = near_names(name, kernels, 3);
         let error = QueryError::unknown_name(name, name, format!("no kernel is called {name}"));
         return Err(match near.as_slice() {
-            [] => error.with_hint("`parallax gpu-stalls` without --kernel lists them"),
+            [] => error.with_hint(Remedy::SeeGpuStalls.to_string()),
             near => error.with_hint(format!("did you mean {}?", near.join(", "))),
         }
         .into());

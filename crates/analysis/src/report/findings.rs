@@ -17,6 +17,7 @@ use super::finding::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Potential, rank_findings,
 };
 use super::leak::leak;
+use super::measurement::{caution, few_samples, wrapped};
 use super::sentences::{amount, correlation, members_words, metric_words, percents, sentence};
 use super::{Facts, Late, Report};
 use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, balance_of_sum};
@@ -37,8 +38,6 @@ const MIN_IMBALANCE: f64 = 1.1;
 const MIN_SAVING_PERCENT: f64 = 2.0;
 /// Costs of two rows that correlate at most like this say that one waits for the other.
 const WAITS: f64 = -0.5;
-/// Fewer samples than this say little.
-const FEW_SAMPLES: f64 = 1000.0;
 /// Functions that are frames around everything a thread does.
 const FRAMES: [&str; 7] = [
     "main",
@@ -738,39 +737,6 @@ fn is_certain(percent: f64, num_samples: Option<f64>) -> bool {
     num_samples.is_none_or(|n| share > 2.0 * (share * (1.0 - share) / n.max(1.0)).sqrt())
 }
 
-fn few_samples(report: &Report) -> Option<Finding> {
-    let n = report.num_samples.filter(|n| *n < FEW_SAMPLES)?;
-    let uncertainty = 100.0 * (1.0 / n.max(1.0)).sqrt();
-    let text = format!(
-        "There are only about {n:.0} samples: a share of one half is uncertain by {uncertainty:.0} \
-         percentage points, and values of individual contexts by far more. Measure longer or \
-         sample more often."
-    );
-    Some(Finding {
-        kind: FindingKind::FewSamples,
-        title: "Few samples".into(),
-        text,
-        percent: 100.0,
-        potential: None,
-        evidence: vec![Evidence { what: "samples".into(), value: n, unit: String::new() }],
-        context: None,
-        next: NextStep::new(NextAction::Info),
-    })
-}
-
-fn caution(caution: &Caution) -> Finding {
-    Finding {
-        kind: FindingKind::Caution,
-        title: caution.kind.title().into(),
-        text: caution.text.clone(),
-        percent: caution.percent,
-        potential: None,
-        evidence: caution.evidence.clone(),
-        context: None,
-        next: NextStep::new(NextAction::Info),
-    }
-}
-
 fn gpu_copies(session: &Session, report: &Report) -> Option<Finding> {
     let time = |name: &str| {
         let row = report.gpu.iter().find(|row| row.metric == name && row.unit.is_time());
@@ -808,22 +774,5 @@ fn gpu_copies(session: &Session, report: &Report) -> Option<Finding> {
         ],
         context: None,
         next: NextStep::new(NextAction::Idleness),
-    })
-}
-
-fn wrapped(report: &Report) -> impl Iterator<Item = Finding> + '_ {
-    report.metrics.iter().filter(|metric| metric.total.is_none()).map(|metric| Finding {
-        kind: FindingKind::WrappedMetric,
-        title: format!("Wrapped counter {}", metric.name),
-        text: format!(
-            "{} has a counter that wrapped (ran below zero) in some sample; its totals are \
-             meaningless and omitted.",
-            metric.name
-        ),
-        percent: 0.0,
-        potential: None,
-        evidence: Vec::new(),
-        context: None,
-        next: NextStep::new(NextAction::Info),
     })
 }

@@ -16,6 +16,7 @@ pub(crate) mod costs;
 mod finding;
 mod findings;
 mod leak;
+mod measurement;
 mod sentences;
 
 use std::collections::BTreeSet;

@@ -21,6 +21,7 @@ const fn options_of(remedy: Remedy) -> &'static str {
         Remedy::SeeDistribution => "parallax distribution",
         Remedy::SeeFlat => "parallax flat",
         Remedy::SeeWaits => "parallax waits",
+        Remedy::SeeGpuStalls => "parallax gpu-stalls",
         Remedy::SeeIterations => "parallax iterations",
         Remedy::SeeUserEvents => "parallax user-events",
         Remedy::HostTable => "--hosts FILE",

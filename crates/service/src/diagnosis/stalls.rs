@@ -5,7 +5,7 @@ use parallax_analysis::gpu_stalls::{
 };
 use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep, Potential, Report};
 use parallax_analysis::taxonomy::waits_for_gpu;
-use parallax_base::{Control, Unit};
+use parallax_base::{Control, Remedy, Unit};
 use parallax_engine::LocationChoice;
 use parallax_model::ContextTree;
 
@@ -54,8 +54,9 @@ pub(super) fn stalling_kernels(
             }
             _ if found.len() >= MAX_KERNELS => notes.push(format!(
                 "GPU stalls: the {MAX_KERNELS} kernels with most cycles are findings; {} stalls as \
-                 well, see `parallax gpu-stalls`",
-                row.kernel
+                 well, {}",
+                row.kernel,
+                Remedy::SeeGpuStalls
             )),
             _ => found.extend(finding(opened, report, &kernels, &lines, row, at, cycles)),
         }
