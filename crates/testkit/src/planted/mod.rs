@@ -6,7 +6,7 @@
 //! HPCToolkit with sampled profiles and traces ([`Program::database`]), or as a trace of calls
 //! ([`Track::events`]).
 //!
-//! [`causes`] has one program for each cause, with what removing it would save, and the same program
+//! `causes` has one program for each cause, with what removing it would save, and the same program
 //! without it; [`random_program`] has programs in which nothing is wrong.
 
 mod causes;
