@@ -150,7 +150,7 @@ fn finding(
     }
     Some(Finding {
         kind: FindingKind::GpuStalls,
-        title: format!("{} stalls in {}", reason.name, row.kernel),
+        title: format!("GPU stalls in {}: {}", row.kernel, reason.name),
         text,
         percent: at_stake,
         potential: saved,
