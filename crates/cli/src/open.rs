@@ -10,8 +10,8 @@ use parallax_base::Folder;
 use parallax_native::DiskFolder;
 use parallax_places::{archive_of, around};
 use parallax_service::{
-    Control, DataContent, DataSet, ImportError, OpenLimits, Opened, experiment_at, open, open_data,
-    recognise_file,
+    Control, DataContent, DataSet, ImportError, OpenExperiment, OpenLimits, experiment_at, open,
+    open_data, recognise_file,
 };
 
 use crate::room;
@@ -20,7 +20,7 @@ use crate::room;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Opens the experiment at `path`: a folder, or a file of it.
-pub(crate) fn database(path: &Path, control: &Control) -> anyhow::Result<Opened> {
+pub(crate) fn database(path: &Path, control: &Control) -> anyhow::Result<OpenExperiment> {
     let data = data_at(path)?;
     match &data.content {
         DataContent::Trace(input) => {

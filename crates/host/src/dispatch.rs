@@ -8,7 +8,7 @@ use parallax_protocol::{
     Experiment, ExperimentPair, HelloRequest, IssuesReply, IssuesRequest, OpenRequest, Question,
     Subject, TableSet as _, for_each_question,
 };
-use parallax_service::{Answers, Opened, OpenedPair, ServiceError, issue_replies, scaling};
+use parallax_service::{Answers, OpenExperiment, OpenPair, ServiceError, issue_replies, scaling};
 use serde_json::{Map, Value};
 
 use crate::Host;
@@ -25,19 +25,19 @@ trait Resolve: Subject {
 }
 
 impl Resolve for Experiment {
-    type Target = Opened;
+    type Target = OpenExperiment;
 
-    fn resolve(&self, host: &Host) -> Result<Arc<Opened>, ErrorReply> {
+    fn resolve(&self, host: &Host) -> Result<Arc<OpenExperiment>, ErrorReply> {
         host.experiment(&self.item)
     }
 }
 
 impl Resolve for ExperimentPair {
-    type Target = OpenedPair;
+    type Target = OpenPair;
 
-    fn resolve(&self, host: &Host) -> Result<Arc<OpenedPair>, ErrorReply> {
+    fn resolve(&self, host: &Host) -> Result<Arc<OpenPair>, ErrorReply> {
         let (old, new) = (host.experiment(&self.old)?, host.experiment(&self.new)?);
-        Ok(Arc::new(OpenedPair { old, new }))
+        Ok(Arc::new(OpenPair { old, new }))
     }
 }
 

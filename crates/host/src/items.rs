@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parallax_base::Issues;
 use parallax_protocol::{ErrorReply, ItemKind};
-use parallax_service::Opened;
+use parallax_service::OpenExperiment;
 use parallax_service::scaling::{Ensemble, ScalingSource};
 
 use crate::Host;
@@ -24,7 +24,7 @@ pub(crate) struct Item {
 }
 
 pub(crate) enum Content {
-    Experiment(Arc<Opened>),
+    Experiment(Arc<OpenExperiment>),
     Ensemble(Arc<Ensemble>),
 }
 
@@ -98,7 +98,7 @@ impl Items {
 }
 
 impl Host {
-    pub(crate) fn experiment(&self, key: &str) -> Result<Arc<Opened>, ErrorReply> {
+    pub(crate) fn experiment(&self, key: &str) -> Result<Arc<OpenExperiment>, ErrorReply> {
         match &self.item(key)?.content {
             Content::Experiment(opened) => Ok(Arc::clone(opened)),
             Content::Ensemble(_) => Err(ErrorReply::new(

@@ -14,7 +14,7 @@ use parallax_protocol::{
 
 use crate::entities::name as reference_name;
 use crate::timeline::path;
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// What some contexts do with one reference.
 #[derive(Default)]
@@ -32,7 +32,7 @@ struct Use {
 /// Names of contexts that a cell has at most.
 const MOST_NAMES: usize = 3;
 
-impl Opened {
+impl OpenExperiment {
     /// The single calls of the experiment.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Opened {
     }
 }
 
-impl Answers<ReferencesRequest> for Opened {
+impl Answers<ReferencesRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &ReferencesRequest,
@@ -115,7 +115,7 @@ impl Answers<ReferencesRequest> for Opened {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     fn access_table(&self, activations: &Activations, rows: &[(ReferenceIdx, Use)]) -> AccessTable {
         let contexts = self.session.tree();
         let names = |list: &BTreeSet<ContextIdx>| {
@@ -148,7 +148,7 @@ impl Opened {
     }
 }
 
-impl Answers<LoopsRequest> for Opened {
+impl Answers<LoopsRequest> for OpenExperiment {
     fn answer(
         &self,
         _: &LoopsRequest,

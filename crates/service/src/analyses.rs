@@ -23,7 +23,7 @@ use parallax_protocol::{
 
 use crate::options::program_locations;
 use crate::timeline::path_names;
-use crate::{Answer, Answers, Opened, ServiceError};
+use crate::{Answer, Answers, OpenExperiment, ServiceError};
 
 /// Functions that cost less than this share of the total, in per cent, are not compared unless a
 /// person names them.
@@ -40,7 +40,7 @@ pub struct BalanceAnswer {
     pub total: f64,
 }
 
-impl Opened {
+impl OpenExperiment {
     pub(crate) fn metric(
         &self,
         expression: Option<&str>,
@@ -174,7 +174,7 @@ impl Opened {
     }
 
     /// What the threads of each rank did while its GPUs had nothing to do: needs traces.
-    /// [`Opened::blame_table`] makes a table of it.
+    /// [`OpenExperiment::blame_table`] makes a table of it.
     ///
     /// # Errors
     /// When there are no traces, they cannot be read, or the question is withdrawn.
@@ -202,7 +202,7 @@ impl Opened {
     }
 }
 
-impl Answers<BalanceRequest> for Opened {
+impl Answers<BalanceRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &BalanceRequest,
@@ -216,7 +216,7 @@ impl Answers<BalanceRequest> for Opened {
     }
 }
 
-impl Answers<IdlenessRequest> for Opened {
+impl Answers<IdlenessRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &IdlenessRequest,
@@ -285,7 +285,7 @@ pub fn gpu_table(found: &Idleness) -> GpuIdlenessTable {
     found.gpu.iter().map(row).collect()
 }
 
-impl Opened {
+impl OpenExperiment {
     /// The rows of a balance, in their order.
     #[must_use]
     pub fn balance_table(&self, balance: &Balance) -> BalanceTable {

@@ -19,7 +19,7 @@ use parallax_protocol::{
 
 use crate::options::program_locations;
 use crate::timeline::path;
-use crate::{Answer, Answers, Opened, ServiceError};
+use crate::{Answer, Answers, OpenExperiment, ServiceError};
 
 /// Features at most when nobody names contexts, and when somebody does.
 const FEATURES: usize = 8;
@@ -44,7 +44,7 @@ pub struct ClusterAnswer {
     pub tables: ClustersTables,
 }
 
-impl Answers<ClustersRequest> for Opened {
+impl Answers<ClustersRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &ClustersRequest,
@@ -66,7 +66,7 @@ impl Answers<ClustersRequest> for Opened {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     /// Clusters locations, ranks or nodes with similar cost.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use parallax_protocol::{
 
 use crate::gate::Gate;
 use crate::options::{Computed, locations};
-use crate::{Answer, Answers, Opened, ServiceError};
+use crate::{Answer, Answers, OpenExperiment, ServiceError};
 
 /// What is compared, and how.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +39,7 @@ pub struct ComparedVersion<'a> {
     /// The display name.
     pub name: String,
     /// At least one.
-    pub experiments: Vec<&'a Opened>,
+    pub experiments: Vec<&'a OpenExperiment>,
 }
 
 /// What became of a gate, for one version beside the first.
@@ -100,7 +100,7 @@ pub fn compare_experiments(
     control: &Control,
 ) -> Result<Answer<ComparisonOutcome>, ServiceError> {
     let mut notes = Vec::new();
-    let all: Vec<(&str, &Opened)> = versions
+    let all: Vec<(&str, &OpenExperiment)> = versions
         .iter()
         .flat_map(|version| version.experiments.iter().map(|opened| (&*version.name, *opened)))
         .collect();
@@ -243,17 +243,18 @@ fn named(session: &Session, text: &str, version: &str) -> Result<MetricIdx, Serv
 /// A metric for each experiment that counts the same: a time that all have under one name, else
 /// the time on the wall of each, else what says most about time in each.
 fn default_metrics(
-    all: &[(&str, &Opened)],
+    all: &[(&str, &OpenExperiment)],
     notes: &mut Vec<String>,
     control: &Control,
 ) -> Result<Vec<MetricIdx>, ServiceError> {
-    let with_values = |opened: &Opened, name: &str| -> Result<Option<MetricIdx>, ServiceError> {
-        let session = opened.session();
-        match find(session, name) {
-            Some(metric) if session.total(metric, control)? > 0.0 => Ok(Some(metric)),
-            _ => Ok(None),
-        }
-    };
+    let with_values =
+        |opened: &OpenExperiment, name: &str| -> Result<Option<MetricIdx>, ServiceError> {
+            let session = opened.session();
+            match find(session, name) {
+                Some(metric) if session.total(metric, control)? > 0.0 => Ok(Some(metric)),
+                _ => Ok(None),
+            }
+        };
     for name in TIMES {
         let mut found = Vec::new();
         for (_, opened) in all {
@@ -295,7 +296,7 @@ fn default_metrics(
 /// For each experiment and gate the contexts that are looked at, without those inside others.
 fn watched(
     gates: &[Gate],
-    all: &[(&str, &Opened)],
+    all: &[(&str, &OpenExperiment)],
     notes: &mut Vec<String>,
     control: &Control,
 ) -> Result<Vec<Vec<Vec<ContextIdx>>>, ServiceError> {
@@ -576,14 +577,14 @@ impl ComparisonOutcome {
 }
 
 /// Two experiments that are asked what changed from one to the other.
-pub struct OpenedPair {
+pub struct OpenPair {
     /// The old version.
-    pub old: Arc<Opened>,
+    pub old: Arc<OpenExperiment>,
     /// The new version.
-    pub new: Arc<Opened>,
+    pub new: Arc<OpenExperiment>,
 }
 
-impl Answers<DifferencesRequest> for OpenedPair {
+impl Answers<DifferencesRequest> for OpenPair {
     fn answer(
         &self,
         request: &DifferencesRequest,

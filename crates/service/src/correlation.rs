@@ -17,7 +17,7 @@ use parallax_protocol::{
 };
 
 use crate::options::{Computed, program_locations};
-use crate::{Answer as Noted, Answers, Opened, ServiceError};
+use crate::{Answer as Noted, Answers, OpenExperiment, ServiceError};
 
 /// What is correlated: columns over the same locations.
 struct Gathered {
@@ -32,7 +32,7 @@ struct Gathered {
 /// Contexts of a metric at most: pairs grow with their square.
 const MAX_CONTEXTS: usize = 200;
 
-impl Opened {
+impl OpenExperiment {
     /// The strongest pairs, of at most `most_cells` numbers, two for each context and location;
     /// `None` for [`MOST_LOCATION_CELLS`].
     ///
@@ -63,7 +63,7 @@ impl Opened {
     }
 }
 
-impl Answers<CorrelationsRequest> for Opened {
+impl Answers<CorrelationsRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &CorrelationsRequest,
@@ -86,7 +86,7 @@ impl Answers<CorrelationsRequest> for Opened {
     }
 }
 
-impl Answers<CorrelationPointsRequest> for Opened {
+impl Answers<CorrelationPointsRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &CorrelationPointsRequest,
@@ -124,7 +124,7 @@ impl Answers<CorrelationPointsRequest> for Opened {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     /// The columns that `request` is about.
     fn location_columns(
         &self,

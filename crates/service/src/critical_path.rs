@@ -13,10 +13,10 @@ use parallax_protocol::{
 };
 
 use crate::timeline::path;
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// Definition: [`parallax_analysis::events::critical_path`].
-impl Answers<CriticalPathRequest> for Opened {
+impl Answers<CriticalPathRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &CriticalPathRequest,
@@ -55,7 +55,7 @@ impl Answers<CriticalPathRequest> for Opened {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     /// Which tracks are streams of GPUs.
     fn streams(&self) -> impl Fn(TrackIdx) -> bool + '_ {
         let experiment = self.session.experiment();

@@ -23,10 +23,10 @@ use parallax_model::{ContextTree, IdentityKind, TraceKind};
 use parallax_protocol::TopologyRequest;
 
 use crate::comparison::ComparisonOutcome;
-use crate::{Answer, Opened, ServiceError};
+use crate::{Answer, OpenExperiment, ServiceError};
 
 /// Findings of one analysis; none where it has nothing to say about the experiment.
-type Producer = fn(&Opened, &Report, &Control) -> Result<Findings, ServiceError>;
+type Producer = fn(&OpenExperiment, &Report, &Control) -> Result<Findings, ServiceError>;
 
 /// The key with the largest number; the first of several.
 fn most<K: Copy + Ord, N: Copy + Ord>(of: &BTreeMap<K, N>) -> Option<(K, N)> {
@@ -57,12 +57,12 @@ const MIN_PATH_PERCENT: f64 = 20.0;
 /// GPUs that are idle for less than this share of their time are busy, in per cent.
 const MIN_GPU_IDLE_PERCENT: f64 = 20.0;
 
-impl Opened {
+impl OpenExperiment {
     /// The report with the findings of all analyses, what is wrong first before all. An analysis
     /// that fails becomes a note.
     ///
     /// # Errors
-    /// As [`Opened::report`].
+    /// As [`OpenExperiment::report`].
     pub fn diagnose(
         &self,
         metric: Option<&str>,
@@ -75,7 +75,7 @@ impl Opened {
     /// used.
     ///
     /// # Errors
-    /// As [`Opened::report`], and when a host table cannot be read.
+    /// As [`OpenExperiment::report`], and when a host table cannot be read.
     pub fn diagnose_at(
         &self,
         metric: Option<&str>,
@@ -176,7 +176,11 @@ fn call_name(tree: &ContextTree, context: ContextIdx) -> String {
     }
 }
 
-fn idle_gpus(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, ServiceError> {
+fn idle_gpus(
+    opened: &OpenExperiment,
+    _: &Report,
+    control: &Control,
+) -> Result<Findings, ServiceError> {
     if !opened.session.experiment().locations.has(IdentityKind::GpuStream) {
         return Ok(Findings::default());
     }
@@ -285,7 +289,11 @@ const fn wait_state(kind: WaitKind) -> &'static str {
     }
 }
 
-fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, ServiceError> {
+fn waiting(
+    opened: &OpenExperiment,
+    _: &Report,
+    control: &Control,
+) -> Result<Findings, ServiceError> {
     if !opened.has_calls() {
         return Ok(Findings::default());
     }
@@ -395,7 +403,7 @@ fn waiting(opened: &Opened, _: &Report, control: &Control) -> Result<Findings, S
 }
 
 fn on_critical_path(
-    opened: &Opened,
+    opened: &OpenExperiment,
     _: &Report,
     control: &Control,
 ) -> Result<Findings, ServiceError> {

@@ -17,7 +17,7 @@ use parallax_protocol::{
 };
 
 use crate::options::{Computed, Resolve as _, identities, locations};
-use crate::{Answer as Noted, Answers, Opened, ServiceError};
+use crate::{Answer as Noted, Answers, OpenExperiment, ServiceError};
 
 /// Which costs of a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Spread {
     /// The answer.
     pub answer: Answer<DistributionRequest>,
     /// How the cost is spread over the members whose value is defined; `None` when no member has a
-    /// value. Defined as in [`Opened::balance`].
+    /// value. Defined as in [`OpenExperiment::balance`].
     pub statistics: Option<Distribution>,
 }
 
@@ -48,7 +48,7 @@ struct Values {
 
 /// What all readings of one question share.
 struct Reading<'a> {
-    opened: &'a Opened,
+    opened: &'a OpenExperiment,
     locations: LocationChoice,
     grouping: Grouping,
     control: &'a Control,
@@ -147,7 +147,7 @@ impl Reading<'_> {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     /// The id of the context that a context expression names; of several, the one that costs most
     /// by the default metric, with a note.
     ///
@@ -322,7 +322,7 @@ fn statistics_reply(found: &Distribution) -> StatisticsReply {
     }
 }
 
-impl Answers<DistributionRequest> for Opened {
+impl Answers<DistributionRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &DistributionRequest,

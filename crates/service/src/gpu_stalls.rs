@@ -9,14 +9,14 @@ use parallax_protocol::{
 };
 
 use crate::options::locations;
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// Fewer samples than this say little.
 const FEW_SAMPLES: f64 = 1000.0;
 /// More dropped samples than this are told, in per cent.
 const MANY_DROPPED_PERCENT: f64 = 1.0;
 
-impl Answers<GpuStallsRequest> for Opened {
+impl Answers<GpuStallsRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &GpuStallsRequest,
@@ -55,7 +55,7 @@ impl Answers<GpuStallsRequest> for Opened {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     /// Whether instructions of GPUs were sampled.
     #[must_use]
     pub fn has_gpu_stalls(&self) -> bool {

@@ -3,7 +3,7 @@
 use parallax_analysis::taxonomy::is_gpu;
 use parallax_model::{EventStore, IdentityKind};
 
-use crate::Opened;
+use crate::OpenExperiment;
 
 /// What there is in an experiment; read from its metadata, whatever its size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Holds {
     pub nodes: u64,
 }
 
-impl Opened {
+impl OpenExperiment {
     /// What the experiment holds.
     #[must_use]
     pub fn holds(&self) -> Holds {

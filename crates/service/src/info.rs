@@ -16,9 +16,9 @@ use parallax_protocol::{
 };
 
 use crate::options::Computed;
-use crate::{Answers, Opened, ServiceError, issue_replies};
+use crate::{Answers, OpenExperiment, ServiceError, issue_replies};
 
-impl Answers<InfoRequest> for Opened {
+impl Answers<InfoRequest> for OpenExperiment {
     fn answer(
         &self,
         _: &InfoRequest,
@@ -33,7 +33,7 @@ impl Answers<InfoRequest> for Opened {
     }
 }
 
-impl Answers<MetricsRequest> for Opened {
+impl Answers<MetricsRequest> for OpenExperiment {
     fn answer(
         &self,
         _: &MetricsRequest,
@@ -53,7 +53,7 @@ impl Answers<MetricsRequest> for Opened {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     fn info(&self, control: &Control) -> Result<InfoReply, ServiceError> {
         let x = self.session.experiment();
         let tree = &x.contexts;

@@ -22,7 +22,7 @@ use parallax_protocol::{
 };
 
 use crate::timeline::path;
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 pub(crate) use parallax_protocol::IterationsRequest;
 
@@ -31,7 +31,7 @@ pub(crate) type Last = Option<(IterationsQuestion, Arc<Finding>)>;
 
 /// Iterations with everything that the tables are made of.
 pub(crate) struct Found<'a> {
-    opened: &'a Opened,
+    opened: &'a OpenExperiment,
     iterations: &'a Iterations,
     pub(crate) statistics: &'a Statistics,
     pub(crate) locations: Vec<String>,
@@ -42,7 +42,7 @@ pub(crate) struct Found<'a> {
 const MOST_MAP_CELLS: usize = 4_000_000;
 
 /// Definitions are those of [`parallax_analysis::iterations`].
-impl Answers<IterationsRequest> for Opened {
+impl Answers<IterationsRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &IterationsRequest,
@@ -91,7 +91,7 @@ impl Answers<IterationsRequest> for Opened {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     pub(crate) fn found<'a>(
         &'a self,
         iterations: &'a Iterations,

@@ -7,7 +7,7 @@ use parallax_model::{ActivationKind, ActivationTree};
 use parallax_protocol::{Answer, LaneTable, LanesReply, LanesRequest, LanesTables};
 
 use crate::entities::{Run, by_function, calls_of, labels};
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// Rows of an answer at most.
 const MOST_ROWS: usize = 1 << 20;
@@ -30,7 +30,7 @@ struct Open {
     start_nanos: u64,
 }
 
-impl Answers<LanesRequest> for Opened {
+impl Answers<LanesRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &LanesRequest,

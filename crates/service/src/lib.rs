@@ -54,8 +54,8 @@ pub use analyses::{BalanceAnswer, gpu_table, thread_table};
 pub use answers::Answers;
 pub use clusters::ClusterAnswer;
 pub use comparison::{
-    ComparedVersion, ComparisonOrder, ComparisonOutcome, ComparisonRequest, GateOutcome,
-    OpenedPair, compare_experiments,
+    ComparedVersion, ComparisonOrder, ComparisonOutcome, ComparisonRequest, GateOutcome, OpenPair,
+    compare_experiments,
 };
 pub use diagnosis::regression;
 pub use distribution::Spread;
@@ -91,8 +91,12 @@ pub use workflow_profile::ProfileInput;
 ///
 /// # Errors
 /// When the file is of no known format, or broken.
-pub fn open_file(source: &Source, name: &str, limits: &Limits) -> Result<Opened, ServiceError> {
-    Ok(Opened::new(parallax_import::open_file(source, name, limits)?, limits))
+pub fn open_file(
+    source: &Source,
+    name: &str,
+    limits: &Limits,
+) -> Result<OpenExperiment, ServiceError> {
+    Ok(OpenExperiment::new(parallax_import::open_file(source, name, limits)?, limits))
 }
 
 /// Opens the experiment in a file that lies in `folder`, where its source files may lie, too.
@@ -104,13 +108,13 @@ pub fn open_file_in(
     source: &Source,
     name: &str,
     limits: &Limits,
-) -> Result<Opened, ServiceError> {
+) -> Result<OpenExperiment, ServiceError> {
     let mut experiment = parallax_import::open_file(source, name, limits)?;
     if let Some(own) = experiment.sources.take() {
         let around = Arc::clone(folder);
         experiment.sources = Some(Arc::new(SourceLookup { own, around }));
     }
-    Ok(Opened::new(experiment, limits))
+    Ok(OpenExperiment::new(experiment, limits))
 }
 
 /// The one experiment in `folder`: the folder itself, or the only one in and below it.
@@ -125,12 +129,12 @@ pub fn experiment_at(folder: &Arc<dyn Folder>) -> Result<DataSet, ServiceError> 
 ///
 /// # Errors
 /// When it is broken, a trace that must be converted first, or measurements.
-pub fn open_data(data: &DataSet, limits: &Limits) -> Result<Opened, ServiceError> {
-    Ok(Opened::new(data.open(limits)?, limits))
+pub fn open_data(data: &DataSet, limits: &Limits) -> Result<OpenExperiment, ServiceError> {
+    Ok(OpenExperiment::new(data.open(limits)?, limits))
 }
 
 /// An open experiment that answers questions.
-pub struct Opened {
+pub struct OpenExperiment {
     session: Session,
     limits: Limits,
     /// What runs on helper threads, once it was asked for.
@@ -149,11 +153,11 @@ pub struct Opened {
 ///
 /// # Errors
 /// When the folder holds nothing that can be opened.
-pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Opened, ServiceError> {
-    Ok(Opened::new(parallax_import::open(folder, limits)?, limits))
+pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<OpenExperiment, ServiceError> {
+    Ok(OpenExperiment::new(parallax_import::open(folder, limits)?, limits))
 }
 
-impl Opened {
+impl OpenExperiment {
     fn new(experiment: parallax_model::Experiment, limits: &Limits) -> Self {
         Self {
             session: Session::new(experiment),

@@ -9,7 +9,7 @@ use parallax_protocol::{Answer, LineRow, LinesRequest, LinesTables, NotesReply};
 
 use crate::entities::{function_of, name};
 use crate::source::find_file;
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// What happens on a line, in the order in which it is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +46,7 @@ struct Times {
     context: Option<ContextIdx>,
 }
 
-impl Answers<LinesRequest> for Opened {
+impl Answers<LinesRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &LinesRequest,

@@ -15,7 +15,7 @@ use parallax_engine::{
 use parallax_model::{DerivedMetric, IdentityKind, LocationCatalog, MetricCatalog};
 use parallax_protocol::{Column, CostChoice, CostsChoice, Family, PruneChoice, TracePart};
 
-use crate::{Opened, ServiceError};
+use crate::{OpenExperiment, ServiceError};
 
 /// Costs, and what a person should know about how they were chosen.
 pub(crate) struct Chosen {
@@ -45,7 +45,7 @@ pub(crate) fn locations(
 /// The locations that an expression names, without helper threads unless they are `included`;
 /// a note says how many these are.
 pub(crate) fn program_locations(
-    opened: &Opened,
+    opened: &OpenExperiment,
     expression: Option<&str>,
     included: bool,
     notes: &mut Vec<String>,
@@ -117,7 +117,7 @@ pub(crate) const NO_HELPERS: &str = "Helper threads of MPI or the measurement ar
 
 impl Chosen {
     /// The same without what ran on helper threads, and what that was.
-    fn without_helpers(self, opened: &Opened) -> Self {
+    fn without_helpers(self, opened: &OpenExperiment) -> Self {
         let (tree, helpers) = (opened.session().tree(), opened.helpers());
         let Some(first) = self.measure.operands().iter().find(|costs| helpers.cost(costs) > 0.0)
         else {
@@ -179,13 +179,17 @@ pub(crate) fn stretch(session: &Session, part: &TracePart) -> Result<TimeWindow,
 pub(crate) trait Resolve {
     type Chosen;
 
-    fn resolve(&self, opened: &Opened, control: &Control) -> Result<Self::Chosen, ServiceError>;
+    fn resolve(
+        &self,
+        opened: &OpenExperiment,
+        control: &Control,
+    ) -> Result<Self::Chosen, ServiceError>;
 }
 
 impl Resolve for CostChoice {
     type Chosen = Chosen;
 
-    fn resolve(&self, opened: &Opened, control: &Control) -> Result<Chosen, ServiceError> {
+    fn resolve(&self, opened: &OpenExperiment, control: &Control) -> Result<Chosen, ServiceError> {
         let chosen = self.with_helpers(opened.session(), control)?;
         Ok(if self.helpers { chosen } else { chosen.without_helpers(opened) })
     }
@@ -236,7 +240,11 @@ impl Resolve for CostsChoice {
     /// The costs of each metric, or the one time of the traces.
     type Chosen = Vec<Chosen>;
 
-    fn resolve(&self, opened: &Opened, control: &Control) -> Result<Vec<Chosen>, ServiceError> {
+    fn resolve(
+        &self,
+        opened: &OpenExperiment,
+        control: &Control,
+    ) -> Result<Vec<Chosen>, ServiceError> {
         let cost = |metric| CostChoice {
             metric,
             profiles: self.profiles.clone(),

@@ -14,7 +14,7 @@ use parallax_protocol::{
     OverTimeRequest, OverTimeTable, OverTimeTables, OverTimeWhat, OverlapTable, TimeProfileTable,
 };
 
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// What changes over time, and the shape of the change, for surfaces that draw it beside a row.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ struct Series<T> {
     cells: Vec<T>,
 }
 
-impl Opened {
+impl OpenExperiment {
     /// How a trace changes over time, with what draws it.
     ///
     /// # Errors
@@ -363,7 +363,7 @@ impl Opened {
     }
 }
 
-impl Answers<OverTimeRequest> for Opened {
+impl Answers<OverTimeRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &OverTimeRequest,

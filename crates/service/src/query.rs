@@ -9,7 +9,7 @@ use parallax_protocol::{
 };
 
 use crate::options::{Prune as _, Resolve as _, locations, window};
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// An answer with what a person should know about it.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +24,7 @@ const fn names(is_raw: bool) -> Names {
     if is_raw { Names::Raw } else { Names::Readable }
 }
 
-impl Answers<QueryRequest> for Opened {
+impl Answers<QueryRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &QueryRequest,
@@ -77,7 +77,7 @@ impl Answers<QueryRequest> for Opened {
     }
 }
 
-impl Answers<TraceRequest> for Opened {
+impl Answers<TraceRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &TraceRequest,

@@ -8,9 +8,9 @@ use parallax_protocol::{
     ReportRoutineRow, ReportTables,
 };
 
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
-impl Answers<ReportRequest> for Opened {
+impl Answers<ReportRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &ReportRequest,
@@ -21,7 +21,7 @@ impl Answers<ReportRequest> for Opened {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     /// A report of this experiment and the notes on it, as they are answered.
     #[must_use]
     pub fn report_answer(&self, report: &Report, notes: Vec<String>) -> Answer<ReportRequest> {

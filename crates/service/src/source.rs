@@ -11,9 +11,9 @@ use parallax_protocol::{
 
 use crate::options::Resolve as _;
 use crate::tree_table::defined;
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
-impl Answers<SourceFilesRequest> for Opened {
+impl Answers<SourceFilesRequest> for OpenExperiment {
     fn answer(
         &self,
         _: &SourceFilesRequest,
@@ -36,7 +36,7 @@ impl Answers<SourceFilesRequest> for Opened {
     }
 }
 
-impl Answers<SourceRequest> for Opened {
+impl Answers<SourceRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &SourceRequest,
@@ -56,7 +56,7 @@ impl Answers<SourceRequest> for Opened {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     fn text(
         &self,
         path: &str,

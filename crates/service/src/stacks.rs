@@ -14,12 +14,12 @@ use parallax_protocol::{
 };
 
 use crate::options::{NO_HELPERS, identities, locations};
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// The name of the parts that are not distinguished.
 const OTHERS: &str = "(others)";
 
-impl Answers<StacksRequest> for Opened {
+impl Answers<StacksRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &StacksRequest,

@@ -20,7 +20,7 @@ use parallax_protocol::{
 };
 
 use crate::options::{locations, stretch};
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 pub use names::{TimelineKey, TimelineNames};
 
@@ -41,7 +41,7 @@ fn most(number: u32) -> usize {
     number.min(1 << 20) as usize
 }
 
-impl Answers<StatsRequest> for Opened {
+impl Answers<StatsRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &StatsRequest,
@@ -129,7 +129,7 @@ impl Answers<StatsRequest> for Opened {
     }
 }
 
-impl Answers<MessagesRequest> for Opened {
+impl Answers<MessagesRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &MessagesRequest,
@@ -190,7 +190,7 @@ impl Answers<MessagesRequest> for Opened {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     pub(crate) fn events(&self) -> Result<&dyn EventStore, ServiceError> {
         let missing = || EngineError::Missing {
             what: "this experiment has no messages".into(),

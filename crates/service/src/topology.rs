@@ -18,7 +18,7 @@ use parallax_protocol::{
 };
 
 use crate::clusters::{counted, figure};
-use crate::{Answer, Answers, ClusterAnswer, Opened, ServiceError};
+use crate::{Answer, Answers, ClusterAnswer, OpenExperiment, ServiceError};
 
 /// A node with what is known about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +82,7 @@ pub struct TopologyAnswer {
     pub tables: TopologyTables,
 }
 
-impl Answers<TopologyRequest> for Opened {
+impl Answers<TopologyRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &TopologyRequest,
@@ -127,11 +127,11 @@ pub fn node_names(name: &str) -> Result<NodeNames, ServiceError> {
     })
 }
 
-impl Opened {
+impl OpenExperiment {
     /// Where the nodes of the experiment stand, and whether those of a group stand together.
     ///
     /// # Errors
-    /// When the experiment has no nodes, a host table cannot be read, and as [`Opened::clusters`].
+    /// When the experiment has no nodes, a host table cannot be read, and as [`OpenExperiment::clusters`].
     pub fn topology(
         &self,
         request: &TopologyRequest,

@@ -12,13 +12,13 @@ use parallax_protocol::{
 
 use crate::options::{Prune as _, Resolve as _};
 use crate::views::{definition, kind_name};
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// The `parent` of rows at the top of a tree.
 pub const NO_PARENT: u32 = u32::MAX;
 
-impl Answers<TreeTableRequest> for Opened {
-    /// With a single metric the rows are those of [`Opened::tree`] without a limit of depth.
+impl Answers<TreeTableRequest> for OpenExperiment {
+    /// With a single metric the rows are those of [`OpenExperiment::tree`] without a limit of depth.
     fn answer(
         &self,
         request: &TreeTableRequest,

@@ -12,9 +12,9 @@ use parallax_protocol::{
 };
 
 use crate::options::{identities, locations};
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
-impl Opened {
+impl OpenExperiment {
     /// Whether the experiment has user events.
     #[must_use]
     pub fn has_user_events(&self) -> bool {
@@ -87,7 +87,7 @@ impl Opened {
     }
 }
 
-impl Answers<UserEventsRequest> for Opened {
+impl Answers<UserEventsRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &UserEventsRequest,
@@ -158,7 +158,7 @@ impl Answers<UserEventsRequest> for Opened {
     }
 }
 
-impl Answers<UserEventLocationsRequest> for Opened {
+impl Answers<UserEventLocationsRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &UserEventLocationsRequest,

@@ -14,7 +14,7 @@ use parallax_protocol::{
 };
 
 use crate::options::{Chosen, Prune as _, Resolve as _};
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// A top-down tree.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -76,7 +76,7 @@ pub struct FlatAnswer {
     pub rows: Vec<FlatRow>,
 }
 
-impl Opened {
+impl OpenExperiment {
     pub(crate) fn header(&self, chosen: &Chosen) -> CostReply {
         let locations = match &chosen.locations {
             parallax_engine::LocationChoice::All => self.session.experiment().locations.len(),
@@ -318,7 +318,7 @@ impl FlatAnswer {
     }
 }
 
-impl Answers<CallersRequest> for Opened {
+impl Answers<CallersRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &CallersRequest,
@@ -331,7 +331,7 @@ impl Answers<CallersRequest> for Opened {
     }
 }
 
-impl Answers<FlatRequest> for Opened {
+impl Answers<FlatRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &FlatRequest,

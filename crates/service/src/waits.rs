@@ -13,7 +13,7 @@ use parallax_protocol::{
 
 use crate::options::{program_locations, stretch};
 use crate::timeline::path;
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// What a row is about. Names are looked up at the end.
 type Key = (WaitKind, Option<ContextIdx>, Option<TrackIdx>, Option<TrackIdx>);
@@ -36,7 +36,7 @@ impl Row {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     /// The selected tracks and window of a trace of calls.
     pub(crate) fn selection(
         &self,
@@ -115,7 +115,7 @@ impl Opened {
 }
 
 /// Definitions are those of [`mod@parallax_analysis::events`].
-impl Answers<WaitsRequest> for Opened {
+impl Answers<WaitsRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &WaitsRequest,

@@ -12,7 +12,7 @@ use parallax_model::{IdentityKind, LinkKind, Message, TraceStore};
 use parallax_protocol::{MessageSumTable, MessagesBy, MessagesRequest};
 
 use crate::timeline::{Row, sums};
-use crate::{Opened, ServiceError};
+use crate::{OpenExperiment, ServiceError};
 
 /// What a person says about the components of a workflow, besides where they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -230,7 +230,7 @@ fn wrong(text: &str, what: impl Into<String>, hint: &str) -> QueryError {
     QueryError::unknown_name(text, text, what).with_hint(hint)
 }
 
-impl Opened {
+impl OpenExperiment {
     /// Messages and transfers of the chosen locations by pair of components, or transfers by file.
     pub(crate) fn messages_of_components(
         &self,

@@ -11,7 +11,7 @@ use parallax_protocol::{
     BalanceBy, ClusterChoice, ClusterMethod, NodeNames, TextFile, TopologyRequest,
 };
 use parallax_service::analysis::topology::{Level, Spread};
-use parallax_service::{Control, OpenLimits, Opened, node_names, open};
+use parallax_service::{Control, OpenExperiment, OpenLimits, node_names, open};
 use parallax_testkit::hpctoolkit::generate::{
     Congestion, GenerateOptions, Phase, Planted, generate,
 };
@@ -33,7 +33,7 @@ fn planted(dir: &Path, seed: u64) -> Planted {
     generate(dir, &options, |_, _, _| ()).unwrap()
 }
 
-fn opened(dir: &Path) -> Opened {
+fn opened(dir: &Path) -> OpenExperiment {
     let folder = DiskFolder::new(dir);
     open(&(Arc::new(folder) as _), &OpenLimits::default()).unwrap()
 }

@@ -9,17 +9,17 @@ use std::sync::Arc;
 use parallax_native::DiskFolder;
 use parallax_protocol::{IterationsRequest, NodeNames, TextFile, TopologyRequest};
 use parallax_service::analysis::report::{Finding, FindingKind, NextAction, Report};
-use parallax_service::{Answers as _, Control, OpenLimits, Opened, open};
+use parallax_service::{Answers as _, Control, OpenExperiment, OpenLimits, open};
 use parallax_testkit::hpctoolkit::WriteOptions;
 use parallax_testkit::hpctoolkit::generate::{Congestion, GenerateOptions, Planted, generate};
 use parallax_testkit::hpctoolkit::iterations::gamess;
 
-fn opened(dir: &Path) -> Opened {
+fn opened(dir: &Path) -> OpenExperiment {
     let folder = DiskFolder::new(dir);
     open(&(Arc::new(folder) as _), &OpenLimits::default()).unwrap()
 }
 
-fn diagnosed(opened: &Opened) -> Report {
+fn diagnosed(opened: &OpenExperiment) -> Report {
     opened.diagnose(None, &Control::default()).unwrap().value
 }
 

@@ -12,14 +12,14 @@ use parallax_base::{Folder, MemoryFolder};
 use parallax_model::IdentityKind;
 use parallax_protocol::{BalanceBy, BalanceRequest, ClusterChoice};
 use parallax_service::analysis::report::{FindingKind, Report};
-use parallax_service::{Answer, Control, OpenLimits, Opened, open};
+use parallax_service::{Answer, Control, OpenExperiment, OpenLimits, open};
 use parallax_testkit::drawn::draw;
 use parallax_testkit::hpctoolkit::iterations::{IterationPlan, PlannedPhase, Recording};
 use parallax_testkit::hpctoolkit::{Database, Id, Point, WriteOptions, kind};
 
 const MS: u64 = 1_000_000;
 
-fn written(database: &Database) -> Opened {
+fn written(database: &Database) -> OpenExperiment {
     let files = database.to_files(&WriteOptions::default());
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("planted", files.by_path));
     open(&folder, &OpenLimits::default()).unwrap()
@@ -28,7 +28,7 @@ fn written(database: &Database) -> Opened {
 /// The calls of each track: from when to when, and what.
 type Calls = Vec<(u64, u64, String)>;
 
-fn diagnosed(opened: &Opened) -> Answer<Report> {
+fn diagnosed(opened: &OpenExperiment) -> Answer<Report> {
     opened.diagnose(None, &Control::default()).unwrap()
 }
 
@@ -75,7 +75,7 @@ fn kinds_of_waiting_that_are_no_findings_are_counted() {
 }
 
 /// Four GPUs that do the same kernels in each iteration, each kernel twice as long on one of them.
-fn kernels(number: usize) -> Opened {
+fn kernels(number: usize) -> OpenExperiment {
     let phase = |nth: usize| PlannedPhase {
         name: format!("kernel_{nth}"),
         pieces: 1,
@@ -115,7 +115,7 @@ fn kernels_that_are_not_named_are_counted() {
 }
 
 /// 16 ranks on two nodes, of which some are slow.
-fn ranks(slow: impl Fn(usize) -> bool) -> Opened {
+fn ranks(slow: impl Fn(usize) -> bool) -> OpenExperiment {
     let row = |fast: &str, late: &str| {
         (0..16).map(|rank| if slow(rank) { late } else { fast }).collect::<Vec<_>>().join(" ")
     };
@@ -156,7 +156,7 @@ fn stream(of: [u64; 3], kernel: &str, nanos: u64) -> (Vec<(IdentityKind, u64)>, 
 }
 
 /// What `cluster` and `report` say about the balance of GPUs.
-fn of_gpus(opened: &Opened) -> (Vec<String>, Answer<Report>, Vec<String>) {
+fn of_gpus(opened: &OpenExperiment) -> (Vec<String>, Answer<Report>, Vec<String>) {
     let control = Control::default();
     let cluster = ClusterChoice { by: BalanceBy::Profile, ..ClusterChoice::default() };
     let clusters = opened.clusters(&cluster, &control).unwrap();

@@ -14,21 +14,21 @@ use parallax_protocol::{
     AnswerTable, EntitiesRequest, EntityKind, LanesRequest, LinesRequest, Question, RelatedRequest,
     Relation, SharedRequest, SourceFilesRequest, SourceRequest, Table, TypedTable as _,
 };
-use parallax_service::{Answers, Opened, ServiceError, open_file, open_file_in};
+use parallax_service::{Answers, OpenExperiment, ServiceError, open_file, open_file_in};
 use parallax_testkit::parceive::Program;
 
 type Answer<Q> = parallax_protocol::Answer<Q>;
 
-fn ask<Q: Question>(opened: &Opened, request: &Q) -> Answer<Q>
+fn ask<Q: Question>(opened: &OpenExperiment, request: &Q) -> Answer<Q>
 where
-    Opened: Answers<Q>,
+    OpenExperiment: Answers<Q>,
 {
     opened.answer(request, &Control::default()).unwrap()
 }
 
-fn refused<Q: Question>(opened: &Opened, request: &Q) -> ServiceError
+fn refused<Q: Question>(opened: &OpenExperiment, request: &Q) -> ServiceError
 where
-    Opened: Answers<Q>,
+    OpenExperiment: Answers<Q>,
 {
     opened.answer(request, &Control::default()).err().expect("no answer")
 }
@@ -37,7 +37,7 @@ fn table_of(table: impl AnswerTable) -> Table {
     table.into_answer_table("")
 }
 
-fn opened(program: Program) -> Opened {
+fn opened(program: Program) -> OpenExperiment {
     open_file(&MemorySource::shared(program.bytes()), "rounds.db", &Limits::default()).unwrap()
 }
 
@@ -77,13 +77,13 @@ fn texts(table: &Table, name: &str) -> Vec<String> {
     }
 }
 
-fn all(opened: &Opened, kind: EntityKind) -> Table {
+fn all(opened: &OpenExperiment, kind: EntityKind) -> Table {
     let request = EntitiesRequest { kind, ..EntitiesRequest::default() };
     table_of(ask(opened, &request).tables.rows)
 }
 
 fn related_up_to(
-    opened: &Opened,
+    opened: &OpenExperiment,
     kind: EntityKind,
     ids: &[u32],
     relation: Relation,
@@ -93,12 +93,12 @@ fn related_up_to(
     ask(opened, &request)
 }
 
-fn related(opened: &Opened, kind: EntityKind, ids: &[u32], relation: Relation) -> Table {
+fn related(opened: &OpenExperiment, kind: EntityKind, ids: &[u32], relation: Relation) -> Table {
     table_of(related_up_to(opened, kind, ids, relation, None).tables.rows)
 }
 
 /// The entry call of the main thread.
-fn main_of(opened: &Opened) -> u32 {
+fn main_of(opened: &OpenExperiment) -> u32 {
     ids(&all(opened, EntityKind::Thread), "entry")[0]
 }
 
@@ -354,7 +354,7 @@ fn limits_leave_out_and_say_so() {
     assert_eq!(longer(longest - 1), lengths.iter().filter(|&&one| one == longest).count());
 }
 
-fn opened_len(opened: &Opened) -> u64 {
+fn opened_len(opened: &OpenExperiment) -> u64 {
     opened.session().experiment().activations.as_ref().unwrap().tree.len() as u64
 }
 

@@ -18,7 +18,8 @@ use parallax_protocol::{
 use parallax_service::analysis::events::{Selection, WaitChoice, waits as analysis_waits};
 use parallax_service::analysis::report::FindingKind;
 use parallax_service::{
-    Answers as _, Control, ConvertOptions, OpenLimits, Opened, convert, open, recognise_trace,
+    Answers as _, Control, ConvertOptions, OpenExperiment, OpenLimits, convert, open,
+    recognise_trace,
 };
 use parallax_testkit::needs::{self, Without};
 use parallax_testkit::otf2::{HALO_NANOS, halo_exchange};
@@ -27,7 +28,7 @@ use parallax_testkit::otf2::{HALO_NANOS, halo_exchange};
 const GPU_BOUND: &str = "ns_resolution_trace_rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz";
 
 /// A trace of the corpus, converted in memory; `None` where there is no corpus.
-fn trace(folder: &str, name: &str) -> Option<Opened> {
+fn trace(folder: &str, name: &str) -> Option<OpenExperiment> {
     let path = needs::corpus_path(&format!("data/{folder}/{name}"))?;
     let place = path.parent()?;
     let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(place));
@@ -40,7 +41,7 @@ fn trace(folder: &str, name: &str) -> Option<Opened> {
 }
 
 /// The traces of the corpus.
-fn traces() -> Vec<(&'static str, Opened)> {
+fn traces() -> Vec<(&'static str, OpenExperiment)> {
     let all = [
         ("otf2/tau-minife-4", "traces.otf2"),
         ("reactor/otf2-p4", "traces.otf2"),
@@ -67,7 +68,7 @@ fn nanos(seconds: &[f64]) -> u64 {
     seconds.iter().map(|s| (s * 1e9).round() as u64).sum()
 }
 
-fn waits(opened: &Opened, kind: Option<WaitsKind>, by: WaitsBy) -> Table {
+fn waits(opened: &OpenExperiment, kind: Option<WaitsKind>, by: WaitsBy) -> Table {
     let request = WaitsRequest { kind, by, ..WaitsRequest::default() };
     opened.answer(&request, &Control::new()).unwrap().tables.rows.into_table()
 }
@@ -79,7 +80,7 @@ struct OverTime {
     totals: Table,
 }
 
-fn over_time(opened: &Opened, what: OverTimeWhat, bins: u32) -> OverTime {
+fn over_time(opened: &OpenExperiment, what: OverTimeWhat, bins: u32) -> OverTime {
     let request = OverTimeRequest { what, bins, ..OverTimeRequest::default() };
     let Answer { reply, tables, .. } = opened.answer(&request, &Control::new()).unwrap();
     OverTime {
@@ -236,7 +237,7 @@ fn idle_time_is_part_of_the_time_there_is() {
     }
 }
 
-fn path_by(opened: &Opened, by: CriticalPathBy, segments: bool) -> (u64, Table) {
+fn path_by(opened: &OpenExperiment, by: CriticalPathBy, segments: bool) -> (u64, Table) {
     let request = CriticalPathRequest { by, segments, ..CriticalPathRequest::default() };
     let answer = opened.answer(&request, &Control::new()).unwrap();
     (answer.reply.segments, answer.tables.rows.into_answer_table(""))

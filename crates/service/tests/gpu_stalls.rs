@@ -10,13 +10,13 @@ use parallax_protocol::{
     CostChoice, FindingKind, FlatRequest, GpuStallsBy, GpuStallsRequest, InfoRequest,
     MetricsRequest, NextAction, ReportRequest,
 };
-use parallax_service::{Answers as _, Control, OpenLimits, Opened, open};
+use parallax_service::{Answers as _, Control, OpenExperiment, OpenLimits, open};
 use parallax_testkit::gpu_stalls::{
     COMPUTE_BOUND, Device, FEW_SAMPLES, Kernel, MEMORY_BOUND, PERIOD, database,
 };
 use parallax_testkit::hpctoolkit::WriteOptions;
 
-fn opened(device: Device, kernels: &[Kernel]) -> Opened {
+fn opened(device: Device, kernels: &[Kernel]) -> OpenExperiment {
     let files = database(device, kernels).to_files(&WriteOptions::default());
     let files = files.by_path.into_iter().map(|(path, bytes): (String, Vec<u8>)| (path, bytes));
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("planted", files));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parallax_base::Folder;
 use parallax_protocol::{InfoRequest, QueryRequest, ValueTable};
-use parallax_service::{Answers as _, Control, OpenLimits, Opened, open};
+use parallax_service::{Answers as _, Control, OpenExperiment, OpenLimits, open};
 use serde_json::Value;
 
 fn find(root: &Path, name: &str) -> Option<PathBuf> {
@@ -23,7 +23,7 @@ fn find(root: &Path, name: &str) -> Option<PathBuf> {
     None
 }
 
-fn open_database(path: &Path) -> Opened {
+fn open_database(path: &Path) -> OpenExperiment {
     let folder: Arc<dyn Folder> = Arc::new(parallax_native::DiskFolder::new(path));
     open(&folder, &OpenLimits::default()).unwrap()
 }

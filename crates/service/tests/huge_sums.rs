@@ -21,7 +21,7 @@ use parallax_protocol::{
 };
 use parallax_service::analysis::idleness::gpu_blame;
 use parallax_service::analysis::report::FindingKind;
-use parallax_service::{Answers as _, Control, OpenLimits, Opened, open};
+use parallax_service::{Answers as _, Control, OpenExperiment, OpenLimits, open};
 
 const RANKS: u64 = 16;
 /// Nanoseconds of the part of each rank in which it works; 16 of them are more than 2^64.
@@ -30,7 +30,7 @@ const WORK: u64 = (1 << 61) + 12_345;
 const WAIT: u64 = (1 << 60) + 77;
 
 /// Ranks that work for as long, and then wait for the last one, which works for longer.
-fn waiting_ranks() -> Opened {
+fn waiting_ranks() -> OpenExperiment {
     let end = 1000 + WORK + WAIT;
     let tracks: Vec<_> = (0..RANKS)
         .map(|rank| {

@@ -13,7 +13,7 @@ use parallax_service::analysis::scaling::{BaselinePolicy, MapOptions};
 use parallax_service::scaling::{
     EnsembleOptions, ScalingContent, ScalingOptions, ScalingSource, open_ensemble, scaling,
 };
-use parallax_service::{Answers as _, Control, OpenLimits, Opened, open, open_file};
+use parallax_service::{Answers as _, Control, OpenExperiment, OpenLimits, open, open_file};
 
 fn corpus() -> Option<PathBuf> {
     parallax_testkit::needs::corpus_path("data")
@@ -120,7 +120,7 @@ fn a_series_of_folders_is_a_map_over_cores_and_inputs() {
 }
 
 /// Shares of the time that `main` spends between `MPI_Init` and `MPI_Finalize`.
-fn shares(opened: &Opened, metric: &str) -> Vec<(&'static str, f64)> {
+fn shares(opened: &OpenExperiment, metric: &str) -> Vec<(&'static str, f64)> {
     let cost = CostChoice { metric: Some(metric.to_owned()), ..CostChoice::default() };
     let request =
         FlatRequest { cost, prune: PruneChoice::default(), from: None, by: FlatBy::Function };

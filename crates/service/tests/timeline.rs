@@ -16,11 +16,12 @@ use parallax_protocol::{
     TimelineBy, TimelineRequest, TracePart, TrackSpan, TypedTable as _,
 };
 use parallax_service::{
-    Answers as _, Control, ConvertOptions, OpenLimits, Opened, convert, open, recognise_trace,
+    Answers as _, Control, ConvertOptions, OpenExperiment, OpenLimits, convert, open,
+    recognise_trace,
 };
 
 /// The trace at `path` of the corpus, converted in memory; `None` where there is no corpus.
-fn trace(folder: &str, path: &str) -> Option<Opened> {
+fn trace(folder: &str, path: &str) -> Option<OpenExperiment> {
     let place = parallax_testkit::needs::corpus_path(&format!("data/{folder}"))?;
     let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(&place));
     let input = recognise_trace(&folder, path).unwrap().unwrap();
@@ -45,7 +46,7 @@ fn nanos(seconds: &[f64]) -> u64 {
     seconds.iter().map(|s| (s * 1e9).round() as u64).sum()
 }
 
-fn stats(opened: &Opened, by: StatsBy, window: Option<String>) -> Table {
+fn stats(opened: &OpenExperiment, by: StatsBy, window: Option<String>) -> Table {
     let part = TracePart { window, ..TracePart::default() };
     let request = StatsRequest { part, by, ..StatsRequest::default() };
     opened.answer(&request, &Control::new()).unwrap().tables.rows.into_table()
@@ -133,7 +134,7 @@ fn pictures_have_the_time_of_the_statistics_at_any_width() {
     }
 }
 
-fn messages(opened: &Opened, request: &MessagesRequest) -> Table {
+fn messages(opened: &OpenExperiment, request: &MessagesRequest) -> Table {
     opened.answer(request, &Control::new()).unwrap().tables.rows.into_answer_table("")
 }
 

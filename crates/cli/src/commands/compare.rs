@@ -12,7 +12,7 @@ use parallax_service::analysis::comparison::{
 use parallax_service::scaling::ContextOptions;
 use parallax_service::{
     Answer, Column, ComparedVersion, ComparisonOrder, ComparisonOutcome, ComparisonRequest, Gate,
-    Opened, ServiceError, Table, compare_experiments,
+    OpenExperiment, ServiceError, Table, compare_experiments,
 };
 
 use super::Context;
@@ -122,8 +122,11 @@ fn order(args: &CompareArgs) -> ComparisonOrder {
 }
 
 /// Each version with its name: what tells its path from the others'.
-fn versions(context: &Context, args: &CompareArgs) -> anyhow::Result<Vec<(String, Vec<Opened>)>> {
-    let open_all = |paths: &[PathBuf]| -> anyhow::Result<Vec<Opened>> {
+fn versions(
+    context: &Context,
+    args: &CompareArgs,
+) -> anyhow::Result<Vec<(String, Vec<OpenExperiment>)>> {
+    let open_all = |paths: &[PathBuf]| -> anyhow::Result<Vec<OpenExperiment>> {
         paths.iter().map(|path| open::database(path, &context.control)).collect()
     };
     if args.vs.is_empty() {

@@ -30,7 +30,7 @@ pub(crate) use compare::ConditionsHold;
 pub(crate) use list::Command;
 
 use parallax_base::Issue;
-use parallax_service::{Control, Opened, Severity};
+use parallax_service::{Control, OpenExperiment, Severity};
 
 use parallax_wire::TopRows;
 
@@ -75,7 +75,7 @@ impl Context {
         }
     }
 
-    fn open(&self, database: &Database) -> anyhow::Result<Opened> {
+    fn open(&self, database: &Database) -> anyhow::Result<OpenExperiment> {
         open::database(&database.path, &self.control)
     }
 
@@ -85,7 +85,7 @@ impl Context {
 
     /// Remarks of an answer, one line about the issues that `info` lists, and the issues that only
     /// reading the values of this answer showed, on the error stream.
-    fn finish(&self, opened: &Opened, notes: &[String]) {
+    fn finish(&self, opened: &OpenExperiment, notes: &[String]) {
         for note in notes {
             self.note(note);
         }

@@ -19,7 +19,7 @@ use parallax_protocol::{
     AdviseBy, AdviseReply, AdviseRequest, AdviseTable, AdviseTables, Answer, TasksReply,
 };
 
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// What was found of an experiment, so that the next question about it costs nothing.
 pub(crate) struct Advice {
@@ -31,7 +31,7 @@ pub(crate) struct Advice {
 /// Advice once somebody asked for it.
 pub(crate) type Last = Option<Arc<Advice>>;
 
-impl Opened {
+impl OpenExperiment {
     fn recorded(&self) -> Result<&Arc<Activations>, ServiceError> {
         let missing = || EngineError::Missing {
             what: "this experiment has no call instances and iterations with memory accesses"
@@ -56,7 +56,7 @@ impl Opened {
 }
 
 /// Definitions are those of [`mod@parallax_analysis::advice`].
-impl Answers<AdviseRequest> for Opened {
+impl Answers<AdviseRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &AdviseRequest,
@@ -132,7 +132,7 @@ struct Best {
 
 /// What is asked about.
 struct Scope<'o> {
-    opened: &'o Opened,
+    opened: &'o OpenExperiment,
     run: &'o Activations,
     chosen: Option<Part<'o>>,
 }

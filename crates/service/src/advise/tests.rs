@@ -17,7 +17,7 @@ use parallax_model::{
 
 use super::{AdviseBy, AdviseRequest};
 use crate::Answers as _;
-use crate::Opened;
+use crate::OpenExperiment;
 use parallax_protocol::AnswerTable as _;
 
 const CALL: ActivationKind = ActivationKind::Call;
@@ -54,7 +54,7 @@ fn contexts() -> ContextTree {
     builder.finish()
 }
 
-fn opened() -> Opened {
+fn opened() -> OpenExperiment {
     let mut builder = ActivationTreeBuilder::new();
     let mut push = |kind, parent, start, end, number| {
         builder.push(NewActivation {
@@ -147,7 +147,7 @@ fn opened() -> Opened {
         sources: None,
         issues: parallax_base::Issues::new(),
     };
-    Opened::new(experiment, &Limits::default())
+    OpenExperiment::new(experiment, &Limits::default())
 }
 
 /// The rows of an answer, `column=value` for the columns named.

@@ -13,7 +13,9 @@ use parallax_protocol::{BalanceBy, ClusterChoice, TopologyRequest};
 
 use super::{Findings, evidence};
 use crate::clusters::{counted, figure};
-use crate::{Answer, ClusterAnswer, Opened, ServiceError, TopologyAnswer, TopologyNode, UnitRow};
+use crate::{
+    Answer, ClusterAnswer, OpenExperiment, ServiceError, TopologyAnswer, TopologyNode, UnitRow,
+};
 
 /// Groups of fewer ranks are told one by one by the balance of contexts.
 const MIN_RANKS: usize = 8;
@@ -66,7 +68,7 @@ enum Why {
 /// At most one finding; none where ranks form no groups, or only such as the program is made of.
 /// `place` says where nodes stand.
 pub(super) fn unlike_ranks(
-    opened: &Opened,
+    opened: &OpenExperiment,
     report: &Report,
     metric: Option<&str>,
     place: &TopologyRequest,
@@ -177,14 +179,14 @@ fn extremes(values: &[f64]) -> (usize, usize) {
 }
 
 struct Groups<'a> {
-    opened: &'a Opened,
+    opened: &'a OpenExperiment,
     report: &'a Report,
     answer: &'a ClusterAnswer,
     purposes: Purposes<'a>,
 }
 
 impl<'a> Groups<'a> {
-    fn new(opened: &'a Opened, report: &'a Report, answer: &'a ClusterAnswer) -> Self {
+    fn new(opened: &'a OpenExperiment, report: &'a Report, answer: &'a ClusterAnswer) -> Self {
         Self { opened, report, answer, purposes: Purposes::new(opened.session.tree()) }
     }
 

@@ -14,7 +14,7 @@ use parallax_model::ContextKind;
 use super::{Findings, evidence, potential};
 use crate::clusters::counted;
 use crate::iterations::{Found, IterationsRequest};
-use crate::{Answer, Opened, ServiceError};
+use crate::{Answer, OpenExperiment, ServiceError};
 
 /// Traces with more samples or calls are not read for a report: it would take much longer than
 /// everything else in it.
@@ -37,7 +37,7 @@ struct Told<'a> {
 /// One finding on the contexts that balancing would save most in; none where there are no traces,
 /// no iterations, or nothing that stands out of the noise of sampling.
 pub(super) fn uneven_iterations(
-    opened: &Opened,
+    opened: &OpenExperiment,
     _: &Report,
     control: &Control,
 ) -> Result<Findings, ServiceError> {

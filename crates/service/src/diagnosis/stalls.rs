@@ -10,7 +10,7 @@ use parallax_engine::LocationChoice;
 use parallax_model::ContextTree;
 
 use super::{Findings, evidence};
-use crate::{Answer, Opened, ServiceError};
+use crate::{Answer, OpenExperiment, ServiceError};
 
 /// Kernels with a smaller share of all GPU cycles are not told, in per cent.
 const MIN_KERNEL_PERCENT: f64 = 10.0;
@@ -23,7 +23,7 @@ const MAX_KERNELS: usize = 2;
 
 /// Kernels that are bound by stalls, one finding each.
 pub(super) fn stalling_kernels(
-    opened: &Opened,
+    opened: &OpenExperiment,
     report: &Report,
     control: &Control,
 ) -> Result<Findings, ServiceError> {
@@ -92,7 +92,7 @@ fn bounding(kernels: &Stalls, row: &StallRow) -> Option<(usize, f64)> {
 }
 
 fn finding(
-    opened: &Opened,
+    opened: &OpenExperiment,
     report: &Report,
     kernels: &Stalls,
     lines: &Stalls,
@@ -161,7 +161,7 @@ fn finding(
 }
 
 /// How long the run takes: by its trace, else by the time of a thread on average.
-fn run_seconds(opened: &Opened, report: &Report) -> Option<f64> {
+fn run_seconds(opened: &OpenExperiment, report: &Report) -> Option<f64> {
     let experiment = opened.session.experiment();
     let span = experiment.traces.as_ref().map_or(0, |traces| traces.span().nanos());
     if span > 0 {

@@ -18,7 +18,7 @@ use parallax_protocol::{
     RelatedRequest, RelatedTables, SharedRequest, SharedTables,
 };
 
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 pub(crate) use nodes::{by_function, calls_of, function_of, labels};
 pub(crate) use references::name;
@@ -73,13 +73,13 @@ impl<T> Rows<T> {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     fn run(&self) -> Result<Run<'_>, ServiceError> {
         Ok(Run { activations: self.activations()?, contexts: self.session().tree() })
     }
 }
 
-impl Answers<EntitiesRequest> for Opened {
+impl Answers<EntitiesRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &EntitiesRequest,
@@ -125,7 +125,7 @@ impl Answers<EntitiesRequest> for Opened {
     }
 }
 
-impl Answers<RelatedRequest> for Opened {
+impl Answers<RelatedRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &RelatedRequest,
@@ -138,7 +138,7 @@ impl Answers<RelatedRequest> for Opened {
     }
 }
 
-impl Answers<SharedRequest> for Opened {
+impl Answers<SharedRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &SharedRequest,

@@ -11,9 +11,9 @@ use parallax_protocol::{
 use super::picture::since;
 use super::{all_tracks, tracks_of};
 use crate::options::{locations, stretch};
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
-impl Answers<FindRequest> for Opened {
+impl Answers<FindRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &FindRequest,

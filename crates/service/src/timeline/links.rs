@@ -14,7 +14,7 @@ use parallax_protocol::{
 
 use super::picture::{NONE, since};
 use super::{TracksChoice, most, tracks_of};
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// Which messages.
 struct Links {
@@ -26,7 +26,7 @@ struct Links {
 /// The bin of the value that held before the first bin.
 const BEFORE: u32 = u32::MAX;
 
-impl Answers<LinksRequest> for Opened {
+impl Answers<LinksRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &LinksRequest,
@@ -82,7 +82,7 @@ impl Answers<LinksRequest> for Opened {
     }
 }
 
-impl Answers<LinkBinsRequest> for Opened {
+impl Answers<LinkBinsRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &LinkBinsRequest,
@@ -109,7 +109,7 @@ impl Answers<LinkBinsRequest> for Opened {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     fn for_each_link(
         &self,
         links: &Links,
@@ -130,7 +130,7 @@ impl Opened {
     }
 }
 
-impl Answers<CounterBinsRequest> for Opened {
+impl Answers<CounterBinsRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &CounterBinsRequest,
@@ -181,7 +181,7 @@ impl Answers<CounterBinsRequest> for Opened {
     }
 }
 
-impl Answers<MarkersRequest> for Opened {
+impl Answers<MarkersRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &MarkersRequest,

@@ -8,7 +8,7 @@ use parallax_engine::{LocationChoice, call_depths};
 use parallax_model::TraceKind;
 use parallax_protocol::TimelineBy;
 
-use crate::{Opened, ServiceError};
+use crate::{OpenExperiment, ServiceError};
 
 /// A function or a group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl TimelineNames {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     /// The functions and groups of the trace; worked out once.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use parallax_protocol::{
 use super::names::TimelineKey;
 use super::{most, spans};
 use crate::options::{identities, program_locations};
-use crate::{Answers, Opened, ServiceError};
+use crate::{Answers, OpenExperiment, ServiceError};
 
 /// A number that means none, in tables.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -22,7 +22,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// Most cells of a picture: more than screens have points, and less than a gigabyte.
 const MOST_CELLS: usize = 1 << 24;
 
-impl Opened {
+impl OpenExperiment {
     /// Nanoseconds since the first record as a window on the trace's clock.
     pub(crate) fn since_first(&self, from: u64, to: u64) -> Result<TimeWindow, ServiceError> {
         let origin = self.session.traces()?.span().start_nanos;
@@ -66,7 +66,7 @@ impl Opened {
     }
 }
 
-impl Answers<TimelineRequest> for Opened {
+impl Answers<TimelineRequest> for OpenExperiment {
     fn answer(
         &self,
         _: &TimelineRequest,
@@ -137,7 +137,7 @@ impl Answers<TimelineRequest> for Opened {
     }
 }
 
-impl Answers<TileRequest> for Opened {
+impl Answers<TileRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &TileRequest,
@@ -184,7 +184,7 @@ impl Answers<TileRequest> for Opened {
     }
 }
 
-impl Answers<CallsRequest> for Opened {
+impl Answers<CallsRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &CallsRequest,
@@ -215,7 +215,7 @@ impl Answers<CallsRequest> for Opened {
     }
 }
 
-impl Answers<PathAtRequest> for Opened {
+impl Answers<PathAtRequest> for OpenExperiment {
     fn answer(
         &self,
         request: &PathAtRequest,
@@ -255,7 +255,7 @@ impl Answers<PathAtRequest> for Opened {
     }
 }
 
-impl Opened {
+impl OpenExperiment {
     /// Time in a call and in nothing below it. Its context is active nowhere else while it goes on,
     /// because calls of a track nest, so that the sums of its time range are those of the call.
     fn exclusive_nanos(&self, call: &CallRow) -> Result<u64, ServiceError> {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use parallax_base::{Folder, MemorySink};
 use parallax_import::events::{Conversion, TrackIdentity};
 use parallax_model::IdentityKind;
-use parallax_service::{OpenLimits, Opened, open};
+use parallax_service::{OpenExperiment, OpenLimits, open};
 
 /// Identity of a track, and its calls: from when to when, and which function.
 pub(crate) type Track<N> = (Vec<(IdentityKind, u64)>, Vec<(u64, u64, N)>);
 
 /// An archive of tracks whose calls do not nest.
-pub(crate) fn converted<N: AsRef<str>>(tracks: &[Track<N>]) -> Opened {
+pub(crate) fn converted<N: AsRef<str>>(tracks: &[Track<N>]) -> OpenExperiment {
     let sink = MemorySink::new();
     let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
     for (identity, calls) in tracks {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use parallax_base::{Folder, MemoryFolder};
-use parallax_service::{OpenLimits, Opened, TreeAnswer, open};
+use parallax_service::{OpenExperiment, OpenLimits, TreeAnswer, open};
 use parallax_testkit::drawn::draw;
 use parallax_testkit::hpctoolkit::WriteOptions;
 
 /// Opens the database that `drawing` describes; see `parallax_testkit::drawn`.
-pub(crate) fn drawn(drawing: &str) -> Opened {
+pub(crate) fn drawn(drawing: &str) -> OpenExperiment {
     let files = draw("CPUTIME (sec)", drawing).to_files(&WriteOptions::default());
     let files = files.by_path.into_iter().map(|(path, bytes)| ((*path).to_owned(), bytes));
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("drawn", files));

@@ -1,6 +1,6 @@
 //! Each cause, in each recording that can show it.
 
-use parallax_service::Opened;
+use parallax_service::OpenExperiment;
 use parallax_service::analysis::report::{Finding, FindingKind};
 use parallax_testkit::planted::{
     Planted, Recording, late_rank, oversubscribed_node, serial_part, slow_node, stall, starved_gpu,
@@ -17,7 +17,7 @@ const TRACE: Recording = Recording { trace: true, ..PROFILE };
 /// Without the cause no finding names it.
 fn is_found_first(
     cause: fn(bool) -> Planted,
-    record: impl Fn(&Planted) -> Opened,
+    record: impl Fn(&Planted) -> OpenExperiment,
     kinds: &[FindingKind],
     names: &[&str],
 ) {

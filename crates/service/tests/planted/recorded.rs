@@ -6,19 +6,19 @@ use parallax_base::{Folder, MemoryFolder, MemorySink};
 use parallax_import::events::{Conversion, TrackIdentity};
 use parallax_model::IdentityKind;
 use parallax_service::analysis::report::{Finding, FindingKind};
-use parallax_service::{Control, OpenLimits, Opened, open};
+use parallax_service::{Control, OpenExperiment, OpenLimits, open};
 use parallax_testkit::hpctoolkit::WriteOptions;
 use parallax_testkit::planted::{Event, Place, Program, Recording};
 
 /// As HPCToolkit records it.
-pub(crate) fn sampled(program: &Program, recording: &Recording) -> Opened {
+pub(crate) fn sampled(program: &Program, recording: &Recording) -> OpenExperiment {
     let files = program.database(recording).to_files(&WriteOptions::default());
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("planted", files.by_path));
     open(&folder, &OpenLimits::default()).unwrap()
 }
 
 /// As a tool that records calls does.
-pub(crate) fn called(program: &Program) -> Opened {
+pub(crate) fn called(program: &Program) -> OpenExperiment {
     let sink = MemorySink::new();
     let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
     for track in &program.tracks {
@@ -50,7 +50,7 @@ pub(crate) fn called(program: &Program) -> Opened {
 }
 
 /// What `report` finds, the most important first.
-pub(crate) fn findings(opened: &Opened) -> Vec<Finding> {
+pub(crate) fn findings(opened: &OpenExperiment) -> Vec<Finding> {
     opened.diagnose(None, &Control::default()).unwrap().value.findings
 }
 

@@ -6,7 +6,7 @@ use parallax_service::{Control, TreeAnswer, TreeRow};
 use crate::databases::{each, fixture};
 use crate::drawn::{drawn, printed};
 
-fn callers(opened: &parallax_service::Opened, request: &CallersRequest) -> TreeAnswer {
+fn callers(opened: &parallax_service::OpenExperiment, request: &CallersRequest) -> TreeAnswer {
     opened.callers(request, &Control::new()).unwrap()
 }
 

@@ -7,11 +7,11 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int32Type, UInt32Type};
 use parallax_base::Folder;
 use parallax_native::DiskFolder;
-use parallax_service::{Control, OpenLimits, Opened, Table, TreeAnswer, TreeRequest, open};
+use parallax_service::{Control, OpenExperiment, OpenLimits, Table, TreeAnswer, TreeRequest, open};
 use parallax_testkit::needs::{self, Without};
 
 /// Opens a database of `fixtures/reactor`.
-pub(crate) fn fixture(name: &str) -> Opened {
+pub(crate) fn fixture(name: &str) -> OpenExperiment {
     open_at(&fixtures().join(name))
 }
 
@@ -19,7 +19,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/reactor")
 }
 
-fn open_at(path: &Path) -> Opened {
+fn open_at(path: &Path) -> OpenExperiment {
     let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(path));
     open(&folder, &OpenLimits::default()).unwrap()
 }
@@ -30,7 +30,7 @@ pub(crate) fn corpus() -> Option<PathBuf> {
 }
 
 /// Opens every database of the repository and of the corpus, by its path.
-pub(crate) fn each(mut visit: impl FnMut(&str, &Opened)) {
+pub(crate) fn each(mut visit: impl FnMut(&str, &OpenExperiment)) {
     let mut open = vec![fixtures()];
     if let Some(corpus) = corpus() {
         open.extend(["data/hpctoolkit", "data/reactor"].map(|folder| corpus.join(folder)));
@@ -52,7 +52,7 @@ pub(crate) fn each(mut visit: impl FnMut(&str, &Opened)) {
 }
 
 /// The tree, or nothing for an experiment in which nothing was measured.
-pub(crate) fn tree(opened: &Opened, request: &TreeRequest) -> Option<TreeAnswer> {
+pub(crate) fn tree(opened: &OpenExperiment, request: &TreeRequest) -> Option<TreeAnswer> {
     opened.tree(request, &Control::new()).ok()
 }
 

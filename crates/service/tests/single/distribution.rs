@@ -5,17 +5,17 @@ use parallax_protocol::{
     TypedTable as _,
 };
 use parallax_service::analysis::balance::Distribution;
-use parallax_service::{Answers as _, Control, Opened, TreeRequest};
+use parallax_service::{Answers as _, Control, OpenExperiment, TreeRequest};
 
 use crate::databases::{each, f64s, fixture, tree, u32s};
 use crate::drawn::drawn;
 
-fn ask(opened: &Opened, request: &DistributionRequest) -> (DistributionReply, Table) {
+fn ask(opened: &OpenExperiment, request: &DistributionRequest) -> (DistributionReply, Table) {
     let answer = opened.distribution(request, &Control::new()).unwrap().answer;
     (answer.reply, answer.tables.rows.into_table_in(&answer.unit))
 }
 
-fn statistics(opened: &Opened, request: &DistributionRequest) -> Distribution {
+fn statistics(opened: &OpenExperiment, request: &DistributionRequest) -> Distribution {
     opened.distribution(request, &Control::new()).unwrap().statistics.unwrap()
 }
 

@@ -7,7 +7,7 @@ use parallax_protocol::{
     Answer, FlatBy, FlatRequest, SourceFileReply, SourceFilesRequest, SourceRequest,
     TypedTable as _,
 };
-use parallax_service::{Answers as _, Control, OpenLimits, Opened, open};
+use parallax_service::{Answers as _, Control, OpenExperiment, OpenLimits, open};
 use parallax_testkit::drawn::draw;
 use parallax_testkit::hpctoolkit::WriteOptions;
 
@@ -23,7 +23,7 @@ const DRAWING: &str = "
               line solver.c:20  4.0
 ";
 
-fn with_text(text: &[u8], limits: &OpenLimits) -> Opened {
+fn with_text(text: &[u8], limits: &OpenLimits) -> OpenExperiment {
     let files = draw("CPUTIME (sec)", DRAWING).to_files(&WriteOptions::default());
     let files = files.by_path.into_iter().map(|(path, bytes)| ((*path).to_owned(), bytes));
     let source = [("src/solver.c".to_owned(), text.to_vec())];
@@ -31,12 +31,12 @@ fn with_text(text: &[u8], limits: &OpenLimits) -> Opened {
     open(&folder, limits).unwrap()
 }
 
-fn ask(opened: &Opened, file: &str) -> Answer<SourceRequest> {
+fn ask(opened: &OpenExperiment, file: &str) -> Answer<SourceRequest> {
     let request = SourceRequest { path: file.into(), ..Default::default() };
     opened.answer(&request, &Control::new()).unwrap()
 }
 
-fn files_of(opened: &Opened) -> Vec<SourceFileReply> {
+fn files_of(opened: &OpenExperiment) -> Vec<SourceFileReply> {
     opened.answer(&SourceFilesRequest::default(), &Control::new()).unwrap().reply.files
 }
 

@@ -5,14 +5,19 @@ use crate::drawn::drawn;
 use parallax_protocol::{
     CostChoice, CostReply, CostsChoice, PruneChoice, Table, TreeTableRequest, TypedTable as _,
 };
-use parallax_service::{Answers as _, Control, NO_PARENT, Opened, TreeAnswer, TreeRequest};
+use parallax_service::{Answers as _, Control, NO_PARENT, OpenExperiment, TreeAnswer, TreeRequest};
 
-fn table_of(opened: &Opened, request: &TreeTableRequest) -> (Vec<CostReply>, Table) {
+fn table_of(opened: &OpenExperiment, request: &TreeTableRequest) -> (Vec<CostReply>, Table) {
     let answer = opened.answer(request, &Control::new()).unwrap();
     (answer.reply.costs, answer.tables.rows.into_table())
 }
 
-fn assert_same(opened: &Opened, expected: &TreeAnswer, request: &TreeTableRequest, name: &str) {
+fn assert_same(
+    opened: &OpenExperiment,
+    expected: &TreeAnswer,
+    request: &TreeTableRequest,
+    name: &str,
+) {
     let (costs, table) = table_of(opened, request);
     let table = &table;
     assert_eq!(costs, std::slice::from_ref(&expected.header), "{name}");
