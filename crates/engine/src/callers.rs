@@ -145,11 +145,11 @@ impl<'a> Callers<'a> {
     /// many, and end when `MOST_STEPS` activations have been followed.
     #[must_use]
     pub fn rows(&self, max_depth: u32, max_rows: usize) -> CallerRows {
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<SearchNode> = Vec::new();
         let mut waiting: BinaryHeap<(Rank, Reverse<usize>)> = BinaryHeap::new();
-        let add = |found: &mut Vec<Found>, waiting: &mut BinaryHeap<_>, node: CallerNode| {
+        let add = |found: &mut Vec<SearchNode>, waiting: &mut BinaryHeap<_>, node: CallerNode| {
             waiting.push((Rank::of(&node), Reverse(found.len())));
-            found.push(Found { node, below: 0..0, num_deeper: 0, is_row: false });
+            found.push(SearchNode { node, below: 0..0, num_deeper: 0, is_row: false });
         };
         self.roots.iter().for_each(|node| add(&mut found, &mut waiting, node.clone()));
         let (mut num_rows, mut steps) = (0, 0_u64);
@@ -252,7 +252,7 @@ fn number(row: usize) -> u32 {
 const MOST_STEPS: u64 = 100_000_000;
 
 /// A node while rows are looked for.
-struct Found {
+struct SearchNode {
     node: CallerNode,
     /// Its callers among all that were found.
     below: Range<usize>,

@@ -35,7 +35,7 @@ pub use part::Part;
 pub use prune::{FilterMode, PruneRules, TreeView};
 pub use session::{LocationChoice, Session, WRAPPED_COUNT};
 pub use timeline::{
-    Bins, CallList, CallRow, CallsQuestion, ContextSums, DurationBin, FindQuestion, Found,
+    Bins, CallList, CallRow, CallsQuestion, ContextSums, DurationBin, FindQuestion, FindResult,
     MAX_TILE_CELLS, Tile, TileCell, TileQuestion, TrackRange, call_depths,
 };
 pub use views::{FlatRow, TopDown, flat, row_costs};

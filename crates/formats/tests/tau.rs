@@ -49,9 +49,9 @@ fn text(folder: &MemoryFolder) -> (Profiles, Issues) {
 
 /// What a reader in Python found: threads, timers, user events, rows of timers, rows of user
 /// events, facts; the sums of exclusive values, of calls and of how often user events happened.
-type Found = (&'static str, [usize; 6], f64, f64, f64);
+type Expected = (&'static str, [usize; 6], f64, f64, f64);
 
-const PACKED: [Found; 18] = [
+const PACKED: [Expected; 18] = [
     ("GROMACS.MN.32.ppk", [32, 643, 5, 9948, 100, 27], 2_931_777_290.0, 60_165_543.0, 74_744.0),
     (
         "LoadImbalance-128.ppk",

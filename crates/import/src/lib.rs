@@ -22,7 +22,7 @@ mod tau;
 
 pub use error::ImportError;
 pub use registry::{
-    DataContent, DataSet, Extent, FORMATS, FileReader, FolderReader, Format, Found, Kind, NotUsed,
-    Probe, Reader, Reason, experiment_at, families, find, is_experiment_file, markdown, open,
-    open_file, recognise_file, summary, traces_markdown, typescript,
+    DataContent, DataSet, Extent, FORMATS, FileReader, FolderReader, Format, FoundData, Kind,
+    NotUsed, Probe, Reader, Reason, experiment_at, families, find, is_experiment_file, markdown,
+    open, open_file, recognise_file, summary, traces_markdown, typescript,
 };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use parallax_base::{
     Folder, FolderEntry, Limits, MemoryFolder, NotListed, ReadError, Source, Survey,
 };
-use parallax_import::{DataContent, FORMATS, Found, Reason, find, open, recognise_file};
+use parallax_import::{DataContent, FORMATS, FoundData, Reason, find, open, recognise_file};
 use proptest::prelude::{ProptestConfig, any, prop_assert, proptest};
 
 const META: &[u8] = b"HPCTOOLKITmeta\x04\0";
@@ -25,7 +25,7 @@ fn folder(files: &[(&str, &[u8])]) -> Arc<dyn Folder> {
 }
 
 /// Data sets and what is not used, a line each.
-fn shown(found: &Found) -> String {
+fn shown(found: &FoundData) -> String {
     let mut out = String::new();
     for data in &found.data {
         let what = match &data.content {

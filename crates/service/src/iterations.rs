@@ -30,7 +30,7 @@ pub(crate) use parallax_protocol::IterationsRequest;
 pub(crate) type Last = Option<(IterationsQuestion, Arc<Finding>)>;
 
 /// Iterations with everything that the tables are made of.
-pub(crate) struct Found<'a> {
+pub(crate) struct FoundIterations<'a> {
     opened: &'a OpenExperiment,
     iterations: &'a Iterations,
     pub(crate) statistics: &'a Statistics,
@@ -96,7 +96,7 @@ impl OpenExperiment {
         &'a self,
         iterations: &'a Iterations,
         statistics: &'a Statistics,
-    ) -> Found<'a> {
+    ) -> FoundIterations<'a> {
         let names = self.track_names();
         let x = self.session.experiment();
         let devices = Devices::new(&x.locations);
@@ -109,7 +109,7 @@ impl OpenExperiment {
                 devices.label(&locations.map(|track| track.location).collect::<Vec<_>>())
             }
         };
-        Found {
+        FoundIterations {
             opened: self,
             iterations,
             statistics,
@@ -234,7 +234,7 @@ fn parse_iterations(text: &str) -> Result<(u64, u64), ServiceError> {
     Ok((range.first(), range.last()))
 }
 
-impl Found<'_> {
+impl FoundIterations<'_> {
     pub(crate) fn summary(
         &self,
         finding: &Finding,

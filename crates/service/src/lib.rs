@@ -74,7 +74,7 @@ pub use parallax_import::convert::{
 };
 pub use parallax_import::events::{ComponentPlan, ConversionError};
 pub use parallax_import::{
-    DataContent, DataSet, FORMATS, Format, Found, ImportError, Kind, NotUsed, Reader, Reason,
+    DataContent, DataSet, FORMATS, Format, FoundData, ImportError, Kind, NotUsed, Reader, Reason,
     families, find as discover, is_experiment_file, recognise_file, summary as formats_summary,
 };
 pub use parallax_model::TraceKind;

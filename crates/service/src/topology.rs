@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use parallax_analysis::topology::{
-    Concentration, Description, Found, Host, HostTable, Level, Located, Part, Place, RackMap, Row,
-    Shelf, System, concentrations, rack_map,
+    Concentration, Description, Host, HostMatch, HostTable, Level, Located, Part, Place, RackMap,
+    Row, Shelf, System, concentrations, rack_map,
 };
 use parallax_base::{Control, LocationIdx, Remedy};
 use parallax_engine::EngineError;
@@ -316,8 +316,8 @@ fn say_unknown(
     sources: &[TextFile],
     notes: &mut Vec<String>,
 ) {
-    let count = |found: Found| nodes.iter().filter(|node| node.found == found).count() as u64;
-    let loopback = count(Found::Loopback);
+    let count = |found: HostMatch| nodes.iter().filter(|node| node.found == found).count() as u64;
+    let loopback = count(HostMatch::Loopback);
     if loopback > 0 {
         notes.push(format!(
             "{} with the host id of a loopback address, such as 127.0.1.1: nodes of such a run \
@@ -333,9 +333,9 @@ fn say_unknown(
         );
         return;
     }
-    let unknown = count(Found::Unknown);
+    let unknown = count(HostMatch::Unknown);
     if unknown > 0 {
-        let example = nodes.iter().find(|node| node.found == Found::Unknown);
+        let example = nodes.iter().find(|node| node.found == HostMatch::Unknown);
         let address =
             example.and_then(|node| node.address).map_or_else(String::new, |a| a.to_string());
         notes.push(format!(
@@ -345,9 +345,9 @@ fn say_unknown(
             counted(table.len() as u64, "host"),
         ));
     }
-    let nameless = nodes
-        .iter()
-        .filter(|n| matches!(n.found, Found::ById | Found::ByAddress) && n.place.is_empty());
+    let nameless = nodes.iter().filter(|n| {
+        matches!(n.found, HostMatch::ById | HostMatch::ByAddress) && n.place.is_empty()
+    });
     let names: Vec<&str> = nameless.filter_map(|node| node.name.as_deref()).collect();
     if let Some(first) = names.first() {
         notes.push(format!(

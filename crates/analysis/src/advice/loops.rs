@@ -464,7 +464,7 @@ fn overlap(a: &Range<u64>, b: &Range<u64>) -> bool {
 
 /// Iterations that something was found of, and two touches that show it: a write, and the other.
 #[derive(Debug, Default)]
-struct Found {
+struct Occurrences {
     num: u64,
     example: Option<(Entry, Entry)>,
 }
@@ -473,9 +473,9 @@ struct Found {
 #[derive(Debug, Default)]
 struct Facts {
     /// They read it before they write it.
-    exposed: Found,
+    exposed: Occurrences,
     /// They read it after they wrote something of it.
-    covered: Found,
+    covered: Occurrences,
     /// They write it.
-    renamed: Found,
+    renamed: Occurrences,
 }

@@ -1,6 +1,6 @@
 //! The basic search along one parameter: every shape of the search space, the best one wins.
 
-use super::fit::{Found, Hypothesis, Line, constant, fit};
+use super::fit::{FitResult, Hypothesis, Line, constant, fit};
 use super::function::Function;
 use super::model::{ModelOptions, ModelWarning};
 use super::space::{Shape, shapes};
@@ -8,7 +8,7 @@ use super::space::{Shape, shapes};
 /// Points that the method asks for along a parameter.
 pub(super) const MIN_POINTS: usize = 5;
 
-pub(super) fn search(line: &Line, options: &ModelOptions) -> Found {
+pub(super) fn search(line: &Line, options: &ModelOptions) -> FitResult {
     let mut warnings = Vec::new();
     if line.ys.len() < MIN_POINTS {
         warnings.push(ModelWarning::FewPoints { parameter: line.parameter, points: line.ys.len() });
@@ -17,7 +17,7 @@ pub(super) fn search(line: &Line, options: &ModelOptions) -> Found {
     if without_logarithms {
         warnings.push(ModelWarning::NoLogarithms { parameter: line.parameter });
     }
-    Found { function: Function::Sum(best.sum(line.parameter)), quality: best.quality, warnings }
+    FitResult { function: Function::Sum(best.sum(line.parameter)), quality: best.quality, warnings }
 }
 
 /// The best hypothesis, and whether logarithms had to be left out.

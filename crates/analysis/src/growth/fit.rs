@@ -49,13 +49,13 @@ pub(super) struct Hypothesis {
 
 /// What a search along one parameter found.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Found {
+pub(super) struct FitResult {
     pub(super) function: Function,
     pub(super) quality: Quality,
     pub(super) warnings: Vec<ModelWarning>,
 }
 
-impl Found {
+impl FitResult {
     pub(super) fn into_model(self) -> Model {
         Model { function: self.function, quality: self.quality, warnings: self.warnings }
     }

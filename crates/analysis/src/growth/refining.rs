@@ -5,7 +5,7 @@
 //! mediants, as in a Farey sequence, until no slice halves its error any more.
 
 use super::exponent::Exponent;
-use super::fit::{Found, Hypothesis, Line, constant, fit};
+use super::fit::{FitResult, Hypothesis, Line, constant, fit};
 use super::function::Function;
 use super::model::{Criterion, ModelOptions, ModelWarning};
 use super::space::Shape;
@@ -53,7 +53,7 @@ struct State {
     right: Exponent,
 }
 
-pub(super) fn search(line: &Line, options: &ModelOptions) -> Found {
+pub(super) fn search(line: &Line, options: &ModelOptions) -> FitResult {
     let mut warnings = Vec::new();
     if line.ys.len() < MIN_POINTS {
         warnings.push(ModelWarning::FewPoints { parameter: line.parameter, points: line.ys.len() });
@@ -75,7 +75,7 @@ pub(super) fn search(line: &Line, options: &ModelOptions) -> Found {
             best.contributes(options.min_contribution) && !too_little
         })
         .unwrap_or(constant);
-    Found { function: Function::Sum(best.sum(line.parameter)), quality: best.quality, warnings }
+    FitResult { function: Function::Sum(best.sum(line.parameter)), quality: best.quality, warnings }
 }
 
 fn refine(line: &Line, total: f64, logarithms: bool, options: &ModelOptions) -> Option<Hypothesis> {

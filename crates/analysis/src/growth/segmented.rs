@@ -4,7 +4,7 @@
 //! the windows with a large error mark where it is.
 
 use super::basic;
-use super::fit::{Errors, Found, Line, adjusted_r2, constant};
+use super::fit::{Errors, FitResult, Line, adjusted_r2, constant};
 use super::function::Function;
 use super::model::{ModelOptions, ModelWarning};
 
@@ -17,7 +17,7 @@ const CERTAIN_JUMP: f64 = 4.0;
 const SUSPECT_ERROR: f64 = 0.1;
 const TINY: f64 = 1e-16;
 
-pub(super) fn search(line: &Line, options: &ModelOptions) -> Found {
+pub(super) fn search(line: &Line, options: &ModelOptions) -> FitResult {
     let points = line.ys.len();
     let mut order: Vec<usize> = (0..points).collect();
     order.sort_by(|&a, &b| {
@@ -36,7 +36,7 @@ pub(super) fn search(line: &Line, options: &ModelOptions) -> Found {
 }
 
 /// The segmented model, or `None` when there are no segments.
-fn split(line: &Line, options: &ModelOptions) -> Option<Found> {
+fn split(line: &Line, options: &ModelOptions) -> Option<FitResult> {
     let points = line.ys.len();
     let windows = points.checked_sub(WINDOW - 1).filter(|&windows| windows > 0)?;
     let errors: Vec<f64> = (0..windows)
@@ -92,5 +92,5 @@ fn split(line: &Line, options: &ModelOptions) -> Option<Found> {
     };
     let mut warnings = below.warnings;
     warnings.extend(above.warnings);
-    Some(Found { function, quality, warnings })
+    Some(FitResult { function, quality, warnings })
 }

@@ -67,14 +67,14 @@ impl Candidate {
 
 /// Ways in which a program may repeat.
 #[derive(Default)]
-pub(super) struct Tried {
+pub(super) struct SearchResult {
     pub(super) candidates: Vec<Candidate>,
     /// All that were examined, by what distinguishes them: how many occurrences there are on the
     /// first track, and when the first begins and the last ends.
     pub(super) tries: Vec<(usize, u64, u64)>,
 }
 
-impl Tried {
+impl SearchResult {
     pub(super) fn append(&mut self, mut other: Self) {
         self.candidates.append(&mut other.candidates);
         self.tries.append(&mut other.tries);
@@ -96,14 +96,14 @@ pub(super) fn of_context(
     tracks: &[ByContext],
     active_nanos: u64,
     origin: Origin,
-) -> Tried {
+) -> SearchResult {
     let lists: Vec<(usize, &ByContext, &[Visit])> = tracks
         .iter()
         .enumerate()
         .filter_map(|(nth, track)| track.get(&context).map(|list| (nth, track, list.as_slice())))
         .collect();
     let visits: Vec<&[Visit]> = lists.iter().map(|(_, _, list)| *list).collect();
-    let mut out = Tried::default();
+    let mut out = SearchResult::default();
     // Three distances are the fewest that are alike.
     if visits.iter().all(|list| list.len() < 3) {
         return out;
@@ -203,7 +203,7 @@ fn content(parts: &[ContextIdx], track: &ByContext, visits: &[Visit]) -> Content
 /// The ways in which the visits of one context may be iterations on all tracks together: ranks
 /// that wait for each other begin iterations together, and what samples do not show on one of them
 /// they show on another.
-pub(super) fn of_all(context: ContextIdx, tracks: &[ByContext], active_nanos: u64) -> Tried {
+pub(super) fn of_all(context: ContextIdx, tracks: &[ByContext], active_nanos: u64) -> SearchResult {
     let lists: Vec<&[Visit]> =
         tracks.iter().filter_map(|track| track.get(&context).map(Vec::as_slice)).collect();
     let union = pooled(&lists);
@@ -211,9 +211,9 @@ pub(super) fn of_all(context: ContextIdx, tracks: &[ByContext], active_nanos: u6
     let first = union.first().map_or(0, |visit| visit.start);
     let whole = union.last().map_or(0, |visit| visit.end).saturating_sub(first);
     if occupied as f64 > MOST_OCCUPIED * whole as f64 {
-        return Tried::default();
+        return SearchResult::default();
     }
-    let mut out = Tried::default();
+    let mut out = SearchResult::default();
     for gap_nanos in gap_levels(&[&union], Origin::Pooled) {
         let together = occurrences(&union, gap_nanos, Origin::Pooled);
         out.note(&together);
@@ -255,7 +255,7 @@ pub(super) fn of_order(
     inclusive: &[u128],
     active_nanos: u64,
     origin: Origin,
-) -> (Tried, Option<String>) {
+) -> (SearchResult, Option<String>) {
     let total = inclusive.first().copied().unwrap_or(0) as f64;
     let is_wanted = |context: &ContextIdx| wanted.get(context.idx()) == Some(&true);
     let takes_part = |context: ContextIdx| {
@@ -279,7 +279,7 @@ pub(super) fn of_order(
             (runs, shares)
         };
         let sequences: Vec<_> = looked_at.iter().map(of_track).collect();
-        let mut out = Tried::default();
+        let mut out = SearchResult::default();
         for context in tree.children(parent).filter(|&child| takes_part(child)) {
             let cut: Vec<Words> = sequences
                 .iter()
@@ -295,7 +295,7 @@ pub(super) fn of_order(
         }
         out
     });
-    let mut out = Tried::default();
+    let mut out = SearchResult::default();
     found.into_iter().for_each(|found| out.append(found));
     (out, limit)
 }

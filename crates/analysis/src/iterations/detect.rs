@@ -13,7 +13,7 @@ use parallax_model::{ContextKind, ContextTree, Relation, TraceKind};
 
 use super::Location;
 use super::candidates::{
-    Candidate, MOST_ORDER_LOCATIONS, Tried, is_same, of_all, of_context, of_order,
+    Candidate, MOST_ORDER_LOCATIONS, SearchResult, is_same, of_all, of_context, of_order,
 };
 use super::chains::{Chains, Homes};
 use super::limits::{keep_best, spread};
@@ -347,7 +347,7 @@ pub(super) fn detect(
         }
         found
     });
-    let mut tried = Tried::default();
+    let mut tried = SearchResult::default();
     found.into_iter().for_each(|found| tried.append(found));
     let mut ranges: BTreeMap<ContextIdx, std::ops::Range<usize>> = BTreeMap::new();
     for (at, candidate) in tried.candidates.iter().enumerate() {
@@ -368,7 +368,7 @@ pub(super) fn detect(
         limits.extend(in_step.1);
         tried.append(in_step.0);
     }
-    let Tried { mut candidates, mut tries } = tried;
+    let SearchResult { mut candidates, mut tries } = tried;
     // A context and the only one that it calls are one try.
     tries.sort_unstable();
     tries.dedup();

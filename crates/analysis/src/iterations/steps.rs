@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use parallax_base::{ContextIdx, threads};
 use parallax_model::ContextTree;
 
-use super::candidates::{Candidate, Tried, keep_affordable};
+use super::candidates::{Candidate, SearchResult, keep_affordable};
 use super::detect::{LEAST_ITERATIONS, LEAST_SHARE, Method};
 use super::order::{Run, beside};
 use super::spacing::{chance, differences, is_regular, median};
@@ -200,7 +200,7 @@ pub(super) fn of_steps(
     wanted: &[bool],
     inclusive: &[u128],
     active_nanos: u64,
-) -> (Tried, Option<String>) {
+) -> (SearchResult, Option<String>) {
     let total = inclusive.first().copied().unwrap_or(0) as f64;
     let time = |context: ContextIdx| inclusive.get(context.idx()).copied().unwrap_or(0);
     let is_wanted = |context: ContextIdx| wanted.get(context.idx()) == Some(&true);
@@ -219,12 +219,12 @@ pub(super) fn of_steps(
         let mut contexts = beside(tree, around);
         contexts.retain(|&context| is_wanted(context));
         let lists: Vec<Vec<Run>> = tracks.iter().map(|track| runs_of(track, &contexts)).collect();
-        let phases: Vec<Found> = tree
+        let phases: Vec<PhaseCandidate> = tree
             .children(around)
             .filter(is_phase)
             .filter_map(|phase| of_phase(&lists, phase, active_nanos))
             .collect();
-        let mut out = Tried::default();
+        let mut out = SearchResult::default();
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         for found in &phases {
             *counts.entry(found.candidate.count).or_default() += 1;
@@ -238,12 +238,12 @@ pub(super) fn of_steps(
         }
         out
     });
-    let mut out = Tried::default();
+    let mut out = SearchResult::default();
     found.into_iter().for_each(|found| out.append(found));
     (out, limit)
 }
 
-struct Found {
+struct PhaseCandidate {
     candidate: Candidate,
     /// Whether hardly any iteration is missed by all locations.
     is_complete: bool,
@@ -251,7 +251,7 @@ struct Found {
     last_nanos: u64,
 }
 
-fn of_phase(lists: &[Vec<Run>], phase: ContextIdx, active_nanos: u64) -> Option<Found> {
+fn of_phase(lists: &[Vec<Run>], phase: ContextIdx, active_nanos: u64) -> Option<PhaseCandidate> {
     let steps = Steps::find(lists, phase)?;
     let count = steps.len();
     if count < LEAST_ITERATIONS || (steps.best as f64) < LEAST_BEST * count as f64 {
@@ -285,7 +285,7 @@ fn of_phase(lists: &[Vec<Run>], phase: ContextIdx, active_nanos: u64) -> Option<
         pieces: 1.0,
         first_nanos: starts.first().copied().unwrap_or(0) as f64,
     };
-    Some(Found {
+    Some(PhaseCandidate {
         candidate,
         is_complete: estimate - count as f64 <= NEARLY_ALL * count as f64,
         first_nanos: starts.first().copied().unwrap_or(0),

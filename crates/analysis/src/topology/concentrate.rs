@@ -383,14 +383,14 @@ mod tests {
 
     #[test]
     fn marks_by_lot_are_called_more_than_chance_in_at_most_one_of_a_hundred_questions() {
-        use crate::topology::{Found, Place};
+        use crate::topology::{HostMatch, Place};
         // 8 racks of 4 chassis of 4 nodes, two sets of marked ones: 8 looks a question.
         let node = |at: u64| {
             let mut place = Place::default();
             place.set(Level::Group, format!("g{}", at / 32));
             place.set(Level::Rack, format!("r{}", at / 16));
             place.set(Level::Chassis, format!("r{} c{}", at / 16, at / 4));
-            let found = Found::ByAddress;
+            let found = HostMatch::ByAddress;
             Located { host_id: at, address: None, name: None, place, found }
         };
         let nodes: Vec<Located> = (0..128).map(node).collect();

@@ -45,7 +45,7 @@ pub struct HostTable {
 
 /// How a node was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum HostMatch {
     /// The table has its host id.
     ById,
     /// The table has the address that its host id holds.
@@ -66,7 +66,7 @@ pub struct Located {
     /// Its name.
     pub name: Option<String>,
     /// How it was found.
-    pub found: Found,
+    pub found: HostMatch,
     /// Where it stands.
     pub place: Place,
 }
@@ -115,15 +115,15 @@ impl HostTable {
             host_id,
             address,
             name: None,
-            found: Found::Unknown,
+            found: HostMatch::Unknown,
             place: Place::default(),
         };
-        let by_id = id.and_then(|id| self.by_id.get(&id)).map(|&at| (at, Found::ById));
+        let by_id = id.and_then(|id| self.by_id.get(&id)).map(|&at| (at, HostMatch::ById));
         let by_address =
-            || address.and_then(|a| self.by_address.get(&a)).map(|&at| (at, Found::ByAddress));
+            || address.and_then(|a| self.by_address.get(&a)).map(|&at| (at, HostMatch::ByAddress));
         let Some((at, found)) = by_id.or_else(by_address) else {
             if address.is_some_and(|address| address.is_loopback()) {
-                out.found = Found::Loopback;
+                out.found = HostMatch::Loopback;
             }
             return out;
         };
@@ -189,10 +189,10 @@ mod tests {
         let table = HostTable::new(vec![etc, slurm]);
         let id = u64::from(host_id_of(Ipv4Addr::new(10, 1, 2, 3)));
         let found = table.locate(id, &System::Aurora);
-        assert_eq!(found.found, Found::ByAddress);
+        assert_eq!(found.found, HostMatch::ByAddress);
         assert_eq!(found.place.level(Level::Switch), Some("s3"));
         assert_eq!(found.place.level(Level::Chassis), Some("x4109c3"));
-        assert_eq!(table.locate(1, &System::Aurora).found, Found::Unknown);
-        assert_eq!(table.locate(0x007f_0101, &System::Aurora).found, Found::Loopback);
+        assert_eq!(table.locate(1, &System::Aurora).found, HostMatch::Unknown);
+        assert_eq!(table.locate(0x007f_0101, &System::Aurora).found, HostMatch::Loopback);
     }
 }

@@ -41,7 +41,7 @@ pub struct DurationBin {
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FindResult {
     /// How many were found.
     pub calls: u64,
     /// What they take together, in nanoseconds.
@@ -90,7 +90,7 @@ impl Session {
         &self,
         question: &FindQuestion<'_>,
         control: &Control,
-    ) -> Result<Found, EngineError> {
+    ) -> Result<FindResult, EngineError> {
         let store = self.traces()?;
         let tree = self.tree();
         let tracks = tracks_of(store, question.tracks);
@@ -126,7 +126,7 @@ impl Session {
             }
             Ok(part)
         });
-        let mut found = Found::default();
+        let mut found = FindResult::default();
         let mut bins = [(0_u64, 0_u128); BINS];
         let mut rows: Vec<(Reverse<(u64, u64)>, Ranked)> = Vec::new();
         for part in parts {

@@ -12,7 +12,7 @@ use parallax_model::TraceStore;
 use crate::{EngineError, LocationChoice, Session};
 
 pub use calls::{CallList, CallRow, CallsQuestion};
-pub use find::{DurationBin, FindQuestion, Found};
+pub use find::{DurationBin, FindQuestion, FindResult};
 pub use tile::{Bins, MAX_TILE_CELLS, Tile, TileCell, TileQuestion};
 
 /// Consecutive tracks.

@@ -78,35 +78,35 @@ impl Row {
     }
 
     /// Reads the row at the front of `bytes`, after a comma if there must be one.
-    fn read(&mut self, bytes: &[u8], after: bool) -> Found {
+    fn read(&mut self, bytes: &[u8], after: bool) -> RowScan {
         self.clear();
         let mut at = 0;
         if after {
             match bytes.first() {
                 Some(b',') => at = skip_space(bytes, 1),
-                Some(_) => return Found::Other,
-                None => return Found::Cut,
+                Some(_) => return RowScan::Other,
+                None => return RowScan::Cut,
             }
         }
         match bytes.get(at) {
             Some(b'[') => at += 1,
-            Some(_) => return Found::Other,
-            None => return Found::Cut,
+            Some(_) => return RowScan::Other,
+            None => return RowScan::Cut,
         }
         loop {
             at = skip_space(bytes, at);
-            let Some(field) = self.fields.get_mut(self.len) else { return Found::Other };
+            let Some(field) = self.fields.get_mut(self.len) else { return RowScan::Other };
             let rest = bytes.get(at..).unwrap_or_default();
             let len = if rest.first() == Some(&b'"') {
                 let content = rest.get(1..).unwrap_or_default();
                 let len = plain_len(content);
                 match content.get(len) {
                     Some(b'"') => {}
-                    Some(_) => return Found::Other,
-                    None => return Found::Cut,
+                    Some(_) => return RowScan::Other,
+                    None => return RowScan::Cut,
                 }
                 let content = content.get(..len).unwrap_or_default();
-                let Ok(text) = std::str::from_utf8(content) else { return Found::Other };
+                let Ok(text) = std::str::from_utf8(content) else { return RowScan::Other };
                 self.text.push_str(text);
                 self.text_ends.push(self.text.len());
                 self.text_fields |= 1 << self.len;
@@ -118,8 +118,8 @@ impl Row {
                         self.number_fields |= 1 << self.len;
                         scanned.len
                     }
-                    Err(place) if place >= rest.len() => return Found::Cut,
-                    Err(_) => return Found::Other,
+                    Err(place) if place >= rest.len() => return RowScan::Cut,
+                    Err(_) => return RowScan::Other,
                 }
             };
             self.spans.push((at, at + len));
@@ -127,16 +127,16 @@ impl Row {
             at = skip_space(bytes, at + len);
             match bytes.get(at) {
                 Some(b',') => at += 1,
-                Some(b']') => return Found::Row(at + 1),
-                Some(_) => return Found::Other,
-                None => return Found::Cut,
+                Some(b']') => return RowScan::Row(at + 1),
+                Some(_) => return RowScan::Other,
+                None => return RowScan::Cut,
             }
         }
     }
 }
 
 /// What stands at the front of some bytes.
-enum Found {
+enum RowScan {
     /// A row, which ends here.
     Row(usize),
     /// Something else.
@@ -233,7 +233,7 @@ impl JsonReader<'_> {
             let bytes = bytes.get(blank..).unwrap_or_default();
             let bytes = bytes.get(..most).unwrap_or(bytes);
             let (found, is_whole) = (row.read(bytes, after), bytes.len() == most);
-            if let Found::Row(len) = found {
+            if let RowScan::Row(len) = found {
                 if after {
                     row.layout.learn(
                         bytes.get(..len).unwrap_or_default(),
@@ -247,7 +247,7 @@ impl JsonReader<'_> {
                 return Ok(true);
             }
             self.at += blank;
-            if matches!(found, Found::Other) || is_whole || self.at_end {
+            if matches!(found, RowScan::Other) || is_whole || self.at_end {
                 row.layout.invalidate();
                 return Ok(false);
             }

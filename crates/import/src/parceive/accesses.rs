@@ -25,7 +25,7 @@ pub(super) struct Instructions {
 
 /// One instruction.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct Instruction {
     pub(super) activation: Option<u32>,
     pub(super) kind: InstructionKind,
     pub(super) line: u32,
@@ -89,19 +89,19 @@ impl Instructions {
         self.at.find(id)
     }
 
-    pub(super) fn get(&self, position: u32) -> Found {
+    pub(super) fn get(&self, position: u32) -> Instruction {
         let at = position as usize;
         let activation = self.activation.get(at).copied().unwrap_or(u32::MAX);
         let packed = self.kind_and_line.get(at).copied().unwrap_or(8 << LINE_BITS);
         let kind = KINDS.get((packed >> LINE_BITS) as usize).copied();
-        Found {
+        Instruction {
             activation: (activation != u32::MAX).then_some(activation),
             kind: kind.unwrap_or(InstructionKind::Other),
             line: packed & ((1 << LINE_BITS) - 1),
         }
     }
 
-    pub(super) fn find(&self, id: Option<Key>) -> Option<Found> {
+    pub(super) fn find(&self, id: Option<Key>) -> Option<Instruction> {
         self.position(id).map(|position| self.get(position))
     }
 

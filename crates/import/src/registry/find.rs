@@ -28,7 +28,7 @@ const SOURCE_CODE: [&str; 14] =
 
 /// What can be opened, and what cannot.
 #[derive(Clone, Default)]
-pub struct Found {
+pub struct FoundData {
     /// Folders, then files, then traces, then measurements, each sorted by path.
     pub data: Vec<DataSet>,
     /// Files that belong to nothing that can be opened, sorted by path.
@@ -104,7 +104,7 @@ impl fmt::Display for Reason {
     }
 }
 
-impl Found {
+impl FoundData {
     /// The warnings about files and folders that were not looked at.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let unread = (self.num_unread > 0).then(|| {
@@ -196,12 +196,12 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>, count: usize) -> String {
 ///
 /// # Errors
 /// When the folder cannot be listed.
-pub fn find(folder: &Arc<dyn Folder>) -> Result<Found, ReadError> {
+pub fn find(folder: &Arc<dyn Folder>) -> Result<FoundData, ReadError> {
     let Survey { files, not_listed } = folder.survey()?;
     let mut search = Search::new(folder, &files);
     search.look_at_usual();
     search.look_at_others();
-    Ok(Found { not_listed, ..search.finish() })
+    Ok(FoundData { not_listed, ..search.finish() })
 }
 
 /// The one experiment in `folder`: the folder itself, or the only one in and below it.
@@ -416,7 +416,7 @@ impl<'f> Search<'f> {
         }
     }
 
-    fn finish(mut self) -> Found {
+    fn finish(mut self) -> FoundData {
         for ((place, _), run) in std::mem::take(&mut self.runs) {
             self.take_run(&place, run);
         }
@@ -452,7 +452,7 @@ impl<'f> Search<'f> {
             !is_known && !is_expected
         });
         not_used.sort_by(|a, b| a.path.cmp(&b.path));
-        Found { data, not_used, num_unread: self.num_unread, not_listed: Vec::new() }
+        FoundData { data, not_used, num_unread: self.num_unread, not_listed: Vec::new() }
     }
 
     /// Files that are a part of something that was not found.

@@ -19,7 +19,7 @@ use crate::convert::TraceReader;
 
 pub use data_set::{DataContent, DataSet, open_file};
 pub use document::{families, markdown, summary, traces_markdown, typescript};
-pub use find::{Found, NotUsed, Reason, experiment_at, find, open, recognise_file};
+pub use find::{FoundData, NotUsed, Reason, experiment_at, find, open, recognise_file};
 pub use probe::Probe;
 pub use table::FORMATS;
 

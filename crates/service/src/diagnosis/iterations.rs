@@ -13,7 +13,7 @@ use parallax_model::ContextKind;
 
 use super::{Findings, evidence, potential};
 use crate::clusters::counted;
-use crate::iterations::{Found, IterationsRequest};
+use crate::iterations::{FoundIterations, IterationsRequest};
 use crate::{Answer, OpenExperiment, ServiceError};
 
 /// Traces with more samples or calls are not read for a report: it would take much longer than
@@ -155,7 +155,7 @@ pub(super) fn uneven_iterations(
 }
 
 /// Iterations that take far longer than the others, as findings.
-fn stalls(found: &Found<'_>, stalls: &[Stall], run: f64) -> Vec<Finding> {
+fn stalls(found: &FoundIterations<'_>, stalls: &[Stall], run: f64) -> Vec<Finding> {
     let excess = |stall: &Stall| stall.excess_nanos() / 1e9;
     let is_much = |stall: &&Stall| excess(stall) / run * 100.0 >= MIN_SAVING_PERCENT;
     let of = |stall: &Stall| {

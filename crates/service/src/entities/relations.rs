@@ -14,14 +14,14 @@ use super::{Rows, Run, limit};
 use crate::ServiceError;
 
 /// Related entities, and how many are left out.
-type Found = Result<(EntitiesReply, EntityTable), ServiceError>;
+type RelatedResult = Result<(EntitiesReply, EntityTable), ServiceError>;
 
 pub(super) fn related(
     run: Run<'_>,
     session: &Session,
     request: &RelatedRequest,
     control: &Control,
-) -> Found {
+) -> RelatedResult {
     use EntityKind as Kind;
     let question = Question { run, request, control };
     match (request.kind, request.relation) {
@@ -143,13 +143,13 @@ impl Question<'_> {
         Ok(rows)
     }
 
-    fn nodes(&self, find: impl FnMut(ActivationIdx, &mut dyn FnMut(Node))) -> Found {
+    fn nodes(&self, find: impl FnMut(ActivationIdx, &mut dyn FnMut(Node))) -> RelatedResult {
         let rows = self.rows(find)?;
         let table = self.run.node_table(&rows, true);
         Ok((rows.reply(), EntityTable::Activations(table)))
     }
 
-    fn activations(&self, find: impl Fn(ActivationIdx, Take<'_>)) -> Found {
+    fn activations(&self, find: impl Fn(ActivationIdx, Take<'_>)) -> RelatedResult {
         self.nodes(|id, out| find(id, &mut |activation| out(Node::one(activation))))
     }
 
@@ -185,7 +185,7 @@ impl Question<'_> {
         }
     }
 
-    fn references(&self, is_inclusive: bool) -> Found {
+    fn references(&self, is_inclusive: bool) -> RelatedResult {
         let rows = self.rows(|id, out| {
             let members = match self.request.kind {
                 EntityKind::Group => group_of(self.run, id),
@@ -203,14 +203,14 @@ impl Question<'_> {
         kind: EntityKind,
         session: &Session,
         find: impl Fn(u32) -> Vec<u32>,
-    ) -> Found {
+    ) -> RelatedResult {
         let rows = self.rows(|id, out| find(id.get()).into_iter().for_each(out))?;
         Ok((rows.reply(), self.run.catalog(kind, &rows, session, true)))
     }
 
     /// Who reads and writes references: one pass over all that is recorded, however many are asked
     /// about.
-    fn touchers(&self) -> Found {
+    fn touchers(&self) -> RelatedResult {
         let activations = self.run.activations;
         let mut found: HashMap<ReferenceIdx, Vec<(ActivationIdx, Use)>> =
             self.request.ids.iter().map(|&id| (ReferenceIdx::new(id), Vec::new())).collect();
@@ -237,7 +237,7 @@ impl Question<'_> {
     }
 
     /// Entry calls of threads, or all calls of functions.
-    fn calls_in_run(&self) -> Found {
+    fn calls_in_run(&self) -> RelatedResult {
         let tree = &self.run.activations.tree;
         let mut found: HashMap<u32, Vec<ActivationIdx>> =
             self.request.ids.iter().map(|&id| (id, Vec::new())).collect();

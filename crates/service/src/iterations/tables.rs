@@ -11,11 +11,11 @@ use parallax_protocol::{
     IterationsRequest,
 };
 
-use super::{Found, does};
+use super::{FoundIterations, does};
 use crate::ServiceError;
 use crate::timeline::path;
 
-impl Found<'_> {
+impl FoundIterations<'_> {
     fn location(&self, at: usize) -> String {
         self.locations.get(at).cloned().unwrap_or_default()
     }
