@@ -13,26 +13,26 @@ use crate::test::TYPES;
 use crate::{node, shell, wasm};
 
 /// One part.
-struct Part {
+struct Step {
     name: &'static str,
     run: fn() -> Result<()>,
 }
 
-const PARTS: &[Part] = &[
-    Part { name: "types", run: types },
-    Part { name: "engine", run: engine },
-    Part { name: "samples", run: samples },
-    Part { name: "page", run: page },
-    Part { name: "report", run: report },
+const STEPS: &[Step] = &[
+    Step { name: "types", run: types },
+    Step { name: "engine", run: engine },
+    Step { name: "samples", run: samples },
+    Step { name: "page", run: page },
+    Step { name: "report", run: report },
 ];
 
 pub(crate) fn run(args: Args) -> Result<()> {
     let wanted = args.positional()?;
-    if let Some(unknown) = wanted.iter().find(|name| PARTS.iter().all(|part| part.name != **name)) {
-        let parts: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
+    if let Some(unknown) = wanted.iter().find(|name| STEPS.iter().all(|part| part.name != **name)) {
+        let parts: Vec<&str> = STEPS.iter().map(|part| part.name).collect();
         bail!("no part `{unknown}`; there are {}", parts.join(", "));
     }
-    for part in PARTS {
+    for part in STEPS {
         if wanted.is_empty() || wanted.iter().any(|name| name == part.name) {
             println!("\n== {}", part.name);
             (part.run)().with_context(|| format!("web {}", part.name))?;

@@ -189,14 +189,14 @@ fn a_rank_that_stops_recording_leaves_what_was_before() {
 
 /// A part in a barrier.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct Call {
     enter: u64,
     leave: u64,
     communicator: u32,
 }
 
 /// Application, rank and thread of a track, and its barriers.
-type Track<'p> = ((u64, u64, u64), &'p [Part]);
+type Track<'p> = ((u64, u64, u64), &'p [Call]);
 
 fn barriers(tracks: &[Track<'_>]) -> Session {
     let sink = MemorySink::new();
@@ -230,8 +230,8 @@ fn barriers(tracks: &[Track<'_>]) -> Session {
     Session::new(archive::open(&folder, &Limits::default()).unwrap())
 }
 
-fn part(enter: u64, leave: u64, communicator: u32) -> Part {
-    Part { enter, leave, communicator }
+fn part(enter: u64, leave: u64, communicator: u32) -> Call {
+    Call { enter, leave, communicator }
 }
 
 #[test]
@@ -270,8 +270,8 @@ fn nobody_waits_in_a_communicator_of_one() {
 #[test]
 fn clocks_that_are_off_all_the_time_are_not_taken_for_missing_records() {
     // Rank 1 is 100 ns late in everything.
-    let own: Vec<Part> = (0..20).map(|n| part(n * 50, n * 50 + 5, 0)).collect();
-    let late: Vec<Part> = (0..20).map(|n| part(n * 50 + 100, n * 50 + 105, 0)).collect();
+    let own: Vec<Call> = (0..20).map(|n| part(n * 50, n * 50 + 5, 0)).collect();
+    let late: Vec<Call> = (0..20).map(|n| part(n * 50 + 100, n * 50 + 105, 0)).collect();
     let found = all(&barriers(&[((0, 0, 0), &own), ((0, 1, 0), &late)]));
     assert_eq!((found.list.len(), found.counts.incomplete_collectives), (0, 0));
     assert_eq!((found.counts.collectives, found.counts.left_early), (20, 20));

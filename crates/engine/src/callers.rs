@@ -14,7 +14,7 @@ use parallax_base::ContextIdx;
 use parallax_model::{ContextKind, ContextTree};
 
 use crate::derived::descending;
-use crate::{Groups, Measure, Part, TreeView};
+use crate::{Groups, Measure, Subtrees, TreeView};
 
 /// One node of the bottom-up view: a function, called by the chain of functions above it.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,7 +86,7 @@ impl<'a> Callers<'a> {
         view: &'a TreeView,
         measure: impl Into<Measure>,
         is_wanted: impl Fn(&str) -> bool,
-        part: Option<&Part<'_>>,
+        part: Option<&Subtrees<'_>>,
     ) -> Self {
         let measure = measure.into();
         let names = FunctionNames::new(tree);

@@ -17,9 +17,9 @@ mod derived;
 mod error;
 mod groups;
 mod names;
-mod part;
 mod prune;
 mod session;
+mod subtrees;
 mod timeline;
 mod views;
 
@@ -31,9 +31,9 @@ pub use error::EngineError;
 pub use groups::Groups;
 pub use names::display_name;
 pub use parallax_protocol::{Column, FlatBy, Table};
-pub use part::Part;
 pub use prune::{FilterMode, PruneRules, TreeView};
 pub use session::{LocationChoice, Session, WRAPPED_COUNT};
+pub use subtrees::Subtrees;
 pub use timeline::{
     Bins, CallList, CallRow, CallsQuestion, ContextSums, DurationBin, FindQuestion, FindResult,
     MAX_TILE_CELLS, Tile, TileCell, TileQuestion, TrackRange, call_depths,

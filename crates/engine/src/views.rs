@@ -5,7 +5,7 @@ use parallax_model::{ContextKind, ContextTree};
 use parallax_protocol::FlatBy;
 
 use crate::derived::descending;
-use crate::{CostColumns, Groups, Measure, Part, TreeView};
+use crate::{CostColumns, Groups, Measure, Subtrees, TreeView};
 
 /// The tree from the entries down, with the cost of every row.
 #[derive(Debug, Clone)]
@@ -101,7 +101,7 @@ pub fn flat(
     view: &TreeView,
     measure: impl Into<Measure>,
     by: FlatBy,
-    part: Option<&Part<'_>>,
+    part: Option<&Subtrees<'_>>,
 ) -> Vec<FlatRow> {
     let is_inside = |context| part.is_none_or(|part| part.contains(context));
     let (groups, keys) =

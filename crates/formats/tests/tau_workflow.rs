@@ -10,7 +10,9 @@ use std::path::Path;
 use parallax_base::{Issues, Limits, MemoryFolder, MemorySource};
 use parallax_formats::FormatError;
 use parallax_formats::json::{JsonLimits, JsonReader, Value};
-use parallax_formats::tau::{Component, Part, Workflow, build_workflow, is_workflow, read_folder};
+use parallax_formats::tau::{
+    Component, ComponentProfiles, Workflow, build_workflow, is_workflow, read_folder,
+};
 use scaling::{corpus, has_issue};
 
 fn read(text: &[u8]) -> Result<(Workflow, Issues), FormatError> {
@@ -68,8 +70,11 @@ fn the_real_workflow_is_rebuilt_from_its_parts_value_by_value() {
     let description = JsonReader::from_slice(&text, JsonLimits::default()).read_value().unwrap();
     let names = ["xmain_0", "reader2_0"];
     let parts = names.map(|name| profiles(&folder.join(name)));
-    let parts: Vec<Part<'_>> =
-        names.iter().zip(&parts).map(|(name, profiles)| Part { name, profiles }).collect();
+    let parts: Vec<ComponentProfiles<'_>> = names
+        .iter()
+        .zip(&parts)
+        .map(|(name, profiles)| ComponentProfiles { name, profiles })
+        .collect();
     let built = build_workflow(&description, &parts);
     // What is written is what was built.
     let mut text = Vec::new();

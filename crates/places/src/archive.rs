@@ -199,7 +199,7 @@ fn cache_name(file: &Path, input: &TraceInput) -> String {
     if parts.is_empty() {
         parts.push(place.clone());
     }
-    let parts: Vec<Part> = parts.into_iter().map(Part::of).collect();
+    let parts: Vec<InputFile> = parts.into_iter().map(InputFile::of).collect();
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let version = ARCHIVE_VERSION * CONVERSIONS + CONVERSION;
     format!("{name}-{:016x}.parallax", cache_key(version, &place, &parts))
@@ -212,7 +212,7 @@ const CONVERSION: u32 = 1;
 const CONVERSIONS: u32 = 1000;
 
 /// A file that an archive is made of, as it is now.
-struct Part {
+struct InputFile {
     path: PathBuf,
     /// Its length; `None` where it cannot be seen.
     len: Option<u64>,
@@ -220,7 +220,7 @@ struct Part {
     modified_nanos: Option<u128>,
 }
 
-impl Part {
+impl InputFile {
     fn of(path: PathBuf) -> Self {
         let metadata = std::fs::metadata(&path).ok();
         let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
@@ -232,7 +232,7 @@ impl Part {
 
 /// The same for the same files whatever compiler made the program, so that a new version finds what
 /// an older one converted. `version` is that of archives: older ones can be read, but say less.
-fn cache_key(version: u32, place: &Path, parts: &[Part]) -> u64 {
+fn cache_key(version: u32, place: &Path, parts: &[InputFile]) -> u64 {
     // No path contains the byte 0, so that none runs into what follows.
     let text = |hash: StableHash, bytes: &[u8]| hash.with(bytes).with(&[0]);
     let number = |value: Option<u128>| value.map_or_else(|| "-".to_owned(), |n| n.to_string());
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn an_archive_is_named_the_same_by_every_version_of_the_program() {
         let part =
-            |path: &str, len, modified_nanos| Part { path: path.into(), len, modified_nanos };
+            |path: &str, len, modified_nanos| InputFile { path: path.into(), len, modified_nanos };
         let place = Path::new("/runs/traces.otf2");
         let parts = [
             part("/runs/traces.otf2", Some(4_096), Some(1_700_000_000_000_000_000)),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use parallax_analysis::topology::{
-    Concentration, Description, Host, HostMatch, HostTable, Level, Located, Part, Place, RackMap,
-    Row, Shelf, System, concentrations, rack_map,
+    Concentration, Description, Host, HostMatch, HostTable, Level, Located, PatternPart, Place,
+    RackMap, Row, Shelf, System, concentrations, rack_map,
 };
 use parallax_base::{Control, LocationIdx, Remedy};
 use parallax_engine::EngineError;
@@ -194,12 +194,12 @@ fn system(request: &TopologyRequest) -> Result<System, ServiceError> {
 
 fn described(text: SystemText) -> Description {
     let part = |part: NamePart| match part {
-        NamePart::Literal(text) => Part::Literal(text),
-        NamePart::Group => Part::Number(Level::Group),
-        NamePart::Rack => Part::Number(Level::Rack),
-        NamePart::Chassis => Part::Number(Level::Chassis),
-        NamePart::Slot => Part::Number(Level::Slot),
-        NamePart::Node => Part::Node,
+        NamePart::Literal(text) => PatternPart::Literal(text),
+        NamePart::Group => PatternPart::Number(Level::Group),
+        NamePart::Rack => PatternPart::Number(Level::Rack),
+        NamePart::Chassis => PatternPart::Number(Level::Chassis),
+        NamePart::Slot => PatternPart::Number(Level::Slot),
+        NamePart::Node => PatternPart::Node,
     };
     let pattern = |pattern: Vec<NamePart>| pattern.into_iter().map(part).collect();
     Description {

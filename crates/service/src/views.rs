@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use parallax_base::{ContextIdx, Control};
 use parallax_engine::query::{NameMatch, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
-use parallax_engine::{Callers, FlatRow, Part, Session, TopDown, flat};
+use parallax_engine::{Callers, FlatRow, Session, Subtrees, TopDown, flat};
 use parallax_model::ContextTree;
 use parallax_protocol::{
     Answer, CallersRequest, CallersTables, CostChoice, CostOnlyReply, CostReply, CostTreeTable,
@@ -214,11 +214,11 @@ fn part<'a>(
     from: Option<&str>,
     notes: &mut Vec<String>,
     control: &Control,
-) -> Result<Option<Part<'a>>, ServiceError> {
+) -> Result<Option<Subtrees<'a>>, ServiceError> {
     let Some(text) = from else { return Ok(None) };
     let (contexts, more) = resolve_contexts(session, &parse_contexts(text)?, control)?;
     notes.extend(more);
-    Ok(Some(Part::new(session.tree(), &contexts)))
+    Ok(Some(Subtrees::new(session.tree(), &contexts)))
 }
 
 /// Where the function of a function context is defined.

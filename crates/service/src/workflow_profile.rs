@@ -7,7 +7,7 @@ use parallax_engine::EngineError;
 use parallax_formats::FormatError;
 use parallax_formats::json::{Number, Value};
 use parallax_formats::tau::{
-    Part, Profiles, Workflow, build_workflow, is_packed, read_folder, read_packed,
+    ComponentProfiles, Profiles, Workflow, build_workflow, is_packed, read_folder, read_packed,
 };
 use parallax_import::ImportError;
 
@@ -77,8 +77,8 @@ impl WorkflowRequest {
             let origin = (*name).to_owned();
             return Err(ImportError::NotRecognised { origin, found, hint }.into());
         }
-        let parts: Vec<Part<'_>> =
-            read.iter().map(|(name, profiles)| Part { name, profiles }).collect();
+        let parts: Vec<ComponentProfiles<'_>> =
+            read.iter().map(|(name, profiles)| ComponentProfiles { name, profiles }).collect();
         Ok(Answer { value: (build_workflow(&value, &parts), issues), notes })
     }
 }

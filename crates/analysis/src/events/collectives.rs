@@ -32,7 +32,7 @@ use super::{Selection, events};
 
 /// What a track does in one operation.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct Participant {
     track: TrackIdx,
     context: ContextIdx,
     /// The call is entered, and ends.
@@ -93,7 +93,7 @@ fn recorded(
             root = root.or(part.root);
             let call = calls.get(at).copied().flatten();
             let is_whole = call.filter(|call| call.end_nanos >= part.end_nanos);
-            of_operation.push(Part {
+            of_operation.push(Participant {
                 track: part.track,
                 context: is_whole.map_or(ContextTree::ROOT, |call| call.context),
                 start_nanos: is_whole.map_or(part.start_nanos, |call| call.start_nanos),
@@ -120,7 +120,7 @@ fn recorded(
     Ok(())
 }
 
-fn sort_by_rank(session: &Session, parts: &mut [Part]) {
+fn sort_by_rank(session: &Session, parts: &mut [Participant]) {
     let locations = &session.experiment().locations;
     let tracks = session.experiment().traces.as_deref();
     parts.sort_by_key(|part| {
@@ -131,7 +131,7 @@ fn sort_by_rank(session: &Session, parts: &mut [Part]) {
 }
 
 /// How data moves in a routine, and the calls of it that each track makes.
-type CallsOfTracks = (Pattern, Vec<Vec<Part>>);
+type CallsOfTracks = (Pattern, Vec<Vec<Participant>>);
 
 /// Operations inferred from calls.
 fn inferred(
@@ -149,13 +149,13 @@ fn inferred(
     control.begin(tracks.len() as u64);
     // For each track the calls of each routine, in order.
     let lists = threads::map(tracks, |track| {
-        let mut calls: BTreeMap<u32, (Pattern, Vec<Part>)> = BTreeMap::new();
+        let mut calls: BTreeMap<u32, (Pattern, Vec<Participant>)> = BTreeMap::new();
         store.visit_calls(track, TimeWindow::ALL, &mut |call| {
             let Some(context) = tree.by_source_id(call.context) else { return };
             let Some(routine) = activities.routine(context) else { return };
             let Role::Collective(pattern) = routine.role else { return };
             let (_, list) = calls.entry(routine.number).or_insert((pattern, Vec::new()));
-            list.push(Part {
+            list.push(Participant {
                 track,
                 context,
                 start_nanos: call.start_nanos,
@@ -194,7 +194,7 @@ fn inferred(
         }
         lists.sort_by_key(|list| list.first().map(|part| part.track));
         for number in 0..len {
-            let mut parts: Vec<Part> =
+            let mut parts: Vec<Participant> =
                 lists.iter().filter_map(|list| list.get(number).copied()).collect();
             sort_by_rank(session, &mut parts);
             out.counts.collectives += 1;
@@ -214,9 +214,9 @@ struct Judged {
 
 /// Who waits for whom in an operation of `parts`, ordered by rank. `None` where a root is needed
 /// and not there.
-fn judge(pattern: Pattern, parts: &[Part], root: Option<usize>) -> Option<Judged> {
+fn judge(pattern: Pattern, parts: &[Participant], root: Option<usize>) -> Option<Judged> {
     let mut found = Judged { waits: Vec::new(), is_left_early: false };
-    let mut wait = |kind, part: &Part, for_whom: &Part| {
+    let mut wait = |kind, part: &Participant, for_whom: &Participant| {
         found.is_left_early |= part.end_nanos < for_whom.start_nanos;
         let end_nanos = for_whom.start_nanos.min(part.end_nanos);
         if end_nanos > part.start_nanos {
@@ -234,7 +234,7 @@ fn judge(pattern: Pattern, parts: &[Part], root: Option<usize>) -> Option<Judged
         }
     };
     // Of those that come at the same time, the first in order of rank.
-    let last_of = |parts: &mut dyn Iterator<Item = Part>| {
+    let last_of = |parts: &mut dyn Iterator<Item = Participant>| {
         parts.reduce(|last, part| if part.start_nanos > last.start_nanos { part } else { last })
     };
     match pattern {
@@ -256,7 +256,7 @@ fn judge(pattern: Pattern, parts: &[Part], root: Option<usize>) -> Option<Judged
             wait(WaitKind::EarlyReduce, root, &last);
         }
         Pattern::Prefix => {
-            let mut last: Option<Part> = None;
+            let mut last: Option<Participant> = None;
             for part in parts {
                 if let Some(last) = &last {
                     wait(WaitKind::EarlyScan, part, last);

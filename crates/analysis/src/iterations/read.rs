@@ -30,7 +30,7 @@ const BUSY: usize = 4;
 
 /// The time of one context in one iteration of a location.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct ContextTime {
     pub(super) iteration: u32,
     pub(super) context: ContextIdx,
     pub(super) nanos: u64,
@@ -40,7 +40,7 @@ pub(super) struct Part {
 #[derive(Debug, Default)]
 pub(super) struct Own {
     /// By iteration and context, one each; those without time are left out.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<ContextTime>,
     /// For each iteration of the range times by [`COMPUTING`] and the others.
     pub(super) busy: Vec<[u64; BUSY]>,
 }
@@ -258,7 +258,7 @@ impl Walk<'_> {
                     busy[kind] += nanos;
                 }
             }
-            self.own.parts.push(Part { iteration, context, nanos });
+            self.own.parts.push(ContextTime { iteration, context, nanos });
         }
     }
 

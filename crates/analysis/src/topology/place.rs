@@ -114,7 +114,7 @@ pub enum System {
 
 /// A part of a pattern of names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum PatternPart {
     /// These letters.
     Literal(String),
     /// The number of a part of the machine.
@@ -129,7 +129,7 @@ pub struct Description {
     /// What it is called.
     pub name: String,
     /// Patterns of whole names; the first one that fits counts.
-    pub patterns: Vec<Vec<Part>>,
+    pub patterns: Vec<Vec<PatternPart>>,
     /// Racks that make a group, by their number from 0.
     pub racks_per_group: Option<u32>,
     /// Slots of a chassis, for drawings.
@@ -219,12 +219,12 @@ fn polaris_group(cabinet: u16) -> Option<u16> {
     (1..=racks).contains(&number).then(|| first + (number - 1) / 4)
 }
 
-fn described(description: &Description, pattern: &[Part], name: &str) -> Option<Place> {
+fn described(description: &Description, pattern: &[PatternPart], name: &str) -> Option<Place> {
     let mut rest = name;
     let mut numbers: [Option<&str>; 5] = [None; 5];
     let mut node = None;
     for part in pattern {
-        if let Part::Literal(text) = part {
+        if let PatternPart::Literal(text) = part {
             rest = rest.strip_prefix(text.as_str())?;
             continue;
         }
@@ -232,7 +232,7 @@ fn described(description: &Description, pattern: &[Part], name: &str) -> Option<
         let digits = rest.get(..end).filter(|digits| !digits.is_empty())?;
         rest = rest.get(end..)?;
         match part {
-            Part::Number(level) => *numbers.get_mut(*level as usize)? = Some(digits),
+            PatternPart::Number(level) => *numbers.get_mut(*level as usize)? = Some(digits),
             _ => node = digits.parse().ok(),
         }
     }
@@ -317,16 +317,16 @@ mod tests {
 
     #[test]
     fn a_description_reads_names_by_its_pattern() {
-        let literal = |text: &str| Part::Literal(text.into());
+        let literal = |text: &str| PatternPart::Literal(text.into());
         let description = Description {
             name: "my cluster".into(),
             patterns: vec![vec![
                 literal("r"),
-                Part::Number(Level::Rack),
+                PatternPart::Number(Level::Rack),
                 literal("-s"),
-                Part::Number(Level::Slot),
+                PatternPart::Number(Level::Slot),
                 literal("n"),
-                Part::Node,
+                PatternPart::Node,
             ]],
             racks_per_group: Some(4),
             slots_per_chassis: None,

@@ -57,7 +57,7 @@ pub struct FindResult {
 const BINS: usize = 65;
 
 /// What one thread found.
-struct Part {
+struct TrackResult {
     calls: u64,
     nanos: u128,
     best: BinaryHeap<(Reverse<(u64, u64)>, Ranked)>,
@@ -102,7 +102,7 @@ impl Session {
         control.begin(tracks.len() as u64);
         let parts = threads::map(threads::ranges(tracks.len(), weight), |range| {
             let mut part =
-                Part { calls: 0, nanos: 0, best: BinaryHeap::new(), bins: [(0, 0); BINS] };
+                TrackResult { calls: 0, nanos: 0, best: BinaryHeap::new(), bins: [(0, 0); BINS] };
             for &track in tracks.get(range).unwrap_or_default() {
                 control.advance(1)?;
                 let mut has_any = store.kind() == TraceKind::Samples;
@@ -130,7 +130,7 @@ impl Session {
         let mut bins = [(0_u64, 0_u128); BINS];
         let mut rows: Vec<(Reverse<(u64, u64)>, Ranked)> = Vec::new();
         for part in parts {
-            let part: Part = part.map_err(|error: EngineError| error)?;
+            let part: TrackResult = part.map_err(|error: EngineError| error)?;
             found.calls += part.calls;
             found.nanos += part.nanos;
             rows.extend(part.best);
@@ -154,7 +154,7 @@ impl Session {
     }
 }
 
-impl Part {
+impl TrackResult {
     fn add(&mut self, row: CallRow, question: &FindQuestion<'_>) {
         let nanos = row.end_nanos - row.start_nanos;
         let bin = nanos.checked_ilog2().map_or(0, |power| power as usize + 1);

@@ -96,7 +96,7 @@ struct Shape {
 
 /// A value of an object that was read name by name.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct NamedValue {
     name: usize,
     value: scan::Value,
 }
@@ -144,7 +144,7 @@ impl Shape {
     }
 
     /// Becomes the shape of an object with these values; false where it is too large for one.
-    fn learn(&mut self, object: &[u8], parts: &[Part]) -> bool {
+    fn learn(&mut self, object: &[u8], parts: &[NamedValue]) -> bool {
         self.steps.clear();
         self.words.clear();
         let values: usize = parts.iter().map(|part| part.value.stop - part.value.start).sum();
@@ -186,7 +186,7 @@ pub(super) struct ObjectReader<const N: usize> {
     name: fn(&[u8]) -> Option<usize>,
     /// The shapes of late, the latest first.
     shapes: Vec<Shape>,
-    parts: Vec<Part>,
+    parts: Vec<NamedValue>,
     pub(super) fields: Fields<N>,
     /// How many objects fitted a shape, and how many were learned.
     hits: u64,
@@ -262,7 +262,7 @@ fn read_names<const N: usize>(
     bytes: &[u8],
     number: fn(&[u8]) -> Option<usize>,
     fields: &mut Fields<N>,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<NamedValue>,
 ) -> Result<usize, Stop> {
     fields.clear();
     let expect = |at: usize, byte: u8, what: &'static str| match bytes.get(at) {
@@ -284,7 +284,7 @@ fn read_names<const N: usize>(
         let value = scan::value(bytes, at)?;
         let name = name.unwrap_or(N);
         fields.set(name, value);
-        parts.push(Part { name, value });
+        parts.push(NamedValue { name, value });
         at = space(bytes, value.end);
         match bytes.get(at) {
             Some(b',') => at = space(bytes, at + 1),

@@ -27,4 +27,4 @@ pub use records::{EventRow, Facts, Profiles, Thread, ThreadId, Timer, TimerRow, 
 pub use text::{is_profile_text, read_profile};
 pub use trace::{Message, Record, Trace, TraceEvent, TraceLayout};
 pub use workflow::{Component, CounterRow, Workflow, WorkflowTimerRow, is_workflow};
-pub use workflow_build::{Part, build_workflow};
+pub use workflow_build::{ComponentProfiles, build_workflow};

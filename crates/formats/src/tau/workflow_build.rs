@@ -9,7 +9,7 @@ use crate::json::{Number, Value};
 
 /// A component: its name in the description, and its profiles.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'p> {
+pub struct ComponentProfiles<'p> {
     /// The name of its folder, which the description calls it by.
     pub name: &'p str,
     /// What its threads measured.
@@ -28,7 +28,7 @@ pub struct Part<'p> {
 /// Two values cannot be had from the parts: the version and the address of an application. As the
 /// tool does, the version is `0.1` and the address empty. Times are of the first metric.
 #[must_use]
-pub fn build_workflow(description: &Value, parts: &[Part<'_>]) -> Workflow {
+pub fn build_workflow(description: &Value, parts: &[ComponentProfiles<'_>]) -> Workflow {
     let mut entries: Vec<(String, Value)> = description.entries().to_vec();
     let spans: Vec<Span> = parts.iter().map(|part| Span::of(part.profiles)).collect();
     let span_of = |name: &str| {

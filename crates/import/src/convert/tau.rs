@@ -18,14 +18,14 @@ const COMMIT_RECORDS: u64 = 1 << 16;
 
 /// A file of records and the file that says what they mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct TraceFiles {
     pub(super) records: String,
     pub(super) definitions: String,
 }
 
 /// The files of the trace that `path` belongs to: itself where it is merged, the files of all
 /// threads (`tautrace.NODE.CONTEXT.THREAD.trc`) where it is one of them.
-pub(super) fn files(listing: &[FolderEntry], path: &str) -> Vec<Part> {
+pub(super) fn files(listing: &[FolderEntry], path: &str) -> Vec<TraceFiles> {
     let place = place_of(path);
     if !path.strip_prefix(place).is_some_and(|name| name.starts_with("tautrace.")) {
         return part_of(path).into_iter().collect();
@@ -44,14 +44,14 @@ fn place_of(path: &str) -> &str {
 }
 
 /// A file of records with its definitions, by their names.
-fn part_of(path: &str) -> Option<Part> {
+fn part_of(path: &str) -> Option<TraceFiles> {
     let place = place_of(path);
     let stem = path.strip_prefix(place)?.strip_suffix(".trc")?;
     let definitions = match stem.strip_prefix("tautrace.").and_then(|ids| ids.split('.').next()) {
         Some(node) => format!("{place}events.{node}.edf"),
         None => format!("{place}{stem}.edf"),
     };
-    Some(Part { records: path.to_owned(), definitions })
+    Some(TraceFiles { records: path.to_owned(), definitions })
 }
 
 /// Whether `path` is a trace of TAU with the file that says what its records mean.

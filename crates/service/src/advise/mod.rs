@@ -13,7 +13,7 @@ use parallax_analysis::advice::{
 use parallax_base::{ActivationIdx, ContextIdx, Control};
 use parallax_engine::query::parse_contexts;
 use parallax_engine::resolve::resolve_contexts;
-use parallax_engine::{EngineError, Part};
+use parallax_engine::{EngineError, Subtrees};
 use parallax_model::Activations;
 use parallax_protocol::{
     AdviseBy, AdviseReply, AdviseRequest, AdviseTable, AdviseTables, Answer, TasksReply,
@@ -70,7 +70,7 @@ impl Answers<AdviseRequest> for OpenExperiment {
                 let (list, more) =
                     resolve_contexts(&self.session, &parse_contexts(text)?, control)?;
                 notes.extend(more);
-                Some(Part::new(self.session.tree(), &list))
+                Some(Subtrees::new(self.session.tree(), &list))
             }
         };
         let advice = self.advice(&run, control)?;
@@ -134,7 +134,7 @@ struct Best {
 struct Scope<'o> {
     opened: &'o OpenExperiment,
     run: &'o Activations,
-    chosen: Option<Part<'o>>,
+    chosen: Option<Subtrees<'o>>,
 }
 
 impl Scope<'_> {

@@ -41,7 +41,7 @@ pub struct Merged {
 }
 
 /// One file before its runs are read.
-struct Part<'a> {
+struct MergeInput<'a> {
     name: &'a str,
     source: &'a Source,
     config: Value,
@@ -114,7 +114,7 @@ fn describe<'a>(
     name: &'a str,
     source: &'a Source,
     merged: &mut Merged,
-) -> Result<Part<'a>, ScalingError> {
+) -> Result<MergeInput<'a>, ScalingError> {
     let fail = |fault: &JsonError| json(name, fault);
     let mut config = None;
     let mut keys_seen: Vec<String> = Vec::new();
@@ -184,11 +184,11 @@ fn describe<'a>(
         ));
         input_of.insert(String::new(), number(stem));
     }
-    Ok(Part { name, source, config, keys, input_of })
+    Ok(MergeInput { name, source, config, keys, input_of })
 }
 
 /// The extras of all files, which must describe the same tuples.
-fn extras(parts: &[Part<'_>]) -> Result<Vec<(String, Value)>, ScalingError> {
+fn extras(parts: &[MergeInput<'_>]) -> Result<Vec<(String, Value)>, ScalingError> {
     let mut all: Vec<(String, Value)> = Vec::new();
     for part in parts {
         let extras = part.config.get("data_descriptor").and_then(|d| d.get("extras"));
@@ -216,8 +216,8 @@ fn strings(list: &[String]) -> Value {
 
 /// The configuration of the first file with what the merge changes.
 fn config(
-    first: &Part<'_>,
-    parts: &[Part<'_>],
+    first: &MergeInput<'_>,
+    parts: &[MergeInput<'_>],
     keys: &[String],
     extras: &[(String, Value)],
     merged: &Merged,
@@ -269,7 +269,7 @@ fn config(
 
 /// Copies the runs of one file with new keys.
 fn copy_runs(
-    part: &Part<'_>,
+    part: &MergeInput<'_>,
     keys: &[String],
     next: &mut BTreeMap<String, u64>,
     runs: &mut usize,
@@ -309,7 +309,7 @@ fn copy_runs(
 }
 
 /// The new key of a run up to its repetition.
-fn new_configuration(part: &Part<'_>, keys: &[String], old: &str) -> Option<String> {
+fn new_configuration(part: &MergeInput<'_>, keys: &[String], old: &str) -> Option<String> {
     let parts: Vec<&str> = old.split(';').map(str::trim).collect();
     if parts.len() != part.keys.len() {
         return None;

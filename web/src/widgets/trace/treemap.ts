@@ -37,7 +37,7 @@ export const TREEMAP_LOOK: TreemapLook = { padding: 2, head: 16, least: 6 };
 const NARROWEST_HEAD = 36;
 const LOWEST_HEAD = 30;
 
-interface Part {
+interface Child {
   readonly row: number;
   readonly value: number;
   readonly isOwn: boolean;
@@ -77,8 +77,8 @@ export function treemap(
     return (tree.end[row] ?? 0) > row + 1;
   }
 
-  function partsOf(row: number): Part[] {
-    const parts: Part[] = [];
+  function partsOf(row: number): Child[] {
+    const parts: Child[] = [];
     const last = row < 0 ? tree.length : (tree.end[row] ?? 0);
     for (let child = row + 1; child < last; child = tree.end[child] ?? last) {
       const value = costOf(inclusive, child);
@@ -89,7 +89,7 @@ export function treemap(
     return parts.sort((a, b) => b.value - a.value || a.row - b.row);
   }
 
-  function lay(parts: readonly Part[], rect: Rect, level: number): void {
+  function lay(parts: readonly Child[], rect: Rect, level: number): void {
     for (const { part, rect: at } of squarified(parts, rect)) {
       const { row, isOwn, value } = part;
       const hasHead = !isOwn && at.width >= NARROWEST_HEAD && at.height >= LOWEST_HEAD;
@@ -113,8 +113,8 @@ function costOf(values: ArrayLike<number>, row: number): number {
 }
 
 /** Parts, from the largest, in a rectangle: as near to squares as rows of them get. */
-function squarified(parts: readonly Part[], rect: Rect): readonly { readonly part: Part; readonly rect: Rect }[] {
-  const out: { part: Part; rect: Rect }[] = [];
+function squarified(parts: readonly Child[], rect: Rect): readonly { readonly part: Child; readonly rect: Rect }[] {
+  const out: { part: Child; rect: Rect }[] = [];
   let total = parts.reduce((sum, part) => sum + part.value, 0);
   let { x, y, width, height } = rect;
   let first = 0;

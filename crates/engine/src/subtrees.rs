@@ -1,17 +1,17 @@
-//! [`Part`]: some subtrees of a tree.
+//! [`Subtrees`]: some subtrees of a tree.
 
 use parallax_base::ContextIdx;
 use parallax_model::ContextTree;
 
 /// Contexts with everything below them, as if there were nothing else in the tree.
 #[derive(Debug, Clone)]
-pub struct Part<'a> {
+pub struct Subtrees<'a> {
     tree: &'a ContextTree,
     /// In the order of the tree; none lies below another.
     tops: Vec<ContextIdx>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> Subtrees<'a> {
     /// The subtrees of `contexts`, which come in the order of the tree. Those that lie below
     /// another of them add nothing.
     #[must_use]
