@@ -24,11 +24,11 @@ echo "$OMP_NUM_THREADS/$RAYON_NUM_THREADS/$EXTRA/$(echo $processors)/$*" >> "$LO
 "#;
 
 /// A folder with a program in it that logs, and what is measured of it.
-struct Place {
+struct Scratch {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl Scratch {
     /// With the program `app`, which is this script.
     fn new(script: &str) -> Self {
         let place = Self { folder: tempfile::tempdir().unwrap() };
@@ -117,7 +117,7 @@ fn is_running(pid: &str) -> bool {
 
 #[test]
 fn the_plain_form_runs_everything_and_shows_the_maps() {
-    let place = Place::new(PROBE);
+    let place = Scratch::new(PROBE);
     let options =
         ["--cores", "1,2", "--input", "small 'a b'", "--input", "-n __nt__", "--reps", "2"];
     let (out, err) = place.measured(&options, &["./app", "-t", "__nt__"]);
@@ -172,7 +172,7 @@ fn the_plain_form_runs_everything_and_shows_the_maps() {
 
 #[test]
 fn programs_get_the_variables_and_processors_that_were_asked_for() {
-    let place = Place::new(PROBE);
+    let place = Scratch::new(PROBE);
     let options = ["-c", "1,2,64", "--env", "EXTRA=<__nt__>", "--env", "RAYON_NUM_THREADS=7", "-q"];
     let bound = [&options[..], &["--bind", "close", "--order", "descending"]].concat();
     let (_, err) = place.measured(&bound, &["./app"]);
@@ -216,7 +216,7 @@ fn listed(text: &str) -> Vec<u64> {
 
 #[test]
 fn launchers_get_the_ranks_and_programs_one_thread_each() {
-    let place = Place::new(PROBE);
+    let place = Scratch::new(PROBE);
     place.script("mpi", "echo \"ranks $2\" >> \"$LOG\"; shift 2; exec \"$@\"");
     let options = ["-c", "2,4", "--mpi", "./mpi -n {p}"];
     place.measured(&options, &["./app", "x"]);
@@ -230,7 +230,7 @@ fn launchers_get_the_ranks_and_programs_one_thread_each() {
 
 #[test]
 fn failed_runs_are_marked_and_not_averaged_and_can_be_made_again() {
-    let place = Place::new(&format!(
+    let place = Scratch::new(&format!(
         "{PROBE}\ncase $OMP_NUM_THREADS in 2) echo no luck >&2; exit 3;; 4) kill -SEGV $$;; esac"
     ));
     let options = ["-c", "1,2,4", "--reps", "2"];
@@ -267,7 +267,7 @@ fn hanging_programs_are_ended_with_all_that_they_started() {
     // It has a child, and neither ends when asked to.
     let hang = "trap '' TERM\n(echo child $(exec sh -c 'echo $PPID') >> \"$LOG\"; while :; do sleep 0.1; done) &\n\
                 echo self $$ >> \"$LOG\"; wait; while :; do sleep 0.1; done";
-    let place = Place::new(hang);
+    let place = Scratch::new(hang);
     let output = place.measure(&["-c", "1", "--timeout", "1s"], &["./app"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(error_of(&output).contains("took longer than 1"), "{}", error_of(&output));
@@ -283,7 +283,7 @@ fn hanging_programs_are_ended_with_all_that_they_started() {
 
 #[test]
 fn programs_that_do_nothing_are_ended_and_busy_ones_are_not() {
-    let place = Place::new(
+    let place = Scratch::new(
         "case $1 in idle) exec sleep 1000;; *) i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done;; esac",
     );
     let options =
@@ -303,7 +303,7 @@ fn programs_that_do_nothing_are_ended_and_busy_ones_are_not() {
 
 #[test]
 fn what_cannot_be_run_is_said_before_anything_is_run_or_written() {
-    let place = Place::new(PROBE);
+    let place = Scratch::new(PROBE);
     fs::write(place.path("plain"), "text").unwrap();
     let one = ["-c", "1"];
     let with_launcher = ["-c", "1", "--mpi", "no-such-mpirun -n {p}"];
@@ -332,7 +332,7 @@ fn what_cannot_be_run_is_said_before_anything_is_run_or_written() {
     assert_eq!(output.status.code(), Some(1), "{error}");
     assert!(error.contains("cannot write") && error.contains("no/such/folder"), "{error}");
     // A program that vanishes meanwhile fails, like any other that does.
-    let place = Place::new("rm \"$0\"");
+    let place = Scratch::new("rm \"$0\"");
     let output = place.measure(&["-c", "1,2"], &["./app"]);
     assert!(error_of(&output).contains("cannot run ./app"), "{}", error_of(&output));
     assert_eq!(place.sweep().1["2;1"]["exit_status"], 127);
@@ -340,7 +340,7 @@ fn what_cannot_be_run_is_said_before_anything_is_run_or_written() {
 
 #[test]
 fn a_dry_run_says_everything_and_runs_nothing() {
-    let place = Place::new(PROBE);
+    let place = Scratch::new(PROBE);
     let options = ["-c", "1,2", "-i", "a 'b c'", "--warmup", "1", "--bind", "close", "--dry-run"];
     let (out, err) = place.measured(&options, &["./app", "__nt__"]);
     let lines: Vec<&str> = out.lines().collect();
@@ -353,7 +353,7 @@ fn a_dry_run_says_everything_and_runs_nothing() {
 
 #[test]
 fn warmups_are_run_and_not_kept() {
-    let place = Place::new(PROBE);
+    let place = Scratch::new(PROBE);
     place.measured(&["-c", "1,2", "--warmup", "2", "--reps", "2"], &["./app"]);
     let cores: String = place.log().iter().map(|line| line[..1].to_owned()).collect();
     assert_eq!(cores, "11122212");
@@ -362,7 +362,7 @@ fn warmups_are_run_and_not_kept() {
 
 #[test]
 fn output_goes_where_it_is_wanted() {
-    let place = Place::new("echo out-$OMP_NUM_THREADS; echo err-$OMP_NUM_THREADS >&2");
+    let place = Scratch::new("echo out-$OMP_NUM_THREADS; echo err-$OMP_NUM_THREADS >&2");
     let kept = place.path("kept");
     let options = ["-c", "2", "-i", "x", "--reps", "2", "--warmup", "1", "--keep-output"];
     place.measured(&[&options[..], &[kept.to_str().unwrap()]].concat(), &["./app"]);
@@ -383,7 +383,7 @@ fn output_goes_where_it_is_wanted() {
 
 #[test]
 fn a_sweep_goes_on_only_with_its_own_file() {
-    let place = Place::new(PROBE);
+    let place = Scratch::new(PROBE);
     place.measured(&["-c", "1,2", "-i", "a"], &["./app"]);
     let before = fs::read(place.file()).unwrap();
     let refused = |options: &[&str], program: &[&str], code, part: &str| {
@@ -427,7 +427,7 @@ fn a_sweep_goes_on_only_with_its_own_file() {
 fn a_sweep_that_is_killed_at_any_moment_loses_nothing_and_ends_its_program() {
     const KILLS: u64 = 50;
     // Each notes its beginning and its end, and whether another one still ran.
-    let place = Place::new(
+    let place = Scratch::new(
         "read other 2>/dev/null < current\n\
          case $(cat /proc/${other:-none}/stat 2>/dev/null) in ''|*') Z '*) ;; *) echo overlap $other;; esac >> log\n\
          echo $$ > current; echo begin $OMP_NUM_THREADS $1 >> log; sleep 0.01\n\
@@ -474,7 +474,7 @@ fn a_sweep_that_is_killed_at_any_moment_loses_nothing_and_ends_its_program() {
 }
 
 /// All runs are there, each program that was recorded ran to its end, and none beside another.
-fn check_complete(place: &Place, runs: usize) {
+fn check_complete(place: &Scratch, runs: usize) {
     let (_, data) = place.sweep();
     assert_eq!(data.len(), runs);
     assert!(data.values().all(|run| run["exit_status"] == 0));
@@ -490,7 +490,7 @@ fn check_complete(place: &Place, runs: usize) {
 
 #[test]
 fn two_sweeps_do_not_write_one_file() {
-    let place = Place::new("echo $$ >> log; while [ ! -e go ]; do sleep 0.02; done");
+    let place = Scratch::new("echo $$ >> log; while [ ! -e go ]; do sleep 0.02; done");
     let mut first =
         place.command(&["-c", "1", "-q"], &["./app"]).stdout(Stdio::null()).spawn().unwrap();
     wait_until("the first one runs", || place.log().len() == 1);
@@ -504,7 +504,7 @@ fn two_sweeps_do_not_write_one_file() {
 #[test]
 fn a_disk_that_becomes_full_keeps_every_run() {
     // The third program fills the disk.
-    let place = Place::new(
+    let place = Scratch::new(
         "echo x >> \"$LOG\"; [ $(wc -l < \"$LOG\") -lt 3 ] || cat /dev/zero > disk/fill; :",
     );
     fs::create_dir(place.path("disk")).unwrap();
@@ -544,7 +544,7 @@ fn a_disk_that_becomes_full_keeps_every_run() {
 #[test]
 fn the_openmp_example_can_be_measured() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/openmp/serial_part.c");
-    let place = Place::new("");
+    let place = Scratch::new("");
     let mut compiler = Command::new("cc");
     compiler.args(["-O2", "-fopenmp", "-o"]).arg(place.path("app")).arg(source);
     if !compiler.stderr(Stdio::null()).status().is_ok_and(|status| status.success()) {
@@ -571,7 +571,7 @@ fn the_openmp_example_can_be_measured() {
 
 #[test]
 fn repetitions_follow_the_interval_and_hopeless_configurations_are_left() {
-    let place = Place::new(&format!("{PROBE}\n[ $OMP_NUM_THREADS != 2 ]"));
+    let place = Scratch::new(&format!("{PROBE}\n[ $OMP_NUM_THREADS != 2 ]"));
     let options = ["-c", "1,2,4", "--rel-ci", "100000", "--min-reps", "2", "--max-reps", "5"];
     let output = place.measure(&[&options[..], &["--give-up", "3"]].concat(), &["./app"]);
     assert_eq!(output.status.code(), Some(1));
@@ -587,7 +587,7 @@ fn repetitions_follow_the_interval_and_hopeless_configurations_are_left() {
 
 #[test]
 fn an_order_by_lot_can_be_had_again() {
-    let place = Place::new(PROBE);
+    let place = Scratch::new(PROBE);
     let options = ["-c", "1:6", "--reps", "2", "--order", "random"];
     let (_, err) = place.measured(&options, &["./app"]);
     let order = err.lines().find_map(|line| line.strip_prefix("the order is ")).unwrap().to_owned();

@@ -11,4 +11,4 @@ mod place;
 pub mod room;
 
 pub use archive::{ArchiveError, archive_at, archive_of, around, streamed, title};
-pub use place::{PathError, Place, Reading, places};
+pub use place::{DataRoot, PathError, Reading, places};

@@ -1,4 +1,4 @@
-//! [`Place`]: what a path on the command line offers.
+//! [`DataRoot`]: what a path on the command line offers.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::folders::{FileAlone, MergedFolder};
 
 /// Something that may be opened: a root of the protocol.
 #[derive(Clone)]
-pub struct Place {
+pub struct DataRoot {
     /// How requests name it: made of the path, so that a page finds it again after a restart.
     pub key: String,
     /// What a person calls it: the last part of the path.
@@ -23,8 +23,8 @@ pub struct Place {
     pub parts: Vec<(String, PathBuf)>,
 }
 
-impl Place {
-    /// Where the file at `path` of [`Place::folder`] is on disk, if it is there.
+impl DataRoot {
+    /// Where the file at `path` of [`DataRoot::folder`] is on disk, if it is there.
     #[must_use]
     pub fn file(&self, path: &str) -> Option<PathBuf> {
         let files = self.parts.iter().filter_map(|(prefix, folder)| {
@@ -81,7 +81,7 @@ struct ResolvedPath {
 ///
 /// # Errors
 /// When a path leads nowhere.
-pub fn places(paths: &[PathBuf], reading: Reading) -> Result<Vec<Place>, PathError> {
+pub fn places(paths: &[PathBuf], reading: Reading) -> Result<Vec<DataRoot>, PathError> {
     let mut resolved: Vec<ResolvedPath> = Vec::new();
     for path in paths {
         let one = resolve(path, reading)
@@ -101,9 +101,9 @@ pub fn places(paths: &[PathBuf], reading: Reading) -> Result<Vec<Place>, PathErr
         let folder = Arc::new(MergedFolder::new(name.clone(), parts));
         let bases = resolved.iter().map(|one| one.base.clone());
         let parts = prefixes.into_iter().zip(bases).collect();
-        out.push(Place { key: key(&all.join("\n")), name, folder, parts });
+        out.push(DataRoot { key: key(&all.join("\n")), name, folder, parts });
     }
-    out.extend(resolved.into_iter().map(|one| Place {
+    out.extend(resolved.into_iter().map(|one| DataRoot {
         key: key(&one.canonical.to_string_lossy()),
         name: one.name,
         folder: one.folder,
@@ -221,7 +221,7 @@ mod tests {
         folder
     }
 
-    fn walked(place: &Place) -> Vec<String> {
+    fn walked(place: &DataRoot) -> Vec<String> {
         place.folder.walk().unwrap().into_iter().map(|entry| entry.path).collect()
     }
 

@@ -5,18 +5,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use parallax_base::{Control, Folder};
 use parallax_host::Archives;
-use parallax_places::{ArchiveError, Place, archive_at};
+use parallax_places::{ArchiveError, DataRoot, archive_at};
 use parallax_protocol::ErrorReply;
 
 /// Finds the files of roots on disk, and converts traces there.
 #[derive(Clone, Default)]
 pub(crate) struct CachedArchives {
-    places: Arc<Mutex<BTreeMap<String, Place>>>,
+    places: Arc<Mutex<BTreeMap<String, DataRoot>>>,
 }
 
 impl CachedArchives {
     /// Makes the place of a root known, while it is being opened.
-    pub(crate) fn add(&self, root: &str, place: Place) {
+    pub(crate) fn add(&self, root: &str, place: DataRoot) {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         places.insert(root.to_owned(), place);
     }

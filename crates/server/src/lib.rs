@@ -2,7 +2,7 @@
 //!
 //! A [`Server`] answers on one address: the application's files to anybody who can reach it, and
 //! questions (`POST /api/ask`) to those who know its [`Token`]. A question names data by the keys of
-//! its [`Place`]s, which are chosen when the server starts; no request carries a path of the
+//! its [`DataRoot`]s, which are chosen when the server starts; no request carries a path of the
 //! operating system. [`Report`] writes the same application with data inside as one file.
 //!
 //! Invariant: nothing is written, and nothing outside the places is read. Links inside a place are
@@ -24,7 +24,7 @@ mod write_timeout;
 pub use error::ServerError;
 pub use guard::Token;
 pub use pages::Pages;
-pub use parallax_places::Place;
+pub use parallax_places::DataRoot;
 pub use places::places;
 pub use report::Report;
 pub use selection::Selection;

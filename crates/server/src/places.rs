@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use parallax_places::{Place, Reading};
+use parallax_places::{DataRoot, Reading};
 
 use crate::ServerError;
 
@@ -11,6 +11,6 @@ use crate::ServerError;
 ///
 /// # Errors
 /// When a path leads nowhere.
-pub fn places(paths: &[PathBuf]) -> Result<Vec<Place>, ServerError> {
+pub fn places(paths: &[PathBuf]) -> Result<Vec<DataRoot>, ServerError> {
     Ok(parallax_places::places(paths, Reading::Streamed)?)
 }

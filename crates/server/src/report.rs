@@ -109,18 +109,18 @@ mod tests {
     use parallax_base::MemoryFolder;
 
     use super::*;
-    use crate::Place;
+    use crate::DataRoot;
 
     const PAGE: &str = "<head><title>Parallax</title></head>\
         <script>const mark = '<!--parallax-data-->';</script><!--parallax-data--></body>";
 
-    fn place(files: &[(&str, &[u8])]) -> Place {
+    fn place(files: &[(&str, &[u8])]) -> DataRoot {
         let files = files.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec()));
         let folder = Arc::new(MemoryFolder::new("run", files));
-        Place { key: "k".to_owned(), name: "run".to_owned(), folder, parts: Vec::new() }
+        DataRoot { key: "k".to_owned(), name: "run".to_owned(), folder, parts: Vec::new() }
     }
 
-    fn written(place: &Place, has_traces: bool, title: &str) -> String {
+    fn written(place: &DataRoot, has_traces: bool, title: &str) -> String {
         let selection = Selection::of(place, has_traces).unwrap();
         let mut out = Vec::new();
         Report::of_page(PAGE, title).unwrap().write(&selection, &mut out).unwrap();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use parallax_base::Source;
 use parallax_service::{Kind, discover};
 
-use crate::{Place, ServerError};
+use crate::{DataRoot, ServerError};
 
 /// The files of a place that can be opened, and what belongs to them.
 pub struct Selection {
@@ -21,7 +21,7 @@ impl Selection {
     ///
     /// # Errors
     /// When the place cannot be looked through.
-    pub fn of(place: &Place, has_traces: bool) -> Result<Self, ServerError> {
+    pub fn of(place: &DataRoot, has_traces: bool) -> Result<Self, ServerError> {
         let failed = |file: &str| {
             let file = file.to_owned();
             move |cause| ServerError::Read { file, cause }

@@ -23,7 +23,7 @@ use crate::guard::{is_host_allowed, is_own_page};
 use crate::reply::{Body, only, secured, text};
 use crate::unless::unless;
 use crate::write_timeout::WriteTimeout;
-use crate::{Pages, Place, ServerError, Token};
+use crate::{DataRoot, Pages, ServerError, Token};
 
 /// Where questions are asked.
 pub(crate) const ASK: &str = "/api/ask";
@@ -145,7 +145,7 @@ impl Server {
     ///
     /// # Errors
     /// When the address cannot be had.
-    pub fn bind(places: Vec<Place>, options: Options) -> Result<Self, ServerError> {
+    pub fn bind(places: Vec<DataRoot>, options: Options) -> Result<Self, ServerError> {
         let Options { bind, port, token, pages, limits, on_access } = options;
         let listen = || {
             let addresses: Vec<SocketAddr> = (bind.as_str(), port).to_socket_addrs()?.collect();

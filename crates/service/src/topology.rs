@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use parallax_analysis::topology::{
-    Concentration, Description, Host, HostMatch, HostTable, Level, Located, PatternPart, Place,
-    RackMap, Row, Shelf, System, concentrations, rack_map,
+    Concentration, Description, Host, HostMatch, HostTable, Level, Located, NodePosition,
+    PatternPart, RackMap, Row, Shelf, System, concentrations, rack_map,
 };
 use parallax_base::{Control, LocationIdx, Remedy};
 use parallax_engine::EngineError;
@@ -232,7 +232,7 @@ fn host_table(sources: &[TextFile], notes: &mut Vec<String>) -> Result<HostTable
 }
 
 fn host(record: HostRecord) -> Host {
-    let mut place = Place::default();
+    let mut place = NodePosition::default();
     let told = record.place;
     // Numbers alone are distinguished by what they are in.
     let inside = |above: &Option<String>, own: &str| match above {

@@ -40,7 +40,7 @@ fn judge(layers: &[String], files: &[TextFile]) -> Vec<String> {
     let mut findings = Vec::new();
     for file in files {
         let path = Path::new(file.path.trim_start_matches(SOURCES));
-        let Some(from) = Place::of(path) else { continue };
+        let Some(from) = FileLayer::of(path) else { continue };
         let Some(from_rank) = rank(&from.layer) else {
             findings.push(format!(
                 "{}: web/README.md has no row for the folder `{}`",
@@ -50,7 +50,7 @@ fn judge(layers: &[String], files: &[TextFile]) -> Vec<String> {
         };
         for (number, line) in (1..).zip(file.text.lines()) {
             for target in imports(line) {
-                let Some(to) = Place::of(&join(path, target)) else { continue };
+                let Some(to) = FileLayer::of(&join(path, target)) else { continue };
                 let is_upward = rank(&to.layer).is_none_or(|rank| rank > from_rank);
                 let is_foreign_view =
                     from.view.is_some() && to.view.is_some() && from.view != to.view;
@@ -73,12 +73,12 @@ fn judge(layers: &[String], files: &[TextFile]) -> Vec<String> {
 }
 
 /// The layer of a file, and its view if it belongs to one.
-struct Place {
+struct FileLayer {
     layer: String,
     view: Option<String>,
 }
 
-impl Place {
+impl FileLayer {
     /// `None` of a file that is in no folder, such as the entry of the application.
     fn of(path: &Path) -> Option<Self> {
         let parts: Vec<String> =

@@ -8,11 +8,11 @@ pub(crate) struct Edit {
     pub(crate) path: &'static str,
     /// The lines, each with its end.
     pub(crate) text: String,
-    pub(crate) place: Place,
+    pub(crate) place: InsertionPoint,
 }
 
 /// Where text is put.
-pub(crate) enum Place {
+pub(crate) enum InsertionPoint {
     /// Among the modules that the file declares, in the order of their names. What else belongs to
     /// a module follows it at once.
     Module,
@@ -39,7 +39,7 @@ impl Edit {
             found.map(|(at, _)| at)
         };
         let at = match self.place {
-            Place::Module => {
+            InsertionPoint::Module => {
                 let own = self.text.lines().find_map(module);
                 let later = lines.iter().position(|line| module(line) > own && own.is_some());
                 let last = lines.iter().rposition(|line| module(line).is_some());
@@ -50,8 +50,8 @@ impl Edit {
                 });
                 later.or(end)
             }
-            Place::AfterLast(begin) => begins(begin).next_back().map(|last| last + 1),
-            Place::Before(begin) => begins(begin).next(),
+            InsertionPoint::AfterLast(begin) => begins(begin).next_back().map(|last| last + 1),
+            InsertionPoint::Before(begin) => begins(begin).next(),
         };
         let Some(at) = at else {
             bail!("{} has no place for `{}`", self.path, self.text.trim());
@@ -65,24 +65,24 @@ impl Edit {
 mod tests {
     use super::*;
 
-    fn edited(text: &str, place: Place, file: &str) -> Result<String> {
+    fn edited(text: &str, place: InsertionPoint, file: &str) -> Result<String> {
         Edit { path: "lib.rs", text: text.to_owned(), place }.apply(file)
     }
 
     #[test]
     fn lines_are_put_in_their_order() {
         let file = "//! Doc.\n\nmod a;\npub mod c;\npub use c::*;\n\nuse x;\n";
-        let sorted = |text: &str| edited(text, Place::Module, file).unwrap();
+        let sorted = |text: &str| edited(text, InsertionPoint::Module, file).unwrap();
         let rest = "\n\nuse x;\n";
         let c = "pub mod c;\npub use c::*;";
         assert_eq!(sorted("mod b;\n"), format!("//! Doc.\n\nmod a;\nmod b;\n{c}{rest}"));
         assert_eq!(sorted("pub mod d;\n"), format!("//! Doc.\n\nmod a;\n{c}\npub mod d;{rest}"));
         let file = "//! Doc.\n\nmod a;\nmod c;\n\nuse x;\n";
-        let last = edited("mod b;\n", Place::AfterLast("mod "), file).unwrap();
+        let last = edited("mod b;\n", InsertionPoint::AfterLast("mod "), file).unwrap();
         assert_eq!(last, "//! Doc.\n\nmod a;\nmod c;\nmod b;\n\nuse x;\n");
-        let before = edited("// b\n", Place::Before("use "), file).unwrap();
+        let before = edited("// b\n", InsertionPoint::Before("use "), file).unwrap();
         assert_eq!(before, "//! Doc.\n\nmod a;\nmod c;\n\n// b\nuse x;\n");
-        let error = edited("row\n", Place::Before("| "), file).unwrap_err().to_string();
+        let error = edited("row\n", InsertionPoint::Before("| "), file).unwrap_err().to_string();
         assert_eq!(error, "lib.rs has no place for `row`");
     }
 }

@@ -1,7 +1,7 @@
 //! The files of what can be added.
 
 use super::NewFile;
-use super::edits::{Edit, Place};
+use super::edits::{Edit, InsertionPoint};
 use super::name::Name;
 
 /// Something that can be added.
@@ -87,23 +87,23 @@ fn analysis_edits(name: &Name) -> Vec<Edit> {
     let module = format!("mod {snake};\n");
     let about = "Contexts and exclusive cost at each depth of the calling context tree.";
     vec![
-        edit("crates/analysis/src/lib.rs", format!("pub {module}"), Place::Module),
+        edit("crates/analysis/src/lib.rs", format!("pub {module}"), InsertionPoint::Module),
         edit(
             "crates/protocol/src/questions/mod.rs",
             format!("{module}pub use {snake}::*;\n"),
-            Place::Module,
+            InsertionPoint::Module,
         ),
         edit(
             "crates/protocol/src/questions/list.rs",
             format!("            {pascal}Request,\n"),
-            Place::Before("        }"),
+            InsertionPoint::Before("        }"),
         ),
-        edit("crates/service/src/lib.rs", module.clone(), Place::Module),
-        edit("crates/cli/src/commands/mod.rs", module, Place::Module),
+        edit("crates/service/src/lib.rs", module.clone(), InsertionPoint::Module),
+        edit("crates/cli/src/commands/mod.rs", module, InsertionPoint::Module),
         edit(
             "crates/cli/src/commands/list.rs",
             format!("    /// {about}\n    {pascal}({snake}::{pascal}Args) = {snake},\n"),
-            Place::Before("    /// Print a completion script"),
+            InsertionPoint::Before("    /// Print a completion script"),
         ),
     ]
 }
@@ -125,27 +125,27 @@ fn format(name: &Name) -> Vec<NewFile> {
 fn format_edits(name: &Name) -> Vec<Edit> {
     let edit = |path, text: &str, place| Edit { path, text: name.fill(text), place };
     vec![
-        edit("crates/formats/src/lib.rs", "pub mod __snake__;\n", Place::Module),
-        edit("crates/import/src/lib.rs", "mod __snake__;\n", Place::Module),
+        edit("crates/formats/src/lib.rs", "pub mod __snake__;\n", InsertionPoint::Module),
+        edit("crates/import/src/lib.rs", "mod __snake__;\n", InsertionPoint::Module),
         edit(
             "crates/import/src/registry/table.rs",
             include_str!("../../templates/format/row.rs.txt"),
-            Place::Before("    // Measurements:"),
+            InsertionPoint::Before("    // Measurements:"),
         ),
         edit(
             "fuzz/Cargo.toml",
             include_str!("../../templates/format/bin.toml.txt"),
-            Place::AfterLast("bench = false"),
+            InsertionPoint::AfterLast("bench = false"),
         ),
         edit(
             "fuzz/README.md",
             "| `__snake__` | __Title__, also as an experiment | finite times; the tree |\n",
-            Place::Before("| `archive`"),
+            InsertionPoint::Before("| `archive`"),
         ),
         edit(
             "fixtures/README.md",
             "- [__kebab__](__kebab__/README.md): three call paths, written by hand.\n",
-            Place::AfterLast("- ["),
+            InsertionPoint::AfterLast("- ["),
         ),
     ]
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 use parallax_base::{ActivationIdx, Cancelled, ContextIdx, Control, ReferenceIdx};
 use parallax_model::{ActivationKind, Activations, ContextTree};
 
-use super::Place;
+use super::FunctionLine;
 use super::reach::Reach;
 use super::segments::Segments;
 use super::shared::{Entry, SharedTouches};
@@ -60,9 +60,9 @@ pub struct SharedReference {
     /// How many there are: variables of functions that are called again are new each time.
     pub num_references: u64,
     /// Where it is written.
-    pub write: Option<Place>,
+    pub write: Option<FunctionLine>,
     /// Where it is read.
-    pub read: Option<Place>,
+    pub read: Option<FunctionLine>,
     /// Iterations that depend on an earlier one because of it.
     pub num_iterations: u64,
     /// Numbers of two iterations of one execution that show it: the earlier one, the later one.
@@ -186,8 +186,8 @@ struct Key {
     name: std::sync::Arc<str>,
     member: Option<std::sync::Arc<str>>,
     sharing: Sharing,
-    write: Option<Place>,
-    read: Option<Place>,
+    write: Option<FunctionLine>,
+    read: Option<FunctionLine>,
 }
 
 struct OneLoop {
@@ -331,7 +331,7 @@ impl<'r, 'a> Scan<'r, 'a> {
         let place = |entry: Entry, is_write: bool| {
             let touch = self.reach.touch(entry.position as usize)?;
             let line = if is_write { touch.write_line } else { touch.read_line };
-            Some(Place { function: self.reach.function(entry.position as usize)?, line })
+            Some(FunctionLine { function: self.reach.function(entry.position as usize)?, line })
         };
         let number = |entry: Entry| {
             iterations.get(entry.part as usize).map_or(0, |&it| self.reach.run.tree.number(it))

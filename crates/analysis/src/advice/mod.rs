@@ -32,7 +32,7 @@ pub use work::{ContextWork, Work, work};
 
 /// A line of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct FunctionLine {
     /// The context of the function.
     pub function: ContextIdx,
     /// The line in the function's file; 0 when unknown.

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use parallax_base::{ActivationIdx, ContextIdx, ReferenceIdx};
 use parallax_model::{ActivationKind, Activations};
 
-use super::Place;
+use super::FunctionLine;
 use super::reach::Reach;
 use super::segments::Segments;
 use super::shared::{Entry, SharedTouches};
@@ -54,9 +54,9 @@ pub struct PairDependence {
     /// Through what.
     pub reference: ReferenceIdx,
     /// Where the earlier one writes it, or reads it where that is overwritten.
-    pub from_place: Option<Place>,
+    pub from_place: Option<FunctionLine>,
     /// Where the later one reads or writes it.
-    pub to_place: Option<Place>,
+    pub to_place: Option<FunctionLine>,
     /// How many pairs of calls.
     pub count: u64,
 }
@@ -400,7 +400,7 @@ impl Gathered {
             let place = |at: u32, is_write: bool| {
                 let touch = reach.touch(at as usize)?;
                 let line = if is_write { touch.write_line } else { touch.read_line };
-                Some(Place { function: reach.function(at as usize)?, line })
+                Some(FunctionLine { function: reach.function(at as usize)?, line })
             };
             let kind = edge.kind;
             advice.dependences.push(PairDependence {

@@ -54,7 +54,7 @@ struct HostCall {
 
 /// Where work is: its stream and its place there.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct StreamPosition {
     stream: usize,
     at: usize,
     start_nanos: u64,
@@ -140,7 +140,7 @@ fn places(
     own: &[usize],
     component: Option<u64>,
     sort: GpuOperation,
-) -> Vec<Place> {
+) -> Vec<StreamPosition> {
     let tree = session.tree();
     let sort_of = |context: ContextIdx| {
         let function = tree.function(context).and_then(|f| tree.functions().get(f.idx()));
@@ -154,7 +154,7 @@ fn places(
         };
         for (at, work) in stream.work.iter().enumerate() {
             if sort_of(work.context) == sort {
-                places.push(Place { stream: number, at, start_nanos: work.start_nanos });
+                places.push(StreamPosition { stream: number, at, start_nanos: work.start_nanos });
             }
         }
     }
@@ -163,7 +163,7 @@ fn places(
 }
 
 /// The first rule; whether it applies.
-fn in_order(streams: &mut [Stream], places: &[Place], calls: &[HostCall]) -> bool {
+fn in_order(streams: &mut [Stream], places: &[StreamPosition], calls: &[HostCall]) -> bool {
     let Some(first) = places.first() else { return true };
     let is_one_stream = places.iter().all(|place| place.stream == first.stream);
     let mut pairs = places.iter().zip(calls);
@@ -178,7 +178,7 @@ fn in_order(streams: &mut [Stream], places: &[Place], calls: &[HostCall]) -> boo
 }
 
 /// The second rule.
-fn in_gaps(streams: &mut [Stream], places: &[Place], calls: &[HostCall]) {
+fn in_gaps(streams: &mut [Stream], places: &[StreamPosition], calls: &[HostCall]) {
     for &place in places {
         let Some(idle_nanos) = idle_before(streams, place) else { continue };
         let after = calls.partition_point(|call| call.start_nanos <= place.start_nanos);
@@ -192,7 +192,7 @@ fn in_gaps(streams: &mut [Stream], places: &[Place], calls: &[HostCall]) {
 }
 
 /// The third rule. Nothing where no thread waits for a GPU.
-fn by_synchronisation(streams: &mut [Stream], places: &[Place], calls: &[HostCall]) {
+fn by_synchronisation(streams: &mut [Stream], places: &[StreamPosition], calls: &[HostCall]) {
     let mut waiting: Vec<HostCall> =
         calls.iter().copied().filter(|call| call.call.may_wait()).collect();
     waiting.sort_by_key(|call| (call.end_nanos, call.track));
@@ -216,15 +216,15 @@ fn by_synchronisation(streams: &mut [Stream], places: &[Place], calls: &[HostCal
     }
 }
 
-fn idle_before(streams: &[Stream], place: Place) -> Option<u64> {
+fn idle_before(streams: &[Stream], place: StreamPosition) -> Option<u64> {
     Some(streams.get(place.stream)?.work.get(place.at)?.idle_nanos)
 }
 
-fn work_end(streams: &[Stream], place: Place) -> Option<u64> {
+fn work_end(streams: &[Stream], place: StreamPosition) -> Option<u64> {
     Some(streams.get(place.stream)?.work.get(place.at)?.end_nanos)
 }
 
-fn set(streams: &mut [Stream], place: Place, matched: Matched) {
+fn set(streams: &mut [Stream], place: StreamPosition, matched: Matched) {
     let work = streams.get_mut(place.stream).and_then(|stream| stream.work.get_mut(place.at));
     if let Some(work) = work {
         work.matched = matched;

@@ -18,7 +18,7 @@ use parallax_base::Control;
 use parallax_engine::EngineError;
 
 use super::place::{Level, by_number};
-use super::{Located, Place};
+use super::{Located, NodePosition};
 use crate::math::Random;
 
 /// Random choices that the real one is compared with.
@@ -219,7 +219,7 @@ fn of_set(
     control: &Control,
 ) -> Result<Vec<Concentration>, EngineError> {
     let mut out: Vec<Concentration> = Vec::new();
-    let places: Vec<&Place> = nodes.iter().map(|node| &node.place).collect();
+    let places: Vec<&NodePosition> = nodes.iter().map(|node| &node.place).collect();
     for level in Level::ALL {
         control.check()?;
         let mut units: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
@@ -383,10 +383,10 @@ mod tests {
 
     #[test]
     fn marks_by_lot_are_called_more_than_chance_in_at_most_one_of_a_hundred_questions() {
-        use crate::topology::{HostMatch, Place};
+        use crate::topology::{HostMatch, NodePosition};
         // 8 racks of 4 chassis of 4 nodes, two sets of marked ones: 8 looks a question.
         let node = |at: u64| {
-            let mut place = Place::default();
+            let mut place = NodePosition::default();
             place.set(Level::Group, format!("g{}", at / 32));
             place.set(Level::Rack, format!("r{}", at / 16));
             place.set(Level::Chassis, format!("r{} c{}", at / 16, at / 4));

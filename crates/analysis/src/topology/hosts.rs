@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 
-use super::{Place, System};
+use super::{NodePosition, System};
 
 /// The address that a host id holds: the id with its 16-bit halves exchanged is the address as it
 /// lies in the memory of a little-endian machine (glibc, `gethostid.c`). `0x2a803c80` is
@@ -29,7 +29,7 @@ pub struct Host {
     /// Its names; the first one is its own.
     pub names: Vec<String>,
     /// Where it stands, as far as the table says so.
-    pub place: Place,
+    pub place: NodePosition,
 }
 
 /// Hosts by everything that they can be found by.
@@ -68,7 +68,7 @@ pub struct Located {
     /// How it was found.
     pub found: HostMatch,
     /// Where it stands.
-    pub place: Place,
+    pub place: NodePosition,
 }
 
 impl HostTable {
@@ -116,7 +116,7 @@ impl HostTable {
             address,
             name: None,
             found: HostMatch::Unknown,
-            place: Place::default(),
+            place: NodePosition::default(),
         };
         let by_id = id.and_then(|id| self.by_id.get(&id)).map(|&at| (at, HostMatch::ById));
         let by_address =

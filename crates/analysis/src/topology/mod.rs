@@ -12,5 +12,5 @@ mod xname;
 pub use concentrate::{Concentration, PERMUTATIONS, Spread, Unit, concentrations};
 pub use hosts::{Host, HostMatch, HostTable, Located, address_of, host_id_of};
 pub use map::{RackMap, Row, Shelf, rack_map};
-pub use place::{Description, Level, PatternPart, Place, System, by_number};
+pub use place::{Description, Level, NodePosition, PatternPart, System, by_number};
 pub use xname::Xname;

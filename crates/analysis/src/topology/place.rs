@@ -49,7 +49,7 @@ impl Level {
 /// Where a node stands. Each name is that of the whole machine: a chassis has that of its rack in
 /// front.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Place {
+pub struct NodePosition {
     /// By [`Level`].
     levels: [Option<String>; 5],
     /// Number of the chassis in its rack, where there is one.
@@ -60,7 +60,7 @@ pub struct Place {
     pub node: u32,
 }
 
-impl Place {
+impl NodePosition {
     /// The name of the part that the node is in.
     #[must_use]
     pub fn level(&self, level: Level) -> Option<&str> {
@@ -168,7 +168,7 @@ impl System {
 
     /// Where a name says that its node stands; `None` when it says nothing.
     #[must_use]
-    pub fn place(&self, name: &str) -> Option<Place> {
+    pub fn place(&self, name: &str) -> Option<NodePosition> {
         let Self::Described(description) = self else {
             let xname = Xname::parse(name)?;
             let mut place = of_xname(xname);
@@ -190,8 +190,8 @@ impl System {
     }
 }
 
-fn of_xname(xname: Xname) -> Place {
-    let mut place = Place::default();
+fn of_xname(xname: Xname) -> NodePosition {
+    let mut place = NodePosition::default();
     let rack = format!("x{}", xname.cabinet);
     if let Some(chassis) = xname.chassis {
         let name = format!("{rack}c{chassis}");
@@ -219,7 +219,11 @@ fn polaris_group(cabinet: u16) -> Option<u16> {
     (1..=racks).contains(&number).then(|| first + (number - 1) / 4)
 }
 
-fn described(description: &Description, pattern: &[PatternPart], name: &str) -> Option<Place> {
+fn described(
+    description: &Description,
+    pattern: &[PatternPart],
+    name: &str,
+) -> Option<NodePosition> {
     let mut rest = name;
     let mut numbers: [Option<&str>; 5] = [None; 5];
     let mut node = None;
@@ -240,7 +244,7 @@ fn described(description: &Description, pattern: &[PatternPart], name: &str) -> 
         return None;
     }
     let number = |level: Level| numbers.get(level as usize).copied().flatten();
-    let mut place = Place { node: node.unwrap_or(0), ..Place::default() };
+    let mut place = NodePosition { node: node.unwrap_or(0), ..NodePosition::default() };
     let mut above = String::new();
     let rack = number(Level::Rack);
     let group = number(Level::Group).map(str::to_owned).or_else(|| {
@@ -292,7 +296,7 @@ pub fn by_number(a: &str, b: &str) -> std::cmp::Ordering {
 mod tests {
     use super::*;
 
-    fn level(place: &Place, level: Level) -> &str {
+    fn level(place: &NodePosition, level: Level) -> &str {
         place.level(level).unwrap_or("-")
     }
 

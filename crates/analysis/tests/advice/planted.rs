@@ -30,7 +30,7 @@ fn drawn(body: &[Statement], has_addresses: bool) -> String {
             .iter()
             .map(|s| {
                 let name = &run.activations.reference(s.reference).name;
-                let line = |place: Option<parallax_analysis::advice::Place>| {
+                let line = |place: Option<parallax_analysis::advice::FunctionLine>| {
                     place.map_or("-".to_owned(), |place| place.line.to_string())
                 };
                 let whole = if s.is_whole { " whole" } else { "" };

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use parallax_server::{AccessLogEntry, Options, Pages, Place, Server, Token, interrupted, places};
+use parallax_server::{
+    AccessLogEntry, DataRoot, Options, Pages, Server, Token, interrupted, places,
+};
 use parallax_service::discover;
 
 use super::Context;
@@ -106,7 +108,7 @@ fn announcement<'a>(
 }
 
 /// Says which paths hold nothing, while the person who typed them is still looking.
-fn check(context: &Context, places: &[Place]) -> anyhow::Result<()> {
+fn check(context: &Context, places: &[DataRoot]) -> anyhow::Result<()> {
     let mut empty = Vec::new();
     for place in places {
         let found = discover(&place.folder).with_context(|| place.folder.name().to_owned())?;

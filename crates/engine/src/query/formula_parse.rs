@@ -13,7 +13,7 @@
 use super::cursor::Cursor;
 use super::error::{QueryError, QueryErrorKind};
 use super::formula::{Formula, Function, MetricReference, Operator, Step, bare_len};
-use super::metrics::{MetricName, MetricSelector, Place, parse_selector};
+use super::metrics::{MetricName, MetricPosition, MetricSelector, parse_selector};
 use super::near::did_you_mean;
 
 const EXAMPLE: &str = "=$cycles / $instructions";
@@ -212,7 +212,7 @@ impl Parser<'_> {
         let metric = match self.cursor.peek() {
             Some('{') => {
                 self.cursor.bump();
-                let metric = parse_selector(&mut self.cursor, Place::Expression)?;
+                let metric = parse_selector(&mut self.cursor, MetricPosition::Expression)?;
                 self.cursor.close("}", opened)?;
                 metric
             }
@@ -228,7 +228,7 @@ impl Parser<'_> {
                         .with_hint("write `$cputime`, or `${perf::task-clock}` in braces"));
                 }
                 let mut name = self.cursor.within(opened, end);
-                let metric = parse_selector(&mut name, Place::Expression)?;
+                let metric = parse_selector(&mut name, MetricPosition::Expression)?;
                 name.finish("")?;
                 self.cursor.move_to(end);
                 metric

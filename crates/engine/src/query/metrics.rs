@@ -226,7 +226,7 @@ pub fn parse_metrics(expression: &str) -> Result<MetricExpr, QueryError> {
     let mut cursor = Cursor::start(expression, "the metric expression", EXAMPLE)?;
     let mut selectors = Vec::new();
     loop {
-        selectors.push(parse_selector(&mut cursor, Place::Expression)?);
+        selectors.push(parse_selector(&mut cursor, MetricPosition::Expression)?);
         if !cursor.eat_or(true) {
             break;
         }
@@ -246,7 +246,7 @@ pub fn parse_metrics(expression: &str) -> Result<MetricExpr, QueryError> {
 
 /// Where a metric stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum MetricPosition {
     /// A metric expression of its own.
     Expression,
     /// The left side of a comparison.
@@ -261,7 +261,7 @@ pub(super) fn is_name_char(c: char) -> bool {
 /// Reads `name[:aggregation] [(scopes)]`.
 pub(super) fn parse_selector(
     cursor: &mut Cursor<'_>,
-    place: Place,
+    place: MetricPosition,
 ) -> Result<MetricSelector, QueryError> {
     cursor.skip_blanks();
     let from = cursor.at();
@@ -275,8 +275,8 @@ pub(super) fn parse_selector(
         let bare = cursor.since(from);
         if bare.is_empty() {
             let what = match place {
-                Place::Expression => "a metric such as `cputime:sum (i)`",
-                Place::Comparison => "a metric or an attribute such as `depth`",
+                MetricPosition::Expression => "a metric such as `cputime:sum (i)`",
+                MetricPosition::Comparison => "a metric or an attribute such as `depth`",
             };
             let message = format!("expected {what}, found {}", cursor.found());
             return Err(cursor.fail(QueryErrorKind::Syntax, message));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::cursor::Cursor;
 use super::error::{QueryError, QueryErrorKind};
-use super::metrics::{MetricSelector, Place, parse_selector};
+use super::metrics::{MetricPosition, MetricSelector, parse_selector};
 use super::name::{Glob, NameMatch, Quoted};
 use super::profiles::{one_or, print_joined};
 
@@ -401,7 +401,7 @@ fn parse_part(cursor: &mut Cursor<'_>) -> Result<Predicate, QueryError> {
             _ => cursor.move_to(from),
         }
     }
-    let metric = parse_selector(cursor, Place::Comparison)?;
+    let metric = parse_selector(cursor, MetricPosition::Comparison)?;
     parse_number(cursor, NumberAttribute::Metric(metric))
 }
 

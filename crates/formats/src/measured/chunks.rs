@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use parallax_base::{Issues, Limits, Place as Spot, Severity, Source, Stage, read_range};
+use parallax_base::{Issues, Limits, Place, Severity, Source, Stage, read_range};
 
 use super::MAGIC;
 use super::events::Fields;
@@ -38,7 +38,7 @@ pub enum PlaceKind {
 
 /// A place in the source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceLocation {
     /// What it is marked as.
     pub kind: PlaceKind,
     /// The name of a region; the expression or the name of what is accessed; empty for others.
@@ -89,7 +89,7 @@ pub struct Recording {
     /// Number of the process.
     pub process: u64,
     /// By number, counted from 1; those that are not in the file are absent.
-    places: Vec<Option<Place>>,
+    places: Vec<Option<SourceLocation>>,
     /// The threads by number, each with at least one chunk.
     pub threads: Vec<ThreadStream>,
     /// Whether the recording ended before the program because it grew too large.
@@ -157,7 +157,7 @@ impl Recording {
 
     /// The place of a number; `None` when the file does not have it.
     #[must_use]
-    pub fn place(&self, number: u32) -> Option<&Place> {
+    pub fn place(&self, number: u32) -> Option<&SourceLocation> {
         self.places.get(number as usize)?.as_ref()
     }
 
@@ -189,7 +189,7 @@ impl Recording {
                     Severity::Error,
                     Stage::Read,
                     "bad-chunk",
-                    Spot::Byte { file, offset: at },
+                    Place::Byte { file, offset: at },
                     || "no chunk begins here; what follows up to the next one is omitted".into(),
                 );
                 at = self.next_chunk(at + CHUNK_HEADER)?;
@@ -200,7 +200,7 @@ impl Recording {
             if end != len && !self.is_chunk(end)? {
                 end = self.next_chunk(offset)?;
                 let file = self.file.clone();
-                let spot = Spot::Byte { file, offset: at };
+                let spot = Place::Byte { file, offset: at };
                 issues.report(Severity::Error, Stage::Read, "chunk-outside", spot, || {
                     format!(
                         "a chunk of {} bytes does not end where another one begins: the copy may \
@@ -230,7 +230,7 @@ impl Recording {
                 }
                 other => {
                     let file = self.file.clone();
-                    let spot = Spot::Byte { file, offset: at };
+                    let spot = Place::Byte { file, offset: at };
                     issues.report(Severity::Warning, Stage::Read, "unknown-chunk", spot, || {
                         format!("chunks of kind {other} are not known; this one is omitted")
                     });
@@ -301,7 +301,7 @@ impl Recording {
                 }
                 Some(_) => {}
             }
-            let spot = Spot::Byte { file: self.file.clone(), offset };
+            let spot = Place::Byte { file: self.file.clone(), offset };
             issues.report(Severity::Error, Stage::Read, "bad-place", spot, || {
                 "a place in the source cannot be read; those after it in its chunk are omitted"
                     .into()
@@ -337,7 +337,7 @@ fn chunk_header(bytes: &[u8]) -> Option<Head> {
 }
 
 /// The rest of a record of a place: its number and what it is.
-fn place(fields: &mut Fields<'_>) -> Option<(u32, Place)> {
+fn place(fields: &mut Fields<'_>) -> Option<(u32, SourceLocation)> {
     let number = fields.small()?;
     let kind = match fields.small()? {
         1 => PlaceKind::Function,
@@ -347,5 +347,5 @@ fn place(fields: &mut Fields<'_>) -> Option<(u32, Place)> {
     };
     let line = fields.small()?;
     let (name, file, function) = (fields.text()?, fields.text()?, fields.text()?);
-    Some((number, Place { kind, name, file, function, line }))
+    Some((number, SourceLocation { kind, name, file, function, line }))
 }

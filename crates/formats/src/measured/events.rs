@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use parallax_base::{Issues, Place as Spot, Severity, Stage, read_range};
+use parallax_base::{Issues, Place, Severity, Stage, read_range};
 
 use super::chunks::{Chunk, Recording};
 use crate::FormatError;
@@ -164,7 +164,7 @@ impl ThreadEvents<'_> {
                 return Ok(Some(Event { ticks: last.ticks, what }));
             }
             let offset = self.start.saturating_add(self.at as u64);
-            let spot = Spot::Byte { file: self.recording.file.clone(), offset };
+            let spot = Place::Byte { file: self.recording.file.clone(), offset };
             issues.report(Severity::Error, Stage::Read, "bad-record", spot, || {
                 "an event cannot be read; those after it in its chunk are omitted".into()
             });
@@ -177,7 +177,7 @@ impl ThreadEvents<'_> {
         let file = || self.recording.file.clone();
         let Some(&chunk) = self.chunks.next() else { return Ok(false) };
         if chunk.part != self.part {
-            let spot = Spot::Byte { file: file(), offset: chunk.offset };
+            let spot = Place::Byte { file: file(), offset: chunk.offset };
             issues.report(Severity::Error, Stage::Read, "chunk-missing", spot, || {
                 "a chunk of a thread is missing before this one; its events are lost".into()
             });

@@ -7,7 +7,7 @@
 mod chunks;
 mod events;
 
-pub use chunks::{Place, PlaceKind, Recording, ThreadStream};
+pub use chunks::{PlaceKind, Recording, SourceLocation, ThreadStream};
 pub use events::{Event, ThreadEvents, What};
 
 use parallax_base::{ByteSource, read_range};

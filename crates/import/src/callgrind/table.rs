@@ -7,7 +7,7 @@ use parallax_formats::callgrind::CallgrindProfile;
 
 /// A thread of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct ThreadKey {
     pub(super) process: u64,
     pub(super) thread: u64,
 }
@@ -53,7 +53,7 @@ pub(super) struct Event {
 /// Everything that the files say.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<ThreadKey>,
     pub(super) events: Vec<Event>,
     pub(super) derived: Vec<Event>,
     pub(super) functions: Vec<Named>,
@@ -74,7 +74,7 @@ pub(super) fn add_checked(sum: &mut u64, cost: u64) -> bool {
 impl Table {
     pub(super) fn of(profiles: &[CallgrindProfile]) -> Self {
         let mut out = Self::default();
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<ThreadKey> = Vec::new();
         for profile in profiles {
             for event in &profile.events {
                 if !out.events.iter().any(|known| known.name == event.name) {
@@ -217,6 +217,6 @@ impl Table {
     }
 }
 
-fn place(part: &parallax_formats::callgrind::Part) -> Place {
-    Place { process: part.process.unwrap_or(0), thread: part.thread.unwrap_or(0) }
+fn place(part: &parallax_formats::callgrind::Part) -> ThreadKey {
+    ThreadKey { process: part.process.unwrap_or(0), thread: part.thread.unwrap_or(0) }
 }

@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use parallax_formats::measured::Place;
+use parallax_formats::measured::SourceLocation;
 use parallax_model::{Reference, StorageClass};
 
 /// A place in the program: a number of push and a line.
@@ -71,7 +71,7 @@ impl References {
     pub(super) fn allocate(
         &mut self,
         (address, bytes): (u64, u64),
-        (number, place): (u32, Option<&Place>),
+        (number, place): (u32, Option<&SourceLocation>),
         storage: u8,
         site: PushedSite,
     ) {
@@ -110,7 +110,7 @@ impl References {
         &mut self,
         address: u64,
         bytes: u64,
-        place: Option<&Place>,
+        place: Option<&SourceLocation>,
         function: u32,
         found: &mut Vec<u32>,
     ) {
@@ -164,7 +164,7 @@ impl References {
     }
 
     /// A reference for memory without a name.
-    fn unnamed(&mut self, place: Option<&Place>, function: u32) -> Option<u32> {
+    fn unnamed(&mut self, place: Option<&SourceLocation>, function: u32) -> Option<u32> {
         let name = name_of(place);
         let Some((array, _)) = name.split_once('[').filter(|(array, _)| !array.is_empty()) else {
             return (self.list.len() < self.most)
@@ -232,7 +232,7 @@ impl References {
 }
 
 /// What an expression says is accessed, without the operator that takes an address.
-fn name_of(place: Option<&Place>) -> Arc<str> {
+fn name_of(place: Option<&SourceLocation>) -> Arc<str> {
     let name = place.map_or("", |place| place.name.trim().trim_start_matches('&'));
     if name.is_empty() { "<unnamed>".into() } else { name.into() }
 }
@@ -243,8 +243,8 @@ mod tests {
 
     use super::*;
 
-    fn place(name: &str) -> Place {
-        Place {
+    fn place(name: &str) -> SourceLocation {
+        SourceLocation {
             kind: PlaceKind::Other,
             name: name.to_owned(),
             file: "a.c".to_owned(),

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use parallax_server::{Options, Pages, Place, Server, Token};
+use parallax_server::{DataRoot, Options, Pages, Server, Token};
 
 /// The token of servers in tests.
 pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
@@ -20,7 +20,7 @@ pub(crate) fn options() -> Options {
 }
 
 /// Starts a server that ends with the test.
-pub(crate) fn start(places: Vec<Place>, options: Options) -> SocketAddr {
+pub(crate) fn start(places: Vec<DataRoot>, options: Options) -> SocketAddr {
     let server = Server::bind(places, options).unwrap();
     let address = server.address();
     std::thread::spawn(move || server.run(std::future::pending()));

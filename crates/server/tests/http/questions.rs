@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use parallax_base::{ByteSource, Control, Folder, FolderEntry, ReadError, Source};
 use parallax_host::Host;
-use parallax_server::{Place, places};
+use parallax_server::{DataRoot, places};
 
 use crate::common::{ask, fixture, options, question_head, receive, send, start};
 
@@ -138,7 +138,7 @@ impl ByteSource for SlowFile {
 }
 
 /// The reads that `trace` takes from a database, and a place that is slow at each of them.
-pub(crate) fn slow(delay: Duration) -> (Place, Arc<AtomicUsize>) {
+pub(crate) fn slow(delay: Duration) -> (DataRoot, Arc<AtomicUsize>) {
     let mut place = places(&[fixture("n1024-p8")]).unwrap().remove(0);
     let reads = Arc::new(AtomicUsize::new(0));
     let folder = SlowFolder { inner: place.folder, reads: Arc::clone(&reads), delay };

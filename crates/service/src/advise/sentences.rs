@@ -1,7 +1,7 @@
 //! Advice in words.
 
 use parallax_analysis::advice::{
-    LoopAdvice, Place, Races, SharedReference, Sharing, Verdict, Work,
+    FunctionLine, LoopAdvice, Races, SharedReference, Sharing, Verdict, Work,
 };
 use parallax_base::{ActivationIdx, ReferenceIdx};
 use parallax_model::{ActivationKind, Activations};
@@ -14,7 +14,7 @@ const NAMED: usize = 3;
 
 impl Scope<'_> {
     /// `f.c:12 (solve)`, `solve:12` where the file is not known.
-    pub(super) fn place(&self, place: Option<Place>) -> Option<String> {
+    pub(super) fn place(&self, place: Option<FunctionLine>) -> Option<String> {
         let place = place?;
         let tree = self.opened.session.tree();
         let function = tree.label(place.function);
@@ -39,7 +39,7 @@ impl Scope<'_> {
         let name = match named.allocated.filter(|site| site.activation.idx() < tree.len()) {
             Some(site) => {
                 let call = tree.call_of(site.activation).unwrap_or(site.activation);
-                let place = Place { function: tree.context(call), line: site.line };
+                let place = FunctionLine { function: tree.context(call), line: site.line };
                 let place = self.place(Some(place)).unwrap_or_default();
                 format!("allocation at {place}")
             }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use parallax_analysis::advice::{
-    Access, ContextWork, LoopAdvice, Place, Placed, RaceHint, Races, SharedReference,
+    Access, ContextWork, FunctionLine, LoopAdvice, Placed, RaceHint, Races, SharedReference,
     SiblingAdvice, Work,
 };
 use parallax_base::ContextIdx;
@@ -161,7 +161,7 @@ impl Scope<'_> {
         let names = self.opened.session.experiment();
         let place = |access: &Access| {
             let function = access.function?;
-            self.place(Some(Place { function, line: access.line }))
+            self.place(Some(FunctionLine { function, line: access.line }))
         };
         let verb = |access: &Access| if access.is_write { "writes" } else { "reads" };
         let thread = |access: &Access| {

@@ -20,20 +20,20 @@ const MOST_NAMED: usize = 5;
 const OUTSIDE: &str = "in code outside all regions";
 const OUTSIDE_OF_RUNS: &str = "outside all regions: nothing was sampled, or other ranks had ended";
 
-type Place = (usize, u32);
+type Configuration = (usize, u32);
 
 /// What is known of the runs at each configuration.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Grounds {
     /// By input and core count.
-    runs: BTreeMap<Place, Vec<RunEvidence>>,
+    runs: BTreeMap<Configuration, Vec<RunEvidence>>,
     /// The region of the answer that a verdict names for one of the ensemble.
     positions: BTreeMap<u32, usize>,
 }
 
 impl Grounds {
     pub(super) fn of(ensemble: &Ensemble, axes: &Axes, runs: RunChoice) -> Self {
-        let mut found: BTreeMap<Place, Vec<RunEvidence>> = BTreeMap::new();
+        let mut found: BTreeMap<Configuration, Vec<RunEvidence>> = BTreeMap::new();
         for (at, evidence) in ensemble.evidence() {
             let Some(run) = ensemble.runs().get(*at as usize) else { continue };
             let is_excluded = runs == RunChoice::Trusted && !run.is_trusted;
@@ -56,7 +56,7 @@ impl Grounds {
         self.positions.get(&region).copied()
     }
 
-    fn at(&self, place: Place) -> &[RunEvidence] {
+    fn at(&self, place: Configuration) -> &[RunEvidence] {
         self.runs.get(&place).map_or(&[], Vec::as_slice)
     }
 
@@ -80,7 +80,7 @@ impl Grounds {
 
     /// Waiting by its cause, in the regions that `in_story` lists by their positions in the answer.
     pub(super) fn delays(&self, cores: &[u32], in_story: &[usize]) -> Vec<Delay> {
-        let delay = |&(input, count): &Place| {
+        let delay = |&(input, count): &Configuration| {
             let late = self.late(input, count)?;
             let core_idx = cores.iter().position(|known| *known == count)?;
             let region = in_story.binary_search(&self.position(late.region)?).ok()?;
@@ -90,8 +90,8 @@ impl Grounds {
     }
 
     /// Cautions of single runs, each with the configurations that it is about.
-    fn cautions(&self) -> BTreeMap<&str, BTreeSet<Place>> {
-        let mut out: BTreeMap<&str, BTreeSet<Place>> = BTreeMap::new();
+    fn cautions(&self) -> BTreeMap<&str, BTreeSet<Configuration>> {
+        let mut out: BTreeMap<&str, BTreeSet<Configuration>> = BTreeMap::new();
         for (place, runs) in &self.runs {
             for caution in runs.iter().flat_map(|run| &run.cautions) {
                 out.entry(caution).or_default().insert(*place);
@@ -110,7 +110,7 @@ fn place_words(answer: &ScalingAnswer, input: usize, cores: u32) -> String {
     }
 }
 
-fn listed_places(answer: &ScalingAnswer, places: impl Iterator<Item = Place>) -> String {
+fn listed_places(answer: &ScalingAnswer, places: impl Iterator<Item = Configuration>) -> String {
     let mut by_cores: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (input, cores) in places {
         by_cores.entry(cores).or_default().push(input);
@@ -181,10 +181,10 @@ impl ScalingAnswer {
             return;
         }
         let mut first = Vec::new();
-        let mut cautions: Vec<(&str, BTreeSet<Place>)> =
+        let mut cautions: Vec<(&str, BTreeSet<Configuration>)> =
             self.grounds.cautions().into_iter().collect();
         // The largest runs first.
-        let most = |places: &BTreeSet<Place>| places.iter().map(|place| place.1).max();
+        let most = |places: &BTreeSet<Configuration>| places.iter().map(|place| place.1).max();
         cautions.sort_by_key(|(_, places)| std::cmp::Reverse(most(places)));
         for (caution, places) in cautions.into_iter().take(MOST_CAUTIONS) {
             first.push(match places.len() {
@@ -194,7 +194,8 @@ impl ScalingAnswer {
         }
         let mut last = Vec::new();
         if !found.short.is_empty() {
-            let places: Vec<Place> = found.short.iter().map(|&(i, j)| (i, cores(j))).collect();
+            let places: Vec<Configuration> =
+                found.short.iter().map(|&(i, j)| (i, cores(j))).collect();
             last.push(format!(
                 "Less than {} ms, so that start-up and the grain of the clock decide: {}.",
                 SHORT * 1e3,
@@ -253,11 +254,11 @@ impl ScalingAnswer {
 
     /// Few samples where the program loses most, or on the baseline.
     fn about_samples(&self) -> Option<String> {
-        let few = |(place, runs): (&Place, &Vec<RunEvidence>)| {
+        let few = |(place, runs): (&Configuration, &Vec<RunEvidence>)| {
             let n = runs.iter().filter_map(|run| run.samples).reduce(f64::min)?;
             (n < FEW_SAMPLES).then_some((*place, n))
         };
-        let found: Vec<(Place, f64)> = self.grounds.runs.iter().filter_map(few).collect();
+        let found: Vec<(Configuration, f64)> = self.grounds.runs.iter().filter_map(few).collect();
         let ((input, cores), n) = *found.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
         // Two standard errors of a count of half of the samples.
         let uncertain = 200.0 / (n / 2.0).max(1.0).sqrt();

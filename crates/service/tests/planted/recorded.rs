@@ -8,7 +8,7 @@ use parallax_model::IdentityKind;
 use parallax_service::analysis::report::{Finding, FindingKind};
 use parallax_service::{Control, OpenExperiment, OpenLimits, open};
 use parallax_testkit::hpctoolkit::WriteOptions;
-use parallax_testkit::planted::{Event, Place, Program, Recording};
+use parallax_testkit::planted::{Event, Executor, Program, Recording};
 
 /// As HPCToolkit records it.
 pub(crate) fn sampled(program: &Program, recording: &Recording) -> OpenExperiment {
@@ -24,10 +24,10 @@ pub(crate) fn called(program: &Program) -> OpenExperiment {
     for track in &program.tracks {
         let mut identity = vec![(IdentityKind::Rank, u64::from(track.place.rank()))];
         match track.place {
-            Place::Thread { thread, .. } => {
+            Executor::Thread { thread, .. } => {
                 identity.push((IdentityKind::Thread, u64::from(thread)));
             }
-            Place::Stream { .. } => {
+            Executor::Stream { .. } => {
                 identity.push((IdentityKind::GpuDevice, 0));
                 identity.push((IdentityKind::GpuStream, 1));
             }

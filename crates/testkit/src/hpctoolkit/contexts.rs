@@ -120,7 +120,7 @@ impl Census {
 }
 
 /// Where the values and the index of one context stand in cct.db.
-struct Place {
+struct ContextExtent {
     num_values: u64,
     values: u64,
     num_metrics: u16,
@@ -153,8 +153,9 @@ pub(crate) fn write<W: Write>(
     }
     out.write_all(bytes.as_slice())?;
 
-    let end_of =
-        |place: &Place| (place.index + 10 * u64::from(place.num_metrics)).next_multiple_of(4);
+    let end_of = |place: &ContextExtent| {
+        (place.index + 10 * u64::from(place.num_metrics)).next_multiple_of(4)
+    };
     let mut first = 0;
     while first < places.len() {
         let start = places[first].values;
@@ -194,15 +195,19 @@ pub(crate) fn write<W: Write>(
 
 /// Places of all contexts, in the order of their ids; empty contexts have pointers too, as in real
 /// files.
-fn places(census: &Census, start: u64) -> Vec<Place> {
+fn places(census: &Census, start: u64) -> Vec<ContextExtent> {
     let mut end = start;
     (0..census.num_contexts)
         .map(|context| {
             let counts = census.counts_of(context);
             let num_values = counts.iter().copied().map(u64::from).sum();
             let num_metrics = u16_of(counts.iter().filter(|&&count| count > 0).count());
-            let place =
-                Place { num_values, values: end, num_metrics, index: end + 12 * num_values };
+            let place = ContextExtent {
+                num_values,
+                values: end,
+                num_metrics,
+                index: end + 12 * num_values,
+            };
             end = (place.index + 10 * u64::from(num_metrics)).next_multiple_of(4);
             place
         })

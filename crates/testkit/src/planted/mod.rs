@@ -22,7 +22,7 @@ pub use simulate::Simulation;
 
 /// What executes a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum Executor {
     /// A thread of a rank.
     Thread {
         /// Number of the rank.
@@ -37,7 +37,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl Executor {
     /// The rank that it belongs to.
     #[must_use]
     pub fn rank(self) -> u32 {
@@ -73,7 +73,7 @@ pub struct Piece {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Track {
     /// What it is.
-    pub place: Place,
+    pub place: Executor,
     /// Node of its rank.
     pub node: u32,
     /// What it executed; gaps are idle time.
@@ -97,7 +97,7 @@ impl Track {
     pub fn events(&self) -> Vec<Event> {
         let mut out = Vec::new();
         let Some(last) = self.pieces.last() else { return out };
-        let is_thread = matches!(self.place, Place::Thread { .. });
+        let is_thread = matches!(self.place, Executor::Thread { .. });
         if is_thread {
             out.push(Event::Enter(0, "main".into()));
         }

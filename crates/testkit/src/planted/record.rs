@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Place, Program, Track};
+use super::{Executor, Program, Track};
 use crate::hpctoolkit::{
     ContextKind, Database, Id, LexicalType, Metric, Point, Profile, Relation, Sample, kind,
 };
@@ -49,7 +49,7 @@ impl Program {
         let mut contexts = Contexts::new(&mut database);
         // What each rank's GPU did, as the thread that launched it has it.
         let mut launched: BTreeMap<u32, Vec<Point>> = BTreeMap::new();
-        let mut profiles: Vec<(Place, Profile)> = Vec::new();
+        let mut profiles: Vec<(Executor, Profile)> = Vec::new();
         for track in self.tracks.iter().filter(|track| track.place.is_stream()) {
             let mut trace = Vec::new();
             let points = launched.entry(track.place.rank()).or_default();
@@ -69,7 +69,7 @@ impl Program {
         }
         for track in self.tracks.iter().filter(|track| !track.place.is_stream()) {
             let mut profile = sampled(track, recording, |path| contexts.of(&mut database, path));
-            let is_first = matches!(track.place, Place::Thread { thread: 0, .. });
+            let is_first = matches!(track.place, Executor::Thread { thread: 0, .. });
             if is_first && let Some(points) = launched.remove(&track.place.rank()) {
                 profile.points.extend(points);
             }
@@ -81,7 +81,7 @@ impl Program {
     }
 }
 
-impl Place {
+impl Executor {
     pub(super) fn is_stream(self) -> bool {
         matches!(self, Self::Stream { .. })
     }
@@ -91,8 +91,8 @@ fn tuple(track: &Track) -> Vec<Id> {
     let mut out =
         vec![Id::node(0x0A00_0100 + track.node), Id::logical(kind::RANK, track.place.rank())];
     match track.place {
-        Place::Thread { thread, .. } => out.push(Id::logical(kind::THREAD, thread)),
-        Place::Stream { .. } => {
+        Executor::Thread { thread, .. } => out.push(Id::logical(kind::THREAD, thread)),
+        Executor::Stream { .. } => {
             out.push(Id::logical(kind::GPUCONTEXT, 1));
             out.push(Id::logical(kind::GPUSTREAM, 1));
         }

@@ -1,6 +1,6 @@
 //! [`Simulation`]: ranks that compute and wait for each other.
 
-use super::{Piece, Place, Program, Track};
+use super::{Executor, Piece, Program, Track};
 
 /// A program while it runs: each rank has a clock, and one more where it has a GPU.
 #[derive(Clone, Debug)]
@@ -22,8 +22,10 @@ impl Simulation {
             pieces: Vec::new(),
         };
         Self {
-            threads: (0..ranks).map(|r| track(r, Place::Thread { rank: r, thread: 0 })).collect(),
-            streams: (0..ranks).map(|r| track(r, Place::Stream { rank: r })).collect(),
+            threads: (0..ranks)
+                .map(|r| track(r, Executor::Thread { rank: r, thread: 0 }))
+                .collect(),
+            streams: (0..ranks).map(|r| track(r, Executor::Stream { rank: r })).collect(),
             clocks: vec![0; ranks as usize],
             stream_clocks: vec![0; ranks as usize],
             iteration: 0,
