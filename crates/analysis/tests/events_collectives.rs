@@ -28,7 +28,7 @@ fn listed(found: &Waits) -> Vec<Planted> {
     let mut list: Vec<Planted> = found
         .list
         .iter()
-        .map(|wait| (wait.track.get(), wait.holdup.get(), wait.start_nanos, wait.end_nanos))
+        .map(|wait| (wait.track.get(), wait.delayed_by.get(), wait.start_nanos, wait.end_nanos))
         .collect();
     list.sort_unstable();
     list

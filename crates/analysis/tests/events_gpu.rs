@@ -104,8 +104,9 @@ fn found(session: &Session) -> Waits {
 type Planted = (u32, u32, u64, u64, u64);
 
 fn of_kind(found: &Waits, kind: WaitKind) -> Vec<Planted> {
-    let row =
-        |w: &Wait| (w.track.get(), w.holdup.get(), w.start_nanos, w.end_nanos, w.call_end_nanos);
+    let row = |w: &Wait| {
+        (w.track.get(), w.delayed_by.get(), w.start_nanos, w.end_nanos, w.call_end_nanos)
+    };
     found.list.iter().filter(|wait| wait.kind == kind).map(row).collect()
 }
 
@@ -540,7 +541,7 @@ proptest! {
             let part = waits(&session, &selection, WaitChoice::ALL, &Control::new()).unwrap();
             pieces.extend(part.list);
         }
-        pieces.sort_by_key(|w| (w.kind, w.track, w.start_nanos, w.holdup));
+        pieces.sort_by_key(|w| (w.kind, w.track, w.start_nanos, w.delayed_by));
         prop_assert_eq!(pieces, found.list);
     }
 }

@@ -83,7 +83,7 @@ fn found(session: &Session) -> Waits {
 /// Kind, track, whom it waits for, from, to.
 fn told(waits: &Waits) -> Vec<(WaitKind, u32, u32, u64, u64)> {
     let row = |w: &parallax_analysis::events::Wait| {
-        (w.kind, w.track.get(), w.holdup.get(), w.start_nanos, w.end_nanos)
+        (w.kind, w.track.get(), w.delayed_by.get(), w.start_nanos, w.end_nanos)
     };
     waits.list.iter().map(row).collect()
 }

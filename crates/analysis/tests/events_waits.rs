@@ -19,7 +19,7 @@ fn all(session: &Session) -> Waits {
 
 fn planted(found: &Waits, kind: WaitKind) -> Vec<Planted> {
     let of_kind = found.list.iter().filter(|wait| wait.kind == kind);
-    of_kind.map(|w| (w.track.get(), w.holdup.get(), w.start_nanos, w.end_nanos)).collect()
+    of_kind.map(|w| (w.track.get(), w.delayed_by.get(), w.start_nanos, w.end_nanos)).collect()
 }
 
 /// Enters a send to the second track at 100 and sends at 103.
@@ -94,7 +94,8 @@ fn main(calls: &[Vec<(u64, Do)>]) -> Vec<(u64, Do)> {
 
 /// Kind, rank, whom it waits for, from, to.
 fn listed(found: &Waits) -> Vec<(&'static str, u32, u32, u64, u64)> {
-    let row = |w: &Wait| (w.kind.name(), w.track.get(), w.holdup.get(), w.start_nanos, w.end_nanos);
+    let row =
+        |w: &Wait| (w.kind.name(), w.track.get(), w.delayed_by.get(), w.start_nanos, w.end_nanos);
     found.list.iter().map(row).collect()
 }
 
@@ -467,7 +468,7 @@ proptest! {
             let part = waits(&session, &selection, WaitChoice::ALL, &Control::new()).unwrap();
             pieces.extend(part.list);
         }
-        pieces.sort_by_key(|w| (w.kind, w.track, w.start_nanos, w.holdup));
+        pieces.sort_by_key(|w| (w.kind, w.track, w.start_nanos, w.delayed_by));
         prop_assert_eq!(pieces, found.list);
     }
 }

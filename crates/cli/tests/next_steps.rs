@@ -74,8 +74,8 @@ fn json(line: &str, folder: &Path) -> Result<Value, String> {
 /// Whether a row, as names of columns with their values, is one that is looked for.
 type Chooses<'a> = dyn Fn(&[(&str, &Value)]) -> bool + 'a;
 
-/// All numbers of the rows of an answer in which `is_meant` holds.
-fn numbers(answer: &Value, is_meant: &Chooses<'_>) -> Vec<f64> {
+/// All numbers of the rows of an answer in which `is_selected` holds.
+fn numbers(answer: &Value, is_selected: &Chooses<'_>) -> Vec<f64> {
     let mut tables = vec![answer];
     let parts = answer.as_object().into_iter().flat_map(|parts| parts.values());
     tables.extend(parts.filter(|part| part["columns"].is_array()));
@@ -86,7 +86,7 @@ fn numbers(answer: &Value, is_meant: &Chooses<'_>) -> Vec<f64> {
         for row in table["rows"].as_array().into_iter().flatten() {
             let cells = row.as_array().into_iter().flatten();
             let row: Vec<(&str, &Value)> = names.iter().copied().zip(cells).collect();
-            if is_meant(&row) {
+            if is_selected(&row) {
                 out.extend(row.iter().filter_map(|(_, value)| value.as_f64()));
             }
         }
@@ -107,7 +107,7 @@ fn fault(finding: &Value, folder: &Path) -> Option<String> {
     let function = finding["function"].as_str();
     // Rows of contexts are those of the finding's; rows of functions, locations or waits have no id,
     // or that of one of several contexts.
-    let is_meant = |row: &[(&str, &Value)]| {
+    let is_selected = |row: &[(&str, &Value)]| {
         let cell = |name: &str| row.iter().find(|(known, _)| *known == name).map(|(_, v)| *v);
         let is_called = |name: &str| cell("name").and_then(Value::as_str) == Some(name);
         match (function, cell("context_id").and_then(Value::as_u64)) {
@@ -116,7 +116,7 @@ fn fault(finding: &Value, folder: &Path) -> Option<String> {
             (None, None) => true,
         }
     };
-    let found = numbers(&answer, &is_meant);
+    let found = numbers(&answer, &is_selected);
     (!found.iter().any(is_near))
         .then(|| format!("{line}: shows no {value} of context {id:?} ({})", finding["text"]))
 }

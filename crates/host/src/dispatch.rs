@@ -76,12 +76,12 @@ impl Answers<IssuesRequest> for Item {
     }
 }
 
-/// Asks what a question is asked of.
-trait Ask<Q: Question<Subject = Self>>: Subject {
+/// Passes a question to its subject.
+trait Dispatch<Q: Question<Subject = Self>>: Subject {
     fn ask(&self, host: &Host, request: &Q, control: &Control) -> Result<Answer<Q>, ErrorReply>;
 }
 
-impl<S, Q> Ask<Q> for S
+impl<S, Q> Dispatch<Q> for S
 where
     Q: Question<Subject = S>,
     S: Resolve,
@@ -93,7 +93,7 @@ where
     }
 }
 
-impl Ask<HelloRequest> for Engine {
+impl Dispatch<HelloRequest> for Engine {
     fn ask(
         &self,
         host: &Host,
@@ -104,7 +104,7 @@ impl Ask<HelloRequest> for Engine {
     }
 }
 
-impl Ask<OpenRequest> for Engine {
+impl Dispatch<OpenRequest> for Engine {
     fn ask(
         &self,
         host: &Host,
@@ -115,7 +115,7 @@ impl Ask<OpenRequest> for Engine {
     }
 }
 
-impl Ask<CombineRequest> for Engine {
+impl Dispatch<CombineRequest> for Engine {
     fn ask(
         &self,
         host: &Host,
@@ -126,7 +126,7 @@ impl Ask<CombineRequest> for Engine {
     }
 }
 
-impl Ask<CloseRequest> for Engine {
+impl Dispatch<CloseRequest> for Engine {
     fn ask(
         &self,
         host: &Host,
@@ -168,7 +168,7 @@ impl Host {
     ) -> Result<AnswerTables, ErrorReply>
     where
         Q: Question,
-        Q::Subject: Ask<Q>,
+        Q::Subject: Dispatch<Q>,
     {
         let (subject, request) = Q::parse(fields.clone())
             .map_err(|error| ErrorReply::new("misuse", error.to_string()))?;

@@ -77,10 +77,10 @@ impl OpenExperiment {
             ..PruneRules::default()
         };
         let view = rules.apply(tree, Some(&costs));
-        let is_meant = |context: &ContextIdx| {
+        let is_selected = |context: &ContextIdx| {
             tree.kind(*context) == ContextKind::Function && !helpers.has(*context)
         };
-        Ok(view.contexts().iter().copied().filter(is_meant).collect())
+        Ok(view.contexts().iter().copied().filter(is_selected).collect())
     }
 
     /// How evenly contexts cost over locations, ranks or nodes.

@@ -313,7 +313,7 @@ fn waiting(
         nanos: u128,
         count: u64,
         waiters: BTreeMap<TrackIdx, u128>,
-        holdups: BTreeMap<TrackIdx, u128>,
+        delayed_by: BTreeMap<TrackIdx, u128>,
         contexts: BTreeMap<ContextIdx, u128>,
     }
     let mut sums: BTreeMap<(WaitKind, String), Sum> = BTreeMap::new();
@@ -328,11 +328,11 @@ fn waiting(
         sum.nanos += nanos;
         sum.count += 1;
         *sum.waiters.entry(wait.track).or_insert(0) += nanos;
-        *sum.holdups.entry(wait.holdup).or_insert(0) += nanos;
+        *sum.delayed_by.entry(wait.delayed_by).or_insert(0) += nanos;
         *sum.contexts.entry(wait.context).or_insert(0) += nanos;
     }
     let mut out: Vec<Finding> = Vec::new();
-    for ((kind, routine), Sum { nanos, count, waiters, holdups, contexts }) in &sums {
+    for ((kind, routine), Sum { nanos, count, waiters, delayed_by, contexts }) in &sums {
         let time = *nanos as f64 / 1e9;
         let percent = if whole > 0.0 { time / whole * 100.0 } else { 0.0 };
         // A host that waits for a busy GPU loses nothing; idle GPUs are a finding of their own.
@@ -351,14 +351,14 @@ fn waiting(
                  by {}.",
                 amount(time, &Unit::Seconds),
                 told(waiters),
-                told(holdups)
+                told(delayed_by)
             ),
             _ => format!(
                 "{} of waiting in {count} calls, {percent:.1} % of the time of all locations. Most \
                  of it is at {}, caused by {}.",
                 amount(time, &Unit::Seconds),
                 told(waiters),
-                told(holdups),
+                told(delayed_by),
             ),
         };
         let is_launch = *kind == WaitKind::LateLaunch;

@@ -162,7 +162,7 @@ impl Answers<WaitsRequest> for OpenExperiment {
                     (wait.kind, first_of_name.get(&wait.context).copied(), None, None)
                 }
                 WaitsBy::Track => (wait.kind, None, Some(wait.track), None),
-                WaitsBy::Pair => (wait.kind, None, Some(wait.track), Some(wait.holdup)),
+                WaitsBy::Pair => (wait.kind, None, Some(wait.track), Some(wait.delayed_by)),
             };
             rows.entry(key).or_default().add(wait);
         }

@@ -39,27 +39,27 @@ thread_local! {
     // One is enough: files are read from front to back one after the other.
     static AHEAD: RefCell<Option<Ahead>> = const { RefCell::new(None) };
     // What the worker fetched of the file that is read now, and where it begins.
-    static LENT: RefCell<Option<(u64, Uint8Array)>> = const { RefCell::new(None) };
+    static PREFETCHED: RefCell<Option<(u64, Uint8Array)>> = const { RefCell::new(None) };
     // The first bytes of the file that was last read from there: every part looks at them.
     static FRONT: RefCell<Option<(usize, Uint8Array)>> = const { RefCell::new(None) };
     // Where the last read ended: file and offset.
     static LAST: Cell<(usize, u64)> = const { Cell::new((usize::MAX, 0)) };
 }
 
-/// Lends `bytes`, which begin at `start`, to the one file that is read until [`withdraw`].
-pub(crate) fn lend(start: u64, bytes: Uint8Array) {
-    LENT.with_borrow_mut(|place| *place = Some((start, bytes)));
+/// Makes `bytes`, which begin at `start`, available to the one file that is read until [`clear_prefetched`].
+pub(crate) fn set_prefetched(start: u64, bytes: Uint8Array) {
+    PREFETCHED.with_borrow_mut(|place| *place = Some((start, bytes)));
 }
 
-/// Ends what [`lend`] began.
-pub(crate) fn withdraw() {
-    LENT.with_borrow_mut(|place| *place = None);
+/// Ends what [`set_prefetched`] began.
+pub(crate) fn clear_prefetched() {
+    PREFETCHED.with_borrow_mut(|place| *place = None);
 }
 
-/// Fills `buffer` with the bytes at `offset` if all of them were lent.
-fn lent(offset: u64, buffer: &mut [u8]) -> bool {
-    let known = LENT.with_borrow(|lent| {
-        let (start, bytes) = lent.as_ref()?;
+/// Fills `buffer` with the bytes at `offset` if all of them were prefetched.
+fn prefetched(offset: u64, buffer: &mut [u8]) -> bool {
+    let known = PREFETCHED.with_borrow(|prefetched| {
+        let (start, bytes) = prefetched.as_ref()?;
         inside(*start, bytes, offset, buffer.len() as u64)
     });
     known.inspect(|bytes| bytes.copy_to(buffer)).is_some()
@@ -166,18 +166,20 @@ impl BlobSource {
     }
 }
 
-/// A file of which what is wanted may have been lent: that is taken as it is, because blocks of a
-/// cache would reach beyond it.
-struct LentSource(BlockCache<BlobSource>);
+/// A file of which what is wanted may have been prefetched: that is taken as it is, because blocks of
+/// a cache would reach beyond it.
+struct PrefetchedSource(BlockCache<BlobSource>);
 
-impl ByteSource for LentSource {
+impl ByteSource for PrefetchedSource {
     fn len(&self) -> u64 {
         self.0.len()
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
         let wanted = buffer.len() as u64;
-        if offset.checked_add(wanted).is_some_and(|end| end <= self.len()) && lent(offset, buffer) {
+        if offset.checked_add(wanted).is_some_and(|end| end <= self.len())
+            && prefetched(offset, buffer)
+        {
             return count_bytes(wanted, offset);
         }
         self.0.read_at(offset, buffer)
@@ -197,7 +199,7 @@ impl ListedFile for BlobFile {
 
     fn open(&self) -> Source {
         let source = BlobSource { number: self.number, len: self.len };
-        Arc::new(LentSource(BlockCache::new(source, BLOCK_BYTES, CACHE_BYTES)))
+        Arc::new(PrefetchedSource(BlockCache::new(source, BLOCK_BYTES, CACHE_BYTES)))
     }
 }
 

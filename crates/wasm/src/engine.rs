@@ -9,7 +9,7 @@ use parallax_protocol::ErrorReply;
 use wasm_bindgen::prelude::*;
 use web_sys::Blob;
 
-use crate::blobs::{BlobFolder, lend, withdraw};
+use crate::blobs::{BlobFolder, clear_prefetched, set_prefetched};
 use crate::http::find_files;
 use crate::watch::watched;
 
@@ -139,9 +139,9 @@ impl Engine {
     ) -> Result<ReadPart, JsValue> {
         let from = from as u64;
         let end = from + u64::from(bytes.length());
-        lend(from, bytes);
+        set_prefetched(from, bytes);
         let read = self.part(key, path, from, end, is_last);
-        withdraw();
+        clear_prefetched();
         read.map_err(|reply| error(&reply))
     }
 

@@ -223,7 +223,7 @@ fn judge(pattern: Pattern, parts: &[Participant], root: Option<usize>) -> Option
             found.waits.push(Wait {
                 kind,
                 track: part.track,
-                holdup: for_whom.track,
+                delayed_by: for_whom.track,
                 context: part.context,
                 start_nanos: part.start_nanos,
                 end_nanos,

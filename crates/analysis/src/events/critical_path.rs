@@ -183,7 +183,7 @@ fn walk(
     control: &Control,
 ) -> Result<Vec<Segment>, EngineError> {
     // Of waits of a track that end at the same time the longest comes last.
-    list.sort_by_key(|w| (w.track, w.end_nanos, u64::MAX - w.start_nanos, w.kind, w.holdup));
+    list.sort_by_key(|w| (w.track, w.end_nanos, u64::MAX - w.start_nanos, w.kind, w.delayed_by));
     let mut segments = Vec::new();
     let (mut track, mut now, mut releases) = (last, span.end_nanos, None);
     // Tracks on which the path was at this very moment: where clocks are wrong two tracks may wait
@@ -206,9 +206,9 @@ fn walk(
         let from = list.partition_point(|wait| wait.track < track);
         let to = list.partition_point(|wait| (wait.track, wait.end_nanos) <= (track, now));
         let own = list.get(from..to).unwrap_or_default();
-        let is_new = |wait: &&Wait| wait.end_nanos < now || !here.contains(&wait.holdup);
+        let is_new = |wait: &&Wait| wait.end_nanos < now || !here.contains(&wait.delayed_by);
         let wait = own.iter().rev().find(|wait| wait.end_nanos > span.start_nanos && is_new(wait));
-        let Some(&Wait { kind, holdup, end_nanos, basis, .. }) = wait else {
+        let Some(&Wait { kind, delayed_by, end_nanos, basis, .. }) = wait else {
             add(track, span.start_nanos, now, releases);
             break;
         };
@@ -218,7 +218,7 @@ fn walk(
             here.push(track);
             now = end_nanos;
         }
-        (track, releases) = (holdup, Some((kind, basis)));
+        (track, releases) = (delayed_by, Some((kind, basis)));
         here.push(track);
     }
     segments.reverse();

@@ -370,7 +370,7 @@ fn late_launch(work: &Work, thread: TrackIdx, launched: u64, basis: Basis) -> Op
     (launched > work.idle_nanos).then(|| Wait {
         kind: WaitKind::LateLaunch,
         track: work.track,
-        holdup: thread,
+        delayed_by: thread,
         context: work.context,
         start_nanos: work.idle_nanos,
         end_nanos: launched,
@@ -459,12 +459,12 @@ fn for_gpus(
                 let mut streams = targets.iter().map(|target| target.stream);
                 rank.last_end(&mut streams, start_nanos, call_end_nanos)
             };
-            if let Some((end_nanos, holdup)) = end {
+            if let Some((end_nanos, delayed_by)) = end {
                 let kind = WaitKind::ForGpu;
                 list.push(Wait {
                     kind,
                     track,
-                    holdup,
+                    delayed_by,
                     context,
                     start_nanos,
                     end_nanos,

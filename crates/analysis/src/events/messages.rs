@@ -64,7 +64,7 @@ impl Moments {
 struct Cause {
     kind: WaitKind,
     track: TrackIdx,
-    holdup: TrackIdx,
+    delayed_by: TrackIdx,
     call: Around,
     /// When the other one comes.
     until_nanos: u64,
@@ -132,7 +132,7 @@ pub(super) fn waits(
                 causes.push(Cause {
                     kind: WaitKind::LateSender,
                     track: pair.receiver,
-                    holdup: pair.sender,
+                    delayed_by: pair.sender,
                     call: receive,
                     until_nanos: send.map_or(pair.send_nanos, |call| call.start_nanos),
                     is_any: role == Role::CompleteAny,
@@ -164,14 +164,14 @@ pub(super) fn waits(
             causes.push(Cause {
                 kind: WaitKind::LateReceiver,
                 track: pair.sender,
-                holdup: pair.receiver,
+                delayed_by: pair.receiver,
                 call: ending,
                 until_nanos: posted,
                 is_any: role(&ending) == Role::CompleteAny,
             });
         }
     }
-    causes.sort_by_key(|cause| (cause.call(), cause.kind, cause.until_nanos, cause.holdup));
+    causes.sort_by_key(|cause| (cause.call(), cause.kind, cause.until_nanos, cause.delayed_by));
     for same in causes.chunk_by(|a, b| a.call() == b.call()) {
         control.check().map_err(EngineError::from)?;
         if same.first().is_some_and(|cause| cause.is_any) {
@@ -211,7 +211,7 @@ fn wait(cause: &Cause) -> Option<Wait> {
     (until > start_nanos).then_some(Wait {
         kind: cause.kind,
         track: cause.track,
-        holdup: cause.holdup,
+        delayed_by: cause.delayed_by,
         context,
         start_nanos,
         end_nanos: until,

@@ -123,7 +123,7 @@ pub struct Wait {
     /// The track that waits.
     pub track: TrackIdx,
     /// The track that it waits for.
-    pub holdup: TrackIdx,
+    pub delayed_by: TrackIdx,
     /// The waiting call; the root where it is not known. Of a late launch, the work that is
     /// launched.
     pub context: ContextIdx,
@@ -359,7 +359,7 @@ pub fn waits(
         is_inside && choice.has(wait.kind)
     });
     out.counts.keep(choice);
-    out.list.sort_by_key(|wait| (wait.kind, wait.track, wait.start_nanos, wait.holdup));
+    out.list.sort_by_key(|wait| (wait.kind, wait.track, wait.start_nanos, wait.delayed_by));
     Ok(out)
 }
 

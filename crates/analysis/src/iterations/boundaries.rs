@@ -8,7 +8,7 @@ use super::detect::Method;
 use super::limits::step;
 use super::order::{Run, beside, runs};
 use super::spacing::{
-    Origin, Spacing, differences, joined, median, occurrences, spacing, without_specks,
+    Origin, Spacing, differences, drop_short, joined, median, occurrences, spacing,
 };
 use super::steps::{Steps, runs_of};
 use super::visits::{Visit, Wanted, collect};
@@ -163,7 +163,7 @@ fn in_step(
 
 /// When any of several tracks is in a context.
 pub(super) fn pooled(lists: &[&[Visit]]) -> Vec<Visit> {
-    let mut all: Vec<Visit> = lists.iter().flat_map(|list| without_specks(list)).collect();
+    let mut all: Vec<Visit> = lists.iter().flat_map(|list| drop_short(list)).collect();
     all.sort_unstable_by_key(|visit| (visit.start, visit.end));
     joined(&all, 0)
 }

@@ -126,7 +126,7 @@ pub(super) fn of_context(
             if nth == 0 {
                 out.note(&found);
             }
-            let pieces = super::spacing::without_specks(list).len() as f64;
+            let pieces = super::spacing::drop_short(list).len() as f64;
             let regular = spacing(&found, origin)
                 .filter(|s| s.regular_share >= LEAST_REGULAR && s.period_nanos > 0.0);
             if let Some(regular) = regular {
@@ -226,7 +226,7 @@ pub(super) fn of_all(context: ContextIdx, tracks: &[ByContext], active_nanos: u6
             hits.iter().flatten().count() as f64 / found.starts.len() as f64
         };
         let active = active_nanos.max(1) as f64;
-        let pieces = super::spacing::without_specks(&union).len() as f64;
+        let pieces = super::spacing::drop_short(&union).len() as f64;
         out.candidates.push(Candidate {
             context,
             gap_nanos,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use parallax_base::ContextIdx;
 use parallax_model::ContextTree;
 
-use super::spacing::{Origin, without_specks};
+use super::spacing::{Origin, drop_short};
 use super::visits::{ByContext, Visit};
 
 /// A word has at least so many different contexts; of two, one always follows the other.
@@ -44,7 +44,7 @@ pub(super) fn runs(track: &ByContext, contexts: &[ContextIdx], origin: Origin) -
         match origin {
             Origin::Exact => all.extend(list.iter().copied().map(run)),
             Origin::Samples | Origin::Pooled => {
-                all.extend(without_specks(list).into_iter().map(run));
+                all.extend(drop_short(list).into_iter().map(run));
             }
         }
     }

@@ -52,7 +52,7 @@ fn usual_nanos(visits: &[Visit]) -> u64 {
 }
 
 /// The visits without those that are much shorter than usual.
-pub(super) fn without_specks(visits: &[Visit]) -> Vec<Visit> {
+pub(super) fn drop_short(visits: &[Visit]) -> Vec<Visit> {
     at_least(visits, SPECK)
 }
 
@@ -75,14 +75,12 @@ pub(super) fn joined(visits: &[Visit], gap_nanos: u64) -> Vec<Visit> {
     out
 }
 
-/// How visits become occurrences: specks are dropped, near ones joined, specks dropped again.
+/// How visits become occurrences: short ones are dropped, near ones joined, short ones dropped again.
 /// Where times are exact, a short visit is as good as a long one.
 pub(super) fn occurrences(visits: &[Visit], gap_nanos: u64, origin: Origin) -> Vec<Visit> {
     match origin {
         Origin::Exact => at_least(&joined(visits, gap_nanos), EXACT_SPECK),
-        Origin::Samples | Origin::Pooled => {
-            without_specks(&joined(&without_specks(visits), gap_nanos))
-        }
+        Origin::Samples | Origin::Pooled => drop_short(&joined(&drop_short(visits), gap_nanos)),
     }
 }
 
@@ -134,7 +132,7 @@ pub(super) fn gap_levels(tracks: &[&[Visit]], origin: Origin) -> Vec<u64> {
     for visits in tracks {
         let kept = match origin {
             Origin::Exact => visits.to_vec(),
-            Origin::Samples | Origin::Pooled => without_specks(visits),
+            Origin::Samples | Origin::Pooled => drop_short(visits),
         };
         let pairs = kept.iter().zip(kept.iter().skip(1));
         gaps.extend(pairs.map(|(a, b)| b.start.saturating_sub(a.end)));
@@ -322,12 +320,12 @@ mod tests {
     }
 
     #[test]
-    fn specks_do_not_count_however_many_there_are() {
+    fn short_visits_do_not_count_however_many_there_are() {
         let real = (0..5).map(|i| (i * 100, i * 100 + 30));
-        let specks = (0..20).map(|i| (i * 20 + 45, i * 20 + 46));
-        let mut all: Vec<(u64, u64)> = real.chain(specks).collect();
+        let short = (0..20).map(|i| (i * 20 + 45, i * 20 + 46));
+        let mut all: Vec<(u64, u64)> = real.chain(short).collect();
         all.sort_unstable();
-        assert_eq!(without_specks(&at(&all)).len(), 5);
+        assert_eq!(drop_short(&at(&all)).len(), 5);
     }
 
     #[test]

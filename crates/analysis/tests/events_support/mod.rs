@@ -258,7 +258,7 @@ pub(crate) fn run(ranks: u32, phases: &[Phase], has_records: bool) -> Run {
             }
             Phase::Barrier => {
                 let last = now.iter().max().unwrap() + 1;
-                let holdup = now.iter().position(|&t| t + 1 == last).unwrap() as u32;
+                let delayed_by = now.iter().position(|&t| t + 1 == last).unwrap() as u32;
                 for rank in 0..ranks {
                     let steps = &mut out.steps[rank as usize];
                     let enter = now[rank as usize] + 1;
@@ -268,7 +268,7 @@ pub(crate) fn run(ranks: u32, phases: &[Phase], has_records: bool) -> Run {
                     }
                     steps.push((last + 2, Do::Leave));
                     if enter < last {
-                        out.barriers.push((rank, holdup, enter, last));
+                        out.barriers.push((rank, delayed_by, enter, last));
                     }
                     now[rank as usize] = last + 2;
                 }

@@ -144,7 +144,7 @@ impl Column {
 
 /// The values of a user event, aggregated.
 #[derive(Debug, Clone, Copy, Default)]
-struct Together {
+struct AggregatedEvent {
     count: f64,
     max: f64,
     min: f64,
@@ -152,7 +152,7 @@ struct Together {
     sum_of_squares: f64,
 }
 
-impl Together {
+impl AggregatedEvent {
     /// Adds values that are not among these yet. What never happened has no extremes, whatever
     /// the file says.
     fn add(&mut self, other: Self) {
@@ -177,8 +177,8 @@ impl Together {
 /// A user event in one thread: on its own, and at contexts.
 struct Happened {
     ids: EventIds,
-    alone: Together,
-    at_contexts: BTreeMap<u32, Together>,
+    alone: AggregatedEvent,
+    at_contexts: BTreeMap<u32, AggregatedEvent>,
 }
 
 /// The rows of one thread while they are found.
@@ -381,7 +381,7 @@ impl ThreadRows<'_> {
                 self.repeated += 1;
                 continue;
             }
-            let values = Together {
+            let values = AggregatedEvent {
                 count: event.count,
                 max: event.max,
                 min: event.min,
@@ -390,7 +390,7 @@ impl ThreadRows<'_> {
             };
             let happened = found.entry(name).or_insert_with(|| Happened {
                 ids,
-                alone: Together::default(),
+                alone: AggregatedEvent::default(),
                 at_contexts: BTreeMap::new(),
             });
             // Two paths may lead to one context where no call paths were measured.
@@ -408,7 +408,7 @@ impl ThreadRows<'_> {
     fn happened(&mut self, happened: &Happened) {
         let Happened { ids, alone, at_contexts } = happened;
         let (base, root) = (self.placement.base, ContextTree::ROOT.get());
-        let mut known = Together::default();
+        let mut known = AggregatedEvent::default();
         for (&context, &values) in at_contexts {
             known.add(values);
             for is_inclusive in [true, false] {
@@ -429,7 +429,13 @@ impl ThreadRows<'_> {
     }
 
     /// Pushes what does not add up: extremes and mean.
-    fn push_values(&mut self, ids: EventIds, context: u32, is_inclusive: bool, values: Together) {
+    fn push_values(
+        &mut self,
+        ids: EventIds,
+        context: u32,
+        is_inclusive: bool,
+        values: AggregatedEvent,
+    ) {
         let statistics = [(ids.max, values.max), (ids.min, values.min), (ids.mean, values.mean)];
         self.rows.extend(statistics.map(|(id, value)| {
             let metric = if is_inclusive { id.inclusive() } else { id.exclusive() };

@@ -28,7 +28,7 @@ const MAX_TOLD: usize = 3;
 const MIN_AGREEMENT: f64 = 0.8;
 
 /// One context that is worth balancing.
-struct Told<'a> {
+struct UnevenContext<'a> {
     row: &'a ContextStatistics,
     /// What it saves over all iterations, in seconds.
     saving: f64,
@@ -72,10 +72,13 @@ pub(super) fn uneven_iterations(
     let tree = opened.session.tree();
     let is_program = |context| is_uninstrumented(tree.function_name(context).unwrap_or(""));
     let is_worth = |saving: f64| saving / run * 100.0 >= MIN_SAVING_PERCENT;
-    let mut told: Vec<Told<'_>> = (statistics.contexts.iter())
+    let mut told: Vec<UnevenContext<'_>> = (statistics.contexts.iter())
         .filter(|row| row.activity == Activity::Computing)
         .filter(|row| !is_program(row.context))
-        .map(|row| Told { row, saving: certain_saving(row, interval, statistics.num_whole) })
+        .map(|row| UnevenContext {
+            row,
+            saving: certain_saving(row, interval, statistics.num_whole),
+        })
         .filter(|told| is_worth(told.saving))
         .collect();
     told.sort_by(|a, b| b.saving.total_cmp(&a.saving).then(a.row.context.cmp(&b.row.context)));
@@ -194,7 +197,7 @@ fn certain_saving(row: &ContextStatistics, interval: Option<f64>, num_whole: usi
     row.lasting_saving(interval, num_whole).unwrap_or(0.0)
 }
 
-fn lasting(told: &Told<'_>) -> f64 {
+fn lasting(told: &UnevenContext<'_>) -> f64 {
     told.row.lasting_saving_seconds.min(told.saving)
 }
 
