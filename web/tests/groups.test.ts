@@ -50,7 +50,7 @@ function answerTo(name: string, request: Record<string, unknown>): { reply: obje
 async function show<S extends object>(view: unknown, defaultState: S, state: Partial<S> = {}): Promise<{ links: Links; asked: [string, Record<string, unknown>][] }> {
   const store = new Store();
   const links = new Links(store);
-  store.setDesk(item.key, () => ({ layout: null, panels: { panel: { view: "panel", version: 1, state: { ...(state as object) } } }, shared: {} }));
+  store.setWorkspace(item.key, () => ({ layout: null, panels: { panel: { view: "panel", version: 1, state: { ...(state as object) } } }, shared: {} }));
   const asked: [string, Record<string, unknown>][] = [];
   const ask = (name: string, request: Record<string, unknown>): Promise<unknown> => {
     asked.push([name, request]);

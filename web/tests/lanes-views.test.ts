@@ -90,7 +90,7 @@ interface Shown<S> {
 async function show<S extends object>(view: unknown, defaultState: S, given: { shared?: Partial<LanesShared>; state?: Partial<S>; fails?: string } = {}): Promise<Shown<S>> {
   const store = new Store();
   const links = new Links(store);
-  store.setDesk(item.key, () => ({ layout: null, panels: { panel: { view: "panel", version: 1, state: { ...(given.state as object) } } }, shared: { [LANES_FAMILY]: { ...given.shared } as never } }), { undoable: false });
+  store.setWorkspace(item.key, () => ({ layout: null, panels: { panel: { view: "panel", version: 1, state: { ...(given.state as object) } } }, shared: { [LANES_FAMILY]: { ...given.shared } as never } }), { undoable: false });
   const asked: [string, Record<string, unknown>][] = [];
   const opened: string[] = [];
   const ask = (name: string, request: Record<string, unknown>): Promise<unknown> => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fromDock, toDock } from "../src/app/dock-layout.ts";
-import { defaultDesk, freePanelId } from "../src/app/default-desk.ts";
+import { defaultWorkspace, freePanelId } from "../src/app/default-workspace.ts";
 import type { JsonObject } from "../src/base/json.ts";
 import type { Item } from "../src/state/item.ts";
 import { keepPanels, layoutChange, panelsOf, parseLayout, type Layout } from "../src/state/layout.ts";
@@ -55,20 +55,20 @@ describe("a layout", () => {
   });
 });
 
-describe("the desk of a fresh item", () => {
+describe("the workspace of a fresh item", () => {
   const item = { kind: "experiment" } as Item;
   const view = (id: string, applies = true): ViewPlugin => ({
     id, title: id, description: "", appliesTo: () => applies, component: () => Promise.reject(new Error("not shown")), defaultState: {}, stateVersion: 3,
   });
 
   it("has the views that exist and apply, and nothing else", () => {
-    const desk = defaultDesk(item, [view("profile.tree"), view("profile.flame", false), view("item.issues"), view("my.own")]);
-    expect(panelsOf(desk.layout)).toEqual(["profile.tree", "item.issues"]);
-    expect(desk.panels["profile.tree"]).toEqual({ view: "profile.tree", version: 3, state: {} });
+    const workspace = defaultWorkspace(item, [view("profile.tree"), view("profile.flame", false), view("item.issues"), view("my.own")]);
+    expect(panelsOf(workspace.layout)).toEqual(["profile.tree", "item.issues"]);
+    expect(workspace.panels["profile.tree"]).toEqual({ view: "profile.tree", version: 3, state: {} });
   });
 
   it("is empty without views", () => {
-    expect(defaultDesk(item, [])).toEqual({ layout: null, panels: {} });
+    expect(defaultWorkspace(item, [])).toEqual({ layout: null, panels: {} });
   });
 
   it("numbers further panels of a view", () => {

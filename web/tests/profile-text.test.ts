@@ -6,7 +6,7 @@ import { familyOf } from "../src/view-kit/flame-colours.ts";
 import { shareText, valueFormat } from "../src/view-kit/format.ts";
 import { isNamed, nextStep } from "../src/view-kit/next-step.ts";
 import type { NextAction } from "../src/wire/protocol.ts";
-import { withContext } from "../src/view-kit/things.ts";
+import { withContext } from "../src/view-kit/selection.ts";
 import { loadViews } from "../src/views/registry.ts";
 
 describe("filters", () => {

@@ -88,7 +88,7 @@ describe("views", () => {
   async function show(view: typeof Maps | typeof Verdict, more: Partial<ScalingReply> = {}): Promise<{ links: Links; store: Store; asked: unknown[] }> {
     const store = new Store();
     const links = new Links(store);
-    store.setDesk(item.key, () => ({ layout: null, panels: { "scaling.maps": { view: "scaling.maps", version: 1, state: {} } } }));
+    store.setWorkspace(item.key, () => ({ layout: null, panels: { "scaling.maps": { view: "scaling.maps", version: 1, state: {} } } }));
     const asked: unknown[] = [];
     const ask = (name: string, request: unknown): Promise<unknown> => {
       asked.push([name, request]);

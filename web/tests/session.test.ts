@@ -156,7 +156,7 @@ describe("a restored state", () => {
     expect(session.missing).toEqual([]);
     expect(store.state.sources.map((source) => source.id)).toEqual(["s1", "s2"]);
     expect(session.active?.key).toBe("s1/amg");
-    expect(store.desk("s1/amg").panels["v"]?.state).toEqual({ sort: "time" });
+    expect(store.workspace("s1/amg").panels["v"]?.state).toEqual({ sort: "time" });
   });
 
   it("keeps a source that fails, to be tried again", async () => {

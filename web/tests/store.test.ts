@@ -7,7 +7,7 @@ const ITEM = "s1/amg";
 
 function storeWithPanel(now: () => number = () => 0): Store {
   const store = new Store(new History(now));
-  store.setDesk(ITEM, () => ({ layout: null, panels: { tree: { view: "profile.tree", version: 1, state: {} } } }), { undoable: false });
+  store.setWorkspace(ITEM, () => ({ layout: null, panels: { tree: { view: "profile.tree", version: 1, state: {} } } }), { undoable: false });
   return store;
 }
 
@@ -102,6 +102,6 @@ describe("a view's slice", () => {
     });
     expect(migrated.current).toEqual({ order: "time" });
     migrated.set({ order: "loss" });
-    expect(store.desk(ITEM).panels["tree"]).toEqual({ view: "profile.tree", version: 2, state: { order: "loss" } });
+    expect(store.workspace(ITEM).panels["tree"]).toEqual({ view: "profile.tree", version: 2, state: { order: "loss" } });
   });
 });

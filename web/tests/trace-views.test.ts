@@ -100,7 +100,7 @@ function answerTo(name: string, request: Record<string, unknown>, calls = 10): {
 async function show<S extends object>(view: unknown, defaultState: S, given: { shared?: Partial<TimelineShared>; state?: Partial<S>; items?: Item[]; fails?: string; calls?: number } = {}): Promise<{ store: Store; links: Links; asked: [string, Record<string, unknown>][]; shared: () => TimelineShared }> {
   const store = new Store();
   const links = new Links(store);
-  store.setDesk(item.key, () => ({
+  store.setWorkspace(item.key, () => ({
     layout: null,
     panels: { panel: { view: "panel", version: 1, state: { ...(given.state as object) } } },
     shared: { [TIMELINE_FAMILY]: { ...given.shared } as never },

@@ -46,7 +46,8 @@ thread_local! {
     static LAST: Cell<(usize, u64)> = const { Cell::new((usize::MAX, 0)) };
 }
 
-/// Makes `bytes`, which begin at `start`, available to the one file that is read until [`clear_prefetched`].
+/// Makes `bytes`, which begin at `start`, available to the one file that is read until
+/// [`clear_prefetched`].
 pub(crate) fn set_prefetched(start: u64, bytes: Uint8Array) {
     PREFETCHED.with_borrow_mut(|place| *place = Some((start, bytes)));
 }

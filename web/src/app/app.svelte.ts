@@ -1,4 +1,4 @@
-import type { Desk } from "../state/app-state.ts";
+import type { Workspace } from "../state/app-state.ts";
 import type { FunctionPalette, MapRamp } from "../base/palettes.ts";
 import { EngineError, type EngineClient } from "../state/engine.ts";
 import type { Item } from "../state/item.ts";
@@ -22,7 +22,7 @@ import { linkNotice, sharedLink } from "./share-link.ts";
 const PRELOAD_AFTER_MILLIS = 1500;
 
 /** Panels that are in both arrangements keep what they show. */
-function keptPanels(now: Desk, next: Desk): Desk["panels"] {
+function keptPanels(now: Workspace, next: Workspace): Workspace["panels"] {
   return Object.fromEntries(Object.entries(now.panels).filter(([id]) => next.panels[id] !== undefined));
 }
 
@@ -180,7 +180,7 @@ export class Application {
   saveLayout(name: string): void {
     const item = this.session.active;
     if (item === null) return;
-    const { layout, panels } = this.store.desk(item.key);
+    const { layout, panels } = this.store.workspace(item.key);
     // Only the arrangement: what views remember names contexts of this one item.
     const plain = Object.fromEntries(Object.entries(panels).map(([id, panel]) => [id, { ...panel, state: {} }]));
     this.preferences.saveLayout({ name, kind: item.kind, desk: { layout, panels: plain } });
@@ -191,9 +191,9 @@ export class Application {
   useLayout(saved: SavedLayout): void {
     const item = this.session.active;
     if (item === null) return;
-    this.store.setDesk(
+    this.store.setWorkspace(
       item.key,
-      (desk) => ({ ...desk, layout: saved.desk.layout, panels: { ...saved.desk.panels, ...keptPanels(desk, saved.desk) } }),
+      (workspace) => ({ ...workspace, layout: saved.desk.layout, panels: { ...saved.desk.panels, ...keptPanels(workspace, saved.desk) } }),
       { label: `Layout ${saved.name}` },
     );
     this.store.arrange();

@@ -7,7 +7,7 @@ import { textAt } from "../view-kit/columns.ts";
 import { metricExpression } from "../view-kit/cost-columns.ts";
 import { NO_FILTER, pruneAsk } from "../view-kit/filter.ts";
 import { typedTest } from "../view-kit/search.ts";
-import { contextKey } from "../view-kit/things.ts";
+import { contextKey } from "../view-kit/selection.ts";
 import type { IconName } from "../widgets/icons.ts";
 import type { Application } from "./app.svelte.ts";
 

@@ -36,7 +36,7 @@ export interface PanelState {
 }
 
 /** The panels of one item and how they are arranged. */
-export interface Desk {
+export interface Workspace {
   /** Null before it was shown first: the default of the item's kind. */
   readonly layout: Layout | null;
   readonly panels: Readonly<Record<string, PanelState>>;
@@ -69,7 +69,7 @@ export interface LocationKey {
 }
 
 /** Anything that views can point at together. */
-export type ThingKey = ContextKey | RegionKey | LocationKey;
+export type LinkKey = ContextKey | RegionKey | LocationKey;
 
 /** A part of an item to which all views are restricted. Absent members do not restrict. */
 export interface Spot {
@@ -86,8 +86,8 @@ export interface Spot {
 
 /** What linked views share and what outlives a reload. */
 export interface LinkState {
-  readonly mark: readonly ThingKey[];
-  readonly focus: ThingKey | null;
+  readonly mark: readonly LinkKey[];
+  readonly focus: LinkKey | null;
   readonly spot: Spot | null;
 }
 
@@ -97,8 +97,8 @@ export interface AppState {
   readonly sources: readonly SourceState[];
   /** Key of the item that is shown. */
   readonly active: string | null;
-  /** By key of item. */
-  readonly desks: Readonly<Record<string, Desk>>;
+  /** By key of item. Not `workspaces`, because addresses and stored sessions have this name. */
+  readonly desks: Readonly<Record<string, Workspace>>;
   readonly links: LinkState;
 }
 
@@ -125,9 +125,9 @@ export function parseState(value: unknown): ParsedState {
           : "This link was made by a version of Parallax that this one does not know.",
     };
   }
-  const desks: Record<string, Desk> = {};
-  for (const [key, desk] of Object.entries(objectOf(value["desks"]))) {
-    if (isObject(desk)) desks[key] = parseDesk(desk);
+  const desks: Record<string, Workspace> = {};
+  for (const [key, workspace] of Object.entries(objectOf(value["desks"]))) {
+    if (isObject(workspace)) desks[key] = parseWorkspace(workspace);
   }
   return {
     state: {
@@ -140,19 +140,19 @@ export function parseState(value: unknown): ParsedState {
   };
 }
 
-/** Reads the desk of an item, or of a saved layout. */
-export function parseDesk(desk: JsonObject): Desk {
+/** Reads the workspace of an item, or of a saved layout. */
+export function parseWorkspace(workspace: JsonObject): Workspace {
   const panels: Record<string, PanelState> = {};
-  for (const [id, panel] of Object.entries(objectOf(desk["panels"]))) {
+  for (const [id, panel] of Object.entries(objectOf(workspace["panels"]))) {
     if (!isObject(panel) || typeof panel["view"] !== "string") continue;
     const version = typeof panel["version"] === "number" ? panel["version"] : 0;
     panels[id] = { view: panel["view"], version, state: objectOf(panel["state"]) };
   }
   const shared: Record<string, JsonObject> = {};
-  for (const [family, state] of Object.entries(objectOf(desk["shared"]))) {
+  for (const [family, state] of Object.entries(objectOf(workspace["shared"]))) {
     if (isObject(state)) shared[family] = state;
   }
-  return { layout: parseLayout(desk["layout"]), panels, ...(Object.keys(shared).length === 0 ? {} : { shared }) };
+  return { layout: parseLayout(workspace["layout"]), panels, ...(Object.keys(shared).length === 0 ? {} : { shared }) };
 }
 
 function parseSource(source: Json): SourceState[] {
@@ -180,13 +180,13 @@ function parseLinks(value: Json | undefined): LinkState {
   const focus = links["focus"];
   const spot = links["spot"];
   return {
-    mark: listOf(links["mark"]).flatMap((thing) => parseThing(thing)),
-    focus: parseThing(focus ?? null)[0] ?? null,
+    mark: listOf(links["mark"]).flatMap((thing) => parseKey(thing)),
+    focus: parseKey(focus ?? null)[0] ?? null,
     spot: isObject(spot) ? parseSpot(spot) : null,
   };
 }
 
-function parseThing(value: Json): ThingKey[] {
+function parseKey(value: Json): LinkKey[] {
   if (!isObject(value) || typeof value["item"] !== "string") return [];
   const { kind, item, context, region, location } = value;
   if (kind === "context" && typeof context === "number") return [{ kind, item, context }];

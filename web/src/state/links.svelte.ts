@@ -1,15 +1,15 @@
 import { sameJson } from "../base/json.ts";
-import type { Spot, ThingKey } from "./app-state.ts";
+import type { Spot, LinkKey } from "./app-state.ts";
 import type { ChangeOptions, Store } from "./store.svelte.ts";
 
 /** What each of the four events carries. */
 export interface LinkEvents {
   /** What the pointer or the keyboard is on; null when on nothing. Told at most once per frame. */
-  hover: ThingKey | null;
+  hover: LinkKey | null;
   /** The set that was chosen by hand, in the order of choosing. */
-  mark: readonly ThingKey[];
+  mark: readonly LinkKey[];
   /** The one thing that the other views show details of. */
-  focus: ThingKey | null;
+  focus: LinkKey | null;
   /** The part that all views are restricted to. */
   spot: Spot | null;
 }
@@ -17,13 +17,13 @@ export interface LinkEvents {
 type Listener<K extends keyof LinkEvents> = (value: LinkEvents[K]) => void;
 
 /** The text under which two keys are the same thing. */
-export function keyText(thing: ThingKey): string {
+export function keyText(thing: LinkKey): string {
   const id = thing.kind === "context" ? thing.context : thing.kind === "region" ? thing.region : thing.location;
   return `${thing.kind} ${String(id)} ${thing.item}`;
 }
 
 /** Whether two keys name the same thing. */
-export function sameThing(a: ThingKey | null, b: ThingKey | null): boolean {
+export function sameKey(a: LinkKey | null, b: LinkKey | null): boolean {
   return a === b || (a !== null && b !== null && keyText(a) === keyText(b));
 }
 
@@ -34,8 +34,8 @@ export function sameThing(a: ThingKey | null, b: ThingKey | null): boolean {
  * Mark, focus and spot are part of the state: they are undone, kept in links and survive a reload. Hover is not.
  */
 export class Links {
-  #hover = $state.raw<ThingKey | null>(null);
-  #nextHover: ThingKey | null = null;
+  #hover = $state.raw<LinkKey | null>(null);
+  #nextHover: LinkKey | null = null;
   #frame: number | null = null;
   readonly #store: Store;
   readonly #listeners: { [K in keyof LinkEvents]: Set<Listener<K>> } = {
@@ -50,15 +50,15 @@ export class Links {
     this.#store = store;
   }
 
-  get hover(): ThingKey | null {
+  get hover(): LinkKey | null {
     return this.#hover;
   }
 
-  get mark(): readonly ThingKey[] {
+  get mark(): readonly LinkKey[] {
     return this.#store.state.links.mark;
   }
 
-  get focus(): ThingKey | null {
+  get focus(): LinkKey | null {
     return this.#store.state.links.focus;
   }
 
@@ -67,33 +67,33 @@ export class Links {
   }
 
   /** Whether a thing is marked; cheap enough to ask for every visible row. */
-  isMarked(thing: ThingKey): boolean {
+  isMarked(thing: LinkKey): boolean {
     return this.#marked.has(keyText(thing));
   }
 
-  setHover(thing: ThingKey | null): void {
+  setHover(thing: LinkKey | null): void {
     this.#nextHover = thing;
     this.#frame ??= requestAnimationFrame(() => {
       this.#frame = null;
-      if (sameThing(this.#nextHover, this.#hover)) return;
+      if (sameKey(this.#nextHover, this.#hover)) return;
       this.#hover = this.#nextHover;
       for (const listener of this.#listeners.hover) listener(this.#hover);
     });
   }
 
   /** `options` as those of a slice: what one action changes in several places is one step where all have the same `coalesce`. */
-  setMark(things: readonly ThingKey[], options: ChangeOptions = {}): void {
+  setMark(things: readonly LinkKey[], options: ChangeOptions = {}): void {
     this.#store.setLinks((links) => ({ ...links, mark: things }), { label: things.length === 0 ? "Clear marks" : "Mark", ...options });
   }
 
   /** Adds a thing to the marked ones, or takes it out. */
-  toggleMark(thing: ThingKey): void {
+  toggleMark(thing: LinkKey): void {
     const text = keyText(thing);
     const rest = this.mark.filter((other) => keyText(other) !== text);
     this.setMark(rest.length === this.mark.length ? [...rest, thing] : rest);
   }
 
-  setFocus(thing: ThingKey | null, options: ChangeOptions = {}): void {
+  setFocus(thing: LinkKey | null, options: ChangeOptions = {}): void {
     this.#store.setLinks((links) => ({ ...links, focus: thing }), { label: "Focus", coalesce: "focus", ...options });
   }
 

@@ -1,7 +1,7 @@
 import { isObject, textOf, type Json } from "../base/json.ts";
 import { FUNCTION_PALETTES, MAP_RAMPS, type FunctionPalette, type MapRamp } from "../base/palettes.ts";
 import type { ItemKind } from "../wire/protocol.ts";
-import { parseDesk, parseOrigin, type Desk, type SourceOrigin } from "./app-state.ts";
+import { parseWorkspace, parseOrigin, type Workspace, type SourceOrigin } from "./app-state.ts";
 
 /** Which look to use. */
 export type ThemeChoice = "system" | "light" | "dark";
@@ -10,7 +10,8 @@ export type ThemeChoice = "system" | "light" | "dark";
 export interface SavedLayout {
   readonly name: string;
   readonly kind: ItemKind;
-  readonly desk: Desk;
+  /** Not `workspace`, because browsers have stored layouts under this name. */
+  readonly desk: Workspace;
 }
 
 /** Something that was opened before. */
@@ -116,9 +117,9 @@ export class Preferences {
     this.#maps = MAP_RAMPS.find((one) => one === value["maps"]) ?? this.#maps;
     this.#layouts = objects(value["layouts"]).flatMap((one) => {
       const kind = one["kind"];
-      const desk = one["desk"];
-      if ((kind !== "experiment" && kind !== "ensemble") || !isObject(desk)) return [];
-      return [{ name: textOf(one["name"], "Layout"), kind, desk: parseDesk(desk) }];
+      const workspace = one["desk"];
+      if ((kind !== "experiment" && kind !== "ensemble") || !isObject(workspace)) return [];
+      return [{ name: textOf(one["name"], "Layout"), kind, desk: parseWorkspace(workspace) }];
     });
     this.#recents = objects(value["recents"]).flatMap((one) => {
       const origin = isObject(one["origin"]) ? parseOrigin(one["origin"]) : null;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../base/json.ts";
 import { sameJson } from "../base/json.ts";
-import { EMPTY_STATE, type AppState, type Desk, type LinkState, type PanelState } from "./app-state.ts";
+import { EMPTY_STATE, type AppState, type Workspace, type LinkState, type PanelState } from "./app-state.ts";
 import { History } from "./history.ts";
 
 /** How a change takes part in undo. */
@@ -67,7 +67,7 @@ export class Store {
     this.#replaced += 1;
   }
 
-  /** Tells the dock to lay itself out by the state, after a desk was replaced from outside. */
+  /** Tells the dock to lay itself out by the state, after a workspace was replaced from outside. */
   arrange(): void {
     this.#replaced += 1;
   }
@@ -84,12 +84,12 @@ export class Store {
     return label;
   }
 
-  /** The desk of an item; an empty one before anything was arranged. */
-  desk(item: string): Desk {
+  /** The workspace of an item; an empty one before anything was arranged. */
+  workspace(item: string): Workspace {
     return this.#state.desks[item] ?? { layout: null, panels: {} };
   }
 
-  setDesk(item: string, change: (desk: Desk) => Desk, options: ChangeOptions = {}): void {
+  setWorkspace(item: string, change: (workspace: Workspace) => Workspace, options: ChangeOptions = {}): void {
     this.update((state) => {
       const before = state.desks[item] ?? { layout: null, panels: {} };
       const after = change(before);
@@ -100,12 +100,12 @@ export class Store {
 
   /** Replaces the slice of a panel; panels that are not open are left alone. */
   setPanel(item: string, panel: string, slice: Pick<PanelState, "version" | "state">, options: ChangeOptions = {}): void {
-    this.setDesk(
+    this.setWorkspace(
       item,
-      (desk) => {
-        const before: PanelState | undefined = desk.panels[panel];
-        if (before === undefined || sameJson(before.state, slice.state)) return desk;
-        return { ...desk, panels: { ...desk.panels, [panel]: { ...before, ...slice } } };
+      (workspace) => {
+        const before: PanelState | undefined = workspace.panels[panel];
+        if (before === undefined || sameJson(before.state, slice.state)) return workspace;
+        return { ...workspace, panels: { ...workspace.panels, [panel]: { ...before, ...slice } } };
       },
       options,
     );
@@ -113,9 +113,9 @@ export class Store {
 
   /** Replaces what the views of a family share. */
   setShared(item: string, family: string, state: JsonObject, options: ChangeOptions = {}): void {
-    this.setDesk(
+    this.setWorkspace(
       item,
-      (desk) => (sameJson(desk.shared?.[family], state) ? desk : { ...desk, shared: { ...desk.shared, [family]: state } }),
+      (workspace) => (sameJson(workspace.shared?.[family], state) ? workspace : { ...workspace, shared: { ...workspace.shared, [family]: state } }),
       options,
     );
   }

@@ -6,7 +6,7 @@ import { askMetrics, Latest, type Metrics } from "./ask.svelte.ts";
 import { defaultColumns, metricExpression, metricsOf, type ColumnChoice } from "./cost-columns.ts";
 import { type Filter, NO_FILTER, PROFILE_FAMILY, profilesOf, pruneAsk, windowOf } from "./filter.ts";
 import { COLUMNS_STATE, type ColumnsState } from "./states.ts";
-import { spotOf } from "./things.ts";
+import { spotOf } from "./selection.ts";
 
 type Props = Pick<ViewProps, "item" | "client" | "links"> & { readonly state: Pick<Slice<object>, "shared"> };
 

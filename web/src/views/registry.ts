@@ -13,7 +13,7 @@ export function loadViews(): Promise<readonly ViewPlugin[]> {
   return loading;
 }
 
-/** How the panels of a fresh desk lie: columns from left to right, each a list of groups from top to bottom, each a list of tabs; `heights` are the groups' shares. */
+/** How the panels of a fresh workspace lie: columns from left to right, each a list of groups from top to bottom, each a list of tabs; `heights` are the groups' shares. */
 export interface DefaultLayout {
   readonly columns: readonly { readonly share: number; readonly groups: readonly (readonly string[])[]; readonly heights?: readonly number[] }[];
 }

@@ -1,6 +1,6 @@
 import type { Links } from "../../state/links.svelte.ts";
 import type { Slice } from "../../state/slice.svelte.ts";
-import { contextKey, contextOf } from "../../view-kit/things.ts";
+import { contextKey, contextOf } from "../../view-kit/selection.ts";
 import type { GraphModel } from "./graph-model.svelte.ts";
 import { GRAPH_STATE, MOST_OPEN, withOpen, withReferences, type GraphState, type OpenAs, type ReferencesOf } from "./graph-state.ts";
 import { fullWay, keyOf, nameOfKey, plainWay, spotOf, type ShownTree } from "./graph-tree.ts";

@@ -5,7 +5,7 @@ import { Latest, rowsOf } from "../../view-kit/ask.svelte.ts";
 import { askedWindow, askTimeline, type TimelineCatalog } from "../../view-kit/catalog.ts";
 import { numberColumn, wholeColumn } from "../../view-kit/columns.ts";
 import type { ViewProps } from "../../view-kit/plugin.ts";
-import { contextOf } from "../../view-kit/things.ts";
+import { contextOf } from "../../view-kit/selection.ts";
 import type { TimeRange } from "../../widgets/timeline/axis.ts";
 import { rowsFor } from "../../widgets/trace/strips.ts";
 import { alignedBy, iterationRows, MOST_ROWS, movedBy, otherWindow, otherWindows, toOwn, unmatchedSentences, type IterationRow, type RunStrip, type TimeMap } from "./aligned.ts";

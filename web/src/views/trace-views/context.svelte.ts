@@ -4,7 +4,7 @@ import type { TimeRange } from "../../widgets/timeline/axis.ts";
 import type { StatsRequest } from "../../wire/protocol.ts";
 import type { ViewProps } from "../../view-kit/plugin.ts";
 import { Latest } from "../../view-kit/ask.svelte.ts";
-import { contextKey, selectedTime, spotOf, withWindow } from "../../view-kit/things.ts";
+import { contextKey, selectedTime, spotOf, withWindow } from "../../view-kit/selection.ts";
 import { askedPart, askTimeline, windowOf, type TimelineCatalog } from "../../view-kit/catalog.ts";
 import { TIMELINE_FAMILY, TIMELINE_SHARED, type TimelineShared } from "../../view-kit/shared.ts";
 

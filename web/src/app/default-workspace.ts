@@ -1,4 +1,4 @@
-import type { Desk, PanelState } from "../state/app-state.ts";
+import type { Workspace, PanelState } from "../state/app-state.ts";
 import type { Item } from "../state/item.ts";
 import { panelsOf, type Layout, type LayoutNode } from "../state/layout.ts";
 import type { ViewPlugin } from "../view-kit/plugin.ts";
@@ -18,7 +18,7 @@ export function freePanelId(view: string, taken: (id: string) => boolean): strin
 }
 
 /** The arrangement that an item starts with, of those views that it has data for. */
-export function defaultDesk(item: Item, views: readonly ViewPlugin[], items: readonly Item[] = []): Desk {
+export function defaultWorkspace(item: Item, views: readonly ViewPlugin[], items: readonly Item[] = []): Workspace {
   const usable = new Map(views.filter((view) => view.appliesTo(item, items)).map((view) => [view.id, view]));
   const columns = defaultLayout(item).columns.flatMap((column): LayoutNode[] => {
     const groups = column.groups.flatMap((tabs, at): LayoutNode[] => {
