@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { shape } from "../src/view-kit/context-table.ts";
 import { eachPiece, flameLayout, frameAt, frameBeside, type FlameLayout, type FlamePiece, type FlameTree } from "../src/widgets/plots/flame-layout.ts";
 import { canvasPainter, levelAt, levelTop, LEVEL_PIXELS, paintFlame } from "../src/widgets/plots/flame-paint.ts";
-import { VectorPen } from "../src/widgets/canvas/pen.ts";
+import { SvgContext } from "../src/widgets/canvas/draw-context.ts";
 import { RULER } from "./ruler.ts";
 import { pixelColumns, runs, sortedPositions, valueAxis } from "../src/widgets/plots/value-plot.ts";
 
@@ -130,10 +130,10 @@ describe("flame layout", () => {
   test("the vector picture has the names, with signs of markup escaped and long ones cut", () => {
     const depth = Uint32Array.of(0, 1);
     const layout = flameLayout({ length: 2, depth, ...shape(depth) }, Float64Array.of(10, 10));
-    const pen = new VectorPen(() => RULER);
+    const context = new SvgContext(() => RULER);
     const names = ["<main>", "a_very_long_name_of_a_function_that_does_not_fit"];
-    paintFlame(layout, { left: 0, right: 10, width: 120, height: 100, scrolled: 0, isIcicle: true }, { fill: () => "red", ink: () => "black", name: (row) => names[row] ?? "", sliver: "grey", font: "11px x" }, canvasPainter(pen, "11px x"));
-    const text = pen.svg(120, 38);
+    paintFlame(layout, { left: 0, right: 10, width: 120, height: 100, scrolled: 0, isIcicle: true }, { fill: () => "red", ink: () => "black", name: (row) => names[row] ?? "", sliver: "grey", font: "11px x" }, canvasPainter(context, "11px x"));
+    const text = context.svg(120, 38);
     expect(text).toContain("&lt;main&gt;");
     expect(text).toMatch(/>a_very_long_name_…</);
     expect(text.match(/<rect/g)).toHaveLength(2);

@@ -15,8 +15,8 @@ function linesWith(pattern: RegExp, allowed: readonly string[]): readonly string
 }
 
 test("colours come from the tokens and palettes", () => {
-  // A pen starts with black, as every canvas does.
-  const allowed = [join("base", "tokens.css"), join("base", "palettes.ts"), join("widgets", "canvas", "pen.ts")];
+  // A drawing context starts with black, as every canvas does.
+  const allowed = [join("base", "tokens.css"), join("base", "palettes.ts"), join("widgets", "canvas", "draw-context.ts")];
   expect(FILES.length).toBeGreaterThan(200);
   expect(linesWith(/["'`\s:(]#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b(?![(-])|(?<!\.)\b(?:rgba?|hsla?|oklch)\(\s*\d/i, allowed)).toEqual([]);
 });

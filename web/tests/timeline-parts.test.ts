@@ -9,7 +9,7 @@ import { TimelineGestures, type GestureEvents } from "../src/widgets/timeline/ge
 import { TimelinePainter, type TimelineColours } from "../src/widgets/timeline/painter.ts";
 import { distinctCuts, rangeLabel, rowOfTrack, rowsOf, type Row } from "../src/widgets/timeline/rows.ts";
 import { hitAt, labelledRows, outlineBox, spanBox, type TimelineScene } from "../src/widgets/timeline/scene.ts";
-import { VectorPen } from "../src/widgets/canvas/pen.ts";
+import { SvgContext } from "../src/widgets/canvas/draw-context.ts";
 import { RULER } from "./ruler.ts";
 
 const row = (from: number, to = from + 1, group: number | null = null): Row => ({ from, to, label: `rank ${String(from)}`, level: 0, group, isOpen: false });
@@ -63,12 +63,12 @@ describe("what is where in a timeline", () => {
   test("a message is under the pointer where its line was drawn", () => {
     const painter = new TimelinePainter();
     const colours: TimelineColours = { font: "", panel: "#fff", line: "#eee", strong: "#ddd", text: "#000", sunken: "#f0f0f0", ink: "#000", danger: "#f00", accent: "#00f" };
-    const pen = new VectorPen(() => RULER);
-    painter.paintRows(pen, scene(), colours, -1);
+    const context = new SvgContext(() => RULER);
+    painter.paintRows(context, scene(), colours, -1);
     // From 40, 10 to 140, 30.
     expect(hitAt(scene(), painter.lines, 90, 20)?.link).toBe(0);
     expect(hitAt(scene(), painter.lines, 90, 40)?.link).toBe(-1);
-    const svg = pen.svg(200, 60);
+    const svg = context.svg(200, 60);
     expect(svg).toContain(">solve<");
     expect(svg).toContain(">main<");
   });

@@ -9,7 +9,6 @@ export interface Saving {
   readonly seconds: number;
 }
 
-
 /** A function without what tools put behind its name, the library included: a sentence has no room for it. */
 function plainName(name: string): string {
   return shortName(name).replace(/ \[[^\]]*\]$/, "");

@@ -1,5 +1,5 @@
 import { category, contrast, cssOf, inkOn, luminance, ramp, type Rgb } from "../../base/palettes.ts";
-import type { Pen } from "../../widgets/canvas/pen.ts";
+import type { DrawContext } from "../../widgets/canvas/draw-context.ts";
 import { eachFamilyIn, eachNodeIn, LEVEL_GAP, NODE_HEIGHT, ROW, type Area, type TreeLayout } from "../../widgets/graph/tree-layout.ts";
 import type { GraphWindow } from "../../widgets/graph/window.ts";
 import type { Deed, ReferenceLink, ShownReferences } from "./graph-references.ts";
@@ -101,7 +101,7 @@ export interface GraphPicture {
 }
 
 /** Draws what is on screen. */
-export function paintGraph(context: Pen, picture: GraphPicture, window: GraphWindow, width: number, height: number): void {
+export function paintGraph(context: DrawContext, picture: GraphPicture, window: GraphWindow, width: number, height: number): void {
   const { colours, layout } = picture;
   context.fillStyle = colours.panel;
   context.fillRect(0, 0, width, height);
@@ -122,7 +122,7 @@ export function paintGraph(context: Pen, picture: GraphPicture, window: GraphWin
 }
 
 class Painter {
-  readonly #context: Pen;
+  readonly #context: DrawContext;
   readonly #of: GraphPicture;
   readonly #window: GraphWindow;
   readonly #hasText: boolean;
@@ -132,7 +132,7 @@ class Painter {
   readonly #bottom: number;
   readonly #cost = new Map<number, readonly [fill: string, ink: string]>();
 
-  constructor(context: Pen, of: GraphPicture, window: GraphWindow, area: Area) {
+  constructor(context: DrawContext, of: GraphPicture, window: GraphWindow, area: Area) {
     this.#context = context;
     this.#of = of;
     this.#window = window;
@@ -503,7 +503,7 @@ function anchor(left: number, y: number, width: number, toX: number, toY: number
   return [toX, toY > y ? y + half : y - half];
 }
 
-function arrowHead(context: Pen, x: number, y: number, ux: number, uy: number): void {
+function arrowHead(context: DrawContext, x: number, y: number, ux: number, uy: number): void {
   context.beginPath();
   context.moveTo(x, y);
   context.lineTo(x - ux * 7 - uy * 3.5, y - uy * 7 + ux * 3.5);
@@ -513,7 +513,7 @@ function arrowHead(context: Pen, x: number, y: number, ux: number, uy: number): 
 }
 
 /** A turning arrow: a loop. */
-function cycleGlyph(context: Pen, x: number, y: number, radius: number): void {
+function cycleGlyph(context: DrawContext, x: number, y: number, radius: number): void {
   context.lineWidth = 1.4;
   context.beginPath();
   context.arc(x, y, radius, -0.6, 4.4);
@@ -526,7 +526,7 @@ function cycleGlyph(context: Pen, x: number, y: number, radius: number): void {
   context.fill();
 }
 
-function arrowGlyph(context: Pen, x: number, y: number, length: number): void {
+function arrowGlyph(context: DrawContext, x: number, y: number, length: number): void {
   context.lineWidth = 1.4;
   context.beginPath();
   context.moveTo(x, y);
@@ -537,7 +537,7 @@ function arrowGlyph(context: Pen, x: number, y: number, length: number): void {
   context.stroke();
 }
 
-function fitted(context: Pen, text: string, room: number): string {
+function fitted(context: DrawContext, text: string, room: number): string {
   const width = context.measureText(text).width;
   if (width <= room) return text;
   const letters = Math.floor((room / width) * text.length) - 1;

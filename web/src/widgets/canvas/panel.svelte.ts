@@ -1,5 +1,5 @@
 import type { Picture } from "../save.ts";
-import type { Pen } from "./pen.ts";
+import type { DrawContext } from "./draw-context.ts";
 import { pictureOf } from "./picture.ts";
 import { prepared } from "./prepared.ts";
 
@@ -22,10 +22,10 @@ export class CanvasPanel {
   /** Where the pointer is; null when it is elsewhere. */
   pointer = $state.raw<Place | null>(null);
 
-  readonly #paint: (context: Pen) => void;
+  readonly #paint: (context: DrawContext) => void;
 
   /** Paints when the canvas is there, and again whenever something changes that `paint` has read. */
-  constructor(paint: (context: Pen) => void) {
+  constructor(paint: (context: DrawContext) => void) {
     this.#paint = paint;
     $effect(() => {
       if (this.width === 0 || this.height === 0) return;

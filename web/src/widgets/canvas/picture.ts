@@ -1,14 +1,14 @@
 import { canvasPicture, type Picture } from "../save.ts";
-import { VectorPen, type Pen } from "./pen.ts";
+import { SvgContext, type DrawContext } from "./draw-context.ts";
 import { prepared } from "./prepared.ts";
 
 /** What `paint` draws into so many pixels, to be taken along. */
-export function pictureOf(width: number, height: number, paint: (pen: Pen) => void): Picture {
+export function pictureOf(width: number, height: number, paint: (context: DrawContext) => void): Picture {
   return {
     svg: () => {
-      const pen = new VectorPen();
-      paint(pen);
-      return pen.svg(width, height);
+      const context = new SvgContext();
+      paint(context);
+      return context.svg(width, height);
     },
     png: async () => {
       const canvas = document.createElement("canvas");

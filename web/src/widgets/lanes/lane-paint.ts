@@ -1,4 +1,4 @@
-import type { Pen } from "../canvas/pen.ts";
+import type { DrawContext } from "../canvas/draw-context.ts";
 import { eachPiece, type FlamePiece } from "../plots/flame-layout.ts";
 import { nsPerPixel, pixelOf, type TimeScale } from "../timeline/axis.ts";
 import { CIRCLE, HEAD_PIXELS, LEVEL_PIXELS, LOOP_PIXELS, type Lane, type LaneGeometry, type LaneSlivers } from "./lane-layout.ts";
@@ -53,7 +53,7 @@ export interface LaneWindow {
 }
 
 /** Draws what is on screen; returns what was too narrow to be distinguished, for the tooltip. The number of shapes depends on pixels, not on calls. */
-export function paintLanes(lanes: readonly Lane[], geometry: LaneGeometry, view: LaneWindow, look: LaneLook, context: Pen): LaneSlivers {
+export function paintLanes(lanes: readonly Lane[], geometry: LaneGeometry, view: LaneWindow, look: LaneLook, context: DrawContext): LaneSlivers {
   context.font = look.font;
   context.textBaseline = "middle";
   const widths = new Map<string, number>();
@@ -91,7 +91,7 @@ function edges(scale: TimeScale, width: number, fromNs: number, toNs: number): [
   return [Math.max(0, pixelOf(scale, fromNs)), Math.min(width, pixelOf(scale, toNs))];
 }
 
-function bar(context: Pen, look: LaneLook, lane: number, row: number, x: number, right: number, y: number, widths: Map<string, number>): void {
+function bar(context: DrawContext, look: LaneLook, lane: number, row: number, x: number, right: number, y: number, widths: Map<string, number>): void {
   const wide = right - x;
   context.fillStyle = look.fill(lane, row);
   context.fillRect(x, y, Math.max(0.5, wide - (wide > 3 ? GAP : 0)), LEVEL_PIXELS - GAP);
@@ -104,7 +104,7 @@ function bar(context: Pen, look: LaneLook, lane: number, row: number, x: number,
 }
 
 /** As much of a name as fits, with an ellipsis for the rest. */
-function fitted(name: string, room: number, context: Pen, widths: Map<string, number>): string {
+function fitted(name: string, room: number, context: DrawContext, widths: Map<string, number>): string {
   let width = widths.get(name);
   if (width === undefined) {
     width = context.measureText(name).width;
@@ -116,7 +116,7 @@ function fitted(name: string, room: number, context: Pen, widths: Map<string, nu
 }
 
 /** A rounded line from the start of each loop to its end with its iterations, or a circle for a short one. */
-function paintLoops(lane: Lane, index: number, level: number, y: number, scale: TimeScale, width: number, look: LaneLook, context: Pen): void {
+function paintLoops(lane: Lane, index: number, level: number, y: number, scale: TimeScale, width: number, look: LaneLook, context: DrawContext): void {
   // Circles on the same pixels show nothing more.
   const last: number[] = [];
   for (const row of lane.loops[level] ?? []) {
@@ -133,7 +133,7 @@ function paintLoops(lane: Lane, index: number, level: number, y: number, scale: 
   }
 }
 
-function paintLoop(context: Pen, isShort: boolean, from: number, to: number, middleY: number, width: number, colour: string, texts: readonly string[], thick = 3): void {
+function paintLoop(context: DrawContext, isShort: boolean, from: number, to: number, middleY: number, width: number, colour: string, texts: readonly string[], thick = 3): void {
   context.strokeStyle = context.fillStyle = colour;
   context.beginPath();
   if (isShort) {
@@ -157,7 +157,7 @@ function paintLoop(context: Pen, isShort: boolean, from: number, to: number, mid
   context.fillText(text, middle, middleY + 0.5);
 }
 
-function paintRaised(lane: Lane, index: number, levels: readonly number[], scale: TimeScale, view: LaneWindow, look: LaneLook, context: Pen, widths: Map<string, number>): void {
+function paintRaised(lane: Lane, index: number, levels: readonly number[], scale: TimeScale, view: LaneWindow, look: LaneLook, context: DrawContext, widths: Map<string, number>): void {
   const last: number[] = [];
   context.globalAlpha = 1;
   for (const { row, outline, flag } of look.raised[index] ?? []) {

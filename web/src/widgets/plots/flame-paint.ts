@@ -1,5 +1,5 @@
 import { fittedName } from "../../base/names.ts";
-import type { Pen } from "../canvas/pen.ts";
+import type { DrawContext } from "../canvas/draw-context.ts";
 import { eachPiece, type FlameLayout, type FlamePiece } from "./flame-layout.ts";
 
 /** Height of a level, in pixels. */
@@ -91,8 +91,8 @@ function fitted(name: string, room: number, painter: FlamePainter, widths: Map<s
   });
 }
 
-/** A painter with a pen whose coordinates are CSS pixels. */
-export function canvasPainter(context: Pen, font: string): FlamePainter {
+/** A painter with a drawing context whose coordinates are CSS pixels. */
+export function canvasPainter(context: DrawContext, font: string): FlamePainter {
   context.font = font;
   context.textBaseline = "middle";
   return {

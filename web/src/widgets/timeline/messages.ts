@@ -1,5 +1,5 @@
 /** Messages as lines from a sender to a receiver. Pure. */
-import type { Pen } from "../canvas/pen.ts";
+import type { DrawContext } from "../canvas/draw-context.ts";
 import { pixelOf, type TimeScale } from "./axis.ts";
 
 /** Messages, one entry for each. */
@@ -70,7 +70,7 @@ export interface LineLook {
 }
 
 /** Draws lines between tracks, with arrows where there are few, and the one that is pointed at above the others. */
-export function paintLines(context: Pen, lines: readonly LinkLine[], pointedAt: number, look: LineLook): void {
+export function paintLines(context: DrawContext, lines: readonly LinkLine[], pointedAt: number, look: LineLook): void {
   if (lines.length === 0) return;
   const isFew = lines.length < 200;
   for (const isBackwards of [false, true]) {
@@ -107,7 +107,7 @@ export function paintLines(context: Pen, lines: readonly LinkLine[], pointedAt: 
 const MOST_ARROWS = 80;
 
 /** Draws the messages of one call over all others, with their arrows where there are few. */
-export function paintOwnLines(context: Pen, lines: readonly LinkLine[], look: LineLook): void {
+export function paintOwnLines(context: DrawContext, lines: readonly LinkLine[], look: LineLook): void {
   const isFew = lines.length <= MOST_ARROWS;
   context.strokeStyle = look.accent;
   context.lineWidth = isFew ? 1.75 : 1;
@@ -122,7 +122,7 @@ export function paintOwnLines(context: Pen, lines: readonly LinkLine[], look: Li
   context.globalAlpha = 1;
 }
 
-function arrow(context: Pen, { x1, y1, x2, y2 }: LinkLine): void {
+function arrow(context: DrawContext, { x1, y1, x2, y2 }: LinkLine): void {
   const length = Math.hypot(x2 - x1, y2 - y1);
   if (length < 12) return;
   const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];

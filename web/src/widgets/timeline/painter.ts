@@ -1,5 +1,5 @@
 /** Draws a scene of a timeline: cells, calls with their names, messages, and the axis above. */
-import type { Pen } from "../canvas/pen.ts";
+import type { DrawContext } from "../canvas/draw-context.ts";
 import { nsPerPixel, pixelOf, ticks, type TimeScale } from "./axis.ts";
 import { depthBox, paintCalls, ROW_GAP, type CallBatch } from "./calls.ts";
 import { linkLines, paintLines, paintOwnLines, type LineLook, type LinkLine } from "./messages.ts";
@@ -43,7 +43,7 @@ export class TimelinePainter {
   lines: readonly LinkLine[] = [];
 
   /** Everything below the axis; `pointedAt` is the message to emphasise, -1 for none. */
-  paintRows(context: Pen, scene: TimelineScene, colours: TimelineColours, pointedAt: number): void {
+  paintRows(context: DrawContext, scene: TimelineScene, colours: TimelineColours, pointedAt: number): void {
     const { scale, rows, visible, rowHeight, height, layers } = scene;
     const { calls } = layers;
     context.fillStyle = colours.panel;
@@ -71,7 +71,7 @@ export class TimelinePainter {
   }
 
   /** The axis. */
-  paintAxis(context: Pen, scale: TimeScale, colours: TimelineColours): void {
+  paintAxis(context: DrawContext, scale: TimeScale, colours: TimelineColours): void {
     context.fillStyle = colours.sunken;
     context.fillRect(0, 0, scale.pixels, AXIS_HEIGHT);
     context.font = colours.font;
@@ -98,7 +98,7 @@ export class TimelinePainter {
   }
 
   /** Rows with calls of their own are drawn from these; where they are complete the cells below would only shine through. */
-  #paintTiles(context: Pen, scene: TimelineScene, colours: TimelineColours, areCallsAll: boolean): void {
+  #paintTiles(context: DrawContext, scene: TimelineScene, colours: TimelineColours, areCallsAll: boolean): void {
     const { scale, rows, visible, rowHeight, layers } = scene;
     const { store, before, calls, tileLook } = layers;
     const view = tileView(scene);
@@ -131,7 +131,7 @@ export class TimelinePainter {
   }
 
   /** Where calls are too short to draw one by one, the middle of the row says what had most of the time. */
-  #paintBand(context: Pen, scene: TimelineScene, calls: CallBatch): void {
+  #paintBand(context: DrawContext, scene: TimelineScene, calls: CallBatch): void {
     const { scale, visible, rowHeight, layers } = scene;
     if (rowHeight < 6 || layers.callLook.shape === "lanes") return;
     const [inset, tall] = depthBox("nested", calls.mostDepth + 1, calls.leastDepth, calls.mostDepth + 1, rowHeight);
@@ -148,7 +148,7 @@ export class TimelinePainter {
   }
 
   /** Draws the calls; their names, which come on top of everything else, are given back. */
-  #paintCalls(context: Pen, scene: TimelineScene, calls: CallBatch, colours: TimelineColours): readonly Name[] {
+  #paintCalls(context: DrawContext, scene: TimelineScene, calls: CallBatch, colours: TimelineColours): readonly Name[] {
     const { scale, rows, rowOf, visible, rowHeight, layers } = scene;
     const names: Name[] = [];
     context.font = colours.font;
@@ -171,7 +171,7 @@ export class TimelinePainter {
   }
 
   /** As much of a name as fits. */
-  #fitted(context: Pen, text: string, room: number): string {
+  #fitted(context: DrawContext, text: string, room: number): string {
     let width = this.#widths.get(text);
     if (width === undefined) {
       if (this.#widths.size > MOST_WIDTHS) this.#widths.clear();
@@ -183,7 +183,7 @@ export class TimelinePainter {
     return letters < 2 ? "" : `${text.slice(0, letters).trimEnd()}…`;
   }
 
-  #paintLinks(context: Pen, scene: TimelineScene, colours: TimelineColours, pointedAt: number): void {
+  #paintLinks(context: DrawContext, scene: TimelineScene, colours: TimelineColours, pointedAt: number): void {
     const { links, ownLinks } = scene.layers;
     const rowMiddle = (track: number): number | null => {
       const row = scene.rowOf[track] ?? -1;

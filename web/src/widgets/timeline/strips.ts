@@ -1,5 +1,5 @@
 /** Values over time below the rows of a timeline, on its axis. Pure. */
-import type { Pen } from "../canvas/pen.ts";
+import type { DrawContext } from "../canvas/draw-context.ts";
 import { axisIn } from "../trace/value-axis.ts";
 import { stepLine } from "../trace/step-lines.ts";
 import { pixelOf, type TimeScale } from "./axis.ts";
@@ -51,7 +51,7 @@ export function stripY(axis: { readonly low: number; readonly high: number }, va
 }
 
 /** Draws a strip at the origin, without its names. */
-export function paintStrip(context: Pen, strip: Strip, scale: TimeScale, look: StripLook, height = STRIP_HEIGHT): void {
+export function paintStrip(context: DrawContext, strip: Strip, scale: TimeScale, look: StripLook, height = STRIP_HEIGHT): void {
   const axis = stripAxis(strip, height);
   const xOf = (bin: number): number => pixelOf(scale, strip.firstNs + bin * strip.binNs);
   const yOf = (value: number): number => stripY(axis, value, height);

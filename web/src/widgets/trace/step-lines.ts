@@ -1,9 +1,9 @@
-import type { Pen } from "../canvas/pen.ts";
+import type { DrawContext } from "../canvas/draw-context.ts";
 /** Where a number is on a canvas. */
 type Place = (value: number) => number;
 
 /** A line of steps, one for each bin: a value holds until the next one; where there is none, the line has a gap. */
-export function stepLine(context: Pen, values: Float64Array, xOf: Place, yOf: Place, colour: string): void {
+export function stepLine(context: DrawContext, values: Float64Array, xOf: Place, yOf: Place, colour: string): void {
   context.strokeStyle = colour;
   context.lineWidth = 1.5;
   context.beginPath();

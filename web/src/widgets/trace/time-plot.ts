@@ -1,5 +1,5 @@
 import { fittedName } from "../../base/names.ts";
-import type { Pen } from "../canvas/pen.ts";
+import type { DrawContext } from "../canvas/draw-context.ts";
 import type { TimeScale } from "../timeline/axis.ts";
 
 /** Colours and font of a `TimePlot`, as CSS. */
@@ -17,7 +17,7 @@ interface TimeLook {
 
 /** Where a `TimePlot` is painted: the origin is below the axis, at the upper left corner of what is on screen. */
 export interface TimePaint {
-  readonly context: Pen;
+  readonly context: DrawContext;
   readonly scale: TimeScale;
   /** Where the picture begins, to the right of the names. */
   readonly left: number;
@@ -40,6 +40,6 @@ export interface TimePoint {
 }
 
 /** As much of a text as fits, with an ellipsis for the rest; empty where nothing does. */
-export function fittedText(context: Pen, text: string, room: number): string {
+export function fittedText(context: DrawContext, text: string, room: number): string {
   return fittedName(text, room, (part) => context.measureText(part).width);
 }

@@ -1,7 +1,7 @@
 import { escapedMarkup } from "../markup.ts";
 
 /** What painters use of a canvas: all of it can also be written as SVG. */
-export type Pen = Pick<
+export type DrawContext = Pick<
   CanvasRenderingContext2D,
   | "fillStyle" | "strokeStyle" | "lineWidth" | "lineCap" | "lineJoin" | "globalAlpha" | "font" | "textAlign" | "textBaseline" | "imageSmoothingEnabled"
   | "save" | "restore" | "scale" | "translate" | "rotate" | "clip"
@@ -14,8 +14,8 @@ export type Ruler = Pick<CanvasRenderingContext2D, "font" | "measureText">;
 
 /** What `save` keeps. */
 interface Look {
-  readonly fillStyle: Pen["fillStyle"];
-  readonly strokeStyle: Pen["strokeStyle"];
+  readonly fillStyle: DrawContext["fillStyle"];
+  readonly strokeStyle: DrawContext["strokeStyle"];
   readonly lineWidth: number;
   readonly lineCap: CanvasLineCap;
   readonly lineJoin: CanvasLineJoin;
@@ -33,10 +33,10 @@ const BASELINES: Readonly<Record<CanvasTextBaseline, string>> = {
   alphabetic: "alphabetic", middle: "central", top: "text-before-edge", bottom: "text-after-edge", hanging: "hanging", ideographic: "ideographic",
 };
 
-/** A pen that writes SVG. It keeps to the parts of the canvas's rules that {@link Pen} has: a path is in the coordinates in which it is drawn. */
-export class VectorPen implements Pen {
-  fillStyle: Pen["fillStyle"] = "#000";
-  strokeStyle: Pen["strokeStyle"] = "#000";
+/** A drawing context that writes SVG. It keeps to the parts of the canvas's rules that {@link DrawContext} has: a path is in the coordinates in which it is drawn. */
+export class SvgContext implements DrawContext {
+  fillStyle: DrawContext["fillStyle"] = "#000";
+  strokeStyle: DrawContext["strokeStyle"] = "#000";
   lineWidth = 1;
   lineCap: CanvasLineCap = "butt";
   lineJoin: CanvasLineJoin = "miter";
@@ -164,7 +164,7 @@ export class VectorPen implements Pen {
     return this.globalAlpha < 1 ? ` opacity="${short(this.globalAlpha)}"` : "";
   }
 
-  #inked(name: "fill" | "stroke", style: Pen["fillStyle"]): string {
+  #inked(name: "fill" | "stroke", style: DrawContext["fillStyle"]): string {
     return ` ${name}="${escapedMarkup(typeof style === "string" ? style : "none")}"${this.#alpha()}`;
   }
 
