@@ -3,7 +3,7 @@ import { recordsOf, Rows, type Activation } from "../src/views/calls/records.ts"
 import { GRAPH_STATE, MOST_OPEN, withOpen, withReferences } from "../src/views/calls/graph-state.ts";
 import { sharedByAll, shownReferences } from "../src/views/calls/graph-references.ts";
 import { fullWay, inOrder, keyOf, keyOfName, nameOfKey, NodeIndex, plainWay, shownTree, spotOf, type ShownTree } from "../src/views/calls/graph-tree.ts";
-import { badgeOf, describeNode, nodeText } from "../src/views/calls/graph-words.ts";
+import { badgeOf, describeNode, nodeText } from "../src/views/calls/graph-text.ts";
 import { placesOf } from "../src/views/calls/graph-places.ts";
 import { pathTo } from "../src/views/calls/graph-find.ts";
 import { costColours, deedColour } from "../src/views/calls/graph-paint.ts";

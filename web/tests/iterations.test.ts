@@ -2,7 +2,7 @@ import { tableFromArrays } from "@uwdata/flechette";
 import { describe, expect, it } from "vitest";
 import { ramp } from "../src/base/palettes.ts";
 import { byRow, cellAt, heatDots, heatLayout, heatOf, heatShare, isOutlier, iterationAt, percentEnd, robustScale, rowsByName, timeOf } from "../src/views/iterations/heat.ts";
-import { evidenceOf, headline, savingsOf, whyNot } from "../src/view-kit/words.ts";
+import { evidenceOf, headline, savingsOf, whyNot } from "../src/view-kit/sentences.ts";
 import type { IterationsFoundReply, IterationsReply } from "../src/wire/protocol.ts";
 
 const cells = tableFromArrays({

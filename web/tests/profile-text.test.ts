@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Latest } from "../src/view-kit/ask.svelte.ts";
 import { metricExpression, metricsOf, moved } from "../src/view-kit/cost-columns.ts";
-import { filterParts, globOf, locationExpression, NO_FILTER, profilesOf, pruneAsk, windowOf } from "../src/view-kit/filter.ts";
+import { filterParts, globOf, locationExpression, NO_FILTER, profilesOf, pruneChoice, windowOf } from "../src/view-kit/filter.ts";
 import { familyOf } from "../src/view-kit/flame-colours.ts";
 import { shareText, valueFormat } from "../src/view-kit/format.ts";
 import { isNamed, nextStep } from "../src/view-kit/next-step.ts";
@@ -31,7 +31,7 @@ describe("filters", () => {
     expect(parts[2]?.without.hide).toEqual(["b"]);
     expect(parts[0]?.without).toEqual({ ...filter, mpi: false });
     expect(filterParts(NO_FILTER)).toEqual([]);
-    expect(pruneAsk(NO_FILTER).below_percent).toBeNull();
+    expect(pruneChoice(NO_FILTER).below_percent).toBeNull();
   });
 
   test("a name with signs of globs stays one that matches it", () => {

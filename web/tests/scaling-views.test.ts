@@ -10,7 +10,7 @@ import { cellText, lettersOf, mapColumn, mapValue, MAP_KINDS, rangesOf, tickText
 import { moved } from "../src/views/scaling/order.ts";
 import { columnsOf, headerOf, sortedRows, valueText } from "../src/views/scaling/rows.ts";
 import { amdahl, axisOf, curveValues, formulaText, idealPoints, linePoints, modelOf, modelsOf, usl, type Law, type Model } from "../src/views/scaling/series.ts";
-import { axisParameter, DEFAULT_SETTINGS, extraParameters, parameterValue, settingsInWords, viewAsk } from "../src/views/scaling/settings.ts";
+import { axisParameter, DEFAULT_SETTINGS, extraParameters, parameterValue, settingsText, scalingView } from "../src/views/scaling/settings.ts";
 import { isInside, pathTo, regionTree, startOpen } from "../src/views/scaling/tree.ts";
 import type { CompareReply } from "../src/wire/protocol.ts";
 
@@ -153,10 +153,10 @@ describe("words and numbers", () => {
 
   it("ask the engine for what was set, and say what is unusual", () => {
     const settings = { ...DEFAULT_SETTINGS, statistic: "mean" as const, fixed: { frequency: "1200000" }, baseline: "2" as const, clamp: true };
-    expect(viewAsk(settings)).toMatchObject({ statistic: "mean", fixed: [["frequency", "1200000"]], baseline: "2", clamp: true, metric: null });
-    expect(settingsInWords(settings)).toEqual(["mean of repetitions", "baseline: 2 cores", "frequency: 1200000", "efficiency at most 100 % in differences"]);
-    expect(settingsInWords({ ...DEFAULT_SETTINGS, fixed: { frequency: "1200000" } }, example().reply.parameters)).toEqual(["frequency: 1.20\u202fGHz"]);
-    expect(settingsInWords(DEFAULT_SETTINGS)).toEqual([]);
+    expect(scalingView(settings)).toMatchObject({ statistic: "mean", fixed: [["frequency", "1200000"]], baseline: "2", clamp: true, metric: null });
+    expect(settingsText(settings)).toEqual(["mean of repetitions", "baseline: 2 cores", "frequency: 1200000", "efficiency at most 100 % in differences"]);
+    expect(settingsText({ ...DEFAULT_SETTINGS, fixed: { frequency: "1200000" } }, example().reply.parameters)).toEqual(["frequency: 1.20\u202fGHz"]);
+    expect(settingsText(DEFAULT_SETTINGS)).toEqual([]);
   });
 });
 

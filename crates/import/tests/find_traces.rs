@@ -1,5 +1,5 @@
-//! What lies beside a trace is found however much else lies there, and what is not read, or cannot
-//! be listed, is said.
+//! Files next to a trace are found however many others there are, and what is not read, or cannot
+//! be listed, is reported.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may stop the test")]
 

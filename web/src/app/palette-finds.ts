@@ -5,7 +5,7 @@ import { askMetrics, askTree } from "../view-kit/ask.svelte.ts";
 import { askTimeline, type TimelineCatalog } from "../view-kit/catalog.ts";
 import { textAt } from "../view-kit/columns.ts";
 import { metricExpression } from "../view-kit/cost-columns.ts";
-import { NO_FILTER, pruneAsk } from "../view-kit/filter.ts";
+import { NO_FILTER, pruneChoice } from "../view-kit/filter.ts";
 import { typedTest } from "../view-kit/search.ts";
 import { contextKey } from "../view-kit/selection.ts";
 import type { IconName } from "../widgets/icons.ts";
@@ -92,7 +92,7 @@ async function functionsOf(app: Application, item: Item): Promise<FindSource> {
   const client = app.session.client;
   if (client === null) return { length: 0, name: () => "", find: () => { throw new Error("There is nothing to find."); } };
   const metrics = await askMetrics(client, item.item);
-  const { tree } = await askTree(client, { item: item.item, costs: { metrics: metrics.default === null ? [] : [metricExpression(metrics.default)], profiles: null, is_trace: false, window: null, helpers: false }, prune: pruneAsk(NO_FILTER) });
+  const { tree } = await askTree(client, { item: item.item, costs: { metrics: metrics.default === null ? [] : [metricExpression(metrics.default)], profiles: null, is_trace: false, window: null, helpers: false }, prune: pruneChoice(NO_FILTER) });
   const first = new Map<string, number>();
   for (let row = 0; row < tree.length; row += 1) {
     const name = textAt(tree.name, row);

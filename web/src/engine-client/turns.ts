@@ -32,18 +32,18 @@ export class Turns {
 
   #wait(rank: Rank, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const withdraw = () => {
+      const cancel = () => {
         this.#waiting = this.#waiting.filter((other) => other !== one);
         reject(signal?.reason as Error);
       };
       const one: Waiting = {
         rank,
         begin: () => {
-          signal?.removeEventListener("abort", withdraw);
+          signal?.removeEventListener("abort", cancel);
           resolve();
         },
       };
-      signal?.addEventListener("abort", withdraw, { once: true });
+      signal?.addEventListener("abort", cancel, { once: true });
       this.#waiting.push(one);
     });
   }

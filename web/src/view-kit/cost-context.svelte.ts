@@ -4,7 +4,7 @@ import type { CostsChoice, Protocol } from "../wire/protocol.ts";
 import type { ViewProps } from "./plugin.ts";
 import { askMetrics, Latest, type Metrics } from "./ask.svelte.ts";
 import { defaultColumns, metricExpression, metricsOf, type ColumnChoice } from "./cost-columns.ts";
-import { type Filter, NO_FILTER, PROFILE_FAMILY, profilesOf, pruneAsk, windowOf } from "./filter.ts";
+import { type Filter, NO_FILTER, PROFILE_FAMILY, profilesOf, pruneChoice, windowOf } from "./filter.ts";
 import { COLUMNS_STATE, type ColumnsState } from "./states.ts";
 import { spotOf } from "./selection.ts";
 
@@ -75,13 +75,13 @@ export class CostContext {
     return metrics.map((metric) => ({
       item: this.#props().item.item,
       cost: { ...where, metric },
-      prune: pruneAsk(this.filter.current),
+      prune: pruneChoice(this.filter.current),
       from: this.#spot?.context === undefined ? null : `context(${String(this.#spot.context)})`,
     }));
   }
 
   /** The tree with these metrics. */
   tree(metrics: readonly string[]): Protocol["tree_table"]["request"] {
-    return { item: this.#props().item.item, costs: this.costs(metrics), prune: pruneAsk(this.filter.current) };
+    return { item: this.#props().item.item, costs: this.costs(metrics), prune: pruneChoice(this.filter.current) };
   }
 }

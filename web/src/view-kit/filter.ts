@@ -42,7 +42,7 @@ export const NO_FILTER: Filter = {
 };
 
 /** What is excluded, as the engine takes it. */
-export function pruneAsk(filter: Filter): PruneChoice {
+export function pruneChoice(filter: Filter): PruneChoice {
   return {
     mpi: filter.mpi,
     openmp: filter.openmp,

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 
 mod answers;
-mod beside;
 mod evidence;
 mod goldens;
 mod models;
 mod support;
+mod tables;

@@ -1,4 +1,4 @@
-//! The tables beside the maps: laws, dispersion, energy and the efficiencies of POP.
+//! The tables next to the maps: laws, dispersion, energy and the efficiencies of POP.
 
 use std::fmt::Write as _;
 

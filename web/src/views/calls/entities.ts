@@ -37,18 +37,18 @@ class Waited<T> {
     this.promise.catch(() => undefined);
   }
 
-  /** The answer, unless the waiter withdraws, which the others do not notice. */
+  /** The answer, unless the waiter cancels, which the others do not notice. */
   wait(signal: AbortSignal | undefined): Promise<T> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     this.waiting += 1;
     if (signal === undefined) return this.promise;
     return new Promise<T>((resolve, reject) => {
-      const withdraw = (): void => {
+      const cancel = (): void => {
         this.waiting -= 1;
         reject(signal.reason as Error);
       };
-      signal.addEventListener("abort", withdraw, { once: true });
-      const end = (): void => { signal.removeEventListener("abort", withdraw); };
+      signal.addEventListener("abort", cancel, { once: true });
+      const end = (): void => { signal.removeEventListener("abort", cancel); };
       this.promise.then((value) => { end(); resolve(value); }, (error: unknown) => { end(); reject(error as Error); });
     });
   }

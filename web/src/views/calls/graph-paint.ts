@@ -4,7 +4,7 @@ import { eachFamilyIn, eachNodeIn, LEVEL_GAP, NODE_HEIGHT, ROW, type Area, type 
 import type { GraphWindow } from "../../widgets/graph/window.ts";
 import type { Deed, ReferenceLink, ShownReferences } from "./graph-references.ts";
 import { keyOf, isLeaf, type ShownTree } from "./graph-tree.ts";
-import { badgeOf, nodeText, referenceText, shareOf, STORAGE, storageOf } from "./graph-words.ts";
+import { badgeOf, nodeText, referenceText, shareOf, STORAGE, storageOf } from "./graph-text.ts";
 import type { Reference } from "./records.ts";
 
 /** Half the width of a reference's circle. */

@@ -1,6 +1,6 @@
 import { csv } from "../../widgets/save.ts";
 import { inputCode, type CellColumn, type ScalingData } from "./data.ts";
-import { settingsInWords, type ScalingSettings } from "./settings.ts";
+import { settingsText, type ScalingSettings } from "./settings.ts";
 
 const ALL: readonly CellColumn[] = [
   "repetitions", "time", "time_min", "time_max", "speedup", "efficiency", "scalability_abs", "strong_abs", "weak_abs",
@@ -28,7 +28,7 @@ export function mapCsv(data: ScalingData, regions: readonly number[], columns: r
 
 /** What stands below exported pictures, so that they can be read alone: the inputs, and how numbers were computed. */
 export function exportNotes(data: ScalingData, settings: ScalingSettings): readonly string[] {
-  const words = settingsInWords(settings, data.reply.parameters);
+  const words = settingsText(settings, data.reply.parameters);
   return [
     ...data.inputs.map((input, at) => `${inputCode(at)}: ${input}`),
     ...(words.length === 0 ? [] : [words.join(" · ")]),

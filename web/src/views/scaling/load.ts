@@ -1,7 +1,7 @@
 import type { EngineClient } from "../../state/engine.ts";
 import type { Item } from "../../state/item.ts";
 import { ScalingData } from "./data.ts";
-import { viewAsk, type ScalingSettings } from "./settings.ts";
+import { scalingView, type ScalingSettings } from "./settings.ts";
 
 /** Answers kept for each engine: going back and forth between two settings is then free. */
 const KEPT = 4;
@@ -15,7 +15,7 @@ export function loadScaling(client: EngineClient, item: Item, settings: ScalingS
     answers = new Map();
     known.set(client, answers);
   }
-  const view = viewAsk(settings);
+  const view = scalingView(settings);
   const key = JSON.stringify([item.item, view]);
   const before = answers.get(key);
   if (before !== undefined) {

@@ -38,7 +38,7 @@ export const DEFAULT_SETTINGS: ScalingSettings = {
 };
 
 /** The engine's request for settings. */
-export function viewAsk(settings: ScalingSettings): ScalingView {
+export function scalingView(settings: ScalingSettings): ScalingView {
   return {
     cores: null,
     fixed: Object.entries(settings.fixed),
@@ -53,7 +53,7 @@ export function viewAsk(settings: ScalingSettings): ScalingView {
 }
 
 /** What differs from the defaults and changes numbers, in words, for views that do not show the controls. */
-export function settingsInWords(settings: ScalingSettings, parameters: readonly ParameterReply[] = []): readonly string[] {
+export function settingsText(settings: ScalingSettings, parameters: readonly ParameterReply[] = []): readonly string[] {
   const words: string[] = [];
   if (settings.statistic !== "median") words.push(`${settings.statistic} of repetitions`);
   if (settings.baseline !== "serial") {

@@ -1,7 +1,7 @@
 /** The iterations of two runs, as the engine finds them. */
 import type { AskOptions, EngineClient } from "../../state/engine.ts";
 import type { IterationsReply } from "../../wire/protocol.ts";
-import { whyNot } from "../../view-kit/words.ts";
+import { whyNot } from "../../view-kit/sentences.ts";
 import { rowsOf } from "../../view-kit/ask.svelte.ts";
 import { numberColumn, textAt, textColumn } from "../../view-kit/columns.ts";
 import { shortName } from "../../view-kit/catalog.ts";
