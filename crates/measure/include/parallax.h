@@ -20,7 +20,7 @@
  *     PARALLAX_LOCK_ACQUIRED(&lock); PARALLAX_LOCK_RELEASES(&lock);
  *
  * STARTED, JOINED, ALLOCATED and ACQUIRED come after what they are about; RELEASED and RELEASES
- * before it. docs/measure.md says more, and FORMAT.md of crates/formats/src/measured has the bytes.
+ * before it. docs/measure.md says more, and FORMAT.md of crates/formats/src/plxm has the bytes.
  */
 #ifndef PARALLAX_H
 #define PARALLAX_H

@@ -2,7 +2,7 @@
 //!
 //! For C and C++ there is one header, `include/parallax.h`, which needs no library. For Rust there
 //! are the macros below, which write the same bytes. `docs/measure.md` says how to use either, and
-//! `crates/formats/src/measured/FORMAT.md` what the bytes mean.
+//! `crates/formats/src/plxm/FORMAT.md` what the bytes mean.
 //!
 //! ```no_run
 //! use parallax_measure::{function, iteration, loop_execution, read, update};

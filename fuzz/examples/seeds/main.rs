@@ -1,5 +1,5 @@
 //! Writes the seeds of the HPCToolkit targets (small databases made up at random, in both layouts),
-//! those of `archive` (each table of a sound one), `convert`, `sqlite`, `parceive`, `measured`,
+//! those of `archive` (each table of a sound one), `convert`, `sqlite`, `parceive`, `plxm`,
 //! `callgrind`, and small inputs of the shapes that once took too much time or memory.
 //!
 //! The same seeds on every machine; run again after a change of the writer.
@@ -68,7 +68,7 @@ fn main() -> std::io::Result<()> {
         }
     }
     fs::write(seeds.join("sqlite/02"), sqlite::of_sql(plain))?;
-    let folder = seeds.join("measured");
+    let folder = seeds.join("plxm");
     fs::create_dir_all(&folder)?;
     let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/measured");
     fs::copy(real.join("image.plxm"), folder.join("00"))?;

@@ -7,7 +7,7 @@ use parallax_formats::{archive, foreign, otf2, tau as tau_files};
 
 use super::probe::split;
 use super::{Extent, Format, Kind, Probe, Reader};
-use crate::{callgrind, convert, hpctoolkit, measured, parceive, tau};
+use crate::{callgrind, convert, hpctoolkit, parceive, plxm, tau};
 
 /// What most formats have: no usual names, no files that belong to others, nothing that is a trace.
 const PLAIN: Format = Format {
@@ -125,8 +125,8 @@ pub static FORMATS: &[Format] = &[
         kind: Kind::Recording,
         state: "read whole: calls, executions and iterations of loops, accesses to data, threads \
                 and locks",
-        recognise: |probe| measured::is_file(probe.source()).then_some(Extent::File),
-        reader: Reader::File(measured::open_file),
+        recognise: |probe| plxm::is_file(probe.source()).then_some(Extent::File),
+        reader: Reader::File(plxm::open_file),
         ..PLAIN
     },
     Format {

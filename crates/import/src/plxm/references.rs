@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use parallax_formats::measured::SourceLocation;
+use parallax_formats::plxm::SourceLocation;
 use parallax_model::{Reference, StorageClass};
 
 /// A place in the program: a number of push and a line.
@@ -239,7 +239,7 @@ fn name_of(place: Option<&SourceLocation>) -> Arc<str> {
 
 #[cfg(test)]
 mod tests {
-    use parallax_formats::measured::PlaceKind;
+    use parallax_formats::plxm::PlaceKind;
 
     use super::*;
 

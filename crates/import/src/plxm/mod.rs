@@ -7,7 +7,7 @@ mod run;
 use parallax_base::casts::saturated_i64;
 use parallax_base::{ActivationIdx, Issues, Limits, Severity, Source};
 use parallax_formats::FormatError;
-use parallax_formats::measured::{Recording, is_recording};
+use parallax_formats::plxm::{Recording, is_recording};
 use parallax_model::{
     ActivationTree, Clock, Creator, Experiment, IdentityKind, LocationCatalog,
     LocationCatalogBuilder, Metadata, Reference, Site, SyncEvent, Thread,

@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use parallax_base::{BlockCache, Issues, Limits, MemorySource, Source};
-use parallax_formats::measured::{Event, Recording, is_recording};
+use parallax_formats::plxm::{Event, Recording, is_recording};
 use parallax_fuzz::check_activations;
 use parallax_import::open_file;
 

@@ -4,7 +4,7 @@
 
 use parallax_base::{Issues, Limits, MemorySource};
 use parallax_formats::FormatError;
-use parallax_formats::measured::{Event, PlaceKind, Recording, What, is_recording};
+use parallax_formats::plxm::{Event, PlaceKind, Recording, What, is_recording};
 
 /// The header, with 64 bytes.
 fn header() -> Vec<u8> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parallax_base::{ActivationIdx, FileIdx, Limits, ModuleIdx, ReferenceIdx, Severity, ThreadIdx};
-use parallax_formats::measured::{Event, PlaceKind, Recording, What};
+use parallax_formats::plxm::{Event, PlaceKind, Recording, What};
 use parallax_model::{
     ActivationKind, ActivationTreeBuilder, ContextTree, Function, Module, NewActivation,
     SourceFile, SyncEvent, SyncKind,

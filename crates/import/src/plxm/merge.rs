@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use parallax_base::{Issues, ThreadIdx};
 use parallax_formats::FormatError;
-use parallax_formats::measured::{Event, Recording, ThreadEvents, What};
+use parallax_formats::plxm::{Event, Recording, ThreadEvents, What};
 
 /// What is known of all threads before their events are merged.
 #[derive(Default)]
