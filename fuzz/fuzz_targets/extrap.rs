@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use parallax_formats::measurements::{ScalingFormat, sniff};
+use parallax_formats::scaling_data::{ScalingFormat, sniff};
 use parallax_fuzz::check_measurements;
 
 /// A name that makes tables be taken for tables.

@@ -4,7 +4,7 @@ mod questions;
 
 use parallax_base::{Issues, Limits, MemorySource, ReadError};
 use parallax_formats::json_trace::{TraceLimits, TraceOptions};
-use parallax_formats::measurements::{
+use parallax_formats::scaling_data::{
     ReadOptions, assemble_parts, read, read_part, read_stream, split,
 };
 use parallax_formats::stream::ChunkStream;

@@ -10,7 +10,7 @@ use std::io::{Read as _, Write as _};
 use std::time::Instant;
 
 use parallax_base::{Issues, MemorySource, ReadError};
-use parallax_formats::measurements::{ReadOptions, read, read_stream};
+use parallax_formats::scaling_data::{ReadOptions, read, read_stream};
 use parallax_formats::stream::ByteStream;
 
 /// Runs of a synthetic program with 12 regions: 8 core counts, 6 inputs, 5 repetitions.

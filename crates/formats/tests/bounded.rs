@@ -10,7 +10,7 @@ use std::io::Write as _;
 
 use parallax_base::{Issues, Limits, MemorySource};
 use parallax_formats::FormatError;
-use parallax_formats::measurements::{Measurements, ReadOptions, read};
+use parallax_formats::scaling_data::{Measurements, ReadOptions, read};
 use parallax_formats::tau::read_packed;
 use peak::{measured, turn};
 use scaling::{gzip, has_issue, read_text};

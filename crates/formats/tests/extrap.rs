@@ -7,7 +7,7 @@ mod scaling;
 use std::path::{Path, PathBuf};
 
 use parallax_formats::FormatError;
-use parallax_formats::measurements::{Measurements, ScalingFormat, sniff};
+use parallax_formats::scaling_data::{Measurements, ScalingFormat, sniff};
 use scaling::{corpus, has_issue, median, read_text, read_whole};
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
@@ -28,7 +28,7 @@ fn measure(m: &Measurements, call_path: &str, metric: &str, point: &[f64], name:
     });
     let coordinate = at.unwrap_or_else(|| panic!("no point {point:?}")) as u32;
     let (metric, region) = (m.metric(metric).unwrap(), m.region(call_path).unwrap());
-    let of = |s: &&parallax_formats::measurements::Statistic| {
+    let of = |s: &&parallax_formats::scaling_data::Statistic| {
         (s.metric, s.region, s.coordinate) == (metric, region, coordinate)
     };
     if let Some(statistic) = m.statistics.iter().find(of) {
@@ -247,11 +247,11 @@ fn an_archive_cannot_unpack_without_bound() {
     zip.extend(size.to_le_bytes());
     zip.extend(directory.to_le_bytes());
     zip.extend([0, 0]);
-    let mut options = parallax_formats::measurements::ReadOptions::new("a.extra-p");
+    let mut options = parallax_formats::scaling_data::ReadOptions::new("a.extra-p");
     options.limits.metadata_bytes = 1 << 20;
     let source = parallax_base::MemorySource::new(zip);
     let outcome =
-        parallax_formats::measurements::read(&source, &options, &mut parallax_base::Issues::new());
+        parallax_formats::scaling_data::read(&source, &options, &mut parallax_base::Issues::new());
     // It is unpacked while it is read, so blanks take no memory; there is nothing behind them.
     let error = outcome.unwrap_err().to_string();
     assert!(error.contains("at byte 67108864: the text ends"), "{error}");

@@ -14,7 +14,7 @@ use parallax_formats::json_trace::{
     Balance, ChimbukoReader, ChromeReader, CodarKind, CodarReader, EventCodes, EventId,
     JsonTraceFormat, MessageEvidence, Phase, RowKind, TraceOptions, TrackId, function_names, sniff,
 };
-use parallax_formats::measurements;
+use parallax_formats::scaling_data;
 use parallax_formats::stream::SliceStream;
 use parallax_testkit::json_trace::{DEPTH, FUNCTIONS, JsonTrace, Style};
 use serde_json::Value;
@@ -397,7 +397,7 @@ fn nothing_else_is_taken_for_a_trace_and_no_trace_for_measurements() {
     ];
     for (text, format) in traces {
         assert_eq!(sniff(text.as_bytes()), Some(format), "{text}");
-        assert_eq!(measurements::sniff(text.as_bytes(), "a.json"), None, "{text}");
+        assert_eq!(scaling_data::sniff(text.as_bytes(), "a.json"), None, "{text}");
     }
     let Some(all) = json_traces::all_json() else { return };
     let mut seen = 0;
@@ -405,7 +405,7 @@ fn nothing_else_is_taken_for_a_trace_and_no_trace_for_measurements() {
         let text = decompressed(&path);
         let (trace, name) = (sniff(&text), path.to_string_lossy());
         seen += usize::from(trace.is_some());
-        let other = measurements::sniff(&text, &name);
+        let other = scaling_data::sniff(&text, &name);
         assert!(trace.is_none() || other.is_none(), "{name}: {trace:?} and {other:?}");
         assert_eq!(trace.is_some(), has_events(&text), "{name}: {trace:?}");
     }

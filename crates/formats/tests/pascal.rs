@@ -6,7 +6,7 @@ mod scaling;
 
 use parallax_base::{Issues, MemorySource, Severity};
 use parallax_formats::FormatError;
-use parallax_formats::measurements::{
+use parallax_formats::scaling_data::{
     Measurements, Outcome, ReadOptions, RegionKind, RegionTime, ScalingFormat, metric_names, read,
 };
 use scaling::{Rng, corpus, has_issue, kinds, median, read_text, read_whole};

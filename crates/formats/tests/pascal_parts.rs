@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use parallax_base::{Issues, MemorySource};
 use parallax_formats::FormatError;
-use parallax_formats::measurements::{
+use parallax_formats::scaling_data::{
     Measurements, ReadOptions, RegionTime, SPLIT_FROM, assemble_parts, part_end, read, read_part,
     read_stream, split,
 };

@@ -6,7 +6,7 @@ mod scaling;
 
 use parallax_base::Unit;
 use parallax_formats::FormatError;
-use parallax_formats::measurements::{ScalingFormat, metric_names, sniff};
+use parallax_formats::scaling_data::{ScalingFormat, metric_names, sniff};
 use scaling::{corpus, has_issue, read_text, read_whole};
 
 #[test]
@@ -160,7 +160,7 @@ fn both_pop_tables_say_the_same() {
         ("Average IPC", "Average IPC"),
     ] {
         for cores in ["1", "2", "4", "8", "16"] {
-            let value = |m: &parallax_formats::measurements::Measurements, name: &str| {
+            let value = |m: &parallax_formats::scaling_data::Measurements, name: &str| {
                 let c = m.coordinate(&[cores]).unwrap();
                 m.repetitions(m.metric(name).unwrap(), 0, c).next().unwrap()
             };

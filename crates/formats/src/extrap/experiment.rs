@@ -3,7 +3,7 @@
 use super::{json, zip};
 use crate::FormatError;
 use crate::compressed;
-use crate::measurements::{Measurements, ReadOptions, Report, ScalingFormat};
+use crate::scaling_data::{Measurements, ReadOptions, Report, ScalingFormat};
 use crate::stream::{ByteStream, SliceStream, read_all};
 
 /// Reads an experiment. Its models are passed over.

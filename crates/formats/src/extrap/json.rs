@@ -9,8 +9,8 @@ use parallax_base::{Limits, Severity};
 use super::{Repetitions, builder, call_path, coordinate, metric};
 use crate::FormatError;
 use crate::json::{Event, JsonError, JsonLimits, JsonReader, Value};
-use crate::measurements::{Builder, Measurements, ReadOptions, Report, ScalingFormat, Statistic};
 use crate::pascal::file_error;
+use crate::scaling_data::{Builder, Measurements, ReadOptions, Report, ScalingFormat, Statistic};
 use crate::stream::ByteStream;
 
 /// Reads a JSON input.

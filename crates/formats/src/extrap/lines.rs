@@ -9,7 +9,7 @@ use parallax_base::Severity;
 use super::{NO_CALL_PATH, NO_METRIC, Repetitions, builder, call_path, metric};
 use crate::FormatError;
 use crate::json::{JsonLimits, JsonReader, Value};
-use crate::measurements::{Builder, Measurements, ReadOptions, Report, ScalingFormat};
+use crate::scaling_data::{Builder, Measurements, ReadOptions, Report, ScalingFormat};
 use crate::stream::{ByteStream, LineReader};
 
 /// Reads lines of either format.

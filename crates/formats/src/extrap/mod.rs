@@ -15,7 +15,7 @@ pub(crate) use json::read as read_json;
 pub(crate) use lines::read as read_lines;
 pub(crate) use text::read as read_text;
 
-use crate::measurements::{Builder, Nesting, ReadOptions, RegionRow, ScalingFormat};
+use crate::scaling_data::{Builder, Nesting, ReadOptions, RegionRow, ScalingFormat};
 
 /// The call path of a measurement that names none.
 const NO_CALL_PATH: &str = "<root>";

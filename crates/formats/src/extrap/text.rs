@@ -4,7 +4,7 @@ use parallax_base::Severity;
 
 use super::{NO_CALL_PATH, NO_METRIC, Repetitions, builder, call_path, coordinate, metric};
 use crate::FormatError;
-use crate::measurements::{Builder, Measurements, ReadOptions, Report, ScalingFormat};
+use crate::scaling_data::{Builder, Measurements, ReadOptions, Report, ScalingFormat};
 use crate::stream::{ByteStream, LineReader};
 
 /// Reads a text input.

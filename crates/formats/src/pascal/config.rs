@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use parallax_base::Severity;
 
 use crate::json::Value;
-use crate::measurements::Report;
+use crate::scaling_data::Report;
 
 /// Places of the fields in a tuple of `regions`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use parallax_base::Severity;
 
 use super::arguments::{Origin, in_command_order};
 use super::config::Config;
-use crate::measurements::{Builder, Report, parameter_names};
+use crate::scaling_data::{Builder, Report, parameter_names};
 
 /// A run's coordinate and repetition number.
 pub(super) struct Placed {

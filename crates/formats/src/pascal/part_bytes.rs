@@ -8,7 +8,7 @@ use parallax_base::{Issue, Place, Severity, Stage, Unit};
 use super::parts::PartRead;
 use super::reader::RawRun;
 use super::run::RunTimes;
-use crate::measurements::{Collected, Metric, Outcome, Region, RegionKind, RegionTime, Sample};
+use crate::scaling_data::{Collected, Metric, Outcome, Region, RegionKind, RegionTime, Sample};
 
 /// Every issue that reading a part may report. One that is missing here makes the file be read
 /// from front to back.

@@ -13,7 +13,7 @@ use parallax_base::{ByteSource, Issue, Issues};
 use super::config::Config;
 use super::reader::{Fault, File, RawRun};
 use crate::json::{Event, JsonLimits, JsonReader};
-use crate::measurements::{Collected, Measurements, ReadOptions, RegionTime, Report};
+use crate::scaling_data::{Collected, Measurements, ReadOptions, RegionTime, Report};
 use crate::stream::RangeStream;
 
 /// Most bytes before the first run that every part reads again for `config`.

@@ -7,7 +7,7 @@ use super::keys;
 use super::run::{RunReader, RunTimes, leave_value};
 use crate::FormatError;
 use crate::json::{Event, JsonError, JsonErrorKind, JsonLimits, JsonReader};
-use crate::measurements::{
+use crate::scaling_data::{
     Builder, Measurements, Nesting, Outcome, ReadOptions, Report, Run, ScalingFormat, metric_names,
     parameter_names,
 };

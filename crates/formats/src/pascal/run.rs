@@ -7,8 +7,8 @@ use super::config::{Config, TupleFields};
 use super::energy;
 use super::fold::Fold;
 use crate::json::{Event, JsonError, JsonReader, Row};
-use crate::measurements::RegionKind;
-use crate::measurements::{Builder, RegionRow, RegionTime, Report, metric_names};
+use crate::scaling_data::RegionKind;
+use crate::scaling_data::{Builder, RegionRow, RegionTime, Report, metric_names};
 
 /// Indices of the metrics that regions have.
 struct RegionMetrics {

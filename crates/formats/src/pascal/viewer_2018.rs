@@ -9,7 +9,7 @@ use parallax_base::{Severity, Unit};
 use super::reader::file_error;
 use crate::FormatError;
 use crate::json::{Event, JsonLimits, JsonReader, Value};
-use crate::measurements::{
+use crate::scaling_data::{
     Builder, Measurements, Nesting, ReadOptions, RegionKind, RegionRow, Report, ScalingFormat,
     metric_names, parameter_names,
 };

@@ -20,7 +20,7 @@ pub(crate) use talp::read as read_talp;
 use parallax_base::LimitExceeded;
 
 use crate::FormatError;
-use crate::measurements::ReadOptions;
+use crate::scaling_data::ReadOptions;
 use crate::stream::{ByteStream, read_all};
 
 /// All of a file that is small by nature.

@@ -8,7 +8,7 @@ use parallax_base::{Severity, Unit};
 use super::csv::{fields, separator};
 use super::{number, whole};
 use crate::FormatError;
-use crate::measurements::{
+use crate::scaling_data::{
     Builder, Measurements, Nesting, ReadOptions, Report, ScalingFormat, metric_names,
     parameter_names,
 };

@@ -5,11 +5,11 @@ use parallax_base::{Severity, Unit};
 use super::{number, whole};
 use crate::FormatError;
 use crate::json::{JsonLimits, JsonReader, Value};
-use crate::measurements::{
+use crate::pascal::{file_error, region_by_lines};
+use crate::scaling_data::{
     Builder, Measurements, Nesting, ReadOptions, Report, ScalingFormat, metric_names,
     parameter_names,
 };
-use crate::pascal::{file_error, region_by_lines};
 use crate::stream::ByteStream;
 
 /// The number at the end of a name such as `Execution 2`.

@@ -13,11 +13,11 @@ use parallax_base::{Severity, Unit};
 
 use super::number;
 use crate::FormatError;
-use crate::measurements::{
+use crate::pascal::SUSPICIOUSLY_SHORT;
+use crate::scaling_data::{
     Builder, Measurements, Nesting, ReadOptions, RegionKind, RegionRow, Report, ScalingFormat,
     metric_names, parameter_names,
 };
-use crate::pascal::SUSPICIOUSLY_SHORT;
 use crate::stream::{ByteStream, LineReader};
 
 /// What a line about a region says.

@@ -8,11 +8,11 @@ use parallax_base::{Severity, Unit};
 
 use super::{number, whole};
 use crate::FormatError;
-use crate::measurements::{
+use crate::pascal::region_by_lines;
+use crate::scaling_data::{
     Builder, Measurements, Nesting, ReadOptions, Report, ScalingFormat, metric_names,
     parameter_names,
 };
-use crate::pascal::region_by_lines;
 use crate::stream::ByteStream;
 
 /// A tag and the text before it.

@@ -13,7 +13,7 @@ use parallax_base::{Severity, Unit};
 use super::csv::{fields, separator};
 use super::{number, whole};
 use crate::FormatError;
-use crate::measurements::{
+use crate::scaling_data::{
     Builder, Measurements, Nesting, ReadOptions, RegionRow, Report, ScalingFormat, metric_names,
     parameter_names,
 };

@@ -7,11 +7,11 @@ use parallax_base::{Severity, Unit};
 
 use crate::FormatError;
 use crate::json::{JsonLimits, JsonReader, Value};
-use crate::measurements::{
+use crate::pascal::file_error;
+use crate::scaling_data::{
     Builder, Measurements, Nesting, ReadOptions, RegionKind, RegionRow, Report, ScalingFormat,
     metric_names, parameter_names,
 };
-use crate::pascal::file_error;
 use crate::stream::ByteStream;
 
 /// Names that TALP gives the region of the whole program.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use parallax_base::{Issues, MemorySource};
 use parallax_formats::FormatError;
-use parallax_formats::measurements::{Measurements, ReadOptions, read};
+use parallax_formats::scaling_data::{Measurements, ReadOptions, read};
 
 /// The folder of real data; without it the test is skipped.
 pub(crate) fn corpus() -> Option<PathBuf> {

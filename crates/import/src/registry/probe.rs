@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parallax_base::{Folder, ReadError, Source, read_range};
 use parallax_formats::compressed;
 use parallax_formats::json_trace::{self, JsonTraceFormat};
-use parallax_formats::measurements::{self, ScalingFormat};
+use parallax_formats::scaling_data::{self, ScalingFormat};
 
 /// First bytes that are always read.
 const HEAD_BYTES: u64 = 512;
@@ -107,7 +107,7 @@ impl<'f> Probe<'f> {
     /// Which kind of scaling measurements it has.
     #[must_use]
     pub fn measurements(&self) -> Option<ScalingFormat> {
-        *self.measurements.get_or_init(|| measurements::sniff(self.text(), self.path))
+        *self.measurements.get_or_init(|| scaling_data::sniff(self.text(), self.path))
     }
 }
 

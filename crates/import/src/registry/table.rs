@@ -2,7 +2,7 @@
 
 use parallax_formats::hpctoolkit::{self as hpctoolkit_files, FileKind, Recognised};
 use parallax_formats::json_trace::JsonTraceFormat;
-use parallax_formats::measurements::ScalingFormat;
+use parallax_formats::scaling_data::ScalingFormat;
 use parallax_formats::{archive, foreign, otf2, tau as tau_files};
 
 use super::probe::split;

@@ -4,19 +4,19 @@ use std::ops::Range;
 
 use parallax_base::{ByteSource, Issues};
 use parallax_formats::FormatError;
-use parallax_formats::measurements::{self, Measurements, ReadOptions};
+use parallax_formats::scaling_data::{self, Measurements, ReadOptions};
 use parallax_model::Metadata;
 use parallax_model::ensemble::{Ensemble, EnsembleColumns, Run};
 
 use crate::ImportError;
 
-pub use parallax_formats::measurements::{ReadOptions as MeasurementOptions, RegionTime};
+pub use parallax_formats::scaling_data::{ReadOptions as MeasurementOptions, RegionTime};
 
 /// Whether a file holds scaling measurements of any known format, plain or compressed. Looks at
 /// the first bytes only; a file that cannot be read does not.
 #[must_use]
 pub fn holds_measurements(source: &dyn ByteSource, name: &str) -> bool {
-    measurements::sniff_source(source, name).is_ok_and(|format| format.is_some())
+    scaling_data::sniff_source(source, name).is_ok_and(|format| format.is_some())
 }
 
 /// Reads a file of scaling measurements: PaScal, SPERF, Extra-P, TALP, POP or a table.
@@ -31,7 +31,7 @@ pub fn open_measurements(
     options: &ReadOptions<'_>,
 ) -> Result<Ensemble, ImportError> {
     let mut issues = Issues::new();
-    let read = measurements::read(source, options, &mut issues);
+    let read = scaling_data::read(source, options, &mut issues);
     imported(read, options.file, issues)
 }
 
@@ -39,7 +39,7 @@ pub fn open_measurements(
 /// none does. Parts of other formats than those that can be read in parts are empty then.
 #[must_use]
 pub fn measurement_part_end(source: &dyn ByteSource, range: Range<u64>) -> Option<u64> {
-    measurements::part_end(source, range)
+    scaling_data::part_end(source, range)
 }
 
 /// Reads the range between two ends of [`measurement_part_end`] into bytes for [`assemble_measurements`]. The bytes
@@ -51,7 +51,7 @@ pub fn read_measurement_part(
     range: Range<u64>,
     options: &ReadOptions<'_>,
 ) -> Vec<u8> {
-    measurements::read_part(source, range, options)
+    scaling_data::read_part(source, range, options)
 }
 
 /// Puts together what [`read_measurement_part`] gave for all ranges, in their order: equal to what
@@ -66,7 +66,7 @@ pub fn assemble_measurements(
     options: &ReadOptions<'_>,
 ) -> Result<Ensemble, ImportError> {
     let mut issues = Issues::new();
-    let read = measurements::assemble_parts(source, parts, options, &mut issues);
+    let read = scaling_data::assemble_parts(source, parts, options, &mut issues);
     imported(read, options.file, issues)
 }
 
@@ -91,10 +91,10 @@ fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, 
         facts: read.metadata.clone(),
         components: Vec::new(),
     };
-    let trusted = |run: measurements::Run| Run {
+    let trusted = |run: scaling_data::Run| Run {
         coordinate: run.coordinate,
         repetition: run.repetition,
-        is_trusted: run.outcome == measurements::Outcome::Completed,
+        is_trusted: run.outcome == scaling_data::Outcome::Completed,
     };
     let mut columns = EnsembleColumns {
         parameters: read.parameters,

@@ -9,7 +9,7 @@ mod builder;
 
 pub use builder::{EnsembleBuilder, Ids, RegionPlace, ValueOrder};
 
-pub use parallax_base::measurements::{
+pub use parallax_base::scaling_data::{
     Metric as EnsembleMetric, Parameter, ParameterValue, Region, RegionKind, Sample,
     Statistic as RunStatistic, metric_names, parameter_names,
 };

@@ -21,7 +21,7 @@ pub(crate) use builder::{Builder, Collected, RegionRow};
 pub(crate) use options::Report;
 pub(crate) use regions::Nesting;
 
-pub use parallax_base::measurements::{
+pub use parallax_base::scaling_data::{
     Metric, Parameter, ParameterValue, Region, RegionKind, Sample, Statistic, metric_names,
     parameter_names,
 };
