@@ -31,7 +31,7 @@ const DICTIONARIES: &[(&str, &[&str])] = &[
         "json_trace.dict",
         &["json_trace_chrome", "json_trace_codar", "json_trace_chimbuko", "convert", "questions"],
     ),
-    ("measurements.dict", &["pascal", "extrap", "scaling_peers", "scaling"]),
+    ("measurements.dict", &["pascal", "extrap", "sperf_talp_pop", "scaling"]),
     ("tau.dict", &["tau_profile", "tau_trace", "callgrind"]),
     ("requests.dict", &["protocol", "query", "formula"]),
 ];

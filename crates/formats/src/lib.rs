@@ -10,6 +10,8 @@
 pub mod archive;
 pub mod callgrind;
 pub mod compressed;
+mod csv;
+mod csv_table;
 mod digits;
 mod error;
 pub mod extrap;
@@ -22,10 +24,12 @@ pub mod otf2;
 pub mod parceive;
 pub mod pascal;
 pub mod plxm;
+mod pop;
 pub mod scaling_data;
-pub mod scaling_peers;
+mod sperf;
 pub mod sqlite;
 pub mod stream;
+mod talp;
 pub mod tau;
 
 pub use error::FormatError;

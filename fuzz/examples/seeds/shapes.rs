@@ -57,7 +57,7 @@ pub(crate) fn write(seeds: &Path) -> io::Result<()> {
         ("repeated", "cores,input,time\n".to_owned() + &"1,1,2.5\n".repeat(200)),
     ];
     for (name, text) in &tables {
-        save(seeds, "scaling_peers", name, text.as_bytes())?;
+        save(seeds, "sperf_talp_pop", name, text.as_bytes())?;
         save(seeds, "scaling", name, &named(0, text.as_bytes()))?;
     }
     save(seeds, "scaling", "packed.gz", &named(0, &gzip(tables[3].1.as_bytes())?))?;

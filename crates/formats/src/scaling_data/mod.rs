@@ -10,6 +10,7 @@ mod options;
 mod read;
 mod regions;
 mod sniff;
+mod text;
 
 pub use options::{ReadOptions, RegionTime};
 pub use read::{
@@ -20,6 +21,7 @@ pub use sniff::{ScalingFormat, sniff};
 pub(crate) use builder::{Builder, Collected, RegionRow};
 pub(crate) use options::Report;
 pub(crate) use regions::Nesting;
+pub(crate) use text::{number, whole};
 
 pub use parallax_base::scaling_data::{
     Metric, Parameter, ParameterValue, Region, RegionKind, Sample, Statistic, metric_names,

@@ -7,7 +7,7 @@ use parallax_base::{ByteSource, Issues, threads};
 use super::sniff::PREFIX;
 use super::{Measurements, ReadOptions, Report, ScalingFormat, sniff};
 use crate::stream::{ByteStream, Prefixed};
-use crate::{FormatError, compressed, extrap, pascal, scaling_peers};
+use crate::{FormatError, compressed, csv_table, extrap, pascal, pop, sperf, talp};
 
 /// The format of a file, compressed or not; `None` when it holds no scaling measurements.
 ///
@@ -158,12 +158,12 @@ fn read_format(
             extrap::read_lines(stream, format, options, report)
         }
         ScalingFormat::ExtrapExperiment => extrap::read_experiment(stream, options, report),
-        ScalingFormat::SperfJson => scaling_peers::read_sperf_json(stream, options, report),
-        ScalingFormat::SperfXml => scaling_peers::read_sperf_xml(stream, options, report),
-        ScalingFormat::SperfCsv => scaling_peers::read_sperf_csv(stream, options, report),
-        ScalingFormat::SperfText => scaling_peers::read_sperf_text(stream, options, report),
-        ScalingFormat::TalpJson => scaling_peers::read_talp(stream, options, report),
-        ScalingFormat::PopCsv => scaling_peers::read_pop(stream, options, report),
-        ScalingFormat::PlainCsv => scaling_peers::read_table(stream, options, report),
+        ScalingFormat::SperfJson => sperf::read_json(stream, options, report),
+        ScalingFormat::SperfXml => sperf::read_xml(stream, options, report),
+        ScalingFormat::SperfCsv => sperf::read_csv(stream, options, report),
+        ScalingFormat::SperfText => sperf::read_text(stream, options, report),
+        ScalingFormat::TalpJson => talp::read(stream, options, report),
+        ScalingFormat::PopCsv => pop::read(stream, options, report),
+        ScalingFormat::PlainCsv => csv_table::read(stream, options, report),
     }
 }

@@ -206,8 +206,8 @@ fn sniff_text(prefix: &[u8], name: &str) -> Option<ScalingFormat> {
     if numbers.is_some_and(|list| list.split(',').all(|n| n.trim().parse::<u32>().is_ok())) {
         return Some(ScalingFormat::SperfCsv);
     }
-    let fields = crate::scaling_peers::split_header(first)?;
-    let told = crate::scaling_peers::tells_scaling(&fields);
+    let fields = crate::csv::split_header(first)?;
+    let told = crate::csv_table::tells_scaling(&fields);
     let called = [".csv", ".tsv", ".csv.gz", ".csv.zst"]
         .iter()
         .any(|end| name.to_ascii_lowercase().ends_with(end));

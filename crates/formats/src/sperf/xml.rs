@@ -6,12 +6,11 @@
 
 use parallax_base::{Severity, Unit};
 
-use super::{number, whole};
 use crate::FormatError;
 use crate::pascal::region_by_lines;
 use crate::scaling_data::{
-    Builder, Measurements, Nesting, ReadOptions, Report, ScalingFormat, metric_names,
-    parameter_names,
+    Builder, Measurements, Nesting, ReadOptions, Report, ScalingFormat, metric_names, number,
+    parameter_names, whole,
 };
 use crate::stream::ByteStream;
 

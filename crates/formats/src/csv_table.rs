@@ -10,12 +10,11 @@ use std::collections::HashMap;
 
 use parallax_base::{Severity, Unit};
 
-use super::csv::{fields, separator};
-use super::{number, whole};
 use crate::FormatError;
+use crate::csv::{fields, separator};
 use crate::scaling_data::{
     Builder, Measurements, Nesting, ReadOptions, RegionRow, Report, ScalingFormat, metric_names,
-    parameter_names,
+    number, parameter_names, whole,
 };
 use crate::stream::ByteStream;
 

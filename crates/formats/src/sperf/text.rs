@@ -11,12 +11,11 @@
 
 use parallax_base::{Severity, Unit};
 
-use super::number;
 use crate::FormatError;
 use crate::pascal::SUSPICIOUSLY_SHORT;
 use crate::scaling_data::{
     Builder, Measurements, Nesting, ReadOptions, RegionKind, RegionRow, Report, ScalingFormat,
-    metric_names, parameter_names,
+    metric_names, number, parameter_names,
 };
 use crate::stream::{ByteStream, LineReader};
 

@@ -7,14 +7,14 @@ use std::borrow::Cow;
 use csv_core::ReadFieldResult;
 
 /// The separator of a header line: the most frequent of `,`, `;`, tab and `|` outside quotes.
-pub(super) fn separator(header: &str) -> Option<char> {
+pub(crate) fn separator(header: &str) -> Option<char> {
     let count = |separator: char| fields(header, separator).len();
     let best = [',', ';', '\t', '|'].into_iter().max_by_key(|&c| (count(c), c == ','))?;
     (count(best) > 1).then_some(best)
 }
 
 /// The fields of one line. Quoted fields may hold separators; `""` inside quotes is one quote.
-pub(super) fn fields(line: &str, separator: char) -> Vec<Cow<'_, str>> {
+pub(crate) fn fields(line: &str, separator: char) -> Vec<Cow<'_, str>> {
     if !line.contains('"') {
         return line.split(separator).map(|field| Cow::Borrowed(field.trim())).collect();
     }

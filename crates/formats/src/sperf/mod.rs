@@ -1,14 +1,20 @@
-//! SPERF's JSON and CSV: one file for the program and one for each parallel region.
+//! Reports of SPERF. Its JSON and CSV are read here: one file for the program and one for each
+//! parallel region.
+
+mod text;
+mod xml;
+
+pub(crate) use text::read as read_text;
+pub(crate) use xml::read as read_xml;
 
 use parallax_base::{Severity, Unit};
 
-use super::{number, whole};
 use crate::FormatError;
 use crate::json::{JsonLimits, JsonReader, Value};
 use crate::pascal::{file_error, region_by_lines};
 use crate::scaling_data::{
-    Builder, Measurements, Nesting, ReadOptions, Report, ScalingFormat, metric_names,
-    parameter_names,
+    Builder, Measurements, Nesting, ReadOptions, Report, ScalingFormat, metric_names, number,
+    parameter_names, whole,
 };
 use crate::stream::ByteStream;
 
