@@ -7,24 +7,24 @@ use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use parallax_base::{Control, MemoryFolder};
-use parallax_fuzz::{STEPS, host};
-use parallax_host::Host;
+use parallax_dispatch::Dispatcher;
+use parallax_fuzz::{STEPS, dispatcher};
 
 #[path = "../../crates/import/tests/archives/mod.rs"]
 mod archives;
 
 const TABLE: &[u8] = b"cores,input,time\n1,1,8\n2,1,4.5\n4,1,2.5\n1,2,16\n2,2,8.5\n4,2,4.5\n";
 
-static HOST: LazyLock<Host> = LazyLock::new(|| {
-    let host = host(archives::files(STEPS));
+static HOST: LazyLock<Dispatcher> = LazyLock::new(|| {
+    let dispatcher = dispatcher(archives::files(STEPS));
     let table = [("scaling.csv".to_owned(), TABLE.to_vec())];
-    host.add_root("s", "table", Arc::new(MemoryFolder::new("table", table)));
+    dispatcher.add_root("s", "table", Arc::new(MemoryFolder::new("table", table)));
     for (root, item) in [("r", "\"x1\""), ("s", "\"e2\"")] {
         let open = format!(r#"{{"ask":"open","with":{{"root":"{root}"}}}}"#);
-        let opened = host.answer_json(&open, &Control::new());
+        let opened = dispatcher.answer_json(&open, &Control::new());
         assert!(opened.as_ref().is_ok_and(|reply| reply.json.contains(item)), "{opened:?}");
     }
-    host
+    dispatcher
 });
 
 fuzz_target!(|request: &str| {

@@ -10,7 +10,7 @@ use parallax_formats::scaling_data::{
 use parallax_formats::stream::ChunkStream;
 use parallax_model::Experiment;
 
-pub use questions::{ask_everything, host};
+pub use questions::{ask_everything, dispatcher};
 
 /// Reads measurements from `bytes` in parts, as workers do: the same result and issues as from
 /// front to back.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Limits, MemoryFolder};
-use parallax_host::Host;
+use parallax_dispatch::Dispatcher;
 
 /// Small enough that an input reaches them within the memory that a target may take.
 fn limits() -> Limits {
@@ -66,13 +66,13 @@ const ENSEMBLE: &[&str] = &[
     r#"{"ask":"compare","with":{"old":"ITEM","new":"ITEM"}}"#,
 ];
 
-/// A host with one root, `r`, of these files.
+/// A dispatcher with one root, `r`, of these files.
 #[must_use]
-pub fn host(files: Vec<(String, Vec<u8>)>) -> Host {
-    let host = Host::new(limits());
+pub fn dispatcher(files: Vec<(String, Vec<u8>)>) -> Dispatcher {
+    let dispatcher = Dispatcher::new(limits());
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("fuzz", files));
-    host.add_root("r", "fuzz", folder);
-    host
+    dispatcher.add_root("r", "fuzz", folder);
+    dispatcher
 }
 
 /// Opens a file as the page does and asks everything about what is in it. Every question ends, with
@@ -81,10 +81,10 @@ pub fn host(files: Vec<(String, Vec<u8>)>) -> Host {
 /// # Panics
 /// When an answer changes.
 pub fn ask_everything(name: &str, bytes: &[u8]) {
-    let host = host(vec![(name.to_owned(), bytes.to_vec())]);
+    let dispatcher = dispatcher(vec![(name.to_owned(), bytes.to_vec())]);
     let control = Control::new();
     let open = r#"{"ask":"open","with":{"root":"r"}}"#;
-    let Ok(opened) = host.answer_json(open, &control) else { return };
+    let Ok(opened) = dispatcher.answer_json(open, &control) else { return };
     for (first, questions) in [('x', EXPERIMENT), ('e', ENSEMBLE)] {
         for number in 1..=3 {
             let key = format!("{first}{number}");
@@ -93,11 +93,11 @@ pub fn ask_everything(name: &str, bytes: &[u8]) {
             }
             for question in questions {
                 let question = question.replace("ITEM", &key);
-                let answer = host.answer_json(&question, &control);
+                let answer = dispatcher.answer_json(&question, &control);
                 let misread = answer.as_ref().err().filter(|error| error.kind == "protocol");
                 assert!(misread.is_none(), "{question}: {misread:?}");
                 if number == 1 && question.len() % 4 == 0 {
-                    assert!(answer == host.answer_json(&question, &control), "{question}");
+                    assert!(answer == dispatcher.answer_json(&question, &control), "{question}");
                 }
             }
         }

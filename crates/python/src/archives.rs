@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use parallax_base::{Control, Folder};
-use parallax_host::Archives;
+use parallax_dispatch::Archives;
 use parallax_places::{ArchiveError, DataRoot, archive_at};
 use parallax_protocol::ErrorReply;
 

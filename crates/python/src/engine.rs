@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parallax_base::{Control, Limits};
-use parallax_host::{AnswerTables, Host};
+use parallax_dispatch::{AnswerTables, Dispatcher};
 use parallax_places::{Reading, places};
 use parallax_protocol::ErrorReply;
 use pyo3::prelude::*;
@@ -19,7 +19,7 @@ type Answered = (String, Vec<(String, Table)>, Vec<Item>);
 
 /// What answers, shared by everything that is open.
 struct Shared {
-    host: Host,
+    host: Dispatcher,
     archives: CachedArchives,
     num_roots: AtomicU64,
     /// The process that made it: threads do not survive a fork.
@@ -45,7 +45,7 @@ impl Engine {
     fn new() -> Self {
         let archives = CachedArchives::default();
         // Items are closed when Python has no reference to them any more.
-        let host = Host::new(Limits::default())
+        let host = Dispatcher::new(Limits::default())
             .with_max_items(usize::MAX)
             .with_archives(Box::new(archives.clone()));
         let process = std::process::id();

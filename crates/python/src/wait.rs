@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use parallax_base::Control;
-use parallax_host::AnswerTables;
+use parallax_dispatch::AnswerTables;
 use parallax_protocol::ErrorReply;
 use pyo3::prelude::*;
 

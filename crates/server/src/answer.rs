@@ -3,7 +3,7 @@
 //! A piece is its kind (one letter), the length of what follows (u32, little-endian) and that many
 //! bytes. `P` is progress as JSON (`{"done","total","bytes"}`), any number of times. Then comes `E`,
 //! why there is no answer (an [`ErrorReply`] as JSON), or `R`, the answer as
-//! [`framed`](parallax_host::Response::framed) until the end of the body; since an answer may be
+//! [`framed`](parallax_dispatch::Response::framed) until the end of the body; since an answer may be
 //! longer than four bytes can say, readers do not use the length of an `R`.
 
 use std::sync::Arc;
@@ -86,7 +86,7 @@ async fn answer(shared: Arc<Shared>, working: Working, request: Bytes, pieces: P
             let Ok(request) = std::str::from_utf8(&request) else {
                 return Err(ErrorReply::new("protocol", "the request is not UTF-8"));
             };
-            shared.host.answer_json(request, &control).map(|response| response.framed())
+            shared.dispatcher.answer_json(request, &control).map(|response| response.framed())
         }
     });
     let outcome = job.await.unwrap_or_else(|_| {

@@ -12,7 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use parallax_host::Host;
+use parallax_dispatch::Dispatcher;
 use parallax_protocol::RootReply;
 use tokio::runtime::Builder;
 use tokio::sync::Semaphore;
@@ -111,7 +111,7 @@ impl Options {
 
 /// What all connections have in common.
 pub(crate) struct Shared {
-    pub(crate) host: Host,
+    pub(crate) dispatcher: Dispatcher,
     pub(crate) limits: ServerLimits,
     pub(crate) questions: Arc<Semaphore>,
     /// Pieces of answers that may wait, see [`ServerLimits::answer_bytes`].
@@ -156,14 +156,14 @@ impl Server {
         };
         let (listener, address) = listen()
             .map_err(|cause| ServerError::Listen { address: format!("{bind}:{port}"), cause })?;
-        let host = Host::default();
+        let dispatcher = Dispatcher::default();
         let roots = places
             .into_iter()
-            .map(|place| host.add_root(&place.key, &place.name, place.folder))
+            .map(|place| dispatcher.add_root(&place.key, &place.name, place.folder))
             .collect();
         let num_answers = u32::try_from(limits.answer_bytes / CHUNK).unwrap_or(u32::MAX).max(1);
         let shared = Shared {
-            host,
+            dispatcher,
             answers: Arc::new(Semaphore::new(num_answers as usize)),
             num_answers,
             questions: Arc::new(Semaphore::new(limits.questions.max(1))),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use js_sys::{Array, Function, Uint8Array};
 use parallax_base::Limits;
-use parallax_host::Host;
+use parallax_dispatch::Dispatcher;
 use parallax_protocol::ErrorReply;
 use wasm_bindgen::prelude::*;
 use web_sys::Blob;
@@ -16,7 +16,7 @@ use crate::watch::watched;
 /// An engine in a worker.
 #[wasm_bindgen]
 pub struct Engine {
-    host: Host,
+    dispatcher: Dispatcher,
 }
 
 /// The answer to a request.
@@ -73,9 +73,10 @@ impl Engine {
         end: u64,
         is_last: bool,
     ) -> Result<ReadPart, ErrorReply> {
-        let to = if is_last { Some(end) } else { self.host.part_end(key, path, from, end)? };
+        let to =
+            if is_last { Some(end) } else { self.dispatcher.part_end(key, path, from, end)? };
         let read = match to {
-            Some(to) => self.host.read_part(key, path, from, to)?,
+            Some(to) => self.dispatcher.read_part(key, path, from, to)?,
             None => Vec::new(),
         };
         Ok(ReadPart { to: to.unwrap_or(from), bytes: Uint8Array::from(read.as_slice()) })
@@ -93,14 +94,14 @@ impl Engine {
     #[wasm_bindgen(constructor)]
     #[allow(clippy::new_without_default, reason = "JavaScript has no defaults")]
     pub fn new() -> Self {
-        Self { host: Host::new(Limits::default()) }
+        Self { dispatcher: Dispatcher::new(Limits::default()) }
     }
 
     /// Makes files of the page something that can be opened. `paths` and `blobs` go together.
     /// Returns the root as JSON.
     pub fn add_files(&self, key: &str, name: &str, paths: Vec<String>, blobs: Vec<Blob>) -> String {
         let folder = BlobFolder::new(name, paths.into_iter().zip(blobs));
-        let root = self.host.add_root(key, name, Arc::new(folder));
+        let root = self.dispatcher.add_root(key, name, Arc::new(folder));
         serde_json::to_string(&root).unwrap_or_default()
     }
 
@@ -120,7 +121,7 @@ impl Engine {
             let hint = "check the address; the server must allow this page to read it (CORS)";
             error(&ErrorReply::new("open", message).with_hint(hint))
         })?;
-        let root = self.host.add_root(key, name, Arc::new(folder));
+        let root = self.dispatcher.add_root(key, name, Arc::new(folder));
         Ok(serde_json::to_string(&root).unwrap_or_default())
     }
 
@@ -148,7 +149,7 @@ impl Engine {
     /// Takes what was read of the parts of a file, in their order, for when its root is opened.
     pub fn add_parts(&self, key: &str, path: &str, parts: Vec<Uint8Array>) {
         let parts = parts.into_iter().map(|part| part.to_vec()).collect();
-        self.host.add_parts(key, path, parts);
+        self.dispatcher.add_parts(key, path, parts);
     }
 
     /// Answers a request. `tell(done, total, bytes)` is called now and then while it runs and
@@ -158,7 +159,7 @@ impl Engine {
     /// An `ErrorReply` as JSON.
     pub fn answer(&self, request: &str, tell: &Function) -> Result<Answer, JsValue> {
         let (answered, is_cancelled) =
-            watched(tell, |control| self.host.answer_json(request, control));
+            watched(tell, |control| self.dispatcher.answer_json(request, control));
         match answered {
             Ok(response) => {
                 let tables = Array::new();

@@ -2,7 +2,7 @@
 //!
 //! Files that a person dropped or picked stay where they are: a `Blob` is read
 //! synchronously, slice by slice, when a question needs it. Files behind an address are read in
-//! ranges. Everything else is [`parallax_host`].
+//! ranges. Everything else is [`parallax_dispatch`].
 //!
 //! Invariant: JavaScript objects never leave this crate; above it there are only byte sources.
 #![cfg(target_family = "wasm")]

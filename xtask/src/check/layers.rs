@@ -79,8 +79,8 @@ const CRATES: &[Crate] = &[
         uses: &["parallax-protocol"],
     },
     Crate {
-        name: "parallax-host",
-        folder: "crates/host",
+        name: "parallax-dispatch",
+        folder: "crates/dispatch",
         is_for_browser: true,
         uses: &["parallax-base", "parallax-protocol", "parallax-service", "parallax-wire"],
     },
@@ -89,7 +89,7 @@ const CRATES: &[Crate] = &[
         name: "parallax-wasm",
         folder: "crates/wasm",
         is_for_browser: true,
-        uses: &["parallax-base", "parallax-host", "parallax-protocol"],
+        uses: &["parallax-base", "parallax-dispatch", "parallax-protocol"],
     },
     Crate {
         name: "parallax-native",
@@ -121,7 +121,7 @@ const CRATES: &[Crate] = &[
         is_for_browser: false,
         uses: &[
             "parallax-base",
-            "parallax-host",
+            "parallax-dispatch",
             "parallax-native",
             "parallax-places",
             "parallax-protocol",
@@ -149,7 +149,7 @@ const CRATES: &[Crate] = &[
         is_for_browser: false,
         uses: &[
             "parallax-base",
-            "parallax-host",
+            "parallax-dispatch",
             "parallax-places",
             "parallax-protocol",
             "parallax-wire",

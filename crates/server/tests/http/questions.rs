@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parallax_base::{ByteSource, Control, Folder, FolderEntry, ReadError, Source};
-use parallax_host::Host;
+use parallax_dispatch::Dispatcher;
 use parallax_server::{DataRoot, places};
 
 use crate::common::{ask, fixture, options, question_head, receive, send, start};
@@ -46,9 +46,9 @@ const QUESTIONS: &[&str] = &[
 #[test]
 fn every_question_has_the_answer_that_the_engine_gives_itself() {
     let places = places(&[fixture("n256-p1"), fixture("n256-p2")]).unwrap();
-    let host = Host::default();
+    let dispatcher = Dispatcher::default();
     for place in &places {
-        host.add_root(&place.key, &place.name, Arc::clone(&place.folder));
+        dispatcher.add_root(&place.key, &place.name, Arc::clone(&place.folder));
     }
     let open = format!(r#"{{"ask":"open","with":{{"root":"{}"}}}}"#, places[0].key);
     let address = start(places, options());
@@ -59,7 +59,7 @@ fn every_question_has_the_answer_that_the_engine_gives_itself() {
         assert!(over_http.is_complete);
         let (letter, bytes) = over_http.last_piece();
         letters.push(letter);
-        match host.answer_json(question, &Control::new()) {
+        match dispatcher.answer_json(question, &Control::new()) {
             Ok(response) => {
                 assert_eq!(letter, 'R', "{question}: {}", String::from_utf8_lossy(bytes));
                 assert!(bytes == response.framed(), "{question}");
@@ -155,11 +155,11 @@ pub(crate) fn open(key: &str) -> String {
 #[test]
 fn a_question_ends_when_nobody_waits_for_its_answer() {
     let (place, reads) = slow(Duration::ZERO);
-    let host = Host::default();
-    host.add_root(&place.key, &place.name, Arc::clone(&place.folder));
-    host.answer_json(&open(&place.key), &Control::new()).unwrap();
+    let dispatcher = Dispatcher::default();
+    dispatcher.add_root(&place.key, &place.name, Arc::clone(&place.folder));
+    dispatcher.answer_json(&open(&place.key), &Control::new()).unwrap();
     let before = reads.load(Ordering::SeqCst);
-    host.answer_json(SLOW_QUESTION, &Control::new()).unwrap();
+    dispatcher.answer_json(SLOW_QUESTION, &Control::new()).unwrap();
     let whole = reads.load(Ordering::SeqCst) - before;
     assert!(whole > 40, "{whole} reads are too few to be stopped in the middle");
 

@@ -1,8 +1,9 @@
 //! Large files of measurements read in parts, so that the next part can be fetched, or read by
-//! another host, while one is read.
+//! another dispatcher, while one is read.
 //!
-//! A host says where a part ends ([`Host::part_end`]), it or others read it ([`Host::read_part`]),
-//! and it takes what was read ([`Host::add_parts`]) and puts it together when it opens the root.
+//! A dispatcher finds where a part ends ([`Dispatcher::part_end`]), it or others read it
+//! ([`Dispatcher::read_part`]), and it takes what was read ([`Dispatcher::add_parts`]) and joins the
+//! parts when it opens the root.
 
 use std::sync::PoisonError;
 
@@ -13,7 +14,7 @@ use parallax_service::scaling::{
     read_measurement_part,
 };
 
-use crate::Host;
+use crate::Dispatcher;
 use crate::errors::read_error;
 
 /// What was read of a file of a root.
@@ -23,7 +24,7 @@ pub(crate) struct ReadParts {
     parts: Vec<Vec<u8>>,
 }
 
-impl Host {
+impl Dispatcher {
     /// Where the last part of the file at `path` of a root ends that begins at `from` or later and
     /// is whole before `to`; `None` when none does.
     ///
@@ -40,9 +41,8 @@ impl Host {
         Ok(measurement_part_end(&source, from..to))
     }
 
-    /// Reads the part between two offsets that [`Host::part_end`] gave, the front or the end of the
-    /// file; empty when it is no part of
-    /// its own, and the file must be read as a whole.
+    /// Reads the part between two offsets that [`Dispatcher::part_end`] gave, the front or the end of
+    /// the file; empty when it is no part of its own, and the file must be read as a whole.
     ///
     /// # Errors
     /// When there is no such root or file.

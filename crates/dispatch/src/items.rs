@@ -8,7 +8,7 @@ use parallax_protocol::{ErrorReply, ItemKind};
 use parallax_service::OpenExperiment;
 use parallax_service::scaling::{Ensemble, ScalingSource};
 
-use crate::Host;
+use crate::Dispatcher;
 
 /// Something that is open.
 pub(crate) struct Item {
@@ -97,7 +97,7 @@ impl Items {
     }
 }
 
-impl Host {
+impl Dispatcher {
     pub(crate) fn experiment(&self, key: &str) -> Result<Arc<OpenExperiment>, ErrorReply> {
         match &self.item(key)?.content {
             Content::Experiment(opened) => Ok(Arc::clone(opened)),

@@ -1,6 +1,6 @@
 //! Answers the questions of `protocol`: what a browser's worker and an HTTP server have in common.
 //!
-//! A [`Host`] knows *roots* (files and folders that may be opened) and *items* (what is open). It
+//! A [`Dispatcher`] knows *roots* (files and folders that may be opened) and *items* (what is open). It
 //! takes a request as JSON and gives a [`Response`]; how bytes get in and out is the surface's
 //! business. Every question goes the same way (`dispatch.rs`).
 //!
@@ -34,7 +34,7 @@ struct Root {
 
 /// An engine that answers requests, from any number of threads.
 #[derive(Default)]
-pub struct Host {
+pub struct Dispatcher {
     roots: RwLock<Vec<Root>>,
     items: RwLock<Items>,
     parts: Mutex<Vec<parts::ReadParts>>,
@@ -42,20 +42,20 @@ pub struct Host {
     archives: Option<Box<dyn Archives>>,
 }
 
-impl Host {
-    /// A host whose readers keep to `limits`.
+impl Dispatcher {
+    /// A dispatcher whose readers keep to `limits`.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
     }
 
-    /// The same host, which has traces converted by `archives` instead of in memory.
+    /// The same dispatcher, which has traces converted by `archives` instead of in memory.
     #[must_use]
     pub fn with_archives(self, archives: Box<dyn Archives>) -> Self {
         Self { archives: Some(archives), ..self }
     }
 
-    /// The same host, which keeps so many items open at most; the oldest make room. For surfaces
+    /// The same dispatcher, which keeps so many items open at most; the oldest make room. For surfaces
     /// that close what they no longer need themselves.
     #[must_use]
     pub fn with_max_items(self, max_items: usize) -> Self {

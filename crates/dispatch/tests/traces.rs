@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Limits, MemoryFolder};
-use parallax_host::Host;
+use parallax_dispatch::Dispatcher;
 use parallax_protocol::{InfoReply, OpenReply};
 
 const CHROME: &str = r#"{"traceEvents": [
@@ -18,30 +18,30 @@ const CHROME: &str = r#"{"traceEvents": [
     {"ph": "C", "name": "load", "pid": 1, "tid": 1, "ts": 30, "args": {"value": 0.5}}
 "#;
 
-fn opened(files: &[(&str, &str)]) -> (Host, OpenReply) {
+fn opened(files: &[(&str, &str)]) -> (Dispatcher, OpenReply) {
     let files = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("dropped", files));
-    let host = Host::new(Limits::default());
-    host.add_root("r", "dropped", folder);
+    let dispatcher = Dispatcher::new(Limits::default());
+    dispatcher.add_root("r", "dropped", folder);
     let ask = r#"{"ask":"open","with":{"root":"r"}}"#;
-    let answer = host.answer_json(ask, &Control::new()).unwrap();
+    let answer = dispatcher.answer_json(ask, &Control::new()).unwrap();
     let reply = serde_json::from_str(&answer.json).unwrap();
-    (host, reply)
+    (dispatcher, reply)
 }
 
-fn info(host: &Host, item: &str) -> InfoReply {
+fn info(dispatcher: &Dispatcher, item: &str) -> InfoReply {
     let ask = serde_json::json!({ "ask": "info", "with": { "item": item } }).to_string();
-    serde_json::from_str(&host.answer_json(&ask, &Control::new()).unwrap().json).unwrap()
+    serde_json::from_str(&dispatcher.answer_json(&ask, &Control::new()).unwrap().json).unwrap()
 }
 
 #[test]
 fn a_dropped_chrome_trace_is_an_experiment() {
     // The list is not ended, as a program that was killed leaves it.
-    let (host, reply) = opened(&[("run/trace.json", CHROME)]);
+    let (dispatcher, reply) = opened(&[("run/trace.json", CHROME)]);
     assert!(reply.errors.is_empty(), "{:?}", reply.errors);
     let item = reply.items.first().unwrap();
     assert_eq!((item.name.as_str(), item.title.as_str()), ("run/trace.json", "trace.json"));
-    let info = info(&host, &item.item);
+    let info = info(&dispatcher, &item.item);
     assert_eq!((info.events, info.calls), (Some(7), Some(4)));
     assert_eq!((info.enters, info.leaves, info.metric_records), (Some(1), Some(2), Some(1)));
     // `late` overlaps `step` and has a track of its own.

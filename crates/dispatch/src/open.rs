@@ -14,14 +14,14 @@ use parallax_service::{
     ConvertOptions, DataContent, TraceInput, convert, discover, open, open_file_in,
 };
 
-use crate::Host;
+use crate::Dispatcher;
 use crate::errors::{conversion_error, read_error, service_error};
 use crate::items::{Content, Item};
 
 /// Longest trace that is converted in memory, where nothing can be kept on a disk.
 const MAX_CONVERTED_BYTES: u64 = 1 << 30;
 
-impl Host {
+impl Dispatcher {
     pub(crate) fn open(
         &self,
         ask: &OpenRequest,
@@ -79,7 +79,7 @@ impl Host {
         Ok(reply)
     }
 
-    /// A trace as an archive: by whoever converts for this host, else in memory.
+    /// A trace as an archive: by whoever converts for this dispatcher, else in memory.
     fn archive(
         &self,
         root: &str,

@@ -1,10 +1,10 @@
-//! A large file that several hosts read together is what one host reads alone.
+//! A large file that several dispatchers read together is what one reads alone.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Limits, MemoryFolder};
-use parallax_host::{Host, Response};
+use parallax_dispatch::{Dispatcher, Response};
 use parallax_protocol::ErrorReply;
 
 const PATH: &str = "large.json";
@@ -40,26 +40,26 @@ fn text() -> Vec<u8> {
     text.into_bytes()
 }
 
-fn host(text: &[u8]) -> Host {
+fn dispatcher(text: &[u8]) -> Dispatcher {
     let folder: Arc<dyn Folder> =
         Arc::new(MemoryFolder::new("dropped", [(PATH.to_owned(), text.to_vec())]));
-    let host = Host::new(Limits::default());
-    host.add_root("r", "dropped", folder);
-    host
+    let dispatcher = Dispatcher::new(Limits::default());
+    dispatcher.add_root("r", "dropped", folder);
+    dispatcher
 }
 
-fn opened(host: &Host) -> Result<(Response, Response), ErrorReply> {
+fn opened(dispatcher: &Dispatcher) -> Result<(Response, Response), ErrorReply> {
     let control = Control::new();
-    let open = host.answer_json(r#"{"ask":"open","with":{"root":"r"}}"#, &control)?;
-    Ok((open, host.answer_json(r#"{"ask":"scaling","with":{"item":"e1"}}"#, &control)?))
+    let open = dispatcher.answer_json(r#"{"ask":"open","with":{"root":"r"}}"#, &control)?;
+    Ok((open, dispatcher.answer_json(r#"{"ask":"scaling","with":{"item":"e1"}}"#, &control)?))
 }
 
 /// Where parts begin and end for somebody who has the file in `pieces` pieces, one after the other.
-fn bounds(host: &Host, len: u64, pieces: u64) -> Result<Vec<u64>, ErrorReply> {
+fn bounds(dispatcher: &Dispatcher, len: u64, pieces: u64) -> Result<Vec<u64>, ErrorReply> {
     let mut bounds = vec![0];
     for piece in 1..pieces {
         let from = bounds.last().copied().unwrap_or_default();
-        bounds.extend(host.part_end("r", PATH, from, len * piece / pieces)?);
+        bounds.extend(dispatcher.part_end("r", PATH, from, len * piece / pieces)?);
     }
     bounds.push(len);
     Ok(bounds)
@@ -69,26 +69,26 @@ fn bounds(host: &Host, len: u64, pieces: u64) -> Result<Vec<u64>, ErrorReply> {
 fn parts_of_several_hosts_make_the_answer_of_one() {
     let text = text();
     assert!(text.len() > 8 << 20, "{} bytes are not large", text.len());
-    let main = host(&text);
+    let main = dispatcher(&text);
     let bounds = bounds(&main, text.len() as u64, 3).unwrap();
     assert_eq!(bounds.len(), 4, "{bounds:?}");
     let parts: Vec<Vec<u8>> = bounds
         .windows(2)
-        .map(|part| host(&text).read_part("r", PATH, part[0], part[1]).unwrap())
+        .map(|part| dispatcher(&text).read_part("r", PATH, part[0], part[1]).unwrap())
         .collect();
     assert!(parts.iter().all(|part| !part.is_empty()));
     // Far smaller than the text: only what the entries become travels.
     assert!(parts.iter().map(Vec::len).sum::<usize>() < text.len() / 20);
     main.add_parts("r", PATH, parts);
-    assert_eq!(opened(&main).unwrap(), opened(&host(&text)).unwrap());
+    assert_eq!(opened(&main).unwrap(), opened(&dispatcher(&text)).unwrap());
 }
 
 #[test]
 fn parts_that_do_not_fit_are_not_believed() {
     let text = text();
-    let main = host(&text);
+    let main = dispatcher(&text);
     let bounds = bounds(&main, text.len() as u64, 2).unwrap();
     let first = main.read_part("r", PATH, bounds[0], bounds[1]).unwrap();
     main.add_parts("r", PATH, vec![first.clone(), first]);
-    assert_eq!(opened(&main).unwrap(), opened(&host(&text)).unwrap());
+    assert_eq!(opened(&main).unwrap(), opened(&dispatcher(&text)).unwrap());
 }

@@ -11,7 +11,7 @@ use parallax_protocol::{
 use parallax_service::{Answers, OpenExperiment, OpenPair, ServiceError, issue_replies, scaling};
 use serde_json::{Map, Value};
 
-use crate::Host;
+use crate::Dispatcher;
 use crate::errors::service_error;
 use crate::items::Item;
 use crate::response::{AnswerTables, reply_with_tables};
@@ -21,22 +21,22 @@ trait Resolve: Subject {
     /// What answers.
     type Target;
 
-    fn resolve(&self, host: &Host) -> Result<Arc<Self::Target>, ErrorReply>;
+    fn resolve(&self, dispatcher: &Dispatcher) -> Result<Arc<Self::Target>, ErrorReply>;
 }
 
 impl Resolve for Experiment {
     type Target = OpenExperiment;
 
-    fn resolve(&self, host: &Host) -> Result<Arc<OpenExperiment>, ErrorReply> {
-        host.experiment(&self.item)
+    fn resolve(&self, dispatcher: &Dispatcher) -> Result<Arc<OpenExperiment>, ErrorReply> {
+        dispatcher.experiment(&self.item)
     }
 }
 
 impl Resolve for ExperimentPair {
     type Target = OpenPair;
 
-    fn resolve(&self, host: &Host) -> Result<Arc<OpenPair>, ErrorReply> {
-        let (old, new) = (host.experiment(&self.old)?, host.experiment(&self.new)?);
+    fn resolve(&self, dispatcher: &Dispatcher) -> Result<Arc<OpenPair>, ErrorReply> {
+        let (old, new) = (dispatcher.experiment(&self.old)?, dispatcher.experiment(&self.new)?);
         Ok(Arc::new(OpenPair { old, new }))
     }
 }
@@ -44,16 +44,16 @@ impl Resolve for ExperimentPair {
 impl Resolve for Ensemble {
     type Target = scaling::Ensemble;
 
-    fn resolve(&self, host: &Host) -> Result<Arc<scaling::Ensemble>, ErrorReply> {
-        host.ensemble(&self.item)
+    fn resolve(&self, dispatcher: &Dispatcher) -> Result<Arc<scaling::Ensemble>, ErrorReply> {
+        dispatcher.ensemble(&self.item)
     }
 }
 
 impl Resolve for EnsemblePair {
     type Target = scaling::EnsemblePair;
 
-    fn resolve(&self, host: &Host) -> Result<Arc<scaling::EnsemblePair>, ErrorReply> {
-        let (old, new) = (host.ensemble(&self.old)?, host.ensemble(&self.new)?);
+    fn resolve(&self, dispatcher: &Dispatcher) -> Result<Arc<scaling::EnsemblePair>, ErrorReply> {
+        let (old, new) = (dispatcher.ensemble(&self.old)?, dispatcher.ensemble(&self.new)?);
         Ok(Arc::new(scaling::EnsemblePair { old, new }))
     }
 }
@@ -61,8 +61,8 @@ impl Resolve for EnsemblePair {
 impl Resolve for parallax_protocol::Item {
     type Target = Item;
 
-    fn resolve(&self, host: &Host) -> Result<Arc<Item>, ErrorReply> {
-        host.item(&self.item)
+    fn resolve(&self, dispatcher: &Dispatcher) -> Result<Arc<Item>, ErrorReply> {
+        dispatcher.item(&self.item)
     }
 }
 
@@ -78,7 +78,12 @@ impl Answers<IssuesRequest> for Item {
 
 /// Passes a question to its subject.
 trait Dispatch<Q: Question<Subject = Self>>: Subject {
-    fn ask(&self, host: &Host, request: &Q, control: &Control) -> Result<Answer<Q>, ErrorReply>;
+    fn ask(
+        &self,
+        dispatcher: &Dispatcher,
+        request: &Q,
+        control: &Control,
+    ) -> Result<Answer<Q>, ErrorReply>;
 }
 
 impl<S, Q> Dispatch<Q> for S
@@ -87,8 +92,13 @@ where
     S: Resolve,
     S::Target: Answers<Q>,
 {
-    fn ask(&self, host: &Host, request: &Q, control: &Control) -> Result<Answer<Q>, ErrorReply> {
-        let target = self.resolve(host)?;
+    fn ask(
+        &self,
+        dispatcher: &Dispatcher,
+        request: &Q,
+        control: &Control,
+    ) -> Result<Answer<Q>, ErrorReply> {
+        let target = self.resolve(dispatcher)?;
         target.answer(request, control).map_err(|error| service_error(&error))
     }
 }
@@ -96,44 +106,44 @@ where
 impl Dispatch<HelloRequest> for Engine {
     fn ask(
         &self,
-        host: &Host,
+        dispatcher: &Dispatcher,
         _: &HelloRequest,
         _: &Control,
     ) -> Result<Answer<HelloRequest>, ErrorReply> {
-        Ok(Answer::new(host.hello(), ()))
+        Ok(Answer::new(dispatcher.hello(), ()))
     }
 }
 
 impl Dispatch<OpenRequest> for Engine {
     fn ask(
         &self,
-        host: &Host,
+        dispatcher: &Dispatcher,
         request: &OpenRequest,
         control: &Control,
     ) -> Result<Answer<OpenRequest>, ErrorReply> {
-        Ok(Answer::new(host.open(request, control)?, ()))
+        Ok(Answer::new(dispatcher.open(request, control)?, ()))
     }
 }
 
 impl Dispatch<CombineRequest> for Engine {
     fn ask(
         &self,
-        host: &Host,
+        dispatcher: &Dispatcher,
         request: &CombineRequest,
         control: &Control,
     ) -> Result<Answer<CombineRequest>, ErrorReply> {
-        Ok(Answer::new(host.combine(request, control)?, ()))
+        Ok(Answer::new(dispatcher.combine(request, control)?, ()))
     }
 }
 
 impl Dispatch<CloseRequest> for Engine {
     fn ask(
         &self,
-        host: &Host,
+        dispatcher: &Dispatcher,
         request: &CloseRequest,
         _: &Control,
     ) -> Result<Answer<CloseRequest>, ErrorReply> {
-        host.close(&request.item);
+        dispatcher.close(&request.item);
         Ok(Answer::new(CloseReply {}, ()))
     }
 }
@@ -141,7 +151,7 @@ impl Dispatch<CloseRequest> for Engine {
 /// One arm for each question.
 macro_rules! dispatch {
     ($($request:ident,)*) => {
-        impl Host {
+        impl Dispatcher {
             /// The answer to the question called `name`; none where there is no such question.
             pub(crate) fn answer_question(
                 &self,
@@ -160,7 +170,7 @@ macro_rules! dispatch {
 
 for_each_question!(dispatch);
 
-impl Host {
+impl Dispatcher {
     fn ask<Q>(
         &self,
         fields: &Map<String, Value>,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Limits, MemoryFolder};
-use parallax_host::Host;
+use parallax_dispatch::Dispatcher;
 use parallax_protocol::{ErrorReply, ItemKind, OpenReply};
 
 /// A profile of Callgrind: what was counted, and costs of two functions that only this program has.
@@ -21,9 +21,10 @@ fn profile(program: &str, event: &str) -> Vec<u8> {
 fn open(files: &[(&str, Vec<u8>)]) -> Result<OpenReply, ErrorReply> {
     let files = files.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.clone()));
     let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("dropped", files));
-    let host = Host::new(Limits::default());
-    host.add_root("r", "dropped", folder);
-    let answer = host.answer_json(r#"{"ask":"open","with":{"root":"r"}}"#, &Control::new())?;
+    let dispatcher = Dispatcher::new(Limits::default());
+    dispatcher.add_root("r", "dropped", folder);
+    let answer =
+        dispatcher.answer_json(r#"{"ask":"open","with":{"root":"r"}}"#, &Control::new())?;
     Ok(serde_json::from_str(&answer.json).unwrap())
 }
 

@@ -12,7 +12,7 @@ use arrow_ipc::reader::StreamReader;
 use parallax_base::{
     Control, Folder, FolderEntry, Limits, MemoryFolder, ReadError, Source, Survey,
 };
-use parallax_host::{Host, Response};
+use parallax_dispatch::{Dispatcher, Response};
 use serde_json::{Value, json};
 
 /// Times `serial + parallel / cores` on 1 to 16 cores, three repetitions each.
@@ -27,21 +27,22 @@ fn measurements(serial: f64, parallel: f64) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A host with two versions of a program, as items `e1` and `e2`.
-fn host() -> Host {
-    let host = Host::new(Limits::default());
+/// A dispatcher with two versions of a program, as items `e1` and `e2`.
+fn dispatcher() -> Dispatcher {
+    let dispatcher = Dispatcher::new(Limits::default());
     for (key, bytes) in [("old", measurements(2.0, 8.0)), ("new", measurements(1.0, 9.0))] {
         let file = (format!("{key}.csv"), bytes);
         let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new(key, [file]));
-        host.add_root(key, key, folder);
-        let reply = reply(&ask(&host, &json!({"ask": "open", "with": {"root": key}})).unwrap());
+        dispatcher.add_root(key, key, folder);
+        let reply =
+            reply(&ask(&dispatcher, &json!({"ask": "open", "with": {"root": key}})).unwrap());
         assert_eq!(reply["items"][0]["kind"], "ensemble", "{reply}");
     }
-    host
+    dispatcher
 }
 
-fn ask(host: &Host, request: &Value) -> Result<Response, String> {
-    let answer = host.answer_json(&request.to_string(), &Control::new());
+fn ask(dispatcher: &Dispatcher, request: &Value) -> Result<Response, String> {
+    let answer = dispatcher.answer_json(&request.to_string(), &Control::new());
     answer.map_err(|error| format!("{}: {}", error.kind, error.message))
 }
 
@@ -67,8 +68,8 @@ fn unit(batch: &RecordBatch, name: &str) -> String {
 
 #[test]
 fn maps_and_losses_are_in_the_units_of_the_measurements() {
-    let host = host();
-    let answer = ask(&host, &json!({"ask": "scaling", "with": {"item": "e1"}})).unwrap();
+    let dispatcher = dispatcher();
+    let answer = ask(&dispatcher, &json!({"ask": "scaling", "with": {"item": "e1"}})).unwrap();
     let found = reply(&answer);
     assert_eq!(found["cores"], json!([1, 2, 4, 8, 16]));
     assert_eq!(found["baselines"], json!([1]));
@@ -85,17 +86,17 @@ fn maps_and_losses_are_in_the_units_of_the_measurements() {
     // What the view says counts.
     let view = json!({"baseline": "2", "statistic": "max"});
     let answer =
-        ask(&host, &json!({"ask": "scaling", "with": {"item": "e1", "view": view}})).unwrap();
+        ask(&dispatcher, &json!({"ask": "scaling", "with": {"item": "e1", "view": view}})).unwrap();
     assert_eq!(reply(&answer)["baselines"], json!([2]));
     assert!((numbers(&table(&answer, "cells"), "time")[0] - 10.001).abs() < 1e-9);
 }
 
 #[test]
 fn each_table_has_the_columns_that_its_form_says() {
-    let host = host();
+    let dispatcher = dispatcher();
     for (kind, column) in [("maps", "strong_abs"), ("laws", "amdahl_serial"), ("losses", "loss")] {
         let with = json!({"item": "e1", "table": kind, "regions": ["0"]});
-        let answer = ask(&host, &json!({"ask": "scaling_table", "with": with})).unwrap();
+        let answer = ask(&dispatcher, &json!({"ask": "scaling_table", "with": with})).unwrap();
         let rows = table(&answer, "rows");
         assert!(!numbers(&rows, column).is_empty(), "{kind}");
         if kind == "laws" {
@@ -104,15 +105,15 @@ fn each_table_has_the_columns_that_its_form_says() {
         }
     }
     let with = json!({"item": "e1", "table": "energy"});
-    let error = ask(&host, &json!({"ask": "scaling_table", "with": with})).unwrap_err();
+    let error = ask(&dispatcher, &json!({"ask": "scaling_table", "with": with})).unwrap_err();
     assert!(error.starts_with("open: no energy was measured"), "{error}");
 }
 
 #[test]
 fn models_have_curves_where_they_were_asked_for() {
-    let host = host();
+    let dispatcher = dispatcher();
     let with = json!({"item": "e1", "statistic": "median"});
-    let answer = ask(&host, &json!({"ask": "models", "with": with})).unwrap();
+    let answer = ask(&dispatcher, &json!({"ask": "models", "with": with})).unwrap();
     assert_eq!(reply(&answer)["parameters"], json!(["cores"]));
     let rows = table(&answer, "rows");
     assert_eq!(rows.column_by_name("region").unwrap().as_string::<i32>().value(0), "0");
@@ -120,7 +121,7 @@ fn models_have_curves_where_they_were_asked_for() {
     let curves = &answer.tables[1];
     assert_eq!(curves.name, "curves");
     let with = json!({"item": "e1", "curve": {"parameter": "cores", "values": [1.0, 4.0, 16.0]}});
-    let answer = ask(&host, &json!({"ask": "models", "with": with})).unwrap();
+    let answer = ask(&dispatcher, &json!({"ask": "models", "with": with})).unwrap();
     let curves = table(&answer, "curves");
     assert_eq!(numbers(&curves, "x"), [1.0, 4.0, 16.0]);
     assert_eq!(
@@ -131,15 +132,15 @@ fn models_have_curves_where_they_were_asked_for() {
     let prediction = numbers(&table(&answer, "rows"), "prediction")[0];
     assert!((numbers(&curves, "y")[2] - prediction).abs() < 1e-12);
     let with = json!({"item": "e1", "curve": {"parameter": "gpus", "values": [1.0]}});
-    let error = ask(&host, &json!({"ask": "models", "with": with})).unwrap_err();
+    let error = ask(&dispatcher, &json!({"ask": "models", "with": with})).unwrap_err();
     assert_eq!(error, "misuse: there is no parameter \"gpus\"; known: cores");
 }
 
 #[test]
 fn two_ensembles_are_compared_cell_by_cell() {
-    let host = host();
+    let dispatcher = dispatcher();
     let with = json!({"old": "e1", "new": "e2"});
-    let answer = ask(&host, &json!({"ask": "compare", "with": with})).unwrap();
+    let answer = ask(&dispatcher, &json!({"ask": "compare", "with": with})).unwrap();
     let found = reply(&answer);
     assert_eq!(found["regions"][0]["parent"], Value::Null);
     assert!(found["evidence"].as_str().unwrap().contains("tolerance 2 % of time"), "{found}");
@@ -149,7 +150,7 @@ fn two_ensembles_are_compared_cell_by_cell() {
     assert_eq!([unit(&cells, "time_old"), unit(&cells, "low")], ["s", "s"]);
     assert!((numbers(&cells, "time_ratio")[4] - 1.5625 / 2.5).abs() < 1e-9);
     let with = json!({"old": "e1", "new": "e2", "tolerance": 50.0});
-    let answer = ask(&host, &json!({"ask": "compare", "with": with})).unwrap();
+    let answer = ask(&dispatcher, &json!({"ask": "compare", "with": with})).unwrap();
     let change = table(&answer, "cells");
     let change = change.column_by_name("change").unwrap().as_string::<i32>().clone();
     assert!(change.iter().flatten().all(|change| change == "within noise"), "{change:?}");
@@ -157,7 +158,7 @@ fn two_ensembles_are_compared_cell_by_cell() {
 
 #[test]
 fn what_is_wrong_with_a_request_is_named() {
-    let host = host();
+    let dispatcher = dispatcher();
     for (question, with, expected) in [
         ("scaling", json!({"item": "e1", "view": {"baseline": "none"}}), "common or a core count"),
         ("scaling", json!({"item": "e1", "view": {"statistic": "sum"}}), "median"),
@@ -168,10 +169,10 @@ fn what_is_wrong_with_a_request_is_named() {
         ("compare", json!({"old": "e1"}), "new"),
         ("compare", json!({"old": "e1", "new": "e2", "tolerence": 5.0}), "tolerance"),
     ] {
-        let error = ask(&host, &json!({"ask": question, "with": with})).unwrap_err();
+        let error = ask(&dispatcher, &json!({"ask": question, "with": with})).unwrap_err();
         assert!(error.starts_with("misuse: ") && error.contains(expected), "{question}: {error}");
     }
-    let error = ask(&host, &json!({"ask": "scale", "with": {}})).unwrap_err();
+    let error = ask(&dispatcher, &json!({"ask": "scale", "with": {}})).unwrap_err();
     assert!(error.starts_with("protocol: ") && error.contains("`scale`"), "{error}");
 }
 
@@ -198,12 +199,12 @@ impl Folder for Gone {
 
 #[test]
 fn a_root_that_cannot_be_listed_says_why() {
-    let host = Host::new(Limits::default());
-    let added = host.add_root("g", "gone", Arc::new(Gone));
+    let dispatcher = Dispatcher::new(Limits::default());
+    let added = dispatcher.add_root("g", "gone", Arc::new(Gone));
     assert!(added.error.as_deref().unwrap().contains("permission denied"), "{added:?}");
     let file = ("runs.csv".to_owned(), measurements(2.0, 8.0));
-    host.add_root("r", "runs", Arc::new(MemoryFolder::new("runs", [file])));
-    let hello = reply(&ask(&host, &json!({"ask": "hello", "with": {}})).unwrap());
+    dispatcher.add_root("r", "runs", Arc::new(MemoryFolder::new("runs", [file])));
+    let hello = reply(&ask(&dispatcher, &json!({"ask": "hello", "with": {}})).unwrap());
     let roots = hello["roots"].as_array().unwrap();
     assert!(roots[0]["error"].as_str().unwrap().contains("permission denied"), "{hello}");
     assert_eq!([&roots[0]["files"], &roots[1]["files"]], [&json!(0), &json!(1)]);
