@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   alignedBy, differenceText, endOf, iterationAt, iterationCsv, iterationOrder, iterationRows, iterationSum, movedBy, otherWindow, otherWindows, sumSentence, toOther, toOwn, unmatchedSentences,
   type RunIterations,
-} from "../src/views/trace-views/aligned.ts";
+} from "../src/views/traces/aligned.ts";
 
 /** Iterations one after the other; the first begins at `firstNs`. */
 function run(firstNs: number, lengthsNs: readonly number[], states: Readonly<Record<number, string>> = {}): RunIterations {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { counterBand, rangeOf, type CounterSeries } from "../src/view-kit/counters.ts";
-import { movedBy, otherWindow } from "../src/views/trace-views/aligned.ts";
-import { differences, type StatRow } from "../src/views/trace-views/compared.ts";
+import { movedBy, otherWindow } from "../src/views/traces/aligned.ts";
+import { differences, type StatRow } from "../src/views/traces/compared.ts";
 import { shape } from "../src/view-kit/context-table.ts";
 import { binEnd, filledBins, parseDuration, typedDuration } from "../src/widgets/trace/durations.ts";
 import { matrixOf, matrixRange, matrixShare, matrixValue, tracksOfRow, uniteRanges, type PairSum } from "../src/widgets/trace/matrix.ts";
