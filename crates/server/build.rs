@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if is_engine || LEFT_OUT.iter().any(|left_out| path.starts_with(left_out)) {
             continue;
         }
-        // A page that is being built anew at this moment loses files; the next build has them.
+        // A page that is being rebuilt at this moment loses files; the next build has them.
         let Ok(bytes) = fs::read(dist.join(&path)) else { continue };
         let to = packed.join(number.to_string());
         fs::write(&to, compressed(&bytes)?)?;

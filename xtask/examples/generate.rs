@@ -23,7 +23,7 @@ use parallax_testkit::workflow::{FUNCTIONS, Workflow};
 const SOLVER_SEED: u64 = 7;
 
 /// One option: its name, what stands for its value in the help (empty for a switch, which takes
-/// none), what it means, what it sets, and what it is when nobody sets it.
+/// none), what it means, what it sets, and what it is when it is not set.
 struct Setting {
     name: &'static str,
     value: &'static str,

@@ -46,7 +46,7 @@ impl Args {
         self.words
     }
 
-    /// The words that are not options; an option that nobody took is an error.
+    /// The words that are not options; an unknown option is an error.
     pub(crate) fn positional(self) -> Result<Vec<String>> {
         if let Some(option) = self.words.iter().find(|word| word.starts_with('-')) {
             bail!("unknown option {option}\nusage: cargo xtask {}", self.usage);

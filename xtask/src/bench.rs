@@ -27,7 +27,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
     shell::run_ours(bench)
 }
 
-/// The application in a browser: speed and memory in one Chromium, beside what the browser itself
+/// The application in a browser: speed and memory in one Chromium, next to what the browser itself
 /// can do with the same file.
 fn page() -> Result<()> {
     let chromium = web::chromium_or_install()?;

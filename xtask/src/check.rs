@@ -1,4 +1,4 @@
-//! `cargo xtask check`: everything that CI demands beside the tests.
+//! `cargo xtask check`: everything that CI demands besides the tests.
 //!
 //! Each step reports all it finds, and all steps run, so that one round of repair is enough.
 

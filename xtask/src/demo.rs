@@ -186,7 +186,7 @@ fn cargo(word: &str) -> Command {
     shell::cargo(&[word, "--locked", "--profile", "demo", "--package", "parallax-cli"])
 }
 
-/// The tool, which cargo compiles anew when it is out of date and then becomes.
+/// The tool, which cargo recompiles when it is out of date and then becomes.
 fn parallax(words: &[String]) -> Command {
     let mut parallax = cargo("run");
     parallax.args(["--quiet", "--"]).args(words);

@@ -52,7 +52,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     install()?;
     let chosen = if wanted.is_empty() { targets } else { wanted };
     println!("building {} targets", chosen.len());
-    // Once for all, so that those that run side by side do not wait for each other.
+    // Once for all, so that those that run concurrently do not wait for each other.
     shell::run(cargo_fuzz(&["build"]))?;
 
     let runs = run_all(&chosen, seconds, jobs.max(1))?;

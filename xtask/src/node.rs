@@ -66,7 +66,7 @@ pub(crate) fn find() -> Option<Node> {
 /// The Node.js that is there, or that can be had without asking.
 ///
 /// # Errors
-/// When there is none; says in one line what a person can do.
+/// When there is none; says in one line what the user can do.
 pub(crate) fn find_or_install() -> Result<Node> {
     if let Some(node) = find() {
         return Ok(node);

@@ -10,7 +10,7 @@ use crate::shell;
 /// The folder of the package.
 pub(crate) const PACKAGE: &str = "crates/python";
 
-/// What the tests of the package need beside it, with versions.
+/// What the tests of the package need besides it, with versions.
 const REQUIREMENTS: &str = "crates/python/tests/requirements.txt";
 
 /// Makes a virtual environment at `folder`, which is emptied, and installs `packages` into it.
@@ -60,7 +60,7 @@ pub(crate) fn install(python: &Path, wheel: &Path) -> Result<()> {
 /// The command that runs the tests of the package, which is installed where `python` is.
 pub(crate) fn tests(python: &Path) -> Command {
     let mut pytest = shell::command(&python.to_string_lossy(), &["-m", "pytest", "-q", PACKAGE]);
-    // Whatever a person has set must not stand in for what was installed.
+    // Whatever the user has set must not stand in for what was installed.
     pytest.env_remove("PYTHONPATH").env("PYTHONDONTWRITEBYTECODE", "1");
     pytest
 }

@@ -105,7 +105,7 @@ fn component_line(component: &str, subcommand: &str) -> String {
     }
 }
 
-/// Real databases beside the repository: tests read them where they are.
+/// Real databases next to the repository: tests read them where they are.
 ///
 /// A name that leads nowhere is a typing error, and no reason to skip them all.
 fn corpus_line() -> Result<&'static str> {

@@ -28,7 +28,7 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command("cargo", args)
 }
 
-/// The command as a person would type it.
+/// The command as the user would type it.
 pub(crate) fn shown(command: &Command) -> String {
     let mut text = command.get_program().to_string_lossy().into_owned();
     for arg in command.get_args() {

@@ -80,8 +80,8 @@ pub(crate) fn find() -> Option<Toolchain> {
     }
 }
 
-/// The toolchain that is there, or that could be installed without asking.
-/// The error says in one line what a person can do instead.
+/// The toolchain that is there, or that could be installed without asking. The error says in one
+/// line what the user can do instead.
 pub(crate) fn find_or_install() -> Result<Toolchain> {
     if let Some(toolchain) = find() {
         return Ok(toolchain);

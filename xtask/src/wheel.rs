@@ -15,10 +15,10 @@ const MATURIN: &str = "maturin==1.16.0";
 /// Where wheels go.
 const OUT: &str = "target/wheels";
 
-/// Where that of the tests is put together.
+/// Where that of the tests is assembled.
 const FOR_TESTS: &str = "target/python";
 
-/// What is put into a wheel beside modules: `scripts` become programs of the environment. maturin
+/// What is put into a wheel besides modules: `scripts` become programs of the environment. maturin
 /// finds the folder by the name of the module.
 const DATA: &str = "crates/python/parallax._native.data";
 
@@ -66,7 +66,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
     let python = python::environment(&folder, &[&wheel.to_string_lossy()])?;
     let data = shell::root().join("fixtures/reactor/n1024-p8");
     let mut trial = shell::command(&python.to_string_lossy(), &["-c", TRIAL]);
-    // Whatever a person has set must not stand in for what was installed.
+    // Whatever the user has set must not stand in for what was installed.
     trial.arg(&data).env_remove("PYTHONPATH");
     shell::run(trial)?;
     let mut tool = shell::command(&folder.join("bin/parallax").to_string_lossy(), &["--version"]);

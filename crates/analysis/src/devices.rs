@@ -89,7 +89,7 @@ impl<'a> Devices<'a> {
         })
     }
 
-    /// What a person calls the location that consists of some streams: the name of a single one, or
+    /// Display name of the location that consists of some streams: the name of a single one, or
     /// what the streams of a GPU have in common.
     #[must_use]
     pub fn label(&self, streams: &[LocationIdx]) -> String {

@@ -1,5 +1,5 @@
-//! Load balance of drawn databases worked out by hand, of generated ones with planted answers, and
-//! of real ones against what others found.
+//! Load balance of drawn databases computed by hand, of generated ones with planted answers, and of
+//! real ones against what others found.
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 

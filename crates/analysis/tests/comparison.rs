@@ -1,5 +1,5 @@
-//! Comparison of drawn databases worked out by hand, of permuted and renamed ones, and the
-//! statistics against closed forms and brute force.
+//! Comparison of drawn databases computed by hand, of permuted and renamed ones, and the statistics
+//! against closed forms and brute force.
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 

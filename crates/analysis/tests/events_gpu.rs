@@ -529,7 +529,7 @@ proptest! {
         planted.extend(for_gpus);
         prop_assert_eq!(by_nano, program.path(&planted));
 
-        // Windows side by side have the waits of the whole.
+        // Adjacent windows have the waits of the whole.
         let mut edges = vec![0, u64::MAX];
         edges.extend(cuts.iter().map(|cut| FIRST + cut));
         edges.sort_unstable();

@@ -457,7 +457,7 @@ proptest! {
         let mut expected = run.barriers.clone();
         expected.iter_mut().for_each(|wait| wait.1 = 0);
         prop_assert_eq!(sorted(barriers), sorted(expected));
-        // Windows side by side have the waits of the whole.
+        // Adjacent windows have the waits of the whole.
         let mut edges = vec![0, u64::MAX];
         edges.extend(cuts.iter().map(|cut| 1000 + cut));
         edges.sort_unstable();

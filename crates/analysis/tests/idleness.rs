@@ -1,4 +1,4 @@
-//! Idleness of handmade executions worked out by hand, of generated ones, and of real ones.
+//! Idleness of handmade executions computed by hand, of generated ones, and of real ones.
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 

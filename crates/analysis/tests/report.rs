@@ -1,5 +1,5 @@
-//! Reports of drawn programs worked out by hand, of generated ones with planted answers, and of
-//! real ones against what others found.
+//! Reports of drawn programs computed by hand, of generated ones with planted answers, and of real
+//! ones against what others found.
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 

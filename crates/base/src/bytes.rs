@@ -41,7 +41,7 @@ pub enum ReadError {
     OutOfBounds {
         /// First byte asked for.
         offset: u64,
-        /// How many bytes were asked for.
+        /// How many bytes were requested.
         wanted: u64,
         /// How many bytes the source has.
         len: u64,

@@ -23,7 +23,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// A control that nobody listens to.
+    /// A control without listeners.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

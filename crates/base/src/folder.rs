@@ -36,7 +36,7 @@ pub struct Survey {
 
 /// Read access to the files below one place.
 pub trait Folder: Send + Sync {
-    /// What a person calls the folder, for messages.
+    /// Display name of the folder, for messages.
     fn name(&self) -> &str;
 
     /// The files directly inside (not below), sorted by path.

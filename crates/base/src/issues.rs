@@ -2,14 +2,14 @@
 //!
 //! A damaged file can hold millions of faults of one kind, and a folder thousands of damaged files.
 //! The sink therefore keeps one entry for each kind and file, with the first place and a count. Of
-//! very many entries the later ones are put together: one for each kind, which says how many files
-//! it stands for. No fault is ever left out of the counts.
+//! very many entries the later ones are aggregated: one for each kind, which says how many files it
+//! stands for. No fault is ever left out of the counts.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// How much an issue matters to the numbers a person sees.
+/// How much an issue matters to the numbers that users see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Worth knowing; no number is affected.
@@ -261,7 +261,7 @@ impl Issues {
             }
             let (at, message) = (self.list.len(), message());
             known.by_file.insert(file, at);
-            // What another list put together already says how many it put together.
+            // What another list aggregated already says how many it aggregated.
             let first = message.split(MORE_FILES).next().unwrap_or_default().to_owned();
             known.rest = Some((at, first));
             self.list.push(Issue { kind, severity, stage, place, message, count, files });

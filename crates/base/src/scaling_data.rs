@@ -60,7 +60,7 @@ pub struct Parameter {
 /// One value of a [`Parameter`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParameterValue {
-    /// As a person wrote it.
+    /// As the user wrote it.
     pub label: String,
     /// As a number, where it is one; frequencies in hertz.
     pub number: Option<f64>,
@@ -73,7 +73,7 @@ pub struct Region {
     pub id: String,
     /// The call path, or what the source writes in its place.
     pub path: String,
-    /// What a person calls it: a function, a loop, the last part of the path.
+    /// Display name: a function, a loop, the last part of the path.
     pub name: String,
     /// Index of the region around it; `None` for outermost ones.
     pub parent: Option<u32>,
@@ -90,7 +90,7 @@ pub struct Region {
 pub enum RegionKind {
     /// The program from start to exit.
     WholeProgram,
-    /// Marked in the source by a person.
+    /// Marked in the source by a developer.
     Marked,
     /// The time between two marked regions.
     Gap,

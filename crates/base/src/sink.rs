@@ -75,7 +75,7 @@ struct MemoryFile {
 impl Write for MemoryFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        // Created again, or taken away, since: nobody will read what this one writes.
+        // Created again, or taken away, since: what this one writes will not be read.
         let Some(file) = files.get_mut(&self.path) else { return Ok(bytes.len()) };
         file.extend_from_slice(bytes);
         Ok(bytes.len())

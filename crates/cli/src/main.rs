@@ -33,7 +33,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const NO_ANSWER: u8 = 1;
 /// The question is wrong: arguments, expressions, unknown names.
 const MISUSE: u8 = 2;
-/// The answer was given, and what a person said must not happen did.
+/// The answer was given, and what the user said must not happen did.
 const CONDITION: u8 = 3;
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! Opening what a person names, and showing progress while long questions run.
+//! Opening what the user names, and showing progress while long questions run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,8 +31,8 @@ pub(crate) fn database(path: &Path, control: &Control) -> anyhow::Result<OpenExp
     }
 }
 
-/// What a person means by `path`: the only experiment of a folder, or what a file is a part of.
-/// Names are paths that a person can type.
+/// What the user means by `path`: the only experiment of a folder, or what a file is a part of.
+/// Names are paths that the user can type.
 pub(crate) fn data_at(path: &Path) -> anyhow::Result<DataSet> {
     let shown = path.display().to_string();
     let metadata = std::fs::metadata(path).with_context(|| format!("cannot open {shown}"))?;
@@ -67,8 +67,8 @@ fn named(error: ImportError, shown: &str) -> ImportError {
     }
 }
 
-/// A control that shows a progress bar on the error stream once the question runs longer than
-/// half a second, if a person is watching.
+/// A control that shows a progress bar on the error stream once the question runs longer than half
+/// a second, if the user is watching.
 pub(crate) fn control(is_quiet: bool) -> Control {
     if is_quiet || !std::io::IsTerminal::is_terminal(&std::io::stderr()) {
         return Control::with_progress(room::keep_progress);

@@ -1,4 +1,4 @@
-//! Traces that are converted into archives which a person named.
+//! Traces that are converted into archives which the user named.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use parallax_service::{
 use crate::open::data_at;
 use crate::room::{self, Needed};
 
-/// The trace that a person means by `path`, and its file.
+/// The trace that the user means by `path`, and its file.
 fn trace_at(path: &Path) -> anyhow::Result<(TraceInput, PathBuf)> {
     let data = data_at(path)?;
     match data.content {

@@ -1,6 +1,6 @@
-//! What a person sees: the text of every command on the reactor runs, at 80 and 200 columns.
+//! What the user sees: the text of every command on the reactor runs, at 80 and 200 columns.
 //!
-//! Expected texts lie in `golden/`; `cargo xtask bless` writes them anew.
+//! Expected texts lie in `golden/`; `cargo xtask bless` rewrites them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

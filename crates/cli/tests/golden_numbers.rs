@@ -1,7 +1,7 @@
 //! Numbers in the golden texts against sums over the same files that share no code with Parallax.
 //!
 //! The texts are what the commands print, whatever that is; `oracles/reactor.json` has numbers that
-//! must stand in them. `oracles/reactor.py` computes them anew where the corpus has the independent
+//! must stand in them. `oracles/reactor.py` recomputes them where the corpus has the independent
 //! reader that it needs.
 
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]

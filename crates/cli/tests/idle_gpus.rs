@@ -1,4 +1,4 @@
-//! What a person reads about GPUs that have nothing to do: `idleness --blame` and the report.
+//! What the user reads about GPUs that have nothing to do: `idleness --blame` and the report.
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 

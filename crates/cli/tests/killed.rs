@@ -1,5 +1,5 @@
-//! Conversions and exports that are killed at any moment: what was asked for is there in full or not
-//! at all, and the next run removes what was left and succeeds.
+//! Conversions and exports that are killed at any moment: what was requested is there in full or
+//! not at all, and the next run removes what was left and succeeds.
 
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 

@@ -1,5 +1,5 @@
-//! `measure` on real programs: each writes down what it was given, and that is compared with what was
-//! asked for. Nothing here depends on how long a program takes.
+//! `measure` on real programs: each writes down what it was given, and that is compared with what
+//! was requested. Nothing here depends on how long a program takes.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]

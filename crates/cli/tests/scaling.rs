@@ -1,4 +1,4 @@
-//! `scaling`, `model`, `compare` and `merge` as a person runs them.
+//! `scaling`, `model`, `compare` and `merge` as the user runs them.
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it cannot go on")]
 

@@ -1,4 +1,4 @@
-//! `open` and `export`: what a program reads from them, and what a person gets.
+//! `open` and `export`: what a program reads from them, and what the user gets.
 
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 

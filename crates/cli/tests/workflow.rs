@@ -1,4 +1,4 @@
-//! What a person does with the traces and profiles of coupled programs.
+//! What the user does with the traces and profiles of coupled programs.
 
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 

@@ -1,4 +1,4 @@
-//! Errors of the service as replies: sorted by who can help.
+//! Errors of the service as replies: by error category.
 
 use parallax_base::ReadError;
 use parallax_protocol::ErrorReply;

@@ -12,7 +12,7 @@ use crate::Dispatcher;
 
 /// Something that is open.
 pub(crate) struct Item {
-    /// Where it is from, for people.
+    /// Where it is from, for display.
     pub(crate) name: String,
     /// Length of its files together, in bytes.
     pub(crate) size_bytes: u64,

@@ -69,8 +69,8 @@ impl Dispatcher {
         roots.retain(|known| known.key != key);
     }
 
-    /// Makes `folder` something that can be opened, as `name` for people. A key that is known
-    /// already now means the new folder.
+    /// Makes `folder` something that can be opened, with the display name `name`. A key that is
+    /// known already now means the new folder.
     pub fn add_root(&self, key: &str, name: &str, folder: Arc<dyn Folder>) -> RootReply {
         let root = Root { key: key.to_owned(), name: name.to_owned(), folder };
         let reply = root.reply();
@@ -83,7 +83,7 @@ impl Dispatcher {
     /// Answers `request`, which is JSON as the protocol has it.
     ///
     /// # Errors
-    /// Why there is no answer, in words for people.
+    /// Why there is no answer, as a human-readable message.
     pub fn answer_json(&self, request: &str, control: &Control) -> Result<Response, ErrorReply> {
         self.answer_tables(request, control)?.packed()
     }
@@ -91,7 +91,7 @@ impl Dispatcher {
     /// The same, with tables as they are in memory: for programs that take them without a copy.
     ///
     /// # Errors
-    /// Why there is no answer, in words for people.
+    /// Why there is no answer, as a human-readable message.
     pub fn answer_tables(
         &self,
         request: &str,

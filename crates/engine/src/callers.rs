@@ -1,9 +1,8 @@
 //! [`Callers`]: the bottom-up view, from each function to its callers.
 //!
-//! Callers of callers are worked out when they are asked for: a node holds the activations
-//! that reached it, so that memory is that of the contexts, not that of all chains. All chains
-//! together are as many as contexts times their depth: a single path of 10,000 functions has
-//! 50 million nodes.
+//! Callers of callers are computed on demand: a node holds the activations that reached it, so that
+//! memory is that of the contexts, not that of all chains. All chains together are as many as
+//! contexts times their depth: a single path of 10,000 functions has 50 million nodes.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -48,7 +47,7 @@ pub struct CallerRow {
 pub struct CallerRows {
     /// Nodes before their callers, and these from the most expensive.
     pub rows: Vec<CallerRow>,
-    /// Whether there are more within the depth that was asked for.
+    /// Whether there are more within the requested depth.
     pub is_cut: bool,
 }
 
@@ -256,7 +255,7 @@ struct SearchNode {
     node: CallerNode,
     /// Its callers among all that were found.
     below: Range<usize>,
-    /// Number of callers that are deeper than was asked for.
+    /// Number of callers that are deeper than requested.
     num_deeper: usize,
     is_row: bool,
 }

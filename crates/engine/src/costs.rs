@@ -25,7 +25,7 @@ pub struct Costs {
     pub total: f64,
 }
 
-/// The metric that is used where none was asked for, and why.
+/// The metric that is used where none was requested, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefaultMetric {
     /// The metric.
@@ -48,9 +48,9 @@ const TIME_NAMES: [&str; 8] = [
 ];
 
 impl Session {
-    /// The metric that stands for cost where nobody names one: CPU time, else real time, else
-    /// cycles or a clock of perf; without any of these the time of GPU operations, then the
-    /// largest time of any kind, then the first metric that has values at all.
+    /// The metric that stands for cost where none is named: CPU time, else real time, else cycles
+    /// or a clock of perf; without any of these the time of GPU operations, then the largest time
+    /// of any kind, then the first metric that has values at all.
     ///
     /// # Errors
     /// When no metric has values, or they cannot be read.

@@ -1,4 +1,4 @@
-//! [`PruneRules`] and [`TreeView`]: leaving out what a person does not want to see, decided once.
+//! [`PruneRules`] and [`TreeView`]: leaving out what the user does not want to see, decided once.
 
 use parallax_base::ContextIdx;
 use parallax_model::{ContextKind, ContextTree};

@@ -126,7 +126,7 @@ impl Session {
         })
     }
 
-    /// A slice of the values, from the cache where it was asked for before.
+    /// A slice of the values, from the cache where it was requested before.
     ///
     /// # Errors
     /// When the values cannot be read, or the question is withdrawn.

@@ -1,4 +1,4 @@
-//! How fast JSON traces are read, beside `serde_json` into a tree of values.
+//! How fast JSON traces are read, compared with `serde_json` into a tree of values.
 //!
 //! `cargo run --release -p parallax-formats --example json_trace_throughput [MB] [STYLE]` makes a
 //! trace of about that many megabytes (200) in each style (or `tau`, `codar`, `chrome`, `kineto`),

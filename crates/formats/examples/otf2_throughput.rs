@@ -1,4 +1,4 @@
-//! How fast the events of OTF2 traces are read, beside the tools of OTF2 on the same trace.
+//! How fast the events of OTF2 traces are read, compared with the tools of OTF2 on the same trace.
 //!
 //! `cargo run --release -p parallax-formats --example otf2_throughput -- [EVENTS] [PYTHON]`
 //! writes a trace of about that many events (10 million otherwise) on one location, reads it three

@@ -17,7 +17,7 @@ pub enum ImportError {
         /// What to do.
         hint: String,
     },
-    /// There are several experiments where one is asked for.
+    /// There are several experiments where one is requested.
     #[error("{origin} holds {count} experiments; name one of them: {names}")]
     Several {
         /// What was opened.

@@ -95,7 +95,7 @@ fn references_have_names_sizes_and_places() {
     assert_eq!(sum("image"), (height, height));
     assert_eq!(sum("next_row"), (height + 2, height + 2));
     assert_eq!(sum("bright"), (height + height - 1 + height, height + height - 1));
-    // Rows are told apart by their addresses.
+    // Rows are distinguished by their addresses.
     let mut rows: Vec<_> = (0..run.touches.len())
         .filter(|&at| run.touches.all()[at].reference.get() == named("image")[0].0)
         .map(|at| run.touches.bytes(at).unwrap())

@@ -75,7 +75,7 @@ fn run() -> &'static Run {
         }
         let path = path.replace("%p", &std::process::id().to_string());
         Run::at(Path::new(&path)).unwrap_or_else(|error| {
-            // Nobody else can say it: the measured program does not ask.
+            // No other part can say it: the measured program does not ask.
             eprintln!("parallax: nothing is recorded: {path}: {error}");
             Run { begin: Instant::now(), output: Mutex::new(None) }
         })

@@ -470,7 +470,7 @@ impl ContextTree {
             .find(|&above| self.kind(above) == ContextKind::Function)
     }
 
-    /// What a person calls the context: the function's name, `loop at f.c:12`, `f.c:12`,
+    /// Display name of the context: the function's name, `loop at f.c:12`, `f.c:12`,
     /// `libm.so+0x1176`, the name of the entry, or `<whole execution>`.
     #[must_use]
     pub fn label(&self, context: ContextIdx) -> String {

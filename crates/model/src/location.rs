@@ -253,18 +253,18 @@ impl LocationCatalog {
         self.num_values.get(location.idx()).copied().unwrap_or(0)
     }
 
-    /// What people call an application: `reader`, or `application 1` where it has no name.
+    /// Display name of an application: `reader`, or `application 1` where it has no name.
     #[must_use]
     pub fn application_label(&self, number: u64) -> String {
         let named = self.applications.get(&number);
         named.map_or_else(|| format!("application {number}"), ToString::to_string)
     }
 
-    /// What a person calls the location: the name that the source gives, or its identity:
-    /// `rank 3 thread 0`, `node 0x2a803c80 thread 0`, `rank 0 gpucontext 1 gpustream 7`; `summary`
-    /// for the summary. In a workflow the name of the application comes first.
+    /// Display name of the location: the name that the source gives, or its identity: `rank 3
+    /// thread 0`, `node 0x2a803c80 thread 0`, `rank 0 gpucontext 1 gpustream 7`; `summary` for the
+    /// summary. In a workflow the name of the application comes first.
     ///
-    /// Nodes and cores are left out where a rank tells locations apart.
+    /// Nodes and cores are left out where a rank distinguishes locations.
     #[must_use]
     pub fn label(&self, location: LocationIdx) -> String {
         if Some(location) == self.summary() {

@@ -99,7 +99,7 @@ pub struct Statistic {
     pub scope: Scope,
     /// What is taken from each value.
     pub formula: Formula,
-    /// How they are put together.
+    /// How they are aggregated.
     pub combine: Combine,
     /// Metric id of its values in the summary profile. Another numbering than
     /// [`MetricInstance::id`]: the same number means different things in the two.

@@ -1,4 +1,4 @@
-//! [`ProfileStore`]: values that stay where they are until they are asked for.
+//! [`ProfileStore`]: values that stay where they are until they are needed.
 
 use parallax_base::{Control, Issues, LimitExceeded, LocationIdx};
 

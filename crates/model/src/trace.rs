@@ -22,8 +22,8 @@ pub struct Interval {
     pub context: u32,
     /// Nanoseconds on the trace's clock.
     pub start_nanos: u64,
-    /// The time of the next sample; equal to the start for the last sample of a track, of which
-    /// nobody knows how long it held.
+    /// The time of the next sample; equal to the start for the last sample of a track, of which it
+    /// is unknown how long it held.
     pub end_nanos: u64,
 }
 

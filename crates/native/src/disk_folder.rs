@@ -54,7 +54,7 @@ impl DiskFolder {
     }
 }
 
-/// The directory that a person means by `path`: the path itself, or the folder of a file.
+/// The directory that the user means by `path`: the path itself, or the folder of a file.
 ///
 /// # Errors
 /// When there is nothing at `path` or it cannot be looked at.
@@ -101,7 +101,7 @@ impl Folder for DiskFolder {
             let entries = match listed {
                 Ok(entries) => entries,
                 Err(error) if prefix.is_empty() => return Err(failed(&error)),
-                // A folder inside that nobody may read hides its own files only.
+                // A folder inside that may not be read hides its own files only.
                 Err(error) => {
                     let path = prefix.trim_end_matches('/').to_owned();
                     out.not_listed

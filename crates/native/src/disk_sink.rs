@@ -13,7 +13,7 @@ use crate::{StreamedFile, Unfinished, lost_file};
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// A directory that files are written to, under another name until [`DiskSink::publish`]: what is
-/// not complete never bears the name that was asked for.
+/// not complete never has the requested name.
 #[derive(Debug)]
 pub struct DiskSink {
     target: PathBuf,
@@ -21,8 +21,8 @@ pub struct DiskSink {
 }
 
 impl DiskSink {
-    /// A new directory that will be `target`. What processes that have ended left unfinished beside
-    /// it is removed.
+    /// A new directory that will be `target`. What processes that have ended left unfinished next
+    /// to it is removed.
     ///
     /// # Errors
     /// When there is something at `target` already, or the directory cannot be made.

@@ -27,7 +27,7 @@ struct Entry {
 
 static ENTRIES: AtomicPtr<Entry> = AtomicPtr::new(std::ptr::null_mut());
 
-/// What is known of mappings beside their addresses.
+/// What is known of mappings besides their addresses.
 struct Known {
     free: Vec<&'static Entry>,
     /// By the address of the first byte.
@@ -245,7 +245,7 @@ mod handler {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
         let at = std::ptr::with_exposed_provenance_mut(page);
         // SAFETY: The range lies in a mapping for reading that is borrowed by whoever caused the
-        // fault, so it is there, nobody writes to it, and it stays a mapping for reading.
+        // fault, so it is there, nothing writes to it, and it stays a mapping for reading.
         #[expect(unsafe_code, reason = "mapping memory is unsafe by nature")]
         let mapped = unsafe { libc::mmap(at, len, libc::PROT_READ, flags, -1, 0) };
         crate::system::set_errno(errno);

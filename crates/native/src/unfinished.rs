@@ -1,13 +1,13 @@
 //! [`Unfinished`]: a file or folder that is being written, under another name than it will have.
 //!
-//! What is not complete lies in a folder `.NAME.HOST-PID-N.partial` beside the place where it will
+//! What is not complete lies in a folder `.NAME.HOST-PID-N.partial` next to the place where it will
 //! be, in which a file `lock` is locked by the process that writes. Systems give the lock back when
-//! the process ends, however it ends: whoever can take the lock knows that nobody will finish this,
-//! and may remove it. A process id alone would not tell: ids are used again, and containers that
-//! share a folder count for themselves.
+//! the process ends, however it ends: whoever can take the lock knows that this will not be
+//! finished, and may remove it. A process id alone would not tell: ids are used again, and
+//! containers that share a folder count for themselves.
 //!
 //! Locks need not reach other hosts that share a file system, and some file systems have none. What
-//! another host left, or where no lock can be asked for, is removed when nothing in it has changed
+//! another host left, or where locks are not supported, is removed when nothing in it has changed
 //! for a week.
 
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ const SUFFIX: &str = ".partial";
 const LOCK: &str = "lock";
 const CONTENT: &str = "content";
 
-/// After which time without a change nobody is believed to go on where no lock tells.
+/// After which time without a change a writer is believed to be gone where no lock tells.
 const ABANDONED_AFTER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Most characters of a name that are repeated in that of what is unfinished.
@@ -42,10 +42,10 @@ pub struct Unfinished {
 
 impl Unfinished {
     /// A place for what will be at `target`, on the same file system. Removes what others left
-    /// unfinished beside it.
+    /// unfinished next to it.
     ///
     /// # Errors
-    /// When nothing can be written beside `target`.
+    /// When nothing can be written next to `target`.
     pub fn new(target: &Path) -> io::Result<Self> {
         let name = target.file_name().ok_or_else(|| {
             io::Error::new(io::ErrorKind::InvalidInput, "the path does not end in a name")
@@ -167,8 +167,8 @@ fn lock(folder: &Path) -> io::Result<Option<File>> {
         Ok(()) | Err(TryLockError::Error(_)) => {}
         Err(TryLockError::WouldBlock) => return Ok(None),
     }
-    // Somebody may have had the lock before, and removed the folder. Nobody uses the name again while
-    // this process lives, so a file that is there is this one.
+    // Somebody may have had the lock before, and removed the folder. The name is not used again
+    // while this process lives, so a file that is there is this one.
     Ok(path.exists().then_some(lock))
 }
 

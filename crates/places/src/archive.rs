@@ -118,7 +118,7 @@ pub fn archive_of(
     if let Some(archive) = cached.filter(|_| !is_small) {
         archive.parent().map(remove_abandoned);
         let kept: Arc<dyn Folder> = Arc::new(DiskFolder::new(&archive));
-        // What another version of this program left, or somebody damaged, is made anew.
+        // What another version of this program left, or somebody damaged, is recreated.
         if open(&kept, &limits).is_ok() {
             return Ok(kept);
         }

@@ -8,7 +8,7 @@ use parallax_native::{MappedFile, StreamedFile};
 
 use crate::Reading;
 
-/// A file as the only one of a folder: nobody offered its neighbours.
+/// A file as the only one of a folder: its neighbours were not offered.
 pub(crate) struct FileAlone {
     path: PathBuf,
     name: String,

@@ -1,7 +1,7 @@
 //! From paths to what can be opened.
 //!
-//! [`places`] turns paths into roots of the protocol: folders that show what a person named, and
-//! nothing beside it. [`archive_of`] converts a trace into an archive, once: in memory where it is
+//! [`places`] turns paths into roots of the protocol: folders that show what the user named, and
+//! nothing else. [`archive_of`] converts a trace into an archive, once: in memory where it is
 //! small, else in the user's cache. What a full disk needs is said in the same words everywhere
 //! ([`room`]).
 

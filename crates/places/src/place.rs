@@ -14,7 +14,7 @@ use crate::folders::{FileAlone, MergedFolder};
 pub struct DataRoot {
     /// How requests name it: made of the path, so that a page finds it again after a restart.
     pub key: String,
-    /// What a person calls it: the last part of the path.
+    /// Display name: the last part of the path.
     pub name: String,
     /// Its files.
     pub folder: Arc<dyn Folder>,
@@ -34,7 +34,7 @@ impl DataRoot {
     }
 }
 
-/// A path that leads nowhere, or where nobody may look.
+/// A path that does not exist or may not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot open {path}: {cause}")]
 pub struct PathError {
@@ -159,7 +159,7 @@ fn resolve(path: &Path, reading: Reading) -> std::io::Result<ResolvedPath> {
 }
 
 /// Under which folder each path lies when all are seen together: the last part of it, and as many
-/// before that as it takes to tell all apart.
+/// before that as it takes to distinguish all.
 fn prefixes(resolved: &[ResolvedPath]) -> Vec<String> {
     let longest = resolved.iter().map(|one| one.canonical.components().count()).max().unwrap_or(1);
     let mut num_parts = vec![1; resolved.len()];

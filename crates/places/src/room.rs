@@ -1,4 +1,4 @@
-//! What is said where a disk is full, and numbers of bytes for people.
+//! What is said where a disk is full, and numbers of bytes for display.
 
 use std::error::Error;
 use std::io;

@@ -102,7 +102,7 @@ async fn answer(shared: Arc<Shared>, working: Working, request: Bytes, pieces: P
         took: started.elapsed(),
     });
     drop(working);
-    // Nobody left to read is no failure.
+    // A closed connection is no failure.
     match outcome {
         Ok(framed) => {
             let wanted = u32::try_from(framed.len().div_ceil(CHUNK)).unwrap_or(u32::MAX);
@@ -144,7 +144,7 @@ fn progress(pieces: &Pieces) -> impl Fn(u64, u64) + Send + Sync + 'static {
             return;
         }
         if let Some(pieces) = pieces.upgrade() {
-            // Files are mapped, so nobody counts bytes.
+            // Files are mapped, so bytes are not counted.
             let json = serde_json::json!({ "done": done, "total": total, "bytes": 0 }).to_string();
             // What the network does not take now is out of date when it does.
             let _ = pieces.try_send(piece(b'P', json.as_bytes()));

@@ -9,7 +9,7 @@ use parallax_places::PathError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// A path leads nowhere, or nobody may look.
+    /// A path does not exist, or may not be read.
     #[error(transparent)]
     Path(#[from] PathError),
     /// The address is not one of this machine, or somebody listens there.
@@ -26,7 +26,7 @@ pub enum ServerError {
         /// What the system said.
         cause: io::Error,
     },
-    /// A token that nobody could send.
+    /// A token that cannot be sent.
     #[error("a token has {least} to {most} letters and digits; this one has not")]
     Token {
         /// Fewest characters.

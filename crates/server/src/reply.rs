@@ -17,8 +17,8 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 /// The body of an answer: all of it, or piece by piece.
 pub(crate) type Body = Either<Full<Bytes>, Pieces>;
 
-/// What pages of this server may do: run its own scripts and wasm, and talk to nobody else. Styles
-/// are set by scripts on elements, which counts as inline.
+/// What pages of this server may do: run its own scripts and wasm, and contact no other host.
+/// Styles are set by scripts on elements, which counts as inline.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; \
     style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; \
     connect-src 'self' blob:; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; \

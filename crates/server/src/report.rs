@@ -1,4 +1,4 @@
-//! [`Report`]: the application and data in one file that needs nobody else.
+//! [`Report`]: the application and data in one self-contained file.
 
 use std::io::{self, Write};
 
@@ -29,7 +29,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report with this title, as a person reads it.
+    /// A report with this title, as the user reads it.
     ///
     /// # Errors
     /// When this program was built without the page.

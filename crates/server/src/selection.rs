@@ -44,7 +44,7 @@ impl Selection {
         Ok(Self { name: place.name.clone(), files, traces })
     }
 
-    /// What a person calls it.
+    /// Display name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -188,7 +188,7 @@ impl Server {
         self.address.ip().is_loopback()
     }
 
-    /// What a person opens, with the token.
+    /// What the user opens, with the token.
     #[must_use]
     pub fn url(&self) -> String {
         let is_any = self.address.ip().is_unspecified();

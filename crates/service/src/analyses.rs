@@ -25,8 +25,8 @@ use crate::options::program_locations;
 use crate::timeline::path_names;
 use crate::{Answer, Answers, OpenExperiment, ServiceError};
 
-/// Functions that cost less than this share of the total, in per cent, are not compared unless a
-/// person names them.
+/// Functions that cost less than this share of the total, in per cent, are not compared unless the
+/// user names them.
 const WORTH_COMPARING: f64 = 1.0;
 
 /// How evenly contexts cost, with how the metric was chosen.

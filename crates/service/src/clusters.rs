@@ -21,13 +21,13 @@ use crate::options::program_locations;
 use crate::timeline::path;
 use crate::{Answer, Answers, OpenExperiment, ServiceError};
 
-/// Features at most when nobody names contexts, and when somebody does.
+/// Most features without named contexts, and with them.
 const FEATURES: usize = 8;
 const MOST_FEATURES: usize = 64;
 /// Clusters of k-means at most.
 const MOST_K: u32 = 64;
 
-/// The groups, and what a person should know about them.
+/// The groups, with remarks.
 #[derive(Debug, Clone)]
 pub struct ClusterAnswer {
     /// The analysis.
@@ -36,7 +36,7 @@ pub struct ClusterAnswer {
     pub measured: MeasuredFeatures,
     /// What the members are called, in the singular: `location`, `rank`, `node`.
     pub member: &'static str,
-    /// Why this metric, where nobody named one.
+    /// Why this metric, where none was named.
     pub reason: Option<String>,
     /// What was found, as sentences with their numbers, the most important first.
     pub findings: Vec<String>,
@@ -551,7 +551,7 @@ impl SummaryWriter<'_> {
     }
 }
 
-/// The number of a cluster for people, from 1.
+/// The number of a cluster as displayed, from 1.
 fn number(group: u32) -> u64 {
     u64::from(group) + 1
 }

@@ -1,4 +1,4 @@
-//! Experiments beside each other: the answer of `compare`.
+//! Experiments side by side: the answer of `compare`.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub struct ComparedVersion<'a> {
     pub experiments: Vec<&'a OpenExperiment>,
 }
 
-/// What became of a gate, for one version beside the first.
+/// What became of a gate, for one version versus the first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateOutcome {
     /// As typed.
@@ -55,7 +55,7 @@ pub struct GateOutcome {
     pub text: String,
 }
 
-/// Experiments beside each other.
+/// Experiments side by side.
 #[derive(Debug, Clone)]
 pub struct ComparisonOutcome {
     /// The analysis.
@@ -89,7 +89,7 @@ const WALL_TIME: [&str; 2] = ["realtime", "time"];
 /// Metrics of time, from the one that people mean first.
 const TIMES: [&str; 6] = ["cputime", "realtime", "time", "cycles", "perf::cycles", "task-clock"];
 
-/// Puts experiments beside each other; the first version is what the others are compared with.
+/// Puts experiments side by side; the first version is what the others are compared with.
 ///
 /// # Errors
 /// When an expression is wrong, a metric is not in all experiments or in different units, or

@@ -1,4 +1,4 @@
-//! What rises and falls together over locations: the answer of `correlate`.
+//! Correlations over locations: the answer of `correlate`.
 
 use parallax_analysis::comparison::{
     Execution, MOST_LOCATION_CELLS, Matching, Version, location_costs,

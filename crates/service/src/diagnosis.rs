@@ -48,7 +48,7 @@ const PRODUCERS: [(&str, Producer); 5] = [
 
 /// Less than this share is shown as 0.0 %.
 const MIN_SHOWN_PERCENT: f64 = 0.05;
-/// Less than this share of the time of all locations bounds nobody, in per cent.
+/// Less than this share of the time of all locations limits nothing, in per cent.
 const MIN_WAIT_PERCENT: f64 = 5.0;
 /// Kinds of waiting that are told.
 const MAX_WAITS: usize = 2;

@@ -1,4 +1,4 @@
-//! [`ServiceError`]: why there is no answer, sorted by who can help.
+//! [`ServiceError`]: why there is no answer, by error category.
 
 use parallax_engine::EngineError;
 use parallax_engine::query::QueryError;

@@ -1,4 +1,4 @@
-//! [`Gate`]: what must not happen from one version to the next, as a person types it.
+//! [`Gate`]: what must not happen from one version to the next, as the user types it.
 //!
 //! ```text
 //! gate      := what limit ["and" "significant"]

@@ -1,4 +1,4 @@
-//! What an experiment holds, so that nobody is offered a view of what it lacks.
+//! What an experiment holds, so that no view is offered of what it lacks.
 
 use parallax_analysis::taxonomy::is_gpu;
 use parallax_model::{EventStore, IdentityKind};

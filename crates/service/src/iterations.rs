@@ -38,7 +38,7 @@ pub(crate) struct FoundIterations<'a> {
     start_nanos: u64,
 }
 
-/// Cells of the map of locations and iterations; of more the page could not tell any apart.
+/// Cells of the map of locations and iterations; of more the page could not distinguish them.
 const MOST_MAP_CELLS: usize = 4_000_000;
 
 /// Definitions are those of [`parallax_analysis::iterations`].

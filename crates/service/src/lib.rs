@@ -137,15 +137,15 @@ pub fn open_data(data: &DataSet, limits: &Limits) -> Result<OpenExperiment, Serv
 pub struct OpenExperiment {
     session: Session,
     limits: Limits,
-    /// What runs on helper threads, once it was asked for.
+    /// What runs on helper threads, once requested.
     helpers: OnceLock<HelperThreads>,
-    /// Which locations are helper threads, once it was asked for.
+    /// Which locations are helper threads, once requested.
     roles: Mutex<Option<Arc<Roles>>>,
-    /// Functions and groups of the trace, once they were asked for.
+    /// Functions and groups of the trace, once requested.
     names: Mutex<Option<Arc<TimelineNames>>>,
     /// The iterations that were found last, and where.
     found: Mutex<iterations::Last>,
-    /// What could run in parallel, once it was asked for.
+    /// What could run in parallel, once requested.
     advice: Mutex<advise::Last>,
 }
 

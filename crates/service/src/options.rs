@@ -17,7 +17,7 @@ use parallax_protocol::{Column, CostChoice, CostsChoice, Family, PruneChoice, Tr
 
 use crate::{OpenExperiment, ServiceError};
 
-/// Costs, and what a person should know about how they were chosen.
+/// Costs, and what the user should know about how they were chosen.
 pub(crate) struct Chosen {
     pub(crate) measure: Measure,
     pub(crate) locations: LocationChoice,
@@ -91,7 +91,7 @@ impl<'a> Computed<'a> {
         resolve_formula(catalog, parse_formula(self.text)?, self.text)
     }
 
-    /// What people call it.
+    /// Display name.
     pub(crate) fn name(&self, formula: &ResolvedFormula) -> String {
         self.metric.map_or_else(|| formula.formula.to_string(), |metric| metric.name.to_string())
     }
@@ -158,8 +158,8 @@ pub(crate) fn window(
     Ok(TimeWindow::new(start, last.saturating_add(1)))
 }
 
-/// The stretch of time that a request is about: the window as typed and the limits in nanoseconds,
-/// where both are given what they have in common.
+/// The time range that a request is about: the window as typed and the limits in nanoseconds, where
+/// both are given what they have in common.
 pub(crate) fn stretch(session: &Session, part: &TracePart) -> Result<TimeWindow, ServiceError> {
     let typed = window(session, part.window.as_deref())?;
     if part.from_ns.is_none() && part.to_ns.is_none() {

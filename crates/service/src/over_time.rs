@@ -16,7 +16,7 @@ use parallax_protocol::{
 
 use crate::{Answers, OpenExperiment, ServiceError};
 
-/// What changes over time, and the shape of the change, for surfaces that draw it beside a row.
+/// What changes over time, and the shape of the change, for surfaces that draw it next to a row.
 #[derive(Debug, Clone)]
 pub struct OverTimeShapes {
     /// The answer.

@@ -11,7 +11,7 @@ use parallax_protocol::{
 use crate::options::{Prune as _, Resolve as _, locations, window};
 use crate::{Answers, OpenExperiment, ServiceError};
 
-/// An answer with what a person should know about it.
+/// An answer with remarks.
 #[derive(Debug, Clone, Default)]
 pub struct Answer<T> {
     /// The answer.

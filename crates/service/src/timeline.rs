@@ -1,4 +1,4 @@
-//! What happened in a stretch of time: statistics and messages of traces, and pictures of them.
+//! What happened in a time range: statistics and messages of traces, and pictures of them.
 
 mod find;
 mod links;

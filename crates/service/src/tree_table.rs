@@ -79,7 +79,7 @@ pub(crate) fn defined(
     Column::f64s(name, unit, doc, values)
 }
 
-/// The rows of a view as a person reads them.
+/// The rows of a view as the user reads them.
 struct Order {
     rows: Vec<usize>,
     depth: Vec<u32>,
@@ -162,7 +162,7 @@ fn repeated<K: Eq + std::hash::Hash>(
     Repeated { rows, texts }
 }
 
-/// What tells the labels of contexts apart.
+/// What distinguishes the labels of contexts.
 #[derive(PartialEq, Eq, Hash)]
 enum LabelKey {
     Function(Option<u32>),

@@ -49,7 +49,7 @@ impl OpenExperiment {
         self.selected(&TracePart { profiles, window, ..TracePart::default() }, notes, control)
     }
 
-    /// The tracks and the stretch of time that a request is about.
+    /// The tracks and the time range that a request is about.
     pub(crate) fn selected(
         &self,
         part: &TracePart,

@@ -1,4 +1,4 @@
-//! Several coupled applications: what a person says about them, against what there is.
+//! Several coupled applications: what the user says about them, checked against the data.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,7 +14,7 @@ use parallax_protocol::{MessageSumTable, MessagesBy, MessagesRequest};
 use crate::timeline::{Row, sums};
 use crate::{OpenExperiment, ServiceError};
 
-/// What a person says about the components of a workflow, besides where they are.
+/// What the user says about the components of a workflow, besides where they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkflowRequest {
     /// `NAME=SECONDS`: added to the times of a component.
@@ -107,7 +107,7 @@ impl WorkflowRequest {
         Ok((inputs, description.title))
     }
 
-    /// What each component needs, by the description and by what was said beside it.
+    /// What each component needs, by the description and by what was given in addition.
     pub(crate) fn depends(
         &self,
         description: &Description,

@@ -1,5 +1,5 @@
-//! The three views of a tree, pruning and the choice of costs, on drawn databases whose answers
-//! can be worked out by hand.
+//! The three views of a tree, pruning and the choice of costs, on drawn databases whose answers can
+//! be computed by hand.
 
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
 

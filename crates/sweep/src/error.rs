@@ -92,7 +92,7 @@ pub enum SweepError {
 }
 
 impl SweepError {
-    /// Whether what was asked for is at fault, and not the machine.
+    /// Whether what was requested is at fault, and not the machine.
     #[must_use]
     pub const fn is_misuse(&self) -> bool {
         matches!(

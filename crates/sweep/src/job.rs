@@ -142,7 +142,7 @@ pub struct Usage {
 pub struct Outcome {
     /// When it was started: seconds since 1970, UTC.
     pub start: f64,
-    /// How long it took, by a clock that nobody sets.
+    /// How long it took, by a monotonic clock.
     pub seconds: f64,
     /// Exit status as a shell has it: 128 and the signal of one that a signal ended, 124 after a
     /// timeout, 126 or 127 when it could not be started.
@@ -153,7 +153,7 @@ pub struct Outcome {
     pub ended: Option<Ended>,
     /// What it used.
     pub usage: Usage,
-    /// For people: why it could not be started, or the end of its standard error.
+    /// For display: why it could not be started, or the end of its standard error.
     pub said: String,
 }
 

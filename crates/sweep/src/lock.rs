@@ -1,7 +1,7 @@
 //! One sweep at a time writes a file, and none goes on while a program of the last one still runs.
 //!
-//! The lock is a file beside the sweep's. Who starts takes it alone; then the tool and the supervisor
-//! of each program share it. So it is free when all of them are gone, however they went.
+//! The lock is a file next to the sweep's. Who starts takes it alone; then the tool and the
+//! supervisor of each program share it. So it is free when all of them are gone, however they went.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};

@@ -133,7 +133,7 @@ impl Record {
     }
 
     /// Takes over what the file at `path` has, which was written for the same plan or a part of it.
-    /// Remarks for people.
+    /// Remarks for the user.
     ///
     /// # Errors
     /// When it cannot be read, is no file of a sweep, or of another one.

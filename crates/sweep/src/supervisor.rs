@@ -28,7 +28,7 @@ use crate::{lock, machine};
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Bytes of the standard error that are kept for people.
+/// Bytes of the standard error that are kept for display.
 const TAIL_BYTES: u64 = 2048;
 
 /// Exit statuses that shells and `timeout` give.
@@ -88,8 +88,8 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
     let (sender, receiver) = channel();
     watch(group, input, sender);
     let found = until_ended(order, group, begun, &receiver);
-    // Nothing that the program left may run beside the next one. Its number is not given to another
-    // group before it is waited for.
+    // Nothing that the program left may run at the same time as the next one. Its number is not
+    // given to another group before it is waited for.
     let _ = killpg(group, Signal::SIGKILL);
     let status = child.wait()?;
     let (end, ended) = found?;

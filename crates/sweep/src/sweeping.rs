@@ -24,11 +24,11 @@ pub struct Choices {
     pub resume: bool,
     /// Whether runs of the file that failed are made again.
     pub retry_failed: bool,
-    /// The command line as it was typed, for people.
+    /// The command line as it was typed, for display.
     pub command_line: String,
 }
 
-/// What happens, for people who wait.
+/// Progress, for the user who waits.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The file is ready.

@@ -13,8 +13,8 @@ pub enum Binding {
     /// Not at all: the system and the program's runtime decide.
     #[default]
     None,
-    /// To p cores beside each other: those of one socket before those of the next, and one hardware
-    /// thread of every core before the second of any.
+    /// To p adjacent cores: those of one socket before those of the next, and one hardware thread
+    /// of every core before the second of any.
     Close,
     /// To p cores as far apart as possible: over sockets, and over the cores of each. One hardware
     /// thread of every core before the second of any.
@@ -36,7 +36,7 @@ impl Binding {
     /// are too few, all of them.
     pub(crate) fn processors(self, all: &[Processor], cores: u32) -> Option<Vec<u32>> {
         let wanted = (cores as usize).min(all.len());
-        // Neighbours are beside each other, first hardware threads before second ones.
+        // Neighbours are adjacent, first hardware threads before second ones.
         let mut near = all.to_vec();
         near.sort_by_key(|p| (p.sibling, p.socket, p.core, p.id));
         let mut chosen: Vec<u32> = match self {

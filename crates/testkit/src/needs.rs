@@ -1,11 +1,11 @@
-//! What a test needs beside the repository: the corpus of real data, and programs.
+//! What a test needs besides the repository: the corpus of real data, and programs.
 //!
 //! Every test asks here, so that one that could not run is counted as skipped and never as passed.
 //! A runner of tests shows nobody what a passing test prints, and neither runner lets a test say
 //! that it was skipped. Each skip is therefore a line of its own in the file that the variable
 //! [`SKIPPED`] names; `cargo xtask test` sets it, and reads the file for its closing line.
 //!
-//! - `PARALLAX_CORPUS` names the folder of the corpus; without it that is `shared` beside the
+//! - `PARALLAX_CORPUS` names the folder of the corpus; without it that is `shared` next to the
 //!   repository. A value that names no corpus is an error, always: it is a typing error.
 //! - `PARALLAX_REQUIRE_CORPUS` (not empty, not `0`) makes an absent corpus an error, and so is then
 //!   every single file of it that a test asks for and that is not there.

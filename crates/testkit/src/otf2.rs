@@ -365,7 +365,7 @@ pub fn generate(shape: &Shape) -> (BTreeMap<String, Vec<u8>>, Vec<Planted>) {
     (files, planted)
 }
 
-/// Adds what a trace has beside its events: definitions and the anchor.
+/// Adds what a trace has besides its events: definitions and the anchor.
 fn finish(
     shape: &Shape,
     files: &mut BTreeMap<String, Vec<u8>>,

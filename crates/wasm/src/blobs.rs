@@ -204,7 +204,7 @@ impl ListedFile for BlobFile {
     }
 }
 
-/// What a person dropped or picked: files by path.
+/// What the user dropped or picked: files by path.
 pub(crate) type BlobFolder = ListedFolder<BlobFile>;
 
 impl From<Blob> for BlobFile {

@@ -66,7 +66,7 @@ impl ByteSource for HttpSource {
         let failed = |cause: String| ReadError::Storage { offset, cause };
         let answered = get(&self.url, offset, end - 1).map_err(failed)?;
         let sent = u64::from(answered.bytes.length());
-        // Some servers send more than was asked for; where it begins is known all the same.
+        // Some servers send more than was requested; where it begins is known all the same.
         let skipped = match answered.status {
             206 if sent >= wanted => 0,
             200 if sent == self.len => offset,

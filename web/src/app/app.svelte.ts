@@ -135,7 +135,7 @@ export class Application {
     this.setTheme(isDark ? "light" : "dark");
   }
 
-  /** Colours of functions; views are made anew with them. */
+  /** Colours of functions; views are recreated with them. */
   setFunctions(functions: FunctionPalette): void {
     this.preferences.functions = functions;
   }

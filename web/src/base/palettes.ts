@@ -69,7 +69,7 @@ export function ramp(name: RampName, reversed = false): Ramp {
  */
 const DARK_FROM: Readonly<Record<RampName, number>> = { inferno: 0.36, viridis: 0.21, cividis: 0.23, greys: 0.21, brbg: 0.08 };
 
-/** The same ramp without the colours that nobody sees on the dark look's panels. */
+/** The same ramp without the colours that are invisible on the dark look's panels. */
 export function rampOn(theme: "light" | "dark", name: RampName, reversed = false): Ramp {
   const whole = ramp(name, reversed);
   if (theme === "light") return whole;

@@ -36,7 +36,7 @@ export class WorkerClient implements EngineClient {
   #numMade = 0;
   /** Large files that are being read, by the key of their root. */
   readonly #readings = new Map<string, Reading>();
-  /** How to make the roots again, should the worker have to be started anew. */
+  /** How to make the roots again, should the worker have to be restarted. */
   #made: Message[] = [];
 
   constructor(start: () => Worker) {

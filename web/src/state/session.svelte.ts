@@ -312,7 +312,7 @@ export class Session {
   }
 
   /**
-   * The same client; but when the engine had to be started anew, everything is opened again, because items of the old
+   * The same client; but when the engine had to be restarted, everything is opened again, because items of the old
    * one mean nothing to the new.
    */
   #guarded(client: EngineClient): EngineClient {

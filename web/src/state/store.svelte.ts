@@ -59,7 +59,7 @@ export class Store {
     this.#state = after;
   }
 
-  /** Puts a state from a link or from storage in place; undo starts anew. */
+  /** Puts a state from a link or from storage in place; undo starts over. */
   restore(state: AppState): void {
     this.#history.clear();
     this.#state = state;

@@ -31,7 +31,7 @@ export interface ContextTable {
   readonly file: TextColumn;
   readonly line: Uint32Array;
   readonly module: TextColumn;
-  /** One for each metric that was asked for. */
+  /** One for each metric that was requested. */
   readonly costs: readonly Costs[];
 }
 

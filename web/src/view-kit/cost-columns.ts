@@ -49,7 +49,7 @@ export function metricsOf(choices: readonly ColumnChoice[]): readonly string[] {
   return [...new Set(choices.map((choice) => choice.metric))];
 }
 
-/** Chosen columns with their values. `asked` are the metrics that the tree was asked for, in its order. */
+/** Chosen columns with their values. `asked` are the metrics that the tree was requested, in its order. */
 export function costColumns(
   tree: ContextTable,
   costs: readonly CostReply[],

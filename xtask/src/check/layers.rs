@@ -155,7 +155,7 @@ const CRATES: &[Crate] = &[
             "parallax-wire",
         ],
     },
-    // Beside the layers: never part of what a user installs.
+    // Outside the layers: never part of what a user installs.
     Crate {
         name: "parallax-testkit",
         folder: "crates/testkit",

@@ -40,7 +40,7 @@ fn long_file(file: &TextFile, listed: &[(&str, usize)]) -> Option<String> {
     if !file.has_extension(&["rs", "py", "ts", "svelte", "sh"]) {
         return None;
     }
-    // Nobody reads a generated file in one sitting, and nobody may edit it.
+    // A generated file is not read in one sitting, and must not be edited.
     let first = file.text.lines().next().unwrap_or_default();
     if ["// Generated from ", "# Generated from "].iter().any(|how| first.starts_with(how)) {
         return None;

@@ -1,4 +1,4 @@
-//! Which loops could run their iterations side by side.
+//! Which loops could run their iterations in parallel.
 //!
 //! Two iterations depend on each other when one writes what the other reads or writes (A. J.
 //! Bernstein, *Analysis of Programs for Parallel Processing*, 1966). Only a **true dependency** (one
@@ -119,7 +119,7 @@ impl Verdict {
         }
     }
 
-    /// Whether iterations may run side by side as far as the run tells.
+    /// Whether iterations may run in parallel as far as the run tells.
     #[must_use]
     pub const fn is_parallel(self) -> bool {
         matches!(self, Self::AfterChanges | Self::Independent)
@@ -180,7 +180,7 @@ pub(super) fn judge(
     Ok(list)
 }
 
-/// What tells shared references of a loop apart in an answer.
+/// What distinguishes shared references of a loop in an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Key {
     name: std::sync::Arc<str>,

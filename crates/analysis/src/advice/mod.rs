@@ -1,8 +1,8 @@
 //! What of a run could have been executed in parallel.
 //!
 //! - [`loops()`]: whether the iterations of a loop depend on each other, and through which reference;
-//! - [`work()`]: work, span and parallelism of calls and loops, and which calls side by side depend
-//!   on each other;
+//! - [`work()`]: work, span and parallelism of calls and loops, and which sibling calls depend on
+//!   each other;
 //! - [`schedule()`]: tasks on workers, longest first;
 //! - [`races()`]: accesses of threads that nothing orders.
 //!

@@ -34,7 +34,7 @@ impl<'a> Reach<'a> {
             .map(ThreadIdx::from_len)
             .filter_map(|thread| {
                 let creator = run.threads.get(thread.idx())?.creator?;
-                // A thread that is said to start itself was started by nobody we know.
+                // A thread that is said to start itself has no known parent.
                 let by = creator.site.activation;
                 (by.idx() < run.tree.len() && run.tree.thread(by) != thread).then_some((by, thread))
             })

@@ -5,7 +5,7 @@ use parallax_model::Touch;
 
 use super::reach::Reach;
 
-/// A touch by one of several activations side by side.
+/// A touch by one of several sibling activations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     pub(super) reference: u32,

@@ -1,4 +1,4 @@
-//! Which calls and loops side by side in one activation depend on each other.
+//! Which sibling calls and loops of one activation depend on each other.
 //!
 //! Two of them depend on each other by Bernstein's conditions (see [`super::loops()`]): one writes
 //! what the other reads or writes. What one leaves to the other through the code around them counts
@@ -42,7 +42,7 @@ impl DependenceKind {
     }
 }
 
-/// One kind of call that depends on another one beside it.
+/// One kind of call that depends on a sibling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairDependence {
     /// The earlier one.

@@ -13,11 +13,11 @@
 //! may run in parallel. Here it is what the run shows could have:
 //!
 //! - Iterations of a loop that [`super::loops()`] finds independent, at once or after changes, run
-//!   side by side: own time of the execution plus the longest iteration. Others run one after the
+//!   in parallel: own time of the execution plus the longest iteration. Others run one after the
 //!   other.
-//! - Calls and loops side by side run as soon as all that they depend on are over; the own time of
-//!   the activation around comes on top. Below [`LEAST_SHARE`] of the whole work, they run one
-//!   after the other.
+//! - Sibling calls and loops run as soon as all that they depend on are over; the own time of the
+//!   activation around comes on top. Below [`LEAST_SHARE`] of the whole work, they run one after
+//!   the other.
 //! - A thread begins when what starts it is over, and what joins it begins after its end; both are
 //!   placed where the path from the start and the path to the join meet.
 //!
@@ -34,7 +34,7 @@ use super::reach::Reach;
 use super::shared::SharedTouches;
 use super::siblings::{Gathered, SiblingAdvice, conflicts, members};
 
-/// Part of the work of the run below which calls side by side are not compared.
+/// Part of the work of the run below which sibling calls are not compared.
 const LEAST_SHARE: f64 = 0.001;
 
 /// Work and span of the activations of a context.
@@ -75,7 +75,7 @@ pub struct Work {
     pub total_span_nanos: u64,
     /// Nanoseconds in which threads did nothing but wait for others to end, and which are no work.
     pub waiting_nanos: u64,
-    /// Calls and loops side by side.
+    /// Sibling calls and loops.
     pub siblings: Vec<SiblingAdvice>,
 }
 
@@ -92,7 +92,7 @@ fn parallelism(work: u64, span: u64) -> f64 {
     if span == 0 { 1.0 } else { work as f64 / span as f64 }
 }
 
-/// Computes work and span of everything, and compares calls side by side. `loops` are the answer of
+/// Computes work and span of everything, and compares sibling calls. `loops` are the answer of
 /// [`super::loops()`].
 ///
 /// # Errors
@@ -149,13 +149,13 @@ pub fn work(
     Ok(out)
 }
 
-/// A thread beside what happens in an activation.
+/// A thread that runs in parallel with an activation.
 #[derive(Debug, Clone, Copy)]
 struct Strand {
     thread: ThreadIdx,
     /// The child in which it is started; `None` for the activation itself.
     started: Option<ActivationIdx>,
-    /// The child in which it is waited for; `None` for the activation itself, or for nobody.
+    /// The child in which it is waited for; `None` for the activation itself, or where none waits.
     joined: Option<ActivationIdx>,
 }
 
@@ -238,8 +238,8 @@ impl Spans<'_, '_> {
         sum
     }
 
-    /// Puts each thread beside the activation in which its start and its join meet. Returns threads
-    /// that nobody started.
+    /// Assigns each thread to the activation in which its start and its join meet. Returns threads
+    /// without a known start.
     fn place_threads(&mut self) -> Vec<ThreadIdx> {
         let run = self.reach.run;
         let tree = &run.tree;
@@ -402,13 +402,13 @@ impl Spans<'_, '_> {
         begin.saturating_add(self.thread_sum(strand.thread, &self.out.span_nanos))
     }
 
-    /// Sums of the run: of roots that no thread is beside.
+    /// Sums of the run: of roots that no thread runs in parallel with.
     fn totals(&mut self, left: &[ThreadIdx]) {
         for &thread in left {
             let work = self.thread_sum(thread, &self.out.work_nanos);
             let span = self.thread_sum(thread, &self.out.span_nanos);
             self.out.total_work_nanos = self.out.total_work_nanos.saturating_add(work);
-            // Threads that nobody is known to have started run side by side.
+            // Threads whose start is unknown run in parallel.
             self.out.total_span_nanos = self.out.total_span_nanos.max(span);
         }
     }

@@ -14,8 +14,8 @@ use crate::devices::Devices;
 /// One of those that are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// What a person calls it: `rank 3 thread 0`, `rank 3 gpucontext 1 (2 streams)`, or `rank 3`,
-    /// `node 0x2a803c80` for groups.
+    /// Display name: `rank 3 thread 0`, `rank 3 gpucontext 1 (2 streams)`, or `rank 3`, `node
+    /// 0x2a803c80` for groups.
     pub label: String,
     /// Its location; of a group or of several streams, the first one.
     pub location: LocationIdx,

@@ -354,7 +354,7 @@ fn sort(rows: &mut [BalanceRow]) {
     rows.sort_by(|a, b| saving(b).total_cmp(&saving(a)).then(a.context.cmp(&b.context)));
 }
 
-/// The row of `values`, one per member; `None` when nobody has any.
+/// The row of `values`, one per member; `None` when no member has any.
 fn finish(
     request: &BalanceRequest,
     plan: &RowPlan,

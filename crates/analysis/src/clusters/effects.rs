@@ -16,7 +16,7 @@ pub struct GroupStats {
     pub std_dev: f64,
 }
 
-/// How far a feature tells the groups apart. Members in no group are left out.
+/// How far a feature distinguishes the groups. Members in no group are left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effect {
     /// Position in [`Features::columns`].

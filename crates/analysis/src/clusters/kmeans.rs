@@ -177,7 +177,7 @@ fn settle(points: &Points, mut centres: Vec<Vec<f64>>) -> Partition {
             if counts[group] > 0.0 {
                 *centre = sums[group].iter().map(|sum| sum / counts[group]).collect();
             } else {
-                // A group that nobody is nearest to begins anew where the others fit worst.
+                // A group without members starts over where the others fit worst.
                 let far = farthest(&distances);
                 *centre = points.row(far).to_vec();
                 distances[far] = 0.0;

@@ -35,7 +35,7 @@ pub struct FeatureRequest {
 /// One that is put into a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClusterMember {
-    /// What a person calls it.
+    /// Display name.
     pub label: String,
     /// Its location; of several, the first one.
     pub location: LocationIdx,

@@ -46,8 +46,8 @@ pub struct Execution<'a> {
     pub locations: LocationChoice,
     /// What values are multiplied by, so that those of all executions have one unit.
     pub scale: f64,
-    /// Sets of contexts whose inclusive cost is compared as one, beside the rows: the same number
-    /// of sets in every execution, each without contexts inside others of the set.
+    /// Sets of contexts whose inclusive cost is compared as one, in addition to the rows: the same
+    /// number of sets in every execution, each without contexts inside others of the set.
     pub watched: Vec<Vec<ContextIdx>>,
 }
 
@@ -220,7 +220,7 @@ pub struct ContextDelta {
     pub own: Delta,
 }
 
-/// The first version beside another one.
+/// The first version versus another one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VersionPair {
     /// Which version is the new one.
@@ -279,7 +279,7 @@ pub struct Comparison {
     pub contexts: Vec<ComparedContext>,
     /// One for each version but the first.
     pub pairs: Vec<VersionPair>,
-    /// What a person should know.
+    /// Remarks.
     pub notes: Vec<String>,
 }
 

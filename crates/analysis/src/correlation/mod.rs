@@ -1,5 +1,4 @@
-//! Correlation over locations: which costs rise and fall together, with each other and with where
-//! a location is.
+//! Correlation over locations: which costs correlate, with each other and with where a location is.
 //!
 //! A column has one number for each location: the own cost of a function in a metric, the whole
 //! cost, or a number of the location's identity. Pairs of columns are compared by Pearson's and by
@@ -88,7 +87,7 @@ pub enum CorrelationOrder {
 pub struct Correlations {
     /// The columns.
     pub columns: Vec<LocationColumn>,
-    /// The pairs, the strongest first; as many as were asked for.
+    /// The pairs, the strongest first; as many as were requested.
     pub pairs: Vec<CorrelatedPair>,
     /// Number of pairs that were examined.
     pub num_tested: usize,

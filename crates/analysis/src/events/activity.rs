@@ -40,15 +40,15 @@ impl Activity {
 /// How data moves in a collective operation, which decides who waits for whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pattern {
-    /// Nobody leaves before the last has come, and no data moves.
+    /// No rank leaves before the last has come, and no data moves.
     Barrier,
-    /// Nobody leaves before the last has come.
+    /// No rank leaves before the last has come.
     AllToAll,
-    /// Nobody leaves before the root has come.
+    /// No rank leaves before the root has come.
     OneToAll,
     /// The root does not leave before the last has come.
     AllToOne,
-    /// Nobody leaves before those of lower rank have come.
+    /// No rank leaves before those of lower rank have come.
     Prefix,
 }
 
@@ -116,7 +116,7 @@ impl Role {
     fn of(routine: &str) -> Self {
         match routine {
             "MPI_Recv" | "MPI_Mrecv" => Self::Receive,
-            // Of a buffered send (MPI_Bsend) nobody waits for the receiver.
+            // Of a buffered send (MPI_Bsend) the sender does not wait for the receiver.
             "MPI_Send" | "MPI_Ssend" | "MPI_Rsend" => Self::Send,
             "MPI_Sendrecv" | "MPI_Sendrecv_replace" => Self::SendReceive,
             "MPI_Wait" | "MPI_Waitall" => Self::CompleteAll,

@@ -1,4 +1,4 @@
-//! The critical path: what the run time consists of, if nobody's waiting is counted.
+//! The critical path: what the run time consists of, excluding wait time.
 //!
 //! Böhme, de Supinski, Geimer, Schulz and Wolf, "Scalable critical-path based performance
 //! analysis" (IPDPS 2012): start where the last track ends and go back in time. Where the track
@@ -234,7 +234,7 @@ fn describe(
 ) -> Result<Vec<OnPath>, EngineError> {
     let tree = session.tree();
     let locations = &session.experiment().locations;
-    // What tools write on streams beside work is nothing that runs.
+    // What tools write on streams next to work is nothing that runs.
     let is_idle = idle_contexts(tree);
     let mut of_track: Vec<Vec<(usize, Segment)>> = vec![Vec::new(); store.tracks().len()];
     for (at, segment) in segments.iter().enumerate() {

@@ -61,8 +61,7 @@ struct StreamPosition {
 }
 
 /// Matches the work of the streams `own` with calls of `threads`, all of one process or rank.
-/// Nothing where any of that work has a launch record: then the rest was launched by nobody whom
-/// the trace saw.
+/// Nothing where any of that work has a launch record: then the rest has no launch in the trace.
 pub(super) fn match_launches(
     session: &Session,
     threads: &[TrackIdx],

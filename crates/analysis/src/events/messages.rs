@@ -8,7 +8,7 @@
 //!   its call until the call is entered that posts the receive: `MPI_Recv`, or `MPI_Irecv` (and
 //!   `MPI_Start`) where the trace says when that was. The waiting call is a blocking send that is
 //!   still there then, or the `MPI_Wait` that completes an `MPI_Isend` and is still there then.
-//!   Sends that ended before were buffered, and wait for nobody.
+//!   Sends that ended before were buffered, and do not wait.
 //!
 //! Scalasca does not judge sends that are completed in `MPI_Wait`. Here they are, and the rule is
 //! the same.
@@ -16,7 +16,7 @@
 //! **One call, several messages.** A call that needs all of them (`MPI_Waitall`, `MPI_Sendrecv`)
 //! waits for the one that comes last. One that needs any of them (`MPI_Waitany`, `MPI_Waitsome`)
 //! waits for the one that comes first, of those that it completes. Calls of `MPI_Test` and its kin
-//! wait for nobody.
+//! do not wait.
 
 use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Session};

@@ -45,8 +45,8 @@ pub(super) struct Operations {
     pub(super) num_incomplete: u64,
 }
 
-/// Puts together the parts of all communicators. Communicators are those of one component; threads
-/// of a rank take part as the rank.
+/// Joins the parts of all communicators. Communicators are those of one component; threads of a
+/// rank take part as the rank.
 pub(super) fn operations(
     session: &Session,
     parts: &[CollectivePart],

@@ -68,7 +68,7 @@ pub fn overlap(
         let links = match message.kind {
             LinkKind::Message => &mut messages,
             LinkKind::Flow => &mut flows,
-            // What lies in a file keeps nobody busy.
+            // What is in a file keeps no location busy.
             LinkKind::Transfer => return,
         };
         let Some((send, receive)) = message.send_nanos.zip(message.receive_nanos) else { return };

@@ -198,7 +198,7 @@ pub struct Waits {
 }
 
 impl WaitCounts {
-    /// What a person must know to trust an answer that rests on these.
+    /// What users must know to trust an answer that rests on these.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -333,8 +333,8 @@ impl WaitChoice {
 /// The calls of the selected tracks that wait.
 ///
 /// A call that waits counts in the window in which it ends, a launch in that in which its work
-/// starts, each with all of its waiting. So windows side by side have the waits of the whole, and
-/// so have the kinds.
+/// starts, each with all of its waiting. So adjacent windows have the waits of the whole, and so
+/// have the kinds.
 ///
 /// # Errors
 /// When there is no trace of events, it cannot be read, or the question is withdrawn.

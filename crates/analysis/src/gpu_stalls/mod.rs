@@ -19,7 +19,7 @@
 //! one.
 //!
 //! Samples below one `<gpu kernel>` belong to the kernel that was launched there. Where GPU calling
-//! contexts are not reconstructed, device functions stand beside the kernel that calls them; the
+//! contexts are not reconstructed, device functions are siblings of the kernel that calls them; the
 //! kernel is the one with the time of execution.
 
 mod read;

@@ -139,7 +139,7 @@ impl Errors {
     }
 }
 
-/// `1 - (1 - R^2) (n - 1) / (n - k - 1)` with `R^2 = 1 - RSS / TSS` and `k` coefficients beside
+/// `1 - (1 - R^2) (n - 1) / (n - k - 1)` with `R^2 = 1 - RSS / TSS` and `k` coefficients besides
 /// the constant; `None` where that is not defined.
 pub(super) fn adjusted_r2(rss: f64, total: f64, points: usize, coefficients: usize) -> Option<f64> {
     let freedom = points.checked_sub(coefficients + 1).filter(|&freedom| freedom > 0)?;

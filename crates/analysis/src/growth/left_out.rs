@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn one_direction_is_left_where_points_do_not_tell_two_apart() {
-        // One point without the other; equal coordinates; values beside which a constant is lost.
+        // One point without the other; equal coordinates; values so large that a constant is lost.
         assert_same(&[1.0, 2.0], &[5.0, 7.0]);
         assert_same(&[0.0, 0.0], &[5.0, 7.0]);
         assert_same(&[3.0; 5], &[1.0, 2.0, 3.0, 4.0, 9.0]);

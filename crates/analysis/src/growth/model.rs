@@ -39,7 +39,8 @@ pub struct ModelOptions {
     pub min_contribution: f64,
     /// Points from which the models along each parameter are made.
     pub selection: PointSelection,
-    /// For two or three parameters, mixtures such as `a b + a` are tried beside `a b` and `a + b`.
+    /// For two or three parameters, mixtures such as `a b + a` are tried in addition to `a b` and
+    /// `a + b`.
     pub mixtures: bool,
 }
 

@@ -113,7 +113,7 @@ fn profiled(session: &Session, control: &Control) -> Result<ByContext, EngineErr
     Ok(out)
 }
 
-/// What a person calls the work of a context; `None` for waiting.
+/// Display name of the work of a context; `None` for waiting.
 fn name(tree: &ContextTree, classes: &Classes, context: ContextIdx) -> Option<String> {
     let class = |context: ContextIdx| classes.of_context.get(context.idx());
     let own = tree.enclosing_function(context)?;

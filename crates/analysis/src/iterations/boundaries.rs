@@ -43,7 +43,7 @@ pub(super) struct Marker<'a> {
     /// Where its visits come from; [`Origin::Pooled`] when starts are looked for on all tracks
     /// together.
     pub(super) origin: Origin,
-    /// How it was found; `None` where a person named it: then visits are iterations as they are.
+    /// How it was found; `None` where the user named it: then visits are iterations as they are.
     pub(super) method: Option<Method>,
 }
 

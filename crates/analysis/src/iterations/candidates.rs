@@ -45,7 +45,7 @@ pub(super) struct Candidate {
     /// Whether it is on streams, whose contexts are all above kernels.
     pub(super) is_stream: bool,
     pub(super) chance: f64,
-    /// How many pieces one occurrence was put together from.
+    /// How many pieces one occurrence was joined from.
     pub(super) pieces: f64,
     /// When the first iteration begins, as a median over tracks.
     pub(super) first_nanos: f64,
@@ -58,7 +58,7 @@ impl Candidate {
         self.coverage * self.regular_share * own
     }
 
-    /// How well it repeats as it is, without being put together from pieces.
+    /// How well it repeats as it is, without joining pieces.
     pub(super) fn score(&self) -> f64 {
         let whole = if self.pieces > WHOLE { 0.5 } else { 1.0 };
         self.regularity() * whole

@@ -236,7 +236,7 @@ pub(super) fn finish(
     for (bounds, end) in iterations.bounds.iter_mut().zip(ends) {
         bounds.push(end?);
     }
-    // A person who names the marker means every iteration.
+    // The user who names the marker means every iteration.
     let len = iterations.len();
     if iterations.repetition.is_none() || len < 3 {
         return Ok(());

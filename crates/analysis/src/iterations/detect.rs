@@ -29,7 +29,7 @@ const FEWEST_LOCATIONS: usize = 4;
 /// About so many samples or calls are read to find the marker. Of longer traces fewer locations are
 /// examined, and then the middle part of the window only.
 const MOST_RECORDS: u64 = 8 << 20;
-/// So many other periods are listed beside the one that is chosen.
+/// So many other periods are listed next to the chosen one.
 const MOST_OTHERS: usize = 4;
 /// So many visits are kept to find the marker, 24 bytes each.
 const MOST_VISITS: usize = 11 << 20;
@@ -56,7 +56,7 @@ const WHOLE_PROGRAM: f64 = 0.97;
 const FINER: f64 = 0.3;
 /// A finer repetition is at least so many times as frequent.
 const FINER_TIMES: f64 = 3.0;
-/// The same on streams, where a tree tells no loops apart.
+/// The same on streams, where a tree distinguishes no loops.
 const FINER_KERNELS: f64 = 0.8;
 /// Share of spacings that are regular, all in all.
 const MOSTLY_REGULAR: f64 = 0.72;
@@ -82,7 +82,7 @@ const MOST_CHANCE_IN_STEP: f64 = 1e-2;
 const LEAST_EXPLAINED: f64 = 0.35;
 /// An outer loop is preferred to an inner one when it explains nearly as much.
 const OUTER: f64 = 0.8;
-/// Visits that were put together from more pieces than this are weaker evidence.
+/// Visits that were joined from more pieces than this are weaker evidence.
 pub(super) const WHOLE: f64 = 1.5;
 
 /// How iterations were found.

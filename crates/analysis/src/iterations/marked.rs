@@ -5,8 +5,8 @@
 //! - **numbered phases**: contexts of one name with a number behind a sign that no name of a
 //!   function has, one after the other in the order of their numbers: `ProfilerStep#12` of PyTorch,
 //!   `Iteration 12` and `step [12]` of TAU's dynamic timers and of ranges of NVTX and rocTX;
-//! - **regions** that a person wrote into the source, by the group that tools give them, where one
-//!   is entered four times or more on a location and covers much of the time.
+//! - **regions** that a developer marked in the source, by the group that tools give them, where
+//!   one is entered four times or more on a location and covers much of the time.
 
 use std::collections::{BTreeMap, HashMap};
 

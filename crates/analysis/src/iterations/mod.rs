@@ -55,7 +55,7 @@ pub enum LocationGroup {
 }
 
 impl LocationGroup {
-    /// What people call them.
+    /// Display names.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -117,7 +117,7 @@ pub enum IterationState {
     Partial,
     /// Takes far longer than all others: an event of its own, see [`Stall`].
     Extraordinary,
-    /// A person chose others.
+    /// The user chose others.
     LeftOut,
 }
 
@@ -142,7 +142,7 @@ pub struct Iterations {
     pub group: LocationGroup,
     /// Contexts with which iterations begin.
     pub marker: Vec<ContextIdx>,
-    /// How it was found; `None` when a person named the marker, or the program marks them.
+    /// How it was found; `None` when the user named the marker, or the program marks them.
     pub repetition: Option<Repetition>,
     /// By what the program marks them; `None` where it does not.
     pub marked_by: Option<String>,

@@ -25,7 +25,7 @@ const MOST_MISSED: u64 = 3;
 const SAME: f64 = 0.1;
 /// Gaps differ in kind when the longer one is at least so many times the shorter one.
 const JUMP: f64 = 1.5;
-/// Largest number of ways in which visits of one context are put together.
+/// Largest number of ways in which visits of one context are joined.
 const MOST_LEVELS: usize = 6;
 
 /// Of so many visits the longest says nothing about the others.
@@ -254,9 +254,9 @@ pub(super) fn median(values: &[u64]) -> Option<f64> {
 /// Calls that follow each other are one visit, so that spacings are sums of two geometric
 /// distributions: s calls with the probability `q (1 - q) (p^(s - 1) - q^(s - 1)) / (p - q)`, with
 /// `p = 1 - q`, where q is the share of the calls that is of the context. For q = 1/2, 0.19 of them
-/// are as long as the median; of all q, visits put together over short gaps included, at most
-/// 0.21 lie within a factor of 1.1 of it, 0.39 within 1.25 and 0.68 within 1.5. Walks through a call
-/// tree may have a little more of the last. Starts of a Poisson process, `2^(-1/w) - 2^(-w)`, are far
+/// are as long as the median; of all q, visits joined over short gaps included, at most 0.21 lie
+/// within a factor of 1.1 of it, 0.39 within 1.25 and 0.68 within 1.5. Walks through a call tree
+/// may have a little more of the last. Starts of a Poisson process, `2^(-1/w) - 2^(-w)`, are far
 /// below.
 const WIDTHS: [(f64, f64); 5] =
     [(1.02, 0.19), (1.05, 0.19), (1.1, 0.21), (1.25, 0.39), (REGULAR, 0.75)];

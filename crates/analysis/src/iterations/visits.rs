@@ -67,7 +67,7 @@ impl Wanted {
 /// The visits of one location.
 pub(super) struct Collected {
     pub(super) by_context: ByContext,
-    /// There are more visits than were asked for: those that begin later are not all here.
+    /// There are more visits than were requested: those that begin later are not all here.
     pub(super) full_until: Option<u64>,
 }
 

@@ -24,7 +24,7 @@ pub struct Correlation {
     pub p: f64,
 }
 
-/// Pairs up to which the distribution of Spearman's coefficient is worked out over all orders.
+/// Pairs up to which the distribution of Spearman's coefficient is computed over all orders.
 pub const MOST_EXACT: usize = 9;
 
 /// A column with what is needed of it for every pair.
@@ -73,7 +73,7 @@ fn ln_factorial(n: usize) -> f64 {
 /// Counts of the sums of products of ranks over all orders, by sum.
 type Orders = Vec<(u64, u64)>;
 
-/// Tests of correlations; keeps the distributions that were worked out.
+/// Tests of correlations; keeps the distributions that were computed.
 #[derive(Debug, Default)]
 pub struct CorrelationTests {
     /// By the ranks of both columns in ascending order, twice each, so that they are whole.
@@ -133,7 +133,7 @@ fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 
-/// How many of all orders of `y` beside `x` have which sum of products, worked out value by value:
+/// How many of all orders of `y` against `x` have which sum of products, computed value by value:
 /// what matters of the orders so far is how many of each group of equal values they used.
 fn orders_of(x: &[u64], y: &[u64]) -> Orders {
     let groups: Vec<(u64, usize)> =

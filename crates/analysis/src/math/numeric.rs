@@ -72,8 +72,8 @@ pub(crate) struct Solution {
 /// the columns of `A`, all of the length of `rhs`.
 ///
 /// The singular value decomposition is found by one-sided Jacobi rotations (Hestenes 1958; Demmel
-/// and Veselic 1992), which is accurate also for columns of very different size, such as a
-/// constant beside x^3. `None` when a value is not finite or there are no columns or rows.
+/// and Veselic 1992), which is accurate also for columns of very different size, such as a constant
+/// next to x^3. `None` when a value is not finite or there are no columns or rows.
 pub(crate) fn least_squares(
     mut columns: Vec<Vec<f64>>,
     rhs: &[f64],

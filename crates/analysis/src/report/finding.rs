@@ -61,8 +61,8 @@ pub struct Evidence {
     pub unit: String,
 }
 
-/// What tuning the code that takes most time saves, as part of that time: nobody knows before it is
-/// done, so it counts as if it became a third faster.
+/// What tuning the code that takes most time saves, as part of that time: it is unknown before it
+/// is done, so it counts as if it became a third faster.
 const TUNED: f64 = 0.25;
 
 /// What a finding promises, in per cent of the run: lost time can be saved as a whole, useful work

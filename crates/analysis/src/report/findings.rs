@@ -174,7 +174,8 @@ impl Facts<'_> {
             let noise = report.num_samples.map_or(0.0, |n| {
                 CHANCE * (d.max.max(0.0) * report.program_total / n.max(1.0)).sqrt()
             });
-            // What members do more of here, they do less of elsewhere, and nobody waits for them.
+            // What members do more of here, they do less of elsewhere, and no member waits for
+            // them.
             let is_made_up = d.saving * MADE_UP > most;
             let is_uneven = d.num_members > 1
                 && !is_made_up
@@ -440,7 +441,7 @@ impl Facts<'_> {
         let percent = self.percent(self.class_costs.of(is_mpi));
         let group = self.group(report, FindingKind::Mpi, "MPI", percent, is_mpi);
         let Some(mut finding) = group else { return Ok(None) };
-        // One rank has nobody to wait for; it starts and ends MPI all the same.
+        // A single rank waits for no other; it starts and ends MPI all the same.
         let Some(balance) = &report.balance else { return Ok(Some(finding)) };
         if uneven.is_empty() {
             return Ok(Some(finding));
@@ -744,7 +745,7 @@ fn gpu_copies(session: &Session, report: &Report) -> Option<Finding> {
     };
     let (all, copies) = (time("GPUOP"), time("GXCOPY") + time("GICOPY"));
     let percent = if all > 0.0 { copies / all * 100.0 } else { 0.0 };
-    // Where GPUs do hardly anything, what they do bounds nobody.
+    // Where GPUs do hardly anything, what they do does not limit the run time.
     let run = session.experiment().traces.as_ref().map_or(0.0, |t| t.span().nanos() as f64 / 1e9);
     let of_run = if run > 0.0 { (copies / run * 100.0).min(percent) } else { percent };
     if percent < MIN_COPY_PERCENT || of_run < MIN_PERCENT {

@@ -55,7 +55,7 @@ pub enum ChangeKind {
     Slower,
     /// Equal versions differ like this too often, or the change is within the tolerance.
     WithinNoise,
-    /// A version has a single run, so nobody knows how far its times spread.
+    /// A version has a single run, so the spread of its times is unknown.
     NotJudged,
 }
 

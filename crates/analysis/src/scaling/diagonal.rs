@@ -2,7 +2,7 @@
 
 use super::maps::Maps;
 
-/// One step along the inputs beside one step along the cores.
+/// One step along the inputs together with one step along the cores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiagonalStep {
     /// Position of the larger input.
@@ -83,7 +83,7 @@ pub fn weak_diagonal(maps: &Maps, tolerance: f64) -> Option<WeakDiagonal> {
 }
 
 /// Where diagonal steps end, in order: at the configurations that were measured, and on the main
-/// diagonal. Steps between configurations that nobody measured would be as many as inputs times
+/// diagonal. Steps between configurations that were not measured would be as many as inputs times
 /// core counts, and have no cell in the weak maps.
 fn steps(maps: &Maps) -> Vec<(usize, usize)> {
     let main = (1..maps.inputs.len().min(maps.cores.len())).map(|at| (at, at));

@@ -51,7 +51,7 @@ pub enum Baseline {
     /// One core: efficiencies are those of the papers.
     Serial,
     /// This many cores: speedup and efficiency are relative to a parallel run, and say nothing
-    /// about what was lost up to there. Show this beside every such number.
+    /// about what was lost up to there. Show this next to every such number.
     Cores(u32),
     /// None measured: speedup, efficiency and everything derived from them is undefined.
     Missing,

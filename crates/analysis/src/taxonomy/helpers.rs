@@ -16,9 +16,9 @@ const ROUNDING: f64 = 1e-9;
 /// The contexts of helper threads: threads on which nothing of the program runs, only code of MPI,
 /// of networks or of the measurement that waits for events.
 ///
-/// Every thread of a program is sampled, so that one helper thread beside each rank would be half
-/// of all time. Its time is not the program's: it passes while the program runs, whatever the
-/// program does.
+/// Every thread of a program is sampled, so that one helper thread per rank would be half of all
+/// time. Its time is not the program's: it passes while the program runs, whatever the program
+/// does.
 #[derive(Debug, Clone, Default)]
 pub struct HelperThreads {
     /// Where helper threads begin, ascending; none is below another.

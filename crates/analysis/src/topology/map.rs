@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::place::{Level, by_number};
 use super::{Located, System};
 
-/// Nodes beside each other in a rack without slots.
+/// Nodes next to each other in a rack without slots.
 const ROW: usize = 16;
-/// Slots that are drawn although nobody is there, at most.
+/// Slots that are drawn although they are empty, at most.
 const MOST_SLOTS: u32 = 32;
 
 /// One line of nodes: a chassis, or a part of a rack without any.

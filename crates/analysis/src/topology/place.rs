@@ -108,7 +108,7 @@ pub enum System {
     /// Polaris (ALCF): 40 racks of 14 nodes in rows 30, 31 and 32; four neighbouring racks of a row
     /// are a group, g0 (x3001 to x3004) to g9 (x3209 to x3212).
     Polaris,
-    /// As a person describes it.
+    /// As the user describes it.
     Described(Description),
 }
 
@@ -119,7 +119,7 @@ pub enum PatternPart {
     Literal(String),
     /// The number of a part of the machine.
     Number(Level),
-    /// A number that does not matter, or that tells nodes of a slot apart.
+    /// A number that does not matter, or that distinguishes nodes of a slot.
     Node,
 }
 

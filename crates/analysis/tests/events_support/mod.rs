@@ -289,7 +289,7 @@ fn neighbours(rank: usize, ranks: u32) -> (u32, u32) {
     ((rank + 1) % ranks, (rank + ranks - 1) % ranks)
 }
 
-/// Intervals of time by rank, those that touch put together.
+/// Intervals of time by rank, those that touch merged.
 pub(crate) fn joined(mut list: Vec<(u32, u64, u64)>) -> Vec<(u32, u64, u64)> {
     list.sort_unstable();
     list.dedup_by(|next, kept| {

@@ -92,7 +92,7 @@ const SHAPE: &str = "distribution";
 /// Columns of that shape.
 const SPARK_WIDTH: usize = 16;
 
-/// What a person compares at a glance: the numbers, the shape, and who is slow.
+/// What the user compares at a glance: the numbers, the shape, and who is slow.
 fn balance_text(answer: &BalanceAnswer, style: &Style) -> Table {
     let balance = &answer.balance;
     let unit = balance.unit.to_string();

@@ -398,7 +398,7 @@ impl Glyphs<'_> {
         if self.show_groups {
             return match node.group {
                 Some(0) => ('1', Role::Plain),
-                // More than 35 groups are not told apart.
+                // More than 35 groups are not distinguished.
                 Some(group) => (char::from_digit(group + 1, 36).unwrap_or('+'), Role::Hot),
                 None => ('!', Role::Error),
             };

@@ -150,7 +150,7 @@ fn profile(
     Ok(())
 }
 
-/// The profiles that a person named.
+/// The profiles that the user named.
 fn profiles(inputs: &[NamedPath]) -> anyhow::Result<Vec<(String, ProfileInput)>> {
     let named = inputs.iter().map(|input| {
         let shown = input.path.display().to_string();

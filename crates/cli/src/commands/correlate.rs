@@ -1,4 +1,4 @@
-//! `correlate`: which costs rise and fall together over locations.
+//! `correlate`: which metrics correlate over locations.
 
 use clap::Args;
 use parallax_protocol::{CorrelationBy, CorrelationOrder, CorrelationsRequest, TypedTable as _};

@@ -93,7 +93,7 @@ fn title(reply: &GpuStallsReply, by: GpuStallsBy, style: &Style) -> String {
 /// The column that says where.
 const PLACE: &str = "place";
 
-/// What a person reads: one column for the place, and no column without values.
+/// What the user reads: one column for the place, and no column without values.
 fn with_place(rows: &GpuStallTable, by: GpuStallsBy) -> Table {
     let text = |column: &[String], row: usize| column.get(row).cloned().unwrap_or_default();
     let base = |path: String| path.rsplit('/').next().unwrap_or_default().to_owned();

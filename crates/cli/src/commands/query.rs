@@ -97,8 +97,8 @@ pub(super) fn trace(context: &Context, arguments: TraceArgs) -> anyhow::Result<(
     Ok(())
 }
 
-/// The samples as a person reads them: seconds since `begin` instead of time stamps. Of a raw
-/// table the ids are shown, of another the names.
+/// The samples as the user reads them: seconds since `begin` instead of time stamps. Of a raw table
+/// the ids are shown, of another the names.
 fn since(table: &Table, begin: u64) -> std::io::Result<Table> {
     let column = |name: &str| table.column(name).map(Cells::of).transpose();
     let (Some(start), Some(end)) = (column("start_ns")?, column("end_ns")?) else {

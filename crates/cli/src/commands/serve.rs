@@ -155,7 +155,7 @@ fn log(entry: AccessLogEntry) {
     let AccessLogEntry { method, path, question, status, took } = entry;
     let question = question.map(|name| format!(" {name}")).unwrap_or_default();
     let millis = took.as_secs_f64() * 1e3;
-    // Nobody may be reading any more.
+    // The reader may be gone.
     let _ = writeln!(std::io::stderr(), "{method} {path}{question} {status} {millis:.1} ms");
 }
 

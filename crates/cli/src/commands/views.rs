@@ -24,7 +24,7 @@ pub(super) fn title(what: &str, header: &CostReply, style: &Style) -> String {
 /// Width in columns from which a line has room for details.
 const WIDE: usize = 120;
 
-/// Why this metric, where none was asked for and it is no time, and what is excluded.
+/// Why this metric, where none was requested and it is no time, and what is excluded.
 pub(super) fn explain(header: &CostReply) -> Vec<String> {
     let mut notes: Vec<String> = header.reason.iter().cloned().collect();
     notes.extend(header.helpers.iter().map(|said| format!("{said} --helpers includes them.")));

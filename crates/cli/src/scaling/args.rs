@@ -123,7 +123,7 @@ impl MapArgs {
         })
     }
 
-    /// The same with the regions that were asked for.
+    /// The same with the regions that were requested.
     ///
     /// # Errors
     /// When `--fix` has no equals sign.

@@ -57,7 +57,7 @@ const WIDE: usize = 140;
 const MEDIUM: usize = 100;
 
 fn write(answer: &ModelAnswer, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    // For people, what costs most comes first.
+    // On a terminal, what costs most comes first.
     let mut sorted = answer.clone();
     let value = |at: Option<f64>| at.unwrap_or(f64::NEG_INFINITY);
     sorted.models.sort_by(|a, b| value(b.prediction).total_cmp(&value(a.prediction)));

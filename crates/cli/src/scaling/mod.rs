@@ -78,7 +78,7 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Draws the maps into the files that were asked for.
+/// Draws the maps into the files that were requested.
 fn draw(answer: &ScalingAnswer, args: &ScalingArgs, output: &Output) -> std::io::Result<()> {
     if let Some(path) = &args.svg {
         save(path, &svg::document(answer, args.mode, args.smooth), output)?;

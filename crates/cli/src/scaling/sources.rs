@@ -1,4 +1,4 @@
-//! Opening what a person names: files of measurements, databases, and folders of either.
+//! Opening what the user names: files of measurements, databases, and folders of either.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -100,7 +100,7 @@ fn sources_at(
     Ok(sources)
 }
 
-/// Data under the path that a person can type, as a source.
+/// Data under the path that the user can type, as a source.
 fn source(data: &DataSet, control: &Control) -> anyhow::Result<ScalingSource> {
     let name = data.name.clone();
     let content = match &data.content {

@@ -32,7 +32,7 @@ fn size(map: &HeatMap) -> (usize, usize) {
 
 /// One map as an `svg` element; texts take the colour of the page.
 pub(super) fn map(map: &HeatMap, is_smooth: bool) -> String {
-    // Nobody sees steps between cells of very large maps, and they would be many.
+    // Steps between cells of very large maps are invisible, and they would be many.
     const MOST_SMOOTH: usize = 100_000;
     let is_smooth = is_smooth && map.inputs.len().saturating_mul(map.cores.len()) <= MOST_SMOOTH;
     let (width, height) = size(map);
@@ -149,7 +149,7 @@ fn smooth(map: &HeatMap, out: &mut String) {
     }
 }
 
-/// The maps of the regions shown (of the whole program when none was asked for) in one drawing.
+/// The maps of the regions shown (of the whole program when none was requested) in one drawing.
 pub(super) fn document(answer: &ScalingAnswer, mode: Mode, is_smooth: bool) -> String {
     let shown: Vec<usize> = if answer.regions.iter().all(|region| region.is_shown) {
         vec![0]

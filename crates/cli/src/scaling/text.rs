@@ -10,10 +10,10 @@ use super::args::ScalingArgs;
 use super::heat::{heat_maps, lines};
 use crate::text::{Level, Notice, Role, Show, Style, TextTable, printable};
 
-/// Regions whose maps are shown unless others were asked for.
+/// Regions whose maps are shown unless others were requested.
 const RANKED: usize = 12;
 
-/// Writes the answer; `chosen` is the table that was asked for.
+/// Writes the answer; `chosen` is the table that was requested.
 pub(super) fn write(
     answer: &ScalingAnswer,
     chosen: &Table,
@@ -155,7 +155,7 @@ fn regions(answer: &ScalingAnswer, style: &Style, out: &mut dyn Write) -> io::Re
         .write(style, out)
 }
 
-/// The columns of a table that a person reads first.
+/// The columns of a table that the user reads first.
 pub(super) fn table(
     table: &Table,
     title: &str,

@@ -1,5 +1,5 @@
-//! Text that fits: widths as a terminal counts them, and shortening that keeps what tells names
-//! apart.
+//! Text that fits: widths as a terminal counts them, and shortening that keeps what distinguishes
+//! names.
 
 use std::borrow::Cow;
 

@@ -1,10 +1,10 @@
 //! What the terminal shows: tables, trees, small charts, facts and notices.
 //!
-//! Everything takes an explicit [`Style`], so the same answer gives the same text everywhere.
-//! On a terminal, text fits its width and about its height, and is coloured. Elsewhere (pipes,
-//! files) lines have at most 200 columns, or `COLUMNS` where that is set, and no colours; the
-//! number of rows of a pipe is limited in the same way, so that it shows what a person saw. `--all`
-//! lifts the limit of rows; files and other formats are never cut.
+//! Everything takes an explicit [`Style`], so the same answer gives the same text everywhere. On a
+//! terminal, text fits its width and about its height, and is coloured. Elsewhere (pipes, files)
+//! lines have at most 200 columns, or `COLUMNS` where that is set, and no colours; the number of
+//! rows of a pipe is limited in the same way, so that it shows what the user saw. `--all` lifts the
+//! limit of rows; files and other formats are never cut.
 
 mod advice;
 mod blocks;

@@ -1,4 +1,4 @@
-//! Numbers for people: thousands separated, few digits, one unit per column.
+//! Numbers for display: thousands separated, few digits, one unit per column.
 //!
 //! Prefixes are decimal as SI has them: 1 kB is 1000 bytes.
 

@@ -1,4 +1,4 @@
-//! Asking the tool as a person does, for several tests.
+//! Asking the tool as the user does, for several tests.
 
 #![allow(dead_code, reason = "each test uses some of this")]
 #![allow(clippy::unwrap_used, reason = "a test's helper may fail the test")]

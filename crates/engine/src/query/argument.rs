@@ -125,7 +125,7 @@ impl fmt::Display for PrintedName<'_> {
     }
 }
 
-/// Whether `text` needs no quotes: it is read back whole whatever stands beside it.
+/// Whether `text` needs no quotes: it is read back whole whatever is next to it.
 fn is_plain(text: &str, kind: NameKind) -> bool {
     let (mut round, mut angle) = (0_i64, 0_i64);
     for c in text.chars() {

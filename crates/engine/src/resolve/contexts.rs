@@ -11,7 +11,7 @@ use crate::query::{
 };
 use crate::{EngineError, LocationChoice, Session};
 
-/// The contexts that `expression` names, in depth-first order, and what a person should know.
+/// The contexts that `expression` names, in depth-first order, and remarks.
 ///
 /// Costs in predicates are sums over all locations.
 ///

@@ -18,7 +18,7 @@ pub struct ResolvedMetrics {
     pub choice: MetricChoice,
     /// The metrics, whatever their scopes and statistics.
     pub metrics: Vec<MetricIdx>,
-    /// What a person should know.
+    /// Remarks.
     pub notes: Notes,
 }
 

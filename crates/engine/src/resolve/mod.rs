@@ -15,5 +15,5 @@ pub use formula::{Operand, OperandScope, ResolvedFormula, resolve_formula};
 pub use metrics::{ResolvedMetrics, resolve_metric, resolve_metrics};
 pub use profiles::{ProfileSet, resolve_profiles};
 
-/// Something a person should know about how an expression was understood.
+/// Something the user should know about how an expression was understood.
 pub type Notes = Vec<String>;

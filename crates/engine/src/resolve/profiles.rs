@@ -14,7 +14,7 @@ pub struct ProfileSet {
     pub rows: Vec<LocationIdx>,
     /// Whether these are all rows.
     pub is_all: bool,
-    /// What a person should know.
+    /// Remarks.
     pub notes: Notes,
 }
 

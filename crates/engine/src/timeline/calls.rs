@@ -40,7 +40,7 @@ pub struct CallList {
     pub is_complete: bool,
     /// How many there are; where there are too many, about.
     pub num_calls: u64,
-    /// Of these, those that are shorter than asked for, and left out.
+    /// Of these, those that are shorter than requested, and left out.
     pub num_shorter: u64,
     /// By track and start, what is around a call before it.
     pub rows: Vec<CallRow>,

@@ -46,7 +46,7 @@ pub struct FindResult {
     pub calls: u64,
     /// What they take together, in nanoseconds.
     pub nanos: u128,
-    /// The first of them, in the order that was asked for.
+    /// The first of them, in the requested order.
     pub rows: Vec<CallRow>,
     /// All calls of the contexts, whatever they take, from the shortest; bins without calls are
     /// left out, and the one that begins at 0 is for calls that take no time.
@@ -112,7 +112,7 @@ impl Session {
                         has_any |= time.calls > 0 && context.is_some_and(is_wanted);
                     })?;
                 }
-                // The sums of a track cost nothing beside its calls.
+                // The sums of a track cost nothing compared with its calls.
                 if !has_any {
                     continue;
                 }

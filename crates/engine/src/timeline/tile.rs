@@ -265,7 +265,7 @@ impl Painter<'_> {
                     lines.push((key, vec![0; len]));
                 }
                 if let Some(sum) = lines.get_mut(*line).and_then(|(_, line)| line.get_mut(at)) {
-                    // What 64 bits cannot hold is kept beside the line.
+                    // What 64 bits cannot hold is kept next to the line.
                     let (more, is_over) = sum.overflowing_add(nanos);
                     *sum = more;
                     if is_over {

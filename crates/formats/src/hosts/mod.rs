@@ -79,7 +79,7 @@ pub enum HostFormat {
 }
 
 impl HostFormat {
-    /// What a person calls it.
+    /// Display name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

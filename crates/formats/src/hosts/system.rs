@@ -1,4 +1,4 @@
-//! How a system's node names say where nodes stand: a small text, written by a person.
+//! How a system's node names say where nodes stand: a small text, written by hand.
 
 use super::{HostError, decoded, lines};
 
@@ -22,7 +22,7 @@ pub enum NamePart {
     Node,
 }
 
-/// A system as a person describes it.
+/// A system as the user describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SystemText {
     /// What it is called.

@@ -21,7 +21,7 @@ pub struct ContextInfo {
     indices: u64,
 }
 
-/// The content of `cct.db`; everything but the header is read when asked for.
+/// The content of `cct.db`; everything but the header is read on demand.
 pub struct CctDb {
     source: Source,
     table: Table,

@@ -230,7 +230,7 @@ fn check_footer(
     Ok(())
 }
 
-/// The first bytes as a person can read them.
+/// The first bytes in readable form.
 fn printable(bytes: &[u8]) -> String {
     if bytes.is_empty() {
         return "nothing (the file is empty)".into();

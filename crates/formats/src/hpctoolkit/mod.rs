@@ -1,8 +1,8 @@
 //! HPCToolkit performance databases, format v4: `meta.db`, `profile.db`, `cct.db`, `trace.db`.
 //!
 //! Read: the final 4.0 layout of every known writer since 2022-09 and the 2022 draft that carries
-//! the same version number. Later minor versions are read by the strides they store.
-//! The byte layout is in `FORMAT.md` beside this file.
+//! the same version number. Later minor versions are read by the strides they store. The byte
+//! layout is in `FORMAT.md` next to this file.
 //!
 //! Values are never copied as a whole: [`ProfileDb`], [`CctDb`] and [`TraceDb`] keep the source
 //! and hand out one profile, one context or one trace at a time.

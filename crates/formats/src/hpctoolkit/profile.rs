@@ -41,7 +41,7 @@ pub struct ProfileInfo {
     identities: (u32, u32),
 }
 
-/// The content of `profile.db`; values are read when asked for.
+/// The content of `profile.db`; values are read on demand.
 pub struct ProfileDb {
     source: Source,
     infos: Vec<ProfileInfo>,

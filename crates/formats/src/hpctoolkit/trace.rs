@@ -28,7 +28,7 @@ pub struct Sample {
     pub context: u32,
 }
 
-/// The content of `trace.db`; samples are read when asked for.
+/// The content of `trace.db`; samples are read on demand.
 pub struct TraceDb {
     source: Source,
     infos: Vec<TraceInfo>,

@@ -106,7 +106,7 @@ pub(super) fn fraction<const N: usize>(
     }
     let low = low & !(u64::MAX << (8 * more % 64));
     if all <= 8 {
-        // The digits on both sides of the point, side by side at the upper end.
+        // The digits on both sides of the point, adjacent at the upper end.
         let joined = (low | after << (8 * more % 64)) ^ (0x30 * EACH);
         let rest = eight(joined << ((64 - 8 * all) % 64));
         let mantissa = front * POWERS.get(all)? + rest;

@@ -1,4 +1,4 @@
-//! [`Args`]: what an event carries beside its common fields, read when asked for.
+//! [`Args`]: what an event carries besides its common fields, read on demand.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::names::unescape;
 use super::number;
 use super::scan::{self, Kind, space};
 
-/// The arguments of an event: its JSON object as it stands in the file, read when asked for.
+/// The arguments of an event: its JSON object as it stands in the file, read on demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Args<'a> {
     text: &'a [u8],

@@ -139,7 +139,7 @@ impl<'s> ChimbukoReader<'s> {
         Ok(rows)
     }
 
-    /// What stands beside the rows: `type`, `foi` and `labels` of a message.
+    /// What the file has besides the rows: `type`, `foi` and `labels` of a message.
     #[must_use]
     pub fn metadata(&self) -> &[Metadata] {
         self.document.metadata()
@@ -256,8 +256,8 @@ impl<'s> ChimbukoReader<'s> {
     }
 }
 
-/// The names of the functions, from the file beside the rows (a list of strings) or from a
-/// message `{"type": "functions", "value": [...]}`. `None` where `text` is neither.
+/// The names of the functions, from the file next to the rows (a list of strings) or from a message
+/// `{"type": "functions", "value": [...]}`. `None` where `text` is neither.
 #[must_use]
 pub fn function_names(text: &[u8]) -> Option<Vec<String>> {
     let value = JsonReader::from_slice(text, JsonLimits::default()).read_value().ok()?;

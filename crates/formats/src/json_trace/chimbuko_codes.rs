@@ -61,7 +61,7 @@ pub enum MessageEvidence {
     Habit,
 }
 
-/// Numbers of columns that are tried: more kinds of rows than this nobody writes.
+/// Numbers of columns that are tried: no tool writes more kinds of rows than this.
 const MOST_CODES: usize = 8;
 
 impl EventCodes {

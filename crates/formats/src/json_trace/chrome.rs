@@ -114,7 +114,7 @@ pub enum EventId<'a> {
     Text(&'a [u8]),
 }
 
-/// One event, borrowed from the reader until the next is asked for.
+/// One event, borrowed from the reader until the next is requested.
 ///
 /// A field is `None` where the event lacks it, and where it is of the wrong type (which is
 /// reported).
@@ -235,7 +235,7 @@ impl<'a> ChromeEvent<'a> {
         self.content(S).and_then(|(_, text)| text.first().copied())
     }
 
-    /// `sort_index` beside `args`, as rocprofiler writes it.
+    /// `sort_index` next to `args`, as rocprofiler writes it.
     #[must_use]
     pub fn sort_index(&self) -> Option<i64> {
         number::integer(self.content(SORT_INDEX)?.1)
@@ -331,7 +331,7 @@ impl<'s> ChromeReader<'s> {
         &self.names
     }
 
-    /// What stands beside the events, as far as it was passed: `baseTimeNanoseconds`,
+    /// What the file has besides the events, as far as it was passed: `baseTimeNanoseconds`,
     /// `deviceProperties`, `distributedInfo`, `displayTimeUnit`, ... Much of it may stand behind
     /// the events.
     #[must_use]

@@ -49,7 +49,7 @@ pub struct CodarMessage {
     pub tag: Option<i32>,
 }
 
-/// One event, borrowed from the reader until the next is asked for.
+/// One event, borrowed from the reader until the next is requested.
 ///
 /// A field is `None` where the event lacks it, and where it is of the wrong type (which is
 /// reported).
@@ -183,8 +183,8 @@ impl<'s> CodarReader<'s> {
         &self.names
     }
 
-    /// What stands beside the events, as far as it was passed: `metadata`, `counters`, `groups`,
-    /// `states`, `threads`. `tau_trace2json` writes all of it before the events.
+    /// What the file has besides the events, as far as it was passed: `metadata`, `counters`,
+    /// `groups`, `states`, `threads`. `tau_trace2json` writes all of it before the events.
     #[must_use]
     pub fn metadata(&self) -> &[Metadata] {
         self.document.metadata()

@@ -10,7 +10,7 @@ use crate::FormatError;
 use crate::json::{JsonLimits, JsonReader, Value};
 use crate::stream::ByteStream;
 
-/// A value beside the list of events, as the file has it.
+/// A value next to the list of events, as the file has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Metadata {
     /// Its name in the outermost object.
@@ -33,7 +33,7 @@ impl Metadata {
 /// Where a format has its list of events.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
-    /// What a person calls the format.
+    /// Display name of the format.
     pub(super) format: &'static str,
     /// The name of the list, unless the list stands alone.
     pub(super) list: &'static str,
@@ -104,7 +104,7 @@ impl<'s> Document<'s> {
         }
     }
 
-    /// Values beside the list that were passed so far.
+    /// Values next to the list that were passed so far.
     pub(super) fn metadata(&self) -> &[Metadata] {
         &self.metadata
     }
@@ -302,14 +302,14 @@ impl<'s> Document<'s> {
         }
     }
 
-    /// Keeps a value beside the list of events.
+    /// Keeps a value next to the list of events.
     fn value_beside(&mut self, issues: &mut Issues, name: String) {
         loop {
             let (bytes, offset) = (self.window.bytes(), self.offset());
             match scan::value(bytes, 0) {
                 Ok(value) if value.end <= self.metadata_left => {
                     let text = bytes.get(..value.end).unwrap_or_default().to_vec();
-                    // A name costs memory too, and an entry some beside it.
+                    // A name costs memory too, and an entry some in addition.
                     self.metadata_left -= value.end;
                     self.metadata_left = self.metadata_left.saturating_sub(name.len() + 64);
                     self.metadata.push(Metadata { name, text, offset });

@@ -1,15 +1,15 @@
 //! Traces as JSON: Chrome trace events (with Kineto's), CODAR events, Chimbuko's rows.
 //!
-//! Three readers with one manner: [`ChromeReader`], [`CodarReader`] and [`ChimbukoReader`] give
-//! one event at a time, in the order of the file, as the file has it. Nothing is matched, sorted
-//! or nested here. Memory is bounded whatever the file's size: a window that holds the longest
-//! event, the names (each once), and what stands beside the events, all within [`TraceLimits`].
+//! Three readers with one manner: [`ChromeReader`], [`CodarReader`] and [`ChimbukoReader`] give one
+//! event at a time, in the order of the file, as the file has it. Nothing is matched, sorted or
+//! nested here. Memory is bounded whatever the file's size: a window that holds the longest event,
+//! the names (each once), and what the file has besides the events, all within [`TraceLimits`].
 //!
 //! Events of one writer repeat their layout; of an event that is laid out like one before, only
 //! the values are looked for. Any other is read name by name, with the same result.
 //!
 //! A damaged file gives the events that can be read and issues that say what cannot: reading goes
-//! on behind a damaged event where another begins. `FORMAT.md` beside this file has the fields.
+//! on behind a damaged event where another begins. `FORMAT.md` next to this file has the fields.
 
 mod args;
 mod chimbuko;
@@ -40,7 +40,7 @@ pub struct TraceLimits {
     pub event_bytes: usize,
     /// Most bytes of names; further ones share one name and are reported.
     pub name_bytes: u64,
-    /// Most bytes of what stands beside the events; larger parts are left out and reported.
+    /// Most bytes of what the file has besides the events; larger parts are left out and reported.
     pub metadata_bytes: usize,
 }
 

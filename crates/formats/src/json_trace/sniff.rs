@@ -17,7 +17,7 @@ pub enum JsonTraceFormat {
 }
 
 impl JsonTraceFormat {
-    /// What a person calls it.
+    /// Display name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -13,7 +13,7 @@ use super::reader::{EventCounts, EventReader};
 use super::tables::Definitions;
 use crate::FormatError;
 
-/// A trace: its anchor and global definitions are read, its events are read when asked for.
+/// A trace: its anchor and global definitions are read, its events are read on demand.
 pub struct Archive {
     folder: Arc<dyn Folder>,
     /// Path of the anchor without `.otf2`.

@@ -140,7 +140,7 @@ events! {
         length_bytes: u64,
     }
     19
-    /// A message that was asked for arrived.
+    /// A requested message arrived.
     MpiIrecv {
         /// Rank of the sender in `comm`.
         sender: u32,
@@ -186,7 +186,7 @@ events! {
     24
     /// A team of threads begins (old).
     OmpFork {
-        /// How many were asked for.
+        /// How many were requested.
         requested_threads: u32,
     }
     25
@@ -294,7 +294,7 @@ events! {
         group: GroupId,
     }
     40
-    /// A lock is asked for.
+    /// A lock is requested.
     RmaRequestLock {
         /// The window.
         win: RmaWinId,
@@ -432,7 +432,7 @@ events! {
     ThreadFork {
         /// The threading model.
         model: Paradigm,
-        /// How many were asked for.
+        /// How many were requested.
         requested_threads: u32,
     }
     54
@@ -592,7 +592,7 @@ events! {
     IoSeek {
         /// The handle.
         handle: IoHandleId,
-        /// The offset that was asked for.
+        /// The requested offset.
         requested_bytes: i64,
         /// What it counts from.
         whence: IoSeekOption,
@@ -624,7 +624,7 @@ events! {
         mode: IoOperationMode,
         /// Its marks.
         flags: IoOperationFlags,
-        /// How many bytes were asked for; all ones where that means nothing.
+        /// How many bytes were requested; all ones where that means nothing.
         requested_bytes: u64,
         /// Names the operation.
         matching: u64,

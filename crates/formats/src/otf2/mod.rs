@@ -1,8 +1,8 @@
 //! OTF2 traces, as Score-P, TAU and others write them: an anchor, definitions, events by location.
 //!
 //! Read: all definition and event records of OTF2 1.0 to 3.2 in plain files, in both byte orders.
-//! Records of later versions are skipped by their lengths and counted.
-//! The byte layout is in `FORMAT.md` beside this file.
+//! Records of later versions are skipped by their lengths and counted. The byte layout is in
+//! `FORMAT.md` next to this file.
 //!
 //! [`Archive::open`] reads the anchor and the global definitions. [`Archive::events`] opens the
 //! events of one location, whose local ids and clock are translated while [`EventReader`] reads

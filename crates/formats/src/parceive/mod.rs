@@ -1,6 +1,6 @@
 //! Databases of Parceive: rows of all of its tables, whatever the generation of the schema.
 //!
-//! Columns are looked for by name, never assumed: see FORMAT.md beside this file.
+//! Columns are looked for by name, never assumed: see FORMAT.md next to this file.
 
 mod ids;
 mod rows;

@@ -127,7 +127,7 @@ impl Config {
             value.items().iter().filter_map(Value::as_str).map(str::to_owned).collect()
         };
         self.keys = descriptor.get("keys").map(names).filter(|keys| !keys.is_empty());
-        // Published descriptions have `extras` beside the descriptor; real files have it inside.
+        // Published descriptions have `extras` next to the descriptor; real files have it inside.
         let extras = descriptor.get("extras").or_else(|| value.get("extras"));
         let Some(extras) = extras else { return };
         self.declares_sensors = extras.get("sensors").is_some();

@@ -2,7 +2,7 @@
 //!
 //! Read as a stream: the entries of a region are folded into one time per run as they pass, power
 //! samples into energy at the end of each run, so memory follows regions x configurations x
-//! repetitions and never the size of the file. `FORMAT.md` beside this file has the fields.
+//! repetitions and never the size of the file. `FORMAT.md` next to this file has the fields.
 //!
 //! What is lost: single entries of a region, single power samples, thread ids. What cannot be
 //! read is reported, and a file that ends early gives the runs that are complete.

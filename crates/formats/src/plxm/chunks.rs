@@ -74,7 +74,7 @@ pub(super) struct Chunk {
     pub(super) ticks: u64,
 }
 
-/// A recording whose events are read when asked for.
+/// A recording whose events are read on demand.
 pub struct Recording {
     pub(super) source: Source,
     pub(super) file: String,

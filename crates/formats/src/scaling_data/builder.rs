@@ -426,7 +426,7 @@ impl Builder {
     fn sort_runs(&mut self, report: &mut Report<'_>) -> Vec<Option<u32>> {
         let known = self.coordinates.len();
         let mut new_of = vec![None; self.runs.len()];
-        // Runs without a coordinate had a key that nobody understood, which was reported.
+        // Runs without a coordinate had a key that could not be parsed, which was reported.
         let mut order: Vec<usize> = (0..self.runs.len())
             .filter(|&i| self.runs.get(i).is_some_and(|run| (run.coordinate as usize) < known))
             .collect();

@@ -60,7 +60,7 @@ pub fn read_part(source: &dyn ByteSource, range: Range<u64>, options: &ReadOptio
     pascal::read_part(source, range, options).map(|part| part.to_bytes()).unwrap_or_default()
 }
 
-/// Puts together what [`read_part`] gave for all ranges of [`split`], in their order: equal to what
+/// Joins what [`read_part`] gave for all ranges of [`split`], in their order: equal to what
 /// [`read`] gives, issues included. Where the parts do not fit together, or some are empty or
 /// damaged, the file is read from front to back.
 ///

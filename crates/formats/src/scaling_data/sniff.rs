@@ -37,7 +37,7 @@ pub enum ScalingFormat {
 }
 
 impl ScalingFormat {
-    /// What a person calls it.
+    /// Display name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

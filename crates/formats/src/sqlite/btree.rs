@@ -37,7 +37,7 @@ struct Scan<'d> {
     database: &'d Database,
     table: &'d Table,
     pages: Pages<'d>,
-    /// Overflow pages are read beside leaves.
+    /// Overflow pages are read in addition to leaves.
     overflow: Pages<'d>,
     /// Pages that were visited, by bit: no tree reaches a page twice.
     seen: Vec<u64>,

@@ -1,7 +1,7 @@
 //! SQLite databases: tables read from the b-tree format of the file, without SQLite.
 //!
 //! Only what an analysis of recorded data needs: tables are scanned in the order of their rows.
-//! Nothing is written, no index is used, and a journal beside the file is not replayed. The format
+//! Nothing is written, no index is used, and a journal next to the file is not replayed. The format
 //! is described in FORMAT.md; why there is a reader of our own is in ADR 0022.
 
 mod btree;

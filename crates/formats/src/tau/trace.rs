@@ -185,7 +185,7 @@ impl Record {
     }
 }
 
-/// An open trace; records are read when asked for.
+/// An open trace; records are read on demand.
 #[derive(Clone)]
 pub struct Trace {
     source: Source,

@@ -46,7 +46,7 @@ impl Program {
     }
 }
 
-/// What tells siblings apart.
+/// What distinguishes siblings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum What {
     Function(u32),

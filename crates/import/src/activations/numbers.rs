@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A hash of whole numbers: multiplied by a constant of many bits and folded. Keys come from a file,
-/// but nobody gains from a slow import of their own file.
+/// A hash of whole numbers: multiplied by a constant of many bits and folded. Keys come from a
+/// file, but a slow import of one's own file gains nothing.
 #[derive(Default)]
 pub(crate) struct NumberHasher(u64);
 

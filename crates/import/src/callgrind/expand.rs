@@ -211,7 +211,7 @@ impl Making<'_> {
         self.queue.push(Waiting { size, has_any, order: self.order, parent, top, group, share });
     }
 
-    /// What nobody calls, or not all of it.
+    /// What has no caller, or callers for a part of it only.
     fn roots(&mut self) {
         for group in 0..self.graph.members.len() {
             let (Some(whole), Some(uncalled)) =

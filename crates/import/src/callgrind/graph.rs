@@ -79,7 +79,7 @@ impl Graph {
             }
             out.uncalled.push(uncalled);
         }
-        // What nobody calls has its calls from itself only, or none.
+        // What has no other caller has its calls from itself only, or none.
         for (group, whole) in out.whole.iter_mut().enumerate() {
             for (column, whole) in whole.iter_mut().enumerate() {
                 let is_calls = column % width == table.calls_column();

@@ -1,8 +1,8 @@
 //! Which component a track belongs to, where several applications come into one archive.
 //!
 //! What comes in is an *input*: a trace, with a clock of its own. An input may have several
-//! applications: its source says so, or a person splits its ranks. What numbers ranks on its own is
-//! a *space*: an input, or one application of an input whose source tells them apart.
+//! applications: its source says so, or the user splits its ranks. What numbers ranks on its own is
+//! a *space*: an input, or one application of an input whose source distinguishes them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use parallax_model::IdentityKind;
 
 use super::conversion::TrackIdentity;
 
-/// A component that an input has, as it was asked for.
+/// A component that an input has, as it was requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ComponentPlan {
     /// Its name.
@@ -22,7 +22,7 @@ pub struct ComponentPlan {
     pub ranks: Option<(u64, u64)>,
 }
 
-/// What was asked for one input.
+/// What was requested for one input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InputPlan {
     /// The components; nothing where the source says which there are.
@@ -58,7 +58,7 @@ pub struct Survey {
     pub latencies: BTreeMap<(usize, usize), Latency>,
 }
 
-/// Name of what lies outside all ranks that were asked for.
+/// Name of what lies outside all requested ranks.
 const OTHER: &str = "other ranks";
 
 /// A numbering of ranks.
@@ -322,7 +322,7 @@ impl Components {
             return format!("program {number}");
         };
         let Some(plan) = self.plan_of(application) else { return OTHER.to_owned() };
-        // One name was asked for, and the source has several applications.
+        // One name was requested, and the source has several applications.
         let is_part = |other: &Application| {
             other.plan == application.plan
                 && self.spaces.get(other.space).map(|s| s.input) == space.map(|s| s.input)

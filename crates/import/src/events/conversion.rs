@@ -155,7 +155,7 @@ pub struct Conversion {
     formats: Vec<String>,
     facts: Vec<(String, String)>,
     memory_bytes: usize,
-    /// What was repaired so far, beside what tracks report.
+    /// What was repaired so far, besides what tracks report.
     pub issues: Issues,
 }
 

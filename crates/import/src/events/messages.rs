@@ -65,7 +65,7 @@ const JOINED_BYTES: usize = SIDE_BYTES + 8;
 /// All fields of a row, the time of sending first.
 const ROW_BYTES: usize = 6 * 8 + 3 * 4 + 2;
 
-/// What is known of a side beside its key.
+/// What is known of a side besides its key.
 #[derive(Debug, Clone, Copy)]
 struct Half {
     nanos: u64,

@@ -28,7 +28,7 @@ pub(super) struct Profiles {
     late_issues: Mutex<Issues>,
 }
 
-/// How much of the values `cct.db` holds, beside `profile.db`.
+/// How much of the values `cct.db` holds, next to `profile.db`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CctState {
     /// Fewer: writers that crashed, or tools that grow databases, leave an empty one.

@@ -105,7 +105,7 @@ impl References {
     }
 
     /// What an access goes to: nearly always one reference, several where they lie inside of it.
-    /// `function` tells functions apart.
+    /// `function` distinguishes functions.
     pub(super) fn find(
         &mut self,
         address: u64,

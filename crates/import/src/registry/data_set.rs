@@ -12,7 +12,7 @@ use crate::convert::TraceInput;
 /// Files that are opened as one: an experiment, or a file of measurements.
 #[derive(Clone)]
 pub struct DataSet {
-    /// The path of the file or folder, as a person sees it.
+    /// The path of the file or folder, as the user sees it.
     pub name: String,
     /// What it is.
     pub format: &'static Format,
@@ -27,7 +27,7 @@ pub enum DataContent {
     File(Source),
     /// A folder.
     Folder {
-        /// Its files, and what lies beside them.
+        /// Its files, and those next to them.
         folder: Arc<dyn Folder>,
         /// Its path in the folder that was looked through; empty for that folder.
         place: String,

@@ -262,7 +262,7 @@ pub fn recognise_file(folder: &Arc<dyn Folder>, path: &str) -> Result<DataSet, I
 
 /// Opens the experiment in `folder`.
 ///
-/// Costs what the metadata costs: values and samples are read when asked for.
+/// Costs what the metadata costs: values and samples are read on demand.
 ///
 /// # Errors
 /// When there is none or there are several, or a required file is broken.
@@ -279,7 +279,7 @@ struct Run {
 struct Search<'f> {
     folder: &'f Arc<dyn Folder>,
     entries: &'f [FolderEntry],
-    /// Whether one file is looked at for itself: what lies beside it is of no interest.
+    /// Whether one file is looked at for itself: the files next to it are of no interest.
     is_alone: bool,
     /// Data sets that are folders, by path.
     folders: HashMap<String, (&'static Format, bool)>,

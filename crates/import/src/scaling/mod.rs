@@ -54,7 +54,7 @@ pub fn read_measurement_part(
     scaling_data::read_part(source, range, options)
 }
 
-/// Puts together what [`read_measurement_part`] gave for all ranges, in their order: equal to what
+/// Joins what [`read_measurement_part`] gave for all ranges, in their order: equal to what
 /// [`open_measurements`] gives. Where the parts do not fit together, `source` is read from front to
 /// back.
 ///

@@ -7,8 +7,8 @@
 //! | samples | `TIME_SAMPLED`, `SAMPLES` | both, of the contexts that samples were taken in |
 //! | a user event | five: `NAME count`, `max`, `min`, `mean`, `sumsqr` | exclusive at the contexts that it happened in; inclusive at the root what happened anywhere ([`UserEvent`]) |
 //!
-//! The summary adds up what was measured, and takes the extremes of user events; counts are added up
-//! when asked for, so that a table of totals does not mix seconds with millions of calls.
+//! The summary adds up what was measured, and takes the extremes of user events; counts are added
+//! up on demand, so that a table of totals does not mix seconds with millions of calls.
 //!
 //! Samples are metrics of their own because they measure the same time as the timers around them a
 //! second time.

@@ -27,8 +27,8 @@ pub(super) enum Above {
     Path(usize),
 }
 
-/// The parent of each path, and how many paths were cut where nobody can tell what called them.
-/// Paths have two functions or more and are distinct.
+/// The parent of each path, and how many paths were cut where it is unknown what called them. Paths
+/// have two functions or more and are distinct.
 pub(super) fn parents(paths: &[Vec<&str>]) -> (Vec<Above>, usize) {
     let longest = paths.iter().map(Vec::len).max().unwrap_or(0);
     let whole: HashMap<&[&str], usize> =

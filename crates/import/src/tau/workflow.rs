@@ -51,7 +51,7 @@ fn components(workflow: &Workflow) -> Vec<parallax_model::Component> {
             value.get("name").and_then(Value::as_str) == Some(component.name.as_str())
         };
         let described = listed.iter().find(is_own);
-        // Later versions of the tool say it beside the profiles.
+        // Later versions of the tool say it next to the profiles.
         let aggregate = |field: &str| {
             component.aggregates.iter().find(|(name, _)| name == field).map(|(_, value)| value)
         };

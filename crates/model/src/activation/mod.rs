@@ -90,7 +90,7 @@ pub struct Site {
 pub struct Reference {
     /// The variable's name; for an allocation what the source calls it, such as its address.
     pub name: Arc<str>,
-    /// The member of a structure that it is, where the source tells members apart.
+    /// The member of a structure that it is, where the source distinguishes members.
     pub member: Option<Arc<str>>,
     /// Where it lies.
     pub storage: StorageClass,

@@ -260,7 +260,7 @@ impl EnsembleBuilder {
     /// When regions times runs are more than the limits allow.
     pub fn fill_with_zero(&mut self, metric: u16, limits: &Limits) -> Result<(), LimitExceeded> {
         let cells = (self.regions.len() as u64).saturating_mul(self.runs.len() as u64);
-        // What is sorted takes the same again, and so does the set of what is there.
+        // What is sorted takes as much again, and so does the set of what is there.
         let bytes = cells.saturating_mul(3 * size_of::<Sample>() as u64);
         limits.metadata("a value for each region in each run", bytes)?;
         let there: HashSet<(u32, u32)> = self

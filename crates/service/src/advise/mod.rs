@@ -143,7 +143,7 @@ impl Scope<'_> {
         self.chosen.as_ref().is_none_or(|chosen| chosen.contains(context))
     }
 
-    /// The calls side by side whose schedule saves most time.
+    /// The sibling calls whose schedule saves most time.
     fn best(&self, siblings: &[SiblingAdvice], work: &Work, workers: u32) -> Option<Best> {
         let placed = siblings.iter().filter(|one| self.has(one.parent)).map(|one| {
             let tasks = tasks(self.run, one.example);

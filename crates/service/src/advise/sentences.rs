@@ -149,7 +149,7 @@ impl Scope<'_> {
     }
 }
 
-/// What a person should know about the answer.
+/// Remarks about the answer.
 pub(super) fn notes(
     run: &Activations,
     loops: &[LoopAdvice],

@@ -205,7 +205,7 @@ fn lasting(told: &UnevenContext<'_>) -> f64 {
 struct Names<'a>(Purposes<'a>);
 
 impl Names<'_> {
-    /// What people call a context; of library code also what needs it.
+    /// Display name of a context; of library code also what needs it.
     fn of(&self, context: ContextIdx) -> String {
         let name = |at| display_name(&self.0.tree().label(at));
         let tree = self.0.tree();

@@ -59,9 +59,9 @@ pub struct ScalingRegion {
     pub imbalance: Option<Spread>,
     /// Why it loses, where that can be seen.
     pub cause: Option<Cause>,
-    /// What a person should know, in plain words.
+    /// Remarks in plain words.
     pub verdict: Verdict,
-    /// Whether it was asked for.
+    /// Whether it was requested.
     pub is_shown: bool,
 }
 
@@ -83,13 +83,13 @@ pub struct ScalingAnswer {
     pub(super) program: Program,
     pub(super) grounds: Grounds,
     pub(super) limits: Limits,
-    /// Losses at every configuration, of the regions that a verdict names: those marked by a
-    /// person, functions of the program and calls of MPI. Loops, lines and library functions
-    /// count for the function around them. `region` is the position in `regions`.
+    /// Losses at every configuration, of the regions that a verdict names: those marked by the
+    /// user, functions of the program and calls of MPI. Loops, lines and library functions count
+    /// for the function around them. `region` is the position in `regions`.
     pub losses: Vec<Loss>,
     /// Positions of input and core count where the whole program loses most.
     pub worst: Option<(usize, usize)>,
-    /// What a person should know, the most important first.
+    /// Remarks, the most important first.
     pub notes: Vec<String>,
     /// What was repaired, dropped or guessed.
     pub issues: Issues,
@@ -456,8 +456,8 @@ pub(super) fn display_name(region: &Region) -> String {
     match region.kind {
         RegionKind::WholeProgram => region.name.clone(),
         RegionKind::Function | RegionKind::Loop | RegionKind::Line | RegionKind::Entry => {
-            // The function around it, as a person wrote it: no loops, no library, no outlined code,
-            // no wrapper such as `hypre_MPI_Waitall` around `PMPI_Waitall`.
+            // The function around it, as the developer wrote it: no loops, no library, no outlined
+            // code, no wrapper such as `hypre_MPI_Waitall` around `PMPI_Waitall`.
             let call = region.name.split(" [").next().unwrap_or("").trim_start_matches('P');
             let around = region.path.rsplit(" > ").skip(1).find(|name| {
                 let is_wrapper = call.starts_with("MPI_") && name.contains(call);
@@ -482,7 +482,7 @@ pub(super) fn display_name(region: &Region) -> String {
     }
 }
 
-/// Which of the regions, given with the ids that a person sees, were asked for.
+/// Which of the regions, given with the ids that the user sees, were requested.
 pub(super) fn shown_regions(
     regions: &[(&str, &Region)],
     asked: &[String],
@@ -546,7 +546,7 @@ impl ScalingAnswer {
         self.regions.get(region).map(|region| display_name(&region.region)).unwrap_or_default()
     }
 
-    /// Positions of the regions that were asked for.
+    /// Positions of the regions that were requested.
     pub fn shown(&self) -> impl Iterator<Item = usize> + '_ {
         self.regions.iter().enumerate().filter(|(_, region)| region.is_shown).map(|(at, _)| at)
     }

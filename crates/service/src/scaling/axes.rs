@@ -39,7 +39,7 @@ pub(super) struct Axes {
     cells: Vec<Option<(usize, u32)>>,
 }
 
-/// The value of a parameter that a person means: by label, by number, or a frequency with or
+/// The value of a parameter that the user means: by label, by number, or a frequency with or
 /// without its unit.
 fn chosen_value(parameter: &Parameter, text: &str) -> Option<u32> {
     let find = |is: &dyn Fn(&ParameterValue) -> bool| {

@@ -132,7 +132,7 @@ impl Spreads {
         let samples_of = |metric: Option<u16>, region| {
             metric.map(|metric| ensemble.samples_of(metric, region)).unwrap_or_default()
         };
-        // Where no region has several threads, the file may not tell them apart.
+        // Where no region has several threads, the file may not distinguish them.
         let threaded: BTreeSet<u32> = (0..)
             .take(num_regions)
             .flat_map(|region| samples_of(count, region))

@@ -8,11 +8,11 @@ use super::ScalingError;
 use super::answer::{ScalingOptions, shown_regions};
 use super::axes::{Axes, RunChoice};
 
-/// A region that was asked for.
+/// A region that was requested.
 pub(super) struct ShownRegion<'a> {
     /// Its position in the ensemble.
     pub(super) at: u32,
-    /// The id that a person sees: `0` for the whole program.
+    /// The id that the user sees: `0` for the whole program.
     pub(super) id: &'a str,
     pub(super) region: &'a Region,
 }

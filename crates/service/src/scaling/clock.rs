@@ -4,7 +4,7 @@
 //! asleep uses none: runs that get slower and slower on more cores would scale perfectly. The rule
 //! for each database, the first that applies:
 //!
-//! 1. the metric that was asked for;
+//! 1. the metric that was requested;
 //! 2. a metric of wall-clock time (REALTIME of HPCToolkit, TIME of TAU) with values;
 //! 3. time in the trace: from one sample or call to the next, whatever the thread did meanwhile;
 //! 4. what says most about cost otherwise; elapsed time is unknown then, and no verdict is given.

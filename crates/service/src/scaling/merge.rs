@@ -36,7 +36,7 @@ pub struct Merged {
     pub runs: usize,
     /// The inputs, in the order of their numbers.
     pub inputs: Vec<String>,
-    /// What a person should know.
+    /// Remarks.
     pub notes: Vec<String>,
 }
 

@@ -1,10 +1,9 @@
 //! Scaling: one program under several core counts, inputs and versions.
 //!
-//! [`open_ensemble`] makes one [`Ensemble`] of files of
-//! measurements (PaScal, SPERF, Extra-P, TALP, tables) or of databases; [`scaling`] answers with
-//! maps, losses and a verdict for every region, [`models`] with growth models,
-//! [`compare_versions`] with what changed between two versions. Numbers come from `parallax_analysis`; here they
-//! are only put together and said.
+//! [`open_ensemble`] makes one [`Ensemble`] of files of measurements (PaScal, SPERF, Extra-P, TALP,
+//! tables) or of databases; [`scaling`] answers with maps, losses and a verdict for every region,
+//! [`models`] with growth models, [`compare_versions`] with what changed between two versions.
+//! Numbers come from `parallax_analysis`; here they are only combined and worded.
 
 mod answer;
 mod axes;

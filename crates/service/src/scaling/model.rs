@@ -49,7 +49,7 @@ pub struct RegionModel {
     pub metric: String,
     /// Its unit; of resources that times the parameter.
     pub unit: String,
-    /// Values of the parameters that tell models apart; empty when there are none.
+    /// Values of the parameters that distinguish models; empty when there are none.
     pub group: String,
     /// The model.
     pub model: Model,
@@ -57,7 +57,7 @@ pub struct RegionModel {
     pub formula: String,
     /// Number of points it was made of.
     pub num_points: usize,
-    /// Its value where it was asked for.
+    /// Its value where it was requested.
     pub prediction: Option<f64>,
 }
 

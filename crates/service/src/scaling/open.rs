@@ -26,7 +26,7 @@ use super::runs::{RunGroup, group_runs, left_out};
 use super::{Remedy, ScalingError};
 use crate::Answer;
 
-/// One thing to open: what a person named, and the bytes behind it.
+/// One thing to open: what the user named, and the bytes behind it.
 #[derive(Clone)]
 pub struct ScalingSource {
     /// The path as it was given; parameters may be read from it.
@@ -234,9 +234,9 @@ pub fn read_measurement_part(
     import::read_measurement_part(&**source, range, &options.reading(name))
 }
 
-/// Puts together what [`read_measurement_part`] gave for all ranges, in their order: equal to what
-/// [`open_ensemble`] gives for this one file. Where the parts do not fit together, or `options` name
-/// parameters, the file is read from front to back.
+/// Joins what [`read_measurement_part`] gave for all ranges, in their order: equal to what
+/// [`open_ensemble`] gives for this one file. Where the parts do not fit together, or `options`
+/// name parameters, the file is read from front to back.
 ///
 /// # Errors
 /// As [`open_ensemble`].
@@ -440,7 +440,7 @@ fn run_evidence(
     })
 }
 
-/// Core counts and inputs that nobody named, from what databases and their paths tell.
+/// Core counts and inputs that were not given, from what databases and their paths tell.
 fn tell_parameters(
     sessions: &[(&str, Session)],
     options: &EnsembleOptions,

@@ -238,7 +238,7 @@ fn fields(line: &str) -> Vec<String> {
     out.iter().map(|field| field.trim().to_owned()).collect()
 }
 
-/// What tells sources apart in their paths besides the core count: `n256` of `n256-p4`.
+/// What distinguishes sources in their paths besides the core count: `n256` of `n256-p4`.
 ///
 /// Paths are cut into words and numbers; places that differ between sources and are not the core
 /// count make the value. `None` when nothing else differs, or paths have different shapes.

@@ -1,4 +1,4 @@
-//! What stands beside the maps in words: why regions lose, and what a reader must know.
+//! The text next to the maps: why regions lose, and what a reader must know.
 
 use parallax_analysis::comparison::amount;
 use parallax_analysis::scaling::{outliers, weak_diagonal};
@@ -24,7 +24,7 @@ fn without_share(sentence: &str) -> String {
 }
 
 impl ScalingAnswer {
-    /// Adds what stands beside the maps in words.
+    /// Adds the text next to the maps.
     pub(super) fn add_remarks(&mut self, options: &ScalingOptions) {
         let nesting = self.drop_shares_without_nesting();
         self.explain_losses();

@@ -20,7 +20,7 @@ const LEAST_COMMON: f64 = 0.5;
 pub(super) struct RunGroup {
     /// Positions in the list of sessions, ascending.
     pub(super) members: Vec<usize>,
-    /// What they measured; `None` where a member lacks what was asked for.
+    /// What they measured; `None` where a member lacks what was requested.
     pub(super) metric: Option<ChosenMetric>,
     /// Title of the program.
     pub(super) program: String,

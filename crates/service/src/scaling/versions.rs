@@ -59,7 +59,7 @@ pub struct ComparisonAnswer {
     pub evidence: String,
     /// The verdict in plain words.
     pub sentences: Vec<String>,
-    /// What a person should know.
+    /// Remarks.
     pub notes: Vec<String>,
     /// Issues of both.
     pub issues: Issues,

@@ -23,7 +23,7 @@ pub struct TimelineKey {
     pub calls: u64,
 }
 
-/// Samples that are read to know what functions take of the whole trace; of more, nobody waits.
+/// Samples that are read to know what functions take of the whole trace; more would take too long.
 const MAX_SUMMED_SAMPLES: u64 = 20_000_000;
 
 /// The functions and groups of a trace, by number, and which contexts count to them.
@@ -92,7 +92,7 @@ impl TimelineNames {
 }
 
 impl OpenExperiment {
-    /// The functions and groups of the trace; worked out once.
+    /// The functions and groups of the trace; computed once.
     ///
     /// # Errors
     /// When there are no traces, they cannot be read, or the question is withdrawn.

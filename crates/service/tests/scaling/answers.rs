@@ -195,7 +195,7 @@ fn databases_tell_their_cores_and_paths_their_inputs() {
     assert_eq!((answer.cores.as_slice(), answer.inputs.len()), ([1, 4].as_slice(), 2));
     assert_eq!(answer.inputs, ["n256", "n512"]);
     assert!(notes.iter().any(|note| note.contains("ranks")), "{notes:?}");
-    // Without anything that tells them apart they are repetitions, and a note says so.
+    // Without anything that distinguishes them they are repetitions, and a note says so.
     let (ensemble, notes) = open(&sources, &rules(&["cores=ranks", "input=value:x"])).unwrap();
     assert!(notes.iter().any(|note| note.contains("repetitions")), "{notes:?}");
     let answer = scaling(&ensemble, &request()).unwrap();

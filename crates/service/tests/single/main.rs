@@ -1,4 +1,4 @@
-//! Questions to one experiment, on drawn databases whose answers can be worked out by hand and on
+//! Questions to one experiment, on drawn databases whose answers can be computed by hand and on
 //! real ones, where different questions must agree.
 
 #![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]

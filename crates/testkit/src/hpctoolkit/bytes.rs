@@ -85,7 +85,7 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    /// The section that stretches over `start..end`.
+    /// The section that spans `start..end`.
     pub(crate) fn between(start: u64, end: u64) -> Self {
         Self { start, size: end - start }
     }

@@ -247,7 +247,7 @@ pub enum ContextKind {
     Entry {
         /// 0 unknown entry, 1 main thread, 2 application thread.
         entry_point: u16,
-        /// Name for people, such as `main thread`.
+        /// Display name, such as `main thread`.
         name: String,
     },
     /// An ordinary context.

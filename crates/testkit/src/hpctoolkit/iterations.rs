@@ -26,7 +26,7 @@ pub struct PlannedPhase {
 /// How the program is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recording {
-    /// Each location is a stream of a GPU with exact times, beside the thread of its rank.
+    /// Each location is a stream of a GPU with exact times, in addition to the thread of its rank.
     GpuStreams,
     /// Each location is a thread that is sampled at intervals of so many nanoseconds, at other
     /// moments on each.
@@ -48,7 +48,7 @@ pub struct IterationPlan {
     pub span_nanos: u64,
     /// How it is recorded.
     pub recording: Recording,
-    /// Ranks beside those that compute, which wait all the time.
+    /// Ranks in addition to those that compute, which wait all the time.
     pub waiting_ranks: u32,
 }
 

@@ -144,7 +144,7 @@ impl Fold {
 mod tests {
     use super::*;
 
-    /// A function with a loop nest and an inlined call, worked out by hand.
+    /// A function with a loop nest and an inlined call, computed by hand.
     #[test]
     fn scopes_follow_their_formulas() {
         let mut tree = Tree::default();

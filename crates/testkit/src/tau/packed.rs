@@ -20,7 +20,7 @@ pub fn to_packed(profiles: &Profiles, version: PackedVersion) -> Vec<u8> {
     int(&mut out, 1);
     match version {
         PackedVersion::One => {
-            // A header that nobody needs to understand.
+            // A header that need not be understood.
             int(&mut out, 3);
             out.extend([7, 8, 9]);
         }

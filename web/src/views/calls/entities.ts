@@ -204,7 +204,7 @@ export class Entities {
     try {
       while (rest.length > 0) {
         const { reply, tables } = await this.#client.ask("entities", { item: this.#item, kind, ids: rest });
-        // What came with something else has other sums; it makes way for what was asked for.
+        // What came with something else has other sums; it makes way for what was requested.
         if (kind === "reference") for (const id of rest) this.#byKind.get(kind)?.delete(id);
         const found = new Map(this.#keep(kind, new Rows(rowsOf(tables))).map((one) => [one.id, one]));
         if (kind === "reference") for (const id of found.keys()) this.#whole.add(id);

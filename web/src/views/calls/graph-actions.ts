@@ -6,7 +6,7 @@ import { GRAPH_STATE, MOST_OPEN, withOpen, withReferences, type GraphState, type
 import { fullWay, keyOf, nameOfKey, plainWay, spotOf, type ShownTree } from "./graph-tree.ts";
 import type { Activation } from "./records.ts";
 
-/** What an action needs: read anew each time. */
+/** What an action needs: read again each time. */
 export interface ActionsOf {
   readonly slice: Slice<GraphState>;
   readonly links: Links;

@@ -36,7 +36,7 @@ export class ReferenceMotion {
     this.#run();
   }
 
-  /** Everything finds its place anew. */
+  /** Everything finds its place again. */
   forget(): void {
     this.#known.clear();
     this.#shown = null;

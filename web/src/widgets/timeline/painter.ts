@@ -10,7 +10,7 @@ import type { Tile } from "./tiles.ts";
 /** Height of the axis in pixels. */
 export const AXIS_HEIGHT = 24;
 
-/** Names that are measured once; more are measured anew. */
+/** Names that are measured once; more are measured again. */
 const MOST_WIDTHS = 5000;
 
 /** Colours and the font of a timeline, as CSS. */

@@ -14,7 +14,7 @@ export interface LocationGroups {
   readonly sizes: readonly number[];
 }
 
-/** The kinds that make groups: one that tells all locations apart, or none, does not. */
+/** The kinds that make groups: one that distinguishes all locations, or none, does not. */
 export function groupingKinds(kinds: readonly LocationKind[]): readonly LocationKind[] {
   return kinds.filter(({ numbers }) => {
     const different = new Set(numbers).size;

@@ -1,8 +1,8 @@
 //! `metrics/default.yaml`: which metrics a viewer offers, in which tree, and how their values are
 //! made from the statistics of the summary profile.
 //!
-//! The file is advice for people's screens. A broken one costs nothing but itself: whatever is
-//! wrong with it goes to the issues, and what can be understood is kept.
+//! The file is advice on presentation. A broken one costs nothing but itself: whatever is wrong
+//! with it goes to the issues, and what can be understood is kept.
 
 mod expression;
 mod read;

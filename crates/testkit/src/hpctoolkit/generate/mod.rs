@@ -18,10 +18,10 @@
 //!   MPI_Finalize                                         phase finish
 //! ```
 //!
-//! Below each of these grow functions, loops, lines, inlined calls, MPI internals and, when asked
-//! for, instructions that meta.db leaves out.
-//! A rank holds values for the common ("hot") contexts and for a sample of the rare ones, as in a
-//! sampled run; contexts that no rank happened to hit stay in the tree without values.
+//! Below each of these grow functions, loops, lines, inlined calls, MPI internals and, if
+//! requested, instructions that meta.db leaves out. A rank holds values for the common ("hot")
+//! contexts and for a sample of the rare ones, as in a sampled run; contexts that no rank happened
+//! to hit stay in the tree without values.
 //!
 //! The time of every phase on every rank follows a closed formula ([`Planted::phase_seconds`]);
 //! points below the phase are scaled so that they add up to it, and the trace spends exactly that
@@ -235,7 +235,7 @@ impl GenerateOptions {
 }
 
 /// Writes a database into a folder, which is created when it is not there, and returns the planted
-/// answers, which are also written beside the database as `planted.json`.
+/// answers, which are also written next to the database as `planted.json`.
 ///
 /// Memory stays below 1 GB at any size.
 /// A file has its final name only when it is complete; until then it ends in `.partial`. Files of
