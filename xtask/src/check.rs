@@ -6,6 +6,7 @@ mod cargo;
 mod layers;
 mod licences;
 mod links;
+mod names;
 mod page;
 mod spdx;
 mod tidy;
@@ -47,7 +48,11 @@ const STEPS: &[Step] = &[
     Step { name: "fmt", run: cargo::fmt, help: "rustfmt changes nothing" },
     Step { name: "tidy", run: tidy::check, help: "notes, file sizes, ignored tests, unsafe code" },
     Step { name: "links", run: links::check, help: "relative links in *.md lead somewhere" },
-    Step { name: "words", run: words::check, help: "texts for users keep to the glossary" },
+    Step {
+        name: "words",
+        run: words::check,
+        help: "texts for users and names in code keep to the glossary",
+    },
     Step {
         name: "layers",
         run: layers::check,

@@ -148,11 +148,11 @@ fn line_tables(
     contexts_per_line: usize,
 ) -> SourceTables {
     // One path may stand in the table of files more than once.
-    let is_meant: Vec<bool> = tree.files().iter().map(|file| &*file.path == path).collect();
+    let is_selected: Vec<bool> = tree.files().iter().map(|file| &*file.path == path).collect();
     let view = TreeView::whole(tree);
     let (groups, numbers) = Groups::new(&view, |context| {
         let file = tree.file(context).filter(|_| tree.kind(context) == ContextKind::Line)?;
-        (is_meant.get(file.idx()) == Some(&true)).then(|| tree.line(context))
+        (is_selected.get(file.idx()) == Some(&true)).then(|| tree.line(context))
     });
     let costs: Vec<_> = measures.iter().map(|measure| groups.costs(tree, &view, measure)).collect();
     let mut order: Vec<usize> = (0..groups.len())

@@ -3,6 +3,8 @@
 //! The list is in the glossary because that is where a writer looks up what to write, and because
 //! a word and what replaces it must not part.
 //!
+//! Names that code no longer has are in another column; [`names`] finds them.
+//!
 //! What more than one surface says must name no command and no option of the tool either: the page
 //! has neither. `parallax_base::Remedy` has the words for advice.
 
@@ -10,6 +12,7 @@ use anyhow::{Result, bail};
 
 use super::Outcome;
 use super::layers;
+use super::names;
 use super::tree::text_files;
 use super::visible::{GAP, visible};
 
@@ -26,10 +29,10 @@ const OTHERS_OPTIONS: [&str; 7] =
 
 /// A word that is not used, and what to write instead.
 #[derive(Debug, PartialEq, Eq)]
-struct Banned {
-    /// In lower case, with single spaces.
-    phrase: String,
-    instead: String,
+pub(super) struct Banned {
+    /// With single spaces.
+    pub(super) phrase: String,
+    pub(super) instead: String,
 }
 
 pub(super) fn check() -> Result<Outcome> {
@@ -41,7 +44,7 @@ pub(super) fn check() -> Result<Outcome> {
     if banned.is_empty() {
         bail!("no table of {GLOSSARY} has a column `{COLUMN}`");
     }
-    let mut findings = Vec::new();
+    let mut findings = names::findings(&files, &glossary.text);
     for file in files.iter().filter(|file| is_for_users(&file.path)) {
         let Some(text) = visible(&file.path, &file.text) else {
             continue;
@@ -104,8 +107,15 @@ pub(super) fn cells(line: &str) -> Option<Vec<&str>> {
     Some(row.split('|').map(str::trim).collect())
 }
 
-/// The words of all tables with a column `not`; the first column says what to write instead.
+/// The words of all tables with a column `not`, in lower case.
 fn banned_words(glossary: &str) -> Vec<Banned> {
+    let mut found = listed(glossary, COLUMN);
+    found.iter_mut().for_each(|word| word.phrase = word.phrase.to_lowercase());
+    found
+}
+
+/// The words in the column `title` of all tables; the first column says what to write instead.
+pub(super) fn listed(glossary: &str, title: &str) -> Vec<Banned> {
     let mut column = None;
     let mut found = Vec::new();
     for line in glossary.lines() {
@@ -114,7 +124,7 @@ fn banned_words(glossary: &str) -> Vec<Banned> {
             continue;
         };
         let Some(at) = column else {
-            column = Some(cells.iter().position(|cell| *cell == COLUMN));
+            column = Some(cells.iter().position(|cell| *cell == title));
             continue;
         };
         let listed = at.and_then(|at| cells.get(at)).copied().unwrap_or_default();
@@ -130,7 +140,7 @@ fn banned_words(glossary: &str) -> Vec<Banned> {
 }
 
 fn normal(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The banned words in a text, with their lines from 1, in their order.
