@@ -108,7 +108,7 @@ describe("the map of iterations", () => {
 const found: IterationsFoundReply = {
   group: "first threads", marker: "CalcForce [libm.so]", is_named: false, marked_by: null, extraordinary: 0, locations: ["rank 0", "rank 1"], tracks: [0, 1], left_out: 1, count: 100, whole: 97,
   warm_up: 2, partial: 1, period_s: 0.08, from_s: 0.2, to_s: 8.2, span_percent: 97.5, window_s: 150, is_aligned: true, guessed_percent: 0, interval_s: null,
-  similarity_percent: 90, saving_s: 20, joint_saving_s: 15, lasting_saving_s: 3, unresolved: 0,
+  similarity_percent: 90, waited_s: 30, saving_s: 20, joint_saving_s: 15, lasting_saving_s: 3, unresolved: 0,
 };
 const best = { marker: "CalcForce", path: "main > CalcForce", context_id: 7, count: 100, period_s: 0.08, regular_percent: 99, coverage_percent: 98, agreement_percent: 100, is_pooled: false, is_in_step: false, is_estimate: false, explained_percent: 90, contexts: 5, chance: 0, is_order: false };
 const reply: IterationsReply = { found, groups: [{ group: "first threads", locations: 3, best, others: [], why_not: null }], stalls: [], notes: [] };

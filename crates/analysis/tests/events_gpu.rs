@@ -6,8 +6,9 @@
 use std::sync::Arc;
 
 use parallax_analysis::events::{
-    CriticalPath, Selection, Wait, WaitChoice, WaitKind, Waits, critical_path, waits,
+    CriticalPath, Selection, Wait, WaitChoice, WaitKind, Waits, critical_path, idle_devices, waits,
 };
+use parallax_analysis::taxonomy::Roles;
 use parallax_base::{Control, Folder, Limits, MemorySink, TimeWindow, TrackIdx};
 use parallax_engine::Session;
 use parallax_import::archive;
@@ -248,6 +249,60 @@ fn threads_wait_for_gpus_of_their_own_process() {
     }
     let waits = found(&drawn.session());
     assert_eq!(of_kind(&waits, WaitKind::ForGpu), [(0, 1, 20, 60, 90), (2, 3, 20, 80, 90)]);
+}
+
+#[test]
+fn a_gpu_is_idle_when_none_of_its_streams_works() {
+    // Two streams of one GPU take turns, so that each waits for half of the time, and the GPU for
+    // what its thread does between 45 and 48 only, after its start.
+    let mut drawn = Drawn::default();
+    let launches = [10, 48, 70];
+    let mut calls = vec![(0, 130, "main")];
+    calls.extend(launches.map(|at| (at, at + 2, "cudaLaunchKernel")));
+    let thread = drawn.thread(1, 1, &calls);
+    let first = drawn.stream(0, 7, &[(20, 45, "kernel"), (90, 120, "kernel")]);
+    let second = drawn.stream(0, 8, &[(50, 90, "kernel")]);
+    for (at, stream, start) in [(10, first, 20), (48, second, 50), (70, first, 90)] {
+        drawn.flow(thread, at, stream, start);
+    }
+    let session = drawn.session();
+    let waits = found(&session).list;
+    let waited: u64 = waits.iter().map(Wait::nanos).sum();
+    assert_eq!(waited, 10 + 48 + 25);
+    let gpus = idle_devices(&session, &waits, &Control::new()).unwrap();
+    let gpu = gpus.first().unwrap();
+    // Idle from 0 to 20, 45 to 50 and 120 to 130; late until 10, and from 45 to 48.
+    assert_eq!((gpus.len(), gpu.streams.len(), gpu.idle_nanos), (1, 2, 35));
+    assert_eq!((gpu.late_nanos, gpu.num_launches), (13, 2));
+    assert_eq!(gpu.by_thread.values().sum::<u64>(), 13);
+}
+
+#[test]
+fn communication_counts_where_nothing_else_runs() {
+    let mut drawn = late();
+    drawn.stream(0, 20, &[(30, 120, "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)")]);
+    let session = drawn.session();
+    let gpus = idle_devices(&session, &[], &Control::new()).unwrap();
+    let gpu = gpus.first().unwrap();
+    // Of 90, those in which no kernel of the other stream runs.
+    let kernels: u64 = [(30, 40), (66, 90)].iter().map(|(from, to)| to - from).sum();
+    assert_eq!((gpus.len(), gpu.communicating_nanos), (1, 90 - kernels));
+    assert_eq!(gpu.collectives.values().collect::<Vec<_>>(), [&90]);
+}
+
+#[test]
+fn a_thread_that_only_asks_a_gpu_is_a_helper() {
+    let mut drawn = late();
+    drawn.thread(1, 2, &[(50, 51, "cudaEventQuery"), (60, 61, "cudaPointerGetAttributes")]);
+    let session = drawn.session();
+    let roles = Roles::of(&session, &Control::new()).unwrap();
+    assert_eq!((roles.num_helpers(), &*roles.kinds()), (1, "asks for the progress of a GPU: 1"));
+    // One that starts anything as well, or does something of its own, is none.
+    for other in ["cudaLaunchKernel", "cudaStreamSynchronize", "aten::copy_"] {
+        let mut drawn = late();
+        drawn.thread(1, 2, &[(50, 51, "cudaEventQuery"), (60, 61, other)]);
+        assert_eq!(Roles::of(&drawn.session(), &Control::new()).unwrap().num_helpers(), 0);
+    }
 }
 
 #[test]

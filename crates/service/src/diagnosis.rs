@@ -5,6 +5,7 @@
 
 mod groups;
 mod iterations;
+mod launches;
 mod stalls;
 
 use std::collections::BTreeMap;
@@ -126,9 +127,11 @@ impl OpenExperiment {
 fn causes_first(findings: &mut [Finding]) {
     /// Waiting for others takes this much longer than what they are late, at most.
     const FOLLOWS: f64 = 1.25;
-    let Some(at) = findings.iter().position(|one| one.kind == FindingKind::Iterations) else {
-        return;
+    let of_iterations = |one: &Finding| {
+        one.kind == FindingKind::Iterations
+            || (one.kind == FindingKind::Imbalance && one.next.action == NextAction::Iterations)
     };
+    let Some(at) = findings.iter().position(of_iterations) else { return };
     let saved = findings.get(at).map_or(0.0, |one| one.percent);
     let before = findings.get(..at).unwrap_or_default().iter().rev();
     let follows = before.take_while(|one| {
@@ -186,11 +189,18 @@ fn idle_gpus(
     }
     let answer = opened.idleness(None, SourceChoice::Best, control)?;
     let mut idle: Vec<(f64, f64, f64, String)> = Vec::new();
+    let mut notes = Vec::new();
     for row in &answer.gpu {
         let (idle_s, whole_s) = match (row.traced, row.profiled) {
-            (Some(traced), _) => (seconds(traced.idle_nanos()), seconds(traced.span_nanos)),
-            (None, Some(profiled)) => (profiled.idle_seconds(), profiled.thread_seconds),
-            (None, None) => continue,
+            (Some(traced), None) if !traced.has_host() => {
+                notes.push(without_host(&row.group.label(), seconds(traced.idle_nanos())));
+                continue;
+            }
+            (Some(traced), _) if traced.has_host() => {
+                (seconds(traced.idle_nanos()), seconds(traced.span_nanos))
+            }
+            (_, Some(profiled)) => (profiled.idle_seconds(), profiled.thread_seconds),
+            (_, None) => continue,
         };
         if whole_s > 0.0 {
             idle.push((idle_s / whole_s * 100.0, idle_s, whole_s, row.group.label()));
@@ -199,10 +209,12 @@ fn idle_gpus(
     idle.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.3.cmp(&b.3)));
     let whole: f64 = idle.iter().map(|row| row.2).sum();
     let sum: f64 = idle.iter().map(|row| row.1).sum();
-    let Some((worst, _, _, who)) = idle.first() else { return Ok(Findings::default()) };
+    let Some((worst, _, _, who)) = idle.first() else {
+        return Ok(Answer { value: Vec::new(), notes });
+    };
     let percent = sum / whole * 100.0;
     if percent < MIN_GPU_IDLE_PERCENT {
-        return Ok(Findings::default());
+        return Ok(Answer { value: Vec::new(), notes });
     }
     let mut text = format!(
         "GPUs are idle for {percent:.1} % of their time ({}), {who} most ({worst:.1} %).",
@@ -271,7 +283,17 @@ fn idle_gpus(
             NextStep::new(NextAction::GpuBlame).showing(row.exclusive_nanos as f64 / 1e9)
         }),
     }];
-    Ok(Answer { value: found, notes: Vec::new() })
+    Ok(Answer { value: found, notes })
+}
+
+/// That nothing can be said about why a GPU has no work.
+fn without_host(who: &str, idle: f64) -> String {
+    format!(
+        "GPUs of {who} have no work for {} of the trace, which lacks the threads of the host for \
+         most of that time: whether they wait for the program or for the measurement is unknown, so \
+         it is no finding.",
+        amount(idle, &Unit::Seconds)
+    )
 }
 
 /// What a wait state is called at the beginning of a sentence.
@@ -318,12 +340,11 @@ fn waiting(
     }
     let mut sums: BTreeMap<(WaitKind, String), Sum> = BTreeMap::new();
     for wait in &found.list {
-        // Which kernel comes late says little: what the thread did before its launch does.
-        let routine = match wait.kind {
-            WaitKind::LateLaunch => String::new(),
-            _ => tree.label(wait.context),
-        };
-        let sum = sums.entry((wait.kind, routine)).or_default();
+        // Streams that wait are no idle GPUs: see `launches`.
+        if wait.kind == WaitKind::LateLaunch {
+            continue;
+        }
+        let sum = sums.entry((wait.kind, tree.label(wait.context))).or_default();
         let nanos = u128::from(wait.nanos());
         sum.nanos += nanos;
         sum.count += 1;
@@ -331,7 +352,7 @@ fn waiting(
         *sum.delayed_by.entry(wait.delayed_by).or_insert(0) += nanos;
         *sum.contexts.entry(wait.context).or_insert(0) += nanos;
     }
-    let mut out: Vec<Finding> = Vec::new();
+    let mut out: Vec<Finding> = launches::gpu_losses(opened, &found.list, control)?;
     for ((kind, routine), Sum { nanos, count, waiters, delayed_by, contexts }) in &sums {
         let time = *nanos as f64 / 1e9;
         let percent = if whole > 0.0 { time / whole * 100.0 } else { 0.0 };
@@ -344,49 +365,29 @@ fn waiting(
                 format!("{} ({:.0} %)", name(track), own as f64 / (*nanos).max(1) as f64 * 100.0)
             })
         };
-        let text = match kind {
-            WaitKind::LateLaunch => format!(
-                "GPU streams are idle because their next work is launched late: {} in {count} \
-                 waits, {percent:.1} % of the time of all locations. Most of it is at {}, caused \
-                 by {}.",
-                amount(time, &Unit::Seconds),
-                told(waiters),
-                told(delayed_by)
-            ),
-            _ => format!(
-                "{} of waiting in {count} calls, {percent:.1} % of the time of all locations. Most \
-                 of it is at {}, caused by {}.",
-                amount(time, &Unit::Seconds),
-                told(waiters),
-                told(delayed_by),
-            ),
-        };
-        let is_launch = *kind == WaitKind::LateLaunch;
+        let text = format!(
+            "{} of waiting in {count} calls, {percent:.1} % of the time of all locations. Most of \
+             it is at {}, caused by {}.",
+            amount(time, &Unit::Seconds),
+            told(waiters),
+            told(delayed_by),
+        );
         let per_location = time / num_tracks.max(1) as f64;
         let run = seconds(store.span().nanos());
+        let condition = "per location on average, without these waits";
         out.push(Finding {
             kind: FindingKind::Waiting,
-            title: match is_launch {
-                true => wait_state(*kind).to_owned(),
-                false => format!("{} in {}", wait_state(*kind), display_name(routine)),
-            },
+            title: format!("{} in {}", wait_state(*kind), display_name(routine)),
             text,
             percent,
-            potential: (!is_launch).then(|| {
-                potential(per_location, run, "per location on average, without these waits")
-            }),
+            potential: Some(potential(per_location, run, condition)),
             evidence: vec![
                 evidence("waiting", time, "s"),
                 evidence("time of all locations", whole, "s"),
                 evidence("waits", *count as f64, ""),
             ],
-            context: most(contexts).filter(|_| !is_launch).map(|(context, _)| context),
-            next: match most(waiters).filter(|_| is_launch) {
-                Some((_, nanos)) => {
-                    NextStep::new(NextAction::LateLaunches).showing(nanos as f64 / 1e9)
-                }
-                None => NextStep::new(NextAction::Waits).showing(time),
-            },
+            context: most(contexts).map(|(context, _)| context),
+            next: NextStep::new(NextAction::Waits).showing(time),
         });
     }
     out.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.text.cmp(&b.text)));

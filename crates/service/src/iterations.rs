@@ -274,6 +274,7 @@ impl FoundIterations<'_> {
             left_out: it.left_out.len() as u64,
             interval_s: it.interval_nanos.map(seconds),
             similarity_percent: statistics.similarity * 100.0,
+            waited_s: statistics.waited_seconds,
             saving_s: statistics.saving_seconds,
             joint_saving_s: statistics.joint_saving_seconds,
             lasting_saving_s: statistics.lasting_saving_seconds,

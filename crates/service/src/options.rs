@@ -52,7 +52,7 @@ pub(crate) fn program_locations(
     control: &Control,
 ) -> Result<LocationChoice, ServiceError> {
     let chosen = locations(opened.session(), expression, notes)?;
-    if included || opened.helpers().starts().is_empty() {
+    if included {
         return Ok(chosen);
     }
     let roles = opened.roles(control)?;

@@ -70,7 +70,7 @@ export function evidenceOf(reply: IterationsReply): readonly string[] {
   if (found.partial > 0) facts.push("The last one is incomplete and excluded.");
   if (found.guessed_percent > 0) facts.push(`${found.guessed_percent.toFixed(1)} % of the iteration starts were not sampled; they are interpolated.`);
   if (found.interval_s !== null) facts.push(`Samples are ${seconds(found.interval_s)} apart: shorter contexts cannot be resolved by iteration.`);
-  if (found.unresolved > 0) facts.push(`${plural(found.unresolved, "context")} with too few samples ${found.unresolved === 1 ? "is" : "are"} not in the sum of savings.`);
+  if (found.unresolved > 0) facts.push(`${plural(found.unresolved, "context")} whose imbalance may be sampling noise ${found.unresolved === 1 ? "is" : "are"} not in the sum of savings.`);
   for (const other of groupOf(reply)?.others ?? []) facts.push(`Alternative: ${String(other.count)} of ${plainName(other.marker)}, ${seconds(other.period_s)} each, ${other.regular_percent.toFixed(0)} % regular.`);
   return facts;
 }

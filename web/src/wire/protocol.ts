@@ -983,13 +983,18 @@ export type IterationsFoundReply = {
   interval_s: number | null;
   /** How alike iterations are. */
   similarity_percent: number;
+  /**
+   * Time in iterations that count in which locations do not compute, mean over locations: no
+   * balance saves more.
+   */
+  waited_s: number;
   /** Potential saving from balancing each context that computes on its own. */
   saving_s: number;
   /** Potential saving from balancing the total computing of each location. */
   joint_saving_s: number;
   /** Potential saving from static imbalance. */
   lasting_saving_s: number;
-  /** Contexts with too few samples to be judged by iteration; they are not in `saving_s`. */
+  /** Contexts whose imbalance may be noise of sampling; they are not in `saving_s`. */
   unresolved: number;
 };
 

@@ -68,6 +68,7 @@ fn traced(
     let mut out = Vec::new();
     for (group, members) in groups::with_gpus(session, store)? {
         let (mut first, mut last) = (u64::MAX, 0);
+        let mut host: Option<(u64, u64)> = None;
         let mut active = Vec::new();
         let mut num_streams = 0;
         let streams = members.streams.into_iter().map(|track| (track, true));
@@ -83,6 +84,10 @@ fn traced(
                     && tree
                         .by_source_id(interval.context)
                         .is_none_or(|context| !is_idle[context.idx()]);
+                if !gpu {
+                    let (from, to) = host.unwrap_or((u64::MAX, 0));
+                    host = Some((from.min(interval.start_nanos), to.max(interval.end_nanos)));
+                }
                 if gpu && is_active && interval.end_nanos > interval.start_nanos {
                     active.push((interval.start_nanos, interval.end_nanos));
                 }
@@ -92,7 +97,9 @@ fn traced(
         if num_streams > 0 {
             let (active_nanos, sum_nanos) = sweep(active);
             let span_nanos = last.saturating_sub(first);
-            out.push((group, GpuTraced { num_streams, span_nanos, active_nanos, sum_nanos }));
+            let host_nanos = host.map_or(0, |(from, to)| to.saturating_sub(from));
+            let traced = GpuTraced { num_streams, span_nanos, host_nanos, active_nanos, sum_nanos };
+            out.push((group, traced));
         }
     }
     Ok(out)

@@ -97,6 +97,8 @@ pub struct GpuTraced {
     pub num_streams: usize,
     /// From the first to the last sample of all tracks of the rank, those of its threads included.
     pub span_nanos: u64,
+    /// From the first to the last sample of its threads; 0 where the trace has none of them.
+    pub host_nanos: u64,
     /// Time in which at least one stream was active.
     pub active_nanos: u64,
     /// Sum of the times of all streams; more than [`GpuTraced::active_nanos`] where they overlap.
@@ -108,6 +110,13 @@ impl GpuTraced {
     #[must_use]
     pub const fn idle_nanos(self) -> u64 {
         self.span_nanos.saturating_sub(self.active_nanos)
+    }
+
+    /// Whether the trace shows what the host did for most of the time. Where it does not, nobody
+    /// knows whether a GPU without work waits for the program, or for the measurement.
+    #[must_use]
+    pub const fn has_host(self) -> bool {
+        2 * self.host_nanos >= self.span_nanos
     }
 }
 

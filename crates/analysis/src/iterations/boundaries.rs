@@ -120,7 +120,7 @@ pub(super) fn boundaries(
             (at, None) => left_out.push(at),
         }
     }
-    Ok(align(found, left_out))
+    Ok(align(found, left_out, marker.origin))
 }
 
 /// Starts from the moments that all locations pass together; each has its own where its samples
@@ -212,7 +212,7 @@ fn named(visits: &[Visit]) -> Option<Spacing> {
 }
 
 /// Gives the iterations of all tracks the same numbers.
-fn align(found: Vec<(usize, Spacing)>, mut left_out: Vec<usize>) -> Boundaries {
+fn align(found: Vec<(usize, Spacing)>, mut left_out: Vec<usize>, origin: Origin) -> Boundaries {
     let counts: Vec<u64> = found.iter().map(|(_, s)| s.starts.len() as u64).collect();
     let count = median(&counts).map_or(0, |count| count.round() as usize);
     // The track that is most like the others and most regular leads.
@@ -234,7 +234,13 @@ fn align(found: Vec<(usize, Spacing)>, mut left_out: Vec<usize>) -> Boundaries {
     let mut out =
         Boundaries { tracks: Vec::new(), left_out: Vec::new(), num_guessed: 0, is_aligned };
     for ((track, spacing), share) in found.into_iter().zip(shares) {
-        if is_aligned && share >= LEAST_NEAR {
+        // No call is missing of a track that has as many as the others: where one begins much later
+        // than theirs, it is late, and not another iteration.
+        let is_complete = origin == Origin::Exact && spacing.starts.len() == reference.len();
+        if is_aligned && share >= LEAST_NEAR && is_complete {
+            out.num_guessed += spacing.num_missed;
+            out.tracks.push((track, spacing.starts));
+        } else if is_aligned && share >= LEAST_NEAR {
             let near = nearest(&reference, &spacing.starts, period).0;
             let own = spacing.num_missed;
             let guessed = near.iter().filter(|start| start.is_none()).count();
@@ -319,11 +325,21 @@ mod tests {
             (2, track(&[2, 102, 203, 302])),
             (3, track(&[1, 3000, 5000])),
         ];
-        let got = align(found, Vec::new());
+        let got = align(found, Vec::new(), Origin::Samples);
         assert!(got.is_aligned);
         assert_eq!(got.tracks.len(), 3);
         assert_eq!(got.tracks[1], (1, vec![5, 105, 200, 305]));
         assert_eq!((got.left_out, got.num_guessed), (vec![3], 1));
+    }
+
+    #[test]
+    fn a_call_that_comes_late_is_no_missing_call() {
+        let found = || vec![(0, track(&[0, 100, 200, 300])), (1, track(&[5, 105, 260, 305]))];
+        let got = align(found(), Vec::new(), Origin::Exact);
+        assert_eq!(got.tracks[1], (1, vec![5, 105, 260, 305]));
+        assert_eq!((got.tracks.len(), got.num_guessed), (2, 0));
+        // Of samples it may be anything.
+        assert_eq!(align(found(), Vec::new(), Origin::Samples).num_guessed, 1);
     }
 
     #[test]
@@ -334,7 +350,7 @@ mod tests {
             (2, track(&[60, 130, 190])),
             (3, track(&[45, 195, 345, 495])),
         ];
-        let got = align(found, Vec::new());
+        let got = align(found, Vec::new(), Origin::Samples);
         assert!(!got.is_aligned);
         assert_eq!(got.tracks.iter().map(|t| t.0).collect::<Vec<_>>(), [0, 1, 3]);
         assert_eq!(got.left_out, [2]);

@@ -40,7 +40,8 @@ pub(super) struct Candidate {
     pub(super) agreement: f64,
     /// How it was found.
     pub(super) method: Method,
-    /// Of iterations in step: whether the number may be off.
+    /// Whether the number may be off. Of iterations with regular distances it is not where each is
+    /// one call.
     pub(super) is_estimate: bool,
     /// Whether it is on streams, whose contexts are all above kernels.
     pub(super) is_stream: bool,
@@ -113,6 +114,7 @@ pub(super) fn of_context(
         let at_once = at_once(&visits, gap_nanos, origin);
         let mut spacings: Vec<(Spacing, f64)> = Vec::new();
         let mut chances: Vec<f64> = Vec::new();
+        let mut is_each_a_call = origin == Origin::Exact;
         for (nth, (place, track, list)) in lists.iter().enumerate() {
             let mut found = occurrences(list, level_nanos, origin);
             if origin == Origin::Exact {
@@ -130,6 +132,7 @@ pub(super) fn of_context(
             let regular = spacing(&found, origin)
                 .filter(|s| s.regular_share >= LEAST_REGULAR && s.period_nanos > 0.0);
             if let Some(regular) = regular {
+                is_each_a_call &= found.len() == list.len();
                 let pieces = pieces / regular.starts.len() as f64;
                 spacings.push((regular, pieces));
                 chances.push(chance_of(&found));
@@ -164,7 +167,7 @@ pub(super) fn of_context(
             })),
             agreement: spacings.len() as f64 / tracks.len() as f64,
             method: Method::Spacing,
-            is_estimate: false,
+            is_estimate: !is_each_a_call,
             is_stream: false,
             chance: middle(&chances),
             pieces: mean(&of(&|(_, pieces)| *pieces)),

@@ -130,8 +130,8 @@ pub struct Repetition {
     /// How it was found. Where by [`Method::Order`], `regular_share` is the share of iterations that
     /// consist of the same contexts in the same order, and `coverage` the time of all iterations.
     pub method: Method,
-    /// Whether the number of iterations may be off: distances of which fewer than 90 % are regular,
-    /// or moments that all tracks pass together of which some may not be seen on any.
+    /// Whether the number of iterations may be off: distances of which fewer than 90 % are regular
+    /// where an iteration is not one call, or moments that all tracks pass together of which some may not be seen on any.
     pub is_estimate: bool,
     /// How likely anything that was tried looks as regular in a program without iterations: the
     /// median over tracks, of the distances or of the order, times the number of tries.
@@ -595,7 +595,9 @@ fn repetition(about: &About, family: &[&Candidate], ordered: &[&Candidate]) -> O
         let slot = |c: &Candidate| (c.first_nanos / apart).floor();
         let by_time = slot(a).total_cmp(&slot(b));
         let depth = |c: &Candidate| tree.depth(c.context);
-        by_time.then(depth(a).cmp(&depth(b))).then(a.context.cmp(&b.context))
+        // Of the same context, each of whose visits is one, and not several put together.
+        let by_depth = depth(a).cmp(&depth(b)).then(a.context.cmp(&b.context));
+        by_time.then(by_depth).then(a.is_estimate.cmp(&b.is_estimate))
     })?;
     let total = inclusive.first().copied().unwrap_or(0).max(1) as f64;
     let mut contexts: Vec<(ContextIdx, bool)> =
@@ -627,7 +629,8 @@ fn repetition(about: &About, family: &[&Candidate], ordered: &[&Candidate]) -> O
     let is_estimate = match marker.method {
         Method::Order => false,
         Method::InStep => good().filter(|c| c.method == Method::InStep).all(|c| c.is_estimate),
-        Method::Spacing => marker.regular_share < SURELY_REGULAR,
+        // Where each iteration is one call, distances that differ leave no doubt of the number.
+        Method::Spacing => marker.is_estimate && marker.regular_share < SURELY_REGULAR,
         Method::Pooled => {
             marker.regular_share < SURELY_REGULAR
                 || marker.agreement < LEAST_AGREEMENT

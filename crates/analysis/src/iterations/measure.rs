@@ -386,7 +386,7 @@ impl<'a> Sums<'a> {
             row.waiting += of.waiting as f64 / num_locations;
             // Of contexts that are slow on different locations not each is saved.
             let saving = savings.get(at).copied().unwrap_or(0.0) * overlap;
-            row.saving += saving.min(iterations.mean_nanos(iteration));
+            row.saving += saving.min((iterations.mean_nanos(iteration) - mean).max(0.0));
             row.active += of.active as f64;
         }
         if is_first {
@@ -485,22 +485,26 @@ impl<'a> Sums<'a> {
         let busy: u128 = self.locations.iter().map(|of| u128::from(of_location(of))).sum();
         let longest = self.locations.iter().map(of_location).max().unwrap_or(0) as f64;
         let overlap = overlap(busy, computing);
-        // No more can be saved than the time that the iterations take.
         let lengths = iterations.bounds.iter().map(|bounds| self.length_of(bounds, last_counts));
         let covered_seconds = lengths.sum::<u64>() as f64 / num_locations / 1e9;
+        // No more can be saved than the time in which locations do not compute.
+        let busy_seconds = busy as f64 / num_locations / 1e9;
+        let waited_seconds = (covered_seconds - busy_seconds).max(0.0);
         let computes = || contexts.iter().filter(|row| row.activity == Activity::Computing);
-        let resolved = computes().filter(|row| row.is_resolved);
+        let interval = iterations.interval_nanos.map(|nanos| nanos as f64 / 1e9);
+        let certain = |row: &&ContextStatistics| row.certain_saving(interval, num_whole);
+        let saved: f64 = computes().filter_map(|row| certain(&row)).sum();
         Statistics {
             num_whole,
-            saving_seconds: (resolved.map(|row| row.total_saving_seconds).sum::<f64>() * overlap)
-                .min(covered_seconds),
+            saving_seconds: (saved * overlap).min(waited_seconds),
             covered_seconds,
-            num_unresolved: computes().filter(|row| !row.is_resolved).count(),
+            waited_seconds,
+            num_unresolved: computes().filter(|row| certain(row).is_none()).count(),
             joint_saving_seconds: ((self.joint + if last_counts { self.last_joint } else { 0.0 })
                 / 1e9)
-                .min(covered_seconds),
+                .min(waited_seconds),
             lasting_saving_seconds: ((longest - busy as f64 / num_locations).max(0.0) / 1e9)
-                .min(covered_seconds),
+                .min(waited_seconds),
             similarity: self.similarity,
             overlap,
             iterations: self.rows(iterations),

@@ -15,6 +15,11 @@
 //!   times, over their mean: it tells a lasting difference between locations from noise;
 //! - *variation within a location* = the mean over locations of the standard deviation (divisor
 //!   I - 1) of its times, over its mean.
+//!
+//! `max - mean` is what a context alone would save if all locations waited for its slowest one in
+//! each iteration. Whatever is balanced, locations compute as long as before: no more can be saved
+//! than the time in which they do not compute ([`Statistics::waited_seconds`]), and no saving that
+//! is told is more.
 
 use parallax_base::ContextIdx;
 
@@ -41,9 +46,11 @@ pub struct ContextStatistics {
     /// Mean of the coefficients of variation of each location's iterations; `None` for a single
     /// iteration.
     pub within_location: Option<f64>,
-    /// `max - mean`: what an iteration would be shorter if the context were balanced, in seconds.
+    /// `max - mean`: what an iteration would be shorter if the context were balanced and all
+    /// locations waited for the slowest, in seconds.
     pub saving_seconds: f64,
-    /// The same over all iterations that count.
+    /// The same over all iterations that count; may be more than what anybody waits, see
+    /// [`Self::potential_saving`].
     pub total_saving_seconds: f64,
     /// Largest - mean of the locations' mean times, over all iterations that count, in seconds.
     pub lasting_saving_seconds: f64,
@@ -68,19 +75,31 @@ pub fn sampling_noise(seconds: f64, interval_seconds: Option<f64>) -> f64 {
 }
 
 impl ContextStatistics {
-    /// What balancing saves over all iterations, in seconds. Where there are too few samples to
-    /// judge an iteration, only what lasts over all of them can be, and `None` where that is noise,
-    /// too; `None` also of waiting and communication, which end by themselves where what they wait
-    /// for is balanced.
+    /// What balancing saves over all iterations of `all`, in seconds: not more than what locations
+    /// wait in them. Times of samples are uncertain in one iteration; then only what lasts over all
+    /// of them counts, and `None` where this may be noise, too. `None` also of waiting and
+    /// communication, which end by themselves where what they wait for is balanced.
     #[must_use]
-    pub fn potential_saving(&self, interval_seconds: Option<f64>, num_whole: usize) -> Option<f64> {
-        if self.activity != Activity::Computing {
-            return None;
+    pub fn potential_saving(&self, interval_seconds: Option<f64>, all: &Statistics) -> Option<f64> {
+        let saving = self.certain_saving(interval_seconds, all.num_whole)?;
+        Some(saving.min(all.waited_seconds))
+    }
+
+    /// The same without regard to what locations wait.
+    pub(super) fn certain_saving(
+        &self,
+        interval_seconds: Option<f64>,
+        num_whole: usize,
+    ) -> Option<f64> {
+        let is_certain =
+            |interval| self.saving_seconds > sampling_noise(self.max_seconds, Some(interval));
+        match self.activity {
+            Activity::Computing if interval_seconds.is_none_or(is_certain) => {
+                Some(self.total_saving_seconds)
+            }
+            Activity::Computing => self.lasting_saving(interval_seconds, num_whole),
+            _ => None,
         }
-        if self.is_resolved {
-            return Some(self.total_saving_seconds);
-        }
-        self.lasting_saving(interval_seconds, num_whole)
     }
 
     /// The saving that lasts over all iterations; `None` where it may be noise of sampling.
@@ -149,17 +168,18 @@ pub struct Statistics {
     pub iterations: Vec<IterationStatistics>,
     /// How many iterations count.
     pub num_whole: usize,
-    /// Sum of the total savings of contexts that compute and are resolved, times `overlap`: what is
-    /// saved if each of them is balanced on its own. In seconds.
+    /// Sum of what balancing each context that computes saves for certain, times `overlap`,
+    /// `waited_seconds` at most. In seconds.
     pub saving_seconds: f64,
-    /// How long the iterations that count take together, mean over the locations, in seconds. No
-    /// saving is more.
+    /// How long the iterations that count take together, mean over the locations, in seconds.
     pub covered_seconds: f64,
-    /// How many contexts that compute are not resolved.
+    /// The part of it in which locations do not compute, mean over them, in seconds. Work that is
+    /// spread otherwise is the same work: no saving is more.
+    pub waited_seconds: f64,
+    /// How many contexts that compute take longest somewhere by no more than noise of sampling.
     pub num_unresolved: usize,
     /// Sum over iterations of max - mean of all computing together: what is saved if only the sum of
-    /// the work of each location is balanced. Not more than the one above, were all contexts
-    /// resolved. In seconds.
+    /// the work of each location is balanced, `waited_seconds` at most. In seconds.
     pub joint_saving_seconds: f64,
     /// Largest - mean of the locations' computing over all iterations: what is saved if only the
     /// differences that last are balanced. Not more than the one above. In seconds.

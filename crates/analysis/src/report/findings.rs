@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_base::{ContextIdx, Control, Remedy, Unit};
 use parallax_engine::{EngineError, FlatRow, Session, display_name};
-use parallax_model::{ContextKind, ContextTree};
+use parallax_model::{ContextKind, ContextTree, IdentityKind};
 
 use super::costs::Callers;
 use super::finding::{
@@ -20,7 +20,7 @@ use super::leak::leak;
 use super::measurement::{caution, few_samples, wrapped};
 use super::sentences::{amount, correlation, members_words, metric_words, percents, sentence};
 use super::{Facts, Late, Report};
-use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, balance_of_sum};
+use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, Member, balance_of_sum};
 use crate::cautions::{Caution, CautionKind};
 use crate::math::numeric::count;
 use crate::taxonomy::classes::CostClass;
@@ -66,7 +66,10 @@ const MAX_WAIT_CONTEXTS: usize = 200;
 struct Uneven<'a> {
     row: &'a BalanceRow,
     name: String,
-    /// Saving as share of what a member takes on average, in per cent.
+    /// What balancing it saves at most, in the metric's unit: what the slowest does more than the
+    /// mean, and not more than what is saved where all work is spread evenly.
+    saving: f64,
+    /// The same as share of what a member takes on average, in per cent.
     percent: f64,
 }
 
@@ -170,7 +173,8 @@ impl Facts<'_> {
         let mut out: Vec<Uneven<'r>> = Vec::new();
         for row in &balance.rows {
             let d = &row.distribution;
-            let percent = if mean > 0.0 { d.saving / mean * 100.0 } else { 0.0 };
+            let saving = d.saving.min(most.max(0.0));
+            let percent = if mean > 0.0 { saving / mean * 100.0 } else { 0.0 };
             let noise = report.num_samples.map_or(0.0, |n| {
                 CHANCE * (d.max.max(0.0) * report.program_total / n.max(1.0)).sqrt()
             });
@@ -190,7 +194,7 @@ impl Facts<'_> {
             let is_frame = FRAMES.contains(&&*name) || is_uninstrumented(&row.name);
             let is_work = !is_frame && !waits;
             if is_uneven && is_own && is_work {
-                out.push(Uneven { row, name, percent });
+                out.push(Uneven { row, name, saving, percent });
             }
         }
         let is_covered = |inner: &Uneven<'_>| {
@@ -294,6 +298,19 @@ impl Facts<'_> {
         let imbalance = Distribution::new(&present, 1).and_then(|present| present.imbalance);
         if imbalance.is_none_or(|factor| factor >= MIN_IMBALANCE) {
             return Ok(false);
+        }
+        // Several programs that run together each have functions of their own.
+        let locations = &self.session.experiment().locations;
+        let program =
+            |member: &Member| locations.identity(member.location, IdentityKind::Application);
+        let with = |is_present: bool| {
+            let members = balance.members.iter().zip(&own).filter(|(member, _)| member.has_samples);
+            let some = members.filter(move |(_, value)| (**value > 0.0) == is_present);
+            some.map(|(member, _)| program(member)).collect::<BTreeSet<_>>()
+        };
+        let (present, missing) = (with(true), with(false));
+        if !missing.contains(&None) && present.is_disjoint(&missing) {
+            return Ok(true);
         }
         // What they do instead takes at least half of their time.
         let least = 0.5 * report.program_total * count(absent) / count(d.num_members);
@@ -552,7 +569,7 @@ impl Facts<'_> {
                 value: r,
                 unit: String::new(),
             },
-            Evidence { what: "potential saving".into(), value: d.saving, unit },
+            Evidence { what: "potential saving".into(), value: slow.saving, unit },
         ];
         let late = Late {
             context: slow.row.context,
@@ -592,7 +609,7 @@ impl Facts<'_> {
             evidence: vec![
                 Evidence { what: slowest.to_owned(), value: d.max, unit: unit.clone() },
                 Evidence { what: "mean".into(), value: d.mean, unit: unit.clone() },
-                Evidence { what: "potential saving".into(), value: d.saving, unit },
+                Evidence { what: "potential saving".into(), value: uneven.saving, unit },
                 Evidence {
                     what: "members".into(),
                     value: count(d.num_members),
@@ -607,7 +624,7 @@ impl Facts<'_> {
     /// What is saved where all members spend the mean.
     fn balanced(&self, report: &Report, uneven: &Uneven<'_>) -> Potential {
         Potential {
-            amount: uneven.row.distribution.saving,
+            amount: uneven.saving,
             unit: report.unit.clone(),
             percent: uneven.percent,
             condition: "if balanced",

@@ -8,6 +8,7 @@ mod gpu_calls;
 mod helpers;
 mod kernels;
 mod mpi;
+mod pollers;
 mod roles;
 mod threads;
 

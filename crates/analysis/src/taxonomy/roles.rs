@@ -9,13 +9,15 @@ use parallax_model::{
 };
 
 use super::HelperThreads;
+use super::pollers::{POLLER, pollers};
 use super::threads::{is_frame, tops};
 
 /// Costs below this part of a location's are what rounding leaves.
 const ROUNDING: f64 = 1e-9;
 
 /// The helper threads among the locations: those that cost something in contexts of
-/// [`HelperThreads`] and nothing anywhere else.
+/// [`HelperThreads`] and nothing anywhere else, and those that do nothing but ask a GPU runtime how
+/// far its work is.
 ///
 /// A location that executed anything of the program, even once, is none, and neither is one
 /// without values: wrongly excluded is worse than not excluded.
@@ -47,14 +49,14 @@ impl Roles {
         helpers: &HelperThreads,
         control: &Control,
     ) -> Result<Self, EngineError> {
-        if helpers.starts().is_empty() {
-            return Ok(Self::default());
-        }
-        let found = match inclusive_metric(session, control)? {
-            Some(id) => by_values(session, helpers, id, control)?,
-            None => match session.experiment().traces.as_deref() {
-                Some(traces) => by_trace(session.tree(), traces, helpers, control)?,
-                None => HashMap::new(),
+        let found = match helpers.starts().is_empty() {
+            true => HashMap::new(),
+            false => match inclusive_metric(session, control)? {
+                Some(id) => by_values(session, helpers, id, control)?,
+                None => match session.experiment().traces.as_deref() {
+                    Some(traces) => by_trace(session.tree(), traces, helpers, control)?,
+                    None => HashMap::new(),
+                },
             },
         };
         let mut roles = Self {
@@ -69,6 +71,13 @@ impl Roles {
                 roles.num_helpers += 1;
                 let kind = spent.start.map_or("helper thread", |start| helpers.kind_at(start));
                 *roles.kinds.entry(kind).or_default() += 1;
+            }
+        }
+        for location in pollers(session, control)? {
+            if let Some(flag) = roles.is_helper.get_mut(location.idx()).filter(|flag| !**flag) {
+                *flag = true;
+                roles.num_helpers += 1;
+                *roles.kinds.entry(POLLER).or_default() += 1;
             }
         }
         // Where nothing else is, they are what was measured.

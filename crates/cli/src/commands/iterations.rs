@@ -214,7 +214,10 @@ fn columns(
                                  maximum - mean",
             ));
         }
-        out.push(("total saving", "potential saving over all iterations"));
+        out.push((
+            "total saving",
+            "potential saving over all iterations, limited to the wait time",
+        ));
         if is_wide || found.interval_s.is_some() {
             let what = "potential saving from static imbalance (the same in all iterations)";
             out.push(("static", what));
@@ -454,12 +457,19 @@ fn savings(found: &IterationsFoundReply, style: &Style) -> KeyValues {
                 "{}: static imbalance only (the same in all iterations)",
                 saved(found.lasting_saving_s)
             ),
+        )
+        .pair(
+            "wait time",
+            format!(
+                "{}: time without computation, mean of the locations; upper bound of any saving",
+                saved(found.waited_s)
+            ),
         );
     if found.unresolved > 0 {
         facts = facts.pair(
             "unresolved",
             format!(
-                "{} with less than two samples per iteration: not in the first line",
+                "{} whose imbalance may be sampling noise: not in the first line",
                 counted(found.unresolved, "contexts")
             ),
         );

@@ -193,13 +193,16 @@ pub struct IterationsFoundReply {
     pub interval_s: Option<f64>,
     /// How alike iterations are.
     pub similarity_percent: f64,
+    /// Time in iterations that count in which locations do not compute, mean over locations: no
+    /// balance saves more.
+    pub waited_s: f64,
     /// Potential saving from balancing each context that computes on its own.
     pub saving_s: f64,
     /// Potential saving from balancing the total computing of each location.
     pub joint_saving_s: f64,
     /// Potential saving from static imbalance.
     pub lasting_saving_s: f64,
-    /// Contexts with too few samples to be judged by iteration; they are not in `saving_s`.
+    /// Contexts whose imbalance may be noise of sampling; they are not in `saving_s`.
     pub unresolved: u64,
 }
 
@@ -224,8 +227,8 @@ table! {
         within_percent: Option<f64> ["%"],
         /// Maximum minus mean: the potential saving per iteration.
         saving_s: f64 ["s"],
-        /// Maximum minus mean over all iterations; of contexts with too few samples to judge single
-        /// iterations the static part, where it is more than noise. Null for waiting and
+        /// Maximum minus mean over all iterations, `waited_s` at most; where that may be noise of
+        /// sampling the static part, where it is more than noise. Null for waiting and
         /// communication, and where nothing can be said.
         total_saving_s: Option<f64> ["s"] => "Potential saving",
         /// Potential saving from static imbalance: the same in all iterations.

@@ -3005,9 +3005,9 @@ class ExperimentQuestions(ItemQuestions):
             - ``saving_s`` (f64 in s):
                 Maximum minus mean: the potential saving per iteration.
             - ``total_saving_s`` (f64 in s, may be null):
-                Maximum minus mean over all iterations; of contexts with too few samples to
-                judge single iterations the static part, where it is more than noise. Null for
-                waiting and communication, and where nothing can be said.
+                Maximum minus mean over all iterations, `waited_s` at most; where that may be
+                noise of sampling the static part, where it is more than noise. Null for waiting
+                and communication, and where nothing can be said.
             - ``lasting_saving_s`` (f64 in s):
                 Potential saving from static imbalance: the same in all iterations.
             - ``resolved`` (string):

@@ -970,6 +970,10 @@ class IterationsFoundReply(Record):
     similarity_percent: float
     """How alike iterations are."""
 
+    waited_s: float
+    """Time in iterations that count in which locations do not compute, mean over locations: no
+    balance saves more."""
+
     saving_s: float
     """Potential saving from balancing each context that computes on its own."""
 
@@ -980,7 +984,7 @@ class IterationsFoundReply(Record):
     """Potential saving from static imbalance."""
 
     unresolved: int
-    """Contexts with too few samples to be judged by iteration; they are not in `saving_s`."""
+    """Contexts whose imbalance may be noise of sampling; they are not in `saving_s`."""
 
 
 class IterationsGroupReply(Record):

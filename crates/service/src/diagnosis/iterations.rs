@@ -1,15 +1,20 @@
 //! What balancing would save in the iterations of a program.
 
+use std::collections::BTreeSet;
+
 use parallax_analysis::comparison::amount;
 use parallax_analysis::events::Activity;
-use parallax_analysis::iterations::{ContextStatistics, Iterations, Method, Stall, sampling_noise};
+use parallax_analysis::iterations::{
+    ContextStatistics, Iterations, LocationGroup, LocationStatistics, Method, Stall, Statistics,
+    sampling_noise,
+};
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Purposes, Report,
 };
 use parallax_analysis::taxonomy::is_uninstrumented;
-use parallax_base::{ContextIdx, Control, Remedy, Unit};
+use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
 use parallax_engine::{EngineError, display_name};
-use parallax_model::ContextKind;
+use parallax_model::{ContextKind, IdentityKind};
 
 use super::{Findings, evidence, potential};
 use crate::clusters::counted;
@@ -26,6 +31,15 @@ const MAX_TOLD: usize = 3;
 /// At least this part of the locations shows the iterations: where fewer do, their beginnings are
 /// guessed, and comparing one with another means nothing.
 const MIN_AGREEMENT: f64 = 0.8;
+
+/// A location is late that computes longest in at least this part of the iterations,
+const ALWAYS: f64 = 0.9;
+/// by at least this part of what balancing the context saves,
+const MOSTLY: f64 = 0.75;
+/// while no other one exceeds the mean by more than this part of what it does.
+const NEARLY_AS_LATE: f64 = 0.5;
+/// What others do in a serial part, as part of it.
+const ALONE: f64 = 0.05;
 
 /// One context that is worth balancing.
 struct UnevenContext<'a> {
@@ -63,7 +77,14 @@ pub(super) fn uneven_iterations(
     let is_guessed = iterations.repetition.as_ref().is_some_and(|found| {
         matches!(found.method, Method::Order | Method::Spacing) && found.agreement < MIN_AGREEMENT
     });
-    if iterations.streams.len() < 2 || is_guessed {
+    // What different programs do in a time step is no imbalance.
+    let locations = &opened.session.experiment().locations;
+    let program = |tracks: &Vec<TrackIdx>| {
+        let track = tracks.first().and_then(|&track| traces.track(track));
+        track.and_then(|track| locations.identity(track.location, IdentityKind::Application))
+    };
+    let programs: BTreeSet<Option<u64>> = iterations.streams.iter().map(program).collect();
+    if iterations.streams.len() < 2 || programs.len() > 1 || is_guessed {
         return Ok(Answer { value: out, notes: Vec::new() });
     }
     let statistics = of;
@@ -72,12 +93,13 @@ pub(super) fn uneven_iterations(
     let tree = opened.session.tree();
     let is_program = |context| is_uninstrumented(tree.function_name(context).unwrap_or(""));
     let is_worth = |saving: f64| saving / run * 100.0 >= MIN_SAVING_PERCENT;
+    // Whatever is balanced, nothing is saved beyond what locations wait.
+    let most = statistics.waited_seconds;
     let mut told: Vec<UnevenContext<'_>> = (statistics.contexts.iter())
         .filter(|row| row.activity == Activity::Computing)
         .filter(|row| !is_program(row.context))
-        .map(|row| UnevenContext {
-            row,
-            saving: certain_saving(row, interval, statistics.num_whole),
+        .filter_map(|row| {
+            Some(UnevenContext { row, saving: row.potential_saving(interval, statistics)? })
         })
         .filter(|told| is_worth(told.saving))
         .collect();
@@ -97,7 +119,7 @@ pub(super) fn uneven_iterations(
     if let Some((first, others)) = told.split_first() {
         // What streams of a GPU execute at the same time is not saved twice.
         let together = told.iter().map(|told| told.saving).sum::<f64>() * statistics.overlap;
-        at_stake = together.max(first.saving).min(statistics.covered_seconds);
+        at_stake = together.max(first.saving).min(most);
         text.push_str(&format!(
             " Balancing {} would save up to {}; {} is slowest in it",
             names.of(first.row.context),
@@ -115,6 +137,12 @@ pub(super) fn uneven_iterations(
             ));
         }
         text.push('.');
+        if first.saving >= most {
+            text.push_str(&format!(
+                " More cannot be saved: computation takes the rest of the time on each of the {}.",
+                iterations.locations_name()
+            ));
+        }
         for told in &told {
             let what = format!("potential saving by balancing {}", names.of(told.row.context));
             numbers.push(evidence(&what, told.saving, "s"));
@@ -138,12 +166,32 @@ pub(super) fn uneven_iterations(
         numbers.push(evidence("potential saving by balanced computation", at_stake, "s"));
     }
     let first = told.first();
+    let late = first.filter(|first| is_late(statistics, first));
+    let title = match (first, late) {
+        (_, Some(late)) => {
+            let (name, who) = (names.of(late.row.context), location(late.row.slowest));
+            let all = statistics.locations.len();
+            text.push_str(&format!(
+                " {who} computes longest in {} of {} iterations: the others wait for it.",
+                statistics.locations.get(late.row.slowest).map_or(0, |own| own.num_slowest),
+                statistics.num_whole,
+            ));
+            match is_alone(late.row, all) {
+                true => format!("Serial part: {name} on {who} only"),
+                false => format!("Late {}: {who} in {name}", one_of(iterations, &who)),
+            }
+        }
+        (Some(first), None) => {
+            format!("Load imbalance in iterations: {}", names.of(first.row.context))
+        }
+        (None, None) => "Load imbalance in iterations".into(),
+    };
     out.push(Finding {
-        kind: FindingKind::Iterations,
-        title: match first {
-            Some(first) => format!("Load imbalance in iterations: {}", names.of(first.row.context)),
-            None => "Load imbalance in iterations".into(),
+        kind: match late {
+            Some(_) => FindingKind::Imbalance,
+            None => FindingKind::Iterations,
         },
+        title,
         text,
         percent: percent(at_stake),
         potential: Some(potential(at_stake, run, "if these were balanced")),
@@ -155,6 +203,37 @@ pub(super) fn uneven_iterations(
         },
     });
     Ok(Answer { value: out, notes: Vec::new() })
+}
+
+/// Whether what is told is one location that is late in all iterations, and no imbalance that comes
+/// and goes: it computes longest in nearly all of them, what it computes longer is this context,
+/// and no other one is nearly as late.
+fn is_late(of: &Statistics, told: &UnevenContext<'_>) -> bool {
+    let num = of.locations.len().max(1) as f64;
+    let mean = of.locations.iter().map(|own| own.computing_seconds).sum::<f64>() / num;
+    let slowest = told.row.slowest;
+    let excess = |own: &LocationStatistics| own.computing_seconds - mean;
+    let others = of.locations.iter().filter(|own| own.location != slowest);
+    let next = others.map(excess).fold(0.0, f64::max);
+    of.locations.iter().find(|own| own.location == slowest).is_some_and(|own| {
+        own.num_slowest as f64 >= ALWAYS * of.num_whole as f64
+            && of.lasting_saving_seconds >= MOSTLY * told.row.total_saving_seconds
+            && next <= NEARLY_AS_LATE * excess(own)
+    })
+}
+
+/// Whether hardly any location but the slowest spends time in a context.
+fn is_alone(row: &ContextStatistics, num_locations: usize) -> bool {
+    row.mean_seconds * num_locations as f64 <= row.max_seconds * (1.0 + ALONE)
+}
+
+/// What one of the locations is, by its name.
+fn one_of(iterations: &Iterations, name: &str) -> &'static str {
+    match iterations.group {
+        LocationGroup::GpuStreams => "GPU",
+        LocationGroup::FirstThreads if name.starts_with("rank ") => "rank",
+        LocationGroup::FirstThreads | LocationGroup::OtherThreads => "thread",
+    }
 }
 
 /// Iterations that take far longer than the others, as findings.
@@ -186,15 +265,6 @@ fn stalls(found: &FoundIterations<'_>, stalls: &[Stall], run: f64) -> Vec<Findin
         }
     };
     stalls.iter().filter(is_much).map(of).collect()
-}
-
-/// What balancing saves for certain, in seconds over all iterations. Times of samples are uncertain
-/// in one iteration; then only what lasts over all of them counts, and 0 where this is noise, too.
-fn certain_saving(row: &ContextStatistics, interval: Option<f64>, num_whole: usize) -> f64 {
-    if row.saving_seconds > sampling_noise(row.max_seconds, interval) {
-        return row.total_saving_seconds;
-    }
-    row.lasting_saving(interval, num_whole).unwrap_or(0.0)
 }
 
 fn lasting(told: &UnevenContext<'_>) -> f64 {

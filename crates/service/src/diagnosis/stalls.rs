@@ -4,10 +4,10 @@ use parallax_analysis::gpu_stalls::{
     Reason, StallGroup, StallRow, Stalls, StallsBy, gpu_stalls, has_samples,
 };
 use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep, Potential, Report};
-use parallax_analysis::taxonomy::waits_for_gpu;
+use parallax_analysis::taxonomy::{is_gpu, waits_for_gpu};
 use parallax_base::{Control, Remedy, Unit};
 use parallax_engine::LocationChoice;
-use parallax_model::ContextTree;
+use parallax_model::{ContextTree, Track};
 
 use super::{Findings, evidence};
 use crate::{Answer, OpenExperiment, ServiceError};
@@ -135,7 +135,9 @@ fn finding(
         let saving = seconds * percent / 100.0;
         let run = run_seconds(opened, report);
         let of_run = run.filter(|run| *run > 0.0).map(|run| (saving / run * 100.0).min(100.0));
-        at_stake = of_run.unwrap_or(at_stake);
+        // Where the host is not in the trace, kernels are all that was measured: what lies between
+        // them may be the measurement.
+        at_stake = of_run.filter(|_| has_host(opened)).unwrap_or(at_stake);
         saved = of_run.map(|percent| Potential {
             amount: saving,
             unit: Unit::Seconds,
@@ -157,6 +159,16 @@ fn finding(
         evidence: numbers,
         context: Some(row.context),
         next: NextStep::new(NextAction::GpuStalls),
+    })
+}
+
+/// Whether threads of the host are in the trace, or there is none.
+fn has_host(opened: &OpenExperiment) -> bool {
+    let experiment = opened.session.experiment();
+    experiment.traces.as_ref().is_none_or(|traces| {
+        let of_host =
+            |track: &Track| track.num_samples > 0 && !is_gpu(&experiment.locations, track.location);
+        traces.tracks().iter().any(of_host)
     })
 }
 

@@ -24,7 +24,7 @@ impl FoundIterations<'_> {
         let tree = self.opened.session.tree();
         let percent = |value: Option<f64>| value.map(|value| value * 100.0);
         let interval = self.interval_seconds();
-        let num_whole = self.statistics.num_whole;
+        let statistics = self.statistics;
         let row = |row: &ContextStatistics| IterationContextRow {
             context: tree.label(row.context),
             does: does(row.activity),
@@ -35,8 +35,8 @@ impl FoundIterations<'_> {
             across_percent: percent(row.across_locations),
             within_percent: percent(row.within_location),
             saving_s: row.saving_seconds,
-            total_saving_s: row.potential_saving(interval, num_whole),
-            lasting_saving_s: row.lasting_saving_seconds,
+            total_saving_s: row.potential_saving(interval, statistics),
+            lasting_saving_s: row.lasting_saving_seconds.min(statistics.waited_seconds),
             resolved: if row.is_resolved { "yes" } else { "no" },
             slowest: self.location(row.slowest),
             call_path: path(tree, row.context),

@@ -3,8 +3,8 @@
 use parallax_service::OpenExperiment;
 use parallax_service::analysis::report::{Finding, FindingKind};
 use parallax_testkit::planted::{
-    Planted, Recording, late_rank, oversubscribed_node, serial_part, slow_node, stall, starved_gpu,
-    unbalanced_gpu,
+    Place, Planted, Recording, late_rank, oversubscribed_node, serial_part, slow_node, stall,
+    starved_gpu, unbalanced_gpu,
 };
 
 use crate::recorded::{called, findings, sampled, saving};
@@ -47,12 +47,18 @@ fn is_found_first(
 
 #[test]
 fn a_late_rank_is_found_first_in_a_profile_and_in_traces() {
-    let kinds =
-        [FindingKind::Mpi, FindingKind::Imbalance, FindingKind::Waiting, FindingKind::Iterations];
+    // The late rank is what is wrong, and no iterations that differ.
+    let kinds = [FindingKind::Mpi, FindingKind::Imbalance, FindingKind::Waiting];
     let names = ["rank 5", "solve"];
     is_found_first(late_rank, |p| sampled(&p.program, &PROFILE), &kinds, &names);
     is_found_first(late_rank, |p| sampled(&p.program, &TRACE), &kinds, &names);
     is_found_first(late_rank, |p| called(&p.program), &kinds, &names);
+    // By iterations it is known in how many of them it is late.
+    for opened in [sampled(&late_rank(true).program, &TRACE), called(&late_rank(true).program)] {
+        let first = findings(&opened).swap_remove(0);
+        assert!(first.title.starts_with("Late rank: rank 5"), "{}", first.title);
+        assert!(first.text.contains("of 60 iterations"), "{}", first.text);
+    }
 }
 
 #[test]
@@ -65,18 +71,33 @@ fn a_slow_node_is_found_first_with_its_ranks() {
 
 #[test]
 fn a_serial_part_is_found_first_in_a_profile_and_in_traces() {
-    let kinds =
-        [FindingKind::Mpi, FindingKind::Imbalance, FindingKind::Waiting, FindingKind::Iterations];
+    let kinds = [FindingKind::Mpi, FindingKind::Imbalance, FindingKind::Waiting];
     let names = ["rank 0", "serial_update"];
     is_found_first(serial_part, |p| sampled(&p.program, &PROFILE), &kinds, &names);
     is_found_first(serial_part, |p| sampled(&p.program, &TRACE), &kinds, &names);
     is_found_first(serial_part, |p| called(&p.program), &kinds, &names);
+    for opened in [sampled(&serial_part(true).program, &TRACE), called(&serial_part(true).program)]
+    {
+        let first = findings(&opened).swap_remove(0);
+        assert!(first.title.starts_with("Serial part: serial_update"), "{}", first.title);
+    }
 }
 
 #[test]
 fn a_starved_gpu_is_found_first_with_its_idle_time() {
     let kinds = [FindingKind::IdleGpu];
     is_found_first(starved_gpu, |p| sampled(&p.program, &TRACE), &kinds, &["idle", "prepare"]);
+}
+
+#[test]
+fn of_a_gpu_without_its_host_nothing_is_said_to_be_idle() {
+    let mut program = starved_gpu(true).program;
+    program.tracks.retain(|track| matches!(track.place, Place::Stream { .. }));
+    for opened in [sampled(&program, &TRACE), called(&program)] {
+        let found = findings(&opened);
+        let is_idle = |finding: &Finding| finding.kind == FindingKind::IdleGpu;
+        assert!(!found.iter().any(is_idle), "{found:#?}");
+    }
 }
 
 #[test]

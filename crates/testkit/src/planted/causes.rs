@@ -211,6 +211,36 @@ pub fn oversubscribed_node(is_planted: bool) -> Planted {
     Planted::new(run.finish("oversubscribed_node"), "solve", None, saving)
 }
 
+/// A program whose functions are each slow on another rank, in an order and by factors that are
+/// random; ranks meet once in an iteration. What one rank does longer in one function it makes up for
+/// in others, so that balancing each function on its own promises more than ranks wait.
+#[must_use]
+pub fn uneven_program(seed: u64) -> Program {
+    let mut random = Sequence::new(seed);
+    let ranks = 2 + random.below(8);
+    let functions = 2 + random.below(5);
+    let iterations = 12 + random.below(24) as u64;
+    let plan: Vec<(u64, usize, f64)> = (0..functions)
+        .map(|_| {
+            let nanos = 2 * MS + random.below(15 * MS as usize) as u64;
+            (nanos, random.below(ranks), 1.0 + 2.0 * random.unit())
+        })
+        .collect();
+    let mut run = Simulation::new(ranks as u32, ranks as u32).started();
+    for iteration in 0..iterations {
+        run.next_iteration();
+        for rank in 0..ranks {
+            for (at, &(nanos, slow, factor)) in plan.iter().enumerate() {
+                let times = if rank == slow { factor } else { 1.0 };
+                let nanos = about((nanos as f64 * times) as u64, rank, iteration, at as u64);
+                run.compute(rank, &["step", NAMES[at]], nanos);
+            }
+        }
+        run.collective(&["step", "norm", "MPI_Allreduce"], MS / 5);
+    }
+    run.finish("uneven")
+}
+
 /// Names of functions of random programs, which say nothing about what they are.
 const NAMES: [&str; 8] =
     ["assemble", "solve", "advect", "limit", "smooth", "collide", "stream", "project"];

@@ -7,7 +7,8 @@
 //! ([`Track::events`]).
 //!
 //! `causes` has one program for each cause, with what removing it would save, and the same program
-//! without it; [`random_program`] has programs in which nothing is wrong.
+//! without it; [`random_program`] has programs in which nothing is wrong, and [`uneven_program`] some in
+//! which functions are slow on different ranks.
 
 mod causes;
 mod record;
@@ -15,7 +16,7 @@ mod simulate;
 
 pub use causes::{
     Planted, late_rank, oversubscribed_node, random_program, serial_part, slow_node, stall,
-    starved_gpu, unbalanced_gpu,
+    starved_gpu, unbalanced_gpu, uneven_program,
 };
 pub use record::Recording;
 pub use simulate::Simulation;
@@ -140,6 +141,22 @@ pub struct Program {
 }
 
 impl Program {
+    /// The time in which its ranks do not compute, mean over them, in seconds: nobody can save more
+    /// by spreading what they compute otherwise.
+    #[must_use]
+    pub fn waited_seconds(&self) -> f64 {
+        let threads = self.tracks.iter().filter(|track| !track.place.is_stream());
+        let computed = |track: &Track| -> u64 {
+            let is_mpi =
+                |piece: &&Piece| piece.path.last().is_some_and(|name| name.starts_with("MPI_"));
+            let own = track.pieces.iter().filter(|piece| !is_mpi(piece));
+            own.map(|piece| piece.end_nanos - piece.start_nanos).sum()
+        };
+        let each: Vec<u64> = threads.map(computed).collect();
+        let mean = each.iter().sum::<u64>() as f64 / each.len().max(1) as f64;
+        (self.span_nanos() as f64 - mean) / 1e9
+    }
+
     /// When its last track ends, in nanoseconds.
     #[must_use]
     pub fn span_nanos(&self) -> u64 {
