@@ -24,6 +24,7 @@ from ._errors import (
 from ._native import __version__
 from ._open import Ensemble, Experiment, open, open_all
 from ._progress import show_progress
+from ._stream import TableStream
 from ._table import Field, Table
 from ._tree import Context, Tree
 
@@ -44,6 +45,7 @@ __all__ = [
     "ReadError",
     "Record",
     "Table",
+    "TableStream",
     "Tree",
     "__version__",
     "open",

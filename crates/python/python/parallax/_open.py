@@ -15,6 +15,7 @@ from ._errors import MisuseError, OpenError, ParallaxWarning
 from ._native import Engine
 from ._progress import progress
 from ._questions import EnsembleQuestions, ExperimentQuestions
+from ._stream import TableStream
 from ._tree import Tree
 
 if TYPE_CHECKING:
@@ -121,14 +122,20 @@ class _Item:
         return self._ask(question, fields, tuple(fields))
 
     def _ask(self, _name: str, _fields: dict[str, Any], _keep: tuple[str, ...] = ()) -> Any:
-        fields = _without_none(_fields, _keep)
+        request = self._request(_name, _fields, _keep)
+        reply, tables, _ = _told(lambda tell: _the_engine().ask(request, tell))
+        return Answer.of(_name, reply, tables)
+
+    def _request(self, name: str, fields: dict[str, Any], keep: tuple[str, ...] = ()) -> str:
+        fields = _without_none(fields, keep)
         if "new" in fields and isinstance(fields["new"], _Item):
             fields["old"] = self._key
         else:
             fields["item"] = self._key
-        request = json.dumps({"ask": _name, "with": fields}, default=_json)
-        reply, tables, _ = _told(lambda tell: _the_engine().ask(request, tell))
-        return Answer.of(_name, reply, tables)
+        return json.dumps({"ask": name, "with": fields}, default=_json)
+
+    def _engine(self) -> Engine:
+        return _the_engine()
 
     def __reduce__(self) -> Any:
         if self._made is None:
@@ -195,6 +202,29 @@ class Experiment(_Item, ExperimentQuestions):
         if self._tree is None:
             self._tree = Tree(self, self.tree_table())
         return self._tree
+
+    def stream(
+        self, question: str = "query", /, *, profiles_per_part: int = 256, **fields: Any
+    ) -> TableStream:
+        """The rows of ``query`` or ``trace`` in parts, for what is larger than memory.
+
+        Each part is asked when a reader comes to it.
+
+        Parameters
+        ----------
+        question
+            ``query`` or ``trace``.
+        profiles_per_part
+            How many profiles a part has.
+        fields
+            Those of the question.
+
+        Examples
+        --------
+        >>> values = experiment.stream(metrics="realtime (i)", is_raw=True)
+        >>> duckdb.sql("select profile_id, sum(value) from values group by 1")
+        """
+        return TableStream.of(self, question, fields, profiles_per_part)
 
 
 class Ensemble(_Item, EnsembleQuestions):
