@@ -114,7 +114,7 @@ impl Iterator for Reader {
                 match self.part(self.next - 1) {
                     Ok(batch) => batch,
                     Err(error) => {
-                        return Some(Err(ArrowError::ExternalError(error.message.into())));
+                        return Some(Err(arrow_error(error)));
                     }
                 }
             }
