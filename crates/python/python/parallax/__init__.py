@@ -22,7 +22,7 @@ from ._errors import (
     ReadError,
 )
 from ._native import __version__
-from ._open import Ensemble, Experiment, open, open_all
+from ._open import Ensemble, Experiment, from_extrap, from_hatchet, open, open_all
 from ._progress import show_progress
 from ._stream import TableStream
 from ._table import Field, Table
@@ -48,6 +48,8 @@ __all__ = [
     "TableStream",
     "Tree",
     "__version__",
+    "from_extrap",
+    "from_hatchet",
     "open",
     "open_all",
     "show_progress",
