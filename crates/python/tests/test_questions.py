@@ -127,7 +127,7 @@ def test_the_tree_is_sliced_by_expressions(reactor: parallax.Experiment) -> None
     assert react in below and {context.id for context in below} < {one.id for one in react.walk()}
     assert all(context.path[: len(react.path)] == react.path for context in below)
     html = react._repr_html_()
-    assert "<b>react</b>" in html and "inclusive" in html and " s</td>" in html
+    assert f"<b>{react.name}</b>" in html and "inclusive" in html and " s</td>" in html
     with pytest.raises(parallax.MisuseError, match="no function nothing"):
         tree["function(nothing)"]
 
