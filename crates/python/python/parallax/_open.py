@@ -140,6 +140,36 @@ class _Item:
     def _engine(self) -> Engine:
         return _the_engine()
 
+    def view(self, view: str = "", /, *, height: int = 640) -> Any:
+        """The page of Parallax in a notebook, as a widget; needs anywidget.
+
+        Its server is the tool ``parallax open``, on this machine only.
+
+        Parameters
+        ----------
+        view
+            The view to show alone, such as ``timeline``; default: the page as it opens.
+        height
+            Height in pixels.
+
+        Returns
+        -------
+        parallax.widget.View
+            A widget whose ``selection`` (a context id) and ``window`` (start and end in nanoseconds
+            since the first record of the trace) can be read, set and linked.
+
+        Examples
+        --------
+        >>> view = experiment.view("timeline")
+        """
+        if self._made is None:
+            raise MisuseError(
+                "what was combined or converted has no path", "open the paths together: parallax.open"
+            )
+        from .widget import View
+
+        return View(cast("Any", self), self._made[0], view, height)
+
     def __reduce__(self) -> Any:
         if self._made is None:
             what = "what was combined or converted has no path, and cannot be pickled"

@@ -6,7 +6,7 @@
 
 What is as in HTA 0.5: the names and arguments of the methods, and columns, order, rounding and
 categories of their frames. Times are in microseconds. As there, where a trace has several steps of
-the profiler, the last of them is left out, unless ``include_last_profiler_step`` is set.
+the profiler, the last of them is omitted, unless ``include_last_profiler_step`` is set.
 
 What is different:
 
@@ -186,7 +186,7 @@ class TraceAnalysis:
         return frame, pandas.concat(statistics).round(2) if statistics else None
 
     def get_comm_comp_overlap(self, visualize: bool = True) -> Any:
-        """Which part of the communication time has computation beside it, by rank."""
+        """Which part of the communication time has computation at the same time, by rank."""
         pandas = import_library("pandas", "pandas")
         rows: list[dict[str, float]] = []
         for rank, trace in self._traces.items():
