@@ -28,7 +28,7 @@ class TableStream:
     anew. A ``for`` loop gives a :class:`Table` for each part.
     """
 
-    __slots__ = ("__weakref__", "_experiment", "_native", "_requests", "question")
+    __slots__ = ("__weakref__", "_experiment", "_made", "_native", "_requests", "question")
 
     question: str
     """The name of the question."""
@@ -40,6 +40,7 @@ class TableStream:
         self._experiment = experiment
         self._native = native
         self._requests = requests
+        self._made: tuple[dict[str, Any], int] = ({}, 0)
 
     @classmethod
     def of(
@@ -64,7 +65,12 @@ class TableStream:
             expression = part if chosen is None else f"({chosen}) & {part}"
             requests.append(experiment._request(question, {**fields, "profiles": expression}))
         native = experiment._engine().stream(experiment._native, requests, "rows")
-        return cls(experiment, native, question, requests)
+        made = cls(experiment, native, question, requests)
+        made._made = (fields, profiles_per_part)
+        return made
+
+    def __reduce__(self) -> Any:
+        return (TableStream.of, (self._experiment, self.question, *self._made))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """A stream of Arrow record batches, one for each part."""

@@ -133,6 +133,10 @@ class Table:
         """The same as a ``cudf.DataFrame``, in the memory of a GPU."""
         return import_library("cudf", "cudf").DataFrame.from_arrow(self.to_arrow())
 
+    def __reduce__(self) -> Any:
+        # Its values belong to the engine of this process.
+        raise TypeError("a table is not pickled; what to_arrow, to_pandas and to_dicts give is")
+
     def _cells(self) -> tuple[list[list[str]], list[bool]]:
         """The rows that are shown as text, and which columns are numbers."""
         columns = [

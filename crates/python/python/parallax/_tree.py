@@ -108,6 +108,11 @@ class Tree:
                 return [self._of_id(id_) for id_ in ids if id_ in self]
         return []
 
+    def __reduce__(self) -> Any:
+        if self.experiment._tree is not self:
+            raise TypeError("only the tree of an experiment is pickled; pickle the experiment and ask again")
+        return (_tree_of, (self.experiment,))
+
     def __repr__(self) -> str:
         contexts = list(self)[:_SHOWN_LINES]
         lines = [f"{self.metric}{f' ({self.unit})' if self.unit else ''}: inclusive, exclusive"]
@@ -240,6 +245,9 @@ class Context:
     def __hash__(self) -> int:
         return hash((id(self.tree), self._row))
 
+    def __reduce__(self) -> Any:
+        return (_context_of, (self.tree, self.id))
+
     def __lt__(self, other: object) -> bool:
         raise MisuseError("contexts have no order", "compare their values")
 
@@ -257,3 +265,11 @@ class Context:
             f"<div title='{path}'><b>{escape(self.name)}</b> ({escape(self.kind)}, context {self.id})"
             f"<table><tr>{cells}</tr></table></div>"
         )
+
+
+def _tree_of(experiment: Experiment) -> Tree:
+    return experiment.tree
+
+
+def _context_of(tree: Tree, id_: int) -> Context:
+    return tree[id_]
