@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -24,6 +25,8 @@ pytest.importorskip("anywidget", reason="anywidget is not installed")
 
 from parallax import widget
 from parallax._serve import Served
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def fetch(url: str, body: bytes | None = None, **headers: str) -> tuple[bytes, Any]:
@@ -88,7 +91,7 @@ def test_selection_and_window_are_in_the_address(view: Any) -> None:
     view.fragment = widget.fragment_of(STATE)
     # The view that was asked for is shown as soon as the page has opened.
     desk = view.state["desks"]["s1/0"]
-    assert desk["panels"]["notebook"]["view"] == "timeline"
+    assert desk["panels"]["trace.timeline"]["view"] == "trace.timeline"
     view.window = (10, 20)
     assert view.state["links"]["spot"] == {"item": "s1/0", "window": [10, 20]}
     view.selection = 7
@@ -100,6 +103,21 @@ def test_selection_and_window_are_in_the_address(view: Any) -> None:
     assert view.state["links"]["spot"] is None
     with pytest.raises(parallax.MisuseError, match="no time range"):
         view.window = (5, 5)
+
+
+def test_views_have_the_names_of_the_page(reactor: parallax.Experiment) -> None:
+    text = "".join(
+        path.read_text() for path in sorted((ROOT / "web/src/views").glob("*/index.ts"))
+    )
+    described = re.findall(r'id: "([a-z]+\.[a-z-]+)",.*?stateVersion: (\d+)', text, re.S)
+    # The state of a panel is that of version 1, which is empty.
+    assert sorted(described) == [(view, "1") for view in widget.VIEWS]
+    assert widget.view_id("flame") == widget.view_id("profile.flame") == "profile.flame"
+    with pytest.raises(parallax.MisuseError, match="no view compare") as caught:
+        widget.view_id("compare")
+    assert caught.value.hint == "there are scaling.compare, trace.compare"
+    with pytest.raises(parallax.MisuseError, match="no view nothing"):
+        reactor.view("nothing")
 
 
 def test_what_is_set_before_the_page_opens_is_kept(reactor: parallax.Experiment) -> None:
@@ -191,14 +209,14 @@ def test_a_browser_shows_the_page_and_says_what_is_selected(view: Any, tmp_path:
             desk = view.state["desks"].get(view.state["active"], {})
             return [panel["view"] for panel in desk.get("panels", {}).values()]
 
-        wait_for(lambda: panels() == ["timeline"], "the timeline alone")
+        wait_for(lambda: panels() == ["trace.timeline"], "the timeline alone")
         time.sleep(1)
         view.window = (500_000_000, 900_000_000)
         # The page writes its state in its own order of names once it has taken it over.
         sent = view.fragment
         wait_for(lambda: view.fragment != sent, "the state of the page")
         assert view.window == (500_000_000, 900_000_000)
-        assert panels() == ["timeline"]
+        assert panels() == ["trace.timeline"]
     finally:
         browser.terminate()
         browser.wait(10)

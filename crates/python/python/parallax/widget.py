@@ -26,6 +26,20 @@ _traitlets = import_library("traitlets", "widget")
 
 _PREFIX = "#v1="
 
+VIEWS = (
+    "calls.advice", "calls.graph", "calls.lanes", "calls.threads",
+    "groups.clusters", "groups.racks",
+    "item.information", "item.issues",
+    "profile.callers", "profile.correlations", "profile.differences", "profile.distribution",
+    "profile.flame", "profile.flat", "profile.gpu-stalls", "profile.source", "profile.stacks",
+    "profile.summary", "profile.tree", "profile.user-events",
+    "scaling.compare", "scaling.lines", "scaling.maps", "scaling.regions", "scaling.table",
+    "scaling.verdict",
+    "trace.compare", "trace.counters", "trace.find", "trace.idle-gpus", "trace.iterations",
+    "trace.messages", "trace.node-detail", "trace.statistics", "trace.timeline", "trace.waits",
+)  # fmt: skip
+"""The views of the page. The part behind the dot is enough where it is the only one."""
+
 _ESM = """
 function render({ model, el }) {
   const frame = document.createElement("iframe");
@@ -90,6 +104,14 @@ def fragment_of(state: dict[str, Any]) -> str:
     return _PREFIX + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
+def view_id(name: str) -> str:
+    """The id of a view from its name."""
+    found = [one for one in VIEWS if name in (one, one.partition(".")[2])]
+    if len(found) == 1:
+        return found[0]
+    raise MisuseError(f"there is no view {name}", f"there are {', '.join(found or VIEWS)}")
+
+
 class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
     """The page of an experiment or ensemble; what is selected in it can be read and set.
 
@@ -104,23 +126,27 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
     selection = _traitlets.Int(None, allow_none=True)
     window = _traitlets.Tuple(None, allow_none=True)
     view = _traitlets.Unicode("")
+    _served: Served | None = None
 
     def __init__(
         self, item: Experiment | Ensemble, paths: tuple[str, ...], view: str, height: int
     ) -> None:
-        self._served = Served(paths)
+        if view:
+            view_id(view)
+        served = self._served = Served(paths)
         self._item = item
         self._is_told = False
         self._wanted: dict[str, Any] = {"view": view} if view else {}
         super().__init__(
-            url=self._served.url, height=height, summary=item._repr_html_(), view=view
+            url=served.url, height=height, summary=item._repr_html_(), view=view
         )
         self.observe(self._heard, "fragment")
         self.observe(self._told, ["selection", "window", "view"])
 
     def close(self) -> None:
         """Ends the page and its server."""
-        self._served.close()
+        if self._served is not None:
+            self._served.close()
         super().close()
 
     @property
@@ -151,6 +177,8 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
         """A program says what to show."""
         if self._is_told:
             return
+        if change["name"] == "view" and change["new"]:
+            view_id(change["new"])
         state = self.state
         wanted = {change["name"]: change["new"]}
         if state.get("active"):
@@ -170,12 +198,13 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
             links["spot"] = _spot(item, links["spot"], wanted["window"])
         desks = dict(state.get("desks") or {})
         if wanted.get("view"):
-            panel = {"view": wanted["view"], "version": 1, "state": {}}
-            tabs = {"share": 1, "tabs": ["notebook"], "front": "notebook"}
+            id_ = view_id(wanted["view"])
+            panel = {"view": id_, "version": 1, "state": {}}
+            tabs = {"share": 1, "tabs": [id_], "front": id_}
             desks[item] = {
                 **(desks.get(item) or {}),
                 "layout": {"isColumn": False, "root": tabs},
-                "panels": {"notebook": panel},
+                "panels": {id_: panel},
             }
         self.fragment = fragment_of({**state, "links": links, "desks": desks})
 
