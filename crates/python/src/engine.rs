@@ -11,6 +11,7 @@ use parallax_protocol::ErrorReply;
 use pyo3::prelude::*;
 
 use crate::archives::CachedArchives;
+use crate::stream::Stream;
 use crate::table::{Table, make_texts_unique};
 use crate::wait::{answered, failure};
 
@@ -18,7 +19,7 @@ use crate::wait::{answered, failure};
 type Answered = (String, Vec<(String, Table)>, Vec<Item>);
 
 /// What answers, shared by everything that is open.
-struct Shared {
+pub(crate) struct Shared {
     host: Dispatcher,
     archives: CachedArchives,
     num_roots: AtomicU64,
@@ -35,6 +36,11 @@ pub(crate) struct Engine {
 /// Something that is open, until the last reference to it is gone.
 #[pyclass(frozen, module = "parallax._native")]
 pub(crate) struct Item {
+    open: Arc<Open>,
+}
+
+/// What an item and the streams of its tables share.
+pub(crate) struct Open {
     key: String,
     shared: Arc<Shared>,
 }
@@ -80,29 +86,32 @@ impl Engine {
     ) -> PyResult<Answered> {
         let shared = self.usable(py)?;
         let worker = Arc::clone(&shared);
-        let answer = answered(py, progress, move |control| {
-            let mut answer = worker.host.answer_tables(&request, control)?;
-            answer.tables.iter_mut().for_each(|(_, table)| make_texts_unique(table));
-            Ok(answer)
-        })?;
+        let answer = answered(py, progress, move |control| worker.ask(&request, control))?;
         let items = items(&shared, &answer);
         let tables = answer.tables.into_iter();
         let tables = tables.map(|(name, table)| (name.to_owned(), Table::new(table))).collect();
         Ok((answer.json, tables, items))
+    }
+
+    /// A table of several requests about `item`, one part after the other: each is asked when a
+    /// reader comes to it, so that only one part is in memory.
+    fn stream(
+        &self,
+        py: Python<'_>,
+        item: &Item,
+        requests: Vec<String>,
+        table: String,
+    ) -> PyResult<Stream> {
+        self.usable(py)?;
+        Ok(Stream::new(Arc::clone(&item.open), requests, table))
     }
 }
 
 impl Engine {
     /// What answers, unless this process is a copy without its threads.
     fn usable(&self, py: Python<'_>) -> PyResult<Arc<Shared>> {
-        if self.shared.process == std::process::id() {
-            return Ok(Arc::clone(&self.shared));
-        }
-        let what = "Parallax was used before this process was forked, and its threads are gone";
-        let error = ErrorReply::new("process", what).with_hint(
-            "start processes with `spawn` or `forkserver`, or import parallax after the fork",
-        );
-        Err(failure(py, &error))
+        self.shared.check_process().map_err(|error| failure(py, &error))?;
+        Ok(Arc::clone(&self.shared))
     }
 }
 
@@ -111,11 +120,19 @@ impl Item {
     /// How requests name it.
     #[getter]
     fn key(&self) -> &str {
-        &self.key
+        &self.open.key
     }
 }
 
-impl Drop for Item {
+impl Open {
+    /// Answers a request about it.
+    pub(crate) fn ask(&self, request: &str, control: &Control) -> Result<AnswerTables, ErrorReply> {
+        self.shared.check_process()?;
+        self.shared.ask(request, control)
+    }
+}
+
+impl Drop for Open {
     fn drop(&mut self) {
         // A forked process has a copy, whose locks another thread may have held at that moment.
         if self.shared.process != std::process::id() {
@@ -128,6 +145,23 @@ impl Drop for Item {
 }
 
 impl Shared {
+    /// Refuses in a process that is a copy without the threads of the one that made it.
+    fn check_process(&self) -> Result<(), ErrorReply> {
+        if self.process == std::process::id() {
+            return Ok(());
+        }
+        let what = "Parallax was used before this process was forked, and its threads are gone";
+        Err(ErrorReply::new("process", what).with_hint(
+            "start processes with `spawn` or `forkserver`, or import parallax after the fork",
+        ))
+    }
+
+    fn ask(&self, request: &str, control: &Control) -> Result<AnswerTables, ErrorReply> {
+        let mut answer = self.host.answer_tables(request, control)?;
+        answer.tables.iter_mut().for_each(|(_, table)| make_texts_unique(table));
+        Ok(answer)
+    }
+
     fn open(
         &self,
         paths: &[PathBuf],
@@ -164,5 +198,6 @@ fn items(shared: &Arc<Shared>, answer: &AnswerTables) -> Vec<Item> {
     let reply: serde_json::Value = serde_json::from_str(&answer.json).unwrap_or_default();
     let items = reply.get("items").and_then(serde_json::Value::as_array);
     let keys = items.into_iter().flatten().filter_map(|item| item.get("item")?.as_str());
-    keys.map(|key| Item { key: key.to_owned(), shared: Arc::clone(shared) }).collect()
+    let open = |key: &str| Arc::new(Open { key: key.to_owned(), shared: Arc::clone(shared) });
+    keys.map(|key| Item { open: open(key) }).collect()
 }

@@ -7,6 +7,7 @@
 
 mod archives;
 mod engine;
+mod stream;
 mod table;
 mod wait;
 
@@ -18,5 +19,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<engine::Engine>()?;
     module.add_class::<engine::Item>()?;
+    module.add_class::<stream::Stream>()?;
     module.add_class::<table::Table>()
 }

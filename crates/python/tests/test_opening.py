@@ -61,6 +61,8 @@ def test_runs_are_an_ensemble_with_their_experiments(fixtures: Path) -> None:
     assert isinstance(ensemble, parallax.Ensemble) and len(ensemble) == 4
     scaling = ensemble.scaling()
     assert scaling.reply.cores == [1, 2, 4, 8]
+    html = ensemble._repr_html_()
+    assert "<b>Ensemble</b>" in html and all(f"n1024-p{ranks}<" in html for ranks in (1, 2, 4, 8))
     again = parallax.Ensemble.of(ensemble.experiments, parameters=["cores=ranks"])
     assert again.scaling().reply.cores == [1, 2, 4, 8]
     with pytest.raises(parallax.MisuseError, match="no option `parameter`"):

@@ -117,3 +117,24 @@ def test_the_tree_is_the_table(reactor: parallax.Experiment) -> None:
     inclusive = [child.inclusive or 0.0 for child in deep.parent.children]
     assert inclusive == sorted(inclusive, reverse=True)
     assert str(deep.id) in repr(deep) and "inclusive" in repr(tree)
+
+
+def test_the_tree_is_sliced_by_expressions(reactor: parallax.Experiment) -> None:
+    tree = reactor.tree
+    assert tree["function(MPI_*)"] == tree.find("function(MPI_*)") != []
+    react = max(tree["function(react)"], key=lambda context: context.inclusive or 0)
+    below = react.find("function")
+    assert react in below and {context.id for context in below} < {one.id for one in react.walk()}
+    assert all(context.path[: len(react.path)] == react.path for context in below)
+    html = react._repr_html_()
+    assert f"<b>{react.name}</b>" in html and "inclusive" in html and " s</td>" in html
+    with pytest.raises(parallax.MisuseError, match="no function nothing"):
+        tree["function(nothing)"]
+
+
+def test_sources_without_a_summary_are_sliced_too(fixtures: Path) -> None:
+    opened = parallax.open(fixtures / "otf2/all-records")
+    assert isinstance(opened, parallax.Experiment)
+    names = {context.name for context in opened.tree}
+    found = {context.name for context in opened.tree["function"]}
+    assert found and found <= names

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from pathlib import Path
+
 import duckdb
 import numpy
 import pandas
@@ -109,3 +113,59 @@ def test_an_absent_library_is_named(
     with pytest.raises(parallax.MissingLibraryError, match="cudf is not installed") as caught:
         table.to_cudf()
     assert isinstance(caught.value, ImportError) and caught.value.hint
+
+
+def test_the_types_of_answers_can_be_imported() -> None:
+    import parallax.types
+
+    assert issubclass(parallax.types.FlatAnswer, parallax.Answer)
+
+
+def test_parts_together_are_the_whole(reactor: parallax.Experiment) -> None:
+    whole = reactor.query().to_arrow()
+    stream = reactor.stream(profiles_per_part=3)
+    assert len(stream) > 5
+    # Each reader begins anew.
+    for _ in range(2):
+        parts = stream.to_arrow()
+        assert parts["value"].num_chunks == len(stream)
+        for name in whole.column_names:
+            assert parts[name].to_pylist() == whole[name].to_pylist(), name
+    assert [len(table) for table in stream] == [len(chunk) for chunk in parts["value"].chunks]
+    frame = stream.to_pandas()
+    assert frame["context"].tolist() == whole["context"].to_pylist()
+    assert stream.to_polars().shape == (whole.num_rows, whole.num_columns)
+    chosen = reactor.stream(
+        profiles="rank(0) | rank(3)", contexts="function(MPI_*)", profiles_per_part=1
+    )
+    same = reactor.query(profiles="rank(0) | rank(3)", contexts="function(MPI_*)")
+    assert chosen.to_arrow()["value"].to_pylist() == same["value"]
+    assert reactor.stream("trace").to_arrow().num_rows == len(reactor.trace())
+
+
+def test_duckdb_reads_part_by_part(reactor: parallax.Experiment) -> None:
+    values = reactor.stream(metrics="realtime (i)", profiles_per_part=2)
+    expected = reactor.query(metrics="realtime (i)")
+    ((number, total),) = duckdb.sql("select count(*), sum(value) from values").fetchall()
+    assert number == len(expected) and numpy.isclose(total, sum(expected["value"]))
+
+
+def test_a_part_is_read_when_it_is_asked_for(fixtures: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "run"
+    shutil.copytree(fixtures / "reactor/n1024-p8", copy)
+    experiment = parallax.open(copy)
+    assert isinstance(experiment, parallax.Experiment)
+    reader = experiment.stream(profiles="rank", profiles_per_part=2).to_reader()
+    assert reader.read_next_batch().num_rows >= 0
+    os.truncate(copy / "profile.db", 4096)
+    with pytest.raises(OSError, match=r"profile\.db"):
+        reader.read_all()
+
+
+def test_what_has_no_parts_says_so(reactor: parallax.Experiment) -> None:
+    with pytest.raises(parallax.MisuseError, match="`flat` has no rows by profile"):
+        reactor.stream("flat")
+    with pytest.raises(parallax.MisuseError, match="at least one profile"):
+        reactor.stream(profiles_per_part=0)
+    with pytest.raises(parallax.MisuseError, match="no function MPI_Sen"):
+        reactor.stream(contexts="function(MPI_Sen)").to_arrow()

@@ -84,6 +84,8 @@ pub(super) fn python_type(kind: &str, number: &str) -> String {
         "number" => number,
         "null" => "None",
         "int" => "int",
+        // A text of some form, which Python has no type for.
+        _ if kind.starts_with('`') => "str",
         _ if kind.starts_with('"') => return format!("Literal[{kind}]"),
         _ => return kind.to_owned(),
     }
@@ -130,6 +132,7 @@ mod tests {
         assert_eq!(named("{ [key in string]: TableReply }"), "dict[str, TableReply]");
         assert_eq!(named(r#""loop" | "line""#), r#"Literal["loop", "line"]"#);
         assert_eq!(named("int | null"), "int | None");
+        assert_eq!(named(r#""serial" | `${number}`"#), r#"Literal["serial"] | str"#);
         let words: Vec<&str> = mentioned(r#"Array<CostReply> | "Text" | null"#).collect();
         assert_eq!(words, ["CostReply"]);
     }

@@ -22,8 +22,9 @@ from ._errors import (
     ReadError,
 )
 from ._native import __version__
-from ._open import Ensemble, Experiment, open, open_all
+from ._open import Ensemble, Experiment, from_extrap, from_hatchet, open, open_all
 from ._progress import show_progress
+from ._stream import TableStream
 from ._table import Field, Table
 from ._tree import Context, Tree
 
@@ -44,8 +45,11 @@ __all__ = [
     "ReadError",
     "Record",
     "Table",
+    "TableStream",
     "Tree",
     "__version__",
+    "from_extrap",
+    "from_hatchet",
     "open",
     "open_all",
     "show_progress",

@@ -10,11 +10,13 @@ import warnings
 from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from . import _interop
 from ._answers import Answer, Record, parse
 from ._errors import MisuseError, OpenError, ParallaxWarning
 from ._native import Engine
 from ._progress import progress
 from ._questions import EnsembleQuestions, ExperimentQuestions
+from ._stream import TableStream
 from ._tree import Tree
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     Made = tuple[tuple[str, ...], dict[str, Any], int]
 
 T = TypeVar("T")
+
+_SHOWN_EXPERIMENTS = 20
 
 _engine: Engine | None = None
 
@@ -121,18 +125,55 @@ class _Item:
         return self._ask(question, fields, tuple(fields))
 
     def _ask(self, _name: str, _fields: dict[str, Any], _keep: tuple[str, ...] = ()) -> Any:
-        fields = _without_none(_fields, _keep)
+        request = self._request(_name, _fields, _keep)
+        reply, tables, _ = _told(lambda tell: _the_engine().ask(request, tell))
+        return Answer.of(_name, reply, tables)
+
+    def _request(self, name: str, fields: dict[str, Any], keep: tuple[str, ...] = ()) -> str:
+        fields = _without_none(fields, keep)
         if "new" in fields and isinstance(fields["new"], _Item):
             fields["old"] = self._key
         else:
             fields["item"] = self._key
-        request = json.dumps({"ask": _name, "with": fields}, default=_json)
-        reply, tables, _ = _told(lambda tell: _the_engine().ask(request, tell))
-        return Answer.of(_name, reply, tables)
+        return json.dumps({"ask": name, "with": fields}, default=_json)
+
+    def _engine(self) -> Engine:
+        return _the_engine()
+
+    def view(self, view: str = "", /, *, height: int = 640) -> Any:
+        """The page of Parallax in a notebook, as a widget; needs anywidget.
+
+        Its server is the tool ``parallax open``, on this machine only.
+
+        Parameters
+        ----------
+        view
+            The view to show alone, such as ``timeline``; default: the page as it opens.
+        height
+            Height in pixels.
+
+        Returns
+        -------
+        parallax.widget.View
+            A widget whose ``selection`` (a context id) and ``window`` (start and end in nanoseconds
+            since the first record of the trace) can be read, set and linked.
+
+        Examples
+        --------
+        >>> view = experiment.view("timeline")
+        """
+        if self._made is None:
+            raise MisuseError(
+                "what was combined or converted has no path", "open the paths together: parallax.open"
+            )
+        from .widget import View
+
+        return View(cast("Any", self), self._made[0], view, height)
 
     def __reduce__(self) -> Any:
         if self._made is None:
-            raise TypeError("an ensemble that was combined cannot be pickled; pickle its experiments")
+            what = "what was combined or converted has no path, and cannot be pickled"
+            raise TypeError(f"{what}; pickle the experiments that it was made of")
         return (_reopened, self._made)
 
     def __repr__(self) -> str:
@@ -196,6 +237,68 @@ class Experiment(_Item, ExperimentQuestions):
             self._tree = Tree(self, self.tree_table())
         return self._tree
 
+    def stream(
+        self, question: str = "query", /, *, profiles_per_part: int = 256, **fields: Any
+    ) -> TableStream:
+        """The rows of ``query`` or ``trace`` in parts, for what is larger than memory.
+
+        Each part is asked when a reader comes to it.
+
+        Parameters
+        ----------
+        question
+            ``query`` or ``trace``.
+        profiles_per_part
+            How many profiles a part has.
+        fields
+            Those of the question.
+
+        Examples
+        --------
+        >>> values = experiment.stream(metrics="realtime (i)", is_raw=True)
+        >>> duckdb.sql("select profile_id, sum(value) from values group by 1")
+        """
+        return TableStream.of(self, question, fields, profiles_per_part)
+
+    def to_hatchet(self, *, by_location: bool = False, **choice: Any) -> Any:
+        """The calling context tree as a ``hatchet.GraphFrame``.
+
+        A metric ``M`` has the columns ``M`` (exclusive) and ``M (inc)``, in the unit that
+        ``metadata["units"]`` says.
+
+        Parameters
+        ----------
+        by_location
+            Whether rows are indexed by rank and thread, too; else they are sums.
+        choice
+            The fields of :meth:`tree_table`: metrics, profiles, what to exclude.
+
+        Examples
+        --------
+        >>> frame = experiment.to_hatchet(mpi=True, below_percent=1)
+        >>> print(frame.tree())
+        """
+        return _interop.to_hatchet(self, by_location, choice)
+
+    def to_thicket(self, *, by_iteration: bool = False, **choice: Any) -> Any:
+        """The experiment as a ``thicket.Thicket`` of one profile.
+
+        Parameters
+        ----------
+        by_iteration
+            Whether rows are indexed by node, profile and iteration instead: the exclusive time of
+            each context at each location in each iteration, from the trace. Profiles are locations.
+        choice
+            The fields of :meth:`tree_table`; by iteration those of :meth:`iterations`.
+
+        Examples
+        --------
+        >>> experiment.to_thicket(by_iteration=True).dataframe
+        """
+        if by_iteration:
+            return _interop.to_thicket_of_iterations(self, choice)
+        return _interop.to_thicket([self], [{}], choice)
+
 
 class Ensemble(_Item, EnsembleQuestions):
     """Several experiments with the parameters in which they differ."""
@@ -228,6 +331,55 @@ class Ensemble(_Item, EnsembleQuestions):
         reply = parse(text)
         members = [item for item in items if isinstance(item, Experiment)]
         return cls(natives[0], reply["items"][0], None, reply["notes"], members)
+
+    def to_thicket(self, **choice: Any) -> Any:
+        """A ``thicket.Thicket`` with a profile for each experiment; parameters are its metadata.
+
+        Parameters
+        ----------
+        choice
+            The fields of :meth:`Experiment.tree_table`: metrics, profiles, what to exclude.
+
+        Examples
+        --------
+        >>> ensemble.to_thicket(mpi=True).metadata
+        """
+        if not self.experiments:
+            raise MisuseError("the ensemble has measurements and no experiments")
+        return _interop.to_thicket(self.experiments, self._facts(), choice)
+
+    def to_extrap(self, *, metric: str | None = None, statistic: str = "median") -> Any:
+        """The measurements as an ``extrap.entities.experiment.Experiment`` without models.
+
+        Parameters
+        ----------
+        metric
+            The metric; default: that of time.
+        statistic
+            Statistic over repetitions: ``median``, ``mean``, ``min`` and others.
+
+        Examples
+        --------
+        >>> ensemble.to_extrap().parameters
+        """
+        return _interop.to_extrap(self, metric, statistic)
+
+    def _facts(self) -> list[dict[str, Any]]:
+        """What is known of each experiment: the ranks and threads that it has."""
+        return [
+            {"locations": experiment.info().reply["locations"]} for experiment in self.experiments
+        ]
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td style='text-align:left'>{escape(one.title)}</td>"
+            f"<td style='text-align:left'>{escape(one.format)}</td>"
+            f"<td style='text-align:left'>{escape(one.path)}</td></tr>"
+            for one in self.experiments[:_SHOWN_EXPERIMENTS]
+        )
+        more = len(self.experiments) - _SHOWN_EXPERIMENTS
+        foot = f"<p>… {more} more experiments</p>" if more > 0 else ""
+        return f"{super()._repr_html_()}<table>{rows}</table>{foot}" if rows else super()._repr_html_()
 
     def __iter__(self) -> Iterator[Experiment]:
         return iter(self.experiments)
@@ -368,3 +520,36 @@ def _reopened(paths: tuple[str, ...], ensemble: dict[str, Any], at: int) -> Expe
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ParallaxWarning)
         return open_all(paths, **ensemble)[at]
+
+
+def from_hatchet(
+    frame: Any, /, *, metrics: Sequence[str] | None = None, seconds: float = 1.0
+) -> Experiment:
+    """Opens a ``hatchet.GraphFrame``, so that every question can be asked about it.
+
+    A metric without exclusive values gets them from the inclusive ones, and the other way round.
+
+    Parameters
+    ----------
+    frame
+        A frame by node, or by node, rank and thread.
+    metrics
+        Names without `` (inc)``; default: all.
+    seconds
+        How many seconds a unit of its times has: 1e-6 for microseconds.
+
+    Examples
+    --------
+    >>> experiment = parallax.from_hatchet(hatchet.GraphFrame.from_caliper("run.cali"))
+    """
+    return _interop.from_hatchet(frame, metrics, seconds)
+
+
+def from_extrap(experiment: Any, /) -> Ensemble:
+    """Opens an ``extrap.entities.experiment.Experiment``: its measurements as an ensemble.
+
+    Examples
+    --------
+    >>> parallax.from_extrap(extrap_experiment).models()
+    """
+    return _interop.from_extrap(experiment)

@@ -133,6 +133,10 @@ class Table:
         """The same as a ``cudf.DataFrame``, in the memory of a GPU."""
         return import_library("cudf", "cudf").DataFrame.from_arrow(self.to_arrow())
 
+    def __reduce__(self) -> Any:
+        # Its values belong to the engine of this process.
+        raise TypeError("a table is not pickled; what to_arrow, to_pandas and to_dicts give is")
+
     def _cells(self) -> tuple[list[list[str]], list[bool]]:
         """The rows that are shown as text, and which columns are numbers."""
         columns = [
@@ -200,15 +204,17 @@ def _text(value: Value) -> str:
 
 def import_library(name: str, extra: str) -> Any:
     """An optional library, which may not be installed."""
+    package = name.partition(".")[0]
     try:
+        import_module(package)
         return import_module(name)
     except ImportError as error:
-        if error.name not in (None, name):
+        if error.name not in (None, package):
             raise
         how = f"pip install 'parallax[{extra}]'"
         if extra == "cudf":
             how = "see https://docs.rapids.ai/install; it needs a GPU of NVIDIA"
-        raise MissingLibraryError(f"{name} is not installed", how) from None
+        raise MissingLibraryError(f"{package} is not installed", how) from None
 
 
 def main_table(tables: dict[str, Table], question: str) -> Table:

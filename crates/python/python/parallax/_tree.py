@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from ._errors import MisuseError
 
@@ -68,8 +68,18 @@ class Tree:
     def __iter__(self) -> Iterator[Context]:
         return (Context(self, row) for row in range(len(self)))
 
-    def __getitem__(self, context_id: int) -> Context:
-        """The context with an id of the database."""
+    @overload
+    def __getitem__(self, key: int) -> Context: ...
+    @overload
+    def __getitem__(self, key: str) -> list[Context]: ...
+    def __getitem__(self, key: int | str) -> Context | list[Context]:
+        """The context with an id of the database, or those that an expression chooses.
+
+        >>> experiment.tree["function(MPI_*)"]
+        """
+        return self.find(key) if isinstance(key, str) else self._of_id(key)
+
+    def _of_id(self, context_id: int) -> Context:
         if self._rows is None:
             self._rows = {id_: row for row, id_ in enumerate(self.column("context_id"))}
         if context_id not in self._rows:
@@ -78,7 +88,7 @@ class Tree:
 
     def __contains__(self, context_id: object) -> bool:
         try:
-            self[context_id]  # type: ignore[index]
+            self._of_id(context_id)  # type: ignore[arg-type]
         except KeyError:
             return False
         return True
@@ -90,9 +100,18 @@ class Tree:
 
         >>> experiment.tree.find("function(MPI_*)")
         """
-        answer = self.experiment.query(contexts=expression, is_raw=True)
-        ids = cast("list[int]", answer.rows["context_id"])
-        return [self[id_] for id_ in sorted(set(ids)) if id_ in self]
+        # The summary has what any profile has, and is far smaller; not every source has one.
+        for profiles in ("summary", None):
+            rows = self.experiment.query(contexts=expression, profiles=profiles, is_raw=True).rows
+            ids = sorted(set(cast("list[int]", rows["context_id"])))
+            if ids:
+                return [self._of_id(id_) for id_ in ids if id_ in self]
+        return []
+
+    def __reduce__(self) -> Any:
+        if self.experiment._tree is not self:
+            raise TypeError("only the tree of an experiment is pickled; pickle the experiment and ask again")
+        return (_tree_of, (self.experiment,))
 
     def __repr__(self) -> str:
         contexts = list(self)[:_SHOWN_LINES]
@@ -200,6 +219,13 @@ class Context:
             yield context
             rest.extend(reversed(context.children))
 
+    def find(self, expression: str) -> list[Context]:
+        """Those below it, and itself, that an expression chooses.
+
+        >>> experiment.tree["function(solve)"][0].find("function(MPI_*)")
+        """
+        return self.tree.find(f"subtree({self.expression}) & ({expression})")
+
     @property
     def expression(self) -> str:
         """The context expression that chooses it."""
@@ -219,8 +245,31 @@ class Context:
     def __hash__(self) -> int:
         return hash((id(self.tree), self._row))
 
+    def __reduce__(self) -> Any:
+        return (_context_of, (self.tree, self.id))
+
     def __lt__(self, other: object) -> bool:
         raise MisuseError("contexts have no order", "compare their values")
 
     def __repr__(self) -> str:
         return f"<Context {self.id}: {' > '.join(self.path[-3:])}>"
+
+    def _repr_html_(self) -> str:
+        unit = f" {escape(self.tree.unit)}" if self.tree.unit else ""
+        values = {"inclusive": self.inclusive, "exclusive": self.exclusive}
+        cells = "".join(
+            f"<td>{name} {value:.6g}{unit}</td>" for name, value in values.items() if value is not None
+        )
+        path = " › ".join(escape(name) for name in self.path[:-1])
+        return (
+            f"<div title='{path}'><b>{escape(self.name)}</b> ({escape(self.kind)}, context {self.id})"
+            f"<table><tr>{cells}</tr></table></div>"
+        )
+
+
+def _tree_of(experiment: Experiment) -> Tree:
+    return experiment.tree
+
+
+def _context_of(tree: Tree, id_: int) -> Context:
+    return tree[id_]

@@ -151,7 +151,7 @@ Relation = Literal[
 RepetitionStatistic = Literal["median", "mean", "min", "max"]
 """Statistic over the repetitions of a configuration."""
 
-ScalingBaseline = Literal["serial"] | Literal["smallest"] | Literal["common"] | `${number}`
+ScalingBaseline = Literal["serial"] | Literal["smallest"] | Literal["common"] | str
 """What efficiency is relative to: a name or a number of cores, written as text."""
 
 ScalingTableKind = Literal["maps", "regions", "losses", "laws", "dispersion", "energy", "pop"]

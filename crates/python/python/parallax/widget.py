@@ -1,0 +1,229 @@
+"""The page of Parallax in a notebook, for front ends that anywidget knows: JupyterLab, VS Code, marimo.
+
+>>> view = experiment.view("timeline")
+>>> view.window = (1_000_000, 2_000_000)
+>>> view.selection
+"""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import TYPE_CHECKING, Any, cast
+
+from ._errors import MisuseError
+from ._serve import Served
+from ._table import import_library
+
+if TYPE_CHECKING:
+    from ._open import Ensemble, Experiment
+
+_anywidget = import_library("anywidget", "widget")
+_traitlets = import_library("traitlets", "widget")
+
+_PREFIX = "#v1="
+
+VIEWS = (
+    "calls.advice", "calls.graph", "calls.lanes", "calls.threads",
+    "groups.clusters", "groups.racks",
+    "item.information", "item.issues",
+    "profile.callers", "profile.correlations", "profile.differences", "profile.distribution",
+    "profile.flame", "profile.flat", "profile.gpu-stalls", "profile.source", "profile.stacks",
+    "profile.summary", "profile.tree", "profile.user-events",
+    "scaling.compare", "scaling.lines", "scaling.maps", "scaling.regions", "scaling.table",
+    "scaling.verdict",
+    "trace.compare", "trace.counters", "trace.find", "trace.idle-gpus", "trace.iterations",
+    "trace.messages", "trace.node-detail", "trace.statistics", "trace.timeline", "trace.waits",
+)  # fmt: skip
+"""The views of the page. The part behind the dot is enough where it is the only one."""
+
+_ESM = """
+function render({ model, el }) {
+  const frame = document.createElement("iframe");
+  const url = model.get("url");
+  let shown = model.get("fragment");
+  let isHeard = false;
+  frame.src = url + shown;
+  frame.title = "Parallax";
+  frame.style.cssText = "width: 100%; border: 1px solid #8884; border-radius: 4px";
+  const fit = () => { frame.style.height = `${model.get("height")}px`; };
+  fit();
+  el.append(frame);
+  const hear = (event) => {
+    if (event.source !== frame.contentWindow || event.data?.parallax !== "state") return;
+    isHeard = true;
+    shown = event.data.fragment;
+    if (shown === model.get("fragment")) return;
+    model.set("fragment", shown);
+    model.save_changes();
+  };
+  const show = () => {
+    const next = model.get("fragment");
+    if (next === shown || next === "") return;
+    shown = next;
+    frame.contentWindow?.postMessage({ parallax: "show", fragment: next }, new URL(url).origin);
+  };
+  // The kernel has ended, or this is a saved page: what is left is what was known then.
+  const wait = setTimeout(() => {
+    if (isHeard) return;
+    frame.remove();
+    const left = document.createElement("div");
+    left.innerHTML = model.get("summary");
+    el.append(left);
+  }, 20000);
+  window.addEventListener("message", hear);
+  model.on("change:fragment", show);
+  model.on("change:height", fit);
+  return () => {
+    clearTimeout(wait);
+    window.removeEventListener("message", hear);
+    model.off("change:fragment", show);
+    model.off("change:height", fit);
+  };
+}
+export default { render };
+"""
+
+
+def state_of(fragment: str) -> dict[str, Any]:
+    """The state of the page that is in its address; empty where there is none."""
+    if not fragment.startswith(_PREFIX):
+        return {}
+    text = fragment[len(_PREFIX) :]
+    packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    return cast("dict[str, Any]", json.loads(zlib.decompress(packed, -zlib.MAX_WBITS)))
+
+
+def fragment_of(state: dict[str, Any]) -> str:
+    """The other way round."""
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    packed = deflate.compress(json.dumps(state).encode()) + deflate.flush()
+    return _PREFIX + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def view_id(name: str) -> str:
+    """The id of a view from its name."""
+    found = [one for one in VIEWS if name in (one, one.partition(".")[2])]
+    if len(found) == 1:
+        return found[0]
+    raise MisuseError(f"there is no view {name}", f"there are {', '.join(found or VIEWS)}")
+
+
+class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
+    """The page of an experiment or ensemble; what is selected in it can be read and set.
+
+    Traits of several views are linked with ``traitlets.link((one, "window"), (other, "window"))``.
+    """
+
+    _esm = _ESM
+    url = _traitlets.Unicode().tag(sync=True)
+    height = _traitlets.Int(640).tag(sync=True)
+    summary = _traitlets.Unicode().tag(sync=True)
+    fragment = _traitlets.Unicode("").tag(sync=True)
+    selection = _traitlets.Int(None, allow_none=True)
+    window = _traitlets.Tuple(None, allow_none=True)
+    view = _traitlets.Unicode("")
+    _served: Served | None = None
+
+    def __init__(
+        self, item: Experiment | Ensemble, paths: tuple[str, ...], view: str, height: int
+    ) -> None:
+        if view:
+            view_id(view)
+        served = self._served = Served(paths)
+        self._item = item
+        self._is_told = False
+        self._wanted: dict[str, Any] = {"view": view} if view else {}
+        super().__init__(
+            url=served.url, height=height, summary=item._repr_html_(), view=view
+        )
+        self.observe(self._heard, "fragment")
+        self.observe(self._told, ["selection", "window", "view"])
+
+    def close(self) -> None:
+        """Ends the page and its server."""
+        if self._served is not None:
+            self._served.close()
+        super().close()
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Everything that the page shows, as its address has it."""
+        return state_of(self.fragment)
+
+    def _heard(self, _: Any) -> None:
+        """The page says what it shows."""
+        state = self.state
+        if not state:
+            return
+        if self._wanted and state.get("active"):
+            wanted, self._wanted = self._wanted, {}
+            self._show(state, wanted)
+            return
+        links = state.get("links") or {}
+        focus, spot = links.get("focus") or {}, links.get("spot") or {}
+        window = spot.get("window")
+        self._is_told = True
+        try:
+            self.selection = focus.get("context") if focus.get("kind") == "context" else None
+            self.window = None if window is None else tuple(window)
+        finally:
+            self._is_told = False
+
+    def _told(self, change: Any) -> None:
+        """A program says what to show."""
+        if self._is_told:
+            return
+        if change["name"] == "view" and change["new"]:
+            view_id(change["new"])
+        state = self.state
+        wanted = {change["name"]: change["new"]}
+        if state.get("active"):
+            self._show(state, wanted)
+        else:
+            # The page has not opened yet.
+            self._wanted |= wanted
+
+    def _show(self, state: dict[str, Any], wanted: dict[str, Any]) -> None:
+        item = state["active"]
+        links = {"mark": [], "focus": None, "spot": None, **(state.get("links") or {})}
+        if "selection" in wanted:
+            context = wanted["selection"]
+            key = {"kind": "context", "item": item, "context": context}
+            links["focus"] = None if context is None else key
+        if "window" in wanted:
+            links["spot"] = _spot(item, links["spot"], wanted["window"])
+        desks = dict(state.get("desks") or {})
+        if wanted.get("view"):
+            id_ = view_id(wanted["view"])
+            panel = {"view": id_, "version": 1, "state": {}}
+            tabs = {"share": 1, "tabs": [id_], "front": id_}
+            desks[item] = {
+                **(desks.get(item) or {}),
+                "layout": {"isColumn": False, "root": tabs},
+                "panels": {id_: panel},
+            }
+        self.fragment = fragment_of({**state, "links": links, "desks": desks})
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        """With a summary for pages without a kernel."""
+        made = super()._repr_mimebundle_(**options)
+        bundle, metadata = made if isinstance(made, tuple) else (made, {})
+        if bundle is None:
+            return None
+        return {**bundle, "text/html": self.summary}, metadata
+
+
+def _spot(item: str, spot: dict[str, Any] | None, window: Any) -> dict[str, Any] | None:
+    kept = {name: value for name, value in (spot or {}).items() if name != "window"}
+    if window is None:
+        return kept if len(kept) > 1 else None
+    start, end = (int(moment) for moment in window)
+    if not 0 <= start < end:
+        raise MisuseError(
+            f"{window} is no time range", "a window is (start, end) in nanoseconds since the first record"
+        )
+    return {"item": item, **kept, "window": [start, end]}
