@@ -6,10 +6,10 @@ use std::sync::Arc;
 use parallax_base::{TimeWindow, TrackIdx};
 use parallax_formats::FormatError;
 use parallax_formats::archive::{
-    Archive, CollectiveRow, MarkerRow, MessageRow, NONE_32, NONE_64, Record, SpanRow,
+    Archive, CollectiveRow, MarkerRow, MessageRow, NONE_32, NONE_64, Record, SpanRow, arguments,
 };
 use parallax_model::{
-    CollectiveOperation, CollectivePart, Counter, EventStore, LinkKind, Message,
+    Call, CollectiveOperation, CollectivePart, Counter, EventStore, LinkKind, Message,
     RecordCounts, StoreError,
 };
 
@@ -19,6 +19,15 @@ use crate::events::{NO_RECEIVE, NO_SEND, OTHER_SIZE};
 /// Numbers of tables in [`SpanRow::table`].
 const MESSAGES: u8 = 0;
 const VALUES: u8 = 2;
+const ARGUMENTS: u8 = 4;
+
+/// Columns of the table of arguments.
+const ARGUMENT_TRACK: usize = 0;
+const ARGUMENT_CONTEXT: usize = 1;
+const ARGUMENT_START: usize = 2;
+const ARGUMENT_END: usize = 3;
+const ARGUMENT_NAMES: usize = 4;
+const ARGUMENT_VALUES: usize = 5;
 
 pub(super) struct Events {
     archive: Arc<Archive>,
@@ -214,6 +223,37 @@ impl EventStore for Events {
                     visit(TrackIdx::new(self.order.track(row.track)), name, row.nanos);
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn arguments(
+        &self,
+        track: TrackIdx,
+        call: &Call,
+        visit: &mut dyn FnMut(&str, &str),
+    ) -> Result<(), StoreError> {
+        let own = self.order.row(track);
+        let at = TimeWindow::new(call.start_nanos, call.start_nanos.saturating_add(1));
+        for (index, span) in self.batches(ARGUMENTS, at) {
+            if span.track != NONE_32 && span.track != own {
+                continue;
+            }
+            let Some(rows) = self.archive.arguments(index).map_err(|e| failed(&e))? else {
+                return Ok(());
+            };
+            let times = rows.u64s(ARGUMENT_START).zip(rows.u64s(ARGUMENT_END));
+            let calls = rows.u32s(ARGUMENT_TRACK).zip(rows.u32s(ARGUMENT_CONTEXT)).zip(times);
+            let wanted = ((own, call.context), (call.start_nanos, call.end_nanos));
+            let Some(row) = calls.into_iter().position(|one| one == wanted) else { continue };
+            let names = self.archive.argument_names.get(rows.u32_at(ARGUMENT_NAMES, row) as usize);
+            let values = rows.texts(ARGUMENT_VALUES).nth(row);
+            if let (Some(names), Some(values)) = (names, values) {
+                for (name, value) in arguments(&names.names, values) {
+                    visit(name, &value);
+                }
+            }
+            return Ok(());
         }
         Ok(())
     }
