@@ -25,6 +25,11 @@ test("GPU stalls are those of the command line, and a line has the focus of all 
   for (const column of ["cycles_percent", "exposed_percent", "reason_percent", "issue_percent"]) {
     expect(await values(column)).toEqual(lines.map((row) => row[column]));
   }
+  // A line is no amount: its cell has no bar, others have.
+  const bars = (column: string): Promise<number[]> =>
+    view.getByRole("gridcell").filter({ has: page.getByTestId(`gpu-stalls-${column}`) }).locator(".bar").evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().width));
+  expect(Math.max(...await bars("line"))).toBe(0);
+  expect(Math.max(...await bars("samples"))).toBeGreaterThan(0);
   // What the reasons mean stands with the answer.
   await expect(view.getByTestId("gpu-stalls-sentence")).toContainText("No instruction is issued in 59.0 % of the GPU cycles, 53.0 % for global memory. Most cycles: gather.");
   await expect(view.getByTestId("gpu-stalls-sentence")).toContainText("An access to global or local memory has not completed.");

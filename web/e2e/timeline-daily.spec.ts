@@ -44,6 +44,21 @@ test("rows are sorted by location, name, start and busy time, filtered, pinned, 
   await page.getByTestId("timeline-empties").getByRole("button", { name: "show" }).click();
   await expect(timeline).toHaveAttribute("data-rows", "4");
 
+  // What is pinned stays in sight when the other rows are scrolled.
+  const places = (): Promise<number[]> => timeline.getByRole("button").evaluateAll((all) => {
+    const top = all[0]?.closest(".labels")?.getBoundingClientRect().top ?? 0;
+    return all.map((one) => Math.round(one.getBoundingClientRect().top - top));
+  });
+  await (await control(page, "Height")).selectOption("80");
+  await page.keyboard.press("Escape");
+  // Rows that are 80 pixels high do not all fit into a low panel.
+  await page.setViewportSize({ width: 1280, height: 480 });
+  const before = await places();
+  await timeline.evaluate((box) => { box.scrollTop = 40; });
+  await expect.poll(async () => (await places())[0]).toBe(before[0]);
+  await expect.poll(async () => (await places())[1]).toBeLessThan(before[1] ?? 0);
+  await page.setViewportSize({ width: 1280, height: 720 });
+
   const filter = page.getByTestId("timeline-filter");
   await filter.fill("10 THREAD");
   await expect.poll(() => names(timeline)).toEqual(["10"]);
@@ -126,6 +141,21 @@ test("a click on a call shows its times, its track, who called it, and its messa
   await expect(page.locator("html[data-address-behind]")).toHaveCount(0);
   await page.reload();
   await expect(details.getByTestId("call-track")).toHaveText("rank 2");
+});
+
+test("a selected call shows the arguments that the trace recorded with it, and copies them", async ({ page, context }, info) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const timeline = await openMade(page, info, writeThreads);
+  // Thread 1 works from 100 to 200 microseconds, in the first row.
+  const at = await placeOf(page, timeline, 150_000, 0, 3);
+  await page.mouse.click(at.x, at.y);
+  const details = page.getByTestId("call-details");
+  const list = details.getByTestId("call-arguments");
+  await expect(list.locator("dt")).toHaveText(["grid", "note"]);
+  await expect(list.locator("dd")).toHaveText(["[1,1,1]", /^of "1"\s+second line$/]);
+  await details.getByRole("button", { name: "Copy the arguments" }).click();
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('grid\t[1,1,1]\nnote\tof "1" second line\n');
+  await isClean(page, "view-timeline");
 });
 
 test("one click is one step of undo, and the tree is there after each", async ({ page }, info) => {

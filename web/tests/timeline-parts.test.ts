@@ -8,7 +8,7 @@ import { callBatch, type CallBatch, type CallLook } from "../src/widgets/timelin
 import { TimelineGestures, type GestureEvents } from "../src/widgets/timeline/gestures.svelte.ts";
 import { TimelinePainter, type TimelineColours } from "../src/widgets/timeline/painter.ts";
 import { distinctCuts, rangeLabel, rowOfTrack, rowsOf, type Row } from "../src/widgets/timeline/rows.ts";
-import { hitAt, labelledRows, outlineBox, spanBox, type TimelineScene } from "../src/widgets/timeline/scene.ts";
+import { hitAt, labelledInSight, labelledRows, outlineBox, partsOf, spanBox, type TimelineScene } from "../src/widgets/timeline/scene.ts";
 import { SvgContext } from "../src/widgets/canvas/draw-context.ts";
 import { RULER } from "./ruler.ts";
 
@@ -30,6 +30,7 @@ function scene(over: Partial<TimelineScene> = {}): TimelineScene {
     scale: { fromNs: 0, toNs: 100, pixels: 200 },
     rows,
     rowOf: rowOfTrack(rows, 6),
+    sticky: 0,
     visible: { from: 0, to: 3 },
     rowHeight: 20,
     scrolled: 0,
@@ -80,6 +81,16 @@ describe("what is where in a timeline", () => {
     expect(outlineBox(scene({ scale: { fromNs: 50, toNs: 100, pixels: 200 } }), solve)).toBeNull();
     expect(spanBox(scene().scale, [-50, 50])).toEqual({ left: -2, width: 102 });
     expect(spanBox(scene().scale, [200, 300])).toBeNull();
+  });
+
+  test("rows that do not scroll are where they were, and others go away below them", () => {
+    const scrolled = scene({ sticky: 1, scrolled: 20, visible: { from: 2, to: 3 } });
+    expect(hitAt(scrolled, [], 40, 12)).toMatchObject({ row: 0, call: 1 });
+    expect(hitAt(scrolled, [], 40, 30)).toMatchObject({ row: 2, track: null });
+    expect(outlineBox(scrolled, { track: 0, range: [10, 40], depth: 2 })).toMatchObject({ left: 20, width: 60 });
+    expect(outlineBox(scrolled, { track: 1, range: [0, 100], depth: 1 })).toBeNull();
+    expect(labelledInSight(scrolled, 13)).toEqual([0, 2]);
+    expect(partsOf(scrolled).map(({ scene: part, top, height }) => [part.visible, part.scrolled, top, height])).toEqual([[{ from: 0, to: 1 }, 0, 0, 20], [{ from: 2, to: 3 }, 20, 20, 40]]);
   });
 
   test("names keep a distance, but groups that can be opened are all named", () => {

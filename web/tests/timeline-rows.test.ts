@@ -1,4 +1,6 @@
+import { tableFromArrays } from "@uwdata/flechette";
 import { describe, expect, test } from "vitest";
+import { argumentsOfAnswer, argumentsText } from "../src/views/timeline/answers.ts";
 import { linksOfCall } from "../src/views/timeline/call-details.svelte.ts";
 import { isEmptyRow, orderedRows, tracksNamed, withoutEmpty } from "../src/views/timeline/row-order.ts";
 import { inPlaces, naturalPlaces } from "../src/view-kit/location-order.ts";
@@ -108,5 +110,22 @@ describe("the messages of a call", () => {
       { kind: "message", isSent: true, track: 1, atNs: 30, bytes: 8, lengthNs: 20 },
       { kind: "message", isSent: false, track: 1, atNs: 5, bytes: 16, lengthNs: 10 },
     ]);
+  });
+});
+
+describe("arguments", () => {
+  const tables = {
+    path: tableFromArrays({ context: Uint32Array.of(1, 2), depth: Uint32Array.of(1, 2), start_ns: Float64Array.of(0, 100), end_ns: Float64Array.of(1000, 600) }),
+    arguments: tableFromArrays({ depth: Uint32Array.of(1, 2, 2), name: ["of", "grid", "note"], value: ["main", "[1,1,1]", "a\nb\tc"] }),
+  };
+
+  test("are those of the call, not of its callers", () => {
+    expect(argumentsOfAnswer(tables, { context: 2, startNs: 100, endNs: 600 })).toEqual([{ name: "grid", value: "[1,1,1]" }, { name: "note", value: "a\nb\tc" }]);
+    expect(argumentsOfAnswer(tables, { context: 1, startNs: 0, endNs: 1000 })).toEqual([{ name: "of", value: "main" }]);
+    expect(argumentsOfAnswer(tables, { context: 2, startNs: 101, endNs: 600 })).toEqual([]);
+  });
+
+  test("are copied a line each", () => {
+    expect(argumentsText([{ name: "grid", value: "[1,1,1]" }, { name: "note", value: "a\nb\tc" }])).toBe("grid\t[1,1,1]\nnote\ta b c\n");
   });
 });

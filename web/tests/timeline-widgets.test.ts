@@ -3,7 +3,7 @@ import { ramp } from "../src/base/palettes.ts";
 import { callAt, callBatch, adjacentCall, callUnder, depthBox, isBatchFor, paintCalls, pathOf, type CallBatch } from "../src/widgets/timeline/calls.ts";
 import { legendEntries, sumsOnScreen } from "../src/widgets/timeline/legend.ts";
 import { lineAt, linkLines } from "../src/widgets/timeline/messages.ts";
-import { rowOfTrack, rowsOf, spansOf, visibleRows, type RowPlan } from "../src/widgets/timeline/rows.ts";
+import { rowOfTrack, rowsOf, spansOf, stickyRows, visibleRows, type RowPlan } from "../src/widgets/timeline/rows.ts";
 import { opacityOf, shareByte, tilePixels } from "../src/widgets/timeline/tile-image.ts";
 import { columnRange, exponentFor, NO_KEY, placesFor, TILE_BINS, TileStore, type Tile, type TileSource } from "../src/widgets/timeline/tiles.ts";
 
@@ -34,6 +34,17 @@ describe("rows", () => {
   test("rows that are partly on screen count", () => {
     expect(visibleRows(100, { rowHeight: 10, scrolled: 15 }, 30)).toEqual({ from: 1, to: 5 });
     expect(visibleRows(2, { rowHeight: 10, scrolled: 0 }, 300)).toEqual({ from: 0, to: 2 });
+  });
+
+  test("pinned rows stay in sight with what is open in them, and leave half of the height", () => {
+    const [pinned, inside, other] = rowsOf(plan()).map((row, at) => ({ ...row, level: at === 1 ? 1 as const : 0 as const, isPinned: at === 0 }));
+    if (pinned === undefined || inside === undefined || other === undefined) throw new Error("three rows were made");
+    expect(stickyRows([pinned, inside, other], 10, 300)).toBe(2);
+    expect(stickyRows([pinned, inside, other], 10, 30)).toBe(1);
+    expect(stickyRows([other, pinned], 10, 300)).toBe(0);
+    // Rows that scroll begin below them.
+    expect(visibleRows(100, { rowHeight: 10, scrolled: 0 }, 50, 2)).toEqual({ from: 2, to: 5 });
+    expect(visibleRows(100, { rowHeight: 10, scrolled: 45 }, 50, 2)).toEqual({ from: 6, to: 10 });
   });
 });
 

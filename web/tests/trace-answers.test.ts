@@ -29,6 +29,13 @@ test("answers have heads with units, and no ids", () => {
   expect(columns.map((one) => one.most)).toEqual([0, 0, 1.5, 100]);
 });
 
+test("numbers that say which one, not how much, have no bars and no separators", () => {
+  const lines = described({ line: [1201, 14], samples: [1201, 14] }, { line: { head: "Line", role: "label" }, samples: { head: "Samples" } });
+  const [line, samples] = answerColumns(lines);
+  expect([line?.most, line?.format?.text(1201), line?.head.title]).toEqual([0, "1201", "Line"]);
+  expect(samples?.most).toBe(1201);
+});
+
 test("rows are in the order of a column, those without a number last", () => {
   const columns = answerColumns(WAITS);
   expect(answerOrder(columns, 3, "waiting_s", true)).toEqual([1, 0, 2]);

@@ -105,6 +105,33 @@ fn text_says_the_verdict_before_it_shows_the_maps() {
 }
 
 #[test]
+fn what_makes_the_data_doubtful_stands_above_the_verdict() {
+    // The second run ends before it can have done anything.
+    let runs = [(1, "8.0"), (2, "0.004"), (4, "2.5")].map(|(threads, seconds)| {
+        format!(
+            "-----> Execution number 1 for ./a:\n\n\
+             \t--> Result for {threads} threads, application ./a, arguments: x,\n\n\
+             \t\t Parallel execution time of the region 1, lines 1 to 9 on file a.c: {seconds} \
+             seconds\n\t\t Total time of execution: {seconds} seconds\n"
+        )
+    });
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("report.txt"), runs.concat()).unwrap();
+    let (out, _) = text(&["scaling", "report.txt"], folder.path());
+    let warning = "warning: 1 of 3 runs took less than 10 ms: the program may have failed at its";
+    let at = out.find(warning).unwrap_or_else(|| panic!("no warning in:\n{out}"));
+    let verdict = out.find('•').unwrap();
+    assert!(at < verdict, "{out}");
+    // Files without anything doubtful say nothing.
+    let fine = folder_with_table();
+    assert!(!text(&["scaling", "runs.csv"], fine.path()).0.contains("warning"));
+    let page = folder.path().join("page.html");
+    text(&["scaling", "report.txt", "--html", page.to_str().unwrap()], folder.path());
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("<strong>Warning:</strong> 1 of 3 runs"), "{page}");
+}
+
+#[test]
 fn svg_and_html_stand_alone_and_carry_exact_values() {
     let folder = folder_with_table();
     let arguments = ["scaling", "runs.csv", "--svg", "m.svg", "--html", "m.html", "--smooth"];

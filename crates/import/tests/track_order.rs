@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use parallax_base::{Control, Folder, Limits, MemoryFolder, MemorySink};
+use parallax_base::{Control, Folder, Limits, MemoryFolder, MemorySink, TimeWindow};
 use parallax_import::archive;
 use parallax_import::convert::{ConvertOptions, convert, recognise};
 use parallax_model::Experiment;
@@ -14,6 +14,18 @@ use parallax_testkit::hpctoolkit::{Id, Point, Profile, Sample, WriteOptions, kin
 fn labels(experiment: &Experiment) -> Vec<String> {
     let tracks = experiment.traces.as_deref().unwrap().tracks();
     tracks.iter().map(|track| experiment.locations.label(track.location)).collect()
+}
+
+/// A JSON trace, converted and opened.
+fn opened(text: String) -> Experiment {
+    let folder: Arc<dyn Folder> =
+        Arc::new(MemoryFolder::new("m", [("t.json".to_owned(), text.into_bytes())]));
+    let input = recognise(&folder, "t.json").unwrap().unwrap();
+    let sink = MemorySink::new();
+    let options = ConvertOptions::default();
+    convert(&input, "t", Arc::new(sink.clone()), &options, &Control::new()).unwrap();
+    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("t"));
+    archive::open(&folder, &Limits::default()).unwrap()
 }
 
 #[test]
@@ -86,20 +98,77 @@ fn names_of_tracks_are_never_empty_and_distinguish_threads() {
         name("1", "4", " "),
     ];
     let text = format!(r#"{{"traceEvents":[{}]}}"#, events.join(","));
-    let folder: Arc<dyn Folder> =
-        Arc::new(MemoryFolder::new("m", [("t.json".to_owned(), text.into_bytes())]));
-    let input = recognise(&folder, "t.json").unwrap().unwrap();
-    let sink = MemorySink::new();
-    let options = ConvertOptions::default();
-    convert(&input, "t", Arc::new(sink.clone()), &options, &Control::new()).unwrap();
-    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("t"));
-    let experiment = archive::open(&folder, &Limits::default()).unwrap();
+    let experiment = opened(text);
     let expected = [
-        "process (no name), thread (no name)",
         "process 1, pool 1",
         "process 1, pool 2",
         "process 1, main",
         "process 1, thread 4",
+        "process (no name), thread (no name)",
     ];
     assert_eq!(labels(&experiment), expected);
+}
+
+#[test]
+fn tracks_of_a_json_trace_are_ordered_by_process_and_thread() {
+    // Each thread has as many calls as its place in the file, and one counter and one marker of
+    // its own, so that a mixed-up one is seen.
+    let threads = [(7, 10), (7, 2), (3, 1), (12, 0), (7, 0)];
+    let mut events = Vec::new();
+    for (nth, (pid, tid)) in (1..).zip(threads) {
+        let who = format!(r#""pid":{pid},"tid":{tid}"#);
+        for call in 0..nth {
+            let (ts, id) = (call * 10, nth * 100 + call);
+            events.push(format!(r#"{{"ph":"X","name":"work","ts":{ts},"dur":5,{who}}}"#));
+            events
+                .push(format!(r#"{{"ph":"s","cat":"f","name":"flow","id":{id},"ts":{ts},{who}}}"#));
+            events.push(format!(
+                r#"{{"ph":"f","cat":"f","name":"flow","id":{id},"ts":{},"pid":12,"tid":0}}"#,
+                ts + 1
+            ));
+        }
+        events.push(format!(r#"{{"ph":"i","name":"mark","ts":{nth},{who}}}"#));
+        events.push(format!(
+            r#"{{"ph":"C","name":"level","ts":{nth},"args":{{"value":{nth}}},{who}}}"#
+        ));
+    }
+    let text = format!(r#"{{"traceEvents":[{}]}}"#, events.join(","));
+    let experiment = opened(text);
+    let expected = [
+        "process 3, thread 1",
+        "process 7, thread 0",
+        "process 7, thread 2",
+        "process 7, thread 10",
+        "process 12, thread 0",
+    ];
+    assert_eq!(labels(&experiment), expected);
+    let of_place: [u64; 5] = [3, 5, 2, 1, 4];
+    let store = experiment.traces.as_deref().unwrap();
+    let samples: Vec<u64> = store.tracks().iter().map(|track| track.num_samples).collect();
+    assert_eq!(samples, of_place);
+    let events = experiment.events.as_deref().unwrap();
+    let mut marked = [0; 5];
+    events
+        .markers(TimeWindow::ALL, &mut |track, _, nanos| marked[track.idx()] = nanos / 1000)
+        .unwrap();
+    assert_eq!(marked, of_place);
+    let mut flows = [0; 5];
+    events
+        .messages(TimeWindow::ALL, &mut |message| {
+            flows[message.sender.unwrap().idx()] += 1;
+            assert_eq!(message.receiver.unwrap().idx(), 4);
+        })
+        .unwrap();
+    assert_eq!(flows, of_place);
+    for (track, nth) in store.track_ids().zip(of_place) {
+        let mut values = Vec::new();
+        events.values(track, 0, TimeWindow::ALL, &mut |_, value| values.push(value)).unwrap();
+        assert_eq!(values, [nth as f64]);
+        let mut calls = 0;
+        store.visit_calls(track, TimeWindow::ALL, &mut |_| calls += 1).unwrap();
+        assert_eq!(calls, nth);
+        let mut sums = 0;
+        store.sums(track, TimeWindow::ALL, &mut |sum| sums += sum.calls).unwrap();
+        assert_eq!(sums, nth);
+    }
 }

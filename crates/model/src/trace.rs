@@ -429,4 +429,19 @@ pub trait EventStore: Send + Sync {
         window: TimeWindow,
         visit: &mut dyn FnMut(TrackIdx, &Arc<str>, u64),
     ) -> Result<(), StoreError>;
+
+    /// Calls `visit` with name and value of what the source recorded with a call; not at all where
+    /// that is nothing.
+    ///
+    /// # Errors
+    /// When the source fails.
+    fn arguments(
+        &self,
+        track: TrackIdx,
+        call: &Call,
+        visit: &mut dyn FnMut(&str, &str),
+    ) -> Result<(), StoreError> {
+        let _ = (track, call, visit);
+        Ok(())
+    }
 }

@@ -91,6 +91,35 @@ impl ColumnSchema {
     }
 }
 
+/// Whether numbers of a column of this name say which one it is, such as a line of a file or the
+/// number of a rank, and not how much: they have no bars, no sums and no separators of thousands.
+#[must_use]
+pub(crate) fn is_label(name: &str) -> bool {
+    const NAMES: [&str; 19] = [
+        "application",
+        "bin",
+        "caller",
+        "communicator",
+        "context",
+        "device",
+        "earlier",
+        "function",
+        "group",
+        "iteration",
+        "later",
+        "line",
+        "location",
+        "node",
+        "number",
+        "parent",
+        "rank",
+        "stream",
+        "thread",
+    ];
+    const ENDINGS: [&str; 2] = ["_id", "_line"];
+    NAMES.contains(&name) || ENDINGS.iter().any(|end| name.ends_with(end))
+}
+
 /// The name of a column whose field is a keyword of Rust: without `r#`.
 #[must_use]
 pub const fn bare(name: &'static str) -> &'static str {

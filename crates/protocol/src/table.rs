@@ -10,7 +10,7 @@ use arrow_array::{
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::{Field, Schema};
 
-use crate::schema::title;
+use crate::schema::{is_label, title};
 use crate::values::dictionary;
 
 /// One column: what it is called, what it counts, what it means, and its values.
@@ -114,7 +114,8 @@ impl Column {
 
 impl Column {
     /// What readers are told of the column next to its name and type: `head`, the display name;
-    /// `doc`, the meaning; and `unit`, where there is one.
+    /// `doc`, the meaning; `unit`, where there is one; and `role`, which is `label` where numbers
+    /// say which one something is, not how much.
     #[must_use]
     pub fn metadata(&self) -> HashMap<String, String> {
         let head = if self.head.is_empty() { title(&self.name) } else { self.head.to_owned() };
@@ -122,6 +123,8 @@ impl Column {
             HashMap::from([("head".to_owned(), head), ("doc".to_owned(), self.doc.to_owned())]);
         if !self.unit.is_empty() {
             metadata.insert("unit".to_owned(), self.unit.clone());
+        } else if self.values.data_type().is_numeric() && is_label(&self.name) {
+            metadata.insert("role".to_owned(), "label".to_owned());
         }
         metadata
     }

@@ -4,8 +4,8 @@
 
 use arrow_array::Array as _;
 use parallax_protocol::{
-    Choice as _, EntityKind, LanesRequest, Question, RelatedRequest, Relation, TypedTable as _,
-    UserEventRow, UserEventTable, UserEventsRequest,
+    Choice as _, EntityKind, LanesRequest, LineRow, LineTable, Question, RelatedRequest, Relation,
+    TypedTable as _, UserEventRow, UserEventTable, UserEventsRequest,
 };
 use serde_json::{Map, Value, json};
 
@@ -80,4 +80,25 @@ fn rows_become_columns_with_units_and_display_names() {
     assert!(batch.column_by_name("min").unwrap().is_null(0));
     assert_eq!(UserEventTable::SCHEMA.column("max").unwrap().title(), "Maximum");
     assert_eq!(UserEventTable::SCHEMA.column("count").unwrap().title(), "Count");
+}
+
+#[test]
+fn numbers_that_say_which_one_are_marked_as_labels() {
+    let row = LineRow {
+        line: 14,
+        what: "write",
+        name: String::new(),
+        times: 3,
+        context_id: Some(7),
+        reference: None,
+    };
+    let batch = [row].into_iter().collect::<LineTable>().into_table().to_record_batch();
+    let role = |name: &str| {
+        let field = batch.schema_ref().field_with_name(name).unwrap();
+        field.metadata().get("role").cloned()
+    };
+    assert_eq!(role("line").as_deref(), Some("label"));
+    assert_eq!(role("context_id").as_deref(), Some("label"));
+    assert_eq!(role("times"), None);
+    assert_eq!(role("name"), None);
 }

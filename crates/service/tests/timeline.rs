@@ -200,7 +200,7 @@ fn the_path_at_a_moment_is_what_encloses_it() {
     let all = opened.answer(&request, &Control::new()).unwrap().tables.calls;
     for share in 0..50 {
         let at_ns = span.nanos() / 50 * share + 12_345;
-        let request = PathAtRequest { track: 0, at_ns, exclusive: false };
+        let request = PathAtRequest { track: 0, at_ns, ..PathAtRequest::default() };
         let path = opened.answer(&request, &Control::new()).unwrap().tables.path;
         let mut expected: Vec<(f64, f64)> = (all.start_ns.iter().copied())
             .zip(all.end_ns.iter().copied())
@@ -320,7 +320,7 @@ fn the_exclusive_times_of_a_path_are_what_its_calls_leave() {
     let calls = opened.answer(&every, &Control::new()).unwrap().tables.rows;
     for (&track, &start) in calls.track.iter().zip(&calls.start_ns) {
         let at_ns = start as u64;
-        let request = PathAtRequest { track, at_ns, exclusive: true };
+        let request = PathAtRequest { track, at_ns, exclusive: true, arguments: false };
         let path = opened.answer(&request, &Control::new()).unwrap().tables.path;
         assert!(path.context.len() > 1);
         for at in 0..path.context.len() {

@@ -47,7 +47,7 @@ export const THREADS = [
 
 /** Writes a trace of threads that no order has them in by chance: numbers, starts and busy times differ. Thread 3 has a counter and runs nothing. */
 export function writeThreads(path: string): void {
-  const events: object[] = THREADS.map(({ tid, begins, works }) => ({ ph: "X", name: "work", pid: 1, tid, ts: begins, dur: works }));
+  const events: object[] = THREADS.map(({ tid, begins, works }) => ({ ph: "X", name: "work", pid: 1, tid, ts: begins, dur: works, args: { grid: [tid, 1, 1], note: `of "${String(tid)}"\nsecond line` } }));
   for (const [at, value] of [[0, 0], [250, 1_000_000_000], [600, 400_000_000]] as const) events.push({ ph: "C", name: "memory", pid: 1, tid: 3, ts: at, args: { allocated: value } });
   writeFileSync(path, JSON.stringify({ traceEvents: events }));
 }

@@ -17,14 +17,14 @@ export interface AnswerColumn {
   /** For numbers; NaN where there is none. */
   readonly numbers: Float64Array | null;
   readonly format: ValueFormat | null;
-  /** Largest value, for bars; 0 for none. */
+  /** Largest value, for bars; 0 where there are none: texts, and numbers that say which one (a line, a rank), not how much. */
   readonly most: number;
 }
 
 /** What a column is called on screen, what it means and in which unit it is, as the engine's schema has it. */
-export function headOf(table: Table, id: string): { readonly title: string; readonly help: string; readonly unit: string } {
+export function headOf(table: Table, id: string): { readonly title: string; readonly help: string; readonly unit: string; readonly isLabel: boolean } {
   const said = table.schema.fields.find((field) => field.name === id)?.metadata;
-  return { title: said?.get("head") ?? id, help: said?.get("doc") ?? "", unit: said?.get("unit") ?? "" };
+  return { title: said?.get("head") ?? id, help: said?.get("doc") ?? "", unit: said?.get("unit") ?? "", isLabel: said?.get("role") === "label" };
 }
 
 /** The columns of an answer that are shown, in its order: ids of contexts are omitted. */
@@ -32,7 +32,7 @@ export function answerColumns(table: Table): readonly AnswerColumn[] {
   const columns: AnswerColumn[] = [];
   for (const id of table.names) {
     if (id === "context_id" || id === "end_s") continue;
-    const { title, help, unit } = headOf(table, id);
+    const { title, help, unit, isLabel } = headOf(table, id);
     if (isText(table, id)) {
       const column = textColumn(table, id);
       const texts = Array.from({ length: table.numRows }, (_, row) => textAt(column, row));
@@ -40,6 +40,10 @@ export function answerColumns(table: Table): readonly AnswerColumn[] {
       continue;
     }
     const numbers = numberColumn(table, id);
+    if (isLabel) {
+      columns.push({ id, title, texts: null, numbers, format: LABEL, most: 0, head: { id, title, width: 80, align: "right", sortable: true, help } });
+      continue;
+    }
     const most = numbers.reduce((best, value) => (Number.isFinite(value) ? Math.max(best, Math.abs(value)) : best), 0);
     const format = isCount(table, id, unit) ? WHOLE : unit === "%" ? { unit: "%", text: (value: number) => (Number.isNaN(value) ? "–" : value.toFixed(1)) } : valueFormat(unit, most);
     columns.push({ id, title, texts: null, numbers, format, most: unit === "%" ? 100 : most, head: { id, title: withUnit(title, format), width: 108, align: "right", sortable: true, help } });
@@ -54,6 +58,9 @@ export function withUnit(title: string, format: ValueFormat): string {
 
 /** Counts have no digits behind the point, and are written in full. */
 const WHOLE: ValueFormat = { unit: "", text: (value) => (Number.isNaN(value) ? "–" : count(value)) };
+
+/** Names of things that are numbers: no separators of thousands. */
+const LABEL: ValueFormat = { unit: "", text: (value) => (Number.isNaN(value) ? "–" : String(value)) };
 
 /** Whether a column holds whole numbers without a unit: Arrow says it by the type. */
 function isCount(table: Table, id: string, unit: string): boolean {

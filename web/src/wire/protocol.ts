@@ -636,6 +636,8 @@ export type FindRequest = {
   order?: FindOrder;
   /** Rows at most. */
   max_rows?: number;
+  /** Also what the source recorded with each call. */
+  arguments?: boolean;
   /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
   profiles?: string | null;
   /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
@@ -1308,6 +1310,8 @@ export type PathAtRequest = {
   at_ns: number;
   /** Also the exclusive time of each call, for which all calls inside it are summed up. */
   exclusive?: boolean;
+  /** Also what the source recorded with each call. */
+  arguments?: boolean;
 };
 
 /** What would be saved, at most. */
@@ -1561,6 +1565,8 @@ export type ScalingReply = {
   worst: [number, number] | null;
   /** The verdict on the whole program, one sentence each. */
   verdict: Array<string>;
+  /** What makes the data doubtful, one sentence each; stands beside the verdict. */
+  warnings: Array<string>;
   /** Notes and warnings, the most important first. */
   notes: Array<string>;
   /** All parameters of the ensemble. */
@@ -2039,7 +2045,7 @@ export interface Protocol {
   /** The call instances in a time range. For samples, a call is a run of samples with the same contexts above. */
   calls: { request: CallsRequest & { item: string }; reply: CallsReply; tables: { calls: "track" | "context" | "depth" | "start_ns" | "end_ns"; } };
   /** What was active at a moment. */
-  path_at: { request: PathAtRequest & { item: string }; reply: NotesReply; tables: { path: "context" | "name" | "depth" | "start_ns" | "end_ns" | "exclusive_ns"; } };
+  path_at: { request: PathAtRequest & { item: string }; reply: NotesReply; tables: { path: "context" | "name" | "depth" | "start_ns" | "end_ns" | "exclusive_ns"; arguments: "depth" | "name" | "value"; } };
   /** Messages or flows in transit in a time range; needs a trace of events. */
   links: { request: LinksRequest & { item: string }; reply: TotalReply; tables: { links: "sender" | "receiver" | "send_ns" | "receive_ns" | "bytes" | "tag" | "communicator"; } };
   /** How many messages or flows were sent when; needs a trace of events. A message of which only the receipt is known counts when it was received. */
@@ -2055,7 +2061,7 @@ export interface Protocol {
   /** Messages in transit in a time range; needs a trace of events. */
   messages: { request: MessagesRequest & { item: string }; reply: NotesReply; tables: { rows: "from_bytes" | "tag" | "file" | "sender" | "receiver" | "kind" | "messages" | "bytes" | "mean_s" | "longest_s" | "unmatched" | "backwards" | "send_ns" | "receive_ns" | "communicator"; } };
   /** Calls that begin in a time range, by name and duration. */
-  find: { request: FindRequest & { item: string }; reply: FindReply; tables: { rows: "track" | "location" | "context" | "context_id" | "name" | "start_ns" | "end_ns" | "duration_ns"; histogram: "from_ns" | "calls" | "total_ns"; } };
+  find: { request: FindRequest & { item: string }; reply: FindReply; tables: { rows: "track" | "location" | "context" | "context_id" | "name" | "start_ns" | "end_ns" | "duration_ns" | "arguments"; histogram: "from_ns" | "calls" | "total_ns"; } };
   /** Wait states: which location waits, for which, and how long; needs a trace of events. */
   waits: { request: WaitsRequest & { item: string }; reply: NotesReply; tables: { rows: "kind" | "function" | "context" | "context_id" | "location" | "waits_for" | "waits" | "waiting_s" | "share_percent" | "longest_s" | "in_calls_s"; } };
   /** What the run time consists of, excluding wait time; needs a trace of events. The path is that of the whole trace; locations and window say which part of it is shown. */

@@ -88,6 +88,9 @@ pub(crate) struct FindArgs {
     /// Maximum number of calls; a note says how many match.
     #[arg(long, value_name = "N", default_value_t = FindRequest::default().max_rows)]
     limit: u32,
+    /// Also what the trace recorded with each call, such as the grid of a kernel.
+    #[arg(long, conflicts_with = "histogram")]
+    arguments: bool,
 }
 
 pub(super) fn find(context: &Context, arguments: FindArgs) -> anyhow::Result<()> {
@@ -99,6 +102,7 @@ pub(super) fn find(context: &Context, arguments: FindArgs) -> anyhow::Result<()>
         max_ns: arguments.shorter_than,
         order: if arguments.first { FindOrder::First } else { FindOrder::Longest },
         max_rows: arguments.limit,
+        arguments: arguments.arguments,
         ..FindRequest::default()
     };
     let opened = context.open(&database)?;
@@ -124,9 +128,9 @@ pub(super) fn find(context: &Context, arguments: FindArgs) -> anyhow::Result<()>
             ));
         }
         context.output.emit_with(&rows, |style, out| {
-            TextTable::new(&rows)
-                .columns(&["name", "location", "start_ns", "duration_ns"])
-                .write(style, out)
+            let columns = ["name", "location", "start_ns", "duration_ns", "arguments"];
+            let shown = if arguments.arguments { columns.len() } else { columns.len() - 1 };
+            TextTable::new(&rows).columns(&columns[..shown]).write(style, out)
         })?;
     }
     context.finish(&opened, &notes);

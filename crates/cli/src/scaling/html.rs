@@ -53,6 +53,9 @@ pub(super) fn page(answer: &ScalingAnswer, mode: Mode, is_smooth: bool) -> Strin
 }
 
 fn verdict(answer: &ScalingAnswer, out: &mut String) {
+    for warning in answer.warnings() {
+        let _ = write!(out, "<p><strong>Warning:</strong> {}</p>", escaped_markup(&warning));
+    }
     out.push_str("<ul class=\"verdict\">");
     for sentence in answer.verdict() {
         let _ = write!(out, "<li>{}</li>", escaped_markup(sentence));

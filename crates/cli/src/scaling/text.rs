@@ -12,6 +12,8 @@ use crate::text::{Level, Notice, Role, Show, Style, TextTable, printable};
 
 /// Regions whose maps are shown unless others were requested.
 const RANKED: usize = 12;
+/// Warnings above the verdict; all are on the error stream.
+const MOST_WARNINGS: usize = 3;
 
 /// Writes the answer; `chosen` is the table that was requested.
 pub(super) fn write(
@@ -32,6 +34,7 @@ pub(super) fn write(
     writeln!(out, "{}\n", style.paint(Role::Secondary, &printable(&answer.source)))?;
     let is_asked = !args.maps.region.is_empty();
     if !is_asked {
+        warnings(answer, style, out)?;
         for sentence in answer.verdict() {
             bullet(sentence, style, out)?;
         }
@@ -80,6 +83,20 @@ pub(super) fn write(
         writeln!(out, "{}", style.paint(Role::Secondary, &hint))?;
     }
     Ok(())
+}
+
+/// What makes the data doubtful, above the verdict that rests on it.
+fn warnings(answer: &ScalingAnswer, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let warnings = answer.warnings();
+    for warning in warnings.iter().take(MOST_WARNINGS) {
+        write!(out, "{}", Notice::new(Level::Warning, warning.clone()).render(style))?;
+    }
+    let rest = warnings.len().saturating_sub(MOST_WARNINGS);
+    if rest > 0 {
+        let more = format!("{} {rest} more on the error stream", style.ellipsis());
+        writeln!(out, "{}", style.paint(Role::Secondary, &more))?;
+    }
+    if warnings.is_empty() { Ok(()) } else { writeln!(out) }
 }
 
 /// A sentence as an item of a list, broken at the width.

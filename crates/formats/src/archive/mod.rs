@@ -6,25 +6,28 @@
 //! each with the time of every context in up to [`BINS`] bins of equal length, so that a picture of
 //! a time window, and the exact sums over it, need a few nodes at any zoom.
 
+mod arguments;
 mod reader;
 mod records;
 pub mod table;
 mod writer;
 
+pub use arguments::{ArgumentText, LONGEST_VALUE, MOST_ARGUMENTS, arguments};
 pub use reader::Archive;
 pub use records::{
-    CollectiveRow, ComponentRow, ContextRow, CounterRow, Fact, FunctionRow, IntervalRow, IssueRow,
-    MarkerRow, MessageRow, NONE_32, NONE_64, NodeRow, OpenRow, ProfileRow, Record, SpanRow, SumRow,
-    TrackRow, ValueRow,
+    ArgumentNamesRow, ArgumentRow, CollectiveRow, ComponentRow, ContextRow, CounterRow, Fact,
+    FunctionRow, IntervalRow, IssueRow, MarkerRow, MessageRow, NONE_32, NONE_64, NodeRow, OpenRow,
+    ProfileRow, Record, SpanRow, SumRow, TrackRow, ValueRow,
 };
 pub use writer::{ArchiveWriter, WriteError};
 
 use table::Layout;
 
 /// The version of the layout that is written.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
-/// The oldest version that is read. Its messages do not say when receives were posted.
+/// The oldest version that is read. Its messages do not say when receives were posted; archives
+/// before version 4 have no arguments of calls.
 pub const OLDEST_VERSION: u32 = 2;
 
 /// The file that makes a folder an archive, and is written last.
@@ -80,7 +83,7 @@ pub mod keys {
 }
 
 /// All tables but the manifest.
-static TABLES: [&Layout; 16] = [
+static TABLES: [&Layout; 18] = [
     TrackRow::LAYOUT,
     FunctionRow::LAYOUT,
     ContextRow::LAYOUT,
@@ -97,4 +100,6 @@ static TABLES: [&Layout; 16] = [
     MarkerRow::LAYOUT,
     ComponentRow::LAYOUT,
     IssueRow::LAYOUT,
+    ArgumentNamesRow::LAYOUT,
+    ArgumentRow::LAYOUT,
 ];

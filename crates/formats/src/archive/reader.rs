@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock};
 use parallax_base::{Folder, Limits};
 
 use super::records::{
-    CollectiveRow, ComponentRow, ContextRow, CounterRow, Fact, FunctionRow, IntervalRow, IssueRow,
-    MarkerRow, MessageRow, MessageRow2, NONE_32, NodeRow, OpenRow, ProfileRow, Record, SpanRow,
-    SumRow, TrackRow, ValueRow,
+    ArgumentNamesRow, ArgumentRow, CollectiveRow, ComponentRow, ContextRow, CounterRow, Fact,
+    FunctionRow, IntervalRow, IssueRow, MarkerRow, MessageRow, MessageRow2, NONE_32, NodeRow,
+    OpenRow, ProfileRow, Record, SpanRow, SumRow, TrackRow, ValueRow,
 };
 use super::table::{Batch, Layout, Table};
 use super::{MANIFEST, OLDEST_VERSION, VERSION, keys};
@@ -49,6 +49,10 @@ pub struct Archive {
     collectives: Table,
     values: Table,
     markers: Table,
+    /// Names of arguments; empty before version 4.
+    pub argument_names: Vec<ArgumentNamesRow>,
+    /// Absent before version 4.
+    arguments: Option<Table>,
 }
 
 impl Archive {
@@ -78,6 +82,7 @@ impl Archive {
             });
         };
         let is_old = version < 3;
+        let has_arguments = version >= 4;
         let messages = if is_old { MessageRow2::LAYOUT } else { MessageRow::LAYOUT };
         let opened: Vec<OpenRow> = all(&open(OpenRow::LAYOUT)?, limits)?;
         let mut archive = Self {
@@ -101,6 +106,12 @@ impl Archive {
             collectives: open(CollectiveRow::LAYOUT)?,
             values: open(ValueRow::LAYOUT)?,
             markers: open(MarkerRow::LAYOUT)?,
+            argument_names: if has_arguments {
+                all(&open(ArgumentNamesRow::LAYOUT)?, limits)?
+            } else {
+                Vec::new()
+            },
+            arguments: has_arguments.then(|| open(ArgumentRow::LAYOUT)).transpose()?,
         };
         archive.check()?;
         Ok(archive)
@@ -265,6 +276,14 @@ impl Archive {
     /// When the batch is broken or the source fails.
     pub fn markers(&self, index: usize) -> Result<Batch<'_>, FormatError> {
         self.markers.batch(index)
+    }
+
+    /// Batch `index` of the arguments of calls; `None` where the archive is of a version without.
+    ///
+    /// # Errors
+    /// When the batch is broken or the source fails.
+    pub fn arguments(&self, index: usize) -> Result<Option<Batch<'_>>, FormatError> {
+        self.arguments.as_ref().map(|table| table.batch(index)).transpose()
     }
 }
 

@@ -337,9 +337,10 @@ impl From<MessageRow2> for MessageRow {
 record! {
     /// What a batch of messages, collectives, counter values or markers covers.
     SpanRow in "spans.arrow" {
-        /// 0 messages, 1 collectives, 2 counter values, 3 markers.
+        /// 0 messages, 1 collectives, 2 counter values, 3 markers, 4 arguments.
         table: U8 u8,
-        /// Row of the track, for counter values; all-ones otherwise.
+        /// Row of the track, for counter values, and for arguments of one track; all-ones
+        /// otherwise.
         track: U32 u32,
         /// Row of the counter, for counter values; all-ones otherwise.
         counter: U32 u32,
@@ -411,6 +412,32 @@ record! {
         name: U32 u32,
         /// When.
         nanos: U64 u64,
+    }
+}
+
+record! {
+    /// The names of the arguments of some calls.
+    ArgumentNamesRow in "argument_names.arrow" {
+        /// Names, separated by line feeds.
+        names: Text String,
+    }
+}
+
+record! {
+    /// What the source recorded with a call. Calls without arguments have no row.
+    ArgumentRow in "arguments.arrow" {
+        /// Row of the track.
+        track: U32 u32,
+        /// Row of the context.
+        context: U32 u32,
+        /// When the call was entered.
+        start_nanos: U64 u64,
+        /// When it was left.
+        end_nanos: U64 u64,
+        /// Row of the names.
+        names: U32 u32,
+        /// Values as JSON, separated by line feeds, as many as there are names.
+        values: Text String,
     }
 }
 

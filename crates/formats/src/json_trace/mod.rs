@@ -30,6 +30,7 @@ pub use chimbuko_codes::{Balance, CodeGuess, EventCodes, MessageEvidence, RowKin
 pub use chrome::{ChromeEvent, ChromeReader, EventId, Phase, TrackId};
 pub use codar::{CodarEvent, CodarKind, CodarMessage, CodarReader, CodarState};
 pub use document::Metadata;
+pub(crate) use names::unescape;
 pub use names::{NameId, NameTable};
 pub use sniff::{JsonTraceFormat, SNIFF_BYTES, sniff};
 

@@ -196,7 +196,7 @@ fn lossy(raw: &[u8]) -> (Cow<'_, str>, bool) {
 
 /// The text between quotes without its escapes, and whether anything in it was no text. A bad
 /// escape stays as it stands.
-pub(super) fn unescape(raw: &[u8]) -> (Cow<'_, str>, bool) {
+pub(crate) fn unescape(raw: &[u8]) -> (Cow<'_, str>, bool) {
     if !raw.contains(&b'\\') {
         return lossy(raw);
     }

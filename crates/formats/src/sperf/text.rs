@@ -55,7 +55,7 @@ pub(crate) fn read(
         (builder.parameter(parameter_names::CORES), builder.parameter(parameter_names::INPUT));
     let time = builder.metric(metric_names::TIME, &Unit::Seconds);
     let (mut repetition, mut run) = (1, None);
-    let mut too_short = 0_u64;
+    let (mut too_short, mut timed) = (0_u64, 0_u64);
     loop {
         let line = match lines.next_line() {
             Ok(Some(line)) => line,
@@ -122,6 +122,7 @@ pub(crate) fn read(
             match (run, seconds) {
                 (Some(run), Some(seconds)) => {
                     builder.push(time, program, run, seconds);
+                    timed += 1;
                     if seconds < SUSPICIOUSLY_SHORT {
                         too_short += 1;
                         builder.suspect(run);
@@ -135,7 +136,8 @@ pub(crate) fn read(
     if too_short > 0 {
         report.whole(Severity::Warning, "run-too-short", || {
             format!(
-                "{too_short} runs took less than 10 ms: the program may have failed at its start"
+                "{too_short} of {timed} runs took less than 10 ms: the program may have failed at \
+                 its start"
             )
         });
     }

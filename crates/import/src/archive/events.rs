@@ -6,21 +6,32 @@ use std::sync::Arc;
 use parallax_base::{TimeWindow, TrackIdx};
 use parallax_formats::FormatError;
 use parallax_formats::archive::{
-    Archive, CollectiveRow, MarkerRow, MessageRow, NONE_32, NONE_64, Record, SpanRow,
+    Archive, CollectiveRow, MarkerRow, MessageRow, NONE_32, NONE_64, Record, SpanRow, arguments,
 };
 use parallax_model::{
-    CollectiveOperation, CollectivePart, Counter, EventStore, LinkKind, Message, RecordCounts,
-    StoreError,
+    Call, CollectiveOperation, CollectivePart, Counter, EventStore, LinkKind, Message,
+    RecordCounts, StoreError,
 };
 
+use super::order::Order;
 use crate::events::{NO_RECEIVE, NO_SEND, OTHER_SIZE};
 
 /// Numbers of tables in [`SpanRow::table`].
 const MESSAGES: u8 = 0;
 const VALUES: u8 = 2;
+const ARGUMENTS: u8 = 4;
+
+/// Columns of the table of arguments.
+const ARGUMENT_TRACK: usize = 0;
+const ARGUMENT_CONTEXT: usize = 1;
+const ARGUMENT_START: usize = 2;
+const ARGUMENT_END: usize = 3;
+const ARGUMENT_NAMES: usize = 4;
+const ARGUMENT_VALUES: usize = 5;
 
 pub(super) struct Events {
     archive: Arc<Archive>,
+    order: Arc<Order>,
     records: Vec<RecordCounts>,
     counters: Vec<Counter>,
     names: Vec<Arc<str>>,
@@ -33,8 +44,8 @@ fn failed(error: &FormatError) -> StoreError {
 }
 
 impl Events {
-    pub(super) fn new(archive: Arc<Archive>) -> Self {
-        let records = archive.tracks.iter().map(|row| RecordCounts {
+    pub(super) fn new(archive: Arc<Archive>, order: Arc<Order>) -> Self {
+        let records = order.ordered(&archive.tracks).map(|row| RecordCounts {
             enters: row.enters,
             leaves: row.leaves,
             sends: row.sends,
@@ -50,7 +61,7 @@ impl Events {
         let spans = archive.spans.iter().enumerate().filter(|(_, span)| span.table == VALUES);
         let mut values: HashMap<(u32, u32), Vec<(usize, usize)>> = HashMap::new();
         for (index, (row, span)) in spans.enumerate() {
-            values.entry((span.track, span.counter)).or_default().push((index, row));
+            values.entry((order.track(span.track), span.counter)).or_default().push((index, row));
         }
         Self {
             values,
@@ -58,6 +69,7 @@ impl Events {
             counters: counters.collect(),
             names: archive.functions.iter().map(|row| row.name.as_str().into()).collect(),
             archive,
+            order,
         }
     }
 
@@ -78,7 +90,7 @@ fn some_64(value: u64) -> Option<u64> {
     (value != NONE_64).then_some(value)
 }
 
-fn message(row: &MessageRow) -> Message {
+fn message(row: &MessageRow, order: &Order) -> Message {
     let has = |flag: u8| row.flags & flag != 0;
     Message {
         kind: match row.kind {
@@ -86,8 +98,8 @@ fn message(row: &MessageRow) -> Message {
             2 => LinkKind::Transfer,
             _ => LinkKind::Flow,
         },
-        sender: some_32(row.sender).map(TrackIdx::new),
-        receiver: some_32(row.receiver).map(TrackIdx::new),
+        sender: some_32(order.track(row.sender)).map(TrackIdx::new),
+        receiver: some_32(order.track(row.receiver)).map(TrackIdx::new),
         send_nanos: (!has(NO_SEND)).then_some(row.send_nanos),
         receive_nanos: (!has(NO_RECEIVE)).then_some(row.receive_nanos),
         communicator: row.communicator,
@@ -122,7 +134,7 @@ impl EventStore for Events {
                 let from = row.send_nanos.min(row.receive_nanos);
                 let to = row.send_nanos.max(row.receive_nanos);
                 if from < window.end_nanos && to >= window.start_nanos {
-                    visit(message(&row));
+                    visit(message(&row, &self.order));
                 }
             }
         }
@@ -146,7 +158,7 @@ impl EventStore for Events {
             {
                 if row.start_nanos < window.end_nanos && row.end_nanos >= window.start_nanos {
                     visit(CollectivePart {
-                        track: TrackIdx::new(row.track),
+                        track: TrackIdx::new(self.order.track(row.track)),
                         operation: operation_of(row.operation),
                         communicator: row.communicator,
                         root: some_64(row.root),
@@ -208,9 +220,40 @@ impl EventStore for Events {
             for row in MarkerRow::rows(&self.archive.markers(index).map_err(|e| failed(&e))?) {
                 let is_inside = window.start_nanos <= row.nanos && row.nanos < window.end_nanos;
                 if is_inside && let Some(name) = self.names.get(row.name as usize) {
-                    visit(TrackIdx::new(row.track), name, row.nanos);
+                    visit(TrackIdx::new(self.order.track(row.track)), name, row.nanos);
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn arguments(
+        &self,
+        track: TrackIdx,
+        call: &Call,
+        visit: &mut dyn FnMut(&str, &str),
+    ) -> Result<(), StoreError> {
+        let own = self.order.row(track);
+        let at = TimeWindow::new(call.start_nanos, call.start_nanos.saturating_add(1));
+        for (index, span) in self.batches(ARGUMENTS, at) {
+            if span.track != NONE_32 && span.track != own {
+                continue;
+            }
+            let Some(rows) = self.archive.arguments(index).map_err(|e| failed(&e))? else {
+                return Ok(());
+            };
+            let times = rows.u64s(ARGUMENT_START).zip(rows.u64s(ARGUMENT_END));
+            let calls = rows.u32s(ARGUMENT_TRACK).zip(rows.u32s(ARGUMENT_CONTEXT)).zip(times);
+            let wanted = ((own, call.context), (call.start_nanos, call.end_nanos));
+            let Some(row) = calls.into_iter().position(|one| one == wanted) else { continue };
+            let names = self.archive.argument_names.get(rows.u32_at(ARGUMENT_NAMES, row) as usize);
+            let values = rows.texts(ARGUMENT_VALUES).nth(row);
+            if let (Some(names), Some(values)) = (names, values) {
+                for (name, value) in arguments(&names.names, values) {
+                    visit(name, &value);
+                }
+            }
+            return Ok(());
         }
         Ok(())
     }

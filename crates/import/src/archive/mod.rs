@@ -1,6 +1,7 @@
 //! Archives as experiments.
 
 mod events;
+mod order;
 mod profiles;
 mod traces;
 
@@ -19,6 +20,7 @@ use parallax_model::{
 };
 
 use crate::ImportError;
+use order::Order;
 
 /// Opens the archive in `folder`.
 ///
@@ -40,10 +42,12 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         issues.report_many(severity, Stage::Import, kind, place, row.count, || row.message.clone());
     }
     let contexts = contexts(&archive);
-    let (profiles, num_values) = profiles::read(&archive, *limits)
-        .map_err(|cause| ImportError::Format { origin: origin.clone(), cause })?;
     let components = components(&archive);
-    let locations = locations(&archive.tracks, &num_values, &components);
+    let in_file = locations(archive.tracks.iter(), &[], &components);
+    let order = Arc::new(Order::of(&in_file, archive.tracks.len()));
+    let (profiles, num_values) = profiles::read(&archive, &order, *limits)
+        .map_err(|cause| ImportError::Format { origin: origin.clone(), cause })?;
+    let locations = locations(order.ordered(&archive.tracks), &num_values, &components);
     let facts = archive.execution_facts();
     let metadata = Metadata {
         title: archive.fact(keys::TITLE).unwrap_or("trace").to_owned(),
@@ -56,8 +60,8 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         components,
     };
     let archive = Arc::new(archive);
-    let events = Arc::new(events::Events::new(Arc::clone(&archive)));
-    let traces = Arc::new(traces::Traces::new(archive));
+    let events = Arc::new(events::Events::new(Arc::clone(&archive), Arc::clone(&order)));
+    let traces = Arc::new(traces::Traces::new(archive, order));
     Ok(Experiment {
         metadata,
         contexts,
@@ -92,7 +96,11 @@ fn components(archive: &Archive) -> Vec<Component> {
 }
 
 /// Row 0 is the summary, row i + 1 is track i. Tracks of components are called by theirs.
-fn locations(tracks: &[TrackRow], num_values: &[u64], components: &[Component]) -> LocationCatalog {
+fn locations<'t>(
+    tracks: impl Iterator<Item = &'t TrackRow>,
+    num_values: &[u64],
+    components: &[Component],
+) -> LocationCatalog {
     let mut builder = LocationCatalogBuilder::new();
     let mut num_values = num_values.iter().copied();
     builder.push_summary(num_values.next().unwrap_or(0));

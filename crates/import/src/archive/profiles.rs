@@ -5,6 +5,7 @@ use parallax_formats::FormatError;
 use parallax_formats::archive::Archive;
 use parallax_model::{Metric, MetricCatalog, Scope};
 
+use super::order::Order;
 use crate::memory_store::{MemoryStore, Row, sorted};
 
 const TIME_INCLUSIVE: u16 = 0;
@@ -32,9 +33,10 @@ pub(super) fn metrics() -> MetricCatalog {
 }
 
 /// Reads the profile of the whole trace, and the number of values of each location: the summary
-/// and all tracks.
+/// and all tracks in their order.
 pub(super) fn read(
     archive: &Archive,
+    order: &Order,
     limits: Limits,
 ) -> Result<(MemoryStore, Vec<u64>), FormatError> {
     let mut rows: Vec<Vec<Row>> = vec![Vec::new(); archive.tracks.len() + 1];
@@ -52,7 +54,7 @@ pub(super) fn read(
             if context == 0 || context as usize >= archive.contexts.len() {
                 continue;
             }
-            let track = batch.u32_at(TRACK, i) as usize + 1;
+            let track = (order.track(batch.u32_at(TRACK, i)) as usize).saturating_add(1);
             for (metric, value) in values {
                 for location in [0, track] {
                     if let Some(rows) = rows.get_mut(location) {

@@ -11,6 +11,8 @@ use parallax_model::{
     whole_bins,
 };
 
+use super::order::Order;
+
 /// Columns of the table of intervals.
 const CONTEXT: usize = 1;
 const START: usize = 2;
@@ -30,6 +32,7 @@ const PROFILE_NANOS: usize = 3;
 
 pub(super) struct Traces {
     archive: Arc<Archive>,
+    order: Arc<Order>,
     tracks: Vec<Track>,
     span: TimeWindow,
     /// For each track: its nodes of level 0, and the one node above all its others.
@@ -41,9 +44,9 @@ fn failed(error: &FormatError) -> StoreError {
 }
 
 impl Traces {
-    pub(super) fn new(archive: Arc<Archive>) -> Self {
+    pub(super) fn new(archive: Arc<Archive>, order: Arc<Order>) -> Self {
         let tracks = (0..)
-            .zip(&archive.tracks)
+            .zip(order.ordered(&archive.tracks))
             .map(|(number, row)| Track {
                 location: super::location(number),
                 num_samples: row.intervals,
@@ -51,7 +54,9 @@ impl Traces {
             .collect();
         let mut nodes = vec![(0..0, None); archive.tracks.len()];
         for (at, node) in archive.nodes.iter().enumerate() {
-            let Some((leaves, top)) = nodes.get_mut(node.track as usize) else { continue };
+            let Some((leaves, top)) = nodes.get_mut(order.track(node.track) as usize) else {
+                continue;
+            };
             if node.level == 0 {
                 let start = if leaves.start == leaves.end { at } else { leaves.start };
                 *leaves = start..at + 1;
@@ -61,7 +66,7 @@ impl Traces {
         }
         let nanos = |key: &str| archive.fact(key).and_then(|text| text.parse().ok()).unwrap_or(0);
         let span = TimeWindow::new(nanos(keys::FIRST_NANOS), nanos(keys::LAST_NANOS));
-        Self { archive, tracks, span, nodes }
+        Self { archive, order, tracks, span, nodes }
     }
 
     fn node(&self, at: usize) -> Option<&NodeRow> {
@@ -188,9 +193,12 @@ impl Traces {
         top: usize,
         visit: &mut dyn FnMut(ContextTime),
     ) -> Result<(), StoreError> {
-        let rows = self.archive.profile_of(track.idx()).ok().filter(|rows| {
-            rows.rows() > 0 && rows.u32s(PROFILE_TRACK).all(|own| own == track.get())
-        });
+        let row = self.order.row(track);
+        let rows = self
+            .archive
+            .profile_of(row as usize)
+            .ok()
+            .filter(|rows| rows.rows() > 0 && rows.u32s(PROFILE_TRACK).all(|own| own == row));
         // Another writer may have another order.
         let Some(rows) = rows else { return self.walk_sums(top, TimeWindow::ALL, visit) };
         let sums = rows.u64s(PROFILE_CALLS).zip(rows.u64s(PROFILE_NANOS));

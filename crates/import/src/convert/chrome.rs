@@ -14,6 +14,7 @@ use parallax_formats::json_trace::{
 };
 use parallax_model::{IdentityKind, RecordCounts};
 
+use super::chrome_arguments::Arguments;
 use super::lanes::{Complete, Lanes};
 use super::progress::Progress;
 use crate::events::{
@@ -24,8 +25,9 @@ use crate::events::{
 /// Events after which what is complete is written.
 const COMMIT_EVENTS: u64 = 1 << 16;
 
-/// Track, start, end (backwards, as longer ones come first), place in the file and function.
-const CALL_BYTES: usize = 2 * 4 + 3 * 8;
+/// Track, start, end (backwards, as longer ones come first), place in the file, function and
+/// arguments.
+const CALL_BYTES: usize = 2 * 4 + 4 * 8;
 /// Track, time, place in the file, counter and value.
 const VALUE_BYTES: usize = 2 * 4 + 3 * 8;
 /// Track, time and name.
@@ -40,8 +42,8 @@ type Called = (Option<NameId>, Option<NameId>);
 /// What was gathered of a track. Functions have numbers of the gathering.
 #[derive(Default)]
 struct Gathered {
-    /// Begun by `B` and not yet ended: start and function.
-    open: Vec<(u64, u32)>,
+    /// Begun by `B` and not yet ended.
+    open: Vec<Begun>,
     counts: RecordCounts,
     /// Time of the record before.
     last_nanos: u64,
@@ -49,8 +51,26 @@ struct Gathered {
     end_nanos: u64,
 }
 
+/// A call or operation of which only the begin is known.
+#[derive(Debug, Clone, Copy)]
+struct Begun {
+    start_nanos: u64,
+    function: u32,
+    arguments: u64,
+}
+
+impl Begun {
+    /// The whole, with what the record of its end says where that of the begin says nothing.
+    fn ended(self, nanos: u64, arguments: u64) -> Complete {
+        let Self { start_nanos, function, arguments: own } = self;
+        let arguments = if own == 0 { arguments } else { own };
+        Complete { start_nanos, end_nanos: nanos.max(start_nanos), function, arguments }
+    }
+}
+
 /// Events by track and time.
 struct Events {
+    arguments: Arguments,
     calls: Sorter<CALL_BYTES>,
     values: Sorter<VALUE_BYTES>,
     markers: Sorter<MARKER_BYTES>,
@@ -60,6 +80,7 @@ struct Events {
 impl Events {
     fn new(conversion: &Conversion) -> Self {
         Self {
+            arguments: Arguments::new(conversion),
             calls: conversion.sorter("calls", 4),
             values: conversion.sorter("values", 16),
             markers: conversion.sorter("markers", 16),
@@ -71,6 +92,7 @@ impl Events {
         self.number += 1;
         let row = Packer::new().u32(row_of(track)).u64(call.start_nanos);
         let row = row.u64(u64::MAX - call.end_nanos).u64(self.number).u32(call.function);
+        let row = row.u64(call.arguments);
         self.calls.push(row.finish())
     }
 
@@ -154,8 +176,8 @@ struct Gathering {
     is_recording: Vec<bool>,
     counters: HashMap<(Option<NameId>, String), u32>,
     flows: BTreeMap<Key, Flow>,
-    /// Operations across threads that have begun: start and function.
-    asyncs: HashMap<Key, Vec<(u64, u32)>>,
+    /// Operations across threads that have begun.
+    asyncs: HashMap<Key, Vec<Begun>>,
     /// Finished ones, by process.
     operations: BTreeMap<Option<TrackId>, Vec<Complete>>,
     processes: BTreeMap<Option<TrackId>, String>,
@@ -308,23 +330,29 @@ impl Gathering {
             }
             _ => 0,
         };
+        let arguments = match event.phase {
+            Phase::Begin | Phase::End | Phase::Complete | Phase::AsyncBegin | Phase::AsyncEnd => {
+                events.arguments.take(&event.args, nanos, issues)?
+            }
+            _ => 0,
+        };
         let Some(own) = self.tracks.get_mut(track) else { return Ok(()) };
         own.last_nanos = nanos;
         match event.phase {
             Phase::Begin => {
                 own.counts.enters += 1;
-                own.open.push((nanos, function));
-                self.held_bytes += size_of::<(u64, u32)>() as u64;
+                own.open.push(Begun { start_nanos: nanos, function, arguments });
+                self.held_bytes += size_of::<Begun>() as u64;
             }
             Phase::End => {
                 own.counts.leaves += 1;
                 match own.open.pop() {
-                    Some((start_nanos, function)) => {
-                        let held = size_of::<(u64, u32)>() as u64;
+                    Some(begun) => {
+                        let held = size_of::<Begun>() as u64;
                         self.held_bytes = self.held_bytes.saturating_sub(held);
-                        let end_nanos = nanos.max(start_nanos);
-                        own.end_nanos = own.end_nanos.max(end_nanos);
-                        events.call(track, Complete { start_nanos, end_nanos, function })?;
+                        let call = begun.ended(nanos, arguments);
+                        own.end_nanos = own.end_nanos.max(call.end_nanos);
+                        events.call(track, call)?;
                     }
                     None => {
                         let what = "a function ends that did not begin; the record is dropped";
@@ -341,7 +369,8 @@ impl Gathering {
                 }
                 let end_nanos = nanos.saturating_add(long.unwrap_or(0));
                 own.end_nanos = own.end_nanos.max(end_nanos);
-                events.call(track, Complete { start_nanos: nanos, end_nanos, function })?;
+                let start_nanos = nanos;
+                events.call(track, Complete { start_nanos, end_nanos, function, arguments })?;
                 self.bind(event, End { track, nanos });
             }
             Phase::Counter => {
@@ -358,7 +387,7 @@ impl Gathering {
             }
             Phase::AsyncBegin | Phase::AsyncStep | Phase::AsyncEnd => {
                 own.counts.others += 1;
-                if !self.take_async(event, nanos, function) {
+                if !self.take_async(event, Begun { start_nanos: nanos, function, arguments }) {
                     let what = "an operation ends that did not begin; the record is dropped";
                     report(issues, fault("operation-without-begin", what));
                 }
@@ -441,20 +470,19 @@ impl Gathering {
     }
 
     /// Takes a part of an operation; `false` for an end without a begin.
-    fn take_async(&mut self, event: &ChromeEvent<'_>, nanos: u64, function: u32) -> bool {
+    fn take_async(&mut self, event: &ChromeEvent<'_>, now: Begun) -> bool {
         let key = (event.categories, event.name, id(event.id()));
         match event.phase {
             Phase::AsyncBegin => {
                 let begun = self.asyncs.entry(key).or_default();
                 self.held_bytes += if begun.is_empty() { KEY_BYTES } else { 0 };
-                begun.push((nanos, function));
+                begun.push(now);
                 true
             }
             Phase::AsyncEnd => {
                 let begun = self.asyncs.get_mut(&key).and_then(Vec::pop);
-                let Some((start_nanos, function)) = begun else { return false };
-                let end_nanos = nanos.max(start_nanos);
-                let done = Complete { start_nanos, end_nanos, function };
+                let Some(begun) = begun else { return false };
+                let done = begun.ended(now.start_nanos, now.arguments);
                 self.held_bytes += size_of::<Complete>() as u64;
                 self.operations.entry(event.process).or_default().push(done);
                 true
@@ -509,6 +537,7 @@ impl Gathering {
         let mut fed = Fed {
             functions: &functions,
             counters: &counters,
+            arguments: events.arguments,
             calls: Cursor::new(events.calls)?,
             values: Cursor::new(events.values)?,
             markers: Cursor::new(events.markers)?,
@@ -525,8 +554,9 @@ impl Gathering {
             identity.name.push_str(", operations across threads");
             operations.sort_by_key(|event| (event.start_nanos, u64::MAX - event.end_nanos));
             let row = conversion.track(identity.clone());
-            let mut operations = operations.into_iter().map(|call| Ok(fed.named(call)));
-            feed_lanes(row, &identity, &mut operations, conversion)?;
+            let operations: Vec<_> = operations.into_iter().map(|call| fed.named(call)).collect();
+            let mut operations = operations.into_iter().map(Ok);
+            feed_lanes(row, &identity, &mut operations, &mut fed.arguments, conversion)?;
         }
         self.link(&rows, conversion)
     }
@@ -638,13 +668,12 @@ fn close_open(
     conversion: &mut Conversion,
 ) -> io::Result<()> {
     let last = track.end_nanos.max(track.last_nanos);
-    for (start_nanos, function) in std::mem::take(&mut track.open) {
-        let place = Place::Time { nanos: start_nanos };
+    for begun in std::mem::take(&mut track.open) {
+        let place = Place::Time { nanos: begun.start_nanos };
         conversion.issues.report(Severity::Warning, Stage::Import, "open-at-end", place, || {
             "a function never ends; it ends with the last event of its thread".into()
         });
-        let end_nanos = last.max(start_nanos);
-        events.call(number, Complete { start_nanos, end_nanos, function })?;
+        events.call(number, begun.ended(last, 0))?;
     }
     Ok(())
 }
@@ -653,6 +682,7 @@ fn close_open(
 struct Fed<'f> {
     functions: &'f [u32],
     counters: &'f [u32],
+    arguments: Arguments,
     calls: Cursor<CALL_BYTES>,
     values: Cursor<VALUE_BYTES>,
     markers: Cursor<MARKER_BYTES>,
@@ -712,10 +742,10 @@ impl Fed<'_> {
                 let end_nanos = u64::MAX - call.u64();
                 let _ = call.u64();
                 let function = functions.get(call.u32() as usize).copied().unwrap_or(0);
-                Complete { start_nanos, end_nanos, function }
+                Complete { start_nanos, end_nanos, function, arguments: call.u64() }
             }))
         });
-        feed_lanes(row, identity, &mut calls, conversion)?;
+        feed_lanes(row, identity, &mut calls, &mut self.arguments, conversion)?;
         Ok(row)
     }
 }
@@ -725,6 +755,7 @@ fn feed_lanes(
     row: u32,
     identity: &TrackIdentity,
     calls: &mut dyn Iterator<Item = io::Result<Complete>>,
+    arguments: &mut Arguments,
     conversion: &mut Conversion,
 ) -> Result<(), ConversionError> {
     let (mut lanes, mut rows) = (Lanes::default(), vec![row]);
@@ -743,6 +774,7 @@ fn feed_lanes(
         let own = rows.get(lane).copied().unwrap_or(row);
         if let Some(builder) = conversion.builder(own) {
             lanes.feed(lane, call, builder);
+            arguments.describe(call.arguments, builder)?;
         }
         taken += 1;
         if taken.is_multiple_of(COMMIT_EVENTS) {

@@ -11,6 +11,8 @@ pub(super) struct Complete {
     pub start_nanos: u64,
     pub end_nanos: u64,
     pub function: u32,
+    /// Number of its arguments; 0 for none.
+    pub arguments: u64,
 }
 
 /// Distributes events over lanes so that those of one lane nest. Lane 0 is the track itself; an
@@ -166,7 +168,7 @@ mod tests {
     }
 
     fn event((start, len, function): (u64, u64, u32)) -> Complete {
-        Complete { start_nanos: start, end_nanos: start + len, function }
+        Complete { start_nanos: start, end_nanos: start + len, function, arguments: 0 }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod align;
 mod chrome;
+mod chrome_arguments;
 mod codar;
 mod lanes;
 mod otf2;

@@ -5,16 +5,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parallax_base::{Control, Folder, Issues, Limits, Place, Severity, Stage, threads};
-use parallax_formats::archive::{FunctionRow, NONE_32, keys};
+use parallax_formats::archive::{ArgumentText, FunctionRow, NONE_32, keys};
 use parallax_formats::otf2::{
-    Archive, Base, ClockProperties, Definitions, Event, EventFile, EventReader, IoOperationMode,
-    LocationGroupId, LocationId, LocationType, MetricId, Paradigm, Ranks, Record, RegionId,
+    Archive, Attribute, Base, ClockProperties, Definitions, Event, EventFile, EventReader,
+    IoOperationMode, LocationGroupId, LocationId, LocationType, MetricId, Paradigm, Ranks, Record,
+    RegionId, Value,
 };
 use parallax_model::IdentityKind;
 
 use crate::events::{
     Collective, Conversion, ConversionError, Endpoint, FileOperation, Peer, TrackBuilder,
-    TrackIdentity, TrackKind,
+    TrackIdentity, TrackKind, arguments_cut,
 };
 
 /// Events of all locations that one slice of time has, about.
@@ -110,8 +111,14 @@ fn advance(
     until: u64,
     issues: &mut Issues,
 ) -> Result<(), ConversionError> {
+    let mut text = ArgumentText::default();
     while let Some(record) = reader.next(issues)? {
         let nanos = tables.nanos(record.ticks);
+        // What a record of leaving says is about the call that it ends.
+        let is_leave = matches!(record.event, Event::Leave { .. });
+        if is_leave {
+            describe(tables, record.attributes, nanos, &mut text, builder, issues);
+        }
         if let Event::Enter { region } = record.event
             && tables.function(region) == tables.unknown
         {
@@ -121,6 +128,9 @@ fn advance(
             });
         }
         apply(tables, own, &record, nanos, builder);
+        if matches!(record.event, Event::Enter { .. }) {
+            describe(tables, record.attributes, nanos, &mut text, builder, issues);
+        }
         if let Some(operation) = file_operation(tables, &record.event, nanos, started) {
             builder.file(operation);
         }
@@ -129,6 +139,52 @@ fn advance(
         }
     }
     Ok(())
+}
+
+/// Tells the track the attributes of the call that was entered last.
+fn describe(
+    tables: &Tables<'_>,
+    attributes: &[Attribute],
+    nanos: u64,
+    text: &mut ArgumentText,
+    builder: &mut TrackBuilder,
+    issues: &mut Issues,
+) {
+    if attributes.is_empty() {
+        return;
+    }
+    text.clear();
+    let strings = |id| tables.definitions.string(id);
+    for attribute in attributes {
+        let named = tables.definitions.attributes.get(attribute.attribute);
+        let name = named.map_or("", |named| strings(named.name));
+        let name = if name.is_empty() { "(undefined attribute)" } else { name };
+        match attribute.value {
+            Value::U8(value) => text.push_json(name, &value.to_string()),
+            Value::U16(value) => text.push_json(name, &value.to_string()),
+            Value::U32(value) => text.push_json(name, &value.to_string()),
+            Value::U64(value) => text.push_json(name, &value.to_string()),
+            Value::I8(value) => text.push_json(name, &value.to_string()),
+            Value::I16(value) => text.push_json(name, &value.to_string()),
+            Value::I32(value) => text.push_json(name, &value.to_string()),
+            Value::I64(value) => text.push_json(name, &value.to_string()),
+            Value::F32(value) => text.push_json(name, &value.to_string()),
+            Value::F64(value) => text.push_json(name, &value.to_string()),
+            Value::String(id) => text.push_text(name, strings(id)),
+            Value::Region(id) => match tables.definitions.regions.get(id) {
+                Some(region) => text.push_text(name, strings(region.name)),
+                None => text.push_text(name, &format!("region {}", id.0)),
+            },
+            Value::Location(id) => text.push_text(name, &format!("location {}", id.0)),
+            Value::Comm(id) => text.push_text(name, &format!("communicator {}", id.0)),
+            // Numbers of other definitions, which mean nothing outside of the file.
+            other => text.push_text(name, &format!("{other:?}")),
+        }
+    }
+    if text.is_cut {
+        arguments_cut(issues, nanos);
+    }
+    builder.describe(&text.names, &text.values);
 }
 
 /// Operations on files that have begun and are not complete: whether they write, by handle and by

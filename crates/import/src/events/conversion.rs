@@ -10,11 +10,13 @@ use parallax_formats::archive::{
 };
 use parallax_model::IdentityKind;
 
+use super::arguments::PendingArguments;
 use super::components::{Components, InputPlan, Survey};
 use super::messages::{Matcher, NO_RECEIVE, NO_SEND};
 use super::pending::{PendingIntervals, PendingProfile, Touched};
 use super::rows::{issue_rows, node_row, set_first_children, span, track_row, write_sums};
 use super::sorter::Sorter;
+use super::spool::Spool;
 use super::track::{Node, Peer, TrackBuilder};
 use super::transfers::Transfers;
 
@@ -134,6 +136,7 @@ pub struct Conversion {
     /// Nodes over the highest ones of all tracks; contexts are the archive's.
     coarser: Vec<(u32, usize, Node)>,
     intervals: PendingIntervals,
+    arguments: PendingArguments,
     profile: PendingProfile,
     /// Tracks that have ended; the profile has all before the first that has not.
     ended: Vec<bool>,
@@ -197,6 +200,7 @@ impl Conversion {
             leaves: Vec::new(),
             coarser: Vec::new(),
             intervals: PendingIntervals::default(),
+            arguments: PendingArguments::default(),
             profile: PendingProfile::default(),
             ended: Vec::new(),
             num_profiled: 0,
@@ -280,6 +284,11 @@ impl Conversion {
     /// Puts rows in order, on the disk where they do not fit into a `part`-th of the memory.
     pub(crate) fn sorter<const N: usize>(&self, name: &'static str, part: usize) -> Sorter<N> {
         Sorter::new(Arc::clone(&self.sink), name, self.memory_bytes / part.max(1))
+    }
+
+    /// Keeps texts, on the disk where they do not fit into a `part`-th of the memory.
+    pub(crate) fn spool(&self, name: &'static str, part: usize) -> Spool {
+        Spool::new(Arc::clone(&self.sink), name, self.memory_bytes / part.max(1))
     }
 
     /// Somebody to send messages to whose track may be added later, or never.
@@ -468,6 +477,7 @@ impl Conversion {
         self.write_messages(ROWS)?;
         self.write_collectives(ROWS)?;
         self.write_markers(ROWS)?;
+        self.arguments.write(false, &mut self.writer, &mut self.spans)?;
         self.write_values(false)
     }
 
@@ -517,6 +527,7 @@ impl Conversion {
             map.push(context);
         }
         track.taken = track.num_contexts();
+        self.arguments.take(row, &mut track.described, map, &mut self.issues);
         for mut node in std::mem::take(&mut track.nodes) {
             let batch = node.batch.take();
             // The calls of a small node say as much as its sums would.
@@ -661,6 +672,7 @@ impl Conversion {
         self.write_collectives(1)?;
         self.write_markers(1)?;
         self.write_values(true)?;
+        self.arguments.finish(&mut self.writer, &mut self.spans)?;
         let mut all = std::mem::take(&mut self.issues);
         for track in &mut self.tracks {
             all.extend(std::mem::take(&mut track.issues));

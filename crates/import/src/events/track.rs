@@ -12,6 +12,7 @@ use parallax_formats::archive::{
 };
 use parallax_model::RecordCounts;
 
+use super::arguments::Described;
 use super::bins::{BinCollector, Bins, exponent_for};
 use super::requests::{Requests, Side};
 use super::transfers::FileOperation;
@@ -184,6 +185,7 @@ pub struct TrackBuilder {
     pub(super) values: Vec<(u32, u64, f64)>,
     pub(super) markers: Vec<(u32, u64)>,
     pub(super) files: Vec<FileOperation>,
+    pub(super) described: Described,
     pub(super) issues: Issues,
     /// Contexts in all that were taken over by the conversion.
     pub(super) taken: usize,
@@ -228,6 +230,7 @@ impl TrackBuilder {
             values: Vec::new(),
             markers: Vec::new(),
             files: Vec::new(),
+            described: Described::default(),
             issues: Issues::new(),
             taken: 1,
         }
@@ -264,6 +267,14 @@ impl TrackBuilder {
     /// See [`TrackBuilder::begin_complete`].
     pub fn end_complete(&mut self, nanos: u64) {
         self.close(nanos, None);
+    }
+
+    /// What the source recorded with the call that was entered last, as
+    /// [`ArgumentText`](parallax_formats::archive::ArgumentText) has names and values.
+    pub fn describe(&mut self, names: &str, values: &str) {
+        if self.hidden.is_empty() && !self.stack.is_empty() && !names.is_empty() {
+            self.described.describe(self.stack.len(), names, values);
+        }
     }
 
     /// How many records the track has; methods that are named after a record count it.
@@ -607,7 +618,9 @@ impl TrackBuilder {
     }
 
     fn pop_kept(&mut self, nanos: u64) -> Option<u32> {
+        let depth = self.stack.len();
         let open = self.stack.pop()?;
+        self.described.close(depth, open.context, open.start_nanos, nanos);
         let context = self.stack.last().map_or(0, |open| open.context);
         self.edges.push(Edge { nanos, context, is_enter: false });
         let closed =

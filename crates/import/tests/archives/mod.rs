@@ -25,6 +25,9 @@ pub(crate) fn files(steps: u64) -> Vec<(String, Vec<u8>)> {
             let now = 1000 + step * 100;
             builder.enter(now, functions[0]);
             builder.enter(now + 10, functions[(step % 3) as usize]);
+            if step % 2 == 0 {
+                builder.describe("step\nnote", &format!("{step}\n\"a\\nb\""));
+            }
             builder.value(now + 20, counter, step as f64);
             builder.message(Endpoint {
                 nanos: now + 30,
@@ -76,5 +79,13 @@ pub(crate) fn exercise(files: Vec<(String, Vec<u8>)>) {
     let _ = events.messages(TimeWindow::ALL, &mut |_| seen += 1);
     let _ = events.collectives(TimeWindow::ALL, &mut |_| seen += 1);
     let _ = events.values(TrackIdx::new(0), 0, TimeWindow::ALL, &mut |_, _| seen += 1);
+    for track in traces.track_ids().take(4) {
+        let mut calls = Vec::new();
+        let _ = traces.visit_calls(track, TimeWindow::new(0, 2000), &mut |call| calls.push(call));
+        for call in calls.iter().take(100) {
+            let _ =
+                events.arguments(track, call, &mut |name, value| seen += name.len() + value.len());
+        }
+    }
     let _ = events.markers(TimeWindow::ALL, &mut |_, _, _| seen += 1);
 }

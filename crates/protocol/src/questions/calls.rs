@@ -182,6 +182,8 @@ question! {
         order: FindOrder,
         /// Rows at most.
         max_rows: u32 = 1_000,
+        /// Also what the source recorded with each call.
+        arguments: bool,
     }
     reply FindReply,
     tables FindTables {
@@ -223,6 +225,9 @@ table! {
         end_ns: f64 ["ns"],
         /// How long it took.
         duration_ns: f64 ["ns"],
+        /// What the source recorded with it, as `name=value`, separated by commas; null where that
+        /// is nothing, and where it was not asked for.
+        arguments: Option<String>,
     }
 }
 

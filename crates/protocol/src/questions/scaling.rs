@@ -239,6 +239,8 @@ pub struct ScalingReply {
     pub worst: Option<(u32, u32)>,
     /// The verdict on the whole program, one sentence each.
     pub verdict: Vec<String>,
+    /// What makes the data doubtful, one sentence each; stands beside the verdict.
+    pub warnings: Vec<String>,
     /// Notes and warnings, the most important first.
     pub notes: Vec<String>,
     /// All parameters of the ensemble.

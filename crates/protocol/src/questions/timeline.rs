@@ -255,11 +255,27 @@ question! {
         at_ns: u64 [required],
         /// Also the exclusive time of each call, for which all calls inside it are summed up.
         exclusive: bool,
+        /// Also what the source recorded with each call.
+        arguments: bool,
     }
     reply NotesReply,
     tables PathAtTables {
         /// The calls, from the outermost; none where nothing ran.
         path: PathAtTable,
+        /// What the source recorded with them; none where it was not asked for.
+        arguments: ArgumentTable,
+    }
+}
+
+table! {
+    /// What the source recorded with calls, such as the grid of a kernel, in its order.
+    pub struct ArgumentRow => ArgumentTable {
+        /// Depth of the call, 1 for the outermost.
+        depth: u32,
+        /// What it is called.
+        name: String,
+        /// The value, as text.
+        value: String,
     }
 }
 

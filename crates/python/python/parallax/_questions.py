@@ -1958,6 +1958,7 @@ class ExperimentQuestions(ItemQuestions):
         at_ns: int,
         *,
         exclusive: bool = False,
+        arguments: bool = False,
     ) -> PathAtAnswer:
         """What was active at a moment.
 
@@ -1969,6 +1970,8 @@ class ExperimentQuestions(ItemQuestions):
             The moment.
         exclusive : bool, default False
             Also the exclusive time of each call, for which all calls inside it are summed up.
+        arguments : bool, default False
+            Also what the source recorded with each call.
 
         Returns
         -------
@@ -1990,6 +1993,15 @@ class ExperimentQuestions(ItemQuestions):
             - ``exclusive_ns`` (f64 in ns, may be null):
                 Time in this one call and in nothing below; null where it was not asked for.
 
+        arguments : Table
+            What the source recorded with calls, such as the grid of a kernel, in its order.
+            - ``depth`` (u32):
+                Depth of the call, 1 for the outermost.
+            - ``name`` (string):
+                What it is called.
+            - ``value`` (string):
+                The value, as text.
+
         Examples
         --------
         >>> answer = experiment.path_at(track, at_ns)
@@ -2001,6 +2013,7 @@ class ExperimentQuestions(ItemQuestions):
                 "track": track,
                 "at_ns": at_ns,
                 "exclusive": exclusive,
+                "arguments": arguments,
             },
         )
 
@@ -2472,6 +2485,7 @@ class ExperimentQuestions(ItemQuestions):
         max_ns: int | None = None,
         order: FindOrder = "longest",
         max_rows: int = 1000,
+        arguments: bool = False,
         profiles: str | None = None,
         window: str | None = None,
         from_ns: int | None = None,
@@ -2495,6 +2509,8 @@ class ExperimentQuestions(ItemQuestions):
             Which come first.
         max_rows : int, default 1000
             Rows at most.
+        arguments : bool, default False
+            Also what the source recorded with each call.
         profiles : str, optional
             A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
             critical path, changes over time and iterations then exclude helper threads, which
@@ -2531,6 +2547,9 @@ class ExperimentQuestions(ItemQuestions):
                 When it was left, since the first record.
             - ``duration_ns`` (f64 in ns):
                 How long it took.
+            - ``arguments`` (string, may be null):
+                What the source recorded with it, as `name=value`, separated by commas; null
+                where that is nothing, and where it was not asked for.
 
         histogram : Table
             Calls by duration, the shortest first; bins without calls are omitted.
@@ -2555,6 +2574,7 @@ class ExperimentQuestions(ItemQuestions):
                 "max_ns": max_ns,
                 "order": order,
                 "max_rows": max_rows,
+                "arguments": arguments,
                 "profiles": profiles,
                 "window": window,
                 "from_ns": from_ns,

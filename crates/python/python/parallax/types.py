@@ -1387,6 +1387,9 @@ class ScalingReply(Record):
     verdict: list[str]
     """The verdict on the whole program, one sentence each."""
 
+    warnings: list[str]
+    """What makes the data doubtful, one sentence each; stands beside the verdict."""
+
     notes: list[str]
     """Notes and warnings, the most important first."""
 
@@ -2212,6 +2215,9 @@ class PathAtAnswer(Answer):
     path: Table
     """Calls inside one another, from the outermost."""
 
+    arguments: Table
+    """What the source recorded with calls, such as the grid of a kernel, in its order."""
+
 
 class LinksAnswer(Answer):
     """The answer to `links`."""
@@ -2708,6 +2714,9 @@ class ScalingAnswer(Answer):
 
     verdict: list[str]
     """The verdict on the whole program, one sentence each."""
+
+    warnings: list[str]
+    """What makes the data doubtful, one sentence each; stands beside the verdict."""
 
     notes: list[str]
     """Notes and warnings, the most important first."""

@@ -7,7 +7,7 @@ use parallax_analysis::scaling::{
     VerdictOptions, losses, maps, ranked_losses, share_of_parent, verdicts,
 };
 use parallax_analysis::taxonomy::is_collective_sync;
-use parallax_base::{Issues, Limits, Unit};
+use parallax_base::{Issues, Limits, Severity, Unit};
 use parallax_engine::query::NameMatch;
 use parallax_model::ensemble::{Ensemble, Region, RegionKind, metric_names};
 
@@ -559,9 +559,37 @@ impl ScalingAnswer {
             .unwrap_or_default()
     }
 
+    /// What makes the data doubtful, one sentence each: it stands beside the verdict, which is
+    /// worth no more than its data.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let doubtful = self.issues.list().iter().filter(|issue| issue.severity != Severity::Note);
+        doubtful
+            .map(|issue| match issue.count {
+                0 | 1 => clause_as_sentence(&issue.message),
+                times => clause_as_sentence(&format!("{} ({times} times)", issue.message)),
+            })
+            .collect()
+    }
+
     /// The verdict on the whole program: one sentence each.
     #[must_use]
     pub fn verdict(&self) -> &[String] {
         self.regions.first().map_or(&[], |region| &region.verdict.sentences)
     }
+}
+
+/// A clause with a capital, unless it begins with a name, and with a full stop.
+fn clause_as_sentence(clause: &str) -> String {
+    let word = clause.split([' ', ',']).next().unwrap_or_default();
+    let is_word = !word.is_empty() && word.chars().all(|letter| letter.is_ascii_lowercase());
+    let mut letters = clause.chars();
+    let mut sentence = match letters.next() {
+        Some(first) if is_word => format!("{}{}", first.to_ascii_uppercase(), letters.as_str()),
+        _ => clause.to_owned(),
+    };
+    if !sentence.ends_with(['.', '!', '?', '…']) {
+        sentence.push('.');
+    }
+    sentence
 }

@@ -135,6 +135,7 @@ impl ScalingAnswer {
             regions: regions.map(|(at, region)| self.region_reply(at, region)).collect(),
             worst: self.worst.map(|(input, core)| (count(input), count(core))),
             verdict: self.verdict().to_vec(),
+            warnings: self.warnings(),
             notes: self.notes.clone(),
             parameters: parameters(ensemble),
             metrics: ensemble.metrics().iter().map(|metric| metric.name.clone()).collect(),

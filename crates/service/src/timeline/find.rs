@@ -3,7 +3,7 @@
 use parallax_base::Control;
 use parallax_engine::query::NameSearch;
 use parallax_engine::resolve::find_functions;
-use parallax_engine::{CallRow, FindQuestion};
+use parallax_engine::{CallRow, EngineError, FindQuestion};
 use parallax_protocol::{
     Answer, CallDurationRow, FindOrder, FindReply, FindRequest, FindTables, FoundCallRow,
 };
@@ -55,18 +55,25 @@ impl Answers<FindRequest> for OpenExperiment {
             notes.push("No matching calls.".into());
         }
         let names = self.track_names();
-        let row = |row: &CallRow| FoundCallRow {
-            track: row.track.get(),
-            location: names.get(row.track.idx()).cloned().unwrap_or_default(),
-            context: row.context.get(),
-            context_id: tree.source_id(row.context),
-            name: tree.label(row.context),
-            start_ns: since(row.start_nanos, origin),
-            end_ns: since(row.end_nanos, origin),
-            duration_ns: (row.end_nanos - row.start_nanos) as f64,
+        let row = |row: &CallRow| -> Result<FoundCallRow, ServiceError> {
+            let arguments = if request.arguments { self.arguments(row)? } else { Vec::new() };
+            let arguments = arguments.iter().map(|(name, value)| format!("{name}={value}"));
+            let arguments: Vec<String> = arguments.collect();
+            control.check().map_err(EngineError::from)?;
+            Ok(FoundCallRow {
+                track: row.track.get(),
+                location: names.get(row.track.idx()).cloned().unwrap_or_default(),
+                context: row.context.get(),
+                context_id: tree.source_id(row.context),
+                name: tree.label(row.context),
+                start_ns: since(row.start_nanos, origin),
+                end_ns: since(row.end_nanos, origin),
+                duration_ns: (row.end_nanos - row.start_nanos) as f64,
+                arguments: (!arguments.is_empty()).then(|| arguments.join(", ")),
+            })
         };
         let tables = FindTables {
-            rows: found.rows.iter().map(row).collect(),
+            rows: found.rows.iter().map(row).collect::<Result<_, _>>()?,
             histogram: (found.histogram.iter())
                 .map(|bin| CallDurationRow {
                     from_ns: bin.from_nanos as f64,

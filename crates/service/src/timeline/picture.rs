@@ -3,12 +3,12 @@
 use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx};
 use parallax_engine::query::QueryError;
 use parallax_engine::{Bins, CallRow, CallsQuestion, EngineError, TileCell, TileQuestion};
-use parallax_model::{ContextTree, IdentityKind, RecordCounts, TraceKind};
+use parallax_model::{Call, ContextTree, IdentityKind, RecordCounts, TraceKind};
 use parallax_protocol::{
-    Answer, BinsReply, CallTableRow, CallsReply, CallsRequest, CallsTables, ComponentReply,
-    CounterReply, NotesReply, PathAtRequest, PathAtRow, PathAtTables, TileCellRow, TileRequest,
-    TileTables, TimelineContextTable, TimelineFunctionRow, TimelineGroupRow, TimelineReply,
-    TimelineRequest, TimelineTables, TrackSpan, TrackTable,
+    Answer, ArgumentRow, BinsReply, CallTableRow, CallsReply, CallsRequest, CallsTables,
+    ComponentReply, CounterReply, NotesReply, PathAtRequest, PathAtRow, PathAtTables, TileCellRow,
+    TileRequest, TileTables, TimelineContextTable, TimelineFunctionRow, TimelineGroupRow,
+    TimelineReply, TimelineRequest, TimelineTables, TrackSpan, TrackTable,
 };
 
 use super::names::TimelineKey;
@@ -238,6 +238,7 @@ impl Answers<PathAtRequest> for OpenExperiment {
         rows.sort_by_key(depth);
         let tree = self.session.tree();
         let mut path = Vec::with_capacity(rows.len());
+        let mut arguments = Vec::new();
         for row in &rows {
             let exclusive = request.exclusive.then(|| self.exclusive_nanos(row)).transpose()?;
             path.push(PathAtRow {
@@ -248,14 +249,36 @@ impl Answers<PathAtRequest> for OpenExperiment {
                 end_ns: since(row.end_nanos, origin),
                 exclusive_ns: exclusive.map(|nanos| nanos as f64),
             });
+            if request.arguments {
+                let of_call = self.arguments(row)?.into_iter();
+                let depth = depth(row);
+                arguments.extend(of_call.map(|(name, value)| ArgumentRow { depth, name, value }));
+            }
             control.check().map_err(EngineError::from)?;
         }
-        let tables = PathAtTables { path: path.into_iter().collect() };
+        let arguments = arguments.into_iter().collect();
+        let tables = PathAtTables { path: path.into_iter().collect(), arguments };
         Ok(Answer::new(NotesReply::default(), tables))
     }
 }
 
 impl OpenExperiment {
+    /// Names and values of what the source recorded with a call.
+    pub(super) fn arguments(&self, row: &CallRow) -> Result<Vec<(String, String)>, ServiceError> {
+        let mut out = Vec::new();
+        if let Some(events) = self.session.experiment().events.as_deref() {
+            let context = self.session.tree().source_id(row.context);
+            let (start_nanos, end_nanos) = (row.start_nanos, row.end_nanos);
+            let call = Call { context, start_nanos, end_nanos };
+            events
+                .arguments(row.track, &call, &mut |name, value| {
+                    out.push((name.to_owned(), value.to_owned()));
+                })
+                .map_err(EngineError::from)?;
+        }
+        Ok(out)
+    }
+
     /// Time in a call and in nothing below it. Its context is active nowhere else while it goes on,
     /// because calls of a track nest, so that the sums of its time range are those of the call.
     fn exclusive_nanos(&self, call: &CallRow) -> Result<u64, ServiceError> {

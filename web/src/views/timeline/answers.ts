@@ -101,6 +101,27 @@ export function pathOfAnswer(tables: Record<string, Table>): readonly PathStep[]
   });
 }
 
+/** What the source recorded with a call. */
+export interface CallArgument {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What the source recorded with one call of an answer about a moment. */
+export function argumentsOfAnswer(tables: Record<string, Table>, step: PathStep): readonly CallArgument[] {
+  const [path, table] = [tableOf(tables, "path"), tableOf(tables, "arguments")];
+  const [contexts, starts] = [wholeColumn(path, "context"), numberColumn(path, "start_ns")];
+  const row = contexts.findIndex((context, at) => context === step.context && starts[at] === step.startNs);
+  const depth = row < 0 ? undefined : wholeColumn(path, "depth")[row];
+  const [depths, names, values] = [wholeColumn(table, "depth"), textColumn(table, "name"), textColumn(table, "value")];
+  return Array.from(depths, (of, at) => ({ of, name: textAt(names, at), value: textAt(values, at) })).flatMap(({ of, name, value }) => (of === depth ? [{ name, value }] : []));
+}
+
+/** Arguments as text for the clipboard: a line each, name and value separated by a tab. */
+export function argumentsText(list: readonly CallArgument[]): string {
+  return list.map(({ name, value }) => `${name}\t${value.replace(/[\t\n]/g, " ")}\n`).join("");
+}
+
 /** Messages in bins of time. */
 export interface MessageBins {
   readonly firstNs: number;

@@ -1,9 +1,9 @@
-/** What there is to know of the call that was clicked: its exclusive time, and the messages and flows that begin or end in it. */
+/** What there is to know of the call that was clicked: its exclusive time, its arguments, and the messages and flows that begin or end in it. */
 import type { EngineClient } from "../../state/engine.ts";
 import { NONE } from "../../view-kit/asks.ts";
 import { askedWindow, type TimelineCatalog } from "../../view-kit/catalog.ts";
 import type { LinkColumns } from "../../widgets/timeline/messages.ts";
-import { linksOf, pathOfAnswer, type PathStep } from "./answers.ts";
+import { argumentsOfAnswer, linksOf, pathOfAnswer, type CallArgument, type PathStep } from "./answers.ts";
 
 /** Messages and flows of one call that are listed and drawn; of more, those that take longest. */
 export const MOST_OF_CALL = 500;
@@ -66,6 +66,8 @@ function both(a: LinkColumns, b: LinkColumns): LinkColumns {
 export class CallDetails {
   /** Null while unknown. */
   exclusiveNs = $state.raw<number | null>(null);
+  /** What the trace recorded with it. */
+  arguments = $state.raw<readonly CallArgument[]>([]);
   links = $state.raw<readonly CallLink[]>([]);
   /** The same, to be drawn. */
   columns = $state.raw<LinkColumns | null>(null);
@@ -82,6 +84,7 @@ export class CallDetails {
     this.#key = key;
     this.#cancel?.abort();
     this.exclusiveNs = null;
+    this.arguments = [];
     this.links = [];
     this.columns = null;
     this.isCut = false;
@@ -97,7 +100,7 @@ export class CallDetails {
   async #read(client: EngineClient, item: string, catalog: TimelineCatalog, call: ChosenCall, signal: AbortSignal): Promise<void> {
     const { track, step } = call;
     const options = { signal };
-    const path = client.ask("path_at", { item, track, at_ns: Math.floor(step.startNs), exclusive: true }, options);
+    const path = client.ask("path_at", { item, track, at_ns: Math.floor(step.startNs), exclusive: true, arguments: true }, options);
     const where = { item, tracks: [{ from: track, to: track + 1 }], ...askedWindow([step.startNs, step.endNs + 1]), max_links: MOST_OF_CALL };
     // Samples have neither, and say so with an error.
     const kinds = !catalog.reply.has_calls ? [] : [...(catalog.reply.sends + catalog.reply.receives > 0 ? ["message" as const] : []), "flow" as const];
@@ -105,8 +108,10 @@ export class CallDetails {
       const { reply, tables } = await client.ask("links", { ...where, flows: kind === "flow" }, options);
       return { kind, columns: linksOf(tables), total: reply.total };
     });
-    const steps = pathOfAnswer((await path).tables);
+    const { tables } = await path;
     if (signal.aborted) return;
+    const steps = pathOfAnswer(tables);
+    this.arguments = argumentsOfAnswer(tables, step);
     this.exclusiveNs = steps.find((one) => one.context === step.context && one.startNs === step.startNs)?.exclusiveNs ?? (step.endNs === step.startNs ? 0 : null);
     const answers = await Promise.all(asked);
     if (signal.aborted) return;

@@ -3,7 +3,7 @@ import type { DrawContext } from "../canvas/draw-context.ts";
 import { nsPerPixel, pixelOf, ticks, type TimeScale } from "./axis.ts";
 import { depthBox, paintCalls, ROW_GAP, type CallBatch } from "./calls.ts";
 import { linkLines, paintLines, paintOwnLines, type LineLook, type LinkLine } from "./messages.ts";
-import { isSingle, tileView, topOf, type TimelineScene } from "./scene.ts";
+import { isSingle, partsOf, tileView, topOf, type TimelineScene } from "./scene.ts";
 import { tilePixels, type TileLook } from "./tile-image.ts";
 import type { Tile } from "./tiles.ts";
 
@@ -44,6 +44,22 @@ export class TimelinePainter {
 
   /** Everything below the axis; `pointedAt` is the message to emphasise, -1 for none. */
   paintRows(context: DrawContext, scene: TimelineScene, colours: TimelineColours, pointedAt: number): void {
+    const { scale, sticky, rowHeight } = scene;
+    for (const part of partsOf(scene)) {
+      context.save();
+      context.beginPath();
+      context.rect(0, part.top, scale.pixels, part.height);
+      context.clip();
+      this.#paintPart(context, part.scene, colours);
+      context.restore();
+    }
+    context.fillStyle = colours.strong;
+    if (sticky > 0) context.fillRect(0, Math.round(sticky * rowHeight) - 1, scale.pixels, 1);
+    this.#paintLinks(context, scene, colours, pointedAt);
+  }
+
+  /** Rows without anything between them. */
+  #paintPart(context: DrawContext, scene: TimelineScene, colours: TimelineColours): void {
     const { scale, rows, visible, rowHeight, height, layers } = scene;
     const { calls } = layers;
     context.fillStyle = colours.panel;
@@ -67,7 +83,6 @@ export class TimelinePainter {
     for (let row = Math.max(1, visible.from); row < visible.to; row += 1) {
       if (rows[row]?.group !== null && rowHeight >= 6) context.fillRect(0, Math.round(topOf(scene, row)) - 1, scale.pixels, 1);
     }
-    this.#paintLinks(context, scene, colours, pointedAt);
   }
 
   /** The axis. */
@@ -187,7 +202,7 @@ export class TimelinePainter {
     const { links, ownLinks } = scene.layers;
     const rowMiddle = (track: number): number | null => {
       const row = scene.rowOf[track] ?? -1;
-      return row < 0 ? null : topOf(scene, row + 0.5);
+      return row < 0 ? null : topOf(scene, row) + scene.rowHeight / 2;
     };
     this.lines = links === null ? [] : linkLines(links, scene.scale, scene.height, rowMiddle);
     paintLines(context, this.lines, pointedAt, colours);

@@ -139,9 +139,19 @@ export interface RowScale {
   readonly scrolled: number;
 }
 
-/** The rows that are at least partly between the edges of a height; `to` is one past the last. */
-export function visibleRows(rows: number, scale: RowScale, height: number): Span {
-  const from = Math.max(0, Math.min(rows, Math.floor(scale.scrolled / scale.rowHeight)));
+/** How many rows from the top stay in sight when the others are scrolled: the pinned ones with what is open inside them, as long as the others have half of the height. */
+export function stickyRows(rows: readonly Row[], rowHeight: number, height: number): number {
+  let count = 0;
+  for (const row of rows) {
+    if (row.isPinned !== true && !(row.level === 1 && count > 0)) break;
+    count += 1;
+  }
+  return Math.min(count, Math.max(0, Math.floor(height / 2 / rowHeight)));
+}
+
+/** The rows below the `sticky` ones that are at least partly between the edges of a height; `to` is one past the last. */
+export function visibleRows(rows: number, scale: RowScale, height: number, sticky = 0): Span {
+  const from = Math.max(0, Math.min(rows, Math.floor(scale.scrolled / scale.rowHeight) + sticky));
   return { from, to: Math.max(from, Math.min(rows, Math.ceil((scale.scrolled + height) / scale.rowHeight))) };
 }
 

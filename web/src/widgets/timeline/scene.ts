@@ -67,18 +67,44 @@ export interface TimelineScene {
   readonly rows: readonly Row[];
   /** The row of each track; -1 for tracks that are not on screen. */
   readonly rowOf: Int32Array;
-  /** The rows that are at least partly in sight. */
+  /** Rows from the top that do not scroll: the others go away below them. */
+  readonly sticky: number;
+  /** The other rows that are at least partly in sight. */
   readonly visible: Span;
   readonly rowHeight: number;
-  /** Pixels above the upper edge. */
+  /** Pixels above the upper edge, of the rows that scroll. */
   readonly scrolled: number;
   readonly height: number;
   readonly layers: TimelineLayers;
 }
 
+/** What places depend on. */
+type Placing = Pick<TimelineScene, "rowHeight" | "scrolled" | "sticky">;
+
 /** Where a row is on screen, in pixels from the upper edge; negative where it begins above. */
-export function topOf(scene: Pick<TimelineScene, "rowHeight" | "scrolled">, row: number): number {
-  return row * scene.rowHeight - scene.scrolled;
+export function topOf({ rowHeight, scrolled, sticky }: Placing, row: number): number {
+  return row * rowHeight - (row < sticky ? 0 : scrolled);
+}
+
+/** The row at a height of the screen; there may be none of this number. */
+export function rowAt({ rowHeight, scrolled, sticky }: Placing, y: number): number {
+  return Math.floor((y < sticky * rowHeight ? y : y + scrolled) / rowHeight);
+}
+
+/** Whether any part of a row is in sight. */
+export function isInSight({ sticky, visible }: Pick<TimelineScene, "sticky" | "visible">, row: number): boolean {
+  return row >= 0 && (row < sticky || (row >= visible.from && row < visible.to));
+}
+
+/** A scene as those whose rows lie below one another, each with the part of the height that it has. */
+export function partsOf(scene: TimelineScene): readonly { readonly scene: TimelineScene; readonly top: number; readonly height: number }[] {
+  const { sticky, rowHeight, height } = scene;
+  if (sticky === 0) return [{ scene, top: 0, height }];
+  const top = sticky * rowHeight;
+  return [
+    { scene: { ...scene, sticky: 0, visible: { from: 0, to: sticky }, scrolled: 0 }, top: 0, height: top },
+    { scene: { ...scene, sticky: 0 }, top, height: height - top },
+  ];
 }
 
 /** Whether a row is one track, not several added up. */
@@ -87,8 +113,13 @@ export function isSingle(row: Row | undefined): row is Row {
 }
 
 /** The part of the scene that the store of cells is asked for. */
-export function tileView({ scale, visible }: Pick<TimelineScene, "scale" | "visible">): TileView {
-  return { range: [scale.fromNs, scale.toNs], pixels: scale.pixels, rows: visible };
+export function tileView({ scale, visible, sticky }: Pick<TimelineScene, "scale" | "visible" | "sticky">): TileView {
+  return { range: [scale.fromNs, scale.toNs], pixels: scale.pixels, rows: visible, sticky };
+}
+
+/** The rows of a scene to name; those that do not scroll come first. */
+export function labelledInSight({ rows, sticky, visible, rowHeight }: TimelineScene, step: number): readonly number[] {
+  return [...labelledRows(rows, { from: 0, to: sticky }, rowHeight, step), ...labelledRows(rows, visible, rowHeight, step)];
 }
 
 /** The rows to name where `step` pixels must lie between two names; groups are always named where they can be opened. */
@@ -103,15 +134,15 @@ export function labelledRows(rows: readonly Row[], visible: Span, rowHeight: num
 
 /** What is at a place, in pixels from the upper left corner of the rows; null outside of them. */
 export function hitAt(scene: TimelineScene, lines: readonly LinkLine[], x: number, y: number): TimelineHit | null {
-  const { scale, rows, rowHeight, scrolled, height, layers } = scene;
-  const row = Math.floor((y + scrolled) / rowHeight);
+  const { scale, rows, rowHeight, height, layers } = scene;
+  const row = rowAt(scene, y);
   const one = rows[row];
   if (x < 0 || x > scale.pixels || one === undefined || y < 0 || y > height) return null;
   const ns = nsAt(scale, x);
   const own = isSingle(one) ? one.from : null;
   const link = lineAt(lines, x, y)?.link ?? -1;
   const { calls, callLook } = layers;
-  const call = calls === null || own === null ? -1 : callUnder(calls, own, ns, y + scrolled - row * rowHeight, callLook.shape, rowHeight, nsPerPixel(scale) * 0.7);
+  const call = calls === null || own === null ? -1 : callUnder(calls, own, ns, y - topOf(scene, row), callLook.shape, rowHeight, nsPerPixel(scale) * 0.7);
   return { row, ns, track: own, call, link, cell: cellAt(scene, row, ns) };
 }
 
@@ -137,15 +168,18 @@ export interface Box {
 
 /** Where to outline a call; null where it is out of sight. */
 export function outlineBox(scene: TimelineScene, { track, range, depth }: Outlined): Box | null {
-  const { scale, rowOf, visible, rowHeight, layers } = scene;
+  const { scale, rowOf, rowHeight, layers } = scene;
   const row = rowOf[track] ?? -1;
-  if (row < visible.from || row >= visible.to || range[1] < scale.fromNs || range[0] > scale.toNs) return null;
+  if (!isInSight(scene, row) || range[1] < scale.fromNs || range[0] > scale.toNs) return null;
   const { calls, callLook } = layers;
   const [inset, tall] = calls === null ? [0, rowHeight - ROW_GAP] : depthBox(callLook.shape, depth, calls.leastDepth, Math.min(calls.mostDepth, callLook.maxDepth ?? calls.mostDepth), rowHeight);
   // An outline that ends outside of the screen has no edge on it.
   const x1 = Math.max(-4, pixelOf(scale, range[0]));
   const x2 = Math.min(scale.pixels + 4, pixelOf(scale, range[1]));
-  return { left: x1, width: Math.max(3, x2 - x1), top: topOf(scene, row) + inset, height: Math.max(3, tall) };
+  const bottom = topOf(scene, row) + inset + Math.max(3, tall);
+  // What scrolls goes away below the rows that do not.
+  const top = Math.max(topOf(scene, row) + inset, row < scene.sticky ? 0 : scene.sticky * rowHeight);
+  return bottom <= top ? null : { left: x1, width: Math.max(3, x2 - x1), top, height: bottom - top };
 }
 
 /** Where a time window is on the axis; null where it is out of sight. */

@@ -40,6 +40,13 @@ export interface TileView {
   readonly range: TimeRange;
   readonly pixels: number;
   readonly rows: Span;
+  /** Rows from the top that are on screen as well. */
+  readonly sticky?: number;
+}
+
+/** The runs of rows that a view shows. */
+function spansOfView({ rows, sticky = 0 }: TileView): readonly Span[] {
+  return sticky === 0 ? [rows] : [{ from: 0, to: sticky }, rows];
 }
 
 /** A piece that is there, and where it lies. */
@@ -90,7 +97,11 @@ export function placesFor(view: TileView, exponent: number, source: Pick<TileSou
   if (!(range[1] > range[0]) || view.rows.to <= view.rows.from) return [];
   const columns = columnsIn(exponent, range, source.originNs);
   const out: TilePlace[] = [];
-  for (let block = Math.floor(view.rows.from / TILE_ROWS); block * TILE_ROWS < view.rows.to; block += 1) {
+  const blocks = new Set<number>();
+  for (const { from, to } of spansOfView(view)) {
+    for (let block = Math.floor(from / TILE_ROWS); block * TILE_ROWS < to; block += 1) blocks.add(block);
+  }
+  for (const block of blocks) {
     for (let column = columns.from; column < columns.to; column += 1) out.push({ exponent, column, block });
   }
   const middle = (columns.from + columns.to - 1) / 2;
@@ -154,7 +165,7 @@ export class TileStore {
   }
 
   #isHeavy(view: TileView): boolean {
-    return this.#source.rows.slice(view.rows.from, view.rows.to).reduce((sum, row) => sum + row.to - row.from, 0) > FEW_TRACKS;
+    return spansOfView(view).flatMap(({ from, to }) => this.#source.rows.slice(from, to)).reduce((sum, row) => sum + row.to - row.from, 0) > FEW_TRACKS;
   }
 
   #next(view: TileView, exponent: number): readonly TilePlace[] {
@@ -186,7 +197,7 @@ export class TileStore {
     }
     const touching = [...this.#kept.values()].filter(
       ({ tile, firstRow }) =>
-        tile.firstNs < view.range[1] && tile.firstNs + tile.bins * tile.binNs > view.range[0] && firstRow < view.rows.to && firstRow + tile.rows > view.rows.from,
+        tile.firstNs < view.range[1] && tile.firstNs + tile.bins * tile.binNs > view.range[0] && spansOfView(view).some(({ from, to }) => firstRow < to && firstRow + tile.rows > from),
     );
     // Coarser ones below; finer ones than wanted cover little each, so few of them are worth drawing.
     return touching
