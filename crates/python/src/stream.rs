@@ -7,7 +7,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use parallax_base::Control;
-use parallax_host::AnswerTables;
+use parallax_dispatch::AnswerTables;
 use parallax_protocol::ErrorReply;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;

@@ -3,7 +3,7 @@
 use parallax_service::OpenExperiment;
 use parallax_service::analysis::report::{Finding, FindingKind};
 use parallax_testkit::planted::{
-    Place, Planted, Recording, late_rank, oversubscribed_node, serial_part, slow_node, stall,
+    Executor, Planted, Recording, late_rank, oversubscribed_node, serial_part, slow_node, stall,
     starved_gpu, unbalanced_gpu,
 };
 
@@ -92,7 +92,7 @@ fn a_starved_gpu_is_found_first_with_its_idle_time() {
 #[test]
 fn of_a_gpu_without_its_host_nothing_is_said_to_be_idle() {
     let mut program = starved_gpu(true).program;
-    program.tracks.retain(|track| matches!(track.place, Place::Stream { .. }));
+    program.tracks.retain(|track| matches!(track.place, Executor::Stream { .. }));
     for opened in [sampled(&program, &TRACE), called(&program)] {
         let found = findings(&opened);
         let is_idle = |finding: &Finding| finding.kind == FindingKind::IdleGpu;
