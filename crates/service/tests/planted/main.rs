@@ -6,3 +6,4 @@
 mod alarms;
 mod causes;
 mod recorded;
+mod scaling;
