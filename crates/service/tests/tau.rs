@@ -236,7 +236,10 @@ fn sampled_time_is_the_same_in_report_flat_and_tree() {
     ];
     for one in opened {
         let report = one.report(None, &Control::new()).unwrap();
-        let flat = one.flat(&FlatRequest::default(), &Control::new()).unwrap();
+        // As the report counts functions: routines of MPI with what is inside.
+        let prune = PruneChoice { mpi: true, lines: true, ..PruneChoice::default() };
+        let request = FlatRequest { prune, ..FlatRequest::default() };
+        let flat = one.flat(&request, &Control::new()).unwrap();
         let tree = one.tree(&TreeRequest::default(), &Control::new()).unwrap();
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-3 * report.program_total;
         let own: f64 = flat.rows.iter().map(|row| row.exclusive).sum();
