@@ -5,6 +5,7 @@ import type { Item } from "../src/state/item.ts";
 import { Links } from "../src/state/links.svelte.ts";
 import { PanelSlice } from "../src/state/slice.svelte.ts";
 import { Store } from "../src/state/store.svelte.ts";
+import { NO_HELPERS } from "../src/view-kit/helpers.ts";
 import type { ViewProps } from "../src/view-kit/plugin.ts";
 import { isDescription, setHostFiles } from "../src/views/groups/host-files.svelte.ts";
 import Groups from "../src/views/groups/Groups.svelte";
@@ -23,11 +24,13 @@ afterEach(() => { setHostFiles("p", { hosts: [], description: null }); });
 
 const item: Item = { item: "e1", kind: "experiment", title: "p", name: "p", format: "HPCToolkit 4.0", size_bytes: 0, issues: 0, members: [], has_trace: false, has_activations: false, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0, key: "p", source: "s" };
 
+const HELPERS = `${NO_HELPERS}: 4 locations (progress of MPI: 4).`;
+
 /** Four ranks on two nodes: those on the second one are slow in MPI_Allreduce. */
 function answerTo(name: string, request: Record<string, unknown>): { reply: object; tables: object } {
   if (name === "clusters") {
     return {
-      reply: { findings: ["2 groups: 3 locations; 1 location"], member: "location", sizes: [3, 1], features: ["MPI_Allreduce · CPUTIME"], units: ["s"], axis_shares: [1, 0], notes: [] },
+      reply: { findings: ["2 groups: 3 locations; 1 location"], member: "location", sizes: [3, 1], features: ["MPI_Allreduce · CPUTIME"], units: ["s"], axis_shares: [1, 0], notes: request["helpers"] === true ? [] : [HELPERS] },
       tables: {
         members: arrived({ "location": Uint32Array.of(1, 2, 3, 4), "label": ["rank 0", "rank 1", "rank 2", "rank 3"], "node": Float64Array.of(7, 7, 8, 8), "group": Float64Array.of(1, 1, 1, 2), "axis_1": Float64Array.of(-0.6, -0.5, -0.4, 1.7), "axis_2": Float64Array.of(0, 0, 0, 0), "MPI_Allreduce · CPUTIME": Float64Array.of(0.6, 0.7, 0.8, 2.7) }),
         features: arrived({ feature: ["MPI_Allreduce · CPUTIME"], eta_squared: Float64Array.of(0.98), cohens_d: Float64Array.of(20), balance_ratio: Float64Array.of(0.44), used: Float64Array.of(1) }),
@@ -113,7 +116,7 @@ describe("plots of groups", () => {
 describe("groups", () => {
   test("are told in sentences, and arrow keys go through the points from left to right", async () => {
     const { asked, links } = await show(Groups, GROUPS_STATE);
-    expect(asked).toEqual([["clusters", { item: "e1", by: "profile", method: "dbscan", k: null, contexts: null }]]);
+    expect(asked).toEqual([["clusters", { item: "e1", helpers: false, by: "profile", method: "dbscan", k: null, contexts: null }]]);
     expect(one("[data-testid=groups-findings]").textContent).toContain("2 groups: 3 locations; 1 location");
     const plot = one("[data-testid=groups-scatter]");
     press(plot, "End");
@@ -142,7 +145,7 @@ describe("groups", () => {
 
   test("are asked for by nodes and by k-means with a given k", async () => {
     const { asked } = await show(Groups, GROUPS_STATE, { by: "node", method: "kmeans", k: 3, show: "tables" });
-    expect(asked[0]?.[1]).toEqual({ item: "e1", by: "node", method: "kmeans", k: 3, contexts: null });
+    expect(asked[0]?.[1]).toEqual({ item: "e1", helpers: false, by: "node", method: "kmeans", k: 3, contexts: null });
     expect(document.body.textContent).toContain("1 and 2");
   });
 });
@@ -196,4 +199,15 @@ test("locations are joined with the nodes that they run on", () => {
   const { of, nodeOf } = membersOf([0xa, 0xb], [0xb, 0xa, 0xb, Number.NaN, 0xc], [3, 5, 7, 8, 9]);
   expect(of).toEqual([[5], [3, 7]]);
   expect([3, 5, 7, 8, 9].map((location) => nodeOf.get(location))).toEqual([1, 0, 1, undefined, undefined]);
+});
+
+test("helper threads are excluded visibly, and included when asked for", async () => {
+  const { asked } = await show(Groups, GROUPS_STATE);
+  const button = [...document.querySelectorAll("button")].find((found) => found.textContent === "Helper threads excluded: show");
+  expect(button).toBeDefined();
+  expect(asked.at(-1)?.[1]["helpers"]).toBe(false);
+  button?.click();
+  await settled();
+  expect(asked.at(-1)?.[1]["helpers"]).toBe(true);
+  expect(document.body.textContent).not.toContain("Helper threads excluded");
 });

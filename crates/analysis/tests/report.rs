@@ -81,7 +81,21 @@ fn every_second_is_in_one_class() {
     let text = &find(&report, FindingKind::Mpi).unwrap().text;
     assert!(text.starts_with("MPI takes 44.0 % of CPU time, the largest part"), "{text}");
     assert!(find(&report, FindingKind::Io).unwrap().text.contains("called from main"));
-    assert!(find(&report, FindingKind::FewSamples).is_some());
+}
+
+/// A hundred samples, two of which are alone at their contexts; and as many seconds at contexts of
+/// which none was hit so seldom that anybody could tell how often.
+#[test]
+fn few_samples_are_said_where_they_can_be_told() {
+    let samples = |drawing: &str| ask(&open(&draw("CPUTIME (sec)", drawing))).num_samples;
+    let few = "main  0.005\n  solve  0.445\n  read  0.05";
+    close(samples(few).unwrap(), 100.0);
+    let report = ask(&open(&draw("CPUTIME (sec)", few)));
+    assert!(find(&report, FindingKind::FewSamples).unwrap().text.contains("about 100 samples"));
+    // Three contexts with thousands of samples each.
+    let many = "main  5.0\n  solve  44.5\n  read  10.0";
+    assert_eq!(samples(many), None);
+    assert_eq!(find(&ask(&open(&draw("CPUTIME (sec)", many))), FindingKind::FewSamples), None);
 }
 
 #[test]

@@ -83,7 +83,9 @@ fn ask(row: &Row, corpus: &Path, cache: &Path) -> Result<(Vec<Value>, String), S
     let output = command.env("XDG_CACHE_HOME", cache).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        // Where the corpus lies is nobody's business.
+        let error = String::from_utf8_lossy(&output.stderr);
+        return Err(error.replace(&format!("{}/", corpus.join("data").display()), ""));
     }
     if row.ask != "report" {
         return Ok((Vec::new(), text));
@@ -121,7 +123,7 @@ fn judged(row: &Row, answer: Result<(Vec<Value>, String), String>) -> Said {
     let (findings, everything) = match answer {
         Ok(answer) => answer,
         Err(error) => {
-            let first = format!("error: {}", error.lines().next().unwrap_or_default());
+            let first = error.lines().next().unwrap_or_default().to_owned();
             return Said { differs: Some("it fails".into()), first, lies: Vec::new() };
         }
     };
@@ -150,6 +152,7 @@ fn judged(row: &Row, answer: Result<(Vec<Value>, String), String>) -> Said {
                 line.contains("scaling ")
                     || line.contains("Efficiency")
                     || line.contains("iterations")
+                    || line.starts_with("Phases that")
             };
             let first = lines.find(is_answer).unwrap_or("nothing").trim_end_matches('.');
             said(first.to_owned(), &reasons)

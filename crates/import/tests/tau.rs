@@ -180,7 +180,12 @@ fn call_paths_make_the_tree_and_sums_over_paths_stay_out() {
             "        g 20 20",
         ]
     );
-    // That a timer was throttled is said, and is no part of its name.
+    // That a timer was throttled is known of each of its contexts, and is no part of its name.
+    let is_throttled = |name: &str| {
+        let all = x.contexts.iter().filter(|&c| x.contexts.label(c) == name);
+        all.map(|c| x.contexts.is_throttled(c)).collect::<Vec<_>>()
+    };
+    assert_eq!((is_throttled("g"), is_throttled("h")), (vec![true, true], vec![false]));
     let [issue] = x.issues.list() else { panic!("{:?}", x.issues) };
     assert_eq!(issue.kind, "throttled");
     assert!(issue.message.starts_with("TAU stopped timing g because"), "{}", issue.message);
@@ -234,7 +239,7 @@ fn paths_cut_in_front_are_put_together_where_only_one_caller_is_possible() {
 }
 
 #[test]
-fn samples_are_metrics_of_their_own_below_the_timer() {
+fn samples_are_parts_of_the_timer_that_they_were_taken_in() {
     let x = experiment(&profile(
         &[
             ("main", 1, 1, 40.0, 100.0),
@@ -260,24 +265,35 @@ fn samples_are_metrics_of_their_own_below_the_timer() {
         ],
         &[],
     ));
+    // The three samples in `solve` stand for more than it took: each is the less of it.
     assert_eq!(
         drawn(&x, "COUNTER", 1),
-        ["<whole execution> 100 0", "  main 100 40", "    solve 60 60"]
-    );
-    assert_eq!(
-        drawn(&x, "COUNTER_SAMPLED", 1),
         [
-            "<whole execution> 84 0",
-            "  main 84 0",
-            "    solve 63 0",
-            "      gemm 63 63",
-            "        b.c:93 42 42",
-            "        b.c:94 21 21",
+            "<whole execution> 100 0",
+            "  main 100 19",
+            "    solve 60 0",
+            "      gemm 60 60",
+            "        b.c:93 40 40",
+            "        b.c:94 20 20",
             "    <unknown in libgomp.so.1> 21 21",
         ]
     );
+    let metrics: Vec<&str> = x.metrics.iter().map(|(_, metric)| &*metric.name).collect();
+    assert_eq!(metrics, ["COUNTER", "CALLS", "SUBROUTINES", "SAMPLES"]);
     assert_eq!(drawn(&x, "SAMPLES", 1)[0], "<whole execution> 4 0");
     assert_eq!(drawn(&x, "CALLS", 1)[0], "<whole execution> 2 0");
+}
+
+#[test]
+fn samples_without_their_timer_are_counted_and_take_no_time() {
+    let x = experiment(&profile(
+        &[("main", 1, 0, 60.0, 60.0), ("[SAMPLE] gemm [{/s/b.c} {93}]", 2, 0, 42.0, 42.0)],
+        &[],
+    ));
+    assert_eq!(drawn(&x, "COUNTER", 1), ["<whole execution> 60 0", "  main 60 60"]);
+    assert_eq!(drawn(&x, "SAMPLES", 1)[0], "<whole execution> 2 0");
+    let kinds: Vec<_> = x.issues.list().iter().map(|issue| issue.kind).collect();
+    assert_eq!(kinds, ["samples-alone"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! [`ContextTree`]: the calling context tree in depth-first columns.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -108,6 +109,8 @@ pub struct ContextTree {
     by_source_id: Vec<u32>,
     /// Source ids that are too large for that, and their positions; ascending.
     beyond: Vec<(u32, u32)>,
+    /// Functions that the measurement stopped timing.
+    throttled: BTreeSet<FunctionIdx>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -183,6 +186,7 @@ impl ContextTreeBuilder {
             modules,
             by_source_id: Vec::new(),
             beyond: Vec::new(),
+            throttled: BTreeSet::new(),
         };
         Self { tree }
     }
@@ -460,6 +464,27 @@ impl ContextTree {
     #[must_use]
     pub fn function_name(&self, context: ContextIdx) -> Option<&str> {
         self.function(context).and_then(|f| self.functions.get(f.idx())).map(|f| &*f.name)
+    }
+
+    /// The tree, with functions that the measurement stopped timing because their calls are many
+    /// and short.
+    #[must_use]
+    pub fn with_throttled(mut self, functions: BTreeSet<FunctionIdx>) -> Self {
+        self.throttled = functions;
+        self
+    }
+
+    /// The functions that the measurement stopped timing: what they took afterwards counts to their
+    /// callers, so that their own values are lower bounds.
+    #[must_use]
+    pub const fn throttled(&self) -> &BTreeSet<FunctionIdx> {
+        &self.throttled
+    }
+
+    /// Whether the function of a context was no longer timed at some point.
+    #[must_use]
+    pub fn is_throttled(&self, context: ContextIdx) -> bool {
+        self.function(context).is_some_and(|function| self.throttled.contains(&function))
     }
 
     /// The function in whose code the context lies: its own, or the nearest one above.

@@ -1,5 +1,6 @@
 //! Iterations found in traces: the answer of `iterations`.
 
+mod phases;
 mod tables;
 
 use std::sync::{Arc, PoisonError};
@@ -48,6 +49,9 @@ impl Answers<IterationsRequest> for OpenExperiment {
         request: &IterationsRequest,
         control: &Control,
     ) -> Result<Answer<IterationsRequest>, ServiceError> {
+        if let Some(totals) = self.phases(control)? {
+            return Ok(totals);
+        }
         let (finding, mut notes) = self.find_iterations(request, control)?;
         let mut found = None;
         let mut tables = IterationsTables {

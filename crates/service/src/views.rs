@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use parallax_base::{ContextIdx, Control};
 use parallax_engine::query::{NameMatch, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
-use parallax_engine::{Callers, FlatRow, Session, Subtrees, TopDown, flat};
+use parallax_engine::{Callers, FlatRow, Session, Subtrees, TopDown, display_name, flat};
 use parallax_model::ContextTree;
 use parallax_protocol::{
     Answer, CallersRequest, CallersTables, CostChoice, CostOnlyReply, CostReply, CostTreeTable,
-    FlatRequest, FlatTable, FlatTableRow, FlatTables, PruneChoice, Repeated, Table,
+    FlatBy, FlatRequest, FlatTable, FlatTableRow, FlatTables, PruneChoice, Repeated, Table,
     TypedTable as _,
 };
 
@@ -89,7 +89,12 @@ impl OpenExperiment {
             total: chosen.measure.total,
             locations: locations as u64,
             helpers: chosen.helpers.clone(),
-            notes: chosen.notes.clone(),
+            notes: chosen
+                .notes
+                .iter()
+                .cloned()
+                .chain(throttled_note(self.session.tree()))
+                .collect(),
         }
     }
 
@@ -203,7 +208,11 @@ impl OpenExperiment {
         let mut chosen = request.cost.resolve(self, control)?;
         let view = request.prune.view(session, &chosen.measure)?;
         let part = part(session, request.from.as_deref(), &mut chosen.notes, control)?;
-        let rows = flat(session.tree(), &view, &chosen.measure, request.by, part.as_ref());
+        let tree = session.tree();
+        let mut rows = flat(tree, &view, &chosen.measure, request.by, part.as_ref());
+        for row in rows.iter_mut().filter(|_| request.by == FlatBy::Function) {
+            row.place = marked(tree, row.context, std::mem::take(&mut row.place));
+        }
         Ok(FlatAnswer { header: self.header(&chosen), rows })
     }
 }
@@ -221,20 +230,45 @@ fn part<'a>(
     Ok(Some(Subtrees::new(session.tree(), &contexts)))
 }
 
-/// Where the function of a function context is defined.
+/// A place behind which it says that the function was no longer timed at some point.
+fn marked(tree: &ContextTree, context: ContextIdx, place: String) -> String {
+    match (tree.is_throttled(context), place.as_str()) {
+        (false, _) => place,
+        (true, "") => "throttled".to_owned(),
+        (true, place) => format!("{place}, throttled"),
+    }
+}
+
+/// Where the function of a function context is defined, and whether it was throttled.
 pub(crate) fn definition(tree: &ContextTree, context: ContextIdx) -> String {
     let function = tree.function(context).and_then(|row| tree.functions().get(row.idx()));
     let file = function
         .and_then(|function| function.file)
         .and_then(|file| tree.files().get(file.idx()))
         .map(|file| file.path.rsplit('/').next().unwrap_or(&file.path));
-    match (file, function.map_or(0, |function| function.line)) {
+    let place = match (file, function.map_or(0, |function| function.line)) {
         // Code without line information has its module in brackets for a file.
         (Some(file), _) if file.starts_with('[') => String::new(),
         (Some(file), 0) => file.to_owned(),
         (Some(file), line) => format!("{file}:{line}"),
         (None, _) => String::new(),
-    }
+    };
+    marked(tree, context, place)
+}
+
+/// What to know of numbers where functions were throttled; `None` where none were.
+fn throttled_note(tree: &ContextTree) -> Option<String> {
+    let functions = tree.throttled();
+    let first = tree.functions().get(functions.first()?.idx())?;
+    let (others, values) = match functions.len() {
+        1 => (String::new(), "its values are lower bounds"),
+        n => (format!(" and {} more functions", n - 1), "their values are lower bounds"),
+    };
+    Some(format!(
+        "The measurement stopped timing {}{others} (throttled): {values}, what came afterwards \
+         counts to the callers.",
+        display_name(&first.name)
+    ))
 }
 
 pub(crate) fn kind_name(tree: &ContextTree, context: ContextIdx) -> &'static str {

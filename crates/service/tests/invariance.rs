@@ -16,7 +16,7 @@ use parallax_testkit::needs::{self, Without};
 type Files = BTreeMap<String, Vec<u8>>;
 
 /// Larger ones take too long in a build for tests; what is said about them has tests of its own.
-const MOST_BYTES: usize = 6 << 20;
+const MOST_BYTES: usize = 32 << 20;
 
 /// The databases of the repository and the corpus.
 fn databases() -> Vec<(String, Files)> {

@@ -6,14 +6,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parallax_base::{Folder, Source};
+use parallax_base::{Folder, MemoryFolder, Source};
 use parallax_native::{DiskFolder, MappedFile};
-use parallax_protocol::{CostChoice, FlatBy, FlatRequest, InfoRequest, PruneChoice};
+use parallax_protocol::{
+    Answer, CostChoice, FlatBy, FlatRequest, InfoRequest, IterationsRequest, PruneChoice,
+};
 use parallax_service::analysis::scaling::{BaselinePolicy, MapOptions};
 use parallax_service::scaling::{
     EnsembleOptions, ScalingContent, ScalingOptions, ScalingSource, open_ensemble, scaling,
 };
-use parallax_service::{Answers as _, Control, OpenExperiment, OpenLimits, open, open_file};
+use parallax_service::{
+    Answers as _, Control, OpenExperiment, OpenLimits, TreeRequest, open, open_file,
+};
+use parallax_testkit::tau as write;
 
 fn corpus() -> Option<PathBuf> {
     parallax_testkit::needs::corpus_path("data")
@@ -199,4 +204,133 @@ fn a_packed_profile_answers_the_usual_questions() {
     assert_eq!(answer.header.metric, "TIME");
     let exclusive: f64 = answer.rows.iter().map(|row| row.exclusive).sum();
     assert!((exclusive - time.total.unwrap()).abs() < 1e-6);
+}
+
+#[test]
+fn tables_say_which_functions_were_throttled() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/reactor-tau/p4");
+    let opened = open(&folder(&fixture), &OpenLimits::default()).unwrap();
+    let flat = opened.flat(&FlatRequest::default(), &Control::new()).unwrap();
+    let tree = opened.tree(&TreeRequest::default(), &Control::new()).unwrap();
+    let marked = |places: Vec<(&str, &str)>| -> Vec<String> {
+        let is_marked = |(_, place): &(&str, &str)| place.ends_with("throttled");
+        let names = places.into_iter().filter(is_marked).map(|(name, _)| name.to_owned());
+        names.collect()
+    };
+    let of_flat = flat.rows.iter().map(|row| (row.name.as_str(), row.place.as_str()));
+    let of_tree = tree.rows.iter().map(|row| (row.label.as_str(), row.place.as_str()));
+    assert_eq!(marked(of_flat.collect()), ["reaction_rate"]);
+    assert_eq!(marked(of_tree.collect()), ["reaction_rate"]);
+    for notes in [&flat.header.notes, &tree.header.notes] {
+        assert!(notes.iter().any(|note| note.contains("reaction_rate (throttled)")), "{notes:?}");
+    }
+}
+
+/// What TAU sampled is a part of the timers around it: all views have the same time in total, that
+/// of the timers, and threads of which nothing but samples is known are no hot function.
+#[test]
+fn sampled_time_is_the_same_in_report_flat_and_tree() {
+    let Some(data) = corpus() else { return };
+    let opened = [
+        open(&folder(&data.join("tau/lulesh-8x2-ebs")), &OpenLimits::default()).unwrap(),
+        open_file(&file(&data.join("tau/ppk/matmult.ppk")), "matmult.ppk", &OpenLimits::default())
+            .unwrap(),
+    ];
+    for one in opened {
+        let report = one.report(None, &Control::new()).unwrap();
+        // As the report counts functions: routines of MPI with what is inside.
+        let prune = PruneChoice { mpi: true, lines: true, ..PruneChoice::default() };
+        let request = FlatRequest { prune, ..FlatRequest::default() };
+        let flat = one.flat(&request, &Control::new()).unwrap();
+        let tree = one.tree(&TreeRequest::default(), &Control::new()).unwrap();
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-3 * report.program_total;
+        let own: f64 = flat.rows.iter().map(|row| row.exclusive).sum();
+        let is_call = |row: &&parallax_service::TreeRow| row.kind == "function";
+        let below: f64 = tree.rows.iter().filter(is_call).map(|row| row.exclusive).sum();
+        assert!(near(own, report.program_total), "{own} of {}", report.program_total);
+        assert!(near(below, report.program_total), "{below} of {}", report.program_total);
+        // Functions without call paths stand next to each other, each with what it calls.
+        for row in &tree.rows {
+            assert!(row.inclusive <= report.program_total * (1.0 + 1e-9), "{}", row.label);
+        }
+        for function in &report.top_functions {
+            let row = flat.rows.iter().find(|row| row.name == function.name).unwrap();
+            assert!(near(row.exclusive, function.exclusive), "{}", function.name);
+        }
+        let hot = report.top_functions.first().unwrap();
+        assert!(!hot.name.starts_with("[PTHREAD]"), "{}", hot.name);
+        let opened_with_samples = flat
+            .rows
+            .iter()
+            .any(|row| row.name.contains("libgomp") || row.name.contains("compute.omp_fn"));
+        assert!(opened_with_samples);
+    }
+}
+
+/// A profile in which `main` starts the phases `Step 0` to `Step 4`: 10 ms each, the last 40 ms.
+fn stepped() -> Opened {
+    let mut timers = vec![("main".to_owned(), 0.0, 80e3)];
+    for step in 0..5 {
+        let whole = if step == 4 { 40e3 } else { 10e3 };
+        timers.push((format!("main => Step {step}"), whole * 0.1, whole));
+        timers.push((format!("main => Step {step} => solve"), whole * 0.9, whole * 0.9));
+    }
+    let values = (0..).zip(&timers).map(|(timer, &(_, own, whole))| write::Timer {
+        timer,
+        calls: 1.0,
+        subroutines: 0.0,
+        values: vec![(own, whole)],
+    });
+    let profiles = write::Profiles {
+        metrics: vec!["TIME".into()],
+        groups: vec!["TAU_CALLPATH".into()],
+        threads: vec![write::Thread {
+            id: [0, 0, 0],
+            metadata: Vec::new(),
+            timers: values.collect(),
+            events: Vec::new(),
+        }],
+        timers: timers.iter().map(|(name, ..)| (name.clone(), vec![0])).collect(),
+        ..write::Profiles::default()
+    };
+    let files = write::to_text(&profiles, 0);
+    let files = files.into_iter().map(|(name, text)| (name, text.into_bytes()));
+    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("run", files));
+    open(&folder, &OpenLimits::default()).unwrap()
+}
+
+#[test]
+fn phases_of_a_profile_have_their_totals() {
+    let request = IterationsRequest::default();
+    let Answer { reply, tables, .. } = stepped().answer(&request, &Control::new()).unwrap();
+    assert!(reply.found.is_none());
+    assert_eq!(tables.iterations.iteration, [0, 1, 2, 3, 4]);
+    for (length, expected) in tables.iterations.length_s.iter().zip([0.01, 0.01, 0.01, 0.01, 0.04])
+    {
+        assert!((length - expected).abs() < 1e-9, "{length}");
+    }
+    let first = &reply.notes[0];
+    for said in ["5 phases, Step 0 to Step 4", "100.0 % of the run", "the longest is Step 4"] {
+        assert!(first.contains(said), "{said}: {first}");
+    }
+    assert_eq!(reply.notes[1], "Most of their time: solve 90.0 %.");
+    // Without phases there is nothing to tell, and a trace is asked for.
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/reactor-tau/p4");
+    let other = open(&folder(&fixture), &OpenLimits::default()).unwrap();
+    let error = other.answer(&request, &Control::new()).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("no traces"), "{error}");
+}
+
+#[test]
+fn phases_of_the_corpus_are_iterations() {
+    let Some(data) = corpus() else { return };
+    let source = file(&data.join("tau/ppk/phases.ppk"));
+    let opened = open_file(&source, "phases.ppk", &OpenLimits::default()).unwrap();
+    let request = IterationsRequest::default();
+    let Answer { reply, tables, .. } = opened.answer(&request, &Control::new()).unwrap();
+    // By a reader in Python: 250 phases, the sum and the longest of their inclusive times.
+    assert_eq!(tables.iterations.iteration.len(), 250);
+    let sum: f64 = tables.iterations.length_s.iter().sum();
+    assert!((sum - 0.014653).abs() < 1e-6, "{sum}");
+    assert!(reply.notes[0].contains("the longest is Iteration 60"), "{}", reply.notes[0]);
 }

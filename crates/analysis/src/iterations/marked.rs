@@ -116,7 +116,7 @@ fn keep(best: &mut Option<(f64, Marked)>, score: f64, marked: Marked) {
 }
 
 /// Contexts by the part of their names before a number, with the number.
-fn series(tree: &ContextTree) -> BTreeMap<String, Vec<(ContextIdx, u64)>> {
+pub(super) fn series(tree: &ContextTree) -> BTreeMap<String, Vec<(ContextIdx, u64)>> {
     let numbered: Vec<Option<(&str, u64)>> =
         tree.functions().iter().map(|function| numbered(&function.name)).collect();
     let mut out: BTreeMap<String, Vec<(ContextIdx, u64)>> = BTreeMap::new();

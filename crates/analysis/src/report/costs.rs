@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use parallax_base::{ContextIdx, Control, LocationIdx};
+use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, TrackIdx, Unit};
 use parallax_engine::{Costs, EngineError, Session};
 use parallax_model::{
-    ContextChoice, ContextKind, ContextTree, Metric, MetricChoice, Plan, Scope, SliceRequest,
+    ContextChoice, ContextKind, ContextTree, Interval, Metric, MetricChoice, Plan, Scope,
+    SliceRequest,
 };
 
 use super::{Category, Routine};
 use crate::taxonomy::classes::{Boundary, Classes, CostClass};
-use crate::taxonomy::is_uninstrumented;
+use crate::taxonomy::{is_gpu, is_uninstrumented};
 
 /// Smaller than this part of the whole is rounding.
 const ROUNDING: f64 = 1e-9;
@@ -183,11 +184,19 @@ impl<'a> Callers<'a> {
 /// Locations whose values are looked at to see what one sample adds.
 const LOOKED_AT: usize = 8;
 
+/// Profilers sample at least so often, in seconds and in events (cycles, instructions): what costs
+/// more was hit more than once.
+const SLOWEST_SECONDS: f64 = 0.02;
+const SLOWEST_EVENTS: f64 = 1e8;
+
 /// About how many samples the costs stand on: each adds about the same, so what stands at contexts
-/// of one location that were hit once is the cost of one. `None` without costs.
+/// of one location that were hit once is the cost of one. `None` without costs, and where all
+/// contexts cost more than one sample can: then nothing was hit only once, and nobody knows how
+/// often.
 ///
-/// The estimate divides the total by the tenth percentile of what contexts cost themselves on some
-/// locations, evenly chosen from those with samples.
+/// The cost of one sample is the tenth percentile of what contexts cost themselves on some
+/// locations, evenly chosen from those with samples; the smallest of these costs where few contexts
+/// have any.
 pub(super) fn estimated_samples(
     session: &Session,
     metric: &Metric,
@@ -222,5 +231,61 @@ pub(super) fn estimated_samples(
         own_costs.extend(own.into_values().filter(|cost| *cost > whole * ROUNDING));
     }
     own_costs.sort_unstable_by(f64::total_cmp);
-    Ok(own_costs.get(own_costs.len() / 10).map(|one| total / one))
+    let slowest = match metric.unit {
+        Unit::Seconds => SLOWEST_SECONDS,
+        Unit::Nanos => SLOWEST_SECONDS * 1e9,
+        _ => SLOWEST_EVENTS,
+    };
+    let candidates = [own_costs.get(own_costs.len() / 10), own_costs.first()];
+    let one = candidates.into_iter().flatten().find(|one| **one <= slowest);
+    Ok(one.map(|one| total / one))
+}
+
+/// Gaps between records of traces from which on their tenth percentile is the period.
+const ENOUGH_GAPS: usize = 10;
+
+/// How many samples the traces of threads have, also where writers keep only the first of several
+/// equal ones that follow each other: then the time of the tracks divided by the period, which the
+/// shortest gaps between records tell. `None` where the traces have none, or too few to tell.
+pub(super) fn traced_samples(
+    session: &Session,
+    control: &Control,
+) -> Result<Option<f64>, EngineError> {
+    let x = session.experiment();
+    let Some(traces) = x.traces.as_deref() else { return Ok(None) };
+    let is_thread = |track: &TrackIdx| {
+        traces
+            .track(*track)
+            .is_some_and(|track| track.num_samples > 0 && !is_gpu(&x.locations, track.location))
+    };
+    let tracks: Vec<TrackIdx> = traces.track_ids().filter(is_thread).collect();
+    let stored: u64 = tracks.iter().filter_map(|t| traces.track(*t)).map(|t| t.num_samples).sum();
+    let step = tracks.len().div_ceil(LOOKED_AT).max(1);
+    let (mut gaps, mut nanos, mut looked_at) = (Vec::new(), 0_u64, 0_u64);
+    let mut has_equal = false;
+    for &track in tracks.iter().step_by(step) {
+        control.check()?;
+        let mut last: Option<Interval> = None;
+        traces.visit(track, TimeWindow::ALL, &mut |next| {
+            if let Some(last) = last {
+                gaps.push(next.start_nanos.saturating_sub(last.start_nanos));
+                has_equal |= next.context == last.context;
+            }
+            nanos += next.end_nanos.saturating_sub(next.start_nanos);
+            last = Some(next);
+        })?;
+        looked_at += 1;
+    }
+    let stored = stored as f64;
+    if stored == 0.0 || has_equal {
+        return Ok((stored > 0.0).then_some(stored));
+    }
+    gaps.retain(|gap| *gap > 0);
+    gaps.sort_unstable();
+    if gaps.len() < ENOUGH_GAPS {
+        return Ok(None);
+    }
+    let period = gaps.get(gaps.len() / 10).copied().unwrap_or(1).max(1);
+    let of_all = nanos as f64 * tracks.len() as f64 / looked_at.max(1) as f64;
+    Ok(Some((of_all / period as f64).max(stored)))
 }

@@ -723,7 +723,8 @@ impl Facts<'_> {
             });
         let what = if report.unit.is_time() { "Exclusive time" } else { "Exclusive value" };
         let text = format!(
-            "{what} of {name} is {} of {} ({}), {places}{below}.",
+            "{what} of {name} is {}{} of {} ({}), {places}{below}.",
+            if self.tree().is_throttled(row.context) { "at least (throttled) " } else { "" },
             percents(percent),
             metric_words(&report.metric_name),
             amount(row.exclusive, &report.unit),

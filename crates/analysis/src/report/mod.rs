@@ -34,7 +34,7 @@ use crate::balance::{Balance, BalanceRequest, Grouping, balance};
 use crate::cautions::{Caution, cautions};
 use crate::taxonomy::classes::Classes;
 use crate::taxonomy::{HelperThreads, is_gpu};
-use costs::{ClassCosts, estimated_samples, percent};
+use costs::{ClassCosts, estimated_samples, percent, traced_samples};
 
 /// Contexts whose balance is looked at, at most: the most expensive ones.
 const MAX_BALANCED: usize = 100;
@@ -343,8 +343,9 @@ fn compared_locations(session: &Session) -> LocationChoice {
 }
 
 /// About how many samples the costs stand on: an estimate from the costs, or the samples of the
-/// traces where these are more (equal ones that follow each other are one there). `None` for
-/// what is measured without sampling. Helper threads are traced as well; `program_share` is the part
+/// traces where these are more (equal ones that follow each other are one there), or what the
+/// traces tell where the costs do not. `None` for what is measured without sampling, and where
+/// neither tells. Helper threads are traced as well; `program_share` is the part
 /// of the cost that is not theirs.
 fn num_samples(
     session: &Session,
@@ -373,8 +374,10 @@ fn num_samples(
         Unit::Seconds => costs.total / estimate >= LEAST_SECONDS,
         _ => true,
     };
-    let estimate = estimate.filter(is_plausible).map(|estimate| estimate.max(traced));
-    Ok(estimate.or((traced > 0.0).then_some(traced)))
+    if let Some(estimate) = estimate.filter(is_plausible) {
+        return Ok(Some(estimate.max(traced)));
+    }
+    Ok(traced_samples(session, control)?.map(|samples| samples * program_share))
 }
 
 /// A sample stands for at least so many cycles, or seconds: a hundred thousand samples a second on

@@ -29,6 +29,7 @@ pub(super) fn sentences(
     let mut sentences = Vec::new();
     sentences.extend(about_input(verdict));
     sentences.extend(about_strong(maps, verdict));
+    sentences.extend(about_super_linear(maps, verdict));
     sentences.extend(about_weak(verdict, options));
     sentences.extend(about_loss(program, verdict, ranked));
     if maps.has_parallel_baseline() {
@@ -75,6 +76,22 @@ fn about_strong(maps: &Maps, verdict: &Verdict) -> Option<String> {
     } else {
         text + "."
     })
+}
+
+/// Efficiencies above this are more than caches and noise usually give.
+const SUPER_LINEAR: f64 = 1.2;
+
+/// More cores that give more than their share: then the runs are hardly of the same work.
+fn about_super_linear(maps: &Maps, verdict: &Verdict) -> Option<String> {
+    let of_input = maps.efficiency.row(verdict.strong.last()?.input);
+    let largest = of_input.reduce(|most, next| if next.1 > most.1 { next } else { most });
+    let (core_idx, efficiency) = largest.filter(|(_, value)| *value > SUPER_LINEAR)?;
+    Some(format!(
+        "Speed-up is super-linear (efficiency {} on {}): each core works less than on the baseline, \
+         because of caches, or the runs did not do the same work.",
+        percent(efficiency),
+        cores_word(*maps.cores.get(core_idx)?),
+    ))
 }
 
 fn about_weak(verdict: &Verdict, options: VerdictOptions) -> Option<String> {

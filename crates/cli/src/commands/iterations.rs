@@ -71,6 +71,9 @@ pub(super) fn iterations(context: &Context, arguments: IterationsArgs) -> anyhow
         context: None,
     };
     let Answer { reply: answer, tables, .. } = opened.answer(&request, &context.control)?;
+    // A profile has numbered phases without anything about contexts or locations in them.
+    let has_phases = answer.found.is_none() && !tables.iterations.iteration.is_empty();
+    let by = if has_phases { By::Iteration } else { by };
     let table = match by {
         By::Context => tables.contexts.into_table(),
         By::Location => tables.locations.into_table(),
@@ -79,7 +82,7 @@ pub(super) fn iterations(context: &Context, arguments: IterationsArgs) -> anyhow
     };
     context.output.emit_with(&table, |style, out| write_text(&answer, &table, by, style, out))?;
     let mut notes = answer.notes.clone();
-    if answer.found.is_none() {
+    if answer.found.is_none() && !has_phases {
         notes.insert(0, "No regular iterations found.".into());
     }
     context.finish(&opened, &notes);
@@ -94,6 +97,13 @@ fn write_text(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let Some(found) = &answer.found else {
+        if table.num_rows() > 0 {
+            return TextTable::new(table)
+                .title("Phases that the program marks: totals of the profile")
+                .columns(&["iteration", "length_s"])
+                .head("length_s", "length")
+                .write(style, out);
+        }
         return nothing(answer, style, out);
     };
     evidence(answer, found, style).write(style, out)?;

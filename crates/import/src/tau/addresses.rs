@@ -12,6 +12,9 @@
 //!
 //! A process that did not call the lowest function counts from another page; its functions then
 //! stay apart from those of the others.
+//!
+//! `/proc/self/exe` is what TAU says of addresses in libraries that it does not find. They are as
+//! unknown as `(unknown)`, which it says of the same function in other processes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,6 +24,10 @@ use parallax_formats::tau::{Profiles, Timer};
 
 const MARK: &str = "addr=<";
 const PAGE: u64 = 4096;
+/// What TAU says of addresses that are in no binary that it knows.
+const UNKNOWN: &str = "(unknown)";
+/// Linux loads libraries from here on, and programs below.
+const LIBRARIES: u64 = 0x7000_0000_0000;
 
 /// An address in a name: where it stands, its value, and the binary that is named behind it.
 struct Address<'n> {
@@ -42,7 +49,8 @@ fn addresses(name: &str) -> impl Iterator<Item = Address<'_>> {
         let place = rest.trim_start().strip_prefix("[{").and_then(|place| {
             let (binary, after) = place.split_once('}')?;
             let (_, after) = after.split_once(']')?;
-            Some((binary, name.len() - after.len()))
+            let is_known = binary != "/proc/self/exe" || value < LIBRARIES;
+            Some((if is_known { binary } else { UNKNOWN }, name.len() - after.len()))
         });
         let (binary, end) = place.unwrap_or(("", behind));
         Some(Address { start, end, value, binary })
@@ -129,7 +137,7 @@ fn relative(name: &Arc<str>, (node, context): (u32, u32), pages: &Pages) -> Arc<
         let key = (node, context, address.binary.to_owned());
         let Some(&lowest) = pages.get(&key) else { continue };
         // Several binaries may be unknown: only the place inside a page is the same everywhere.
-        let is_known = !matches!(address.binary, "" | "(unknown)");
+        let is_known = !matches!(address.binary, "" | UNKNOWN);
         let page = if is_known { lowest } else { address.value / PAGE * PAGE };
         let Some(before) = name.get(done..address.start) else { continue };
         let file = address.binary.rsplit('/').next().unwrap_or_default();
@@ -138,6 +146,7 @@ fn relative(name: &Arc<str>, (node, context): (u32, u32), pages: &Pages) -> Arc<
         // The place keeps its path, so that the function is known to be in that binary.
         let place = name.get(address.start..address.end).and_then(|all| all.find("[{"));
         let place = place.and_then(|at| name.get(address.start + at..address.end)).unwrap_or("");
+        let place = if is_known || place.is_empty() { place } else { "[{(unknown)} {0,0}]" };
         out.push_str(&format!("<{file}+{:#x}> {place}", address.value.wrapping_sub(page)));
         done = address.end;
     }
@@ -160,6 +169,7 @@ mod tests {
             "addr=<560f5539a140> [{/opt/x} {0,0}] => addr=<560f55398810> [{/opt/x} {0,0}]",
             "MPI_Init()",
             "[PTHREAD] addr=<0x7f2101037c40> [{(unknown)} {0, 0}]",
+            "[PTHREAD] addr=<7f17baea9c40> [{/proc/self/exe} {0, 0}]",
         ];
         let thread = |node, timers: [u32; 4]| Thread {
             timers: timers.map(|timer| TimerRow { timer, calls: 1.0, subroutines: 0.0 }).into(),
@@ -168,7 +178,7 @@ mod tests {
         let timers = names.map(|name| Timer { name: name.into(), groups: Vec::new() });
         let mut profiles = Profiles {
             timers: timers.into(),
-            threads: vec![thread(0, [0, 1, 4, 5]), thread(1, [2, 3, 4, 5])],
+            threads: vec![thread(0, [0, 1, 4, 5]), thread(1, [2, 3, 4, 6])],
             ..Profiles::default()
         };
         let mut issues = Issues::new();
@@ -180,7 +190,7 @@ mod tests {
                 "<x+0x810> [{/opt/x} {0,0}]",
                 "<x+0x2140> [{/opt/x} {0,0}] => <x+0x810> [{/opt/x} {0,0}]",
                 "MPI_Init()",
-                "[PTHREAD] <?+0xc40> [{(unknown)} {0, 0}]"
+                "[PTHREAD] <?+0xc40> [{(unknown)} {0,0}]"
             ]
         );
         let rows =

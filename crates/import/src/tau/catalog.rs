@@ -4,14 +4,13 @@
 //! |---|---|---|
 //! | a metric such as `TIME` | `TIME` | inclusive and exclusive as TAU stores them |
 //! | calls, subroutines | `CALLS`, `SUBROUTINES` | exclusive; inclusive adds what is below |
-//! | samples | `TIME_SAMPLED`, `SAMPLES` | both, of the contexts that samples were taken in |
+//! | samples | `SAMPLES` | both, of the contexts that samples were taken in |
 //! | a user event | five: `NAME count`, `max`, `min`, `mean`, `sumsqr` | exclusive at the contexts that it happened in; inclusive at the root what happened anywhere ([`UserEvent`]) |
 //!
 //! The summary adds up what was measured, and takes the extremes of user events; counts are added
 //! up on demand, so that a table of totals does not mix seconds with millions of calls.
 //!
-//! Samples are metrics of their own because they measure the same time as the timers around them a
-//! second time.
+//! What samples took of `TIME` is a part of what their timer took itself, and lies below it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -58,8 +57,6 @@ pub(super) struct EventIds {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measured {
     pub(super) id: Id,
-    /// The same by sampling.
-    pub(super) sampled: Option<Id>,
     /// What turns TAU's unit into ours.
     pub(super) scale: f64,
 }
@@ -80,7 +77,7 @@ pub(super) struct Catalog {
 /// Metrics at most: ids have 16 bits.
 const MOST: usize = u16::MAX as usize / 2;
 
-/// Metrics of timers at most: samples have as many again, and calls and user events some.
+/// Metrics of timers at most: calls, samples and user events have the others.
 const MOST_MEASURED: usize = MOST / 2 - 8;
 
 impl Catalog {
@@ -93,7 +90,7 @@ impl Catalog {
             let mut of_group = Vec::new();
             for name in &group.profiles.metrics {
                 let (unit, scale) = unit(name);
-                // Half of the numbers, so that those of samples and events have some, too. Metrics
+                // Half of the numbers, so that those of user events have some, too. Metrics
                 // that come first in a profile come first here: the others have no place in it.
                 if list.metrics.len() >= MOST_MEASURED && !known.contains_key(&**name) {
                     unnumbered += 1;
@@ -101,7 +98,6 @@ impl Catalog {
                 }
                 let found = *known.entry(name).or_insert_with(|| Measured {
                     id: list.add(name, unit, "", true, Some(Combine::Sum)),
-                    sampled: None,
                     scale,
                 });
                 of_group.push(found);
@@ -123,20 +119,7 @@ impl Catalog {
         let calls = count(&mut list, "CALLS", "number of calls");
         let text = "number of timers started inside";
         let subroutines = count(&mut list, "SUBROUTINES", text);
-        let samples = tree.has_samples.then(|| {
-            for (group, of_group) in groups.iter().zip(&mut measured) {
-                for (name, found) in group.profiles.metrics.iter().zip(of_group) {
-                    let name = format!("{name}_SAMPLED");
-                    let (unit, _) = unit(&name);
-                    let text = "as samples tell; the timers around them measure it too";
-                    let id = list.find(&name);
-                    let add =
-                        |list: &mut List| list.add(&name, unit, text, true, Some(Combine::Sum));
-                    found.sampled = Some(id.unwrap_or_else(|| add(&mut list)));
-                }
-            }
-            count(&mut list, "SAMPLES", "number of samples")
-        });
+        let samples = tree.has_samples.then(|| count(&mut list, "SAMPLES", "number of samples"));
         let mut events: HashMap<Arc<str>, EventIds> = HashMap::new();
         let (mut user_events, mut lost) = (Vec::new(), 0_usize);
         for (name, _) in tree.placements.iter().flat_map(|placement| &placement.events) {
@@ -193,11 +176,6 @@ struct List {
 }
 
 impl List {
-    fn find(&self, name: &str) -> Option<Id> {
-        let at = self.metrics.iter().position(|metric| &*metric.name == name)?;
-        Some(Id(u16::try_from(at).ok()?))
-    }
-
     fn add(
         &mut self,
         name: &str,

@@ -9,8 +9,8 @@
 //! main => solve => [CONTEXT] solve => [SAMPLE] dgemm [{blas.c} {93}]
 //!
 //! main
-//!   solve
-//!     dgemm        blas.c      (sampled metrics only)
+//!   solve                      what no sample tells
+//!     dgemm        blas.c
 //!       blas.c:93
 //! ```
 
@@ -41,8 +41,9 @@ pub(super) enum Role {
     Remainder(u32),
     /// A part of a function, by the value of a parameter.
     Part(u32),
-    /// Samples at a context.
-    Sampled(u32),
+    /// Samples at a context, taken while the timer of another context above it ran; a profile may
+    /// not say which.
+    Sampled { at: u32, timer: Option<u32> },
     /// Sums of what other timers tell.
     Unused,
 }
@@ -86,7 +87,9 @@ impl Tree {
             };
             let mut names = GroupNames::of(&group.profiles);
             names.say_too_long(issues);
-            names.say_throttled(issues);
+            let throttled = names.throttled();
+            say_throttled(&throttled, issues);
+            arena.throttled.extend(throttled.into_iter().map(str::to_owned));
             placements.push(names.place(&mut arena, base, issues));
             limits.metadata("the calling context tree", arena.nodes.len() as u64 * NODE_BYTES)?;
         }
@@ -98,12 +101,13 @@ impl Tree {
         for placement in &mut placements {
             moved(&mut placement.base);
             for role in &mut placement.roles {
-                has_samples |= matches!(role, Role::Sampled(_));
+                has_samples |= matches!(role, Role::Sampled { .. });
                 match role {
-                    Role::Context(node)
-                    | Role::Remainder(node)
-                    | Role::Part(node)
-                    | Role::Sampled(node) => moved(node),
+                    Role::Context(node) | Role::Remainder(node) | Role::Part(node) => moved(node),
+                    Role::Sampled { at, timer } => {
+                        moved(at);
+                        timer.iter_mut().for_each(moved);
+                    }
                     Role::Unused => {}
                 }
             }
@@ -169,29 +173,11 @@ impl<'p> GroupNames<'p> {
         }
     }
 
-    /// TAU stops timing what is called very often and is short: from then on its time is that of its
-    /// callers.
-    fn say_throttled(&self, issues: &mut Issues) {
+    /// The functions that TAU stopped timing: from then on their time is that of their callers.
+    fn throttled(&self) -> BTreeSet<&'p str> {
         let is_throttled = |name: &&str| name.trim_end().ends_with(THROTTLED);
         let timers = self.profiles.timers.iter().map(|timer| &*timer.name);
-        let names: BTreeSet<&str> = timers
-            .filter(is_throttled)
-            .filter_map(|name| call_path(name).last())
-            .map(|function| element(function).name)
-            .collect();
-        if let Some(first) = names.first() {
-            let others = match names.len() {
-                1 => String::new(),
-                n => format!(" and {} more functions", n - 1),
-            };
-            issues.report(Severity::Warning, Stage::Import, "throttled", Place::Whole, || {
-                format!(
-                    "TAU stopped timing {first}{others} because of many short calls (THROTTLED): \
-                     calls and time after that count to the callers; measure with TAU_THROTTLE=0 to \
-                     see all of them"
-                )
-            });
-        }
+        timers.filter(is_throttled).filter_map(|name| call_path(name).last()).collect()
     }
 
     fn place(&mut self, arena: &mut Arena, base: u32, issues: &mut Issues) -> Placement {
@@ -213,7 +199,8 @@ impl<'p> GroupNames<'p> {
             out.roles.push(match (functions.as_slice(), sampled.as_slice()) {
                 ([.., _], [_, ..]) => self.sampled(arena, base, &functions, &sampled),
                 ([], [.., leaf]) if !has_sampled_paths && leaf.kind != ElementKind::Context => {
-                    arena.sampled(base, &sampled).map_or(Role::Unused, Role::Sampled)
+                    let at = arena.sampled(base, &sampled);
+                    at.map_or(Role::Unused, |at| Role::Sampled { at, timer: None })
                 }
                 ([], _) => Role::Unused,
                 ([one], []) if is_part => Role::Part(self.part(arena, base, one)),
@@ -229,6 +216,13 @@ impl<'p> GroupNames<'p> {
                     let node = self.placed.get(path).copied();
                     Role::Context(node.unwrap_or_else(|| arena.chain(base, path)))
                 }
+            });
+        }
+        if out.roles.iter().any(|role| matches!(role, Role::Sampled { timer: None, .. })) {
+            issues.report(Severity::Note, Stage::Import, "samples-alone", Place::Whole, || {
+                "samples are stored without the timers that they were taken in: they are counted, \
+                 and their time stays with the timers"
+                    .to_owned()
             });
         }
         out.events = self.events(arena, base);
@@ -349,7 +343,8 @@ impl<'p> GroupNames<'p> {
             Some(&node) => node,
             None => arena.chain(base, functions),
         };
-        arena.sampled(timer, sampled).map_or(Role::Unused, Role::Sampled)
+        let at = arena.sampled(timer, sampled);
+        at.map_or(Role::Unused, |at| Role::Sampled { at, timer: Some(timer) })
     }
 
     /// The context of each user event that has one.
@@ -377,6 +372,20 @@ impl<'p> GroupNames<'p> {
             _ => None,
         }
     }
+}
+
+fn say_throttled(functions: &BTreeSet<&str>, issues: &mut Issues) {
+    let Some(first) = functions.first().map(|function| element(function).name) else { return };
+    let others = match functions.len() {
+        1 => String::new(),
+        n => format!(" and {} more functions", n - 1),
+    };
+    issues.report(Severity::Warning, Stage::Import, "throttled", Place::Whole, || {
+        format!(
+            "TAU stopped timing {first}{others} because of many short calls (THROTTLED): calls and \
+             time after that count to the callers; measure with TAU_THROTTLE=0 to see all of them"
+        )
+    });
 }
 
 /// What tells a context from its siblings.
@@ -411,6 +420,8 @@ impl ArenaNode {
 struct Arena {
     nodes: Vec<ArenaNode>,
     known: HashMap<(u32, Key), u32>,
+    /// Names of functions that TAU stopped timing.
+    throttled: HashSet<String>,
 }
 
 impl Arena {
@@ -465,6 +476,9 @@ impl Arena {
             made.push((node.parent, tables.node(&node.key)));
             open.extend(node.children.iter().rev());
         }
+        let is_throttled = |name: &&String| self.throttled.contains(*name);
+        let timed = tables.by_function.iter().filter(|(name, _)| is_throttled(name));
+        let throttled = timed.map(|(_, function)| *function).collect();
         let Tables { functions, files, modules, .. } = tables;
         let mut builder = ContextTreeBuilder::new(0, functions, files, modules);
         for (source_id, (parent, made)) in (0..).zip(made).skip(1) {
@@ -478,7 +492,7 @@ impl Arena {
                 }
             }
         }
-        (builder.finish(), position)
+        (builder.finish().with_throttled(throttled), position)
     }
 }
 

@@ -11,6 +11,9 @@ use super::catalog::{Catalog, EventIds, Id};
 use super::tree::{Placement, Role, Tree};
 use crate::memory_store::{MemoryStore, Row, sorted};
 
+/// Smaller than this part of a value is rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// The values of all threads, and where they ran. The summary is added up here: TAU has none.
 pub(super) fn read(
     groups: &[Group],
@@ -35,8 +38,7 @@ pub(super) fn read(
             rows: Vec::new(),
             repeated: 0,
         };
-        let scales: Vec<_> =
-            measured.iter().map(|found| (found.id, found.sampled, found.scale)).collect();
+        let scales: Vec<_> = measured.iter().map(|found| (found.id, found.scale)).collect();
         out.timers(thread, group.profiles.metrics.len(), &scales);
         out.events(thread);
         (sorted(out.rows), out.repeated)
@@ -130,6 +132,19 @@ impl Column {
         }
     }
 
+    /// What lies at lines counts to the functions around them, too.
+    fn owned(&self, tree: &ContextTree) -> Self {
+        let mut out = Self(self.0.clone());
+        for context in tree.iter().rev() {
+            if let Some(parent) = tree.parent(context)
+                && !tree.relation(context).is_call()
+            {
+                out.add(parent.get(), out.get(context.get()));
+            }
+        }
+        out
+    }
+
     /// Each context with everything below it.
     fn rolled_up(&self, tree: &ContextTree) -> Self {
         let mut out = Self(self.0.clone());
@@ -202,7 +217,7 @@ impl ThreadRows<'_> {
         self.push(&column.rolled_up(self.contexts), id.inclusive());
     }
 
-    fn timers(&mut self, thread: &Thread, metrics: usize, measured: &[(Id, Option<Id>, f64)]) {
+    fn timers(&mut self, thread: &Thread, metrics: usize, measured: &[(Id, f64)]) {
         let roles = &self.placement.roles;
         let role = |timer: u32| roles.get(timer as usize).copied().unwrap_or(Role::Unused);
         let (mut calls, mut subroutines) = (Column::new(self.contexts), Column::new(self.contexts));
@@ -223,7 +238,7 @@ impl ThreadRows<'_> {
                 }
                 // Calls with a certain parameter are calls of the function already.
                 Role::Part(context) => parts.push((context, row.calls)),
-                Role::Sampled(context) => samples.add(context, row.calls),
+                Role::Sampled { at, .. } => samples.add(at, row.calls),
                 Role::Unused => {}
             }
         }
@@ -236,35 +251,60 @@ impl ThreadRows<'_> {
             }
         }
         if let Some(id) = self.catalog.samples {
-            self.push_sampled(&samples, id);
+            self.push(&samples.owned(self.contexts), id.exclusive());
+            self.push(&samples.rolled_up(self.contexts), id.inclusive());
         }
-        for (metric, &(id, sampled, scale)) in measured.iter().enumerate() {
+        for (metric, &(id, scale)) in measured.iter().enumerate() {
             self.measured(thread, metric, metrics, id, scale);
-            if let Some(id) = sampled {
-                let mut column = Column::new(self.contexts);
-                for (row, timer) in thread.timers.iter().enumerate() {
-                    if let Role::Sampled(context) = role(timer.timer) {
-                        column.add(context, thread.value(row, metric, metrics).0 * scale);
-                    }
-                }
-                self.push_sampled(&column, id);
-            }
         }
     }
 
-    /// Samples lie at lines; the functions around them own them.
-    fn push_sampled(&mut self, column: &Column, id: Id) {
-        let tree = self.contexts;
-        let mut exclusive = Column(column.0.clone());
-        for context in tree.iter().rev() {
-            if let Some(parent) = tree.parent(context)
-                && !tree.relation(context).is_call()
+    /// Moves what samples tell from the timers that they were taken in to the contexts of the
+    /// samples below: a sample says where a timer spent its own time, it is no time of its own.
+    ///
+    /// A sample stands for the whole period before it, so that those of short timers add up to more
+    /// than the timer took; then each is the less of it.
+    fn part_by_samples(
+        &self,
+        thread: &Thread,
+        value: impl Fn(usize) -> (f64, f64),
+        exclusive: &mut Column,
+        inclusive: &mut Column,
+    ) {
+        let mut by_timer: BTreeMap<u32, Vec<(u32, f64)>> = BTreeMap::new();
+        for (at, row) in thread.timers.iter().enumerate() {
+            if let Some(&Role::Sampled { at: context, timer: Some(timer) }) =
+                self.placement.roles.get(row.timer as usize)
             {
-                exclusive.add(parent.get(), exclusive.get(context.get()));
+                by_timer.entry(timer).or_default().push((context, value(at).0));
             }
         }
-        self.push(&exclusive, id.exclusive());
-        self.push(&column.rolled_up(tree), id.inclusive());
+        if by_timer.is_empty() {
+            return;
+        }
+        let tree = self.contexts;
+        let mut parts = Column::new(tree);
+        for (timer, samples) in by_timer {
+            let own = exclusive.get(timer).max(0.0);
+            let sum: f64 = samples.iter().map(|(_, value)| value.max(0.0)).sum();
+            let factor = if sum > own { own / sum } else { 1.0 };
+            for (context, value) in samples {
+                parts.add(context, value.max(0.0) * factor);
+            }
+            exclusive.add(timer, -sum.min(own));
+            // What rounding leaves is nothing.
+            if exclusive.get(timer).abs() < own * ROUNDING {
+                exclusive.add(timer, -exclusive.get(timer));
+            }
+        }
+        let (owned, below) = (parts.owned(tree), parts.rolled_up(tree));
+        for context in tree.iter().map(ContextIdx::get) {
+            exclusive.add(context, owned.get(context));
+            // The timers have what their samples have already.
+            if inclusive.get(context) == 0.0 {
+                inclusive.add(context, below.get(context));
+            }
+        }
     }
 
     /// For each timer that is a sum over paths, what its paths leave over; nothing where they had
@@ -357,6 +397,7 @@ impl ThreadRows<'_> {
                 below.add(parent.get(), inclusive.get(at));
             }
         }
+        self.part_by_samples(thread, value, &mut exclusive, &mut inclusive);
         // What all functions took themselves is the whole, wherever they were called from.
         let whole = if total > 0.0 { total.max(longest) } else { all };
         for context in [placement.base, ContextTree::ROOT.get()] {

@@ -119,7 +119,8 @@ table! {
         kind: Repeated,
         /// What it is called.
         name: Repeated,
-        /// Where a function is defined, as file:line; empty for everything else.
+        /// Where a function is defined, as file:line, and `throttled` where it was no longer timed,
+        /// so that its costs are lower bounds; empty for everything else.
         place: Repeated,
         /// Path of the file in which a function is defined.
         definition_file: Repeated,
@@ -183,7 +184,8 @@ table! {
         kind: Repeated,
         /// What it is called.
         name: Repeated,
-        /// Where a function is defined.
+        /// Where a function is defined, and `throttled` where it was no longer timed, so that its
+        /// costs are lower bounds.
         place: Repeated,
         /// Cost with everything below, summed over the chosen locations.
         inclusive: Vec<f64> [metric],
@@ -238,7 +240,8 @@ table! {
     pub struct FlatTableRow => FlatTable {
         /// What the group is called.
         name: String,
-        /// Where it is.
+        /// Where it is; for functions also `throttled` where they were no longer timed, so that
+        /// their costs are lower bounds.
         place: String,
         /// Cost of its own code, summed over the chosen locations.
         exclusive: f64 [metric],

@@ -368,7 +368,8 @@ class ExperimentQuestions(ItemQuestions):
             - ``name`` (string, may be null):
                 What it is called.
             - ``place`` (string, may be null):
-                Where a function is defined, as file:line; empty for everything else.
+                Where a function is defined, as file:line, and `throttled` where it was no
+                longer timed, so that its costs are lower bounds; empty for everything else.
             - ``definition_file`` (string, may be null):
                 Path of the file in which a function is defined.
             - ``definition_line`` (u32):
@@ -490,7 +491,8 @@ class ExperimentQuestions(ItemQuestions):
             - ``name`` (string, may be null):
                 What it is called.
             - ``place`` (string, may be null):
-                Where a function is defined.
+                Where a function is defined, and `throttled` where it was no longer timed, so
+                that its costs are lower bounds.
             - ``inclusive`` (f64 in the unit of the metric):
                 Cost with everything below, summed over the chosen locations.
             - ``exclusive`` (f64 in the unit of the metric):
@@ -596,7 +598,8 @@ class ExperimentQuestions(ItemQuestions):
             - ``name`` (string):
                 What the group is called.
             - ``place`` (string):
-                Where it is.
+                Where it is; for functions also `throttled` where they were no longer timed, so
+                that their costs are lower bounds.
             - ``exclusive`` (f64 in the unit of the metric):
                 Cost of its own code, summed over the chosen locations.
             - ``inclusive`` (f64 in the unit of the metric):

@@ -8,6 +8,7 @@ use parallax_analysis::scaling::{
 };
 use parallax_analysis::taxonomy::is_collective_sync;
 use parallax_base::{Issues, Limits, Severity, Unit};
+use parallax_engine::display_name as short;
 use parallax_engine::query::NameMatch;
 use parallax_model::ensemble::{Ensemble, Region, RegionKind, metric_names};
 
@@ -450,7 +451,7 @@ fn story(prepared: &[Prepared], chosen: &[usize]) -> Result<Program, ScalingErro
 }
 
 /// What a sentence calls a region: `checkpoint`, `MPI_Gather in checkpoint`,
-/// `heat.c:117-137`.
+/// `heat.c:117-137`. Functions are abbreviated as everywhere.
 pub(super) fn display_name(region: &Region) -> String {
     let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     match region.kind {
@@ -465,11 +466,10 @@ pub(super) fn display_name(region: &Region) -> String {
                     && ![" [", "._omp_fn"].iter().any(|part| name.contains(part));
                 is_written && !is_wrapper
             });
-            let name = region.name.split(" [").next().filter(|name| !name.is_empty());
-            let name = name.unwrap_or(&region.name);
-            match around.filter(|around| *around != "main" && *around != name) {
+            let name = short(&region.name);
+            match around.map(short).filter(|around| around != "main" && *around != name) {
                 Some(around) => format!("{name} in {around}"),
-                None => name.to_owned(),
+                None => name,
             }
         }
         _ => match (&region.file, region.lines) {

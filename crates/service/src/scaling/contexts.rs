@@ -76,6 +76,18 @@ impl Added {
             at = self.parents.get(at).copied().flatten()?;
         }
     }
+
+    /// Whether a context belongs to a region, or to one inside it.
+    pub(super) fn is_within(&self, context: ContextIdx, region: u32) -> bool {
+        let mut next = self.nodes.get(context.idx()).copied().flatten();
+        while let Some(at) = next {
+            if self.regions.get(at).copied().flatten() == Some(region) {
+                return true;
+            }
+            next = self.parents.get(at).copied().flatten();
+        }
+        false
+    }
 }
 
 /// Adds the contexts and values of one database as `run`.

@@ -11,9 +11,10 @@ use parallax_model::ensemble::{
     Ensemble, EnsembleBuilder, Ids, LateLocation, ParameterValue, RunEvidence, ValueOrder,
     parameter_names,
 };
-use parallax_model::{Experiment, Metadata};
+use parallax_model::{Experiment, Metadata, TraceKind};
 
 use parallax_analysis::comparison::is_flat;
+use parallax_analysis::events::{Selection, WaitChoice, delays, waits};
 use parallax_analysis::report::{ReportOptions, report};
 use parallax_analysis::taxonomy::Roles;
 use parallax_protocol::{EnsembleChoice, RegionEntries};
@@ -421,7 +422,7 @@ fn run_evidence(
     };
     control.check().map_err(parallax_model::StoreError::from).map_err(engine)?;
     let scale = if report.unit == Unit::Nanos { 1e-9 } else { 1.0 };
-    let late = report.late.filter(|_| report.unit.is_time()).and_then(|late| {
+    let mut late = report.late.filter(|_| report.unit.is_time()).and_then(|late| {
         Some(LateLocation {
             region: added.region(late.context)?,
             location: late.member,
@@ -430,6 +431,11 @@ fn run_evidence(
             waiting: late.waiting * scale,
         })
     });
+    if let Some(late) = &mut late
+        && let Some(waiting) = traced_waiting(session, late.region, added, control)?
+    {
+        late.waiting = waiting;
+    }
     let helpers = Roles::of(session, &Control::new()).map_or(0, |roles| roles.num_helpers());
     let locations = report.num_sampled.saturating_sub(helpers).max(1) as f64;
     let is_sampled = chosen.clock == Clock::Metric;
@@ -438,6 +444,27 @@ fn run_evidence(
         late,
         cautions: report.cautions.into_iter().map(|caution| caution.text).collect(),
     })
+}
+
+/// What others wait for those who compute in a region, in seconds, as the trace of a run tells; `None`
+/// where there is none of calls, and where it knows of no such wait.
+fn traced_waiting(
+    session: &Session,
+    region: u32,
+    added: &Added,
+    control: &Control,
+) -> Result<Option<f64>, ScalingError> {
+    let x = session.experiment();
+    let has_calls = x.traces.as_ref().is_some_and(|traces| traces.kind() == TraceKind::Calls);
+    if !has_calls || x.events.is_none() {
+        return Ok(None);
+    }
+    let found = Selection::all(session)
+        .and_then(|selection| waits(session, &selection, WaitChoice::ALL, control))
+        .and_then(|found| delays(session, &found.list, control))?;
+    let inside = found.iter().filter(|delay| added.is_within(delay.context, region));
+    let nanos: f64 = inside.map(|delay| delay.nanos).sum();
+    Ok((nanos > 0.0).then_some(nanos * 1e-9))
 }
 
 /// Core counts and inputs that were not given, from what databases and their paths tell.

@@ -326,9 +326,12 @@ const RESOURCES: [&str; 16] = [
     "processors",
 ];
 
+/// Names by which parameters count other parts of the machine; none of them counts cores.
+const DEVICES: [&str; 2] = ["gpus", "numGpus"];
+
 /// Whether a parameter of this name counts a part of the machine.
 pub(super) fn is_resource(name: &str) -> bool {
-    RESOURCES.contains(&name)
+    RESOURCES.contains(&name) || DEVICES.contains(&name)
 }
 
 /// The parameter that counts cores: the one asked for, else one of the usual names.

@@ -2,6 +2,7 @@
 
 use parallax_analysis::comparison::amount;
 use parallax_analysis::scaling::{outliers, weak_diagonal};
+use parallax_engine::display_name as short;
 
 use super::Remedy;
 use super::answer::{ScalingAnswer, ScalingOptions, is_mpi};
@@ -97,7 +98,7 @@ impl ScalingAnswer {
         let (input, core_idx) = self.worst?;
         let late = self.grounds.late(input, *self.cores.get(core_idx)?)?;
         let around = self.grounds.position(late.region)?;
-        let name = self.regions.get(around).map(|around| around.region.name.as_str())?;
+        let name = short(&self.regions.get(around)?.region.name);
         let own = self.regions.get(region).map(|own| own.region.name.as_str())?;
         (!is_mpi(own) && self.program.is_within(region, around)).then(|| {
             format!(

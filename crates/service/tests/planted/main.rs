@@ -7,3 +7,4 @@ mod alarms;
 mod causes;
 mod recorded;
 mod savings;
+mod scaling;

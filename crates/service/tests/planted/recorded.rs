@@ -19,6 +19,11 @@ pub(crate) fn sampled(program: &Program, recording: &Recording) -> OpenExperimen
 
 /// As a tool that records calls does.
 pub(crate) fn called(program: &Program) -> OpenExperiment {
+    open(&called_folder(program), &OpenLimits::default()).unwrap()
+}
+
+/// The same as a folder.
+pub(crate) fn called_folder(program: &Program) -> Arc<dyn Folder> {
     let sink = MemorySink::new();
     let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
     for track in &program.tracks {
@@ -45,8 +50,7 @@ pub(crate) fn called(program: &Program) -> OpenExperiment {
         }
     }
     conversion.finish().unwrap();
-    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("planted"));
-    open(&folder, &OpenLimits::default()).unwrap()
+    Arc::new(sink.into_folder("planted"))
 }
 
 /// What `report` finds, the most important first.
