@@ -268,7 +268,7 @@ fn sampled_time_is_the_same_in_report_flat_and_tree() {
 }
 
 /// A profile in which `main` starts the phases `Step 0` to `Step 4`: 10 ms each, the last 40 ms.
-fn stepped() -> Opened {
+fn stepped() -> OpenExperiment {
     let mut timers = vec![("main".to_owned(), 0.0, 80e3)];
     for step in 0..5 {
         let whole = if step == 4 { 40e3 } else { 10e3 };

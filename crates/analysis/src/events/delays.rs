@@ -42,11 +42,11 @@ pub fn delays(
     for wait in waits.iter().filter(is_of_threads) {
         control.check()?;
         let window = TimeWindow::new(wait.start_nanos, wait.end_nanos);
-        store.sums(wait.holdup, window, &mut |time| {
+        store.sums(wait.delayed_by, window, &mut |time| {
             let context = tree.by_source_id(time.context);
             let computes = |context: &ContextIdx| activities.of(*context) == Activity::Computing;
             if let Some(context) = context.filter(computes) {
-                *out.entry((wait.holdup, context)).or_default() += time.nanos as f64;
+                *out.entry((wait.delayed_by, context)).or_default() += time.nanos as f64;
             }
         })?;
     }

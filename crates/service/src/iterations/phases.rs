@@ -10,14 +10,14 @@ use parallax_protocol::{
     IterationRow, IterationTable, IterationsReply, IterationsRequest, IterationsTables,
 };
 
-use crate::{Opened, ServiceError};
+use crate::{OpenExperiment, ServiceError};
 
 /// Functions inside phases that are named.
 const MOST_NAMED: usize = 3;
 /// Those with a smaller share are not named, in per cent.
 const MIN_NAMED_PERCENT: f64 = 5.0;
 
-impl Opened {
+impl OpenExperiment {
     /// The totals of numbered phases; `None` where there is a trace, which says more, where no
     /// time was measured, and where the program numbers no phases.
     pub(super) fn phases(
