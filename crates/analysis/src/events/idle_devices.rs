@@ -25,7 +25,7 @@ pub struct IdleDevice {
     pub label: String,
     /// Its streams.
     pub streams: Vec<TrackIdx>,
-    /// Time in which none of them works.
+    /// Time between its first and its last work in which none of them works.
     pub idle_nanos: u64,
     /// The part of it until the work is launched that comes next.
     pub late_nanos: u64,
@@ -89,7 +89,7 @@ pub fn idle_devices(
             return Ok(None);
         }
         let busy_nanos = union(work.iter().map(|work| (work.0, work.1)).collect());
-        let gaps = gaps(work, store.span());
+        let gaps = gaps(work);
         let mut locations: Vec<LocationIdx> = tracks.iter().map(|(_, at)| *at).collect();
         locations.dedup();
         let mut out = IdleDevice {
@@ -156,11 +156,12 @@ impl IdleDevice {
     }
 }
 
-/// What lies between pieces of work, from the begin to the end of `span`.
-fn gaps(mut work: Vec<Work>, span: TimeWindow) -> Vec<Gap> {
+/// What lies between pieces of work. What lies before the first one is the start of the program, or
+/// of the recording.
+fn gaps(mut work: Vec<Work>) -> Vec<Gap> {
     work.sort_unstable();
     let mut out: Vec<Gap> = Vec::new();
-    let mut end = span.start_nanos;
+    let mut end = work.first().map_or(0, |work| work.0);
     for (start_nanos, stop, track) in work {
         match out.last_mut() {
             Some(gap) if gap.end_nanos == start_nanos => gap.ended_by.push(track),
@@ -170,9 +171,6 @@ fn gaps(mut work: Vec<Work>, span: TimeWindow) -> Vec<Gap> {
             _ => {}
         }
         end = end.max(stop);
-    }
-    if span.end_nanos > end {
-        out.push(Gap { start_nanos: end, end_nanos: span.end_nanos, ended_by: Vec::new() });
     }
     out
 }
@@ -199,12 +197,12 @@ mod tests {
     #[test]
     fn a_stream_that_waits_while_another_one_works_costs_nothing() {
         let (a, b) = (TrackIdx::new(1), TrackIdx::new(2));
-        // Two streams take turns: nothing works from 40 to 50, and at the end.
+        // Two streams take turns: nothing works from 40 to 50.
         let work = vec![(0, 20, a), (20, 40, b), (50, 90, a), (60, 70, b)];
-        let gaps = gaps(work, TimeWindow::new(0, 100));
+        let gaps = gaps(work);
         let times: Vec<_> = gaps.iter().map(|gap| (gap.start_nanos, gap.end_nanos)).collect();
-        assert_eq!(times, [(40, 50), (90, 100)]);
-        assert_eq!((&*gaps[0].ended_by, &*gaps[1].ended_by), (&[a][..], &[][..]));
+        assert_eq!(times, [(40, 50)]);
+        assert_eq!(gaps[0].ended_by, [a]);
         // The first waits from 20 to 48, the second until 18 and from 40 to 59: 65 in all.
         let waits = [late(1, 20, 48), late(2, 0, 18), late(2, 40, 59)];
         let mut by_track: BTreeMap<TrackIdx, Vec<&Wait>> = BTreeMap::new();
@@ -212,7 +210,7 @@ mod tests {
         let mut device = IdleDevice {
             label: String::new(),
             streams: Vec::new(),
-            idle_nanos: 20,
+            idle_nanos: 10,
             late_nanos: 0,
             num_launches: 0,
             by_thread: BTreeMap::new(),

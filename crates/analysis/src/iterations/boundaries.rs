@@ -32,6 +32,16 @@ pub(super) struct Boundaries {
     pub(super) num_guessed: usize,
     /// Whether iterations begin at about the same time everywhere.
     pub(super) is_aligned: bool,
+    /// Whether each iteration is one recorded call on each location, which leaves no doubt of the
+    /// number.
+    pub(super) is_counted: bool,
+}
+
+impl Boundaries {
+    fn none(is_aligned: bool, left_out: Vec<usize>) -> Self {
+        let (tracks, num_guessed, is_counted) = (Vec::new(), 0, false);
+        Self { tracks, left_out, num_guessed, is_aligned, is_counted }
+    }
 }
 
 /// What marks iterations.
@@ -45,6 +55,13 @@ pub(super) struct Marker<'a> {
     pub(super) origin: Origin,
     /// How it was found; `None` where the user named it: then visits are iterations as they are.
     pub(super) method: Option<Method>,
+}
+
+impl Marker<'_> {
+    /// Whether iterations may be counted as calls of a context.
+    fn is_each_a_call(&self) -> bool {
+        self.origin == Origin::Exact && self.method == Some(Method::Spacing)
+    }
 }
 
 /// Finds the starts on all locations.
@@ -103,24 +120,34 @@ pub(super) fn boundaries(
     // Only starts are kept: of many locations, visits would take much more memory.
     let parts = threads::map(places, |at| {
         let list = locations.get(at).map_or(Ok(Vec::new()), &of_marker)?;
+        let starts = || as_they_are(list.iter().map(|run| run.start).collect());
+        let calls = starts().filter(|_| marker.is_each_a_call());
         let own = if marker.method == Some(Method::Order) {
-            as_they_are(list.iter().map(|run| run.start).collect())
+            starts()
         } else if marker.method.is_none() {
             named(&list)
         } else {
             repeated(&list, marker.gap_nanos, marker.origin)
         };
-        Ok::<_, EngineError>((at, own))
+        Ok::<_, EngineError>((at, own, calls))
     });
     let mut found: Vec<(usize, Spacing)> = Vec::new();
+    let mut called: Vec<(usize, Spacing)> = Vec::new();
     let mut left_out = Vec::new();
     for part in parts {
-        match part? {
-            (at, Some(spacing)) => found.push((at, spacing)),
-            (at, None) => left_out.push(at),
+        let (at, own, calls) = part?;
+        called.extend(calls.map(|calls| (at, calls)));
+        match own {
+            Some(spacing) => found.push((at, spacing)),
+            None => left_out.push(at),
         }
     }
-    Ok(align(found, left_out, marker.origin))
+    // Where all locations have as many calls as there are iterations, no two of these are one.
+    let count = count_of(&found);
+    let is_one = |(_, calls): &(usize, Spacing)| calls.starts.len() == count;
+    let is_counted = left_out.is_empty() && !called.is_empty() && called.iter().all(is_one);
+    let found = if is_counted { called } else { found };
+    Ok(align(found, left_out, is_counted))
 }
 
 /// Starts from the moments that all locations pass together; each has its own where its samples
@@ -131,8 +158,7 @@ fn in_step(
     runs_of: &(impl Fn(&Location) -> Result<Vec<Run>, EngineError> + Sync),
     control: &Control,
 ) -> Result<Boundaries, EngineError> {
-    let mut out =
-        Boundaries { tracks: Vec::new(), left_out: Vec::new(), num_guessed: 0, is_aligned: true };
+    let mut out = Boundaries::none(true, Vec::new());
     let Some(&phase) = marker.contexts.first() else { return Ok(out) };
     let step = step(locations.len(), MOST_POOLED);
     control.begin((locations.len() + locations.len().div_ceil(step)) as u64);
@@ -172,8 +198,7 @@ pub(super) fn pooled(lists: &[&[Visit]]) -> Vec<Visit> {
 fn together(lists: &[Vec<Visit>], gap_nanos: u64) -> Boundaries {
     let step = step(lists.len(), MOST_POOLED);
     let visits: Vec<&[Visit]> = lists.iter().step_by(step).map(Vec::as_slice).collect();
-    let mut out =
-        Boundaries { tracks: Vec::new(), left_out: Vec::new(), num_guessed: 0, is_aligned: true };
+    let mut out = Boundaries::none(true, Vec::new());
     let Some(reference) = repeated(&pooled(&visits), gap_nanos, Origin::Pooled) else {
         return out;
     };
@@ -211,10 +236,15 @@ fn named(visits: &[Visit]) -> Option<Spacing> {
     Some(Spacing { starts, num_missed: 0, period_nanos, regular_share: 1.0, regular_nanos: 0 })
 }
 
-/// Gives the iterations of all tracks the same numbers.
-fn align(found: Vec<(usize, Spacing)>, mut left_out: Vec<usize>, origin: Origin) -> Boundaries {
+/// How many iterations tracks have, as a median.
+fn count_of(found: &[(usize, Spacing)]) -> usize {
     let counts: Vec<u64> = found.iter().map(|(_, s)| s.starts.len() as u64).collect();
-    let count = median(&counts).map_or(0, |count| count.round() as usize);
+    median(&counts).map_or(0, |count| count.round() as usize)
+}
+
+/// Gives the iterations of all tracks the same numbers.
+fn align(found: Vec<(usize, Spacing)>, mut left_out: Vec<usize>, is_counted: bool) -> Boundaries {
+    let count = count_of(&found);
     // The track that is most like the others and most regular leads.
     let reference = found
         .iter()
@@ -224,20 +254,18 @@ fn align(found: Vec<(usize, Spacing)>, mut left_out: Vec<usize>, origin: Origin)
         })
         .map(|(_, s)| (s.starts.clone(), s.period_nanos));
     let Some((reference, period)) = reference else {
-        return Boundaries { tracks: Vec::new(), left_out, num_guessed: 0, is_aligned: false };
+        return Boundaries::none(false, left_out);
     };
     // What is near is found twice and not kept: of many locations it takes much memory.
     let shares: Vec<f64> =
         found.iter().map(|(_, s)| nearest(&reference, &s.starts, period).1).collect();
     let num_near = shares.iter().filter(|share| **share >= LEAST_NEAR).count();
     let is_aligned = num_near * 2 > found.len();
-    let mut out =
-        Boundaries { tracks: Vec::new(), left_out: Vec::new(), num_guessed: 0, is_aligned };
+    let mut out = Boundaries { is_counted, ..Boundaries::none(is_aligned, Vec::new()) };
     for ((track, spacing), share) in found.into_iter().zip(shares) {
-        // No call is missing of a track that has as many as the others: where one begins much later
-        // than theirs, it is late, and not another iteration.
-        let is_complete = origin == Origin::Exact && spacing.starts.len() == reference.len();
-        if is_aligned && share >= LEAST_NEAR && is_complete {
+        // Where each call is an iteration, one that begins much later than those of other tracks is
+        // late, and no other one is missing.
+        if is_counted {
             out.num_guessed += spacing.num_missed;
             out.tracks.push((track, spacing.starts));
         } else if is_aligned && share >= LEAST_NEAR {
@@ -325,7 +353,7 @@ mod tests {
             (2, track(&[2, 102, 203, 302])),
             (3, track(&[1, 3000, 5000])),
         ];
-        let got = align(found, Vec::new(), Origin::Samples);
+        let got = align(found, Vec::new(), false);
         assert!(got.is_aligned);
         assert_eq!(got.tracks.len(), 3);
         assert_eq!(got.tracks[1], (1, vec![5, 105, 200, 305]));
@@ -335,11 +363,11 @@ mod tests {
     #[test]
     fn a_call_that_comes_late_is_no_missing_call() {
         let found = || vec![(0, track(&[0, 100, 200, 300])), (1, track(&[5, 105, 260, 305]))];
-        let got = align(found(), Vec::new(), Origin::Exact);
+        let got = align(found(), Vec::new(), true);
         assert_eq!(got.tracks[1], (1, vec![5, 105, 260, 305]));
         assert_eq!((got.tracks.len(), got.num_guessed), (2, 0));
         // Of samples it may be anything.
-        assert_eq!(align(found(), Vec::new(), Origin::Samples).num_guessed, 1);
+        assert_eq!(align(found(), Vec::new(), false).num_guessed, 1);
     }
 
     #[test]
@@ -350,7 +378,7 @@ mod tests {
             (2, track(&[60, 130, 190])),
             (3, track(&[45, 195, 345, 495])),
         ];
-        let got = align(found, Vec::new(), Origin::Samples);
+        let got = align(found, Vec::new(), false);
         assert!(!got.is_aligned);
         assert_eq!(got.tracks.iter().map(|t| t.0).collect::<Vec<_>>(), [0, 1, 3]);
         assert_eq!(got.left_out, [2]);

@@ -489,7 +489,18 @@ impl<'a> Sums<'a> {
         let covered_seconds = lengths.sum::<u64>() as f64 / num_locations / 1e9;
         // No more can be saved than the time in which locations do not compute.
         let busy_seconds = busy as f64 / num_locations / 1e9;
-        let waited_seconds = (covered_seconds - busy_seconds).max(0.0);
+        // The last iteration ends on each location with its own last context; those that end early
+        // wait for the others.
+        let last: Vec<u64> = match last_counts {
+            true => {
+                let last = self.counts.len().wrapping_sub(1);
+                iterations.bounds.iter().map(|bounds| length(bounds, last)).collect()
+            }
+            false => Vec::new(),
+        };
+        let longest_last = last.iter().max().copied().unwrap_or(0) as f64;
+        let end_seconds = (longest_last - last.iter().sum::<u64>() as f64 / num_locations) / 1e9;
+        let waited_seconds = (covered_seconds + end_seconds.max(0.0) - busy_seconds).max(0.0);
         let computes = || contexts.iter().filter(|row| row.activity == Activity::Computing);
         let interval = iterations.interval_nanos.map(|nanos| nanos as f64 / 1e9);
         let certain = |row: &&ContextStatistics| row.certain_saving(interval, num_whole);

@@ -341,6 +341,9 @@ pub fn find_iterations(
                 let num = group.locations.len();
                 found.limits.extend(limits::spread(what, num, boundaries::MOST_POOLED));
             }
+            if let Some(best) = found.best.as_mut().filter(|_| starts.is_counted) {
+                best.is_estimate = false;
+            }
             if starts.tracks.is_empty() {
                 found.why_not = Some("the marker is never active there".into());
             } else {

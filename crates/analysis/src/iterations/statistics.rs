@@ -173,7 +173,8 @@ pub struct Statistics {
     pub saving_seconds: f64,
     /// How long the iterations that count take together, mean over the locations, in seconds.
     pub covered_seconds: f64,
-    /// The part of it in which locations do not compute, mean over them, in seconds. Work that is
+    /// Time in which locations do not compute until the last one ends its last iteration, mean over
+    /// them, in seconds. Work that is
     /// spread otherwise is the same work: no saving is more.
     pub waited_seconds: f64,
     /// How many contexts that compute take longest somewhere by no more than noise of sampling.

@@ -105,7 +105,8 @@ fn late_launches(
     });
     let text = format!(
         "GPUs are idle for {percent:.1} % of their time ({}) because their next work is launched \
-         late, {count} times. Time in which another stream of the GPU works does not count.{at}{by}",
+         late, {count} times. Time before their first work does not count, nor time in which another \
+         stream of the GPU works.{at}{by}",
         amount(late, &Unit::Seconds),
     );
     let late_streams = waits.iter().filter(|wait| wait.kind == WaitKind::LateLaunch);
