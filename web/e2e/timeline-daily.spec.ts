@@ -49,9 +49,9 @@ test("rows are sorted by location, name, start and busy time, filtered, pinned, 
     const top = all[0]?.closest(".labels")?.getBoundingClientRect().top ?? 0;
     return all.map((one) => Math.round(one.getBoundingClientRect().top - top));
   });
-  await (await control(page, "Height")).selectOption("80");
+  await (await control(page, "Height")).selectOption("40");
   await page.keyboard.press("Escape");
-  // Rows that are 80 pixels high do not all fit into a low panel.
+  // Rows that are 40 pixels high do not all fit into a low panel.
   await page.setViewportSize({ width: 1280, height: 480 });
   const before = await places();
   await timeline.evaluate((box) => { box.scrollTop = 40; });
