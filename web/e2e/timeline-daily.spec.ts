@@ -1,5 +1,5 @@
 // What people do with a timeline every day: order and filter rows, select a time, look at a call, find, take it back, keep a picture.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import type { Locator, Page } from "@playwright/test";
 import { openPalette, showView, treeRow } from "./support/app.ts";
 import { isClean } from "./support/axe.ts";
@@ -44,21 +44,6 @@ test("rows are sorted by location, name, start and busy time, filtered, pinned, 
   await page.getByTestId("timeline-empties").getByRole("button", { name: "show" }).click();
   await expect(timeline).toHaveAttribute("data-rows", "4");
 
-  // What is pinned stays in sight when the other rows are scrolled.
-  const places = (): Promise<number[]> => timeline.getByRole("button").evaluateAll((all) => {
-    const top = all[0]?.closest(".labels")?.getBoundingClientRect().top ?? 0;
-    return all.map((one) => Math.round(one.getBoundingClientRect().top - top));
-  });
-  await (await control(page, "Height")).selectOption("80");
-  await page.keyboard.press("Escape");
-  // Rows that are 80 pixels high do not all fit into a low panel.
-  await page.setViewportSize({ width: 1280, height: 480 });
-  const before = await places();
-  await timeline.evaluate((box) => { box.scrollTop = 40; });
-  await expect.poll(async () => (await places())[0]).toBe(before[0]);
-  await expect.poll(async () => (await places())[1]).toBeLessThan(before[1] ?? 0);
-  await page.setViewportSize({ width: 1280, height: 720 });
-
   const filter = page.getByTestId("timeline-filter");
   await filter.fill("10 THREAD");
   await expect.poll(() => names(timeline)).toEqual(["10"]);
@@ -71,6 +56,27 @@ test("rows are sorted by location, name, start and busy time, filtered, pinned, 
   await expect(timeline).toHaveAttribute("data-rows", "4");
   await filter.fill("none of them");
   await expect(filter).toHaveAttribute("aria-invalid", "true");
+});
+
+test("pinned rows stay in sight when the others are scrolled", async ({ page }, info) => {
+  const timeline = await openMade(page, info, (path) => {
+    writeFileSync(path, JSON.stringify({ traceEvents: Array.from({ length: 40 }, (_, tid) => ({ ph: "X", name: "work", pid: 1, tid, ts: tid, dur: 500 })) }));
+  });
+  await (await control(page, "Height")).selectOption("20");
+  await page.keyboard.press("Escape");
+  await timeline.getByRole("button", { name: "thread 3" }).first().click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Pin to the top" }).click();
+  await expect.poll(async () => (await names(timeline)).slice(0, 3)).toEqual(["3", "0", "1"]);
+  await timeline.evaluate((box) => { box.scrollTop = 200; });
+  // Ten rows have gone away below it.
+  await expect.poll(async () => (await names(timeline)).slice(0, 3)).toEqual(["3", "11", "12"]);
+  const top = (name: string): Promise<number | undefined> => timeline.getByTestId("timeline-labels").getByRole("button", { name, exact: true }).boundingBox().then((box) => box?.y);
+  const above = await timeline.getByTestId("timeline-labels").boundingBox();
+  expect(await top("process 1, thread 3")).toBeCloseTo(above?.y ?? 0, 0);
+  // What is clicked there is the pinned thread's call.
+  const at = await timeline.boundingBox();
+  await page.mouse.click((at?.x ?? 0) + (at?.width ?? 0) / 2, (at?.y ?? 0) + 10);
+  await expect(page.getByTestId("call-details").getByTestId("call-track")).toHaveText("process 1, thread 3");
 });
 
 test("lists of tracks have the order of the timeline", async ({ page }, info) => {

@@ -233,3 +233,27 @@ fn the_text_fits_and_says_what_was_inferred() {
     let notes = String::from_utf8(output.stderr).unwrap();
     assert!(notes.contains("Collective operations are inferred"), "{notes}");
 }
+
+#[test]
+fn calls_are_found_with_their_arguments() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gpu.json");
+    let text = r#"{"traceEvents":[
+        {"ph":"X","name":"kernel","pid":0,"tid":10,"ts":1,"dur":5,"args":{"grid":[8,1,1],"stream":7}},
+        {"ph":"X","name":"kernel","pid":0,"tid":2,"ts":2,"dur":9}
+    ]}"#;
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let found = rows(&["find", path, "kernel", "--arguments"]);
+    let cell = |row: usize, name: &str| found[row][name].clone();
+    assert_eq!(found.len(), 2);
+    // Tracks are in the order of threads, whatever order the file has.
+    assert_eq!((cell(0, "track"), cell(1, "track")), (Value::from(0), Value::from(1)));
+    assert_eq!(cell(0, "arguments"), Value::Null);
+    assert_eq!(cell(1, "arguments"), Value::from("grid=[8,1,1], stream=7"));
+    let text = printed(&["find", path, "kernel", "--arguments"]);
+    assert!(text.contains("grid=[8,1,1], stream=7"), "{text}");
+    let text = printed(&["find", path, "kernel"]);
+    assert!(!text.contains("grid"), "{text}");
+    assert!(rows(&["find", path, "kernel"]).iter().all(|row| row["arguments"].is_null()));
+}

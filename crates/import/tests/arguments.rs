@@ -280,6 +280,35 @@ proptest! {
 }
 
 #[test]
+fn attributes_of_otf2_are_kept_with_the_call_that_they_are_of() {
+    use parallax_testkit::otf2::{File, Order, START_TICKS, Shape, generate};
+    let order = Order::Little;
+    let (mut files, _) = generate(&Shape { order, locations: 1, calls: 0, ..Shape::default() });
+    let mut file = File::events(order, 1 << 20);
+    // Bytes as a number, and a string of the definitions.
+    let entered = file.fields().c32(2).c32(7).u8(4).c64(4096).c32(8).u8(11).c32(1);
+    let left = file.fields().c32(1).c32(9).u8(10).full64(2.5_f64.to_bits());
+    file.region_with(START_TICKS + 10, &entered, 12, 1);
+    file.enter(START_TICKS + 20, 1);
+    file.leave(START_TICKS + 30, 1);
+    file.region_with(START_TICKS + 40, &left, 13, 1);
+    files.insert("traces/0.evt".into(), file.finish());
+    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("m", files));
+    let input = recognise(&folder, "traces.otf2").unwrap().unwrap();
+    let sink = MemorySink::new();
+    let options = ConvertOptions::default();
+    convert(&input, "t", Arc::new(sink.clone()), &options, &Control::new()).unwrap();
+    let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("t"));
+    let all = all(&archive::open(&folder, &Limits::default()).unwrap());
+    let own: Vec<_> = all.iter().map(|(_, _, own)| own.len()).collect();
+    assert_eq!(own, [3, 0], "{all:?}");
+    let (first, second, third) = (&all[0].2[0], &all[0].2[1], &all[0].2[2]);
+    assert_eq!(first, "(undefined attribute)=4096");
+    assert_eq!(second, "(undefined attribute)=machine");
+    assert_eq!(third, "(undefined attribute)=2.5");
+}
+
+#[test]
 fn kernels_of_kineto_have_what_the_file_says() {
     let file = "ns_resolution_trace_rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz";
     let Some(path) = parallax_testkit::needs::corpus_path("data/chrome") else { return };

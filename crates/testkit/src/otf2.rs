@@ -159,6 +159,14 @@ impl File {
         self.timed(time, &bytes);
     }
 
+    /// The begin or the end of a region, with attributes.
+    pub fn region_with(&mut self, time: u64, attributes: &Fields, kind: u8, region: u32) {
+        let mut bytes = with_length(6, attributes);
+        bytes.push(kind);
+        bytes.extend(&self.fields().c32(region).bytes);
+        self.timed(time, &bytes);
+    }
+
     /// Adds an event that is its kind and one number, such as the begin and the end of a region.
     pub fn bare(&mut self, time: u64, kind: u8, number: u64) {
         let mut bytes = [0; 10];

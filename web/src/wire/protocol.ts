@@ -1565,7 +1565,7 @@ export type ScalingReply = {
   worst: [number, number] | null;
   /** The verdict on the whole program, one sentence each. */
   verdict: Array<string>;
-  /** What makes the data doubtful, one sentence each; stands beside the verdict. */
+  /** What makes the data doubtful, one sentence each; stands next to the verdict. */
   warnings: Array<string>;
   /** Notes and warnings, the most important first. */
   notes: Array<string>;

@@ -128,9 +128,9 @@ pub(super) fn find(context: &Context, arguments: FindArgs) -> anyhow::Result<()>
             ));
         }
         context.output.emit_with(&rows, |style, out| {
-            let columns = ["name", "location", "start_ns", "duration_ns", "arguments"];
-            let shown = if arguments.arguments { columns.len() } else { columns.len() - 1 };
-            TextTable::new(&rows).columns(&columns[..shown]).write(style, out)
+            let mut columns = vec!["name", "location", "start_ns", "duration_ns"];
+            columns.extend(arguments.arguments.then_some("arguments"));
+            TextTable::new(&rows).columns(&columns).write(style, out)
         })?;
     }
     context.finish(&opened, &notes);

@@ -177,7 +177,7 @@ impl PendingArguments {
 pub(crate) fn left_out(issues: &mut Issues, nanos: u64) {
     let place = Place::Time { nanos };
     issues.report(Severity::Note, Stage::Import, "arguments-left-out", place, || {
-        "arguments of calls are left out: there are too many different names, or they take more \
+        "arguments of calls are omitted: there are too many different names, or they take more \
          memory than there may be"
             .into()
     });

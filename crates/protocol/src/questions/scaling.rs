@@ -239,7 +239,7 @@ pub struct ScalingReply {
     pub worst: Option<(u32, u32)>,
     /// The verdict on the whole program, one sentence each.
     pub verdict: Vec<String>,
-    /// What makes the data doubtful, one sentence each; stands beside the verdict.
+    /// What makes the data doubtful, one sentence each; stands next to the verdict.
     pub warnings: Vec<String>,
     /// Notes and warnings, the most important first.
     pub notes: Vec<String>,

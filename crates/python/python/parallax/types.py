@@ -1388,7 +1388,7 @@ class ScalingReply(Record):
     """The verdict on the whole program, one sentence each."""
 
     warnings: list[str]
-    """What makes the data doubtful, one sentence each; stands beside the verdict."""
+    """What makes the data doubtful, one sentence each; stands next to the verdict."""
 
     notes: list[str]
     """Notes and warnings, the most important first."""
@@ -2716,7 +2716,7 @@ class ScalingAnswer(Answer):
     """The verdict on the whole program, one sentence each."""
 
     warnings: list[str]
-    """What makes the data doubtful, one sentence each; stands beside the verdict."""
+    """What makes the data doubtful, one sentence each; stands next to the verdict."""
 
     notes: list[str]
     """Notes and warnings, the most important first."""
