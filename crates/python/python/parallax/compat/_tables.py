@@ -75,8 +75,9 @@ def metrics(experiment: Experiment, wanted: str | None) -> Any:
             match = _METRIC.match(str(text))
             if match is None:
                 continue
-            name, statistic, scope = match.groups()
-            unit = _UNITS.get(units.get(name, ""), units.get(name, ""))
+            name, statistic, scope = match[1], cast("str | None", match[2]), match[3]
+            unit = str(units.get(name) or "")
+            unit = _UNITS.get(unit, unit)
             kind = statistic if profiles == "summary" and statistic else "prop"
             found.add((cast("int", id_), name.lower(), kind, scope, unit))
     columns = ["id", "name", "aggregation", "scope", "unit"]
