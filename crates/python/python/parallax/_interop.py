@@ -132,7 +132,7 @@ def _by_location(
         columns[f"{metric} (inc)"] = [0.0] * (rows * number)
     for place, id_ in enumerate(ids):
         # What is cheap is decided once, for all locations together.
-        own = {**choice, "profiles": f"profile({id_})", "below_percent": None}
+        own: dict[str, Any] = {**choice, "profiles": f"profile({id_})", "below_percent": None}
         found = experiment.tree_table(**own).rows
         at_rows = [starts.get(cast("int", context)) for context in found["context_id"]]
         for at, metric in enumerate(metrics):
@@ -179,7 +179,8 @@ def to_thicket_of_iterations(experiment: Experiment, choice: dict[str, Any]) -> 
     """A Thicket by node, profile and iteration: what the trace says of each location."""
     thicket = import_library("thicket", "thicket").Thicket
     pandas = import_library("pandas", "pandas")
-    answer = experiment.iterations(**{**choice, "cells": "all"})
+    asked: dict[str, Any] = {**choice, "cells": "all"}
+    answer = experiment.iterations(**asked)
     made = _Nodes(Tree(experiment, experiment.tree_table()))
     hashes: dict[Any, Any] = {}
     columns: dict[str, list[Any]] = {"node": [], "profile": [], "iteration": [], "time": []}

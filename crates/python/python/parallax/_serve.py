@@ -120,7 +120,7 @@ class _Proxy(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: _Proxy
+    server: _Proxy  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def log_message(self, format: str, *args: Any) -> None:
         """Says nothing: a notebook shows what is written."""

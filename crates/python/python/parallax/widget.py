@@ -5,7 +5,9 @@
 >>> view.selection
 """
 
-# pyright: reportPrivateUsage=false
+# The base class is that of an optional library, whose types are not known here.
+# pyright: reportPrivateUsage=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
@@ -189,7 +191,9 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
 
     def _show(self, state: dict[str, Any], wanted: dict[str, Any]) -> None:
         item = state["active"]
-        links = {"mark": [], "focus": None, "spot": None, **(state.get("links") or {})}
+        links: dict[str, Any] = {
+            "mark": [], "focus": None, "spot": None, **(state.get("links") or {}),
+        }  # fmt: skip
         if "selection" in wanted:
             context = wanted["selection"]
             key = {"kind": "context", "item": item, "context": context}

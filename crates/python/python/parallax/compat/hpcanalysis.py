@@ -1,4 +1,4 @@
-"""The queries of hpcanalysis, with its calls and its frames, answered by Parallax.
+"""The queries and analyses of hpcanalysis, with its calls and its frames, answered by Parallax.
 
 >>> from parallax.compat.hpcanalysis import open_db
 >>> database = open_db("hpctoolkit-database")
@@ -18,27 +18,39 @@ What is different, because it is a defect there:
 - A time window is compared with both ends: samples that touch it are given.
 - Names are compared as the query language of Parallax says: dots and brackets in them are no
   regular expression.
+- The analyses ``hpcreport``, ``flat_profile``, ``load_imbalance`` and ``to_hatchet``, which raise
+  there because they exchange two arguments, work; so does ``hpcreport`` of a database without GPUs.
+- ``query_cct`` has the contexts in which something was measured, ``query_metric_descriptions`` the
+  metrics that have values; there, both have the others, too. ``name``, ``file_path`` and
+  ``module_path`` are texts; numbers of tables are there. ``offset`` is not kept.
+- ``flat_profile`` takes exclusive statistics as well as ``time``: values of profiles are those of
+  the scope (i).
+- ``hpcreport`` has the classes of :meth:`parallax.Experiment.report`, outermost contexts only, so
+  that a routine that calls another is not counted twice.
+- ``load_imbalance`` compares contexts in the profiles that have values, as there.
 
-What is not there yet: the tables ``query_cct``, ``query_metric_descriptions`` and
-``query_profile_descriptions``, pruners, and the analyses ``hpcreport``, ``flat_profile``,
-``load_imbalance``, ``gpu_idleness``, ``visualize_cct`` and ``to_hatchet``. Each says which method of
-:class:`parallax.Experiment` answers the same question.
+What is not there: pruners, which :meth:`parallax.Experiment.query` has as parameters.
 """
+
+# pyright: reportPrivateUsage=false
 
 from __future__ import annotations
 
 import re
 import warnings
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from .._errors import MisuseError, ParallaxError, ParallaxWarning
 from .._open import Experiment
 from .._open import open as _open
 from .._table import Table, import_library
+from . import _tables
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+
+    from .._tree import Context
 
 _SLICE = ("profile_id", "cct_id", "metric_id")
 _NOTHING = "profile(0).rank(0)"  # The summary has no rank.
@@ -141,19 +153,32 @@ class DataQuery:
         frame = self._frame(table, names)
         return frame.sort_values("start_timestamp", kind="stable", ignore_index=True)
 
-    def query_cct(self, cct_exp: str | Sequence[str]) -> NoReturn:
-        """Not there yet."""
-        _absent("query_cct", "Experiment.tree and Experiment.tree_table")
+    def query_cct(self, cct_exp: str | Sequence[str]) -> Any:
+        """Contexts, by id: type, parent, children, depth, name and where they are."""
+        return self._as_asked(_tables.contexts(self.experiment, self._ids_of(cct_exp)))
 
-    def query_metric_descriptions(self, metrics_exp: str | Sequence[str]) -> NoReturn:
-        """Not there yet."""
-        _absent("query_metric_descriptions", "Experiment.metrics")
+    def query_metric_descriptions(self, metrics_exp: str | Sequence[str]) -> Any:
+        """Metrics: id, name, aggregation, scope and unit."""
+        wanted = None if metrics_exp == "*" else _union(metrics_exp)
+        return self._as_asked(_tables.metrics(self.experiment, wanted))
 
-    def query_profile_descriptions(self, profiles_exp: str | Sequence[str]) -> NoReturn:
-        """Not there yet."""
-        _absent("query_profile_descriptions", "Experiment.distribution, with the identities")
+    def query_profile_descriptions(self, profiles_exp: str | Sequence[str]) -> Any:
+        """Profiles, by id: what they were measured of, and how many values they have."""
+        return self._as_asked(_tables.profiles(self.experiment, _profiles(profiles_exp)))
 
-    def _rows(self, ask: Any) -> Table | None:
+    def _ids_of(self, cct_exp: str | Sequence[str]) -> list[int] | None:
+        """The contexts that an expression chooses; none for all."""
+        if cct_exp == "*":
+            return None
+        table = self._rows(lambda: _Chosen(self.experiment.tree.find(_contexts(cct_exp))))
+        return [] if table is None else cast("list[int]", table["context_id"])
+
+    def _as_asked(self, frame: Any) -> Any:
+        if self._frames == "cudf":
+            return import_library("cudf", "cudf").DataFrame(frame)
+        return frame
+
+    def _rows(self, ask: Any) -> Any:
         """The rows, or none where something does not exist."""
         try:
             return ask()
@@ -194,37 +219,95 @@ class DataAnalysis:
         """The same database as Parallax has it."""
         return self._query_api.experiment
 
-    def hpcreport(self, verbose: bool = False) -> NoReturn:
-        """Not there yet."""
-        _absent("hpcreport", "Experiment.report")
+    def hpcreport(self, verbose: bool = False) -> Any:
+        """The time of MPI, OpenMP and GPUs by class, or by routine.
 
-    def flat_profile(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there yet."""
-        _absent("flat_profile", "Experiment.flat")
+        Returns a frame with the columns ``TIME`` and ``PERCENTAGE (%)``, indexed by ``MAJOR`` and
+        ``MINOR``.
+        """
+        return _tables.report(self.experiment, verbose)
 
-    def load_imbalance(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there yet."""
-        _absent("load_imbalance", "Experiment.balance")
+    def flat_profile(
+        self,
+        cct_exp: str | Sequence[str],
+        profiles_exp: str = "rank",
+        include_percentage: bool = True,
+    ) -> Any:
+        """The time of functions, by the fields that the profile expression names.
 
-    def gpu_idleness(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there yet."""
-        _absent("gpu_idleness", "Experiment.idleness")
+        Returns a frame with ``time (sec)`` and ``percentage (%)``, indexed by the fields and
+        ``function``; of one function, the column has its name and the index the fields alone.
+        """
+        self._check_functions("Flat profile", cct_exp)
+        return _tables.flat(
+            self.experiment,
+            _contexts(cct_exp),
+            _profiles(profiles_exp),
+            _FIELDS.findall(profiles_exp),
+            include_percentage,
+        )
 
-    def visualize_cct(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there yet."""
-        _absent("visualize_cct", "Experiment.tree")
+    def load_imbalance(
+        self,
+        cct_exp: str | Sequence[str],
+        profiles_exp: str | Sequence[str],
+        metrics_exp: str = "time (i)",
+        tasks_count: int = 1,
+    ) -> Any:
+        """Mean, mean / max and variance of functions over contexts and profiles."""
+        self._check_functions("Load imbalance", cct_exp)
+        return _tables.imbalance(
+            self.experiment, _contexts(cct_exp), _profiles(profiles_exp), _union(metrics_exp)
+        )
 
-    def to_hatchet(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there yet."""
-        _absent("to_hatchet", "Experiment.tree_table")
+    def gpu_idleness(self, ranks: Sequence[int] = ()) -> Any:
+        """The time of GPU operations of each rank, and the rest of the time of its threads."""
+        chosen = f"rank({','.join(str(rank) for rank in ranks)})" if ranks else "rank"
+        return _tables.idleness(self.experiment, chosen)
+
+    def visualize_cct(
+        self,
+        cct_exp: str | Sequence[str] | None = None,
+        metrics_exp: str = "time:sum (i)",
+        max_depth: int | None = None,
+        text_view: bool = False,
+        cct_indices: Sequence[int] = (),
+        label_nodes_type: bool = False,
+    ) -> None:
+        """Prints the tree with what is chosen and all above it."""
+        ids = None if cct_exp is None else self._query_api._ids_of(cct_exp)
+        if ids is None and cct_indices:
+            ids = list(cct_indices)
+        metric = metrics_exp.partition(":")[0].partition(" (")[0]
+        for line in _tables.drawn(self.experiment, metric, ids, max_depth, label_nodes_type):
+            print(line)
+
+    def to_hatchet(self, **choice: Any) -> Any:
+        """A graph frame of Hatchet; see :meth:`parallax.Experiment.to_hatchet`."""
+        return self.experiment.to_hatchet(**choice)
+
+    def _check_functions(self, what: str, cct_exp: str | Sequence[str]) -> None:
+        kinds = set(self.query_cct(cct_exp)["type"])
+        if not kinds <= {"function"}:
+            raise MisuseError(f"{what} is for functions", "choose contexts by function(...)")
+
+
+class _Chosen:
+    """Contexts that were found, as a table."""
+
+    def __init__(self, found: Sequence[Context]) -> None:
+        self._found = found
+
+    def __getitem__(self, name: str) -> list[int]:
+        return [context.id for context in self._found]
 
 
 class NotThereError(ParallaxError, NotImplementedError):
-    """A part of hpcanalysis that is not there yet."""
+    """A part of hpcanalysis that is not there."""
 
 
 def _absent(what: str, instead: str) -> NoReturn:
-    raise NotThereError(f"{what} of hpcanalysis is not there yet", f"use {instead}")
+    raise NotThereError(f"{what} of hpcanalysis is not there", f"use {instead}")
 
 
 def _list(expressions: Any) -> list[Any]:
@@ -251,6 +334,7 @@ def _profiles(expressions: Any) -> str:
     return " | ".join(_with_included_ends(one) for one in _list(expressions))
 
 
+_FIELDS = re.compile(r"\b(node|rank|thread|core|gpustream|gpucontext|gpudevice)\b")
 _FIELD = re.compile(r"(\w+)\s*\(([^()]*)\)")
 _RANGE = re.compile(r"\s*(\d+)\s*-\s*(\d+)\s*(?::\s*(\d+)\s*)?")
 

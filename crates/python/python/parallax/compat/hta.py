@@ -526,7 +526,7 @@ class _Trace:
         names = ("track", "ns", "ts", "dur", "name")
         runtime.columns = [f"launch_{name}" for name in names]
         joined = joined.merge(runtime, how="left", on=["launch_track", "launch_ns"])
-        joined["pid"] = joined["track"].map(lambda track: self._pids[track])
+        joined["pid"] = pandas.Series(self._pids).iloc[joined["track"]].to_numpy()
         joined["tid"] = joined["stream"]
         return joined
 
