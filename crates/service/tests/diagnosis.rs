@@ -120,7 +120,7 @@ fn the_kernels_of_gamess_are_told_with_what_balancing_them_saves() {
     for part in [
         "11 iterations of 7.770 s, beginning with <gpu kernel> (below gpu_ompmod_twoei_jk_)",
         "on 8 GPU streams",
-        "Balancing gpu_rhf_j05_ppps_ would save up to 9.4",
+        "Balancing gpu_rhf_j05_ppps_ would save up to 9.251 s (10.6 % of the run)",
         "More cannot be saved: computation takes the rest of the time on each of the GPU streams",
         "balancing gpu_rhf_j04_psps_ up to 5.225 s (6.0 % of the run)",
         "balancing gpu_rhf_j03_ppss_ up to 2.321 s (2.7 % of the run)",
@@ -129,10 +129,10 @@ fn the_kernels_of_gamess_are_told_with_what_balancing_them_saves() {
     }
     // Of the other kernels balancing saves less than 2 %.
     assert!(!text.contains("j06") && !text.contains("j02"), "{text}");
-    assert!((finding.percent - 10.85).abs() < 0.1, "{}", finding.percent);
+    assert!((finding.percent - 10.63).abs() < 0.1, "{}", finding.percent);
     assert!((number(finding, "iterations") - 11.0).abs() < f64::EPSILON);
     assert!(
-        (number(finding, "potential saving by balancing gpu_rhf_j05_ppps_") - 9.44).abs() < 0.06
+        (number(finding, "potential saving by balancing gpu_rhf_j05_ppps_") - 9.251).abs() < 0.01
     );
     // Servers of data do nothing of what the other ranks do: these are no groups, and nobody waits.
     assert_eq!(find(&report, FindingKind::Groups), None);
