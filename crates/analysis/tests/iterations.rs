@@ -384,11 +384,11 @@ fn in_step(lengths: &[u64], phases: &[&'static str]) -> Session {
 
 #[test]
 fn calls_that_begin_late_are_no_missing_calls() {
-    // Ranks wait for nobody: each begins its part of a step of 10 ms up to 6 ms late.
+    // Ranks wait for nobody: each begins its part of a step of 10 ms up to 5 ms late.
     let rank = |rank: usize| {
         let mut steps: Vec<(u64, Do)> = vec![(0, Do::Enter("main"))];
         for at in 0..120 {
-            let late = ((noise(7, rank, at, 0) + 1.0) * 3e6) as u64;
+            let late = ((noise(7, rank, at, 0) + 1.0) * 2.5e6) as u64;
             let start = (5 + 10 * at as u64) * MS + late;
             steps.extend([(start, Do::Enter("solve")), (start + 4 * MS, Do::Leave)]);
         }

@@ -972,7 +972,8 @@ class IterationsFoundReply(Record):
 
     waited_s: float
     """Time in iterations that count in which locations do not compute, mean over locations: no
-    balance saves more."""
+    balance saves more.
+    """
 
     saving_s: float
     """Potential saving from balancing each context that computes on its own."""
