@@ -36,7 +36,7 @@ pub struct IdleDevice {
     /// Time in which it executes kernels of collective operations and nothing else.
     pub communicating_nanos: u64,
     /// Sum of the times of kernels of collective operations, by the outermost context.
-    pub collectives: BTreeMap<ContextIdx, u64>,
+    pub collectives: BTreeMap<ContextIdx, u128>,
 }
 
 /// What the late launches among `waits`, and communication, cost each GPU, in the order of GPUs.
@@ -67,7 +67,7 @@ pub fn idle_devices(
     let found = threads::map(of.into_values().collect(), |tracks: Vec<(TrackIdx, LocationIdx)>| {
         let mut work: Vec<Work> = Vec::new();
         let mut others: Vec<(u64, u64)> = Vec::new();
-        let mut collectives: BTreeMap<ContextIdx, u64> = BTreeMap::new();
+        let mut collectives: BTreeMap<ContextIdx, u128> = BTreeMap::new();
         for &(track, _) in &tracks {
             store.visit_calls(track, TimeWindow::ALL, &mut |call| {
                 let context = tree.by_source_id(call.context);
@@ -77,7 +77,8 @@ pub fn idle_devices(
                 };
                 work.push((call.start_nanos, call.end_nanos, track));
                 if is_collective_kernel(tree.function_name(context).unwrap_or("")) {
-                    *collectives.entry(context).or_default() += call.end_nanos - call.start_nanos;
+                    let nanos = call.end_nanos - call.start_nanos;
+                    *collectives.entry(context).or_default() += u128::from(nanos);
                 } else {
                     others.push((call.start_nanos, call.end_nanos));
                 }

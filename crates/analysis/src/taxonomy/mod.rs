@@ -8,7 +8,6 @@ mod gpu_calls;
 mod helpers;
 mod kernels;
 mod mpi;
-mod pollers;
 mod roles;
 mod threads;
 

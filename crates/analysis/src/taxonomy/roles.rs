@@ -9,15 +9,13 @@ use parallax_model::{
 };
 
 use super::HelperThreads;
-use super::pollers::{POLLER, pollers};
 use super::threads::{is_frame, tops};
 
 /// Costs below this part of a location's are what rounding leaves.
 const ROUNDING: f64 = 1e-9;
 
 /// The helper threads among the locations: those that cost something in contexts of
-/// [`HelperThreads`] and nothing anywhere else, and those that do nothing but ask a GPU runtime how
-/// far its work is.
+/// [`HelperThreads`] and nothing anywhere else.
 ///
 /// A location that executed anything of the program, even once, is none, and neither is one
 /// without values: wrongly excluded is worse than not excluded.
@@ -71,13 +69,6 @@ impl Roles {
                 roles.num_helpers += 1;
                 let kind = spent.start.map_or("helper thread", |start| helpers.kind_at(start));
                 *roles.kinds.entry(kind).or_default() += 1;
-            }
-        }
-        for location in pollers(session, control)? {
-            if let Some(flag) = roles.is_helper.get_mut(location.idx()).filter(|flag| !**flag) {
-                *flag = true;
-                roles.num_helpers += 1;
-                *roles.kinds.entry(POLLER).or_default() += 1;
             }
         }
         // Where nothing else is, they are what was measured.

@@ -6,7 +6,6 @@
 //! | of OpenMP that waits | nothing but code of an OpenMP runtime and of the system | no: it is the program's to use |
 //! | progress of MPI, networks, drivers, the measurement | nothing but code of the system and of their libraries, and some function waits for events | yes |
 //! | `[PTHREAD]` of TAU | a thread whose start routine lies in no binary that TAU knows, with samples in the system's libraries only | yes |
-//! | asking a GPU runtime how far its work is | nothing but calls of the runtime, and none that starts, copies, allocates or waits (`pollers`) | as location |
 //! | spans of the PyTorch profiler | of category `Trace`, on a process that is none | yes |
 //!
 //! A library that is in no table makes a thread one of the program.

@@ -28,20 +28,29 @@ pub(super) fn gpu_losses(
     Ok(late.into_iter().chain(communication(opened, &devices, run)).collect())
 }
 
+/// A time of all devices together, in seconds: 64 bits of nanoseconds need not hold it.
+fn of_devices(devices: &[IdleDevice], of: fn(&IdleDevice) -> u64) -> f64 {
+    seconds_of(devices.iter().map(|one| u128::from(of(one))).sum())
+}
+
+fn seconds_of(nanos: u128) -> f64 {
+    nanos as f64 / 1e9
+}
+
 /// Kernels of collective operations while a GPU computes nothing: time of the network, or of
 /// waiting for the slowest GPU.
 fn communication(opened: &OpenExperiment, devices: &[IdleDevice], run: f64) -> Option<Finding> {
     let whole = run * devices.len() as f64;
-    let alone = seconds(devices.iter().map(|one| one.communicating_nanos).sum());
+    let alone = of_devices(devices, |one| one.communicating_nanos);
     let percent = if whole > 0.0 { alone / whole * 100.0 } else { 0.0 };
     if percent < MIN_WAIT_PERCENT {
         return None;
     }
-    let mut kernels: BTreeMap<ContextIdx, u64> = BTreeMap::new();
+    let mut kernels: BTreeMap<ContextIdx, u128> = BTreeMap::new();
     for (&kernel, &nanos) in devices.iter().flat_map(|one| &one.collectives) {
         *kernels.entry(kernel).or_default() += nanos;
     }
-    let all = seconds(kernels.values().sum());
+    let all = seconds_of(kernels.values().sum());
     let (first, nanos) = most(&kernels)?;
     let name = display_name(&opened.session.tree().label(first));
     let told = |time: f64| amount(time, &Unit::Seconds);
@@ -53,7 +62,7 @@ fn communication(opened: &OpenExperiment, devices: &[IdleDevice], run: f64) -> O
              {percent:.1} % of the time of GPUs, nothing else runs on them: computation does not \
              overlap with it.",
             told(all),
-            told(seconds(nanos)),
+            told(seconds_of(nanos)),
             told(alone),
         ),
         percent,
@@ -81,21 +90,23 @@ fn late_launches(
     run: f64,
 ) -> Option<Finding> {
     let whole = run * devices.len() as f64;
-    let sum = |of: fn(&IdleDevice) -> u64| seconds(devices.iter().map(of).sum());
-    let (idle, late) = (sum(|one| one.idle_nanos), sum(|one| one.late_nanos));
+    let idle = of_devices(devices, |one| one.idle_nanos);
+    let late = of_devices(devices, |one| one.late_nanos);
     let percent = if whole > 0.0 { late / whole * 100.0 } else { 0.0 };
     if percent < MIN_WAIT_PERCENT {
         return None;
     }
     let count: u64 = devices.iter().map(|one| one.num_launches).sum();
-    let mut threads: BTreeMap<TrackIdx, u64> = BTreeMap::new();
+    let mut threads: BTreeMap<TrackIdx, u128> = BTreeMap::new();
     for (&thread, &nanos) in devices.iter().flat_map(|one| &one.by_thread) {
-        *threads.entry(thread).or_default() += nanos;
+        *threads.entry(thread).or_default() += u128::from(nanos);
     }
-    let share = |nanos: u64| seconds(nanos) / late * 100.0;
+    let share = |nanos: u128| seconds_of(nanos) / late * 100.0;
     let longest = devices.iter().max_by_key(|one| one.late_nanos);
     let at = match longest.filter(|_| devices.len() > 1) {
-        Some(one) => format!(" Most of it is on {} ({:.0} %).", one.label, share(one.late_nanos)),
+        Some(one) => {
+            format!(" Most of it is on {} ({:.0} %).", one.label, share(one.late_nanos.into()))
+        }
         None => String::new(),
     };
     let names = opened.track_names();
@@ -110,12 +121,12 @@ fn late_launches(
         amount(late, &Unit::Seconds),
     );
     let late_streams = waits.iter().filter(|wait| wait.kind == WaitKind::LateLaunch);
-    let mut streams: BTreeMap<TrackIdx, u64> = BTreeMap::new();
+    let mut streams: BTreeMap<TrackIdx, u128> = BTreeMap::new();
     for wait in late_streams {
-        *streams.entry(wait.track).or_default() += wait.nanos();
+        *streams.entry(wait.track).or_default() += u128::from(wait.nanos());
     }
     let mut next = NextStep::new(NextAction::LateLaunches);
-    next.value = most(&streams).map(|(_, nanos)| seconds(nanos));
+    next.value = most(&streams).map(|(_, nanos)| seconds_of(nanos));
     Some(Finding {
         kind: FindingKind::Waiting,
         title: "Late launch".into(),
