@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parallax_base::{
-    Control, Folder, Limits, MemoryFolder, MemorySink, TimeWindow, TrackIdx, read_range,
+    Control, Folder, FunctionIdx, Limits, MemoryFolder, MemorySink, TimeWindow, TrackIdx,
+    read_range,
 };
 use parallax_formats::archive::table::TableWriter;
 use parallax_formats::archive::{Fact, MANIFEST, Record as _, keys};
@@ -50,7 +51,7 @@ fn all(experiment: &Experiment) -> Vec<(String, u64, Vec<String>)> {
         store.visit_calls(track, TimeWindow::ALL, &mut |call| calls.push(call)).unwrap();
         for call in calls {
             let context = experiment.contexts.by_source_id(call.context).unwrap();
-            let name = experiment.contexts.label(context).to_string();
+            let name = experiment.contexts.label(context).clone();
             out.push((name, call.start_nanos, of_call(experiment, track, &call)));
         }
     }
@@ -264,7 +265,7 @@ proptest! {
         for call in calls {
             let context = tree.by_source_id(call.context).unwrap();
             let mut path: Vec<u32> = std::iter::successors(Some(context), |c| tree.parent(*c))
-                .filter_map(|c| tree.function(c).map(|f| f.get()))
+                .filter_map(|c| tree.function(c).map(FunctionIdx::get))
                 .collect();
             path.reverse();
             let told = &made[&(path, call.start_nanos, call.end_nanos)];

@@ -167,7 +167,7 @@ fn gaps(mut work: Vec<Work>) -> Vec<Gap> {
         match out.last_mut() {
             Some(gap) if gap.end_nanos == start_nanos => gap.ended_by.push(track),
             _ if start_nanos > end => {
-                out.push(Gap { start_nanos: end, end_nanos: start_nanos, ended_by: vec![track] })
+                out.push(Gap { start_nanos: end, end_nanos: start_nanos, ended_by: vec![track] });
             }
             _ => {}
         }
