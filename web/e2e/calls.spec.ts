@@ -22,10 +22,6 @@ async function open(page: Page, program: CallsProgram, name: string): Promise<vo
   await page.getByRole("tab", { name: "Call graph" }).click();
   await page.keyboard.press("Alt+m");
   await expect(shown(page).first()).toBeAttached();
-  // It opens with its hot path; these tests begin with the first call alone.
-  await expect.poll(() => counted(page, "nodes")).toBeGreaterThan(1);
-  await press(page, node(page, "a0"));
-  await expect.poll(() => counted(page, "nodes")).toBe(1);
 }
 
 const graph = (page: Page): Locator => page.getByTestId("graph");
@@ -66,26 +62,6 @@ async function isGraphClean(page: Page): Promise<void> {
   await page.getByTestId("graph-legend").evaluate((legend) => { (legend as HTMLDetailsElement).open = true; });
   await isClean(page, "view-graph");
 }
-
-test("the graph opens with its hot path, and what was closed stays closed", async ({ page }) => {
-  const path = test.info().outputPath("hot.db");
-  writeCalls(path, SMALL);
-  await useClassicPicker(page);
-  await page.goto("");
-  const address = page.url();
-  await pick(page, "Open files", path);
-  await expect(graph(page)).toBeVisible({ timeout: 120_000 });
-  await page.getByRole("tab", { name: "Call graph" }).click();
-  await expect.poll(async () => (await nodes(page)).slice(0, 3)).toEqual(["main", "  descend", "    descend"]);
-  await press(page, node(page, "a0"));
-  await expect.poll(() => nodes(page)).toEqual(["main"]);
-  await stateInAddress(page, address);
-  await page.reload();
-  await expect(graph(page)).toBeVisible({ timeout: 120_000 });
-  await expect.poll(() => nodes(page)).toEqual(["main"]);
-  await page.waitForTimeout(500);
-  expect(await nodes(page)).toEqual(["main"]);
-});
 
 test("calls open by function, one by one, and through their loops", async ({ page }) => {
   await open(page, SMALL, "small");

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { recordsOf, Rows, type Activation } from "../src/views/calls/records.ts";
-import { GRAPH_STATE, isUntouched, MOST_OPEN, withOpen, withReferences } from "../src/views/calls/graph-state.ts";
+import { GRAPH_STATE, MOST_OPEN, withOpen, withReferences } from "../src/views/calls/graph-state.ts";
 import { sharedByAll, shownReferences } from "../src/views/calls/graph-references.ts";
 import { fullWay, inOrder, keyOf, keyOfName, nameOfKey, NodeIndex, plainWay, shownTree, spotOf, type ShownTree } from "../src/views/calls/graph-tree.ts";
 import { badgeOf, describeNode, nodeText } from "../src/views/calls/graph-text.ts";
 import { placesOf } from "../src/views/calls/graph-places.ts";
-import { hotPath, pathTo } from "../src/views/calls/graph-find.ts";
+import { pathTo } from "../src/views/calls/graph-find.ts";
 import { costColours, deedColour } from "../src/views/calls/graph-paint.ts";
 import { contrast, cssOf } from "../src/base/palettes.ts";
 import { Entities } from "../src/views/calls/entities.ts";
@@ -224,16 +224,6 @@ describe("the way to a context", () => {
     const { client } = fakeClient();
     const path = await pathTo(6, [at(0)], model(client), client, "x", { a0: "executions", a2: "iterations" });
     expect(path).toEqual({ open: { a0: "executions", a2: "iterations", a3: "children", a4: "groups" }, key: keyOfName("g5") });
-  });
-
-  it("leads to where the time is when nothing was opened yet", async () => {
-    const { client } = fakeClient();
-    expect(await hotPath([at(0)], model(client))).toEqual({ a0: "groups", g4: "groups" });
-    expect(await hotPath([], model(client))).toEqual({});
-    expect(isUntouched(GRAPH_STATE)).toBe(true);
-    // Whoever closed everything, or has a link of an earlier version, finds it as it was.
-    expect(isUntouched({ ...GRAPH_STATE, isStarted: true })).toBe(false);
-    expect(isUntouched({ ...GRAPH_STATE, window: { x: 0, y: 0, zoom: 1 } })).toBe(false);
   });
 
   it("does not exist to what none of the roots calls", async () => {

@@ -3,34 +3,11 @@ import { rowsOf } from "../../view-kit/ask.svelte.ts";
 import { numberColumn } from "../../view-kit/columns.ts";
 import type { GraphModel } from "./graph-model.svelte.ts";
 import type { NodeName, OpenAs } from "./graph-state.ts";
-import { keyOf, nameOfKey, plainWay } from "./graph-tree.ts";
+import { keyOf, nameOfKey } from "./graph-tree.ts";
 import type { Activation } from "./records.ts";
 
 /** A thread has one entry call, seldom more. */
 const MOST_LANES = 100;
-
-/** Levels of calls that are open at first. */
-const HOT_LEVELS = 5;
-/** A call with less of the time of the thread is not worth a level. */
-const HOT_SHARE = 0.1;
-
-/** What has to be open so that the calls are on screen in which most of the time is spent, by function. */
-export async function hotPath(roots: readonly Activation[], model: Pick<GraphModel, "insideOf">): Promise<Readonly<Record<NodeName, OpenAs>>> {
-  const open: Record<NodeName, OpenAs> = {};
-  let node = longest(roots);
-  const least = (node?.lengthNs ?? 0) * HOT_SHARE;
-  for (let level = 0; node !== undefined && level < HOT_LEVELS && node.lengthNs >= least; level += 1) {
-    // Loops and single calls are the second look.
-    if (plainWay(node) !== "groups") break;
-    open[nameOfKey(keyOf(node))] = "groups";
-    node = longest(await model.insideOf(node, "groups"));
-  }
-  return open;
-}
-
-function longest(list: readonly Activation[]): Activation | undefined {
-  return list.reduce<Activation | undefined>((best, one) => (best === undefined || one.lengthNs > best.lengthNs ? one : best), undefined);
-}
 
 /** How to come to a node: what has to be open, and its key. */
 export interface PathTo {

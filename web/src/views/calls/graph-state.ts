@@ -26,8 +26,6 @@ export interface GraphState {
   readonly spot: readonly SpotNode[] | null;
   /** What is on screen; null for the beginning. */
   readonly window: { readonly x: number; readonly y: number; readonly zoom: number } | null;
-  /** Whether the hot path was opened, as it is when the view comes up for the first time. */
-  readonly isStarted: boolean;
 }
 
 /** A node of a graph of which only a part is left, in depth-first order. */
@@ -42,12 +40,7 @@ export interface SpotNode {
 /** The state is part of the link: more open nodes would make it too long. */
 export const MOST_OPEN = 400;
 
-export const GRAPH_STATE: GraphState = { thread: null, open: {}, references: {}, linked: [], shared: null, marked: [], spot: null, window: null, isStarted: false };
-
-/** Whether nobody has done anything yet. Links of earlier versions do not say whether the hot path was opened. */
-export function isUntouched({ isStarted, open, spot, window }: GraphState): boolean {
-  return !isStarted && Object.keys(open).length === 0 && spot === null && window === null;
-}
+export const GRAPH_STATE: GraphState = { thread: null, open: {}, references: {}, linked: [], shared: null, marked: [], spot: null, window: null };
 
 /** The state with a node open in some way, or closed, with what is below it. `below` names that. Null where too many would be open. */
 export function withOpen(state: GraphState, node: NodeName, as: OpenAs | null, below: Iterable<NodeName>): Pick<GraphState, "open"> | null {
