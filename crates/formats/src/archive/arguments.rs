@@ -36,7 +36,7 @@ impl ArgumentText {
         if self.begin(name) {
             let kept = cut(json, LONGEST_VALUE);
             self.is_cut |= kept.len() < json.len();
-            self.values.extend(kept.chars().map(line));
+            push_line(&mut self.values, kept);
             if kept.len() < json.len() {
                 self.values.push('…');
             }
@@ -48,7 +48,7 @@ impl ArgumentText {
         if self.begin(name) {
             let kept = without_half_escape(cut(inside, LONGEST_VALUE), inside);
             self.values.push('"');
-            self.values.extend(kept.chars().map(line));
+            push_line(&mut self.values, kept);
             if kept.len() < inside.len() {
                 self.is_cut = true;
                 self.values.push('…');
@@ -83,9 +83,19 @@ impl ArgumentText {
         }
         let kept = cut(name, LONGEST_VALUE);
         self.is_cut |= kept.len() < name.len();
-        self.names.extend(kept.chars().map(line));
+        push_line(&mut self.names, kept);
         self.len += 1;
         true
+    }
+}
+
+/// Adds a text without what ends a line. Nearly all texts have nothing of that: bytes are faster to
+/// look at than letters. Behind 0xc2 may be a control character of Latin-1.
+fn push_line(to: &mut String, text: &str) {
+    if text.bytes().any(|byte| byte.is_ascii_control() || byte == 0xc2) {
+        to.extend(text.chars().map(line));
+    } else {
+        to.push_str(text);
     }
 }
 
