@@ -9,7 +9,7 @@ mod common;
 use std::fs::{self, OpenOptions};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use common::{files_in, otf2_trace};
 
@@ -60,5 +60,4 @@ fn a_file_that_is_shortened_while_it_is_converted_is_an_error() {
     }
     eprintln!("{num_lost} were lost on the way, {num_complete} were read before");
     assert!(num_lost > 0, "no cut met the reading, which takes {duration:?}");
-    assert!(duration > Duration::from_millis(20), "too short to be met: {duration:?}");
 }

@@ -74,8 +74,10 @@ struct Said {
 /// The tool's answer: findings, and all that it prints. Archives of traces are kept between the rows
 /// of one run only.
 fn ask(row: &Row, corpus: &Path, cache: &Path) -> Result<(Vec<Value>, String), String> {
+    let data = corpus.join("data");
     let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
-    command.arg(&row.ask).args(expanded(&corpus.join("data"), &row.data)).args(&row.arguments);
+    // Relative paths: what is said, and where its lines break, does not depend on where the corpus is.
+    command.current_dir(&data).arg(&row.ask).args(expanded(&data, &row.data)).args(&row.arguments);
     match row.ask.as_str() {
         "report" => command.arg("--json"),
         _ => command.args(["--color", "never", "--width", "200"]),
@@ -83,9 +85,7 @@ fn ask(row: &Row, corpus: &Path, cache: &Path) -> Result<(Vec<Value>, String), S
     let output = command.env("XDG_CACHE_HOME", cache).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
-        // Where the corpus lies is nobody's business.
-        let error = String::from_utf8_lossy(&output.stderr);
-        return Err(error.replace(&format!("{}/", corpus.join("data").display()), ""));
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     if row.ask != "report" {
         return Ok((Vec::new(), text));
@@ -102,19 +102,14 @@ fn words(finding: &Value) -> String {
     format!("{} {}", part("title"), part("text"))
 }
 
-/// A path, or all that begin so where it ends with `*`.
+/// A path below the data, or all that begin so where it ends with `*`.
 fn expanded(data: &Path, path: &str) -> Vec<PathBuf> {
-    let Some(prefix) = path.strip_suffix('*') else { return vec![data.join(path)] };
-    let whole = data.join(prefix);
-    let (folder, begin) = match prefix.ends_with('/') {
-        true => (whole.as_path(), String::new()),
-        false => {
-            (whole.parent().unwrap(), whole.file_name().unwrap().to_string_lossy().into_owned())
-        }
-    };
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let fits = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&begin));
-    let mut out: Vec<PathBuf> = fits.map(|entry| entry.path()).collect();
+    let Some(prefix) = path.strip_suffix('*') else { return vec![PathBuf::from(path)] };
+    let (folder, begin) = prefix.rsplit_once('/').unwrap_or(("", prefix));
+    let entries = std::fs::read_dir(data.join(folder)).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let fits = names.filter(|name| name.starts_with(begin));
+    let mut out: Vec<PathBuf> = fits.map(|name| Path::new(folder).join(name)).collect();
     out.sort();
     out
 }
