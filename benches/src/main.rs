@@ -10,6 +10,7 @@ mod calls;
 mod data;
 mod machine;
 mod options;
+mod paired;
 mod peers;
 mod probe;
 mod report;
@@ -52,6 +53,9 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<()> {
+    if let Some(old) = &options.against {
+        return paired::run(options, old);
+    }
     let peers = Peers::find();
     let mut report = Report::new(machine::describe(), options.format);
     for ranks in &options.ranks {

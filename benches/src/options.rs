@@ -1,5 +1,7 @@
 //! The command line.
 
+use std::path::PathBuf;
+
 use anyhow::{Result, bail};
 
 use crate::data::HUGE_RANKS;
@@ -12,6 +14,7 @@ usage: cargo xtask bench [options]
   --repeats N       warm runs of each measurement (15)
   --only TEXT       only measurements whose name contains TEXT; may be given more than once
   --no-peers        Parallax alone
+  --against COMMIT  this build and the one of another commit, in turn; no peers
   --markdown        print tables for docs/performance.md
 
        cargo xtask bench traces [questions|otf2|json]   archives of traces, and their readers
@@ -34,6 +37,8 @@ pub(crate) struct Options {
     pub(crate) repeats: u32,
     pub(crate) with_peers: bool,
     pub(crate) format: Format,
+    /// The folder of another build's programs: `cargo xtask bench` makes it from a commit.
+    pub(crate) against: Option<PathBuf>,
     only: Vec<String>,
 }
 
@@ -45,6 +50,7 @@ impl Options {
             repeats: 15,
             with_peers: true,
             format: Format::Text,
+            against: None,
             only: Vec::new(),
         };
         let mut is_huge = false;
@@ -59,6 +65,7 @@ impl Options {
                     options.ranks = value()?.split(',').map(number).collect::<Result<_>>()?;
                 }
                 "--repeats" => options.repeats = number(value()?)?,
+                "--against" => options.against = Some(PathBuf::from(value()?)),
                 "--only" => options.only.push(value()?.to_owned()),
                 "--huge" => is_huge = true,
                 "--no-peers" => options.with_peers = false,

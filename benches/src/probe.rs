@@ -57,34 +57,52 @@ pub(crate) struct Measured {
 
 /// Measures time in one process and memory in another.
 pub(crate) fn measure(work: Work, database: &Database, repeats: u32) -> Result<Measured> {
-    let ask = |what: &str| -> Result<Value> {
-        let program = std::env::current_exe().context("where this program is")?;
-        let output = Command::new(program)
-            .args([COMMAND, what, work.name()])
-            .arg(&database.folder)
-            .arg(repeats.to_string())
-            .stderr(Stdio::inherit())
-            .output()
-            .context("cannot start the measuring process")?;
-        if !output.status.success() {
-            bail!("measuring `{}` failed: {}", work.name(), output.status);
-        }
-        serde_json::from_slice(&output.stdout).context("the measuring process printed no JSON")
-    };
-    let time = ask("time")?;
-    let memory = ask("memory")?;
-    let float = |name: &str| time[name].as_f64().unwrap_or(0.0);
+    let program = std::env::current_exe().context("where this program is")?;
+    let time = ask(&program, "time", work, database, repeats)?;
+    let memory = ask(&program, "memory", work, database, repeats)?;
     let count = |value: &Value, name: &str| value[name].as_u64().unwrap_or(0);
-    let warm = time["warm"].as_array().map(Vec::as_slice).unwrap_or_default();
     Ok(Measured {
-        times: Times::new(float("first"), warm.iter().filter_map(Value::as_f64).collect()),
+        times: times(&time),
         memory: Memory { own: count(&memory, "own"), peak: count(&memory, "peak") },
         answer: Answer {
             rows: count(&time, "rows"),
             bytes: count(&time, "bytes"),
-            sum: float("sum"),
+            sum: float(&time, "sum"),
         },
     })
+}
+
+/// Measures time by the program of any build.
+pub(crate) fn time_of(
+    program: &Path,
+    work: Work,
+    database: &Database,
+    repeats: u32,
+) -> Result<Times> {
+    Ok(times(&ask(program, "time", work, database, repeats)?))
+}
+
+fn ask(program: &Path, what: &str, work: Work, database: &Database, repeats: u32) -> Result<Value> {
+    let output = Command::new(program)
+        .args([COMMAND, what, work.name()])
+        .arg(&database.folder)
+        .arg(repeats.to_string())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start the measuring process")?;
+    if !output.status.success() {
+        bail!("measuring `{}` failed: {}", work.name(), output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("the measuring process printed no JSON")
+}
+
+fn float(value: &Value, name: &str) -> f64 {
+    value[name].as_f64().unwrap_or(0.0)
+}
+
+fn times(value: &Value) -> Times {
+    let warm = value["warm"].as_array().map(Vec::as_slice).unwrap_or_default();
+    Times::new(float(value, "first"), warm.iter().filter_map(Value::as_f64).collect())
 }
 
 /// The other side of [`measure`]: `time|memory WORK FOLDER REPEATS`.

@@ -19,6 +19,7 @@ pub(crate) struct Report {
     databases: Vec<Vec<String>>,
     ours: Vec<Vec<String>>,
     peers: Vec<Vec<String>>,
+    pairs: Vec<Vec<String>>,
     notes: Vec<String>,
     num_missed: usize,
 }
@@ -31,6 +32,7 @@ impl Report {
             databases: Vec::new(),
             ours: Vec::new(),
             peers: Vec::new(),
+            pairs: Vec::new(),
             notes: Vec::new(),
             num_missed: 0,
         }
@@ -137,8 +139,20 @@ impl Report {
         self.peers.push(row);
     }
 
+    /// A row of two builds against each other.
+    pub(crate) fn pair(&mut self, row: Vec<String>) {
+        self.pairs.push(row);
+    }
+
     pub(crate) fn print(&self) {
         println!("{}\n", self.machine);
+        if !self.pairs.is_empty() {
+            let heads =
+                ["work", "ranks", "old", "middle half", "new", "middle half", "ratio", "verdict"];
+            self.table(&["ranks", "contexts", "values", "samples", "on disk"], &self.databases);
+            self.table(&heads, &self.pairs);
+            return;
+        }
         self.table(&["ranks", "contexts", "values", "samples", "on disk"], &self.databases);
         self.table(
             &[
@@ -218,7 +232,7 @@ impl Report {
 }
 
 /// A time with a unit that suits it.
-fn millis(millis: f64) -> String {
+pub(crate) fn millis(millis: f64) -> String {
     match millis {
         t if t >= 10_000.0 => format!("{:.1} s", t / 1e3),
         t if t >= 1_000.0 => format!("{:.2} s", t / 1e3),
@@ -251,7 +265,7 @@ fn memory_ratio(theirs: u64, ours: u64) -> String {
 }
 
 /// A count with commas.
-fn grouped(count: u64) -> String {
+pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {

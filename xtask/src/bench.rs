@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: Parallax and its peers, on the same machine in the same run.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -10,8 +11,12 @@ use crate::{python, shell, web};
 /// Peers from PyPI that can do some of the work.
 const PEERS: &[&str] = &["llnl-hatchet", "otf2", "perfetto"];
 
-pub(crate) fn run(args: Args) -> Result<()> {
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let against: Option<String> = args.take_value("--against")?;
     let words = args.rest();
+    if let Some(commit) = against {
+        return paired(&commit, words);
+    }
     if words == ["web"] {
         return page();
     }
@@ -25,6 +30,58 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Err(why) => println!("peers skipped: {why:#}"),
     }
     shell::run_ours(bench)
+}
+
+/// This build and that of another commit, measured in turn.
+fn paired(commit: &str, words: Vec<String>) -> Result<()> {
+    let old = build_of(commit)?;
+    shell::run(shell::cargo(BUILD))?;
+    let mut bench = shell::command("target/release/parallax-benches", &["--against"]);
+    bench.arg(old).args(words);
+    shell::run_ours(bench)
+}
+
+/// What both builds are made with.
+const BUILD: &[&str] = &[
+    "build",
+    "--release",
+    "--locked",
+    "--package",
+    "parallax-benches",
+    "--package",
+    "parallax-cli",
+];
+
+/// The folder of the programs of a commit, built when they are not there yet.
+fn build_of(commit: &str) -> Result<PathBuf> {
+    let named = shell::command("git", &["rev-parse", "--verify", &format!("{commit}^{{commit}}")]);
+    let hash = shell::output(named).with_context(|| format!("{commit} is no commit"))?;
+    let hash = hash.trim();
+    let folder = shell::root().join("target/against");
+    let (source, programs) = (folder.join("source"), folder.join(hash));
+    if programs.join("parallax").is_file() {
+        return Ok(programs);
+    }
+    println!("building {hash}");
+    if source.exists() {
+        fs::remove_dir_all(&source)?;
+    }
+    fs::create_dir_all(&source)?;
+    let tar = folder.join("source.tar");
+    shell::quiet(shell::command("git", &["archive", "--output", &tar.to_string_lossy(), hash]))?;
+    shell::quiet(shell::command(
+        "tar",
+        &["-xf", &tar.to_string_lossy(), "-C", &source.to_string_lossy()],
+    ))?;
+    fs::remove_file(&tar)?;
+    let mut build = shell::cargo(BUILD);
+    build.current_dir(&source).env("CARGO_TARGET_DIR", folder.join("build"));
+    shell::run(build)?;
+    fs::create_dir_all(&programs)?;
+    for program in ["parallax-benches", "parallax"] {
+        fs::copy(folder.join("build/release").join(program), programs.join(program))?;
+    }
+    Ok(programs)
 }
 
 /// The application in a browser: speed and memory in one Chromium, next to what the browser itself
