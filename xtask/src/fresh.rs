@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use crate::args::Args;
-use crate::shell;
+use crate::{setup, shell};
 
 /// The release, which is what the documents promise to work on.
 const SUITE: &str = "bookworm";
@@ -20,12 +20,21 @@ const PACKAGES: &str = "--include=ca-certificates,gcc,git,libc6-dev";
 /// Where the repository lies inside.
 const PLACE: &str = "root/parallax";
 
-/// Enters the machine `$0` and runs the rest. The mounts end with the name space that they are in.
+/// Where the corpus lies inside, if it is to be there: tests find it next to the repository.
+const CORPUS: &str = "root/shared";
+
+/// Enters the machine `$0` with the corpus `$1`, which may be empty, and runs the rest. The mounts end with the name space that they are in.
 const ENTER: &str = r#"
 set -e
 mount -t proc proc "$0/proc"
 mount --rbind /sys "$0/sys"
 mount --rbind /dev "$0/dev"
+corpus=$1
+shift
+if [ -n "$corpus" ]; then
+  mount --bind "$corpus" "$0/root/shared"
+  mount -o remount,bind,ro "$0/root/shared"
+fi
 exec chroot "$0" "$@"
 "#;
 
@@ -42,7 +51,14 @@ const KEPT_VARIABLES: [&str; 8] = [
     "HTTPS_PROXY",
 ];
 
-pub(crate) fn run(args: Args) -> Result<()> {
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let corpus = match args.take_flag("--with-corpus") {
+        true => {
+            let found = setup::corpus()?.context("no corpus; PARALLAX_CORPUS names its folder")?;
+            Some(found.canonicalize()?)
+        }
+        false => None,
+    };
     let mut words = args.rest();
     if words.is_empty() {
         words.push("test".to_owned());
@@ -59,12 +75,19 @@ pub(crate) fn run(args: Args) -> Result<()> {
     take_rust(&root)?;
     take_repository(&root)?;
     take_network(&root);
+    if corpus.is_some() {
+        std::fs::create_dir_all(root.join(CORPUS))?;
+    }
 
     println!("\n$ cargo xtask {}   (in {})\n", words.join(" "), root.display());
     let mut inside = shell::command("unshare", &["--mount", "sh", "-c", ENTER, &text(&root)]);
+    inside.arg(corpus.as_deref().unwrap_or(Path::new("")));
     inside.args(["env", "-i", "HOME=/root", "LANG=C.UTF-8", "CARGO_TERM_COLOR=never"]);
     inside
         .arg("PATH=/root/.cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+    if corpus.is_some() {
+        inside.arg("PARALLAX_REQUIRE_CORPUS=1");
+    }
     for (name, value) in std::env::vars_os() {
         let name = name.to_string_lossy();
         let upper = name.to_uppercase();

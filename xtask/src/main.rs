@@ -100,7 +100,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "fresh",
         run: fresh::run,
-        usage: "fresh [COMMAND ...]",
+        usage: "fresh [--with-corpus] [COMMAND ...]",
         help: "run `test`, or another of these commands, in a minimal Debian made for it (as root)",
     },
     Command {

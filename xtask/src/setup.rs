@@ -106,20 +106,25 @@ fn component_line(component: &str, subcommand: &str) -> String {
 }
 
 /// Real databases next to the repository: tests read them where they are.
-///
-/// A name that leads nowhere is a typing error, and no reason to skip them all.
 fn corpus_line() -> Result<&'static str> {
+    Ok(match corpus()? {
+        Some(_) => "found: tests on real databases run",
+        None => "absent: tests on it are skipped (PARALLAX_CORPUS names its folder)",
+    })
+}
+
+/// The folder of the corpus, by name or next to the repository.
+///
+/// A name that leads nowhere is a typing error, and no reason to skip all tests on it.
+pub(crate) fn corpus() -> Result<Option<PathBuf>> {
     let named = std::env::var_os("PARALLAX_CORPUS").map(PathBuf::from);
     let is_corpus = |path: &PathBuf| path.join("data").is_dir();
     match named {
-        Some(path) if is_corpus(&path) => Ok("found: tests on real databases run"),
+        Some(path) if is_corpus(&path) => Ok(Some(path)),
         Some(path) => bail!(
             "PARALLAX_CORPUS is `{}`, which is no folder with a folder `data` in it",
             path.display()
         ),
-        None if is_corpus(&shell::root().join("../shared")) => {
-            Ok("found: tests on real databases run")
-        }
-        None => Ok("absent: tests on it are skipped (PARALLAX_CORPUS names its folder)"),
+        None => Ok(Some(shell::root().join("../shared")).filter(is_corpus)),
     }
 }
