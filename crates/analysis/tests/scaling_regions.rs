@@ -341,6 +341,35 @@ fn planted() -> Program {
     .unwrap()
 }
 
+/// What is said of the input when the second has these efficiencies on 2, 4 and 8 cores, and the
+/// first 50 % on all of them.
+fn about_input(second: [f64; 3]) -> (Trend, String) {
+    let cores = [1, 2, 4, 8];
+    let row = |efficiencies: [f64; 3]| -> Vec<Vec<f64>> {
+        let all = std::iter::once(1.0).chain(efficiencies);
+        all.zip(cores).map(|(efficiency, p)| vec![8.0 / (efficiency * f64::from(p))]).collect()
+    };
+    let runs = vec![row([0.5; 3]), row(second)];
+    let maps = maps(&grid(&["a", "b"], &cores, runs), MapOptions::default());
+    let root = Region { id: "0".to_owned(), name: String::new(), parent: None, maps };
+    let program = Program::new(vec![root]).unwrap();
+    let found = verdicts(&program, VerdictOptions::default());
+    (found[0].input_trend.unwrap().trend, found[0].text())
+}
+
+#[test]
+fn what_rises_here_and_falls_there_does_depend_on_the_input() {
+    let (trend, text) = about_input([0.36, 0.55, 0.59]);
+    assert_eq!(trend, Trend::Mixed);
+    assert!(text.starts_with("Efficiency has no clear trend with the input (-14.0 to +9.0 points"));
+    // Small differences either way are scatter.
+    let (trend, text) = about_input([0.49, 0.5, 0.51]);
+    assert_eq!(trend, Trend::Holds);
+    assert!(text.starts_with("Efficiency does not depend on the input (0.0 points)"), "{text}");
+    let (trend, _) = about_input([0.56, 0.6, 0.7]);
+    assert_eq!(trend, Trend::Rises);
+}
+
 #[test]
 fn the_verdict_names_the_planted_culprit() {
     let found = verdicts(&planted(), VerdictOptions::default());

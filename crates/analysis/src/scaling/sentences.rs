@@ -40,13 +40,19 @@ pub(super) fn sentences(
 
 fn about_input(verdict: &Verdict) -> Option<String> {
     let found = verdict.input_trend?;
-    let points = points(found.change);
+    let points = points_of(found.change);
     Some(match found.trend {
         Trend::Rises => format!("Efficiency rises with the input ({points} from first to last)."),
         Trend::Falls => {
             format!("Efficiency falls with the input ({points} from first to last).")
         }
         Trend::Holds => format!("Efficiency does not depend on the input ({points})."),
+        Trend::Mixed => format!(
+            "Efficiency has no clear trend with the input ({} to {} from first to last, depending \
+             on the core count).",
+            in_points(found.range.0),
+            points_of(found.range.1),
+        ),
     })
 }
 
@@ -97,7 +103,7 @@ fn about_super_linear(maps: &Maps, verdict: &Verdict) -> Option<String> {
 fn about_weak(verdict: &Verdict, options: VerdictOptions) -> Option<String> {
     let change = verdict.weak_change?;
     let verb = if change < -options.trend_tolerance { "degrades" } else { "holds" };
-    Some(format!("Weak scaling {verb} along the diagonal (efficiency {}).", points(change)))
+    Some(format!("Weak scaling {verb} along the diagonal (efficiency {}).", points_of(change)))
 }
 
 /// Shares below this are 0 % when written down.
@@ -156,11 +162,14 @@ fn percent(fraction: f64) -> String {
     format!("{:.0} %", 100.0 * fraction)
 }
 
-fn points(change: f64) -> String {
+fn points_of(change: f64) -> String {
+    format!("{} points", in_points(change))
+}
+
+fn in_points(change: f64) -> String {
     let text = format!("{:+.1}", 100.0 * change);
     // What rounds to zero has no sign.
-    let digits = if matches!(&*text, "+0.0" | "-0.0") { "0.0" } else { &*text };
-    format!("{digits} points")
+    if matches!(&*text, "+0.0" | "-0.0") { "0.0".to_owned() } else { text }
 }
 
 /// Three digits at least, without noise.

@@ -294,6 +294,8 @@ pub enum Trend {
     Falls,
     /// Within the tolerance.
     Holds,
+    /// Within the tolerance on average, because it rises on some core counts and falls on others.
+    Mixed,
 }
 
 /// What larger inputs do to efficiency.
@@ -303,6 +305,8 @@ pub struct InputTrend {
     pub trend: Trend,
     /// Mean over core counts of `E(last input, p) - E(first input, p)`.
     pub change: f64,
+    /// The smallest and the largest of these differences.
+    pub range: (f64, f64),
     /// Number of core counts in the mean.
     pub num_cores: usize,
 }
@@ -397,8 +401,17 @@ fn input_trend(maps: &Maps, tolerance: f64) -> Option<InputTrend> {
         .filter_map(|j| Some(maps.efficiency.get(last, j)? - maps.efficiency.get(first, j)?))
         .collect();
     let change = mean(&changes)?;
-    Some(InputTrend { trend: trend(change, tolerance), change, num_cores: changes.len() })
+    let smallest = changes.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = changes.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let trend = match trend(change, tolerance) {
+        Trend::Holds if largest.max(-smallest) > MIXED * tolerance => Trend::Mixed,
+        trend => trend,
+    };
+    Some(InputTrend { trend, change, range: (smallest, largest), num_cores: changes.len() })
 }
+
+/// Differences of this many tolerances are no scatter around a mean of zero.
+const MIXED: f64 = 2.0;
 
 fn trend(change: f64, tolerance: f64) -> Trend {
     if change > tolerance {
