@@ -157,9 +157,8 @@ fn losses(
     TextTable::new(&table)
         .title(title)
         .columns(&["region", "name", "own_loss", "share", "loss", "cause"])
-        .head("own_loss", "excl. overhead")
-        .head("loss", "incl. overhead")
-        .show("region", Show::Text)
+        .head("own_loss", "excl.")
+        .head("loss", "incl.")
         .write(&Style { rows, ..*style }, out)
 }
 
@@ -168,7 +167,6 @@ fn regions(answer: &ScalingAnswer, style: &Style, out: &mut dyn Write) -> io::Re
     TextTable::new(&table)
         .title(format!("Regions of {}", printable(&answer.title)))
         .columns(&["region", "kind", "name", "share_min", "share_max", "imbalance_max", "verdict"])
-        .show("region", Show::Text)
         .write(style, out)
 }
 

@@ -16,7 +16,7 @@ const BAR_WIDTH: usize = 8;
 const NAME_WIDTH: usize = 20;
 /// A name is not made shorter than this; columns are omitted instead.
 const MIN_NAME_WIDTH: usize = 12;
-/// A head is not made shorter than this.
+/// A head is not made shorter than this, besides its unit.
 const MIN_HEAD_WIDTH: usize = 6;
 /// A column whose largest value is under this share of another one's has a scale of its own.
 const SHARED_RANGE: f64 = 1e-2;
@@ -276,7 +276,9 @@ pub(crate) fn fit(columns: &mut Vec<ShownColumn<'_>>, width: usize) -> Vec<Strin
         shrink_names(columns, width, MIN_NAME_WIDTH);
         let mut excess = columns_width(columns).saturating_sub(width);
         for column in columns.iter_mut().filter(|column| column.show != Show::Name) {
-            let spare = column.width - column.cell_width.max(MIN_HEAD_WIDTH).min(column.width);
+            let head =
+                width_of(&column.head).min(MIN_HEAD_WIDTH) + width_of(&column.unit_in_head());
+            let spare = column.width - column.cell_width.max(head).min(column.width);
             column.width -= spare.min(excess);
             excess -= spare.min(excess);
         }
