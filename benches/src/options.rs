@@ -20,6 +20,7 @@ usage: cargo xtask bench [options]
        cargo xtask bench traces [questions|otf2|json]   archives of traces, and their readers
        cargo xtask bench pascal [MEGABYTES]             PaScal files
        cargo xtask bench calls [MEGABYTES...]           databases of Parceive
+       cargo xtask bench regions                        marks of regions for `parallax measure`
        cargo xtask bench web                            the page, in a browser
 
 Databases are kept in target/bench-data.";

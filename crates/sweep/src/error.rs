@@ -86,6 +86,9 @@ pub enum SweepError {
         /// What the system said.
         cause: io::Error,
     },
+    /// The times of regions cannot be kept or read.
+    #[error("cannot take the times of regions: {0}")]
+    Regions(io::Error),
     /// The process between the tool and the program failed.
     #[error("cannot measure: {0}")]
     Supervisor(String),

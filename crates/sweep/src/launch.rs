@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::SweepError;
 use crate::job::{Order, Outcome, Stream};
+use crate::regions;
 
 /// With this as its only argument, the tool is a supervisor: it calls [`supervise`].
 pub const SUPERVISOR: &str = "supervise-measured-program";
@@ -40,6 +41,12 @@ impl Job {
     #[must_use]
     pub const fn timeout(&self) -> Option<Duration> {
         self.order.timeout
+    }
+
+    /// Tells the program where the times of its regions go.
+    pub(crate) fn record_regions(&mut self, folder: &Path) {
+        let folder = folder.to_string_lossy().into_owned();
+        self.order.environment.push((regions::VARIABLE.to_owned(), folder));
     }
 
     /// Makes the folders of the files into which it writes.

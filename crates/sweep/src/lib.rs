@@ -17,6 +17,7 @@ mod lock;
 mod machine;
 mod plan;
 mod record;
+mod regions;
 mod schedule;
 #[cfg(target_os = "linux")]
 mod supervisor;

@@ -10,6 +10,7 @@ use crate::SweepError;
 use crate::job::Outcome;
 use crate::machine;
 use crate::plan::{Key, Order, Plan, Repetitions};
+use crate::regions::{self, Regions};
 use crate::topology::Processor;
 
 /// Settings that must not change while a sweep is gone on with: they change what is measured.
@@ -48,13 +49,17 @@ pub struct Run {
     pub seconds: f64,
     /// Whether its exit status was 0.
     pub is_success: bool,
+    /// Whether times of regions were taken.
+    has_regions: bool,
+    /// Whether there was no room for all of them.
+    pub(crate) lacks_regions: bool,
     /// As the file has it.
     text: String,
 }
 
 impl Run {
     /// What was measured just now.
-    pub(crate) fn new(key: Key, outcome: &Outcome, plan: &Plan) -> Self {
+    pub(crate) fn new(key: Key, outcome: &Outcome, regions: Regions, plan: &Plan) -> Self {
         let Outcome { start, seconds, exit_status, usage, .. } = *outcome;
         let mut value = json!({
             "start_time": start,
@@ -81,15 +86,31 @@ impl Run {
                 fields.insert(ended.name().to_owned(), json!(limit));
             }
         }
+        let (has_regions, lacks_regions) = (!regions.entries.is_empty(), regions.is_cut);
+        if let Some(fields) = value.as_object_mut() {
+            if has_regions {
+                fields.insert("regions".to_owned(), Value::Object(regions.entries));
+            }
+            if regions.num_added_up > 0 {
+                fields.insert("regions_added_up".to_owned(), json!(regions.num_added_up));
+            }
+            if regions.is_cut {
+                fields.insert("regions_cut".to_owned(), json!(true));
+            }
+        }
         let is_success = outcome.is_success();
-        Self { key, start, seconds, is_success, text: value.to_string() }
+        let text = value.to_string();
+        Self { key, start, seconds, is_success, has_regions, lacks_regions, text }
     }
 
     fn from_value(key: Key, value: &Value) -> Option<Self> {
         let float = |name| value.get(name)?.as_f64();
         let (start, stop) = (float("start_time")?, float("stop_time")?);
         let is_success = float("exit_status").is_none_or(|status| status == 0.0);
-        Some(Self { key, start, seconds: stop - start, is_success, text: value.to_string() })
+        let has_regions = value.get("regions").is_some();
+        let lacks_regions = value.get("regions_cut").is_some();
+        let (seconds, text) = (stop - start, value.to_string());
+        Some(Self { key, start, seconds, is_success, has_regions, lacks_regions, text })
     }
 }
 
@@ -123,7 +144,15 @@ impl Record {
 
     /// The text of the file.
     pub(crate) fn text(&self) -> String {
-        let mut text = format!("{{\n\"config\": {:#},\n\"data\": {{", self.config);
+        let mut config = self.config.clone();
+        if self.runs.iter().any(|run| run.has_regions)
+            && let Some(descriptor) =
+                config.get_mut("data_descriptor").and_then(Value::as_object_mut)
+        {
+            let extras = json!({ "regions": { "values": regions::VALUES } });
+            descriptor.insert("extras".to_owned(), extras);
+        }
+        let mut text = format!("{{\n\"config\": {config:#},\n\"data\": {{");
         for (at, run) in self.runs.iter().enumerate() {
             text.push_str(if at == 0 { "\n" } else { ",\n" });
             text.push_str(&format!("\"{}\": {}", run.key.text(), run.text));

@@ -12,6 +12,7 @@ use crate::launch::Job;
 use crate::lock::Lock;
 use crate::plan::{Key, Plan, ProgramOutput};
 use crate::record::{Record, Run};
+use crate::regions;
 use crate::schedule::{Next, Schedule, Skip};
 use crate::topology::{self, Processor};
 
@@ -84,6 +85,8 @@ pub struct Summary {
     pub failed: usize,
     /// Configurations of which runs were left out.
     pub skipped: usize,
+    /// Runs in the file of which not all regions could be recorded.
+    pub lacking_regions: usize,
 }
 
 /// Makes the runs of a plan that the file does not have yet. `launch` makes one run, such as
@@ -132,11 +135,14 @@ pub fn sweep(
             let is_warmup = number.is_some();
             let (done, left) = (record.runs().len(), schedule.left());
             tell(&Event::Running { key, is_warmup, done, left });
-            let job = jobs.job(key, number)?;
+            let mut job = jobs.job(key, number)?;
             job.prepare()?;
+            let regions = tempfile::tempdir().map_err(SweepError::Regions)?;
+            job.record_regions(regions.path());
             let outcome = launch(&job)?;
             if !is_warmup {
-                record.add(Run::new(key, &outcome, plan));
+                let regions = regions::read(regions.path()).map_err(SweepError::Regions)?;
+                record.add(Run::new(key, &outcome, regions, plan));
                 schedule.add(key, outcome.is_success(), outcome.seconds);
                 save(&choices.output, &record.text(), true)?;
             }
@@ -146,6 +152,7 @@ pub fn sweep(
     }
     summary.succeeded = record.runs().iter().filter(|run| run.is_success).count();
     summary.failed = record.runs().len() - summary.succeeded;
+    summary.lacking_regions = record.runs().iter().filter(|run| run.lacks_regions).count();
     Ok(summary)
 }
 

@@ -509,6 +509,15 @@ fn finish(context: &Context, path: &Path, summary: &Summary) -> anyhow::Result<(
             summary.succeeded + summary.failed
         ));
     }
+    if summary.lacking_regions > 0 {
+        let text = format!(
+            "{} of {} runs had no room for the times of all their regions, which are incomplete \
+             there; PARALLAX_LIMIT_MB makes more room, fewer marks need less",
+            summary.lacking_regions,
+            summary.succeeded + summary.failed
+        );
+        Notice::new(Level::Warning, text).print(&context.stderr);
+    }
     if summary.failed > 0 {
         anyhow::bail!(
             "{} of {} runs failed: they are marked in {shown} and counted nowhere; --resume \

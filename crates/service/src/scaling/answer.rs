@@ -473,6 +473,9 @@ pub(super) fn display_name(region: &Region) -> String {
             }
         }
         _ => match (&region.file, region.lines) {
+            (Some(file), Some((first, last))) if last == first && last > 0 => {
+                format!("{}:{first}", base(file))
+            }
             (Some(file), Some((first, last))) if last > 0 => {
                 format!("{}:{first}-{last}", base(file))
             }
