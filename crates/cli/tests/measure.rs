@@ -597,3 +597,22 @@ fn an_order_by_lot_can_be_had_again() {
     assert_eq!(log.len(), 24);
     assert_eq!(log[..12], log[12..]);
 }
+
+#[test]
+fn energy_is_measured_or_refused_before_anything_runs() {
+    let place = Scratch::new(PROBE);
+    let output = place.measure(&["--cores", "1", "--energy"], &["./app"]);
+    if output.status.success() {
+        let (config, data) = place.sweep();
+        assert!(data["1;1"]["rapl-sysfs"].as_f64().unwrap() >= 0.0);
+        let values = config["data_descriptor"]["values"].as_array().unwrap().clone();
+        assert!(values.contains(&Value::from("rapl-sysfs")));
+        return;
+    }
+    // A virtual machine has no counters, and most machines let only root read them.
+    let error = error_of(&output);
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.contains("--energy") || error.contains("energy needs root"), "{error}");
+    assert_eq!(place.names(), ["app"]);
+    assert!(place.log().is_empty());
+}

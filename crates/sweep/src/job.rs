@@ -49,6 +49,8 @@ pub(crate) struct Order {
     pub(crate) idle_timeout: Option<Duration>,
     pub(crate) stdout: Stream,
     pub(crate) stderr: Stream,
+    /// Where the counters of energy are, if it is measured.
+    pub(crate) energy: Option<String>,
     /// The file that is locked as long as a program of this sweep runs.
     pub(crate) lock: String,
 }
@@ -63,6 +65,7 @@ impl Order {
             "idle_timeout": self.idle_timeout.map(|time| time.as_secs_f64()),
             "stdout": self.stdout.to_value(),
             "stderr": self.stderr.to_value(),
+            "energy": self.energy,
             "lock": self.lock,
         })
     }
@@ -94,6 +97,7 @@ impl Order {
             idle_timeout: time("idle_timeout"),
             stdout: Stream::from_value(value.get("stdout")?)?,
             stderr: Stream::from_value(value.get("stderr")?)?,
+            energy: value.get("energy")?.as_str().map(str::to_owned),
             lock: value.get("lock")?.as_str()?.to_owned(),
         })
     }
@@ -153,6 +157,8 @@ pub struct Outcome {
     pub ended: Option<Ended>,
     /// What it used.
     pub usage: Usage,
+    /// Energy of the processors meanwhile, in joules, where it was measured.
+    pub joules: Option<f64>,
     /// For display: why it could not be started, or the end of its standard error.
     pub said: String,
 }
@@ -177,6 +183,7 @@ impl Outcome {
             "resident": usage.max_resident_bytes,
             "faults": [usage.minor_faults, usage.major_faults],
             "switches": [usage.voluntary_switches, usage.involuntary_switches],
+            "joules": self.joules,
             "said": self.said,
         })
     }
@@ -204,6 +211,7 @@ impl Outcome {
                 voluntary_switches: pair("switches", 0)?,
                 involuntary_switches: pair("switches", 1)?,
             },
+            joules: float("joules"),
             said: value.get("said")?.as_str()?.to_owned(),
         })
     }
@@ -223,6 +231,7 @@ mod tests {
             idle_timeout: None,
             stdout: Stream::File("/x".into()),
             stderr: Stream::Tail,
+            energy: Some("/sys".into()),
             lock: "/y".into(),
         };
         assert_eq!(Order::from_value(&order.to_value()), Some(order.clone()));
@@ -235,6 +244,7 @@ mod tests {
             signal: Some(11),
             ended: Some(Ended::Idle),
             usage: Usage { user_seconds: 0.5, minor_faults: 7, ..Usage::default() },
+            joules: Some(1.25),
             said: "bad\n".into(),
         };
         assert_eq!(Outcome::from_value(&outcome.to_value()), Some(outcome));

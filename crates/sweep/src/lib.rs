@@ -9,6 +9,7 @@
 //! when its time is up or the tool is gone.
 
 mod command_line;
+mod energy;
 mod error;
 mod files;
 mod job;

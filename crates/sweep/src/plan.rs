@@ -59,6 +59,8 @@ pub struct Plan {
     pub idle_timeout: Option<Duration>,
     /// Waiting time between runs.
     pub pause: Duration,
+    /// Whether the energy of each run is measured.
+    pub has_energy: bool,
     /// Where the program's output goes.
     pub output: ProgramOutput,
     /// When the rest of a configuration is not worth running.
@@ -189,6 +191,7 @@ impl Plan {
             timeout: None,
             idle_timeout: None,
             pause: Duration::ZERO,
+            has_energy: false,
             output: ProgramOutput::default(),
             stop: Stop::default(),
         }

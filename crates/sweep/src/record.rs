@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use serde_json::{Map, Value, json};
 
 use crate::SweepError;
+use crate::energy;
 use crate::job::Outcome;
 use crate::machine;
 use crate::plan::{Key, Order, Plan, Repetitions};
@@ -85,6 +86,9 @@ impl Run {
                 let limit = limit.unwrap_or_default().as_secs_f64();
                 fields.insert(ended.name().to_owned(), json!(limit));
             }
+        }
+        if let (Some(joules), Some(fields)) = (outcome.joules, value.as_object_mut()) {
+            fields.insert(energy::FIELD.to_owned(), json!(joules));
         }
         let (has_regions, lacks_regions) = (!regions.entries.is_empty(), regions.is_cut);
         if let Some(fields) = value.as_object_mut() {
@@ -258,6 +262,8 @@ fn config(plan: &Plan, command_line: &str, processors: &[Processor]) -> Value {
     } else {
         &["cores", "input", "repetitions"]
     };
+    let energy = plan.has_energy.then_some(energy::FIELD);
+    let values: Vec<&str> = VALUES.into_iter().chain(energy).collect();
     let mut config = json!({
         "tool": concat!("parallax ", env!("CARGO_PKG_VERSION")),
         "pkg": plan.program,
@@ -270,7 +276,7 @@ fn config(plan: &Plan, command_line: &str, processors: &[Processor]) -> Value {
         "auto_instrumentation": false,
         "discard_ompnt": true,
         "idle_time": plan.pause.as_secs_f64(),
-        "data_descriptor": { "keys": keys, "values": VALUES },
+        "data_descriptor": { "keys": keys, "values": values },
         "machine": machine::machine(processors),
         "environment": machine::environment(),
         "sweep": settings(plan, processors),

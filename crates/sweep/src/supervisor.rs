@@ -22,6 +22,7 @@ use nix::sys::time::TimeVal;
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
+use crate::energy::{Counters, Meter};
 use crate::job::{Ended, Order, Outcome, Stream, Usage};
 use crate::{lock, machine};
 
@@ -78,6 +79,9 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
     command.stdin(Stdio::null());
     command.stdout(stream(&order.stdout, &mut tail)?).stderr(stream(&order.stderr, &mut tail)?);
     command.process_group(0);
+    let counters = order.energy.as_ref().map(|place| Counters::open(Path::new(place)));
+    let counters = counters.transpose().map_err(io::Error::other)?;
+    let meter = counters.map(Meter::start).transpose()?;
     let start = machine::epoch(SystemTime::now());
     let begun = Instant::now();
     let mut child = match command.spawn() {
@@ -92,6 +96,7 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
     // given to another group before it is waited for.
     let _ = killpg(group, Signal::SIGKILL);
     let status = child.wait()?;
+    let joules = meter.and_then(Meter::joules);
     let (end, ended) = found?;
     let exit_status = match ended {
         Some(_) => TIMED_OUT,
@@ -108,6 +113,7 @@ fn run(order: &Order, input: impl Read + Send + 'static) -> io::Result<Outcome> 
         signal: status.signal(),
         ended,
         usage: usage(),
+        joules,
         said,
     })
 }
@@ -144,6 +150,7 @@ fn not_started(start: f64, begun: Instant, program: &str, error: &io::Error) -> 
         signal: None,
         ended: None,
         usage: Usage::default(),
+        joules: None,
         said: format!("cannot run {program}: {error}"),
     }
 }
@@ -305,4 +312,43 @@ fn end_of(mut file: File) -> io::Result<String> {
         _ => &text,
     };
     Ok(whole.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_energy_of_a_run_is_what_the_counter_has_grown_by() {
+        let place = tempfile::tempdir().unwrap();
+        let package = place.path().join("intel-rapl:0");
+        fs::create_dir(&package).unwrap();
+        for (name, text) in
+            [("name", "package-0"), ("energy_uj", "1000000"), ("max_energy_range_uj", "9000000")]
+        {
+            fs::write(package.join(name), text).unwrap();
+        }
+        let lock = place.path().join("lock");
+        fs::write(&lock, "").unwrap();
+        let order = Order {
+            command: ["sh", "-c", "echo 4500000 > \"$COUNTER\""].map(str::to_owned).to_vec(),
+            environment: vec![(
+                "COUNTER".to_owned(),
+                package.join("energy_uj").to_string_lossy().into_owned(),
+            )],
+            processors: None,
+            timeout: None,
+            idle_timeout: None,
+            stdout: Stream::Null,
+            stderr: Stream::Null,
+            energy: Some(place.path().to_string_lossy().into_owned()),
+            lock: lock.to_string_lossy().into_owned(),
+        };
+        // A tool that lives as long as the run.
+        let (input, _tool) = io::pipe().unwrap();
+        let outcome = run(&order, input).unwrap();
+        assert_eq!((outcome.exit_status, outcome.joules), (0, Some(3.5)));
+        let (input, _tool) = io::pipe().unwrap();
+        assert_eq!(run(&Order { energy: None, ..order }, input).unwrap().joules, None);
+    }
 }

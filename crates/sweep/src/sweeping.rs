@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::SweepError;
+use crate::energy;
 use crate::files::{check_program, save};
 use crate::job::{Order, Outcome, Stream};
 use crate::launch::Job;
@@ -186,6 +187,9 @@ fn check_programs(plan: &Plan) -> Result<(), SweepError> {
         let launcher = launcher.ok_or_else(|| SweepError::Plan("the launcher is empty".into()))?;
         check_program(launcher)?;
     }
+    if plan.has_energy {
+        energy::Counters::open(Path::new(energy::SYSTEM))?;
+    }
     check_program(&plan.program)
 }
 
@@ -254,6 +258,7 @@ impl Jobs<'_> {
             idle_timeout: plan.idle_timeout,
             stdout,
             stderr,
+            energy: plan.has_energy.then(|| energy::SYSTEM.to_owned()),
             lock: lock.to_string_lossy().into_owned(),
         };
         Ok(Job { order })

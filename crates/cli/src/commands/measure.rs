@@ -124,6 +124,10 @@ pub(crate) struct MeasureArgs {
     /// Pause between runs.
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "How it is run")]
     idle: Option<Duration>,
+    /// Measure the energy of the processors during each run (RAPL); reading it needs root on most
+    /// machines.
+    #[arg(long, help_heading = "How it is run")]
+    energy: bool,
     /// Give up on a configuration after this many failures without a success.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "How it is run")]
     give_up: Option<u32>,
@@ -275,6 +279,7 @@ fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choi
         timeout: arguments.timeout,
         idle_timeout: arguments.idle_timeout,
         pause: arguments.idle.unwrap_or_default(),
+        has_energy: arguments.energy,
         output,
         stop,
         ..Plan::new(&program, words.collect(), core_counts(&arguments.cores)?)
