@@ -28,6 +28,7 @@
 //! library and a crash loses the last events, other than with the header.
 
 mod mark;
+pub mod pascal;
 mod recorder;
 
 pub use mark::{Scope, Site, SiteKind, ThreadMark};

@@ -184,9 +184,10 @@ const CRATES: &[Crate] = &[
     Crate { name: "xtask-bindgen", folder: "xtask/bindgen", is_for_browser: false, uses: &[] },
 ];
 
-/// What the tests of any crate may use besides: files from disk, generated databases, and what
-/// turns either into an experiment.
-const FOR_TESTS: &[&str] = &["parallax-import", "parallax-native", "parallax-testkit"];
+/// What the tests of any crate may use besides: files from disk, generated databases, what turns
+/// either into an experiment, and the marks of programs that are measured.
+const FOR_TESTS: &[&str] =
+    &["parallax-import", "parallax-measure", "parallax-native", "parallax-testkit"];
 
 /// Foreign crates that only some of ours may use, and why.
 const RESERVED: &[(&str, &[&str], &str)] = &[
