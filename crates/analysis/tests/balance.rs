@@ -62,11 +62,12 @@ fn every_rank_that_ran_counts_also_those_without_a_value() {
     assert_eq!(answer.slowest_labels(send).next(), Some("rank 2 thread 0"));
     assert_eq!(send.slowest.iter().map(|s| s.value).collect::<Vec<_>>(), [7.0, 3.0, 0.0, 0.0]);
 
-    let stored = BalanceRequest { members: MemberRule::StoredOnly, ..request };
+    let stored = BalanceRequest { members: MemberRule::TakesPart, ..request };
     let stored = ask(&session, &stored);
     let solve = stored.rows.iter().find(|row| row.name == "solve").unwrap();
     assert_eq!(solve.distribution.num_members, 3);
     close(solve.distribution.mean, 8.0 / 3.0);
+    assert_eq!(solve.num_absent, 1, "rank 2 ran, but never entered it");
 }
 
 #[test]

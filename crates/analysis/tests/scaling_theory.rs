@@ -4,8 +4,8 @@
 //! `E = n^2 / (p (n^2/p + k)) = n^2 / (n^2 + k 2^k)`.
 
 use parallax_analysis::scaling::{
-    Grid, MapOptions, Maps, Superlinear, difference_range, fit_amdahl, interpolate, maps,
-    weak_diagonal,
+    ByDefinition, Grid, MapOptions, Maps, Program, Region, Superlinear, VerdictOptions,
+    difference_range, fit_amdahl, interpolate, maps, verdicts, weak_diagonal,
 };
 
 const STEPS: u32 = 13;
@@ -87,6 +87,42 @@ fn what_the_paper_infers_from_its_pictures_holds() {
             assert!(found.weak_rel.get(i, k).unwrap() > 0.0, "{i} {k}");
         }
     }
+}
+
+#[test]
+fn the_words_of_the_paper_are_said_of_its_example() {
+    let judge = |maps: Maps| {
+        let region = Region { id: "0".into(), name: String::new(), parent: None, maps };
+        let program = Program::new(vec![region]).unwrap();
+        verdicts(&program, VerdictOptions::default()).remove(0)
+    };
+    let told = judge(program());
+    let expected =
+        ByDefinition { generally: Some(true), strongly: Some(false), weakly: Some(true) };
+    assert_eq!(told.by_definition, expected);
+    let text = told.text();
+    assert!(text.contains("PaScal Viewer"), "{text}");
+    assert!(text.contains("scalable, not strongly scalable, weakly scalable"), "{text}");
+    // The sentence that says how far it scales stays.
+    assert!(text.contains("Strong scaling holds up to 4096 cores"), "{text}");
+    // With overhead that grows with cores and not with work, no definition holds but one.
+    let of = |time: &dyn Fn(f64, f64) -> f64| {
+        let (inputs, cores) = ([1.0, 2.0, 4.0], [1_u32, 2, 4, 8]);
+        let row = |n: &f64| cores.iter().map(|&p| vec![time(*n, f64::from(p))]).collect();
+        let names = inputs.iter().map(ToString::to_string).collect();
+        let grid = Grid::new(names, cores.to_vec(), inputs.iter().map(row).collect()).unwrap();
+        judge(maps(&grid, MapOptions::default())).by_definition
+    };
+    // Nothing is lost: all hold.
+    assert_eq!(
+        of(&|n, p| n / p),
+        ByDefinition { generally: Some(true), strongly: Some(true), weakly: Some(true) }
+    );
+    // A serial half of whatever size: efficiency depends on cores alone, and falls with them.
+    assert_eq!(
+        of(&|n, p| n * (0.5 + 0.5 / p)),
+        ByDefinition { generally: Some(true), strongly: Some(false), weakly: Some(false) }
+    );
 }
 
 #[test]

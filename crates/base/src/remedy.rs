@@ -28,6 +28,8 @@ pub enum Remedy {
     Metric,
     /// Other locations should be counted.
     Locations,
+    /// Locations that do not take part should be counted, too.
+    AllLocations,
     /// What is stored is listed with the metrics.
     SeeMetrics,
     /// The load balance has more.
@@ -56,7 +58,7 @@ pub enum Remedy {
 
 impl Remedy {
     /// All of them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::TellApart,
         Self::Cores,
         Self::CoresParameter,
@@ -68,6 +70,7 @@ impl Remedy {
         Self::Laws,
         Self::Metric,
         Self::Locations,
+        Self::AllLocations,
         Self::SeeMetrics,
         Self::SeeBalance,
         Self::SeeDistribution,
@@ -97,6 +100,7 @@ impl Remedy {
             Self::Laws => "the scaling laws",
             Self::Metric => "choose another metric",
             Self::Locations => "choose other locations",
+            Self::AllLocations => "count all that ran",
             Self::SeeMetrics => "see the list of metrics",
             Self::SeeBalance => "see the load balance",
             Self::SeeDistribution => "see the distribution over locations",

@@ -61,6 +61,110 @@ fn a_query_has_the_promised_columns_and_raw_leaves_names_out() {
     assert_eq!(rows(&trace) as u64, json(&["info", "n256-p2", "--json"])["samples"]);
 }
 
+/// Rows of an answer by the names of its columns.
+fn rows(answer: &Value) -> Vec<serde_json::Map<String, Value>> {
+    let columns = answer["columns"].as_array().unwrap();
+    let names: Vec<&str> = columns.iter().map(|column| column["name"].as_str().unwrap()).collect();
+    let of = |row: &Value| {
+        let cells = row.as_array().unwrap().iter().cloned();
+        names.iter().map(ToString::to_string).zip(cells).collect()
+    };
+    answer["rows"].as_array().unwrap().iter().map(of).collect()
+}
+
+#[test]
+fn trees_have_the_parent_the_module_and_the_offset_of_contexts() {
+    let tree = rows(&json(&["tree", "n256-p2", "--json"]));
+    let top = u64::from(u32::MAX);
+    let mut modules = 0;
+    for (at, row) in tree.iter().enumerate() {
+        let depth = row["depth"].as_u64().unwrap();
+        match row["parent"].as_u64().unwrap() {
+            parent if parent == top => assert_eq!(depth, 0),
+            parent => {
+                let parent = parent as usize;
+                assert!(parent < at);
+                assert_eq!(tree[parent]["depth"].as_u64().unwrap() + 1, depth);
+                // Everything in between lies below the parent, too.
+                assert!(
+                    tree[parent + 1..at].iter().all(|row| row["depth"].as_u64() >= Some(depth))
+                );
+            }
+        }
+        modules += usize::from(row["module"].as_str().is_some_and(|path| !path.is_empty()));
+        assert_eq!(row["offset"].is_null(), row["kind"] != "instruction", "{row:?}");
+    }
+    let of = |name: &str| tree.iter().find(|row| row["name"] == name).unwrap();
+    assert!(of("react")["module"].as_str().unwrap().ends_with("/reactor"));
+    assert!(modules > tree.len() / 2, "{modules} of {}", tree.len());
+}
+
+#[test]
+fn locations_have_the_parts_of_their_identity() {
+    let list = rows(&json(&["locations", "hybrid-n1024-p2x2", "--json"]));
+    let info = json(&["info", "hybrid-n1024-p2x2", "--json"]);
+    assert_eq!(list.len() as u64, info["locations"].as_u64().unwrap());
+    assert!(list.iter().all(|row| row["node"].as_u64().is_some()));
+    let program: Vec<(u64, u64)> = list
+        .iter()
+        .filter(|row| row["role"] == "application")
+        .map(|row| (row["rank"].as_u64().unwrap(), row["thread"].as_u64().unwrap()))
+        .collect();
+    assert!(program.contains(&(0, 0)) && program.contains(&(1, 0)), "{program:?}");
+    assert!(list.iter().any(|row| row["role"] == "helper thread"));
+    let samples: u64 = list.iter().map(|row| row["samples"].as_u64().unwrap()).sum();
+    assert_eq!(samples, info["samples"].as_u64().unwrap());
+    let one = rows(&json(&["locations", "hybrid-n1024-p2x2", "-p", "rank(1).thread(0)", "--json"]));
+    assert_eq!(one.len(), 1);
+    assert_eq!(one[0]["location"], "rank 1 thread 0");
+}
+
+#[test]
+fn balance_is_over_the_locations_that_take_part() {
+    let ask = |more: &[&str]| {
+        let arguments = ["balance", "n1024-p8", "-c", "function(__GI_fprintf)", "--json"];
+        rows(&json(&[&arguments[..], more].concat())).remove(0)
+    };
+    // Rank 0 alone writes checkpoints to a file.
+    let taking_part = ask(&[]);
+    assert_eq!((&taking_part["members"], &taking_part["absent"]), (&1.into(), &7.into()));
+    assert_eq!(taking_part["balance_ratio"], 1.0);
+    let all = ask(&["--all-locations"]);
+    assert_eq!((&all["members"], &all["absent"]), (&8.into(), &0.into()));
+    assert_eq!(all["balance_ratio"], 0.125);
+    let shown = stdout(&["balance", "n1024-p8", "-c", "function(__GI_fprintf)", "--width", "160"]);
+    assert!(shown.contains("1 of 8"), "{shown}");
+    // The number of the paper.
+    let Some(lulesh) = parallax_testkit::needs::corpus_path("data/hpctoolkit/hpcviewer/issue-233")
+    else {
+        return;
+    };
+    let lulesh = lulesh.to_str().unwrap();
+    let found = json(&["balance", lulesh, "-c", "function(MPI_Allreduce)", "--json"]);
+    let ratio = rows(&found)[0]["balance_ratio"].as_f64().unwrap();
+    assert!((ratio - 0.341_992).abs() < 5e-7, "{ratio}");
+}
+
+#[test]
+fn values_of_metrics_with_different_units_have_their_own() {
+    let path = "data/hpctoolkit/upstream/loops-cuda-nvidia-t.d";
+    let Some(database) = parallax_testkit::needs::corpus_path(path) else { return };
+    let database = database.to_str().unwrap();
+    let answer = rows(&json(&["query", database, "-p", "summary", "--json"]));
+    let unit = |metric: &str| {
+        let row = answer.iter().find(|row| row["metric"].as_str().unwrap().starts_with(metric));
+        row.unwrap()["unit"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(unit("GKER:sum"), "s");
+    assert_eq!(unit("GKER:COUNT:sum"), "");
+    let shown =
+        stdout(&["query", database, "-p", "summary", "-m", "gker", "--all", "--width", "160"]);
+    assert!(shown.lines().any(|line| line.contains(" µs") || line.contains(" ms")), "{shown}");
+    // With one unit for all, the column of values has it.
+    let one = json(&["query", "n256-p2", "-c", "function(MPI_*)", "--json"]);
+    assert!(rows(&one).iter().all(|row| !row.contains_key("unit")));
+}
+
 #[test]
 fn csv_and_json_lines_carry_the_same_rows_as_json() {
     let query = ["query", "n256-p2", "-p", "rank(0)", "--raw", "--format"];

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 16] = [
     "region",
     "input",
     "cores",
@@ -21,6 +21,7 @@ const COLUMNS: [&str; 15] = [
     "scalability_rel",
     "strong_rel",
     "weak_rel",
+    "imbalance",
 ];
 
 fn corpus() -> Option<PathBuf> {
@@ -242,10 +243,34 @@ fn merged_files_open_and_versions_compare() {
     }
     let (same, _) = text(&["compare", file, "merged.json"], folder.path());
     assert!(same.contains("no significant change"), "{same}");
+    // Repetitions of each version in files of their own.
+    let (same, _) = text(&["compare", file, file, "--vs", "merged.json"], folder.path());
+    assert!(same.contains("no significant change"), "{same}");
+    let pair = json(&["compare", file, "--vs", file, "--json"], folder.path());
+    assert_eq!(pair, json(&["compare", file, file, "--json"], folder.path()));
     let versions = ["swaptions-openmp.json", "swaptions-pthreads.json"]
         .map(|name| data.join("pascal/swaptions").join(name).to_str().unwrap().to_owned());
     let answer = json(&["compare", &versions[0], &versions[1], "--json"], folder.path());
     assert_eq!(answer["rows"].as_array().unwrap().len(), 128);
+}
+
+#[test]
+fn efficiencies_alone_give_maps_and_no_overhead() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = ",1,2,4,8,\n,\n1,1,0.95,0.8,0.6,\n2,1,0.97,0.9,0.8,\n";
+    std::fs::write(folder.path().join("sperf.csv"), written).unwrap();
+    let answer = json(&["scaling", "sperf.csv", "--json"], folder.path());
+    let at = COLUMNS.iter().position(|&name| name == "efficiency").unwrap();
+    let rows = answer["rows"].as_array().unwrap();
+    let efficiencies: Vec<f64> = rows.iter().map(|row| row[at].as_f64().unwrap()).collect();
+    let expected = [1.0, 0.95, 0.8, 0.6, 1.0, 0.97, 0.9, 0.8];
+    assert_eq!(efficiencies.len(), expected.len());
+    let is_close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
+    assert!(efficiencies.iter().zip(&expected).all(is_close), "{efficiencies:?}");
+    let (out, notes) = text(&["scaling", "sperf.csv"], folder.path());
+    assert!(out.contains("Strong scaling"), "{out}");
+    assert!(!out.contains("core-seconds"), "{out}");
+    assert!(notes.contains("efficiencies only"), "{notes}");
 }
 
 #[test]

@@ -45,7 +45,11 @@ pub fn slice_request(
 #[must_use]
 pub fn slice_table(session: &Session, slice: SliceColumns, names: Names) -> (ValueTable, String) {
     let SliceColumns { location, context, metric, value } = slice;
-    let unit = common_unit(session, &location, &metric);
+    let units = units(session, &location, &metric);
+    let unit = match units.texts.as_slice() {
+        [one] => one.clone(),
+        _ => String::new(),
+    };
     let is_readable = names == Names::Readable;
     let table = ValueTable {
         location: is_readable.then(|| location_names(session, &location)),
@@ -54,38 +58,39 @@ pub fn slice_table(session: &Session, slice: SliceColumns, names: Names) -> (Val
         profile_id: location,
         context_id: context,
         metric_id: metric,
+        unit: (is_readable && units.texts.len() > 1).then_some(units),
         value,
     };
     (table, unit)
 }
 
-/// The unit of all values, where they have the same; empty where they differ.
-fn common_unit(session: &Session, rows: &[u32], ids: &[u16]) -> String {
+/// The units of values, each text once.
+fn units(session: &Session, rows: &[u32], ids: &[u16]) -> Repeated {
     let experiment = session.experiment();
     let summary = experiment.locations.summary().map(LocationIdx::get);
-    let mut is_known = vec![false; 2 << 16];
-    let mut unit = None;
+    let (mut texts, mut keys) = (Vec::new(), Vec::with_capacity(ids.len()));
+    let mut known = vec![-1_i32; 2 << 16];
     for (&row, &id) in rows.iter().zip(ids) {
         let is_summary = Some(row) == summary;
-        let slot = &mut is_known[usize::from(id) + (usize::from(is_summary) << 16)];
-        if std::mem::replace(slot, true) {
-            continue;
+        let slot = &mut known[usize::from(id) + (usize::from(is_summary) << 16)];
+        if *slot < 0 {
+            let metric = if is_summary {
+                // A count or a square of seconds is not in seconds.
+                let found = experiment.metrics.by_statistic_id(id);
+                found.filter(|(_, _, s)| s.formula == Formula::Value).map(|(_, metric, _)| metric)
+            } else {
+                experiment.metrics.by_id(id).map(|(_, metric, _)| metric)
+            };
+            let unit = metric.map(|metric| metric.unit.to_string()).unwrap_or_default();
+            let at = texts.iter().position(|text| *text == unit).unwrap_or(texts.len());
+            if at == texts.len() {
+                texts.push(unit);
+            }
+            *slot = key(at);
         }
-        let metric = if is_summary {
-            // A count or a square of seconds is not in seconds.
-            let found = experiment.metrics.by_statistic_id(id);
-            found.filter(|(_, _, s)| s.formula == Formula::Value).map(|(_, metric, _)| metric)
-        } else {
-            experiment.metrics.by_id(id).map(|(_, metric, _)| metric)
-        };
-        let found = metric.map(|metric| metric.unit.to_string()).unwrap_or_default();
-        match &unit {
-            None => unit = Some(found),
-            Some(known) if *known == found => {}
-            Some(_) => return String::new(),
-        }
+        keys.push(*slot);
     }
-    unit.unwrap_or_default()
+    Repeated { rows: keys, texts }
 }
 
 fn location_names(session: &Session, rows: &[u32]) -> Repeated {

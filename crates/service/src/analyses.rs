@@ -116,7 +116,7 @@ impl OpenExperiment {
                 BalanceBy::Rank => Grouping::Identity(IdentityKind::Rank),
                 BalanceBy::Node => Grouping::Identity(IdentityKind::Node),
             },
-            members: if request.stored_only { MemberRule::StoredOnly } else { MemberRule::Ran },
+            members: if request.all_locations { MemberRule::Ran } else { MemberRule::TakesPart },
             num_slowest: request.slowest as usize,
             ..Question::new(metric, contexts)
         };
@@ -303,6 +303,7 @@ impl OpenExperiment {
                 contexts: row.num_contexts as u64,
                 members: spread.num_members as u64,
                 with_value: spread.num_values as u64,
+                absent: row.num_absent as u64,
                 saving: spread.saving,
                 wasted: spread.wasted,
                 balance_ratio: spread.balance_ratio,

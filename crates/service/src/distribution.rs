@@ -6,7 +6,7 @@ use parallax_analysis::balance::{
     BalanceRequest as Question, Bins, Distribution, Grouping, Member, MemberRule, balance,
     histogram,
 };
-use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx};
+use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, Remedy};
 use parallax_engine::query::{QueryError, parse_contexts, parse_metrics};
 use parallax_engine::resolve::{OperandScope, ResolvedFormula, resolve_contexts, resolve_metric};
 use parallax_engine::{EngineError, LocationChoice};
@@ -42,6 +42,8 @@ pub struct Spread {
 struct Values {
     members: Vec<Member>,
     by_member: HashMap<usize, f64>,
+    /// Members that ran, but never entered the context, and do not count.
+    num_absent: usize,
     num_ungrouped: usize,
     num_wrapped: u64,
 }
@@ -51,6 +53,7 @@ struct Reading<'a> {
     opened: &'a OpenExperiment,
     locations: LocationChoice,
     grouping: Grouping,
+    members: MemberRule,
     control: &'a Control,
 }
 
@@ -73,14 +76,16 @@ impl Reading<'_> {
             },
             locations: self.locations.clone(),
             grouping: self.grouping,
-            members: MemberRule::Ran,
+            members: self.members,
             num_slowest: usize::MAX,
             num_bins: 1,
             ..Question::new(metric, vec![context])
         };
         let found = balance(session, &question, self.control)?;
+        let num_absent = found.rows.iter().map(|row| row.num_absent).sum();
         let slowest = found.rows.into_iter().flat_map(|row| row.slowest);
         Ok(Values {
+            num_absent,
             members: found.members,
             by_member: slowest.map(|slow| (slow.member, slow.value)).collect(),
             num_ungrouped: found.num_ungrouped,
@@ -127,7 +132,7 @@ impl Reading<'_> {
         let num_ungrouped = operands.first().map_or(0, |values| values.num_ungrouped);
         let num_wrapped = operands.iter().map(|values| values.num_wrapped).sum();
         let members = operands.into_iter().next().map(|values| values.members).unwrap_or_default();
-        Ok(Values { members, by_member, num_ungrouped, num_wrapped })
+        Ok(Values { members, by_member, num_absent: 0, num_ungrouped, num_wrapped })
     }
 
     /// What the whole execution cost each member.
@@ -211,10 +216,15 @@ impl OpenExperiment {
             BalanceBy::Node => Grouping::Identity(IdentityKind::Node),
         };
         let locations = locations(session, request.profiles.as_deref(), &mut notes)?;
-        let reading = Reading { opened: self, locations, grouping, control };
-        let scope = if request.is_exclusive { CostScope::Exclusive } else { CostScope::Inclusive };
         let mut reason = None;
         let computed = request.metric.as_deref().and_then(|text| Computed::of(&x.metrics, text));
+        // A formula may have a value where its metrics have none.
+        let members = match request.all_locations || computed.is_some() {
+            true => MemberRule::Ran,
+            false => MemberRule::TakesPart,
+        };
+        let reading = Reading { opened: self, locations, grouping, members, control };
+        let scope = if request.is_exclusive { CostScope::Exclusive } else { CostScope::Inclusive };
         let (metric, unit, values) = match computed {
             Some(computed) => {
                 let formula = computed.resolve(&x.metrics)?;
@@ -241,6 +251,9 @@ impl OpenExperiment {
                 values.num_ungrouped,
                 grouping.name()
             ));
+        }
+        if values.num_absent > 0 {
+            notes.push(absent_note(values.num_absent, grouping));
         }
         if values.num_wrapped > 0 {
             notes.push(format!(
@@ -300,6 +313,20 @@ impl OpenExperiment {
             label: rows.iter().map(|(member, _)| member.label.clone()).collect(),
             identities: kinds,
             value: Defined(rows.iter().map(|row| row.1).collect()),
+        }
+    }
+}
+
+/// That locations are not compared, for users.
+fn absent_note(num_absent: usize, grouping: Grouping) -> String {
+    let name = grouping.name();
+    match num_absent {
+        1 => format!("1 {name} has no time in it and is not included; {}.", Remedy::AllLocations),
+        n => {
+            format!(
+                "{n} {name}s have no time in it and are not included; {}.",
+                Remedy::AllLocations
+            )
         }
     }
 }

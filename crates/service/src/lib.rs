@@ -24,6 +24,7 @@ mod issues;
 mod iterations;
 mod lanes;
 mod lines;
+mod locations;
 mod options;
 mod over_time;
 mod query;

@@ -6,7 +6,7 @@ use parallax_base::{ContextIdx, Control};
 use parallax_engine::query::{NameMatch, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
 use parallax_engine::{Callers, FlatRow, Session, Subtrees, TopDown, display_name, flat};
-use parallax_model::ContextTree;
+use parallax_model::{ContextKind, ContextTree};
 use parallax_protocol::{
     Answer, CallersRequest, CallersTables, CostChoice, CostOnlyReply, CostReply, CostTreeTable,
     FlatBy, FlatRequest, FlatTable, FlatTableRow, FlatTables, PruneChoice, Repeated, Table,
@@ -14,6 +14,7 @@ use parallax_protocol::{
 };
 
 use crate::options::{Chosen, Prune as _, Resolve as _};
+use crate::tree_table::NO_PARENT;
 use crate::{Answers, OpenExperiment, ServiceError};
 
 /// A top-down tree.
@@ -43,6 +44,10 @@ pub struct TreeRow {
     pub label: String,
     /// Where a function is defined, as `file:line`; empty when unknown, and for everything else.
     pub place: String,
+    /// Path of the executable or library of the code; empty when unknown.
+    pub module: String,
+    /// Offset of an instruction in its module.
+    pub offset: Option<u64>,
     /// What the context is: `function`, `loop`, `caller`, ...
     pub kind: &'static str,
     /// Cost with everything below.
@@ -132,6 +137,8 @@ impl OpenExperiment {
                 context_id: tree.source_id(context),
                 label: tree.label(context),
                 place: definition(tree, context),
+                module: module(tree, context),
+                offset: offset(tree, context),
                 kind: kind_name(tree, context),
                 inclusive: top_down.inclusive[row],
                 exclusive: top_down.exclusive[row],
@@ -185,6 +192,8 @@ impl OpenExperiment {
             context_id: tree.source_id(row.node.context),
             label: row.node.name.to_string(),
             place: definition(tree, row.node.context),
+            module: module(tree, row.node.context),
+            offset: None,
             kind: if row.node.depth > 0 { "caller" } else { "function" },
             inclusive: row.node.inclusive,
             exclusive: row.node.exclusive,
@@ -298,6 +307,41 @@ fn texts<'r>(rows: impl Iterator<Item = &'r str>) -> Repeated {
     Repeated { rows, texts }
 }
 
+/// For each row the one that it lies below: the last before it with a level less.
+fn parents(rows: &[TreeRow]) -> Vec<u32> {
+    let mut open: Vec<u32> = Vec::new();
+    let of = |(at, row): (u32, &TreeRow)| {
+        open.truncate(row.depth as usize);
+        let parent = open.last().copied().unwrap_or(NO_PARENT);
+        open.push(at);
+        parent
+    };
+    (0..).zip(rows).map(of).collect()
+}
+
+/// Path of the module of a context's code: its own, or that of the function around it.
+fn module(tree: &ContextTree, context: ContextIdx) -> String {
+    let mut at = Some(context);
+    while let Some(context) = at {
+        let function = tree.function(context).and_then(|row| tree.functions().get(row.idx()));
+        let own = match tree.kind(context) {
+            ContextKind::Function => function.and_then(|function| function.module),
+            _ => tree.module(context),
+        };
+        if let Some(module) = own.and_then(|module| tree.modules().get(module.idx())) {
+            return module.path.to_string();
+        }
+        let is_end = matches!(tree.kind(context), ContextKind::Function | ContextKind::Entry);
+        at = tree.parent(context).filter(|_| !is_end);
+    }
+    String::new()
+}
+
+/// The offset of an instruction in its module.
+fn offset(tree: &ContextTree, context: ContextIdx) -> Option<u64> {
+    (tree.kind(context) == ContextKind::Instruction).then(|| tree.offset(context))
+}
+
 fn percent(total: f64, cost: f64) -> f64 {
     if total == 0.0 { 0.0 } else { cost / total * 100.0 }
 }
@@ -310,10 +354,13 @@ impl TreeAnswer {
         let share = |cost: f64| percent(self.header.total, cost);
         CostTreeTable {
             depth: rows.iter().map(|row| row.depth).collect(),
+            parent: parents(rows),
             context_id: rows.iter().map(|row| row.context_id).collect(),
             kind: texts(rows.iter().map(|row| row.kind)),
             name: texts(rows.iter().map(|row| row.label.as_str())),
             place: texts(rows.iter().map(|row| row.place.as_str())),
+            module: texts(rows.iter().map(|row| row.module.as_str())),
+            offset: rows.iter().map(|row| row.offset).collect(),
             inclusive: rows.iter().map(|row| row.inclusive).collect(),
             exclusive: rows.iter().map(|row| row.exclusive).collect(),
             inclusive_percent: rows.iter().map(|row| share(row.inclusive)).collect(),

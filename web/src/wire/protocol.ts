@@ -75,8 +75,8 @@ export type BalanceRequest = {
   by?: BalanceBy;
   /** Compare single contexts, not functions wherever they are called from. */
   by_context?: boolean;
-  /** Only locations with a stored value count. */
-  stored_only?: boolean;
+  /** Count locations that ran, but never entered a context, with 0; otherwise only those that take part are compared, and `absent` is how many do not. */
+  all_locations?: boolean;
   /** How many of the slowest to name. */
   slowest?: number;
   /** Include helper threads: those that MPI, networks, drivers or the measurement start for themselves. */
@@ -518,7 +518,7 @@ export type DistributionReply = {
   notes: Array<string>;
 };
 
-/** One context's cost at every location, rank or node. Zeros are not stored: a member without a value counts with 0 when it ran below the same entry; others, such as helper threads, are omitted. */
+/** One context's cost at every location, rank or node. Zeros are not stored: members without a value do not take part and are counted in a note, unless all are asked for. Then those that ran below the same entry count with 0; others, such as helper threads, are omitted. */
 export type DistributionRequest = {
   /** Context id in the database; 0 is the whole execution. */
   context_id?: number;
@@ -530,6 +530,8 @@ export type DistributionRequest = {
   is_exclusive?: boolean;
   /** What is compared. */
   by?: BalanceBy;
+  /** Members that ran, but have no value here, count with 0. With a formula they always do. */
+  all_locations?: boolean;
   /** Bins of the histogram; null for as many as the values suggest. */
   bins?: number | null;
 };
@@ -1012,6 +1014,8 @@ export type IterationsGroupReply = {
   others: Array<RepetitionReply>;
   /** Why there is none. */
   why_not: string | null;
+  /** Iterations of a loop of the program that samples do not show well enough. */
+  unsure: UnsureIterationsReply | null;
 };
 
 /** The reply to `iterations`. */
@@ -1111,6 +1115,12 @@ export type LinksRequest = {
   max_links: number;
   /** Flows (causes and effects) instead of messages. */
   flows?: boolean;
+};
+
+/** Profiles with the parts of their identity: node, rank, thread, core, GPU, context and stream. */
+export type LocationsRequest = {
+  /** A profile expression; null for all locations. */
+  profiles?: string | null;
 };
 
 /** The loops that were executed, by call path. */
@@ -1746,7 +1756,7 @@ export type StallReply = {
 
 /** How a cost is spread over members: locations, ranks or nodes. */
 export type StatisticsReply = {
-  /** Members that count, those that spent nothing included. */
+  /** Members that count. */
   members: number;
   /** Of these, members that spent something. */
   values: number;
@@ -1946,6 +1956,22 @@ export type TreeTableRequest = {
   prune?: PruneChoice;
 };
 
+/** Iterations that are there, because the program has the loop, and cannot be compared. */
+export type UnsureIterationsReply = {
+  /** The loop. */
+  around: string;
+  /** The context in it with which iterations begin. */
+  marker: string;
+  /** An expression that names the marker. */
+  expression: string;
+  /** How many there are, as far as samples show. */
+  count: number;
+  /** Whether samples may miss any number of them. */
+  is_least: boolean;
+  /** Why this is not certain. */
+  because: string;
+};
+
 /** User events at each location. */
 export type UserEventLocationsRequest = {
   /** Name of an event, or a glob; null for all. */
@@ -2000,6 +2026,8 @@ export interface Protocol {
   issues: { request: IssuesRequest & { item: string }; reply: IssuesReply; tables: { } };
   /** What an experiment is. */
   info: { request: InfoRequest & { item: string }; reply: InfoReply; tables: { metrics: "metric" | "unit" | "total" | "scopes" | "statistics" | "description" | "formula"; components: "component" | "application" | "ranks" | "first_rank" | "locations" | "start_s" | "end_s" | "shift_s" | "depends_on"; } };
+  /** Profiles with the parts of their identity: node, rank, thread, core, GPU, context and stream. */
+  locations: { request: LocationsRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "location" | "role" | "values" | "samples"; } };
   /** The metrics of an experiment. */
   metrics: { request: MetricsRequest & { item: string }; reply: MetricsReply; tables: { } };
   /** What bounds the program: the findings of all analyses, and where the cost is. */
@@ -2007,17 +2035,17 @@ export interface Protocol {
   /** The calling context tree with several metrics side by side. */
   tree_table: { request: TreeTableRequest & { item: string }; reply: CostsReply; tables: { rows: "depth" | "parent" | "context_id" | "kind" | "name" | "place" | "definition_file" | "definition_line" | "file" | "line" | "module"; } };
   /** Functions by their exclusive cost, and their callers. */
-  callers: { request: CallersRequest & { item: string }; reply: CostOnlyReply; tables: { rows: "depth" | "context_id" | "kind" | "name" | "place" | "inclusive" | "exclusive" | "inclusive_percent" | "exclusive_percent"; } };
+  callers: { request: CallersRequest & { item: string }; reply: CostOnlyReply; tables: { rows: "depth" | "parent" | "context_id" | "kind" | "name" | "place" | "module" | "offset" | "inclusive" | "exclusive" | "inclusive_percent" | "exclusive_percent"; } };
   /** Contexts grouped by what they are, wherever they are called from. */
   flat: { request: FlatRequest & { item: string }; reply: CostOnlyReply; tables: { rows: "name" | "place" | "exclusive" | "inclusive" | "exclusive_percent" | "inclusive_percent" | "contexts"; } };
-  /** One context's cost at every location, rank or node. Zeros are not stored: a member without a value counts with 0 when it ran below the same entry; others, such as helper threads, are omitted. */
+  /** One context's cost at every location, rank or node. Zeros are not stored: members without a value do not take part and are counted in a note, unless all are asked for. Then those that ran below the same entry count with 0; others, such as helper threads, are omitted. */
   distribution: { request: DistributionRequest & { item: string }; reply: DistributionReply; tables: { rows: "location" | "label" | "value"; } };
   /** Source files whose text came with the experiment. */
   source_files: { request: SourceFilesRequest & { item: string }; reply: SourceFilesReply; tables: { } };
   /** A source file with the costs of its lines. */
   source: { request: SourceRequest & { item: string }; reply: SourceReply; tables: { lines: "line" | "contexts"; contexts: "line" | "context_id"; } };
   /** Values as stored, by expressions. */
-  query: { request: QueryRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "context_id" | "metric_id" | "value" | "location" | "context" | "metric"; } };
+  query: { request: QueryRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "context_id" | "metric_id" | "value" | "location" | "context" | "metric" | "unit"; } };
   /** Samples of traces: which context was active when. */
   trace: { request: TraceRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "context_id" | "start_ns" | "end_ns" | "location" | "context"; } };
   /** Who reads and writes which variable or allocation. */
@@ -2071,7 +2099,7 @@ export interface Protocol {
   /** Repeated phases of a trace, their load imbalance, and the potential saving. */
   iterations: { request: IterationsRequest & { item: string }; reply: IterationsReply; tables: { contexts: "context" | "does" | "share_percent" | "mean_s" | "max_s" | "balance_ratio" | "across_percent" | "within_percent" | "saving_s" | "total_saving_s" | "lasting_saving_s" | "resolved" | "slowest" | "call_path" | "context_id"; locations: "location" | "length_s" | "computing_s" | "communicating_s" | "waiting_s" | "variation_percent" | "slowest_in"; iterations: "iteration" | "state" | "start_s" | "length_s" | "mean_s" | "max_s" | "balance_ratio" | "imbalance_percent" | "saving_s" | "waiting_s" | "slowest"; cells: "location" | "iteration" | "time_s" | "difference_s" | "context" | "context_id"; } };
   /** Load imbalance of contexts over locations, ranks or nodes. */
-  balance: { request: BalanceRequest & { item: string }; reply: BalanceReply; tables: { rows: "context_id" | "name" | "path" | "contexts" | "members" | "with_value" | "saving" | "wasted" | "balance_ratio" | "imbalance" | "sum" | "mean" | "min" | "p5" | "p25" | "p50" | "p75" | "p95" | "max" | "variance" | "std_dev" | "variation" | "slowest" | "histogram"; } };
+  balance: { request: BalanceRequest & { item: string }; reply: BalanceReply; tables: { rows: "context_id" | "name" | "path" | "contexts" | "members" | "with_value" | "absent" | "saving" | "wasted" | "balance_ratio" | "imbalance" | "sum" | "mean" | "min" | "p5" | "p25" | "p50" | "p75" | "p95" | "max" | "variance" | "std_dev" | "variation" | "slowest" | "histogram"; } };
   /** Idle time of threads and GPUs, and what threads did while GPUs were idle. */
   idleness: { request: IdlenessRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "location" | "whole" | "working" | "idle" | "idle_percent" | "not_running" | "openmp_idle" | "openmp_wait" | "mpi" | "other_wait" | "kind" | "group" | "streams" | "trace_span" | "trace_active" | "trace_idle" | "trace_idle_percent" | "thread_time" | "operation_time" | "profile_idle" | "idle_with_calls" | "context_id" | "call_path"; } };
   /** Where instructions of GPUs stall and why, by instruction sampling; see [gpu-stalls.md](gpu-stalls.md). */
@@ -2089,9 +2117,9 @@ export interface Protocol {
   /** What changed from one experiment to another. */
   differences: { request: DifferencesRequest & { old: string; new: string }; reply: DifferencesReply; tables: { rows: "version" | "name" | "context" | "kind" | "in" | "old" | "new" | "difference" | "change_percent" | "ratio" | "share_percent" | "low" | "high" | "p" | "p_adjusted" | "effect" | "verdict" | "own_old" | "own_new" | "own_difference" | "own_change_percent" | "own_ratio" | "own_share_percent" | "own_low" | "own_high" | "own_p" | "own_p_adjusted" | "own_effect" | "own_verdict" | "basis" | "tested" | "parent" | "depth" | "width_new" | "width_either" | "old_context_id" | "new_context_id"; } };
   /** Regions, verdict and maps of an ensemble. */
-  scaling: { request: ScalingRequest & { item: string }; reply: ScalingReply; tables: { cells: "repetitions" | "time" | "time_min" | "time_max" | "speedup" | "efficiency" | "scalability_abs" | "strong_abs" | "weak_abs" | "scalability_rel" | "strong_rel" | "weak_rel" | "loss" | "own_loss"; losses: "region" | "name" | "input" | "cores" | "loss" | "own_loss" | "share" | "cause"; } };
+  scaling: { request: ScalingRequest & { item: string }; reply: ScalingReply; tables: { cells: "repetitions" | "time" | "time_min" | "time_max" | "speedup" | "efficiency" | "scalability_abs" | "strong_abs" | "weak_abs" | "scalability_rel" | "strong_rel" | "weak_rel" | "imbalance" | "loss" | "own_loss"; losses: "region" | "name" | "input" | "cores" | "loss" | "own_loss" | "share" | "cause"; } };
   /** One of the tables of an ensemble. */
-  scaling_table: { request: ScalingTableRequest & { item: string }; reply: NotesReply; tables: { rows: "region" | "input" | "cores" | "repetitions" | "time" | "time_min" | "time_max" | "speedup" | "efficiency" | "scalability_abs" | "strong_abs" | "weak_abs" | "scalability_rel" | "strong_rel" | "weak_rel" | "parent" | "kind" | "name" | "path" | "file" | "first_line" | "last_line" | "share_min" | "share_max" | "imbalance_mean" | "imbalance_max" | "verdict" | "loss" | "own_loss" | "share" | "cause" | "points" | "amdahl_serial" | "amdahl_max_speedup" | "amdahl_time" | "amdahl_error" | "usl_contention" | "usl_coherency" | "usl_peak_cores" | "usl_error" | "karp_flatt_first" | "karp_flatt_last" | "gustafson_serial" | "gustafson_error" | "mean" | "median" | "min" | "max" | "std_dev" | "variation" | "mean_low" | "mean_high" | "outliers" | "meter" | "energy" | "energy_min" | "energy_max" | "power" | "edp" | "error" | "valid" | "note" | "parallel" | "load_balance" | "communication" | "serialisation" | "transfer" | "openmp_parallel" | "openmp_load_balance" | "openmp_scheduling" | "computation" | "instructions" | "ipc" | "frequency" | "global" | "origin"; } };
+  scaling_table: { request: ScalingTableRequest & { item: string }; reply: NotesReply; tables: { rows: "region" | "input" | "cores" | "repetitions" | "time" | "time_min" | "time_max" | "speedup" | "efficiency" | "scalability_abs" | "strong_abs" | "weak_abs" | "scalability_rel" | "strong_rel" | "weak_rel" | "imbalance" | "parent" | "kind" | "name" | "path" | "file" | "first_line" | "last_line" | "share_min" | "share_max" | "imbalance_mean" | "imbalance_max" | "verdict" | "loss" | "own_loss" | "share" | "cause" | "points" | "amdahl_serial" | "amdahl_max_speedup" | "amdahl_time" | "amdahl_error" | "usl_contention" | "usl_coherency" | "usl_peak_cores" | "usl_error" | "karp_flatt_first" | "karp_flatt_last" | "gustafson_serial" | "gustafson_error" | "mean" | "median" | "min" | "max" | "std_dev" | "variation" | "mean_low" | "mean_high" | "outliers" | "meter" | "energy" | "energy_min" | "energy_max" | "power" | "edp" | "error" | "valid" | "note" | "parallel" | "load_balance" | "communication" | "serialisation" | "transfer" | "openmp_parallel" | "openmp_load_balance" | "openmp_scheduling" | "computation" | "instructions" | "ipc" | "frequency" | "global" | "origin"; } };
   /** Growth models of the regions of an ensemble: how a metric grows with the parameters. */
   models: { request: ModelsRequest & { item: string }; reply: ModelsReply; tables: { rows: "region" | "name" | "path" | "metric" | "unit" | "group" | "model" | "smape" | "rss" | "rrss" | "re" | "ar2" | "points" | "prediction"; curves: "model" | "x" | "y"; } };
   /** Two ensembles as versions of one program, on the configurations of the old one. */

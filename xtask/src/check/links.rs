@@ -1,4 +1,5 @@
-//! Relative links in the documents: each must lead to a file, and its `#anchor` to a heading.
+//! Relative links in the documents: each must lead to a file, and its `#anchor` to a heading. And
+//! the tests that `docs/parity.md` names: each must be there.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -18,7 +19,40 @@ pub(super) fn check() -> Result<Outcome> {
             }
         }
     }
+    if let Some(parity) = files.iter().find(|file| file.path == PARITY) {
+        let read = |path: &str| std::fs::read_to_string(shell::root().join(path)).ok();
+        findings.extend(without_test(&parity.text, read));
+    }
     Ok(Outcome::of(findings))
+}
+
+/// The table of features, each with the test that shows it.
+const PARITY: &str = "docs/parity.md";
+
+/// Rows of the table whose test does not exist.
+fn without_test(text: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let rows = (1..).zip(text.lines()).filter(|(_, line)| line.starts_with('|'));
+    let rows = rows.filter(|(_, line)| !line.starts_with("|---") && !line.starts_with("| feature"));
+    rows.filter_map(|(number, line)| {
+        let named = line.trim_end_matches(['|', ' ']).rsplit('|').next().unwrap_or_default();
+        let problem = match named.trim().trim_matches('`').split_once("::") {
+            None => "names no test as `path::name`".to_owned(),
+            Some((path, name)) => match read(path) {
+                None => format!("names a test in `{path}`, which is not there"),
+                Some(file) if is_test(&file, name) => return None,
+                Some(_) => format!("names the test `{name}`, which is not in `{path}`"),
+            },
+        };
+        Some(format!("{PARITY}:{number}: {problem}"))
+    })
+    .collect()
+}
+
+/// Whether a file of Rust, Python or TypeScript has a test of this name.
+fn is_test(file: &str, name: &str) -> bool {
+    [format!("fn {name}("), format!("def {name}("), format!("test(\"{name}\"")]
+        .iter()
+        .any(|wanted| file.contains(wanted))
 }
 
 /// The lines outside code blocks, numbered from 1.
@@ -96,6 +130,22 @@ fn normal(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_without_a_test_that_exists_is_found() {
+        let read =
+            |path: &str| (path == "tests/a.rs").then(|| "#[test]\nfn it_works() {}\n".to_owned());
+        let table = "| feature | where | test |\n|---|---|---|\n\
+                     | a | `a` | `tests/a.rs::it_works` |\n\
+                     | b | `b` | `tests/a.rs::it_works_too` |\n\
+                     | c | `c` | `tests/b.rs::it_works` |\n\
+                     | d | `d` | by hand |\n";
+        let found = without_test(table, read);
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found[0].starts_with("docs/parity.md:4: names the test `it_works_too`"));
+        assert!(found[1].contains(":5: names a test in `tests/b.rs`"));
+        assert!(found[2].contains(":6: names no test"));
+    }
 
     fn file(text: &str) -> TextFile {
         TextFile { path: "docs/adr/README.md".to_owned(), text: text.to_owned() }

@@ -8,7 +8,7 @@ use parallax_engine::{EngineError, LocationChoice, Session};
 use parallax_model::{ContextTree, IdentityKind, LocationCatalog, Scope};
 
 use super::read::{SliceParts, visit_values};
-use super::{BalanceRequest, Grouping, MemberRule};
+use super::{BalanceRequest, Grouping};
 use crate::devices::Devices;
 
 /// One of those that are compared.
@@ -144,13 +144,12 @@ fn number(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(NO_MEMBER)
 }
 
-/// Which members count in a context although they spent nothing there.
+/// Which members ran where a context is, whether they spent anything in it or not.
 pub(super) struct Presence {
-    /// By outermost context: members that ran below it. `None` where the rule does not ask.
+    /// By outermost context: members that ran below it. `None` of groups.
     by_entry: Option<HashMap<ContextIdx, Vec<bool>>>,
     /// Members that have samples at all.
     sampled: Vec<bool>,
-    rule: MemberRule,
     /// The children of the root, in order.
     entries: Vec<ContextIdx>,
 }
@@ -167,10 +166,9 @@ impl Presence {
         let sampled: Vec<bool> = members.list.iter().map(|member| member.has_samples).collect();
         let tree = session.tree();
         let entries = tree.children(ContextTree::ROOT).collect();
-        let mut out = Self { by_entry: None, sampled, rule: request.members, entries };
+        let mut out = Self { by_entry: None, sampled, entries };
         let metric = session.experiment().metrics.get(request.metric);
-        let (MemberRule::Ran, Grouping::Location, Some(id)) =
-            (request.members, request.grouping, metric.id_in(&Scope::Inclusive))
+        let (Grouping::Location, Some(id)) = (request.grouping, metric.id_in(&Scope::Inclusive))
         else {
             return Ok(out);
         };
@@ -193,12 +191,11 @@ impl Presence {
         Ok(out)
     }
 
-    /// Whether `member` counts in a row over `contexts` when it spent nothing there.
+    /// By member, whether it ran where `contexts` are.
     pub(super) fn counts(&self, contexts: &[ContextIdx]) -> Vec<bool> {
-        match (self.rule, &self.by_entry) {
-            (MemberRule::StoredOnly, _) => vec![false; self.sampled.len()],
-            (MemberRule::Ran, None) => self.sampled.clone(),
-            (MemberRule::Ran, Some(by_entry)) => {
+        match &self.by_entry {
+            None => self.sampled.clone(),
+            Some(by_entry) => {
                 let mut entries = BTreeSet::new();
                 for &context in contexts {
                     match self.entry_of(context) {

@@ -4,11 +4,12 @@
 //! that memory stays bounded at any number of ranks.
 //!
 //! **Who counts.** A sampled profile stores no zeros, so "no value" may mean "spent nothing there"
-//! or "never was there". [`MemberRule::Ran`], the default, counts a location with 0 when it ran
-//! below the same outermost context (the entry: main thread, application thread, ...). So a rank
-//! that never reached a function counts as 0, and the helper threads of MPI, which have an entry
-//! of their own, do not count among the ranks. Groups (ranks, nodes) count whenever they have any
-//! sample at all. [`MemberRule::StoredOnly`] counts stored values only, as hpcanalysis does.
+//! or "never was there". [`MemberRule::Ran`] counts a location with 0 when it ran below the same
+//! outermost context (the entry: main thread, application thread, ...). So a rank that never
+//! reached a function counts as 0, and the helper threads of MPI, which have an entry of their own,
+//! do not count among the ranks. Groups (ranks, nodes) count whenever they have any sample at all.
+//! [`MemberRule::TakesPart`] counts stored values only, as hpcanalysis does, and
+//! [`BalanceRow::num_absent`] says how many locations ran without one.
 //!
 //! **GPUs.** The streams of a GPU are one member. Its times are those in which any of its streams is
 //! busy, as far as a trace says when that is, or else the sum over its streams; all else is a sum.
@@ -78,8 +79,8 @@ pub enum MemberRule {
     /// Those that ran below the same outermost context; of groups, those with any sample.
     #[default]
     Ran,
-    /// None: only stored values count.
-    StoredOnly,
+    /// None: only those that take part, with a stored value, count.
+    TakesPart,
 }
 
 /// A question about balance.
@@ -142,6 +143,8 @@ pub struct BalanceRow {
     pub num_contexts: usize,
     /// How its cost is spread.
     pub distribution: Distribution,
+    /// Members that ran below the same outermost context, but spent nothing here and do not count.
+    pub num_absent: usize,
     /// The members with the largest values, from the largest; equal ones in their order.
     pub slowest: Vec<Slow>,
 }
@@ -364,13 +367,19 @@ fn finish(
     if values.iter().all(|value| *value == 0.0) {
         return None;
     }
-    let counts = presence.counts(&plan.subject);
-    let present: Vec<Slow> = (0..)
-        .zip(values.iter().zip(&counts))
-        .filter(|(_, (value, counts))| **counts || **value != 0.0)
-        .map(|(member, (&value, _))| Slow { member, value })
-        .collect();
-    row(plan.name.clone(), plan.context, plan.subject.len(), present, request)
+    let ran = presence.counts(&plan.subject);
+    let takes_part_only = request.members == MemberRule::TakesPart;
+    let mut num_absent = 0;
+    let mut present: Vec<Slow> = Vec::new();
+    for (member, (&value, &ran)) in values.iter().zip(&ran).enumerate() {
+        if value != 0.0 || (ran && !takes_part_only) {
+            present.push(Slow { member, value });
+        } else if ran {
+            num_absent += 1;
+        }
+    }
+    let found = row(plan.name.clone(), plan.context, plan.subject.len(), present, request)?;
+    Some(BalanceRow { num_absent, ..found })
 }
 
 /// The row of the given members and values.
@@ -389,5 +398,5 @@ fn row(
         values.truncate(request.num_slowest);
     }
     values.sort_unstable_by(slower);
-    Some(BalanceRow { name, context, num_contexts, distribution, slowest: values })
+    Some(BalanceRow { name, context, num_contexts, distribution, num_absent: 0, slowest: values })
 }

@@ -157,10 +157,8 @@ impl Map {
     }
 
     /// The map with every defined cell replaced by what `change(input, core_idx, value)` gives.
-    pub(super) fn map_cells(
-        &self,
-        mut change: impl FnMut(usize, usize, f64) -> Option<f64>,
-    ) -> Self {
+    #[must_use]
+    pub fn map_cells(&self, mut change: impl FnMut(usize, usize, f64) -> Option<f64>) -> Self {
         let values = self.pattern.cells().zip(&self.values).map(|((input, core_idx), &value)| {
             let changed = if value.is_nan() { None } else { change(input, core_idx, value) };
             changed.filter(|value| value.is_finite()).unwrap_or(f64::NAN)

@@ -123,6 +123,10 @@ pub struct Maps {
 /// One configuration of one region as a table row; `None` where undefined.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Row<'a> {
+    /// Position of the input.
+    pub input_idx: usize,
+    /// Position of the core count.
+    pub core_idx: usize,
     /// Input (argument string).
     pub input: &'a str,
     /// Core count.
@@ -212,6 +216,8 @@ impl Maps {
 
     fn row(&self, i: usize, j: usize) -> Option<Row<'_>> {
         Some(Row {
+            input_idx: i,
+            core_idx: j,
             input: self.inputs.get(i)?,
             cores: *self.cores.get(j)?,
             repetitions: self.repetitions(i, j),

@@ -45,6 +45,6 @@ pub use maps::{
 pub use normal::{difference_range, interpolate};
 pub use pop::{PopEfficiencies, PopError, PopIdeal, PopScaling, PopTimes, pop_efficiencies};
 pub use verdict::{
-    Delay, InputTrend, Loss, Program, ProgramError, Region, StrongEnd, Trend, Verdict,
-    VerdictOptions, losses, ranked_losses, verdicts,
+    ByDefinition, Delay, InputTrend, Loss, Program, ProgramError, Region, StrongEnd, Trend,
+    Verdict, VerdictOptions, losses, ranked_losses, verdicts,
 };

@@ -31,6 +31,7 @@ pub(super) fn sentences(
     sentences.extend(about_strong(maps, verdict));
     sentences.extend(about_super_linear(maps, verdict));
     sentences.extend(about_weak(verdict, options));
+    sentences.extend(about_definitions(verdict));
     sentences.extend(about_loss(program, verdict, ranked));
     if maps.has_parallel_baseline() {
         sentences.push("Efficiencies are relative to a parallel run, not to one core.".to_owned());
@@ -104,6 +105,29 @@ fn about_weak(verdict: &Verdict, options: VerdictOptions) -> Option<String> {
     let change = verdict.weak_change?;
     let verb = if change < -options.trend_tolerance { "degrades" } else { "holds" };
     Some(format!("Weak scaling {verb} along the diagonal (efficiency {}).", points_of(change)))
+}
+
+/// What the definitions of PaScal Viewer say of the whole program; they judge single steps, and say
+/// nothing about how far a program scales.
+fn about_definitions(verdict: &Verdict) -> Option<String> {
+    let found = verdict.by_definition;
+    let (generally, weakly) = (found.generally?, found.weakly?);
+    if verdict.region != 0 {
+        return None;
+    }
+    let words = [
+        (Some(generally), "scalable"),
+        (found.strongly, "strongly scalable"),
+        (Some(weakly), "weakly scalable"),
+    ];
+    let told: Vec<String> = words
+        .iter()
+        .filter_map(|&(holds, word)| Some(if holds? { word.into() } else { format!("not {word}") }))
+        .collect();
+    Some(format!(
+        "By the definitions of PaScal Viewer (2018; efficiency drops in no step of the maps): {}.",
+        told.join(", ")
+    ))
 }
 
 /// Shares below this are 0 % when written down.

@@ -276,12 +276,19 @@ pub struct VerdictOptions {
     pub trend_tolerance: f64,
     /// Factor by which growth of work and cores may differ on a weak diagonal.
     pub diagonal_tolerance: f64,
+    /// Whether times of different inputs can be added up; otherwise nothing is said about losses.
+    pub are_costs: bool,
 }
 
 impl Default for VerdictOptions {
     /// Half of the ideal, two points of efficiency, a quarter.
     fn default() -> Self {
-        Self { min_efficiency: 0.5, trend_tolerance: 0.02, diagonal_tolerance: 1.25 }
+        Self {
+            min_efficiency: 0.5,
+            trend_tolerance: 0.02,
+            diagonal_tolerance: 1.25,
+            are_costs: true,
+        }
     }
 }
 
@@ -327,6 +334,20 @@ pub struct StrongEnd {
     pub fastest: u32,
 }
 
+/// The words of "PaScal Viewer" (VPA 2018, section III) for what its maps show: whether efficiency
+/// nowhere drops from one measured configuration to the next. A baseline, whose efficiency is 1
+/// whatever the program does, is no such configuration, but for strong scaling, which starts there.
+/// `None` where there are fewer than two to compare.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ByDefinition {
+    /// Generally scalable: with larger inputs, on any number of cores.
+    pub generally: Option<bool>,
+    /// Strongly scalable: with more cores, for any input.
+    pub strongly: Option<bool>,
+    /// Weakly scalable: with input and cores that grow together, one step each.
+    pub weakly: Option<bool>,
+}
+
 /// A region judged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
@@ -339,6 +360,8 @@ pub struct Verdict {
     /// `E` at the end of the longest diagonal less `E` at its start; `None` where work does not
     /// grow like cores along it.
     pub weak_change: Option<f64>,
+    /// What the definitions of PaScal Viewer say.
+    pub by_definition: ByDefinition,
     /// The loss at the configuration where the whole program loses most.
     pub loss: Option<Loss>,
     /// The verdict in plain words, one sentence each, without a final stop.
@@ -360,7 +383,7 @@ impl Verdict {
 /// says so and nothing else.
 #[must_use]
 pub fn verdicts(program: &Program, options: VerdictOptions) -> Vec<Verdict> {
-    let losses = losses(program);
+    let losses = if options.are_costs { losses(program) } else { Vec::new() };
     // The first configuration among equals, in map order.
     let worst = losses
         .iter()
@@ -382,6 +405,7 @@ pub fn verdicts(program: &Program, options: VerdictOptions) -> Vec<Verdict> {
                 input_trend,
                 strong,
                 weak_change: weak_change(program.root(), &region.maps, options),
+                by_definition: by_definition(&region.maps, options.trend_tolerance),
                 loss: at_worst.get(&at).copied(),
                 sentences: Vec::new(),
             };
@@ -445,6 +469,32 @@ fn strong_end(maps: &Maps, input: usize, min_efficiency: f64) -> Option<StrongEn
         next: ends.and_then(|at| measured.get(at)).map(|&(cores, value, _)| (cores, value)),
         fastest,
     })
+}
+
+fn by_definition(maps: &Maps, tolerance: f64) -> ByDefinition {
+    let at = |i: usize, j: usize| maps.efficiency.get(i, j);
+    // Efficiency of the configuration some steps before; that of a baseline says nothing.
+    let before = |i: usize, j: usize, inputs: usize, cores: usize| {
+        let (i, j) = (i.checked_sub(inputs)?, j.checked_sub(cores)?);
+        at(i, j).filter(|_| maps.baseline_idx(i) != Some(j))
+    };
+    let all_hold = |steps: &mut dyn Iterator<Item = (f64, f64)>| {
+        let mut steps = steps.peekable();
+        steps.peek().is_some().then(|| steps.all(|(old, new)| new >= old - tolerance))
+    };
+    let cells = || maps.efficiency.iter();
+    let behind = |inputs: usize, cores: usize| {
+        cells()
+            .filter(move |&(i, j, _)| maps.baseline_idx(i) != Some(j))
+            .filter_map(move |(i, j, new)| Some((before(i, j, inputs, cores)?, new)))
+    };
+    ByDefinition {
+        generally: all_hold(&mut behind(1, 0)),
+        strongly: all_hold(
+            &mut cells().filter_map(|(i, j, new)| Some((at(i, j.checked_sub(1)?)?, new))),
+        ),
+        weakly: all_hold(&mut behind(1, 1)),
+    }
 }
 
 fn weak_change(root: Option<&Maps>, maps: &Maps, options: VerdictOptions) -> Option<f64> {

@@ -99,6 +99,17 @@ impl Concentration {
         }
     }
 
+    /// How many nodes of a unit would be marked by chance, in the mean.
+    fn marked_by_chance(&self, unit: &Unit) -> f64 {
+        unit.nodes as f64 * self.marked as f64 / self.nodes.max(1) as f64
+    }
+
+    /// The unit that has most marked nodes beyond those by chance; of equal ones the first.
+    fn fullest(&self) -> Option<&Unit> {
+        let excess = |unit: &Unit| unit.marked as f64 - self.marked_by_chance(unit);
+        self.units.iter().rev().max_by(|a, b| excess(a).total_cmp(&excess(b)))
+    }
+
     /// The finding as a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
@@ -135,11 +146,24 @@ impl Concentration {
                     )
                 }
             }
+            // They may be in as many units as by chance, and most of them in one.
+            Spread::Together if self.touched as f64 > self.expected_touched - 0.5 => {
+                let densest = self.fullest().map_or_else(String::new, |unit| {
+                    let by_chance = self.marked_by_chance(unit);
+                    format!("{} in {}, {by_chance:.1} expected", unit.marked, unit.name)
+                });
+                format!("{lie}, {densest}: more concentrated than by chance ({p})")
+            }
             Spread::Together => format!("{lie} ({chance}): more concentrated than by chance ({p})"),
             Spread::LikeChance => format!("{lie} ({chance}): no significant concentration ({p})"),
             Spread::Apart => {
                 let p = p_text(self.adjusted_apart);
-                format!("{lie} ({chance}): less concentrated than by chance ({p})")
+                let most = self.units.iter().map(|unit| unit.marked).max().unwrap_or(0);
+                if (self.touched as f64) < self.expected_touched + 0.5 {
+                    format!("{lie}, {most} at most in one: less concentrated than by chance ({p})")
+                } else {
+                    format!("{lie} ({chance}): less concentrated than by chance ({p})")
+                }
             }
         };
         if self.whole > 0 && all > 1 {
@@ -432,6 +456,23 @@ mod tests {
         assert_eq!((found.whole, found.touched, found.spread), (1, 1, Spread::OneUnit));
         // A third of all deals leaves both in one unit.
         assert!((found.p_together - 1.0 / 3.0).abs() < 0.05, "{}", found.p_together);
+    }
+
+    #[test]
+    fn a_sentence_gives_the_numbers_that_it_rests_on() {
+        // All three racks have some, as by chance, and most are in one.
+        let uneven = of(&[(40, 38), (40, 3), (40, 3)]);
+        assert_eq!((uneven.spread, uneven.touched), (Spread::Together, 3));
+        assert_eq!(
+            uneven.sentence(),
+            "44 nodes are in 3 of 3 racks, 38 in x0, 14.7 expected: more concentrated than by \
+             chance (p ≤ 0.001)"
+        );
+        // In all racks, as by chance, and as evenly as it gets.
+        let even = of(&[(20, 6); 10]);
+        assert_eq!(even.spread, Spread::Apart);
+        assert!(even.sentence().contains("in 10 of 10 racks, 6 at most in one"), "{even:?}");
+        assert!(!even.sentence().contains("10.0 expected"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use parallax_protocol::{BalanceBy, BalanceRequest, IdlenessSource, TypedTable as _};
+use parallax_service::analysis::balance::BalanceRow;
 use parallax_service::analysis::idleness::{CpuIdleness, CpuTimes, GpuBlame, SourceChoice};
 use parallax_service::{Answer, BalanceAnswer, Column, Table, gpu_table, thread_table};
 
@@ -30,9 +31,10 @@ pub(crate) struct BalanceArgs {
     /// Number of slowest locations to name.
     #[arg(long, default_value_t = BalanceRequest::default().slowest)]
     slowest: u32,
-    /// Include only locations with a stored value, not those without time there.
+    /// Locations that ran, but never entered a context, count with 0; otherwise only those that take
+    /// part are compared.
     #[arg(long)]
-    stored_only: bool,
+    all_locations: bool,
     /// Include helper threads: those that MPI, networks, drivers or the measurement start for
     /// themselves.
     #[arg(long)]
@@ -50,7 +52,7 @@ pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Resu
         is_exclusive: arguments.exclusive,
         by: arguments.per,
         by_context: arguments.by_context,
-        stored_only: arguments.stored_only,
+        all_locations: arguments.all_locations,
         slowest: arguments.slowest,
         helpers: arguments.helpers,
     };
@@ -73,9 +75,8 @@ pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Resu
 fn balance_title(answer: &BalanceAnswer, style: &Style) -> String {
     let balance = &answer.balance;
     format!(
-        "Load balance by {} over {} {}s ({}), largest saving first",
+        "Load balance by {} over {}s ({}), largest saving first",
         balance.metric,
-        count(balance.members.len() as u64),
         balance.grouping.name(),
         quantity(answer.total, &balance.unit.to_string(), style)
     )
@@ -117,6 +118,7 @@ fn balance_text(answer: &BalanceAnswer, style: &Style) -> Table {
             rows.iter().map(|r| r.distribution.balance_ratio).collect(),
         ),
         Column::f64s("saving", &unit, "", rows.iter().map(|r| r.distribution.saving).collect()),
+        Column::strings(format!("{}s", balance.grouping.name()), "", rows.iter().map(takes_part)),
         Column::strings(SHAPE, "", shape),
         Column::strings(name, "", rows.iter().map(|r| &r.name)),
         Column::strings("slowest", "", slowest),
@@ -129,6 +131,15 @@ fn balance_text(answer: &BalanceAnswer, style: &Style) -> Table {
         columns.insert(3, Column::optional_f64s("CV", "", "", variation));
     }
     Table::new(columns)
+}
+
+/// How many take part, of how many that ran where the row is.
+fn takes_part(row: &BalanceRow) -> String {
+    let members = row.distribution.num_members;
+    match row.num_absent {
+        0 => count(members as u64),
+        absent => format!("{} of {}", count(members as u64), count((members + absent) as u64)),
+    }
 }
 
 /// What `idleness` looks at.

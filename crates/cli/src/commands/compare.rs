@@ -46,7 +46,7 @@ pub(super) fn compare(context: &Context, args: &CompareArgs) -> anyhow::Result<(
     if args.paths.len() + args.vs.len() < 2 {
         anyhow::bail!("name two versions or more; the others are compared with the first");
     }
-    if args.vs.is_empty() && args.paths.iter().any(|path| scaling::is_ensemble(path)) {
+    if args.paths.iter().chain(&args.vs).any(|path| scaling::is_ensemble(path)) {
         if !gates.is_empty() || args.folded.is_some() {
             anyhow::bail!("--fail-if and --folded work for databases, profiles and traces only");
         }

@@ -31,6 +31,9 @@ pub(crate) struct DistributionArgs {
     /// Compare sums over the locations of each rank or node instead of individual locations.
     #[arg(long, value_parser = names::<BalanceBy>(), default_value_t)]
     per: BalanceBy,
+    /// Locations that ran, but have no value here, count with 0; otherwise they are not included.
+    #[arg(long)]
+    all_locations: bool,
     #[command(flatten)]
     cost: MetricArgs,
 }
@@ -52,6 +55,7 @@ pub(super) fn distribution(context: &Context, arguments: DistributionArgs) -> an
         profiles: arguments.cost.profiles,
         is_exclusive: arguments.exclusive,
         by: arguments.per,
+        all_locations: arguments.all_locations,
         bins: None,
     };
     let Spread { answer, statistics } = opened.distribution(&request, &context.control)?;

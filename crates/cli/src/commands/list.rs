@@ -33,6 +33,8 @@ macro_rules! commands {
 commands! {
     /// What a database holds: program, locations, metrics, traces, issues.
     Info(info::InfoArgs, &) = info,
+    /// Profiles with their identity: node, rank, thread, core, GPU, context and stream.
+    Locations(locations::LocationsArgs) = locations,
     /// Top-down view: the calling context tree, largest inclusive value first.
     Tree(views::TreeArgs) = tree,
     /// Bottom-up view: functions by exclusive value, with their callers.

@@ -15,6 +15,7 @@ mod gpu_stalls;
 mod info;
 mod iterations;
 mod list;
+mod locations;
 mod measure;
 mod query;
 mod report;

@@ -7,7 +7,7 @@ use parallax_wire::{Cell, Cells};
 
 use super::Context;
 use crate::args::{Database, PartArgs, PruneArgs};
-use crate::text::{Show, TextTable};
+use crate::text::{Show, Style, TextTable, quantity};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +59,8 @@ pub(super) fn query(context: &Context, arguments: QueryArgs) -> anyhow::Result<(
     let Answer { reply, tables, unit } = opened.answer(&request, &context.control)?;
     let table = tables.rows.into_table_in(&unit);
     context.output.emit_with(&table, |style, out| {
-        let mut text = TextTable::new(&table).show("value", Show::Quantity);
+        let in_units = with_units(&table, style)?;
+        let mut text = TextTable::new(&in_units).show("value", Show::Quantity);
         // Ids are for programs; a narrow line has room for what they mean.
         if !request.is_raw && style.width < WIDE {
             text = text.columns(&["value", "metric", "location", "context"]);
@@ -68,6 +69,28 @@ pub(super) fn query(context: &Context, arguments: QueryArgs) -> anyhow::Result<(
     })?;
     context.finish(&opened, &reply.notes);
     Ok(())
+}
+
+/// The table with each value in the unit of its metric, where these differ.
+fn with_units(table: &Table, style: &Style) -> std::io::Result<Table> {
+    let column = |name: &str| table.column(name).map(Cells::of).transpose();
+    let (Some(values), Some(units)) = (column("value")?, column("unit")?) else {
+        return Ok(table.clone());
+    };
+    let texts = (0..table.num_rows()).map(|row| {
+        let unit = match units.get(row) {
+            Cell::Text(unit) => unit,
+            _ => "",
+        };
+        values.get(row).as_f64().map_or_else(String::new, |value| quantity(value, unit, style))
+    });
+    let texts = Column::strings("value", "", texts);
+    let columns = table.columns.iter().filter(|column| column.name != "unit");
+    let shown = columns.map(|column| match &*column.name {
+        "value" => texts.clone(),
+        _ => column.clone(),
+    });
+    Ok(Table::new(shown.collect()))
 }
 
 /// What `trace` looks at.

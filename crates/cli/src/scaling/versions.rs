@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use anyhow::Context as _;
 use parallax_base::Source;
 use parallax_protocol::{CompareRequest, TypedTable as _};
 use parallax_service::Control;
@@ -23,13 +24,13 @@ pub(crate) fn compare(
     stderr: &Style,
     control: &Control,
 ) -> anyhow::Result<()> {
-    let open = |path: &std::path::PathBuf| {
-        sources::ensemble(std::slice::from_ref(path), &args.ensemble, control)
+    let open = |paths: &[std::path::PathBuf]| sources::ensemble(paths, &args.ensemble, control);
+    let (old, new) = match (args.paths.as_slice(), args.vs.as_slice()) {
+        ([old, new], []) => (std::slice::from_ref(old), std::slice::from_ref(new)),
+        (old, new) if !new.is_empty() => (old, new),
+        _ => anyhow::bail!("measurements are compared in pairs: name the old and the new version"),
     };
-    let [old, new] = args.paths.as_slice() else {
-        anyhow::bail!("measurements are compared in pairs: name the old and the new version");
-    };
-    let (old, new) = (open(old)?, open(new)?);
+    let (old, new) = (open(old)?, open(new).context("after --vs")?);
     let metric = args.ensemble.metric.clone().filter(|name| old.value.metric(name).is_some());
     let request = CompareRequest {
         view: args.maps.view(metric)?,

@@ -16,6 +16,7 @@ const fn options_of(remedy: Remedy) -> &'static str {
         Remedy::Laws => "--table laws",
         Remedy::Metric => "--metric",
         Remedy::Locations => "--profiles",
+        Remedy::AllLocations => "--all-locations",
         Remedy::SeeMetrics => "parallax info",
         Remedy::SeeBalance => "parallax balance",
         Remedy::SeeDistribution => "parallax distribution",
@@ -63,7 +64,7 @@ mod tests {
                 Some(command) => cli.find_subcommand(command).is_some(),
                 None => {
                     let option = typed.split(' ').next().unwrap().trim_start_matches("--");
-                    ["scaling", "model", "topology", "convert"].iter().any(|name| {
+                    ["scaling", "model", "topology", "convert", "balance"].iter().any(|name| {
                         let command = cli.find_subcommand(name).unwrap();
                         command.get_arguments().any(|argument| argument.get_long() == Some(option))
                     })

@@ -23,8 +23,9 @@ question! {
         by: BalanceBy,
         /// Compare single contexts, not functions wherever they are called from.
         by_context: bool,
-        /// Only locations with a stored value count.
-        stored_only: bool,
+        /// Count locations that ran, but never entered a context, with 0; otherwise only those that
+        /// take part are compared, and `absent` is how many do not.
+        all_locations: bool,
         /// How many of the slowest to name.
         slowest: u32 = 3,
         /// Include helper threads: those that MPI, networks, drivers or the measurement start for
@@ -65,6 +66,8 @@ table! {
         members: u64,
         /// Number of them that spent something here.
         with_value: u64,
+        /// Number of locations, ranks or nodes that ran, but never entered it, and are not compared.
+        absent: u64,
         /// Maximum minus mean: the potential saving.
         saving: f64 [metric],
         /// members x max - sum: the waiting of all together.

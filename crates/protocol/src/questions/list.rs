@@ -12,6 +12,7 @@ macro_rules! for_each_question {
             CloseRequest,
             IssuesRequest,
             InfoRequest,
+            LocationsRequest,
             MetricsRequest,
             ReportRequest,
             TreeTableRequest,

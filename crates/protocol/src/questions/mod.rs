@@ -31,6 +31,8 @@ pub use issues::*;
 mod iterations;
 pub use iterations::*;
 mod list;
+mod locations;
+pub use locations::*;
 mod models;
 pub use models::*;
 mod open;

@@ -46,6 +46,8 @@ table! {
         context: Option<Repeated>,
         /// Metric and scope; statistic in the summary.
         metric: Option<Repeated>,
+        /// Unit of the value; absent where all have the same, which the column of values says.
+        unit: Option<Repeated>,
     }
 }
 

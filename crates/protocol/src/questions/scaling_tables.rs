@@ -45,6 +45,8 @@ table! {
         strong_rel: Vec<Option<f64>>,
         /// Efficiency less that one step up the diagonal.
         weak_rel: Vec<Option<f64>>,
+        /// Load imbalance of threads or ranks, (max - mean) / max; 0 is balanced.
+        imbalance: Vec<Option<f64>>,
         /// Cost beyond the baseline.
         loss: Vec<Option<f64>> [core metric],
         /// Without what regions inside lose.
@@ -86,6 +88,8 @@ table! {
         strong_rel: Option<f64>,
         /// Efficiency less that one step up the diagonal.
         weak_rel: Option<f64>,
+        /// Load imbalance of threads or ranks, (max - mean) / max; 0 is balanced.
+        imbalance: Option<f64>,
     }
 }
 

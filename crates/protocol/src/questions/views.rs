@@ -178,6 +178,8 @@ table! {
     pub columns CostTreeTable {
         /// Levels below the top.
         depth: Vec<u32>,
+        /// Row of the parent; 4294967295 at the top.
+        parent: Vec<u32>,
         /// Context id in the database.
         context_id: Vec<u32>,
         /// What the row is.
@@ -187,6 +189,10 @@ table! {
         /// Where a function is defined, and `throttled` where it was no longer timed, so that its
         /// costs are lower bounds.
         place: Repeated,
+        /// The executable or library of the code.
+        module: Repeated,
+        /// Offset of an instruction in its module; null of other contexts.
+        offset: Vec<Option<u64>>,
         /// Cost with everything below, summed over the chosen locations.
         inclusive: Vec<f64> [metric],
         /// Cost of its own code, summed over the chosen locations.
@@ -271,8 +277,9 @@ choice! {
 question! {
     /// One context's cost at every location, rank or node.
     ///
-    /// Zeros are not stored: a member without a value counts with 0 when it ran below the same
-    /// entry; others, such as helper threads, are omitted.
+    /// Zeros are not stored: members without a value do not take part and are counted in a note,
+    /// unless all are asked for. Then those that ran below the same entry count with 0; others, such
+    /// as helper threads, are omitted.
     "distribution" of Experiment,
     request DistributionRequest {
         /// Context id in the database; 0 is the whole execution.
@@ -286,6 +293,8 @@ question! {
         is_exclusive: bool,
         /// What is compared.
         by: BalanceBy,
+        /// Members that ran, but have no value here, count with 0. With a formula they always do.
+        all_locations: bool,
         /// Bins of the histogram; null for as many as the values suggest.
         bins: Option<u32>,
     }
@@ -322,7 +331,7 @@ pub struct DistributionReply {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StatisticsReply {
-    /// Members that count, those that spent nothing included.
+    /// Members that count.
     pub members: u64,
     /// Of these, members that spent something.
     pub values: u64,

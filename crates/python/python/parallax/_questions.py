@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         LinesAnswer,
         LinkBinsAnswer,
         LinksAnswer,
+        LocationsAnswer,
         LoopsAnswer,
         MarkersAnswer,
         MessagesAnswer,
@@ -179,6 +180,52 @@ class ExperimentQuestions(ItemQuestions):
         >>> answer.metrics.to_pandas()
         """
         return self._ask("info", {})
+
+    def locations(
+        self,
+        *,
+        profiles: str | None = None,
+    ) -> LocationsAnswer:
+        """Profiles with the parts of their identity: node, rank, thread, core, GPU, context and
+        stream.
+
+        Parameters
+        ----------
+        profiles : str, optional
+            A profile expression; null for all locations.
+
+        Returns
+        -------
+        LocationsAnswer
+            The reply and the tables:
+
+        rows : Table
+            Locations with their identity.
+            - ``profile_id`` (u32):
+                Profile number in the database.
+            - ``location`` (string):
+                What it is called.
+            - ``role`` (string):
+                `application`, or `helper thread` of MPI, the network, a driver or the
+                measurement.
+            - ``identities (columns)``:
+                One column for each kind of identity that any location has.
+            - ``values`` (u64):
+                Number of values in the profile.
+            - ``samples`` (u64):
+                Number of samples or calls in the trace.
+
+        Examples
+        --------
+        >>> answer = experiment.locations()
+        >>> answer.rows.to_pandas()
+        """
+        return self._ask(
+            "locations",
+            {
+                "profiles": profiles,
+            },
+        )
 
     def metrics(
         self,
@@ -484,6 +531,8 @@ class ExperimentQuestions(ItemQuestions):
             A tree in the order it is read; `depth` and the order carry the shape.
             - ``depth`` (u32):
                 Levels below the top.
+            - ``parent`` (u32):
+                Row of the parent; 4294967295 at the top.
             - ``context_id`` (u32):
                 Context id in the database.
             - ``kind`` (string, may be null):
@@ -493,6 +542,10 @@ class ExperimentQuestions(ItemQuestions):
             - ``place`` (string, may be null):
                 Where a function is defined, and `throttled` where it was no longer timed, so
                 that its costs are lower bounds.
+            - ``module`` (string, may be null):
+                The executable or library of the code.
+            - ``offset`` (u64, may be null):
+                Offset of an instruction in its module; null of other contexts.
             - ``inclusive`` (f64 in the unit of the metric):
                 Cost with everything below, summed over the chosen locations.
             - ``exclusive`` (f64 in the unit of the metric):
@@ -648,11 +701,13 @@ class ExperimentQuestions(ItemQuestions):
         profiles: str | None = None,
         is_exclusive: bool = False,
         by: BalanceBy = "profile",
+        all_locations: bool = False,
         bins: int | None = None,
     ) -> DistributionAnswer:
-        """One context's cost at every location, rank or node. Zeros are not stored: a member
-        without a value counts with 0 when it ran below the same entry; others, such as helper
-        threads, are omitted.
+        """One context's cost at every location, rank or node. Zeros are not stored: members
+        without a value do not take part and are counted in a note, unless all are asked for.
+        Then those that ran below the same entry count with 0; others, such as helper threads,
+        are omitted.
 
         Parameters
         ----------
@@ -667,6 +722,9 @@ class ExperimentQuestions(ItemQuestions):
             Cost of the context itself, without what lies below.
         by : BalanceBy, default "profile"
             What is compared.
+        all_locations : bool, default False
+            Members that ran, but have no value here, count with 0. With a formula they always
+            do.
         bins : int, optional
             Bins of the histogram; null for as many as the values suggest.
 
@@ -699,6 +757,7 @@ class ExperimentQuestions(ItemQuestions):
                 "profiles": profiles,
                 "is_exclusive": is_exclusive,
                 "by": by,
+                "all_locations": all_locations,
                 "bins": bins,
             },
         )
@@ -861,6 +920,9 @@ class ExperimentQuestions(ItemQuestions):
                 What the context is called.
             - ``metric`` (string, in some answers):
                 Metric and scope; statistic in the summary.
+            - ``unit`` (string, in some answers):
+                Unit of the value; absent where all have the same, which the column of values
+                says.
 
         Examples
         --------
@@ -3135,7 +3197,7 @@ class ExperimentQuestions(ItemQuestions):
         is_exclusive: bool = False,
         by: BalanceBy = "profile",
         by_context: bool = False,
-        stored_only: bool = False,
+        all_locations: bool = False,
         slowest: int = 3,
         helpers: bool = False,
     ) -> BalanceAnswer:
@@ -3156,8 +3218,9 @@ class ExperimentQuestions(ItemQuestions):
             What is compared.
         by_context : bool, default False
             Compare single contexts, not functions wherever they are called from.
-        stored_only : bool, default False
-            Only locations with a stored value count.
+        all_locations : bool, default False
+            Count locations that ran, but never entered a context, with 0; otherwise only those
+            that take part are compared, and `absent` is how many do not.
         slowest : int, default 3
             How many of the slowest to name.
         helpers : bool, default False
@@ -3183,6 +3246,9 @@ class ExperimentQuestions(ItemQuestions):
                 Number of locations, ranks or nodes that are compared.
             - ``with_value`` (u64):
                 Number of them that spent something here.
+            - ``absent`` (u64):
+                Number of locations, ranks or nodes that ran, but never entered it, and are not
+                compared.
             - ``saving`` (f64 in the unit of the metric):
                 Maximum minus mean: the potential saving.
             - ``wasted`` (f64 in the unit of the metric):
@@ -3234,7 +3300,7 @@ class ExperimentQuestions(ItemQuestions):
                 "is_exclusive": is_exclusive,
                 "by": by,
                 "by_context": by_context,
-                "stored_only": stored_only,
+                "all_locations": all_locations,
                 "slowest": slowest,
                 "helpers": helpers,
             },
@@ -4268,6 +4334,8 @@ class EnsembleQuestions(ItemQuestions):
                 Efficiency less that on fewer cores.
             - ``weak_rel`` (f64, may be null):
                 Efficiency less that one step up the diagonal.
+            - ``imbalance`` (f64, may be null):
+                Load imbalance of threads or ranks, (max - mean) / max; 0 is balanced.
             - ``loss`` (f64 in cores times the unit of the metric, may be null):
                 Cost beyond the baseline.
             - ``own_loss`` (f64 in cores times the unit of the metric, may be null):
@@ -4396,6 +4464,8 @@ class EnsembleQuestions(ItemQuestions):
                 Efficiency less that on fewer cores.
             - ``weak_rel`` (f64, may be null):
                 Efficiency less that one step up the diagonal.
+            - ``imbalance`` (f64, may be null):
+                Load imbalance of threads or ranks, (max - mean) / max; 0 is balanced.
             regions: One row for each region: its place, share, imbalance and verdict.
             - ``region`` (string):
                 Id; 0 is the whole program.

@@ -1009,6 +1009,9 @@ class IterationsGroupReply(Record):
     why_not: str | None
     """Why there is none."""
 
+    unsure: UnsureIterationsReply | None
+    """Iterations of a loop of the program that samples do not show well enough."""
+
 
 class IterationsReply(Record):
     """The reply to `iterations`."""
@@ -1536,7 +1539,7 @@ class StatisticsReply(Record):
     __slots__ = ()
 
     members: int
-    """Members that count, those that spent nothing included."""
+    """Members that count."""
 
     values: int
     """Of these, members that spent something."""
@@ -1669,6 +1672,30 @@ class TotalReply(Record):
     """How many there are."""
 
 
+class UnsureIterationsReply(Record):
+    """Iterations that are there, because the program has the loop, and cannot be compared."""
+
+    __slots__ = ()
+
+    around: str
+    """The loop."""
+
+    marker: str
+    """The context in it with which iterations begin."""
+
+    expression: str
+    """An expression that names the marker."""
+
+    count: int
+    """How many there are, as far as samples show."""
+
+    is_least: bool
+    """Whether samples may miss any number of them."""
+
+    because: str
+    """Why this is not certain."""
+
+
 class IssuesAnswer(Answer):
     """The answer to `issues`."""
 
@@ -1784,6 +1811,18 @@ class InfoAnswer(Answer):
 
     components: Table
     """Components of a workflow; none where there is one application."""
+
+
+class LocationsAnswer(Answer):
+    """The answer to `locations`."""
+
+    __slots__ = ()
+
+    notes: list[str]
+    """Remarks, such as that nothing matched and why."""
+
+    rows: Table
+    """Locations with their identity."""
 
 
 class MetricsAnswer(Answer):

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use parallax_analysis::scaling::{
-    Delay, Grid, Loss, Map, MapOptions, Maps, Program, Region as ProgramRegion, Spread, Verdict,
-    VerdictOptions, losses, maps, ranked_losses, share_of_parent, verdicts,
+    Delay, Grid, GridBuilder, Loss, Map, MapOptions, Maps, Program, Region as ProgramRegion,
+    Spread, Verdict, VerdictOptions, losses, maps, ranked_losses, share_of_parent, verdicts,
 };
 use parallax_analysis::taxonomy::is_collective_sync;
 use parallax_base::{Issues, Limits, Severity, Unit};
@@ -58,6 +58,8 @@ pub struct ScalingRegion {
     pub share_of_parent: Option<(f64, f64)>,
     /// Spread of the load imbalance over the configurations, as fractions.
     pub imbalance: Option<Spread>,
+    /// The load imbalance of each configuration, as a fraction.
+    pub imbalances: Map,
     /// Why it loses, where that can be seen.
     pub cause: Option<Cause>,
     /// Remarks in plain words.
@@ -137,7 +139,14 @@ pub fn scaling(
     delays.extend(serial_delays(&prepared, &in_story, &spreads, &axes.cores));
     let story = story(&prepared, &in_story)?.with_delays(delays);
     let story_losses = losses(&story);
-    let story_verdicts = verdicts(&story, options.verdict);
+    // Times relative to one core say nothing about core-seconds.
+    let is_relative = ensemble
+        .metrics()
+        .get(usize::from(metric))
+        .is_some_and(|metric| metric.name == metric_names::EFFICIENCY);
+    let judged = VerdictOptions { are_costs: !is_relative, ..options.verdict };
+    let story_losses = if is_relative { Vec::new() } else { story_losses };
+    let story_verdicts = verdicts(&story, judged);
     let worst = story_verdicts
         .first()
         .and_then(|verdict| verdict.loss)
@@ -154,7 +163,7 @@ pub fn scaling(
             })
             .collect(),
     )?;
-    let all_verdicts = verdicts(&program, options.verdict);
+    let all_verdicts = verdicts(&program, judged);
     let all: Vec<(&str, &Region)> =
         prepared.iter().map(|region| (region.region.id.as_str(), &region.region)).collect();
     let shown = shown_regions(&all, &options.regions)?;
@@ -185,6 +194,11 @@ pub fn scaling(
                 && prepared.maps.speedup.get(input, core_idx).is_some_and(|it| it <= NO_SPEEDUP);
             Cause::of(&prepared.region, cell, is_unused.then_some(cores))
         });
+        let imbalances = prepared.maps.time.map_cells(|input, core_idx, _| {
+            let cores = *axes.cores.get(core_idx)?;
+            let cell = spreads.at(prepared.source?, input, cores)?;
+            (!cell.is_alone).then_some(cell.imbalance)
+        });
         regions.push(ScalingRegion {
             region: prepared.region.clone(),
             parent: prepared.parent,
@@ -192,6 +206,7 @@ pub fn scaling(
             grid: prepared.grid.clone(),
             share_of_parent: share,
             imbalance: spread.flatten(),
+            imbalances,
             cause,
             verdict,
             is_shown: shown.get(at).copied().unwrap_or(true),
@@ -272,14 +287,10 @@ fn prepare(
         .metrics()
         .get(usize::from(metric))
         .is_some_and(|metric| metric.name == metric_names::EFFICIENCY);
-    if relative {
-        return Err(ScalingError::Missing {
-            what: "the file has efficiencies only, no times".to_owned(),
-            hint: "open the JSON, XML or text report of the same runs".to_owned(),
-        });
-    }
-    let grid =
-        |region: u32| axes.grid(ensemble, metric, region, options.runs, options.maps.measure);
+    let grid = |region: u32| {
+        let grid = axes.grid(ensemble, metric, region, options.runs, options.maps.measure)?;
+        if relative { relative_times(&grid) } else { Ok(grid) }
+    };
     // Of ranks, what each spends is known; the whole program takes as long as the slowest.
     let is_main = ensemble.metrics().get(usize::from(metric)).map(|m| m.name.as_str())
         == Some(metric_names::TIME);
@@ -293,6 +304,19 @@ fn prepare(
     let mut prepared = Vec::new();
     // Where several regions are outermost, their sum stands for the program.
     let is_summed = outermost.len() > 1;
+    if relative {
+        notes.push(
+            "The file has efficiencies only: times are relative to the run on one core of the same \
+             input, and there is no overhead in core-seconds."
+                .to_owned(),
+        );
+    }
+    if is_summed && relative {
+        return Err(ScalingError::Missing {
+            what: "the file has efficiencies of several regions, and no times to add up".to_owned(),
+            hint: "open the JSON, XML or text report of the same runs".to_owned(),
+        });
+    }
     if is_summed {
         notes.push(format!(
             "There is no time of the whole program: region 0 is the sum of the {} outermost \
@@ -357,6 +381,18 @@ fn prepare(
         });
     }
     Ok(prepared)
+}
+
+/// Times in which the run on one core takes 1, from efficiencies.
+fn relative_times(efficiencies: &Grid) -> Result<Grid, ScalingError> {
+    let mut times = GridBuilder::new(efficiencies.inputs().to_vec());
+    for (input, core_idx, values) in efficiencies.measured() {
+        let Some(&cores) = efficiencies.cores().get(core_idx) else { continue };
+        for efficiency in values.iter().filter(|efficiency| **efficiency > 0.0) {
+            times.push(input, cores, 1.0 / (f64::from(cores) * efficiency))?;
+        }
+    }
+    Ok(times.finish_with(efficiencies.cores().to_vec())?)
 }
 
 /// Positions of the regions that a story about losses names.

@@ -61,6 +61,7 @@ impl ScalingAnswer {
                 scalability_rel: row.scalability_rel,
                 strong_rel: row.strong_rel,
                 weak_rel: row.weak_rel,
+                imbalance: region.imbalances.get(row.input_idx, row.core_idx),
             };
             if has_gaps {
                 table.extend(maps.rows().map(row));
@@ -97,6 +98,15 @@ impl ScalingAnswer {
             }
             column
         };
+        let mut imbalance: Vec<Option<f64>> = vec![None; cells];
+        for (at, region) in self.regions.iter().enumerate() {
+            for (input, core_idx, value) in region.imbalances.iter() {
+                let at = (at * inputs + input) * cores + core_idx;
+                if let Some(cell) = imbalance.get_mut(at) {
+                    *cell = Some(value);
+                }
+            }
+        }
         let mut losses: [Vec<Option<f64>>; 2] = std::array::from_fn(|_| vec![None; cells]);
         for loss in &self.losses {
             let at = (loss.region * inputs + loss.input) * cores + loss.core_idx;
@@ -121,6 +131,7 @@ impl ScalingAnswer {
             scalability_rel: map(|maps| &maps.scalability_rel),
             strong_rel: map(|maps| &maps.strong_rel),
             weak_rel: map(|maps| &maps.weak_rel),
+            imbalance,
             loss,
             own_loss,
         })

@@ -343,6 +343,35 @@ fn a_region_that_one_thread_enters_is_serial_only_where_cores_do_not_help() {
 }
 
 #[test]
+fn each_configuration_has_its_imbalance() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/pascal/solver-v1.json");
+    let (ensemble, _) = open(&[file(path.as_ref())], &EnsembleOptions::default()).unwrap();
+    let answer = scaling(&ensemble, &request()).unwrap();
+    let table = answer.maps_table();
+    let mut told = 0;
+    for region in &answer.regions {
+        let own = |at: &usize| *table.region[*at] == *region.region.id;
+        let rows: Vec<usize> = (0..table.region.len()).filter(own).collect();
+        let values: Vec<f64> = rows.iter().filter_map(|&at| table.imbalance[at]).collect();
+        assert!(values.iter().all(|value| (0.0..=1.0).contains(value)), "{values:?}");
+        told += values.len();
+        // What the table of regions sums up.
+        let largest = values.iter().copied().reduce(f64::max);
+        let known = region.imbalance.map(|spread| spread.max);
+        assert_eq!(largest, known, "{}", region.region.id);
+    }
+    assert!(told > 0);
+    // The head of the fixture says of this region that a thread of sixteen computes more.
+    let at = |id: &str, cores: u32| {
+        (0..table.region.len())
+            .filter(|&at| *table.region[at] == *id && table.cores[at] == cores)
+            .filter_map(|at| table.imbalance[at])
+            .reduce(f64::max)
+    };
+    assert!((at("1.2.3.1", 16).unwrap() - 0.375).abs() < 0.05, "{:?}", at("1.2.3.1", 16));
+}
+
+#[test]
 fn functions_below_the_lines_that_call_them_are_call_paths() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/reactor/n256-p2");
     let (_, notes) = open(&[database(path.as_ref())], &EnsembleOptions::default()).unwrap();

@@ -39,6 +39,7 @@ export function cellTip(
       { name: "Repetitions", value: Number.isNaN(repetitions) ? "0" : String(repetitions) },
       { name: "Speedup", value: Number.isNaN(of("speedup")) ? "–" : number(of("speedup")) },
       ...(kind === "efficiency" ? [] : [{ name: "Efficiency", value: mapValue("efficiency", of("efficiency")) }]),
+      ...(kind === "imbalance" || Number.isNaN(of("imbalance")) ? [] : [{ name: "Load imbalance", value: mapValue("imbalance", of("imbalance")) }]),
       ...(Number.isNaN(loss) ? [] : [{ name: "Overhead", value: `${number(loss)} core-${unit}` }]),
     ],
     ...(isDefined ? {} : { text: whyUndefined(data, kind, settings, of("time"), row, column) }),
@@ -47,6 +48,7 @@ export function cellTip(
 
 function whyUndefined(data: ScalingData, kind: MapKind, settings: ScalingSettings, time: number, row: number, column: number): string {
   if (Number.isNaN(time)) return "This configuration was not measured.";
+  if (kind === "imbalance") return "The measurements do not tell the times of threads or ranks apart here.";
   if ((data.reply.baselines[column] ?? null) === null) return "The baseline was not measured, so efficiency is unknown. Select another baseline under “Computation settings”.";
   if (kind === "efficiency") return "The baseline of this region was not measured.";
   if (settings.differences === "relative" && (row === 0 || column === 0)) return "There is no previous cell to compare with.";

@@ -4,7 +4,7 @@ import { settingsText, type ScalingSettings } from "./settings.ts";
 
 const ALL: readonly CellColumn[] = [
   "repetitions", "time", "time_min", "time_max", "speedup", "efficiency", "scalability_abs", "strong_abs", "weak_abs",
-  "scalability_rel", "strong_rel", "weak_rel",
+  "scalability_rel", "strong_rel", "weak_rel", "imbalance",
 ];
 
 /** Maps as CSV with the columns of `parallax scaling --csv`: one row for each region, input and core count. */

@@ -4,16 +4,31 @@ import { longest } from "../../widgets/charts/grid.ts";
 import type { CellColumn, ScalingData } from "./data.ts";
 import type { ScalingSettings } from "./settings.ts";
 
-/** One of the four maps. */
-export type MapKind = "efficiency" | "scalability" | "strong" | "weak";
+/** One of the maps. */
+export type MapKind = "efficiency" | "scalability" | "strong" | "weak" | "imbalance";
 
+/** The four maps of a card. */
 export const MAP_KINDS: readonly MapKind[] = ["efficiency", "scalability", "strong", "weak"];
+
+/** Those and the map that only some measurements have. */
+export const ALL_MAP_KINDS: readonly MapKind[] = [...MAP_KINDS, "imbalance"];
+
+/** Maps of shares from 0 to 100 %; the others are of differences. */
+function isShare(kind: MapKind): boolean {
+  return kind === "efficiency" || kind === "imbalance";
+}
+
+/** What the numbers of a map are counted in. */
+export function mapUnit(kind: MapKind): string {
+  return isShare(kind) ? "%" : "points";
+}
 
 const TITLES: Readonly<Record<MapKind, string>> = {
   efficiency: "Efficiency",
   scalability: "Scalability",
   strong: "Strong scaling",
   weak: "Weak scaling",
+  imbalance: "Load imbalance",
 };
 
 /** The name of a map. */
@@ -39,12 +54,14 @@ export function mapHelp(kind: MapKind, differences: ScalingSettings["differences
       return isAbsolute
         ? "Efficiency minus that at the start of the diagonal, on which input and cores grow."
         : "Efficiency minus that one step up the diagonal: the previous input and core count.";
+    case "imbalance":
+      return "Maximum minus mean over threads or ranks, of the maximum: 0 % is balanced.";
   }
 }
 
 /** The engine's column of a map. */
 export function mapColumn(kind: MapKind, differences: ScalingSettings["differences"]): CellColumn {
-  if (kind === "efficiency") return "efficiency";
+  if (kind === "efficiency" || kind === "imbalance") return kind;
   return `${kind}_${differences === "absolute" ? "abs" : "rel"}`;
 }
 
@@ -62,15 +79,15 @@ export function rangesOf(data: ScalingData, regions: readonly number[], settings
   return own.map(() => most);
 }
 
-/** The colours of a map; efficiency is always 0 to 100 %. */
+/** The colours of a map; efficiency and imbalance are always 0 to 100 %. */
 export function mapColours(kind: MapKind, range: number): ColourScale {
-  return kind === "efficiency" ? efficiencyColours() : differenceColours(range);
+  return isShare(kind) ? efficiencyColours() : differenceColours(range);
 }
 
 /** The value of a cell in its tooltip: `37.4 %`, `−12.31 points`. */
 export function mapValue(kind: MapKind, value: number): string {
   if (Number.isNaN(value)) return "undefined";
-  if (kind === "efficiency") return percent(value, 2);
+  if (isShare(kind)) return percent(value, 2);
   return `${withSign(value * 100, 2)} points`;
 }
 
@@ -79,7 +96,7 @@ export function cellText(kind: MapKind, value: number): string {
   if (Number.isNaN(value)) return "";
   const hundredths = value * 100;
   const places = Math.abs(hundredths) >= 99.95 ? 0 : 1;
-  return kind === "efficiency" ? hundredths.toFixed(places) : withSign(hundredths, places);
+  return isShare(kind) ? hundredths.toFixed(places) : withSign(hundredths, places);
 }
 
 /** Letters of the longest number in the cells of these maps. */
@@ -91,7 +108,7 @@ export function lettersOf(data: ScalingData, regions: readonly number[], kinds: 
 /** A tick of a legend. */
 export function tickText(kind: MapKind, value: number): string {
   const text = plain(Math.abs(value) * 100);
-  if (kind === "efficiency") return text;
+  if (isShare(kind)) return text;
   return value === 0 ? "0" : `${value < 0 ? "−" : "+"}${text}`;
 }
 
