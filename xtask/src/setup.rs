@@ -30,9 +30,13 @@ pub(crate) fn run(args: Args) -> Result<()> {
         Ok(path) => show("chromium", &path.display().to_string()),
         Err(why) => show("chromium", &format!("absent: {why:#}")),
     }
-    match python::for_tests().and_then(|_| wheel::maturin()) {
+    match python::COMMON.python().and_then(|_| wheel::maturin()) {
         Ok(_) => show("python", "libraries for the tests of the package installed"),
         Err(why) => show("python", &format!("libraries for tests absent: {why:#}")),
+    }
+    match python::INTEROP.python() {
+        Ok(_) => show("hatchet", "Hatchet, Thicket, Extra-P and plotnine installed for tests"),
+        Err(why) => show("hatchet", &format!("absent, tests are skipped: {why:#}")),
     }
     println!("\nready: `cargo xtask demo` and `cargo xtask test`");
     Ok(())

@@ -103,7 +103,7 @@ fn build_page(run: &mut Run) -> Result<bool> {
 
 /// Tests the Python package, where its libraries can be had.
 fn package(run: &mut Run) -> Result<()> {
-    let tools = python::for_tests().and_then(|python| Ok((python, wheel::maturin()?)));
+    let tools = python::COMMON.python().and_then(|python| Ok((python, wheel::maturin()?)));
     let (python, maturin) = match tools {
         Ok(tools) => tools,
         Err(why) => {
@@ -113,8 +113,20 @@ fn package(run: &mut Run) -> Result<()> {
         }
     };
     println!("\nbuilding the Python package");
-    python::install(&python, &wheel::for_tests(&maturin, &python)?)?;
-    run.suite(Suite::Pytest, python::tests(&python))
+    let wheel = wheel::for_tests(&maturin, &python)?;
+    python::install(&python, &wheel)?;
+    run.suite(Suite::Pytest, python::COMMON.tests(&python))?;
+    match python::INTEROP.python() {
+        Ok(python) => {
+            python::install(&python, &wheel)?;
+            run.suite(Suite::Pytest, python::INTEROP.tests(&python))
+        }
+        Err(why) => {
+            println!("\nwithout tests of Hatchet, Thicket, Extra-P and plotnine: {why:#}");
+            run.skipped.suites(1, &format!("Hatchet, Thicket, Extra-P and plotnine: {why:#}"));
+            Ok(())
+        }
+    }
 }
 
 /// Tests the application for the browser: types, units, and the whole of it in a real Chromium.

@@ -20,7 +20,7 @@ type Answered = (String, Vec<(String, Table)>, Vec<Item>);
 
 /// What answers, shared by everything that is open.
 pub(crate) struct Shared {
-    host: Dispatcher,
+    dispatcher: Dispatcher,
     archives: CachedArchives,
     num_roots: AtomicU64,
     /// The process that made it: threads do not survive a fork.
@@ -51,11 +51,18 @@ impl Engine {
     fn new() -> Self {
         let archives = CachedArchives::default();
         // Items are closed when Python has no reference to them any more.
-        let host = Dispatcher::new(Limits::default())
+        let dispatcher = Dispatcher::new(Limits::default())
             .with_max_items(usize::MAX)
             .with_archives(Box::new(archives.clone()));
         let process = std::process::id();
-        Self { shared: Arc::new(Shared { host, archives, num_roots: AtomicU64::new(0), process }) }
+        Self {
+            shared: Arc::new(Shared {
+                dispatcher,
+                archives,
+                num_roots: AtomicU64::new(0),
+                process,
+            }),
+        }
     }
 
     /// Opens what `paths` hold together. Gives the reply as JSON, and the items that are open.
@@ -140,7 +147,7 @@ impl Drop for Open {
         }
         let request = serde_json::json!({ "ask": "close", "with": { "item": self.key } });
         // What is not open any more needs no closing.
-        let _ = self.shared.host.answer_tables(&request.to_string(), &Control::new());
+        let _ = self.shared.dispatcher.answer_tables(&request.to_string(), &Control::new());
     }
 }
 
@@ -157,7 +164,7 @@ impl Shared {
     }
 
     fn ask(&self, request: &str, control: &Control) -> Result<AnswerTables, ErrorReply> {
-        let mut answer = self.host.answer_tables(request, control)?;
+        let mut answer = self.dispatcher.answer_tables(request, control)?;
         answer.tables.iter_mut().for_each(|(_, table)| make_texts_unique(table));
         Ok(answer)
     }
@@ -177,13 +184,13 @@ impl Shared {
         // Of several paths the first place is all of them together.
         let place = found.into_iter().next().ok_or_else(|| misuse(&"no path was given"))?;
         let root = format!("r{}", self.num_roots.fetch_add(1, Ordering::Relaxed));
-        self.host.add_root(&root, &place.name, Arc::clone(&place.folder));
+        self.dispatcher.add_root(&root, &place.name, Arc::clone(&place.folder));
         self.archives.add(&root, place);
         let request = serde_json::json!({
             "ask": "open", "with": { "root": root, "ensemble": ensemble },
         });
-        let answer = self.host.answer_tables(&request.to_string(), control);
-        self.host.remove_root(&root);
+        let answer = self.dispatcher.answer_tables(&request.to_string(), control);
+        self.dispatcher.remove_root(&root);
         self.archives.remove(&root);
         answer
     }

@@ -3,7 +3,6 @@
 use std::io;
 use std::sync::Arc;
 
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use parallax_base::Control;
@@ -13,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::engine::Open;
+use crate::table::stream_capsule;
 use crate::wait::{answered, failure};
 
 /// A table that several requests give together, each asked when a reader comes to it.
@@ -48,9 +48,8 @@ impl Stream {
         let answer = answered(py, None, move |control| parts.ask(0, control))?;
         let first = self.parts.batch(answer).map_err(|error| failure(py, &error))?;
         let schema = nullable(&first);
-        let reader = Reader { parts: Arc::clone(&self.parts), schema, first: Some(first), next: 1 };
-        let stream = FFI_ArrowArrayStream::new(Box::new(reader));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        let parts = Arc::clone(&self.parts);
+        stream_capsule(py, Reader { parts, schema, first: Some(first), next: 1 })
     }
 
     /// Number of requests.

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray as _;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int32Type;
-use arrow_array::{Array as _, DictionaryArray, RecordBatchIterator, StringArray};
+use arrow_array::{
+    Array as _, DictionaryArray, RecordBatchIterator, RecordBatchReader, StringArray,
+};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use parallax_wire::{Cell, Cells};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
@@ -74,9 +76,7 @@ impl Table {
         drop(requested_schema);
         let batch = self.table.to_record_batch();
         let schema = batch.schema();
-        let batches = RecordBatchIterator::new([Ok(batch)], schema);
-        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        stream_capsule(py, RecordBatchIterator::new([Ok(batch)], schema))
     }
 
     /// Names, types and metadata of the columns.
@@ -122,6 +122,15 @@ impl Table {
         let values = (start.min(end)..end).map(|row| value(py, cells.get(row)));
         PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
     }
+}
+
+/// What Python hands to readers of Arrow: a stream of record batches.
+pub(crate) fn stream_capsule<'py>(
+    py: Python<'py>,
+    batches: impl RecordBatchReader + Send + 'static,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+    PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
 }
 
 fn cells(column: &parallax_protocol::Column) -> PyResult<Cells<'_>> {

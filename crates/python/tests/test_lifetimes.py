@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -92,22 +93,11 @@ def test_other_processes_take_what_is_lazy(how: str, reactor: parallax.Experimen
         assert pool.apply(name_of, (context,)) == name_of(context)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_a_stream_in_a_forked_process_is_told(reactor: parallax.Experiment) -> None:
+def test_a_stream_in_a_forked_process_is_told(
+    reactor: parallax.Experiment, said_in_fork: Callable[[Callable[[], object]], str]
+) -> None:
     stream = reactor.stream(metrics="realtime (i)")
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            stream.__arrow_c_stream__()
-            said = "answered"
-        except parallax.ForkError as error:
-            said = str(error)
-        os.write(write, said.encode())
-        os._exit(0)
-    os.close(write)
-    os.waitpid(child, 0)
-    assert "forked" in os.read(read, 4096).decode()
+    assert "forked" in said_in_fork(stream.__arrow_c_stream__)
 
 
 def test_an_exception_in_a_callback_ends_only_its_question(tmp_path: Path) -> None:

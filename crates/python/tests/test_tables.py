@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import duckdb
@@ -113,6 +114,17 @@ def test_an_absent_library_is_named(
     with pytest.raises(parallax.MissingLibraryError, match="cudf is not installed") as caught:
         table.to_cudf()
     assert isinstance(caught.value, ImportError) and caught.value.hint
+
+
+def test_a_library_that_does_not_load_says_why(
+    table: parallax.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "duckdb.py").write_text('raise ImportError("duckdb requires NumPy 9")')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "duckdb")
+    with pytest.raises(ImportError, match="requires NumPy 9") as caught:
+        table.to_duckdb()
+    assert not isinstance(caught.value, parallax.MissingLibraryError)
 
 
 def test_the_types_of_answers_can_be_imported() -> None:

@@ -125,7 +125,7 @@ def test_what_is_set_before_the_page_opens_is_kept(reactor: parallax.Experiment)
     view.window = (3, 4)
     view.fragment = widget.fragment_of(STATE)
     assert view.state["links"]["spot"]["window"] == [3, 4]
-    bundle, _ = view._repr_mimebundle_()
+    bundle, _ = view._repr_mimebundle_()  # what front ends without IPython ask for
     assert "reactor" in bundle["text/html"]
     assert "application/vnd.jupyter.widget-view+json" in bundle
     view.close()
@@ -134,6 +134,33 @@ def test_what_is_set_before_the_page_opens_is_kept(reactor: parallax.Experiment)
 def test_what_has_no_path_has_no_page(reactor: parallax.Experiment) -> None:
     with pytest.raises(parallax.MisuseError, match="no path"):
         parallax.Ensemble.of([reactor, reactor]).view()
+
+
+@pytest.mark.parametrize("keeps_state", [False, True])
+def test_a_notebook_as_html_shows_what_was_measured(
+    fixtures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps_state: bool
+) -> None:
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    nbconvert = pytest.importorskip("nbconvert", reason="nbconvert is not installed")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    source = [
+        "import parallax",
+        f"experiment = parallax.open({str(fixtures / 'reactor/n1024-p8')!r})",
+        'view = experiment.view("timeline")',
+        "view.window = (5, 90)",
+        "view",
+    ]
+    cell = nbformat.v4.new_code_cell("\n".join(source))
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    runner = nbclient.NotebookClient(notebook, timeout=120, store_widget_state=keeps_state)
+    runner.execute()
+    assert ("widgets" in notebook.metadata) == keeps_state
+    page, _ = nbconvert.HTMLExporter().from_notebook_node(notebook)
+    # The part that needs no script, beside what scripts would show.
+    (saved,) = re.findall(r'<div data-parallax-saved="[0-9a-f]+">(.*?)</p>\s*</div>', page, re.S)
+    assert "reactor" in saved and "HPCToolkit" in saved
+    assert "View: timeline. Time: 5 to 90 ns" in saved
 
 
 PAGE = """<!doctype html><body></body><script type="module">

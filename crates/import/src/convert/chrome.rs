@@ -8,18 +8,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
 use parallax_base::{Control, Issues, LimitExceeded, Limits, Place, Severity, Source, Stage};
-use parallax_formats::archive::{MessageRow, NONE_32, NONE_64, keys};
+use parallax_formats::archive::{NONE_32, keys};
 use parallax_formats::json_trace::{
-    ArgValue, ChromeEvent, ChromeReader, EventId, NameId, Phase, TraceOptions, TrackId,
+    ArgValue, ChromeEvent, ChromeReader, NameId, Phase, TraceOptions, TrackId,
 };
 use parallax_model::{IdentityKind, RecordCounts};
 
 use super::chrome_arguments::Arguments;
+use super::chrome_flows::{End, Flows, KEY_BYTES, Key, id};
 use super::lanes::{Complete, Lanes};
 use super::progress::Progress;
 use crate::events::{
-    Conversion, ConversionError, NO_RECEIVE, NO_SEND, Packer, Sorted, Sorter, TrackIdentity,
-    TrackKind, Unpacker,
+    Conversion, ConversionError, Packer, Sorted, Sorter, TrackIdentity, TrackKind, Unpacker,
 };
 
 /// Events after which what is complete is written.
@@ -139,31 +139,6 @@ impl<const N: usize> Cursor<N> {
     }
 }
 
-/// One end of a flow.
-#[derive(Debug, Clone, Copy)]
-struct End {
-    track: usize,
-    nanos: u64,
-}
-
-/// The ends of one flow: where it starts, and all places where it goes to.
-#[derive(Default)]
-struct Flow {
-    starts: Vec<End>,
-    ends: Vec<End>,
-}
-
-impl Flow {
-    /// About what one more end takes.
-    fn bytes_of_next(&self) -> u64 {
-        let is_new = self.starts.is_empty() && self.ends.is_empty();
-        size_of::<End>() as u64 * 2 + if is_new { KEY_BYTES } else { 0 }
-    }
-}
-
-/// Category, name and id of what belongs together.
-type Key = (Option<NameId>, Option<NameId>, Vec<u8>);
-
 /// Everything that the file says, by track.
 #[derive(Default)]
 struct Gathering {
@@ -175,7 +150,7 @@ struct Gathering {
     /// By function, whether it says for how long was recorded.
     is_recording: Vec<bool>,
     counters: HashMap<(Option<NameId>, String), u32>,
-    flows: BTreeMap<Key, Flow>,
+    flows: Flows,
     /// Operations across threads that have begun.
     asyncs: HashMap<Key, Vec<Begun>>,
     /// Finished ones, by process.
@@ -191,9 +166,8 @@ struct Gathering {
     held_bytes: u64,
 }
 
-/// About what a track, a flow or operation, and a name take, besides their texts.
+/// About what a track and a name take, besides their texts.
 const TRACK_BYTES: u64 = 1024;
-const KEY_BYTES: u64 = 192;
 const NAME_BYTES: u64 = 128;
 
 /// Longest name of a process that labels are added to.
@@ -371,7 +345,11 @@ impl Gathering {
                 own.end_nanos = own.end_nanos.max(end_nanos);
                 let start_nanos = nanos;
                 events.call(track, Complete { start_nanos, end_nanos, function, arguments })?;
-                self.bind(event, End { track, nanos });
+                let end = End { track, nanos };
+                self.held_bytes += self.flows.bind(event, end);
+                if let Some(correlation) = events.arguments.correlation() {
+                    self.held_bytes += self.flows.correlate(event, correlation, end);
+                }
             }
             Phase::Counter => {
                 own.counts.metrics += 1;
@@ -379,7 +357,7 @@ impl Gathering {
             }
             Phase::FlowStart | Phase::FlowStep | Phase::FlowEnd => {
                 own.counts.others += 1;
-                self.take_flow(event, End { track, nanos });
+                self.held_bytes += self.flows.take(event, End { track, nanos });
             }
             Phase::Instant | Phase::Mark => {
                 own.counts.others += 1;
@@ -445,28 +423,6 @@ impl Gathering {
             events.value(track, nanos, counter, value)?;
         }
         Ok(())
-    }
-
-    fn take_flow(&mut self, event: &ChromeEvent<'_>, end: End) {
-        let flow = self.flows.entry((event.categories, event.name, id(event.id()))).or_default();
-        self.held_bytes += flow.bytes_of_next();
-        match event.phase {
-            Phase::FlowStart => flow.starts.push(end),
-            _ => flow.ends.push(end),
-        }
-    }
-
-    /// Flows of events that are themselves the ends (`bind_id`).
-    fn bind(&mut self, event: &ChromeEvent<'_>, end: End) {
-        let Some(bound) = event.bind_id() else { return };
-        let flow = self.flows.entry((None, None, id(Some(bound)))).or_default();
-        self.held_bytes += flow.bytes_of_next();
-        if event.flow_out() {
-            flow.starts.push(end);
-        }
-        if event.flow_in() {
-            flow.ends.push(end);
-        }
     }
 
     /// Takes a part of an operation; `false` for an end without a begin.
@@ -558,7 +514,7 @@ impl Gathering {
             let mut operations = operations.into_iter().map(Ok);
             feed_lanes(row, &identity, &mut operations, &mut fed.arguments, conversion)?;
         }
-        self.link(&rows, conversion)
+        self.flows.write(&rows, conversion)
     }
 
     /// Names that several threads of a process have.
@@ -609,54 +565,6 @@ impl Gathering {
             identity: identity.into_iter().filter_map(|(kind, id)| Some((kind, id?))).collect(),
             declared: None,
         }
-    }
-
-    /// Writes flows: every end is linked to the last start before it, or to the first one.
-    fn link(self, rows: &[u32], conversion: &mut Conversion) -> Result<(), ConversionError> {
-        for (nth, mut flow) in self.flows.into_values().enumerate() {
-            flow.starts.sort_by_key(|end| end.nanos);
-            let row = |end: &End| rows.get(end.track).copied().unwrap_or(NONE_32);
-            let mut link = |start: Option<&End>, end: Option<&End>| {
-                let (some, flags) = match (start, end) {
-                    (Some(start), Some(_)) => (start, 0),
-                    (Some(start), None) => (start, NO_RECEIVE),
-                    (None, Some(end)) => (end, NO_SEND),
-                    (None, None) => return Ok(()),
-                };
-                conversion.link(MessageRow {
-                    kind: 1,
-                    flags,
-                    sender: start.map_or(NONE_32, row),
-                    receiver: end.map_or(NONE_32, row),
-                    communicator: 0,
-                    tag: i64::try_from(nth).unwrap_or(0),
-                    bytes: 0,
-                    send_nanos: start.unwrap_or(some).nanos,
-                    receive_nanos: end.unwrap_or(some).nanos,
-                    posted_nanos: NONE_64,
-                    completed_nanos: NONE_64,
-                })
-            };
-            for end in &flow.ends {
-                let before = flow.starts.partition_point(|start| start.nanos <= end.nanos);
-                link(flow.starts.get(before.saturating_sub(1)), Some(end))?;
-            }
-            if flow.ends.is_empty() {
-                for start in &flow.starts {
-                    link(Some(start), None)?;
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn id(id: Option<EventId<'_>>) -> Vec<u8> {
-    match id {
-        Some(EventId::Number(number)) => number.to_string().into_bytes(),
-        Some(EventId::Hex(number)) => format!("{number:#x}").into_bytes(),
-        Some(EventId::Text(text)) => text.to_vec(),
-        None => Vec::new(),
     }
 }
 

@@ -12,6 +12,15 @@ use crate::events::{Conversion, Spool, TrackBuilder, arguments_cut, arguments_le
 /// Bytes of all different names at most.
 const NAMES_BYTES: usize = 4 << 20;
 
+/// What joins a call with the GPU work that it launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Correlation {
+    /// The number that both have.
+    pub(super) id: i64,
+    /// The event ran on a stream; otherwise it is the call.
+    pub(super) is_of_stream: bool,
+}
+
 /// Arguments by the number that [`Arguments::take`] gives; 0 for none.
 pub(super) struct Arguments {
     /// Number of names and values of each call.
@@ -21,6 +30,9 @@ pub(super) struct Arguments {
     names_bytes: usize,
     text: ArgumentText,
     packed: Vec<u8>,
+    /// `correlation` and `stream` of the event that was taken last.
+    correlation: Option<i64>,
+    stream: Option<i64>,
 }
 
 impl Arguments {
@@ -32,6 +44,8 @@ impl Arguments {
             names_bytes: 0,
             text: ArgumentText::default(),
             packed: Vec::new(),
+            correlation: None,
+            stream: None,
         }
     }
 
@@ -43,7 +57,13 @@ impl Arguments {
         issues: &mut Issues,
     ) -> io::Result<u64> {
         self.text.clear();
+        (self.correlation, self.stream) = (None, None);
         for (name, value) in args.entries() {
+            match &*name {
+                "correlation" => self.correlation = value.as_i64(),
+                "stream" => self.stream = value.as_i64(),
+                _ => {}
+            }
             match value {
                 ArgValue::Text(inside) => {
                     self.text.push_escaped(&name, &String::from_utf8_lossy(inside));
@@ -76,6 +96,12 @@ impl Arguments {
             arguments_left_out(issues, nanos);
         }
         Ok(place.map_or(0, |place| place + 1))
+    }
+
+    /// The correlation of the event that was taken last. Writers put 0 where they know none.
+    pub(super) fn correlation(&self) -> Option<Correlation> {
+        let id = self.correlation.filter(|&id| id != 0)?;
+        Some(Correlation { id, is_of_stream: self.stream.is_some() })
     }
 
     /// The number of the names; `None` where there are too many.

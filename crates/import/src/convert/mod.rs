@@ -3,6 +3,7 @@
 mod align;
 mod chrome;
 mod chrome_arguments;
+mod chrome_flows;
 mod codar;
 mod lanes;
 mod otf2;

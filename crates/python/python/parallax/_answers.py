@@ -8,6 +8,7 @@ import json
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
+from ._charts import Chart, chart_of
 from ._table import Table, main_table
 
 if TYPE_CHECKING:
@@ -148,6 +149,10 @@ class Answer:
         """The schema of the first table."""
         return self.table.__arrow_c_schema__()
 
+    def __narwhals_dataframe__(self) -> Any:
+        """The first table, as Altair reads data frames."""
+        return self.table.__narwhals_dataframe__()
+
     def to_arrow(self) -> Any:
         """The first table as a ``pyarrow.Table``."""
         return self.table.to_arrow()
@@ -167,6 +172,13 @@ class Answer:
     def to_cudf(self) -> Any:
         """The first table as a ``cudf.DataFrame``."""
         return self.table.to_cudf()
+
+    def chart(self, max_rows: int = 5_000) -> Chart:
+        """A specification of Vega-Lite, which is a dictionary, with the values of the first rows.
+
+        JupyterLab and VS Code draw it; ``altair.Chart.from_dict(answer.chart())`` goes on with it.
+        """
+        return chart_of(self, max_rows)
 
     def __repr__(self) -> str:
         parts = [f"{name}: {value!r}" for name, value in _short(self.reply)]

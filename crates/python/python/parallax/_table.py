@@ -59,6 +59,12 @@ class Table:
         """The schema in Arrow's C interface; unit, display name and meaning are metadata."""
         return self._native.__arrow_c_schema__()
 
+    def __narwhals_dataframe__(self) -> Any:
+        """For libraries that read data frames through Narwhals, such as Altair."""
+        narwhals = import_library("narwhals", "altair")
+        # Narwhals has an object of its own for each library, and no other way to reach it.
+        return narwhals.from_native(self.to_arrow(), eager_only=True)._compliant_frame
+
     @property
     def fields(self) -> tuple[Field, ...]:
         """The columns: name, type, unit, display name and meaning."""
@@ -92,6 +98,10 @@ class Table:
     def __getitem__(self, name: str) -> list[Value]:
         """The values of a column as a list."""
         return self._native.column(name)
+
+    def column(self, name: str, max_rows: int) -> list[Value]:
+        """The first values of a column as a list."""
+        return self._native.column(name, 0, max_rows)
 
     def __contains__(self, name: object) -> bool:
         return name in self.columns
@@ -208,8 +218,9 @@ def import_library(name: str, extra: str) -> Any:
     try:
         import_module(package)
         return import_module(name)
-    except ImportError as error:
-        if error.name not in (None, package):
+    except ModuleNotFoundError as error:
+        # One that is there and does not load, such as for an old NumPy, says itself why.
+        if error.name != package:
             raise
         how = f"pip install 'parallax[{extra}]'"
         if extra == "cudf":

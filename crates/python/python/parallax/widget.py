@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import base64
 import json
+import uuid
 import zlib
+from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 from ._errors import MisuseError
@@ -76,11 +78,18 @@ function render({ model, el }) {
     left.innerHTML = model.get("summary");
     el.append(left);
   }, 20000);
+  // What stands in for the page where no script runs is in the way where one does.
+  const saved = setInterval(() => {
+    for (const one of document.querySelectorAll(`[data-parallax-saved="${model.get("saved")}"]`)) {
+      (one.closest(".jp-OutputArea-child") ?? one).style.display = "none";
+    }
+  }, 200);
   window.addEventListener("message", hear);
   model.on("change:fragment", show);
   model.on("change:height", fit);
   return () => {
     clearTimeout(wait);
+    clearInterval(saved);
     window.removeEventListener("message", hear);
     model.off("change:fragment", show);
     model.off("change:height", fit);
@@ -124,6 +133,7 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
     url = _traitlets.Unicode().tag(sync=True)
     height = _traitlets.Int(640).tag(sync=True)
     summary = _traitlets.Unicode().tag(sync=True)
+    saved = _traitlets.Unicode("").tag(sync=True)
     fragment = _traitlets.Unicode("").tag(sync=True)
     selection = _traitlets.Int(None, allow_none=True)
     window = _traitlets.Tuple(None, allow_none=True)
@@ -140,7 +150,11 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
         self._is_told = False
         self._wanted: dict[str, Any] = {"view": view} if view else {}
         super().__init__(
-            url=served.url, height=height, summary=item._repr_html_(), view=view
+            url=served.url,
+            height=height,
+            summary=item._repr_html_(),
+            saved=uuid.uuid4().hex,
+            view=view,
         )
         self.observe(self._heard, "fragment")
         self.observe(self._told, ["selection", "window", "view"])
@@ -211,6 +225,26 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
                 "panels": {id_: panel},
             }
         self.fragment = fragment_of({**state, "links": links, "desks": desks})
+
+    def _ipython_display_(self) -> None:
+        """Shows the page, and next to it what pages without scripts show instead: exports to HTML keep
+        both, and fetch the scripts of widgets from the network."""
+        display = import_library("IPython.display", "widget").display
+        bundle, metadata = self._repr_mimebundle_()
+        bundle.pop("text/html")
+        display(bundle, metadata=metadata, raw=True)
+        saved = f'<div data-parallax-saved="{self.saved}">{self.summary}{self._shown()}</div>'
+        display({"text/html": saved, "text/plain": ""}, raw=True)
+
+    def _shown(self) -> str:
+        """What the page shows at this moment, in words."""
+        said = [f"View: {self.view}"] if self.view else []
+        if self.window is not None:
+            start, end = self.window
+            said.append(f"Time: {start} to {end} ns")
+        if self.selection is not None:
+            said.append(f"Selected context: {self.selection}")
+        return f"<p>{escape('. '.join(said))}</p>" if said else ""
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """With a summary for pages without a kernel."""

@@ -15,6 +15,7 @@ OTHER = "OTHER"
 
 _COMMUNICATION = re.compile(r"^nccl.*Kernel")
 _MEMORY = re.compile(r"^(?:Memcpy|Memset|dma)")
+_COPY = re.compile(r"^Memcpy .to.")
 _NO_COMPUTATION = re.compile(r"(?:.*Memcpy)|(?:Memset)|(?:.*Sync)")
 
 Span = tuple[float, float]
@@ -27,6 +28,14 @@ def kernel_type(name: str) -> str:
     if _MEMORY.match(name):
         return MEMORY
     return OTHER if _NO_COMPUTATION.match(name) else COMPUTATION
+
+
+def copy_kind(name: str) -> str:
+    """The kind of a copy, without what it copies between: ``Memcpy DtoH``."""
+    if name.startswith("Memset"):
+        return "Memset"
+    match = _COPY.match(name)
+    return match[0] if match else "Memcpy Unknown"
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:

@@ -13,7 +13,8 @@ What is different:
 - Calls, GPU operations and what launched them come from the engine. A trace is converted once, into
   the cache.
 - Which launch belongs to which GPU operation comes from the arrows of the trace (``ac2g``), which
-  PyTorch's profiler writes; methods that need it raise :class:`NotThereError` where a trace has none.
+  PyTorch's profiler writes, and from ``correlation`` where it has none; methods that need it raise
+  :class:`NotThereError` where a trace has neither.
 - Times have nanoseconds where the trace has them; HTA cuts events to whole microseconds first, which
   makes gaps between them longer. ``whole_microseconds=True`` does so, too.
 - Streams are in the order of their numbers. Of events at one moment, launches come before what
@@ -25,58 +26,45 @@ What is different:
 - ``duration_ratio`` and ``num_kernels`` of :meth:`TraceAnalysis.get_gpu_kernel_breakdown` choose
   kernels as there.
 
-What is not there raises :class:`NotThereError`, which says what to ask instead: everything about
-bandwidths of copies and counters, which are arguments of events that the engine does not keep, and
-what writes changed traces.
+- An operator launched what a call on its own thread launched inside it; there, an operator of any
+  thread that lasts at that time may be taken for it.
+- :meth:`TraceAnalysis.get_frequent_cuda_kernel_sequences` writes no changed trace.
+
+:class:`TraceDiff` compares two traces with the calls of ``hta.trace_diff``. What is not there raises
+:class:`NotThereError`, which says what to ask instead: the critical path, which has a question of its
+own, CUPTI counters, and what writes changed traces.
 """
 
 from __future__ import annotations
 
 import gzip
-import math
-import os
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from .._errors import MisuseError, OpenError, ParallaxError
-from .._open import Experiment
-from .._open import open as _open
+from .._errors import MisuseError, OpenError
 from .._table import import_library
-from ._kernels import (
-    COMMUNICATION,
-    COMPUTATION,
-    MEMORY,
-    kernel_type,
-    merged,
-    time_by_running,
-    total,
+from ._kernels import COMMUNICATION, COMPUTATION, MEMORY, merged, total
+from ._trace_diff import DeviceType, LabeledTrace, TraceDiff
+from ._traces import (
+    COPIES,
+    LAUNCHES,
+    QUEUED,
+    NotThereError,
+    Trace,
+    files_by_rank,
+    spans_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    import os
+    from collections.abc import Mapping, Sequence
 
-_RANK = re.compile(r'"rank":\s*(\d+)')
-_STEP = re.compile(r"ProfilerStep\s*#\s*(\d+)")
+    from .._open import Experiment
+
+__all__ = ["DeviceType", "LabeledTrace", "NotThereError", "TraceAnalysis", "TraceDiff"]
+
 _KERNELS = ("kernel", "gpu_memset", "memset", "gpu_memcpy", "memcpy", "mtia_ccp_events")
-_LAUNCHES = ("cudaLaunchKernel", "cudaLaunchKernelExC")
-_COPIES = ("cudaMemcpyAsync", "cudaMemsetAsync")
-_QUEUED = (
-    *_LAUNCHES,
-    *_COPIES,
-    "cuLaunchKernel",
-    "hipLaunchKernel",
-    "hipExtModuleLaunchKernel",
-    "hipMemcpyAsync",
-    "hipMemsetAsync",
-    "hipMemcpyWithStream",
-)
 _WAITS = ("host_wait", "kernel_wait", "other")
-_EVERYTHING = 2**31
-
-
-class NotThereError(ParallaxError, NotImplementedError):
-    """A part of HTA that Parallax does not have, or that a trace does not allow."""
 
 
 class TraceAnalysis:
@@ -103,11 +91,11 @@ class TraceAnalysis:
             unless ``HTA_DISABLE_NS_ROUNDING`` is set.
         """
         pandas = import_library("pandas", "pandas")
-        files = _files(trace_files, Path(trace_dir))
+        files = files_by_rank(trace_files, Path(trace_dir))
         if not files:
             raise OpenError(f"there is no trace in {trace_dir}", "traces end in .json or .json.gz")
         self._traces = {
-            rank: _Trace(pandas, path, bool(include_last_profiler_step), whole_microseconds)
+            rank: Trace(pandas, path, bool(include_last_profiler_step), whole_microseconds)
             for rank, path in sorted(files.items())
         }
 
@@ -122,13 +110,13 @@ class TraceAnalysis:
         rows: list[dict[str, float]] = []
         for rank, trace in self._traces.items():
             operations = trace.operations
-            whole = merged(_spans(operations))
+            whole = merged(spans_of(operations))
             if not whole:
                 raise NotThereError(f"rank {rank} has no GPU operations")
             kernel_time = whole[-1][1] - whole[0][0]
             idle = kernel_time - total(whole)
             kinds = operations["kernel_type"]
-            compute = total(merged(_spans(operations[kinds == COMPUTATION])))
+            compute = total(merged(spans_of(operations[kinds == COMPUTATION])))
             times = {"idle_time": idle, "compute_time": compute}
             times["non_compute_time"] = kernel_time - compute - idle
             row: dict[str, float] = {"rank": rank}
@@ -237,7 +225,7 @@ class TraceAnalysis:
         visualize: bool = True,
     ) -> dict[int, Any]:
         """How long each launch took on the CPU and on the GPU, and the delay between."""
-        wanted = _LAUNCHES + (_COPIES if include_memory_events else ())
+        wanted = LAUNCHES + (COPIES if include_memory_events else ())
         result: dict[int, Any] = {}
         for rank in ranks or [0]:
             launched = self._of(rank).launched().dropna(subset=["launch_ts"])
@@ -255,7 +243,7 @@ class TraceAnalysis:
         result: dict[int, Any] = {}
         for rank in ranks or [0]:
             launched = self._of(rank).launched().dropna(subset=["launch_ts"])
-            launched = launched[launched["launch_name"].isin(_QUEUED)]
+            launched = launched[launched["launch_name"].isin(QUEUED)]
             if not len(launched):
                 continue
             columns = ["pid", "tid", "stream"]
@@ -338,13 +326,142 @@ class TraceAnalysis:
         trace = next(iter(self._traces.values()))
         return sorted(trace.steps)
 
-    def get_memory_bw_summary(self, ranks: Sequence[int] | None = None) -> NoReturn:
-        """Not there: raises."""
-        _absent("get_memory_bw_summary", _BANDWIDTH)
+    def get_memory_bw_time_series(self, ranks: Sequence[int] | None = None) -> dict[int, Any]:
+        """The bandwidth of copies whenever it changes, in GB/s, by their kind."""
+        pandas = import_library("pandas", "pandas")
+        result: dict[int, Any] = {}
+        for rank in ranks or [0]:
+            copies = self._of(rank).copies()
+            if not len(copies):
+                continue
+            columns = ["ts", "pid", "name", "memory_bw_gbps"]
+            ends = copies.assign(
+                ts=copies["ts"] + copies["dur"], memory_bw_gbps=-copies["memory_bw_gbps"]
+            )
+            both = pandas.concat([copies[columns], ends[columns]], ignore_index=True)
+            both = both.sort_values(["name", "ts"], kind="stable", ignore_index=True)
+            both["memory_bw_gbps"] = both.groupby("name")["memory_bw_gbps"].cumsum()
+            result[rank] = both
+        return result
 
-    def get_memory_bw_time_series(self, ranks: Sequence[int] | None = None) -> NoReturn:
-        """Not there: raises."""
-        _absent("get_memory_bw_time_series", _BANDWIDTH)
+    def get_memory_bw_summary(self, ranks: Sequence[int] | None = None) -> Any:
+        """Statistics of the bandwidth while something is copied, by rank and kind."""
+        pandas = import_library("pandas", "pandas")
+        parts = [
+            frame[frame["memory_bw_gbps"] > 0]
+            .assign(rank=rank)[["rank", "name", "memory_bw_gbps"]]
+            .groupby(["rank", "name"])
+            .describe()
+            for rank, frame in self.get_memory_bw_time_series(ranks).items()
+        ]
+        return pandas.concat(parts) if parts else None
+
+    def get_aten_op_kernels_and_delay(
+        self, ranks: Sequence[int] | None = None, sort_by: Sequence[str] | None = None
+    ) -> dict[int, Any]:
+        """Which kernels each operator launches, how often, and the delays until they begin."""
+        result: dict[int, Any] = {}
+        for rank in ranks or [0]:
+            launched = self._of(rank).launched_by("aten::").sort_values("launch_ts", kind="stable")
+            # Copies are launched otherwise.
+            launched = launched[launched["launch_name"].str.contains("LaunchKernel")]
+            launched["operator_delay"] = launched["launch_ts"] - launched["operator_ts"]
+            launched["runtime_delay"] = launched["ts"] - launched["launch_ts"]
+            calls = launched.groupby(["launch_track", "operator", "operator_ts"]).agg(
+                kernel_sequence=("name", " -> ".join),
+                operator_delay=("operator_delay", "first"),
+                runtime_delay=("runtime_delay", "first"),
+            )
+            frame = (
+                calls.reset_index()
+                .rename(columns={"operator": "aten_op_name"})
+                .groupby(["aten_op_name", "kernel_sequence"])
+                .agg(
+                    occurrence_count=("runtime_delay", "count"),
+                    avg_aten_op_launch_delay=("operator_delay", "mean"),
+                    avg_runtime_delay=("runtime_delay", "mean"),
+                )
+                .round(3)
+                .reset_index()
+            )
+            by = list(sort_by or ["occurrence_count"])
+            result[rank] = frame.sort_values(
+                by, ascending=False, kind="stable", ignore_index=True
+            )
+        return result
+
+    def get_frequent_cuda_kernel_sequences(
+        self,
+        operator_name: str,
+        output_dir: str = "",
+        min_pattern_len: int = 3,
+        rank: int = 0,
+        top_k: int = 5,
+        visualize: bool = True,
+        compress_other_kernels: bool = True,
+    ) -> Any:
+        """Which sequences of kernels operators launch whose names contain ``operator_name``, and how
+        often. No changed trace is written: ``output_dir`` is ignored."""
+        if not operator_name:
+            raise MisuseError("operator_name is empty", "name an operator, such as aten::linear")
+        pandas = import_library("pandas", "pandas")
+        launched = self._of(rank).launched_by(operator_name, is_outermost=True)
+        launched = launched.sort_values("ts", kind="stable")
+        calls = launched.groupby(["launch_track", "operator", "operator_ts"]).agg(
+            kernels=("name", list), gpu=("dur", "sum"), cpu=("operator_dur", "first")
+        )
+        calls = calls[calls["kernels"].map(len) >= min_pattern_len].reset_index()
+        names = zip(calls["operator"], calls["kernels"], strict=True)
+        calls["pattern"] = ["|".join([operator, *kernels]) for operator, kernels in names]
+        grouped = calls.groupby("pattern")
+        frame = pandas.DataFrame(
+            {
+                "count": grouped.size(),
+                "GPU kernel duration (us)": grouped["gpu"].sum(),
+                "CPU op duration (us)": grouped["cpu"].sum(),
+            }
+        ).reset_index()
+        return frame.sort_values(
+            ["count", "pattern"], ascending=[False, True], ignore_index=True
+        )
+
+    def get_potential_stragglers(
+        self,
+        profiler_steps: Sequence[int] | None = None,
+        num_candidates: int = 2,
+        visualize: bool = False,
+    ) -> list[int]:
+        """The ranks that most often begin the communication last for which the others wait longest."""
+        pandas = import_library("pandas", "pandas")
+        known = self.get_profiler_steps()
+        steps = known if profiler_steps is None else [one for one in profiler_steps if one in known]
+        if not steps:
+            raise MisuseError(f"no step of {profiler_steps}", f"there are the steps {known}")
+        parts = [trace.in_steps(steps).assign(rank=rank) for rank, trace in self._traces.items()]
+        events = pandas.concat(parts, ignore_index=True)
+        first = events["ts"].min()
+        step_time = ((events["ts"] + events["dur"]).max() - first) / len(steps)
+        is_long = (events["stream"] > 0) & (events["dur"] >= 0.01 * step_time)
+        is_communication = events["name"].str.startswith("ncclKernel")
+        which = ["rank", "stream", "step", "name"]
+        lasts = events[is_long & is_communication].sort_values("ts").groupby(which).last()
+        lasts = lasts.reset_index()
+        differences = lasts.groupby(["stream", "step", "name"])["dur"].std()
+        differences = differences.groupby(["stream", "name"]).mean().dropna()
+        if not len(differences):
+            raise NotThereError(
+                "no communication of two ranks lasts a hundredth of a step",
+                "give the traces of several ranks; Experiment.waits has late ranks of one trace",
+            )
+        stream, name = differences.idxmax()
+        chosen = lasts[(lasts["stream"] == stream) & (lasts["name"] == name)]
+        counts = {rank: 0 for rank in self._traces}
+        for _, ours in chosen.groupby("step"):
+            late = ours.sort_values(["ts", "rank"], ascending=[False, True])
+            for rank in late["rank"].head(max(num_candidates, 1)):
+                counts[int(rank)] += 1
+        order = sorted((rank for rank in counts if rank in set(chosen["rank"])), key=lambda one: -counts[one])
+        return order[: max(num_candidates, 1)]
 
     def get_cupti_counter_data_with_operators(self, *_: Any, **__: Any) -> NoReturn:
         """Not there: raises."""
@@ -353,18 +470,6 @@ class TraceAnalysis:
     def get_gpu_kernels_with_user_annotations(self, *_: Any, **__: Any) -> NoReturn:
         """Not there: raises."""
         _absent("get_gpu_kernels_with_user_annotations", "Experiment.calls has calls by track")
-
-    def get_frequent_cuda_kernel_sequences(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there: raises."""
-        _absent("get_frequent_cuda_kernel_sequences", "Experiment.find has kernels by name")
-
-    def get_aten_op_kernels_and_delay(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there: raises."""
-        _absent("get_aten_op_kernels_and_delay", "Experiment.links has launches and what they start")
-
-    def get_potential_stragglers(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there: raises."""
-        _absent("get_potential_stragglers", "Experiment.over_time(what='lateness') has late locations")
 
     def critical_path_analysis(self, *_: Any, **__: Any) -> NoReturn:
         """Not there: raises."""
@@ -378,185 +483,15 @@ class TraceAnalysis:
         """Not there: raises."""
         _absent("generate_trace_with_counters", "get_queue_length_time_series has the values")
 
-    def _of(self, rank: int) -> _Trace:
+    def _of(self, rank: int) -> Trace:
         if rank not in self._traces:
             known = ", ".join(str(one) for one in self._traces)
             raise MisuseError(f"there is no trace of rank {rank}", f"there are ranks {known}")
         return self._traces[rank]
 
 
-_BANDWIDTH = (
-    "bandwidths are arguments of events, which the engine does not keep; "
-    "get_gpu_kernel_breakdown has the time of copies"
-)
-
-
 def _absent(what: str, instead: str) -> NoReturn:
     raise NotThereError(f"{what} of HTA is not there", instead)
-
-
-class _Trace:
-    """The events of a trace, as the analyses want them; times in microseconds."""
-
-    def __init__(self, pandas: Any, path: str, with_last_step: bool, is_whole: bool) -> None:
-        self._pandas = pandas
-        opened = _open(path)
-        if not isinstance(opened, Experiment):
-            raise MisuseError(f"{path} holds several experiments", "name one trace for each rank")
-        self.experiment = opened
-        timeline = opened.timeline()
-        tracks = timeline.tracks
-        streams = tracks["gpustream"] if "gpustream" in tracks else [None] * len(tracks)
-        groups = [str(name) for name in timeline.groups["name"]]
-        functions = list(zip(timeline.functions["name"], timeline.functions["group"], strict=True))
-        self._streams: list[int | None] = cast("list[int | None]", streams)
-        ranks = tracks["rank"] if "rank" in tracks else [None] * len(tracks)
-        self._pids = [-1 if rank is None else rank for rank in ranks]
-        self._span = int(timeline.reply["span_ns"]) + 1
-        calls = opened.calls(
-            tracks=[{"from": 0, "to": len(tracks)}],
-            from_ns=0,
-            to_ns=self._span,
-            max_calls=_EVERYTHING,
-        ).calls.to_pandas()
-        names = pandas.Series([str(name) for name, _ in functions])
-        kinds = pandas.Series([groups[int(cast("int", group))] for _, group in functions])
-        function_of = pandas.Series(timeline.contexts["function"])
-        function = function_of.iloc[calls["context"]].to_numpy()
-        start = calls["start_ns"].to_numpy() / 1e3
-        length = (calls["end_ns"] - calls["start_ns"]).to_numpy() / 1e3
-        if is_whole:
-            start, length = _whole(calls, int(timeline.reply["origin_ns"]))
-        events = pandas.DataFrame(
-            {
-                "track": calls["track"].to_numpy(),
-                "at_ns": calls["start_ns"].to_numpy(),
-                "ts": start,
-                "dur": length,
-                "name": names.iloc[function].to_numpy(),
-                "group": kinds.iloc[function].to_numpy(),
-            }
-        )
-        stream = pandas.Series([-1 if one is None else int(one) for one in self._streams])
-        events["stream"] = stream.iloc[events["track"]].to_numpy()
-        self._events = events
-        self._links: Any = None
-        self.duration = float(events["ts"].max() - events["ts"].min()) if len(events) else 0.0
-        self._with_last_step = with_last_step
-        self.steps, self._last = self._profiler_steps()
-        self._operations: Any = None
-
-    def _profiler_steps(self) -> tuple[list[int], float | None]:
-        """The steps that count, and before when a launch must begin to belong to them."""
-        events = self._events
-        steps = events[events["name"].str.contains("ProfilerStep", regex=False)]
-        steps = steps[steps["group"].str.lower() != "gpu_user_annotation"]
-        found = {int(match[1]): name for name in steps["name"] if (match := _STEP.match(name))}
-        if len(set(steps["name"])) < 2:
-            return sorted(found), None
-        if self._with_last_step:
-            # What begins when the last step ends still counts.
-            return sorted(found), float((steps["ts"] + steps["dur"]).max()) + 1e-3
-        return sorted(found)[:-1], float(steps["ts"].max())
-
-    @property
-    def operations(self) -> Any:
-        """What ran on GPUs in the steps that count."""
-        if self._operations is None:
-            operations = self._events[self._events["stream"] >= 0]
-            types = {name: kernel_type(name) for name in operations["name"].unique()}
-            operations = operations.assign(kernel_type=operations["name"].map(types))
-            if self._last is not None:
-                operations = self._with_launches(operations)
-                operations = operations[operations["launch_ts"] < self._last]
-            self._operations = operations
-        return self._operations
-
-    def launched(self) -> Any:
-        """The operations with what launched them."""
-        if "launch_ts" in self.operations:
-            return self.operations
-        return self._with_launches(self.operations)
-
-    def annotations(self, group: str) -> Any:
-        """Annotations on the CPU or on the GPU."""
-        events = self._events
-        ours = events[events["group"].str.lower() == group]
-        # As there, what begins with the last step or later is left out on the CPU, and annotations
-        # of GPUs, which nothing launches, are.
-        if self._last is not None:
-            ours = ours[ours["ts"] < self._last]
-        return ours
-
-    def _with_launches(self, operations: Any) -> Any:
-        """Adds by what and when operations were launched."""
-        pandas = self._pandas
-        found = self.experiment.links(
-            from_ns=0, to_ns=self._span, max_links=_EVERYTHING, flows=True
-        )
-        links = found.links.to_pandas().dropna(subset=["send_ns", "receive_ns"])
-        on_gpu = [at for at, stream in enumerate(self._streams) if stream is not None]
-        links = links[links["receiver"].isin(on_gpu)]
-        if not len(links) and len(operations):
-            raise NotThereError(
-                "the trace does not say what launched GPU operations: it has no arrows (ac2g)",
-                "Experiment.calls and Experiment.stats have the operations themselves",
-            )
-        links = pandas.DataFrame(
-            {
-                "track": links["receiver"].to_numpy(),
-                "at_ns": links["receive_ns"].to_numpy(),
-                "correlation": links["tag"].to_numpy().astype("int64"),
-                "launch_track": links["sender"].to_numpy(),
-                "launch_ns": links["send_ns"].to_numpy(),
-            }
-        )
-        # Operations of one moment are told apart by their order.
-        moment = ["track", "at_ns"]
-        operations = operations.assign(nth=operations.groupby(moment).cumcount())
-        links["nth"] = links.sort_values("correlation").groupby(moment).cumcount()
-        joined = operations.merge(links, how="left", on=[*moment, "nth"])
-        runtime = self._events[self._events["stream"] < 0]
-        # Of several calls that begin with an arrow, the one that can have launched something, or
-        # else the longest.
-        runtime = runtime.assign(launches=runtime["name"].isin(_QUEUED))
-        runtime = runtime.sort_values(["launches", "dur"], kind="stable")
-        runtime = runtime.drop_duplicates(moment, keep="last")
-        runtime = runtime[["track", "at_ns", "ts", "dur", "name"]]
-        names = ("track", "ns", "ts", "dur", "name")
-        runtime.columns = [f"launch_{name}" for name in names]
-        joined = joined.merge(runtime, how="left", on=["launch_track", "launch_ns"])
-        joined["pid"] = pandas.Series(self._pids).iloc[joined["track"]].to_numpy()
-        joined["tid"] = joined["stream"]
-        return joined
-
-    def by_running(self, kinds: Sequence[str]) -> dict[tuple[str, ...], float]:
-        """Time by which kinds of operations run."""
-        operations = self.operations
-        spans = {
-            kind: merged(_spans(operations[operations["kernel_type"] == kind])) for kind in kinds
-        }
-        return time_by_running(spans)
-
-
-def _whole(calls: Any, origin_ns: int) -> tuple[Any, Any]:
-    """Starts and lengths in whole microseconds, cut as HTA cuts the numbers of the file, which are
-    microseconds since 1970 that lie a quarter of a microsecond apart."""
-    numpy = import_library("numpy", "pandas")
-    origin = origin_ns // 1000
-    starts: list[int] = []
-    lengths: list[int] = []
-    for begin, end in zip(calls["start_ns"].tolist(), calls["end_ns"].tolist(), strict=True):
-        start = (origin_ns + int(begin)) / 1000
-        first, last = math.ceil(start), math.floor(start + (end - begin) / 1000)
-        starts.append(first - origin)
-        lengths.append(last - first)
-    return numpy.array(starts), numpy.array(lengths)
-
-
-def _spans(operations: Any) -> Iterable[tuple[float, float]]:
-    starts = operations["ts"].to_numpy()
-    return zip(starts.tolist(), (starts + operations["dur"].to_numpy()).tolist(), strict=True)
 
 
 def _longest(
@@ -575,31 +510,3 @@ def _longest(
     frame.loc[is_other, "name"] = "others"
     frame = frame.groupby("name")["sum"].agg(statistics).reset_index()
     return frame.fillna({"std": 0})
-
-
-def _files(
-    given: Mapping[int, str] | Sequence[str] | None, folder: Path
-) -> dict[int, str]:
-    """The file of each rank."""
-    at: Callable[[str], str] = lambda name: str(folder / name)  # noqa: E731
-    if given is None:
-        names = sorted(path for path in folder.iterdir()) if folder.is_dir() else []
-        found = [str(path) for path in names if path.name.endswith((".json", ".json.gz"))]
-        return {_rank(path): path for path in found}
-    if isinstance(given, (str, os.PathLike)):
-        raise MisuseError("trace_files is a dictionary or a list", "write [name] for one file")
-    mapping = cast("Any", given)
-    if hasattr(mapping, "items"):
-        return {int(rank): at(name) for rank, name in mapping.items()}
-    return {_rank(at(name)): at(name) for name in mapping}
-
-
-def _rank(path: str) -> int:
-    """The rank that a trace says it is of, 0 where it says none."""
-    opened = gzip.open if path.endswith(".gz") else open
-    with opened(path, "rb") as file:
-        for line in cast("Any", file):
-            match = _RANK.search(line.decode("utf-8", "replace"))
-            if match:
-                return int(match[1])
-    return 0

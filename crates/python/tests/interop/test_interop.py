@@ -1,7 +1,7 @@
 """Hatchet, Thicket and Extra-P get what the engine knows, and give it back.
 
-The libraries want older versions of pandas and NumPy than the other tests: an environment of their
-own has them (`pip install "pandas<3" "numpy<2" pyarrow pytest llnl-hatchet llnl-thicket extrap`).
+The libraries want older versions of pandas and NumPy than the other tests: `cargo xtask setup` makes an
+environment for them.
 """
 
 from __future__ import annotations
