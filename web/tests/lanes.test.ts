@@ -299,7 +299,7 @@ describe("questions", () => {
 });
 
 describe("threads", () => {
-  const list = { threads: [thread(0), thread(1), thread(2, { creator: 1, startNs: 5 }), thread(3, { creator: 99 })], main: thread(0), omitted: 0, notes: [] };
+  const list = { threads: [thread(0), thread(1), thread(2, { creator: 1, startNs: 5 }), thread(3, { creator: 99 })], main: thread(0), wholeNs: 0, omitted: 0, notes: [] };
 
   test("say who started them, and where", () => {
     expect(threadTitle({ thread: 3, name: "" })).toBe("Thread 3");
