@@ -68,7 +68,7 @@ test("calls open by function, one by one, and through their loops", async ({ pag
   expect(await nodes(page)).toEqual(["main"]);
   await press(page, node(page, "a0"));
   await expect.poll(() => nodes(page)).toEqual(["main", "  descend"]);
-  await expect(shown(page).nth(1)).toContainText(/4 calls descend, .* of main/);
+  await expect(shown(page).nth(1)).toContainText(/4 calls descend, .* of all threads/);
   await press(page, shown(page).nth(1), { modifiers: ["Shift"] });
   await expect.poll(() => nodes(page)).toEqual(["main", "  descend", ...Array<string>(4).fill("    descend")]);
   await press(page, shown(page).nth(1));

@@ -1,7 +1,7 @@
 import { tableFromArrays } from "@uwdata/flechette";
 import { expect, test } from "vitest";
 import { sentenceOf, signOf } from "../src/views/advice/states.ts";
-import { lineEvents, linesOf, signsOf } from "../src/views/profile/line-signs.ts";
+import { lineEvents, linesAbout, linesOf, signsOf } from "../src/views/profile/line-signs.ts";
 import { barAfter, barAt, type GanttBar } from "../src/widgets/plots/gantt.ts";
 import type { AdviseReply } from "../src/wire/protocol.ts";
 
@@ -56,6 +56,7 @@ test("what happens on a line is one word of letters, and sentences", () => {
     name: ["main", "a", "main", "b", "loop at x.c:12"],
     times: new Float64Array([3, 1, 3, 2, 1]),
     context_id: new Float64Array([1, 1, 1, Number.NaN, 2]),
+    reference: new Float64Array([Number.NaN, 4, Number.NaN, 7, Number.NaN]),
   });
   const events = lineEvents(table);
   const signs = signsOf(events);
@@ -67,4 +68,9 @@ test("what happens on a line is one word of letters, and sentences", () => {
   const { definitions, calls } = linesOf(events, "main");
   expect([...definitions]).toEqual([5]);
   expect([...calls]).toEqual([9]);
+  // What the pointer is on in another view: a function by its name, a variable by its number.
+  expect([...linesAbout(events, "main")]).toEqual([5, 9]);
+  expect([...linesAbout(events, 7)]).toEqual([9]);
+  expect([...linesAbout(events, 5)]).toEqual([]);
+  expect([...linesAbout(events, "a")]).toEqual([]);
 });

@@ -82,7 +82,7 @@ describe("the tree on screen", () => {
   });
 
   it("describes a node in one line", () => {
-    expect(describeNode(at(2), 1000, true, false).replace(/\s/gu, " ")).toBe("loop, 3 iterations loop at main.c:7, 700 ns, 70.0 % of main, open");
+    expect(describeNode(at(2), 1000, true, false).replace(/\s/gu, " ")).toBe("loop, 3 iterations loop at main.c:7, 700 ns, 70.0 % of all threads, open");
   });
 });
 

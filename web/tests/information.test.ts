@@ -14,6 +14,7 @@ describe("the information about an experiment", () => {
         { name: "analysis", ranks: 1, start_s: null, end_s: null, depends_on: ["md"] },
       ],
       metric_list: [{ name: "cputime", unit: "s", scopes: ["execution", "function"] }],
+      fact_list: [{ name: "Hostname", value: "node17" }],
       file_list: [{ name: "meta.db", size_bytes: 2048 }],
     });
     const drawn = sections.flatMap((section) => [section.title, ...section.facts.map((fact) => `  ${fact.name}: ${fact.value.replace(/\u202f/g, " ")}`)]);
@@ -22,6 +23,7 @@ describe("the information about an experiment", () => {
       "Locations", "  rank: 4",
       "Components", "  md: 3 ranks · 0 s to 1.500 s", "  analysis: 1 rank · takes data from md",
       "Metrics", "  cputime: s · inclusive, exclusive",
+      "Metadata", "  Hostname: node17",
       "Files", "  meta.db: 2.05 kB",
     ]);
   });

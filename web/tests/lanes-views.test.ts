@@ -229,7 +229,7 @@ describe("execution", () => {
     expect(state().isMerged).toBe(true);
     expect(asked.filter(([name]) => name === "lanes").at(-1)?.[1]).toMatchObject({ is_merged: true, loops: false });
     expect(document.body.textContent).toContain("100 %");
-    expect(all("[data-testid=lane-head]")[1]?.textContent).toContain("of the main thread");
+    expect(all("[data-testid=lane-head]")[1]?.textContent.replace(/\s/gu, " ")).toContain("23.1 % of all threads");
   });
 
   test("lanes are removed, and the choice can be undone", async () => {

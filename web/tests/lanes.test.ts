@@ -299,7 +299,7 @@ describe("questions", () => {
 });
 
 describe("threads", () => {
-  const list = { threads: [thread(0), thread(1), thread(2, { creator: 1, startNs: 5 }), thread(3, { creator: 99 })], main: thread(0), omitted: 0, notes: [] };
+  const list = { threads: [thread(0), thread(1), thread(2, { creator: 1, startNs: 5 }), thread(3, { creator: 99 })], main: thread(0), wholeNs: 0, omitted: 0, notes: [] };
 
   test("say who started them, and where", () => {
     expect(threadTitle({ thread: 3, name: "" })).toBe("Thread 3");
@@ -326,7 +326,7 @@ describe("threads", () => {
   test("get lanes at first in their order, main before the others, up to a limit", () => {
     const many = Array.from({ length: 40 }, (_, at) => thread(at));
     const main = many[7] ?? thread(7);
-    const shown = shownThreads({ threads: many, main, omitted: 0, notes: [] }, null);
+    const shown = shownThreads({ threads: many, main, wholeNs: 0, omitted: 0, notes: [] }, null);
     expect(shown).toHaveLength(FIRST_LANES);
     expect(shown.slice(0, 3).map((one) => one.thread)).toEqual([7, 0, 1]);
     expect(shownThreads(list, [2, 77, 0]).map((one) => one.thread)).toEqual([2, 0]);

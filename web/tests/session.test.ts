@@ -9,11 +9,13 @@ import { Store } from "../src/state/store.svelte.ts";
 import type { ExcludedReply, ItemReply, Protocol } from "../src/wire/protocol.ts";
 
 /** What the engine of a test finds in a root, by the root's name. */
-type Contents = Record<string, { items?: string[]; errors?: { kind: string; message: string; hint: string | null }[]; excluded?: ExcludedReply[]; fails?: EngineError }>;
+type Contents = Record<string, { items?: string[]; format?: string; issues?: string[]; errors?: { kind: string; message: string; hint: string | null }[]; excluded?: ExcludedReply[]; fails?: EngineError }>;
 
 class FakeEngine {
   readonly asked: { name: string; request: unknown }[] = [];
   readonly urls: string[] = [];
+  /** The paths of files, each time some were added. */
+  readonly added: string[][] = [];
   #next = 0;
   readonly #contents: Contents;
   failing: EngineError | null = null;
@@ -30,7 +32,10 @@ class FakeEngine {
       roots: [],
       memoryBytes: () => 0,
       dispose: () => undefined,
-      addFiles: (name) => root(name),
+      addFiles: (name, files) => {
+        this.added.push(files.map(({ path }) => path));
+        return root(name);
+      },
       addUrl: (name, url) => {
         this.urls.push(url);
         return root(name);
@@ -38,11 +43,15 @@ class FakeEngine {
       ask: <K extends keyof Protocol>(name: K, request: Protocol[K]["request"]) => {
         this.asked.push({ name, request });
         if (this.failing !== null && name !== "open") return Promise.reject(this.failing);
+        if (name === "issues") {
+          const issues = Object.values(this.#contents).flatMap(({ issues: kinds }) => kinds ?? []).map((kind) => ({ kind }));
+          return Promise.resolve({ reply: { issues } as unknown as Protocol[K]["reply"], tables: {} });
+        }
         const found = name === "open" ? this.#contents[(request as { root: string }).root] : undefined;
         if (found?.fails !== undefined) return Promise.reject(found.fails);
         const items = (found?.items ?? []).map((path): ItemReply => {
           this.#next += 1;
-          return { item: `e${String(this.#next)}`, kind: "experiment", title: "amg", name: path, format: "HPCToolkit 4.0", size_bytes: 10, issues: 0, members: [], has_trace: false, has_activations: false, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0 };
+          return { item: `e${String(this.#next)}`, kind: "experiment", title: "amg", name: path, format: found?.format ?? "HPCToolkit 4.0", size_bytes: 10, issues: 0, members: [], has_trace: false, has_activations: false, has_user_events: false, has_gpu_stalls: false, has_links: false, has_counters: false, has_gpus: false, locations: 2, nodes: 0 };
         });
         return Promise.resolve({ reply: { items, notes: [], errors: found?.errors ?? [], excluded: found?.excluded ?? [] } as unknown as Protocol[K]["reply"], tables: {} });
       },
@@ -69,6 +78,25 @@ describe("opening files", () => {
     expect(store.state.sources).toMatchObject([{ id: "s1", name: "runs", origin: { kind: "local" } }]);
     expect(preferences.recents).toMatchObject([{ name: "runs", detail: expect.stringContaining("HPCToolkit") as string }]);
     expect(store.undoLabel).toBeNull();
+  });
+
+  it("of event rows without names asks for the file with the names, and opens both together", async () => {
+    const { session, notices, engine } = setUp({ "rows.json": { items: ["rows.json"], format: "Chimbuko event rows (converted)", issues: ["names-missing"] } });
+    await session.openFiles(picked("rows.json"));
+    expect(notices.list.map(({ title }) => title)).toEqual(["rows.json has no names of functions"]);
+    const handle = { kind: "file", name: "functions.json", getFile: () => Promise.resolve(new File(["[]"], "functions.json")) };
+    vi.stubGlobal("showOpenFilePicker", () => Promise.resolve([handle]));
+    notices.list[0]?.actions[0]?.run();
+    await vi.waitFor(() => { expect(engine.added.at(-1)).toEqual(["rows.json", "functions.json"]); });
+    await vi.waitFor(() => { expect(session.items).toHaveLength(1); });
+    vi.unstubAllGlobals();
+  });
+
+  it("with their names, or of other formats, asks for nothing", async () => {
+    const { session, notices } = setUp({ "rows.json": { items: ["rows.json"], format: "Chimbuko event rows (converted)" }, amg: { items: ["amg"], issues: [] } });
+    await session.openFiles(picked("rows.json"));
+    await session.openFiles(picked("amg"));
+    expect(notices.list).toEqual([]);
   });
 
   it("that cannot be opened says what and what to do, and leaves the rest open", async () => {

@@ -1,6 +1,7 @@
+import { tableFromArrays } from "@uwdata/flechette";
 import { describe, expect, test } from "vitest";
 import { ramp } from "../src/base/palettes.ts";
-import { between } from "../src/views/timeline/whole-trace.svelte.ts";
+import { anomaliesOf, between } from "../src/views/timeline/whole-trace.svelte.ts";
 import { adjacentToOutlined, nextSingle, onlyRow, toggledRow } from "../src/views/timeline/row-choice.ts";
 import { timelineMenu, type TimelineMenuOf } from "../src/views/timeline/timeline-menu.ts";
 import type { TimeRange } from "../src/widgets/timeline/axis.ts";
@@ -212,6 +213,17 @@ describe("rows and calls that are chosen", () => {
     expect(adjacentToOutlined(CALLS, { track: 0, range: [10, 40], depth: 2 }, 1)).toBe(2);
     expect(adjacentToOutlined(CALLS, { track: 0, range: [50, 90], depth: 2 }, 1)).toBe(-1);
     expect(adjacentToOutlined(CALLS, { track: 1, range: [10, 40], depth: 2 }, 1)).toBe(-1);
+  });
+
+  test("anomalies are the calls of the answer, at the depth of their contexts", () => {
+    const table = tableFromArrays({
+      track: new Uint32Array([1]), context: new Uint32Array([2]),
+      start_ns: new Float64Array([50]), end_ns: new Float64Array([90]), times_median: new Float64Array([18.4]),
+    });
+    const marked = anomaliesOf(table, [0, 1, 3]);
+    expect(marked).toEqual([{ track: 1, range: [50, 90], depth: 3, text: "18.4 times the median" }]);
+    // The outline is where the call is drawn.
+    expect(outlineBox(scene(), { ...marked[0], depth: 2, track: 0 } as (typeof marked)[0])).toMatchObject({ left: 100, width: 80 });
   });
 
   test("transfers are the messages between components", () => {

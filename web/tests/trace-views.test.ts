@@ -8,6 +8,7 @@ import { Store } from "../src/state/store.svelte.ts";
 import type { ViewProps } from "../src/view-kit/plugin.ts";
 import { callAt, levelBins, levelsOf } from "../src/views/traces/icicle.ts";
 import { counterSeries } from "../src/view-kit/counters.ts";
+import Anomalies from "../src/views/traces/Anomalies.svelte";
 import Compare from "../src/views/traces/Compare.svelte";
 import Find from "../src/views/traces/Find.svelte";
 import Messages from "../src/views/traces/Messages.svelte";
@@ -59,6 +60,17 @@ function answerTo(name: string, request: Record<string, unknown>, calls = 10): {
         tables: {
           rows: arrived({ track: Uint32Array.of(2, 0), context: Uint32Array.of(3, 3), name: ["MPI_Send", "MPI_Send"], start_ns: Float64Array.of(400_000, 100), end_ns: Float64Array.of(401_000, 600), duration_ns: Float64Array.of(1000, 500) }),
           histogram: arrived({ from_ns: Float64Array.of(256, 512), calls: Float64Array.of(1, 1), total_ns: Float64Array.of(500, 1000) }),
+        },
+      };
+    case "anomalies":
+      return {
+        reply: { total: 3, excess_ns: 90_000, compared: 240, too_few: 4, notes: ["Calls of MPI and calls that wait are excluded."] },
+        tables: {
+          rows: arrived({
+            track: Uint32Array.of(2, 0), location: ["rank 2", "rank 0"], context: Uint32Array.of(2, 2), context_id: Uint32Array.of(8, 8), name: ["solve", "solve"],
+            start_ns: Float64Array.of(400_000, 100_000), end_ns: Float64Array.of(460_000, 130_000), exclusive_ns: Float64Array.of(60_000, 30_000),
+            median_ns: Float64Array.of(1000, 1000), times_median: Float64Array.of(60, 30), score: Float64Array.of(40, 33), calls: Float64Array.of(60, 60),
+          }),
         },
       };
     case "messages":
@@ -219,6 +231,18 @@ describe("calls", () => {
     button("Next call").click();
     flushSync();
     expect(shared()).toMatchObject({ cursorNs: 100, track: 0 });
+  });
+
+  test("that take much longer than others are listed, and one is gone to", async () => {
+    const { asked, shared, links } = await show(Anomalies, states.ANOMALIES_STATE);
+    expect(asked.find(([name]) => name === "anomalies")?.[1]).toMatchObject({ item: "e1", waiting: false });
+    expect(texts("anomalies-name")).toEqual(["solve", "solve"]);
+    expect(values("anomalies-exclusive_ns")).toEqual([60_000, 30_000]);
+    expect(texts("anomalies-says")[0]).toMatch(/^3 anomalies in 240 calls: 90.*µs above the medians; 2 calls with the largest excess are listed$/);
+    rowOf("anomalies-location", "rank 0").dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
+    flushSync();
+    expect(shared()).toMatchObject({ window: [85_000, 145_000], cursorNs: 100_000, track: 0 });
+    expect(links.focus).toEqual({ kind: "context", item: "p", context: 8 });
   });
 
   test("are restricted by a brush over the histogram, from its smallest to its largest duration", async () => {

@@ -1,6 +1,7 @@
 //! Named analyses as pure functions over the model and the engine.
 
 pub mod advice;
+pub mod anomalies;
 pub mod balance;
 pub mod cautions;
 pub mod clusters;

@@ -7,6 +7,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use parallax_testkit::needs::{self, Without};
 use serde_json::Value;
 
 fn fixtures() -> PathBuf {
@@ -256,4 +257,25 @@ fn a_file_of_no_known_format_is_the_only_one_that_its_error_names() {
             assert!(!message.contains("other.txt"), "{command} {name}: {message}");
         }
     }
+}
+
+/// The client of docs/protocol.md.
+#[test]
+fn the_example_client_in_python_reads_what_a_server_answers() {
+    if !needs::program("python3", Without::Test) {
+        return;
+    }
+    let served = Served::start(&["n1024-p8"]);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/client/client.py");
+    let run = |token: &str| {
+        let url = served.line["url"].as_str().unwrap();
+        Command::new("python3").arg(&script).args([url, token]).output().unwrap()
+    };
+    let output = run(served.token());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // What `parallax info` says.
+    assert!(text.contains(": 877 contexts, 24 locations"), "{text}");
+    assert!(text.contains("table metrics: "), "{text}");
+    assert!(!run("0123456789abcdef0123456789abcdef").status.success());
 }

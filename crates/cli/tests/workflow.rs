@@ -196,3 +196,43 @@ fn same(a: &Value, b: &Value) -> bool {
         (a, b) => a == b,
     }
 }
+
+#[test]
+fn a_folder_with_a_trace_of_tau_and_its_definitions_opens_as_the_trace() {
+    let needs = parallax_testkit::needs::corpus_path;
+    let Some(real) = needs("data/reactor/tau-trace-p4") else { return };
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("run");
+    std::fs::create_dir(&folder).unwrap();
+    for name in ["tau.trc", "tau.edf"] {
+        std::fs::copy(real.join(name), folder.join(name)).unwrap();
+    }
+    let said = |what: &str| -> Value {
+        let text = stdout(place.path(), &["info", what, "--json"]);
+        serde_json::from_str(&text).unwrap()
+    };
+    let (whole, named) = (said("run"), said("run/tau.trc"));
+    assert_eq!(whole["format"], "TAU trace (converted)");
+    assert_eq!(whole["calls"], named["calls"]);
+    assert_eq!(whole["locations"], 4);
+}
+
+/// What TAU recorded about host, processor and command, of all threads together.
+#[test]
+fn info_has_what_the_tool_recorded_about_the_execution() {
+    let profiles = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/reactor-tau/p4");
+    let profiles = profiles.to_str().unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let text = stdout(place.path(), &["info", profiles, "--json"]);
+    let info: Value = serde_json::from_str(&text).unwrap();
+    let facts = info["fact_list"].as_array().unwrap();
+    let value = |name: &str| {
+        let found = facts.iter().find(|fact| fact["name"] == name);
+        found.map(|fact| fact["value"].as_str().unwrap().to_owned())
+    };
+    let host = value("Hostname").unwrap();
+    assert!(value("CPU Type").is_some() && value("Command Line").is_some(), "{facts:?}");
+    let shown = stdout(place.path(), &["info", profiles]);
+    let metadata = shown.split("\nMetadata\n").nth(1).unwrap();
+    assert!(metadata.contains("Hostname") && metadata.contains(&host), "{shown}");
+}

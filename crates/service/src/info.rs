@@ -10,9 +10,9 @@ use parallax_model::{
     Scope, SliceRequest,
 };
 use parallax_protocol::{
-    ActivationCountsReply, Answer, ComponentInfoReply, ComponentTable, FileReply, InfoReply,
-    InfoRequest, InfoTables, KindReply, MetricReply, MetricRow, MetricsReply, MetricsRequest,
-    SpanReply,
+    ActivationCountsReply, Answer, ComponentInfoReply, ComponentTable, FactReply, FileReply,
+    InfoReply, InfoRequest, InfoTables, KindReply, MetricReply, MetricRow, MetricsReply,
+    MetricsRequest, SpanReply,
 };
 
 use crate::options::Computed;
@@ -122,6 +122,7 @@ impl OpenExperiment {
                 .collect(),
             metric_list,
             component_list,
+            fact_list: fact_replies(&x.metadata.facts),
             issue_list: issues,
         })
     }
@@ -280,4 +281,9 @@ fn metric_row(metric: &MetricReply) -> MetricRow {
         description: metric.description.clone(),
         formula: metric.formula.clone(),
     }
+}
+
+fn fact_replies(facts: &[(String, String)]) -> Vec<FactReply> {
+    let known = facts.iter().filter(|(_, value)| !value.trim().is_empty());
+    known.map(|(name, value)| FactReply { name: name.clone(), value: value.clone() }).collect()
 }

@@ -7,6 +7,7 @@
 mod activations;
 mod advise;
 mod analyses;
+mod anomalies;
 mod answers;
 mod clusters;
 mod comparison;

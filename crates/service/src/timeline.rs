@@ -23,6 +23,7 @@ use crate::options::{locations, stretch};
 use crate::{Answers, OpenExperiment, ServiceError};
 
 pub use names::{TimelineKey, TimelineNames};
+pub(crate) use picture::since;
 
 /// Ranges of tracks; `None` for all.
 pub type TracksChoice = Option<Vec<TrackRange>>;

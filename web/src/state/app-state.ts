@@ -68,8 +68,15 @@ export interface LocationKey {
   readonly location: number;
 }
 
+/** A variable or an allocation of a recording. */
+export interface ReferenceKey {
+  readonly kind: "reference";
+  readonly item: string;
+  readonly reference: number;
+}
+
 /** Anything that views can point at together. */
-export type LinkKey = ContextKey | RegionKey | LocationKey;
+export type LinkKey = ContextKey | RegionKey | LocationKey | ReferenceKey;
 
 /** A part of an item to which all views are restricted. Absent members do not restrict. */
 export interface Spot {
@@ -188,10 +195,11 @@ function parseLinks(value: Json | undefined): LinkState {
 
 function parseKey(value: Json): LinkKey[] {
   if (!isObject(value) || typeof value["item"] !== "string") return [];
-  const { kind, item, context, region, location } = value;
+  const { kind, item, context, region, location, reference } = value;
   if (kind === "context" && typeof context === "number") return [{ kind, item, context }];
   if (kind === "region" && typeof region === "string") return [{ kind, item, region }];
   if (kind === "location" && typeof location === "number") return [{ kind, item, location }];
+  if (kind === "reference" && typeof reference === "number") return [{ kind, item, reference }];
   return [];
 }
 

@@ -18,7 +18,7 @@ type Listener<K extends keyof LinkEvents> = (value: LinkEvents[K]) => void;
 
 /** The text under which two keys are the same thing. */
 export function keyText(thing: LinkKey): string {
-  const id = thing.kind === "context" ? thing.context : thing.kind === "region" ? thing.region : thing.location;
+  const id = thing.kind === "context" ? thing.context : thing.kind === "region" ? thing.region : thing.kind === "reference" ? thing.reference : thing.location;
   return `${thing.kind} ${String(id)} ${thing.item}`;
 }
 

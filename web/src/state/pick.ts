@@ -54,6 +54,29 @@ export async function askForFiles(): Promise<Picked | null | undefined> {
   }
 }
 
+/** Asks for files in whichever way this browser has; null when nothing was picked. Call it inside a click. */
+export async function pickFiles(): Promise<Picked | null> {
+  const asked = await askForFiles();
+  if (asked !== undefined) return asked;
+  return new Promise((resolve) => {
+    const input = Object.assign(document.createElement("input"), { type: "file", multiple: true });
+    input.addEventListener("change", () => { resolve(input.files === null ? null : fromInput(input.files)); });
+    input.addEventListener("cancel", () => { resolve(null); });
+    input.click();
+  });
+}
+
+/** What was picked, with more files next to it. */
+export function withMore(before: Picked, more: Picked): Picked {
+  const added = new Set(more.files.map(({ path }) => path));
+  const isKept = before.handles.length > 0 && more.handles.length > 0;
+  return {
+    name: before.name,
+    files: [...before.files.filter(({ path }) => !added.has(path)), ...more.files],
+    handles: isKept ? [...before.handles, ...more.handles] : [],
+  };
+}
+
 /** Asks for a folder; see `askForFiles`. */
 export async function askForFolder(): Promise<Picked | null | undefined> {
   const { showDirectoryPicker } = window as PickerWindow;

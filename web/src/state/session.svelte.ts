@@ -4,7 +4,7 @@ import { EngineError, type EngineClient, type RootInfo } from "./engine.ts";
 import { withKeys, type Item } from "./item.ts";
 import { errorText, isCancelled, type Notices } from "./notices.svelte.ts";
 import type { ExcludedReply } from "../wire/protocol.ts";
-import type { Picked } from "./pick.ts";
+import { pickFiles, withMore, type Picked } from "./pick.ts";
 import type { Preferences } from "./preferences.svelte.ts";
 import { loadSamples, samplesUrl, type Sample } from "./samples.ts";
 import type { Store } from "./store.svelte.ts";
@@ -18,6 +18,9 @@ const MOST_EXCLUDED = 4;
 
 /** The engine's reason for a file that is no data at all. */
 const UNKNOWN_FORMAT = "is of no known format";
+
+/** What the format of event rows is called, which need a file with names. */
+const EVENT_ROWS = "Chimbuko event rows";
 
 /** How long views may take to have their first answer before they are shown without it. */
 const PREPARE_MILLIS = 80;
@@ -108,7 +111,29 @@ export class Session {
     const key = waiting?.source.origin.kind === "local" ? waiting.source.origin.key : newKey();
     const source = waiting?.source ?? this.#newSource(picked.name, { kind: "local", key });
     const isOpen = await this.#open(source, (client) => client.addFiles(picked.name, picked.files.map(({ path, file }) => ({ path, file }))));
-    if (isOpen) await remember(key, picked);
+    if (!isOpen) return;
+    await remember(key, picked);
+    await this.#askForNames(source, picked).catch(() => undefined);
+  }
+
+  /** Rows of events have numbers instead of names where the file with the names was not picked with them: it is asked for. */
+  async #askForNames(source: SourceState, picked: Picked): Promise<void> {
+    for (const { item } of this.#items.filter((one) => one.source === source.id && one.format.startsWith(EVENT_ROWS))) {
+      const { reply } = (await this.#client?.ask("issues", { item })) ?? {};
+      if (reply?.issues.some(({ kind }) => kind === "names-missing") !== true) continue;
+      const add = async (): Promise<void> => {
+        const more = await pickFiles();
+        if (more === null) return;
+        await this.close(source.id);
+        await this.openFiles(withMore(picked, more));
+      };
+      this.#notices.add(
+        "warning", `${source.name} has no names of functions`,
+        "Event rows have numbers; the names are in a file of their own, such as functions.json. Add it, or open the folder that has both.",
+        [{ label: "Add the file with names…", run: () => { void add(); } }],
+      );
+      return;
+    }
   }
 
   /** Opens something on the web. */

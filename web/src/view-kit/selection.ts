@@ -1,4 +1,4 @@
-import type { ContextKey, LocationKey, Spot } from "../state/app-state.ts";
+import type { ContextKey, LocationKey, ReferenceKey, Spot } from "../state/app-state.ts";
 import type { Links } from "../state/links.svelte.ts";
 
 /** A context of an experiment, as links name it. */
@@ -9,6 +9,11 @@ export function contextKey(item: string, context: number): ContextKey {
 /** A location of an experiment, as links name it. */
 export function locationKey(item: string, location: number): LocationKey {
   return { kind: "location", item, location };
+}
+
+/** A variable or allocation of a recording, as links name it. */
+export function referenceKey(item: string, reference: number): ReferenceKey {
+  return { kind: "reference", item, reference };
 }
 
 /** The context that a link names, if it is one of this experiment; null otherwise. */

@@ -48,6 +48,40 @@ export type AdviseRequest = {
   by?: AdviseBy;
 };
 
+/** The reply to `anomalies`. */
+export type AnomaliesReply = {
+  /** How many there are, those beyond the requested number of rows included. */
+  total: number;
+  /** What all of them take longer than the medians of their functions, in nanoseconds. */
+  excess_ns: number;
+  /** How many calls were compared with others of their function. */
+  compared: number;
+  /** How many calls were not, because their function has too few on its location. */
+  too_few: number;
+  /** Remarks. */
+  notes: Array<string>;
+};
+
+/** Calls of a trace that take much longer than the other calls of their function on the same location; see [anomalies.md](anomalies.md). */
+export type AnomaliesRequest = {
+  /** Which tracks, of those of the locations; null for all. */
+  tracks?: Array<TrackSpan> | null;
+  /** Also calls of MPI, and those that wait: how long they take depends on other locations. */
+  waiting?: boolean;
+  /** The least time by which a call exceeds the median of its function, in nanoseconds. */
+  min_excess_ns?: number;
+  /** Rows at most. */
+  max_rows?: number;
+  /** A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the critical path, changes over time and iterations then exclude helper threads, which an expression includes where it names them. */
+  profiles?: string | null;
+  /** A time window, such as `1.5s..2s` after the start or `10%..20%`; null for everything. */
+  window?: string | null;
+  /** Start of the time range, in nanoseconds since the first record of the trace; null for the beginning. */
+  from_ns?: number | null;
+  /** Its end, in nanoseconds since the first record; null for the end of the trace. */
+  to_ns?: number | null;
+};
+
 /** What is compared. */
 export type BalanceBy = "profile" | "rank" | "node";
 
@@ -603,6 +637,14 @@ export type ExcludedReply = {
   reason: string;
 };
 
+/** Something that the source recorded about the execution. */
+export type FactReply = {
+  /** Its name, in the source's words. */
+  name: string;
+  /** Its value; several are separated by commas. */
+  value: string;
+};
+
 /** A file that was read. */
 export type FileReply = {
   /** Name, relative to what was opened. */
@@ -846,6 +888,11 @@ export type InfoReply = {
   metric_list: Array<MetricReply>;
   /** The components. */
   component_list: Array<ComponentInfoReply>;
+  /**
+   * What the source says about the execution: host, processor, command, start and whatever else
+   * it recorded. Where threads differ, their first values.
+   */
+  fact_list: Array<FactReply>;
   /** What was repaired, dropped or guessed. */
   issue_list: Array<IssueReply>;
 };
@@ -2090,6 +2137,8 @@ export interface Protocol {
   messages: { request: MessagesRequest & { item: string }; reply: NotesReply; tables: { rows: "from_bytes" | "tag" | "file" | "sender" | "receiver" | "kind" | "messages" | "bytes" | "mean_s" | "longest_s" | "unmatched" | "backwards" | "send_ns" | "receive_ns" | "communicator"; } };
   /** Calls that begin in a time range, by name and duration. */
   find: { request: FindRequest & { item: string }; reply: FindReply; tables: { rows: "track" | "location" | "context" | "context_id" | "name" | "start_ns" | "end_ns" | "duration_ns" | "arguments"; histogram: "from_ns" | "calls" | "total_ns"; } };
+  /** Calls of a trace that take much longer than the other calls of their function on the same location; see [anomalies.md](anomalies.md). */
+  anomalies: { request: AnomaliesRequest & { item: string }; reply: AnomaliesReply; tables: { rows: "track" | "location" | "context" | "context_id" | "name" | "start_ns" | "end_ns" | "exclusive_ns" | "median_ns" | "times_median" | "score" | "calls"; } };
   /** Wait states: which location waits, for which, and how long; needs a trace of events. */
   waits: { request: WaitsRequest & { item: string }; reply: NotesReply; tables: { rows: "kind" | "function" | "context" | "context_id" | "location" | "waits_for" | "waits" | "waiting_s" | "share_percent" | "longest_s" | "in_calls_s"; } };
   /** What the run time consists of, excluding wait time; needs a trace of events. The path is that of the whole trace; locations and window say which part of it is shown. */

@@ -1,7 +1,7 @@
 //! `info`: what a database holds.
 
 use clap::Args;
-use parallax_protocol::{InfoReply, InfoRequest, TypedTable as _};
+use parallax_protocol::{FactReply, InfoReply, InfoRequest, TypedTable as _};
 use parallax_service::{Answers as _, Column, Unit};
 
 use super::Context;
@@ -46,6 +46,11 @@ pub(super) fn info(context: &Context, arguments: &InfoArgs) -> anyhow::Result<()
             shown.push("formula");
         }
         TextTable::new(&metrics).columns(&shown).show("total", Show::Text).write(style, out)?;
+        if !info.fact_list.is_empty() {
+            let metadata = KeyValues::new().section("Metadata");
+            let pair = |all: KeyValues, fact: &FactReply| all.pair(&fact.name, &fact.value);
+            write!(out, "\n{}", info.fact_list.iter().fold(metadata, pair).render(style))?;
+        }
         if !info.issue_list.is_empty() {
             write!(out, "\n{}", issues(info).render(style))?;
         }

@@ -57,6 +57,11 @@ commands! {
         "Time window in which they begin, such as '1.5s..2s' or '10%..20%'"
     )))]
     Find(timeline::FindArgs) = find,
+    /// Anomalies: calls that take much longer than others of their function on the same location.
+    #[command(mut_arg("window", |arg| arg.help(
+        "Time window in which they begin, such as '1.5s..2s' or '10%..20%'"
+    )))]
+    Anomalies(anomalies::AnomaliesArgs) = anomalies,
     /// Variables and allocations with their reads and writes; of several contexts, the shared ones.
     References(activations::ReferencesArgs) = references,
     /// Loops by call path: executions, iterations and time.

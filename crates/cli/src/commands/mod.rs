@@ -3,6 +3,7 @@
 mod activations;
 mod advise;
 mod analyses;
+mod anomalies;
 mod clusters;
 mod compare;
 mod completions;

@@ -91,8 +91,21 @@ pub struct InfoReply {
     pub metric_list: Vec<MetricReply>,
     /// The components.
     pub component_list: Vec<ComponentInfoReply>,
+    /// What the source says about the execution: host, processor, command, start and whatever else
+    /// it recorded. Where threads differ, their first values.
+    pub fact_list: Vec<FactReply>,
     /// What was repaired, dropped or guessed.
     pub issue_list: Vec<IssueReply>,
+}
+
+/// Something that the source recorded about the execution.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct FactReply {
+    /// Its name, in the source's words.
+    pub name: String,
+    /// Its value; several are separated by commas.
+    pub value: String,
 }
 
 /// How many call instances and accesses there are.

@@ -44,6 +44,7 @@ macro_rules! for_each_question {
             StatsRequest,
             MessagesRequest,
             FindRequest,
+            AnomaliesRequest,
             WaitsRequest,
             CriticalPathRequest,
             OverTimeRequest,

@@ -6,6 +6,8 @@ mod activations;
 pub use activations::*;
 mod advise;
 pub use advise::*;
+mod anomalies;
+pub use anomalies::*;
 mod balance;
 pub use balance::*;
 mod calls;

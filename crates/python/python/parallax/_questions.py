@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .types import (
         AdviseAnswer,
         AdviseBy,
+        AnomaliesAnswer,
         BalanceAnswer,
         BalanceBy,
         CallersAnswer,
@@ -2640,6 +2641,97 @@ class ExperimentQuestions(ItemQuestions):
                 "order": order,
                 "max_rows": max_rows,
                 "arguments": arguments,
+                "profiles": profiles,
+                "window": window,
+                "from_ns": from_ns,
+                "to_ns": to_ns,
+            },
+        )
+
+    def anomalies(
+        self,
+        *,
+        tracks: Sequence[TrackSpan] | None = None,
+        waiting: bool = False,
+        min_excess_ns: int = 10000,
+        max_rows: int = 1000,
+        profiles: str | None = None,
+        window: str | None = None,
+        from_ns: int | None = None,
+        to_ns: int | None = None,
+    ) -> AnomaliesAnswer:
+        """Calls of a trace that take much longer than the other calls of their function on the
+        same location; see [anomalies.md](anomalies.md).
+
+        Parameters
+        ----------
+        tracks : Sequence[TrackSpan], optional
+            Which tracks, of those of the locations; null for all.
+        waiting : bool, default False
+            Also calls of MPI, and those that wait: how long they take depends on other
+            locations.
+        min_excess_ns : int, default 10000
+            The least time by which a call exceeds the median of its function, in nanoseconds.
+        max_rows : int, default 1000
+            Rows at most.
+        profiles : str, optional
+            A profile expression, such as `rank(0-9)`; null for all locations. Who waits, the
+            critical path, changes over time and iterations then exclude helper threads, which
+            an expression includes where it names them.
+        window : str, optional
+            A time window, such as `1.5s..2s` after the start or `10%..20%`; null for
+            everything.
+        from_ns : int, optional
+            Start of the time range, in nanoseconds since the first record of the trace; null
+            for the beginning.
+        to_ns : int, optional
+            Its end, in nanoseconds since the first record; null for the end of the trace.
+
+        Returns
+        -------
+        AnomaliesAnswer
+            The reply and the tables:
+
+        rows : Table
+            Calls that take much longer than others of their function, the largest excess first.
+            - ``track`` (u32):
+                Row of the track.
+            - ``location`` (string):
+                Where.
+            - ``context`` (u32):
+                Row of the context.
+            - ``context_id`` (u32):
+                Id of the context.
+            - ``name`` (string):
+                The function.
+            - ``start_ns`` (f64 in ns):
+                When it was entered, since the first record.
+            - ``end_ns`` (f64 in ns):
+                When it was left, since the first record.
+            - ``exclusive_ns`` (f64 in ns):
+                Its time without that of the calls made from it.
+            - ``median_ns`` (f64 in ns):
+                The median of the exclusive time of the function's calls on this location.
+            - ``times_median`` (f64):
+                The exclusive time as a multiple of the median.
+            - ``score`` (f64):
+                How far it lies from the median, in deviations on a logarithmic scale: the
+                scaled median absolute deviation.
+            - ``calls`` (u64):
+                How many calls the function has on this location.
+
+        Examples
+        --------
+        >>> answer = experiment.anomalies()
+        >>> answer.rows.to_pandas()
+        """
+        return self._ask(
+            "anomalies",
+            {
+                "tracks": tracks,
+                "waiting": waiting,
+                "min_excess_ns": min_excess_ns,
+                "max_rows": max_rows,
                 "profiles": profiles,
                 "window": window,
                 "from_ns": from_ns,

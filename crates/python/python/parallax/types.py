@@ -260,6 +260,27 @@ class AdviseReply(Record):
     """Remarks."""
 
 
+class AnomaliesReply(Record):
+    """The reply to `anomalies`."""
+
+    __slots__ = ()
+
+    total: int
+    """How many there are, those beyond the requested number of rows included."""
+
+    excess_ns: float
+    """What all of them take longer than the medians of their functions, in nanoseconds."""
+
+    compared: int
+    """How many calls were compared with others of their function."""
+
+    too_few: int
+    """How many calls were not, because their function has too few on its location."""
+
+    notes: list[str]
+    """Remarks."""
+
+
 class BalanceReply(Record):
     """The reply to `balance`."""
 
@@ -627,6 +648,18 @@ class EvidenceReply(Record):
     """Its unit symbol; `%` for shares."""
 
 
+class FactReply(Record):
+    """Something that the source recorded about the execution."""
+
+    __slots__ = ()
+
+    name: str
+    """Its name, in the source's words."""
+
+    value: str
+    """Its value; several are separated by commas."""
+
+
 class FileReply(Record):
     """A file that was read."""
 
@@ -852,6 +885,11 @@ class InfoReply(Record):
 
     component_list: list[ComponentInfoReply]
     """The components."""
+
+    fact_list: list[FactReply]
+    """What the source says about the execution: host, processor, command, start and whatever else
+    it recorded. Where threads differ, their first values.
+    """
 
     issue_list: list[IssueReply]
     """What was repaired, dropped or guessed."""
@@ -1803,6 +1841,11 @@ class InfoAnswer(Answer):
     component_list: list[ComponentInfoReply]
     """The components."""
 
+    fact_list: list[FactReply]
+    """What the source says about the execution: host, processor, command, start and whatever else
+    it recorded. Where threads differ, their first values.
+    """
+
     issue_list: list[IssueReply]
     """What was repaired, dropped or guessed."""
 
@@ -2390,6 +2433,30 @@ class FindAnswer(Answer):
 
     histogram: Table
     """Calls by duration, the shortest first; bins without calls are omitted."""
+
+
+class AnomaliesAnswer(Answer):
+    """The answer to `anomalies`."""
+
+    __slots__ = ()
+
+    total: int
+    """How many there are, those beyond the requested number of rows included."""
+
+    excess_ns: float
+    """What all of them take longer than the medians of their functions, in nanoseconds."""
+
+    compared: int
+    """How many calls were compared with others of their function."""
+
+    too_few: int
+    """How many calls were not, because their function has too few on its location."""
+
+    notes: list[str]
+    """Remarks."""
+
+    rows: Table
+    """Calls that take much longer than others of their function, the largest excess first."""
 
 
 class WaitsAnswer(Answer):

@@ -44,7 +44,7 @@ export class GraphModel {
   readonly #state: () => GraphState;
   readonly #threads = new Latest<readonly Thread[]>();
   readonly #roots = new Latest<{ readonly thread: number; readonly roots: readonly Activation[]; readonly note: string | null }>();
-  readonly #main = new Latest<number>();
+  readonly #whole = new Latest<number>();
   readonly #spotted = new Latest<ReadonlyMap<number, Activation>>();
   readonly #references = new Latest<ReferencesShown>();
   /** The insides of nodes that are open; the rest is in the cache. */
@@ -58,8 +58,8 @@ export class GraphModel {
   readonly threads = $derived.by(() => (this.#threads.value ?? []).filter((thread) => thread.entry !== null));
   readonly mainThread = $derived.by(() => this.threads.find((thread) => thread.creator === null) ?? this.threads[0] ?? null);
   readonly thread = $derived.by(() => this.threads.find((thread) => thread.id === this.#state().thread) ?? this.mainThread);
-  /** How long the main thread's first call takes, in nanoseconds; NaN while unknown. */
-  readonly mainNs = $derived.by(() => this.#main.value ?? Number.NaN);
+  /** How long the entry calls of all threads take together, in nanoseconds; NaN while unknown. */
+  readonly wholeNs = $derived.by(() => this.#whole.value ?? Number.NaN);
   readonly problem = $derived.by(() => this.#threads.problem ?? this.#roots.problem ?? this.#spotted.problem);
   readonly hasThreads = $derived.by(() => this.#threads.value === null || this.threads.length > 0);
 
@@ -108,10 +108,12 @@ export class GraphModel {
       this.#threads.ask(item, (options) => entities.all("thread", options));
     });
     $effect(() => {
-      const [entities, main, { item }] = [this.entities, this.mainThread, this.#of()];
-      if (main === null || main.entry === null) return;
-      const entry = main.entry;
-      this.#main.ask(`${item} ${String(entry)}`, async (options) => (await entities.get("activation", [entry], options))[0]?.lengthNs ?? Number.NaN);
+      const [entities, threads, { item }] = [this.entities, this.threads, this.#of()];
+      if (threads.length === 0) return;
+      this.#whole.ask(`${item} ${String(threads.length)}`, async (options) => {
+        const calls = await Promise.all(threads.map((thread) => entities.related("thread", thread.id, "calls", options)));
+        return calls.flatMap((of) => of.entities).reduce((sum, call) => sum + call.lengthNs, 0);
+      });
     });
     $effect(() => {
       const [entities, thread, { client, item, context }] = [this.entities, this.thread, this.#of()];

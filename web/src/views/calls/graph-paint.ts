@@ -24,7 +24,7 @@ export type Theme = "light" | "dark";
 /** Colours of tokens, as a canvas understands them. */
 export type GraphColours = Readonly<Record<"panel" | "line" | "strong" | "text" | "secondary" | "accent" | "onAccent" | "soft" | "font", string>>;
 
-/** Fill and ink of a share of main's time. Shares differ by powers of ten, so that steps follow their root. */
+/** Fill and ink of a share of the time of all threads. Shares differ by powers of ten, so that steps follow their root. */
 export function costColours(share: number, theme: Theme): readonly [fill: Rgb, ink: Rgb] {
   const root = Math.sqrt(Math.max(0, Math.min(1, Number.isFinite(share) ? share : 0)));
   // The ends of the ramp are the ground itself, on which a node would not be seen.
@@ -79,7 +79,7 @@ export function widthsOf(tree: ShownTree, measure: (name: string) => number): (n
 export interface GraphPicture {
   readonly tree: ShownTree;
   readonly layout: TreeLayout;
-  readonly mainNs: number;
+  readonly wholeNs: number;
   readonly references: ShownReferences;
   readonly referenceOf: (id: number) => Reference | undefined;
   /** Place of each shown reference. */
@@ -232,7 +232,7 @@ class Painter {
   }
 
   node(node: number): void {
-    const { tree, layout, mainNs, theme, colours } = this.#of;
+    const { tree, layout, wholeNs, theme, colours } = this.#of;
     const of = tree.entities[node];
     if (of === undefined) return;
     const context = this.#context;
@@ -240,7 +240,7 @@ class Painter {
     const top = y - NODE_HEIGHT / 2;
     const isMarked = this.#of.isMarked(node);
     const leaf = isLeaf(of);
-    const share = shareOf(of, mainNs);
+    const share = shareOf(of, wholeNs);
     const step = Math.round(Math.sqrt(Math.max(0, Math.min(1, share || 0))) * 64);
     let cost = this.#cost.get(step);
     if (cost === undefined) {

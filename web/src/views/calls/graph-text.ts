@@ -25,18 +25,18 @@ export function kindText(of: Activation): string {
   }
 }
 
-/** The share of the main thread's time, between 0 and 1; NaN where that is unknown. */
-export function shareOf(of: Activation, mainNs: number): number {
-  return mainNs > 0 ? of.lengthNs / mainNs : Number.NaN;
+/** The share of the time of all threads, between 0 and 1; NaN where that is unknown. */
+export function shareOf(of: Activation, wholeNs: number): number {
+  return wholeNs > 0 ? of.lengthNs / wholeNs : Number.NaN;
 }
 
 /** One line about a node for screen readers. */
-export function describeNode(of: Activation, mainNs: number, isOpen: boolean, isMarked: boolean): string {
-  const share = shareOf(of, mainNs);
+export function describeNode(of: Activation, wholeNs: number, isOpen: boolean, isMarked: boolean): string {
+  const share = shareOf(of, wholeNs);
   return [
     of.kind === "iteration" ? `iteration ${String(of.number ?? "")}` : `${kindText(of)} ${nodeText(of)}`,
     lengthText(of.lengthNs),
-    ...Number.isNaN(share) ? [] : [`${percent(share)} of main`],
+    ...Number.isNaN(share) ? [] : [`${percent(share)} of all threads`],
     ...isOpen ? ["open"] : [],
     ...isMarked ? ["marked"] : [],
   ].join(", ");

@@ -58,6 +58,10 @@ export function describeInfo(info: JsonObject): readonly FactSection[] {
       })),
     },
     {
+      title: "Metadata",
+      facts: objects(info["fact_list"]).map((fact) => ({ name: textOf(fact["name"]), value: textOf(fact["value"]) })),
+    },
+    {
       title: "Files",
       facts: objects(info["file_list"]).map((file) => ({
         name: textOf(file["name"]),

@@ -30,6 +30,8 @@ export interface ThreadList {
   readonly threads: readonly ThreadFacts[];
   /** The thread that everything is compared with: the first without a creator. */
   readonly main: ThreadFacts | null;
+  /** What the entry calls of all threads take together, in nanoseconds: what shares are of. */
+  readonly wholeNs: number;
   /** Threads that the answer has no room for. */
   readonly omitted: number;
   readonly notes: readonly string[];
@@ -55,7 +57,7 @@ export async function askThreads(client: EngineClient, item: string, options: As
   const functions = starterRows === null ? [] : [...new Set(wholes(starterRows, "function").filter((id) => id !== null))];
   const named = functions.length === 0 ? null : await client.ask("entities", { item, kind: "function", ids: functions }, options);
   const threads = threadFacts(table, entries === null ? null : rowsOf(entries.tables), starterRows, named === null ? null : rowsOf(named.tables));
-  return { threads, main: threads.find((one) => one.creator === null && one.entries.length > 0) ?? threads[0] ?? null, omitted: reply.left_out, notes: reply.notes };
+  return { threads, wholeNs: threads.reduce((sum, one) => sum + (one.entries.length > 0 ? one.lengthNs : 0), 0), main: threads.find((one) => one.creator === null && one.entries.length > 0) ?? threads[0] ?? null, omitted: reply.left_out, notes: reply.notes };
 }
 
 /** Whole numbers; null where there is none. */

@@ -18,6 +18,8 @@ export interface LineEvent {
   readonly times: number;
   /** The first context where it happens; -1 for none. */
   readonly context: number;
+  /** The number of the variable or allocation; -1 for none. */
+  readonly reference: number;
 }
 
 /** Letters in the order in which they stand on a line. */
@@ -40,10 +42,11 @@ const MOST = 12;
 /** The answer of `lines`. */
 export function lineEvents(table: Table): readonly LineEvent[] {
   const [line, what, name] = [wholeColumn(table, "line"), textColumn(table, "what"), textColumn(table, "name")];
-  const [times, context] = [numberColumn(table, "times"), numberColumn(table, "context_id")];
+  const [times, context, reference] = [numberColumn(table, "times"), numberColumn(table, "context_id"), numberColumn(table, "reference")];
   return Array.from({ length: table.numRows }, (_, row): LineEvent => ({
     line: line[row] ?? 0, what: textAt(what, row), name: textAt(name, row), times: times[row] ?? 0,
     context: Number.isNaN(context[row] ?? Number.NaN) ? -1 : (context[row] ?? -1),
+    reference: Number.isNaN(reference[row] ?? Number.NaN) ? -1 : (reference[row] ?? -1),
   }));
 }
 
@@ -73,4 +76,10 @@ export function signsOf(events: readonly LineEvent[]): ReadonlyMap<number, LineS
 export function linesOf(events: readonly LineEvent[], name: string): { readonly definitions: ReadonlySet<number>; readonly calls: ReadonlySet<number> } {
   const on = (what: string): ReadonlySet<number> => new Set(events.filter((event) => event.what === what && event.name === name).map((event) => event.line));
   return { definitions: on("definition"), calls: on("call") };
+}
+
+/** Lines where a function is defined and called, by its name, or where a variable or allocation is touched, by its number. */
+export function linesAbout(events: readonly LineEvent[], of: string | number): ReadonlySet<number> {
+  const isAbout = (event: LineEvent): boolean => (typeof of === "number" ? event.reference === of : event.name === of && (event.what === "definition" || event.what === "call"));
+  return new Set(events.filter(isAbout).map((event) => event.line));
 }

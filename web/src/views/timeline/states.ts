@@ -20,7 +20,12 @@ export interface TimelineState {
   readonly hasLinks: boolean;
   readonly hasLegend: boolean;
   readonly hasOverview: boolean;
+  /** What the colours of the overview are. */
   readonly overview: TileMode;
+  /** Whether the call stack of the chosen track is below the rows. */
+  readonly hasStack: boolean;
+  /** Whether calls that take much longer than others of their function are marked. */
+  readonly hasAnomalies: boolean;
   /** What rows are ordered by. */
   readonly order: RowOrder;
   /** First tracks of the rows that are kept at the top. */
@@ -41,6 +46,8 @@ export const TIMELINE_STATE: TimelineState = {
   hasLegend: true,
   hasOverview: true,
   overview: "dominant",
+  hasStack: false,
+  hasAnomalies: false,
   order: "location",
   pinned: [],
   hasEmpty: false,

@@ -1,18 +1,25 @@
-/** What the overview shows of the whole trace besides cells: messages, markers and transfers between components. */
+/** What is shown of the whole trace besides cells: messages, markers, transfers between components, and anomalies. */
+import type { Table } from "@uwdata/flechette";
 import type { EngineClient } from "../../state/engine.ts";
 import { askedWindow, type TimelineCatalog } from "../../view-kit/catalog.ts";
 import type { LinkColumns } from "../../widgets/timeline/messages.ts";
+import { rowsOf } from "../../view-kit/ask.svelte.ts";
+import { numberColumn, wholeColumn } from "../../view-kit/columns.ts";
+import type { MarkedCall } from "../../widgets/timeline/scene.ts";
 import { linksOf, markersOf, messageBinsOf, type MessageBins } from "./answers.ts";
 
 const MESSAGE_BINS = 512;
 const MOST_MARKERS = 200;
 const MOST_TRANSFERS = 2000;
+/** More marks would hide what they are on. */
+const MOST_ANOMALIES = 500;
 
 /** Asked once for each trace. */
 export class WholeTrace {
   messages = $state.raw<MessageBins | null>(null);
   markers = $state.raw<ReturnType<typeof markersOf> | null>(null);
   transfers = $state.raw<LinkColumns | null>(null);
+  anomalies = $state.raw<readonly MarkedCall[]>([]);
 
   ask(client: EngineClient, item: string, { reply, bounds, tracks }: TimelineCatalog): void {
     const whole = { item, ...askedWindow(bounds) };
@@ -25,6 +32,21 @@ export class WholeTrace {
       client.ask("links", { ...whole, max_links: MOST_TRANSFERS }).then((got) => { this.transfers = between(linksOf(got.tables), tracks.component); }, quiet);
     }
   }
+
+  /** Asks for anomalies; `onerror` is told what goes wrong, because they were asked for. */
+  askAnomalies(client: EngineClient, item: string, { contexts }: TimelineCatalog, onerror: (error: unknown) => void): void {
+    client.ask("anomalies", { item, max_rows: MOST_ANOMALIES }).then((got) => { this.anomalies = anomaliesOf(rowsOf(got.tables), contexts.depth); }, onerror);
+  }
+}
+
+/** The calls of the answer of `anomalies`; `depths` are those of contexts. */
+export function anomaliesOf(table: Table, depths: ArrayLike<number>): readonly MarkedCall[] {
+  const [track, context] = [wholeColumn(table, "track"), wholeColumn(table, "context")];
+  const [start, end, times] = [numberColumn(table, "start_ns"), numberColumn(table, "end_ns"), numberColumn(table, "times_median")];
+  return Array.from({ length: table.numRows }, (_, row): MarkedCall => ({
+    track: track[row] ?? 0, range: [start[row] ?? 0, end[row] ?? 0], depth: depths[context[row] ?? 0] ?? 1,
+    text: `${(times[row] ?? 0).toPrecision(3)} times the median`,
+  }));
 }
 
 /** The messages whose ends belong to different components. */

@@ -1,5 +1,5 @@
 import { defineView, type ViewPlugin } from "../../view-kit/plugin.ts";
-import { COMPARE_STATE, COUNTERS_STATE, FIND_STATE, MESSAGES_STATE, STACKS_STATE, STATISTICS_STATE, WAITS_STATE } from "./states.ts";
+import { ANOMALIES_STATE, COMPARE_STATE, COUNTERS_STATE, FIND_STATE, MESSAGES_STATE, STACKS_STATE, STATISTICS_STATE, WAITS_STATE } from "./states.ts";
 
 const hasTrace: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment" && item.has_trace;
 
@@ -35,6 +35,16 @@ const views: readonly ViewPlugin[] = [
     appliesTo: hasTrace,
     component: () => import("./Find.svelte"),
     defaultState: FIND_STATE,
+    stateVersion: 1,
+  }),
+  defineView({
+    id: "trace.anomalies",
+    title: "Anomalies",
+    description: "Calls that take much longer than others of their function on the same location.",
+    icon: "warning",
+    appliesTo: hasTrace,
+    component: () => import("./Anomalies.svelte"),
+    defaultState: ANOMALIES_STATE,
     stateVersion: 1,
   }),
   defineView({

@@ -109,3 +109,11 @@ export interface WaitsState {
 }
 
 export const WAITS_STATE: WaitsState = { show: "waits", kind: "all", waitsBy: "function", pathBy: "function", what: "profile", sort: { column: "", descending: true } };
+
+/** What a link keeps of the anomalies. */
+export interface AnomaliesState {
+  /** Also calls of MPI, and those that wait. */
+  readonly waiting: boolean;
+}
+
+export const ANOMALIES_STATE: AnomaliesState = { waiting: false };

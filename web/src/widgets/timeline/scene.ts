@@ -37,6 +37,11 @@ export interface Outlined {
   readonly depth: number;
 }
 
+/** A call that is marked, and why. */
+export interface MarkedCall extends Outlined {
+  readonly text: string;
+}
+
 /** What was chosen with pointer or keys. */
 export interface TimelineChoice {
   readonly cursorNs: number | null;
@@ -45,6 +50,8 @@ export interface TimelineChoice {
   readonly selection: TimeRange | null;
   readonly selectionText: string;
   readonly outlined: Outlined | null;
+  /** Calls that are marked. */
+  readonly marked?: readonly MarkedCall[];
 }
 
 /** What is under the pointer. */

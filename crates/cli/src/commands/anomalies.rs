@@ -1,0 +1,75 @@
+//! `anomalies`.
+
+use clap::Args;
+use parallax_protocol::{AnomaliesRequest, Answer, TypedTable as _};
+use parallax_service::Answers as _;
+
+use super::Context;
+use crate::args::{PartArgs, nanoseconds};
+use crate::text::{Show, TextTable, count};
+
+/// What `anomalies` looks at.
+#[derive(Debug, Args)]
+pub(crate) struct AnomaliesArgs {
+    #[command(flatten)]
+    part: PartArgs,
+    /// Include calls of MPI and calls that wait, whose duration depends on other locations.
+    #[arg(long)]
+    waiting: bool,
+    /// Minimum time above the median of the function, such as 50us or 2ms.
+    #[arg(long, value_name = "TIME", value_parser = nanoseconds, default_value = "10us")]
+    min_excess: u64,
+    /// Maximum number of calls; a note says how many there are.
+    #[arg(long, value_name = "N", default_value_t = AnomaliesRequest::default().max_rows)]
+    limit: u32,
+}
+
+pub(super) fn anomalies(context: &Context, arguments: AnomaliesArgs) -> anyhow::Result<()> {
+    let (database, part) = arguments.part.parted();
+    let request = AnomaliesRequest {
+        part,
+        waiting: arguments.waiting,
+        min_excess_ns: arguments.min_excess,
+        max_rows: arguments.limit,
+        ..AnomaliesRequest::default()
+    };
+    let opened = context.open(&database)?;
+    let Answer { reply, tables, .. } = opened.answer(&request, &context.control)?;
+    let table = tables.rows.into_table();
+    let mut notes = reply.notes;
+    let shown = table.num_rows() as u64;
+    if shown < reply.total {
+        notes.push(format!(
+            "{} of {} calls are shown; --limit shows more.",
+            count(shown),
+            count(reply.total)
+        ));
+    }
+    if reply.total > 0 {
+        notes.push(format!(
+            "{} of {} compared calls take {:.3} s longer than the medians of their functions.",
+            count(reply.total),
+            count(reply.compared),
+            reply.excess_ns / 1e9
+        ));
+    }
+    context.output.emit_with(&table, |style, out| {
+        TextTable::new(&table)
+            .columns(&[
+                "name",
+                "location",
+                "start_ns",
+                "exclusive_ns",
+                "median_ns",
+                "times_median",
+                "calls",
+                "score",
+            ])
+            .head("times_median", "times")
+            .head("exclusive_ns", "excl.")
+            .show("calls", Show::Count)
+            .write(style, out)
+    })?;
+    context.finish(&opened, &notes);
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! Anomalies: calls that take much longer than others of their function.
+
+use serde::{Deserialize, Serialize};
+
+use super::{TracePart, TrackSpan};
+use crate::Experiment;
+use crate::macros::{question, table};
+
+question! {
+    /// Calls of a trace that take much longer than the other calls of their function on the same
+    /// location; see [anomalies.md](anomalies.md).
+    "anomalies" of Experiment,
+    request AnomaliesRequest {
+        ..part: TracePart,
+        /// Which tracks, of those of the locations; null for all.
+        tracks: Option<Vec<TrackSpan>>,
+        /// Also calls of MPI, and those that wait: how long they take depends on other locations.
+        waiting: bool,
+        /// The least time by which a call exceeds the median of its function, in nanoseconds.
+        min_excess_ns: u64 = 10_000,
+        /// Rows at most.
+        max_rows: u32 = 1_000,
+    }
+    reply AnomaliesReply,
+    tables AnomaliesTables {
+        /// The calls, the largest excess first.
+        rows: AnomalyTable,
+    }
+}
+
+/// The reply to `anomalies`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct AnomaliesReply {
+    /// How many there are, those beyond the requested number of rows included.
+    pub total: u64,
+    /// What all of them take longer than the medians of their functions, in nanoseconds.
+    pub excess_ns: f64,
+    /// How many calls were compared with others of their function.
+    pub compared: u64,
+    /// How many calls were not, because their function has too few on its location.
+    pub too_few: u64,
+    /// Remarks.
+    pub notes: Vec<String>,
+}
+
+table! {
+    /// Calls that take much longer than others of their function, the largest excess first.
+    pub struct AnomalyRow => AnomalyTable {
+        /// Row of the track.
+        track: u32,
+        /// Where.
+        location: String,
+        /// Row of the context.
+        context: u32,
+        /// Id of the context.
+        context_id: u32,
+        /// The function.
+        name: String,
+        /// When it was entered, since the first record.
+        start_ns: f64 ["ns"],
+        /// When it was left, since the first record.
+        end_ns: f64 ["ns"],
+        /// Its time without that of the calls made from it.
+        exclusive_ns: f64 ["ns"],
+        /// The median of the exclusive time of the function's calls on this location.
+        median_ns: f64 ["ns"],
+        /// The exclusive time as a multiple of the median.
+        times_median: f64,
+        /// How far it lies from the median, in deviations on a logarithmic scale: the scaled median
+        /// absolute deviation.
+        score: f64,
+        /// How many calls the function has on this location.
+        calls: u64,
+    }
+}
