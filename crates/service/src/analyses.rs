@@ -107,7 +107,11 @@ impl OpenExperiment {
         };
         let chosen = locations.clone();
         let tree = session.tree();
-        let only_functions = contexts.iter().all(|&c| tree.kind(c) == ContextKind::Function);
+        // A function of which nothing is known is in no group of functions of one name.
+        let is_function = |&context: &ContextIdx| {
+            tree.kind(context) == ContextKind::Function && tree.function(context).is_some()
+        };
+        let only_functions = contexts.iter().all(is_function);
         let question = Question {
             scope: if request.is_exclusive { Scope::Exclusive } else { Scope::Inclusive },
             locations,
