@@ -23,6 +23,20 @@ pub struct DeviceId {
     context: Option<u64>,
 }
 
+impl DeviceId {
+    /// Its number: that of the GPU or of its context, else of the process by which it is written.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.device.or(self.context).or(self.process.1).unwrap_or(0)
+    }
+
+    /// The node it is on, where that is stored.
+    #[must_use]
+    pub const fn node(&self) -> Option<u64> {
+        self.process.2
+    }
+}
+
 /// Which GPU each location belongs to.
 ///
 /// - Where the identity has the number of the GPU, streams of a rank with the same number are of one

@@ -5,7 +5,7 @@
 mod report_support;
 
 use parallax_analysis::idleness::{
-    CpuSource, CpuTimes, Group, Idleness, IdlenessOptions, SourceChoice, idleness,
+    CpuSource, CpuTimes, Group, Idleness, IdlenessOptions, SourceChoice, gpu_blame, idleness,
 };
 use parallax_base::Control;
 use parallax_engine::Session;
@@ -89,6 +89,68 @@ fn a_gpu_is_idle_when_no_stream_of_the_rank_is_active() {
     assert_eq!(cpu.rows.len(), 2);
     close(cpu.rows[1].times.not_running, 20e-9);
     close(cpu.total.working(), 180e-9);
+}
+
+/// The streams of `gpus`, (rank, GPU, when it works), and a thread of each rank for 100 ns.
+fn streams_of(gpus: &[(u32, u32, &[(u64, u64)])]) -> Session {
+    let mut database = draw("CPUTIME (sec)", "main  .");
+    database.profiles.clear();
+    let kernel = call(&mut database, 1, "<gpu kernel>");
+    let main = 2;
+    let rank = |number| vec![Id::node(9), Id::logical(kind::RANK, number)];
+    let mut ranks: Vec<u32> = gpus.iter().map(|gpu| gpu.0).collect();
+    ranks.dedup();
+    for number in ranks {
+        let tuple = [rank(number), vec![Id::logical(kind::THREAD, 0)]].concat();
+        let trace = trace(&[(0, main), (100, main)]);
+        database.profiles.push(Profile { tuple, points: Vec::new(), trace });
+    }
+    for (stream, (number, gpu, work)) in (1..).zip(gpus) {
+        let ids = [(kind::GPUDEVICE, *gpu), (kind::GPUCONTEXT, *gpu), (kind::GPUSTREAM, stream)];
+        let ids = ids.map(|(kind, id)| Id::logical(kind, id)).to_vec();
+        let changes: Vec<(u64, u32)> =
+            work.iter().flat_map(|&(from, to)| [(from, kernel), (to, 0)]).collect();
+        let tuple = [rank(*number), ids].concat();
+        database.profiles.push(Profile { tuple, points: Vec::new(), trace: trace(&changes) });
+    }
+    open(&database)
+}
+
+fn idle_by_gpu(session: &Session) -> Vec<(String, u64)> {
+    let rows = ask(session).gpu;
+    rows.iter().map(|row| (row.group.label(), row.traced.unwrap().idle_nanos())).collect()
+}
+
+#[test]
+fn each_gpu_of_a_rank_is_idle_by_itself() {
+    // Two streams of GPU 0, one of GPU 1: together they work all the time.
+    let session = streams_of(&[(0, 0, &[(0, 30)]), (0, 0, &[(20, 50)]), (0, 1, &[(50, 100)])]);
+    let wanted = [("rank 0 GPU 0".to_owned(), 50), ("rank 0 GPU 1".to_owned(), 50)];
+    assert_eq!(idle_by_gpu(&session), wanted);
+    let blame = gpu_blame(&session, &Control::new()).unwrap();
+    let rows: Vec<(String, u64, usize)> = blame
+        .ranks
+        .iter()
+        .map(|row| (row.group.label(), row.idle_nanos, row.num_threads))
+        .collect();
+    assert_eq!(rows, [("rank 0 GPU 0".to_owned(), 50, 1), ("rank 0 GPU 1".to_owned(), 50, 1)]);
+    // With one GPU the rank stands for it.
+    let session = streams_of(&[(0, 0, &[(0, 30)]), (0, 0, &[(20, 50)])]);
+    assert_eq!(idle_by_gpu(&session), [("rank 0".to_owned(), 50)]);
+}
+
+#[test]
+fn a_gpu_that_ranks_share_is_busy_when_any_of_them_uses_it() {
+    // Numbers that do not begin at 0 are those of the node: both ranks use its GPU 1.
+    let session = streams_of(&[(0, 1, &[(0, 50)]), (1, 1, &[(50, 90)])]);
+    let shared = idle_by_gpu(&session);
+    assert_eq!(shared, [("node 0x9 GPU 1".to_owned(), 10)]);
+    let blame = gpu_blame(&session, &Control::new()).unwrap();
+    assert_eq!((blame.ranks.len(), blame.ranks[0].num_threads), (1, 2));
+    assert_eq!(blame.idle_nanos(), 10);
+    // Numbers from 0 are those of each rank: nothing says that the GPU is the same.
+    let own = idle_by_gpu(&streams_of(&[(0, 0, &[(0, 50)]), (1, 0, &[(50, 90)])]));
+    assert_eq!(own, [("rank 0".to_owned(), 50), ("rank 1".to_owned(), 60)]);
 }
 
 #[test]

@@ -135,6 +135,29 @@ fn who_waits_for_whom_is_said_in_a_sentence() {
     assert_eq!(path, ["<main thread>", "main"]);
 }
 
+/// A thread that starts four others and joins them takes twice as long as each of these.
+#[test]
+fn functions_that_only_some_threads_run_are_compared_among_those() {
+    let uneven = |rest: &str| {
+        let drawing = format!(
+            "
+            main      8.0  .    .    .    .
+            worker    .    0.5  0.5  0.5  0.5
+              step    .    2.0  2.0  2.0  4.0
+              rest    .    {rest}
+            "
+        );
+        find(&ask(&open(&draw("REALTIME (sec)", &drawing))), FindingKind::Imbalance).cloned()
+    };
+    let found = uneven("0.5  0.5  0.5  0.5").unwrap();
+    assert!(found.title.contains("worker"), "{}", found.title);
+    close(found.potential.unwrap().amount, 1.5);
+    // What one does more of in `step`, the others do in `rest`: all take the same time.
+    assert_eq!(uneven("2.5  2.5  2.5  0.5"), None);
+    // Or nearly.
+    assert_eq!(uneven("20.0 20.0 20.0 20.0"), None);
+}
+
 #[test]
 fn nothing_is_found_where_nothing_stands_out() {
     let mut drawing = String::from("main  .  .\n  step  .  .\n");

@@ -12,48 +12,16 @@ use common::skip;
 use parallax_testkit::needs;
 use serde_json::Value;
 
-/// Databases, profiles and traces of the corpus of all formats; those of several runs are ensembles,
-/// whose report is their scaling.
-const CORPUS: [&str; 38] = [
-    "reactor/hpctoolkit/n1024-p8",
-    "reactor/hpctoolkit/hybrid-n1024-p2x2",
-    "reactor/hpctoolkit/long-n512-p8",
-    "reactor/otf2-p4/traces.otf2",
-    "reactor/tau-profiles/p4",
-    "tau/hpccg-4x1-multimetric",
-    "tau/lulesh-8x2-ebs",
-    "tau/parse_tau_profile_test",
-    "tau/ppk/GROMACS.MN.32.ppk",
-    "tau/ppk/LoadImbalance-64.ppk",
-    "tau/ppk/StackedBarChart-8.ppk",
-    "tau/ppk/justtime.ppk",
-    "tau/ppk/matmult.ppk",
-    "tau/ppk/phases.ppk",
-    "tau/ppk/wrf.ppk",
-    "tau/trace-lulesh-8x2",
-    "tau/workflow_consolidation/merged_workflow.json",
-    "tau/wrap",
-    "otf2/tau-minife-4",
-    "otf2/ping-pong-otf2",
-    "chrome/critical_path_alexnet_benchmark_result_2869224_1695835535_trace.json.gz",
-    "chrome/memcpy-host-device.rocprofiler.json.gz",
-    "chrome/timeline_analysis_sampled_rank-0.json.gz",
-    "chrome/hta/control.json.gz",
-    "hpctoolkit/kripke-cputime",
-    "hpctoolkit/ping-pong",
-    "hpctoolkit/measured/large-amg-64x1",
-    "hpctoolkit/measured/medium-lulesh-8x2",
-    "hpctoolkit/measured/multimetric-minife-4x2",
-    "hpctoolkit/measured/crashed-amg-memleak-2x1",
-    "hpctoolkit/measured/omponly-lulesh-1x4",
-    "hpctoolkit/hpcviewer/issue-233",
-    "hpctoolkit/hpcviewer/quicksilver",
-    "hpctoolkit/hpcviewer/lmp-openmp",
-    "hpctoolkit/hpcviewer/vectorAdd",
-    "hpctoolkit/upstream/loops-cuda-nvidia-t.d",
-    "hpctoolkit/upstream/loops-hip-amd-t.d",
-    "hpctoolkit/upstream/small.d",
-];
+/// Databases, profiles and traces of the corpus of all formats: those whose findings are compared with
+/// an expert's, and more. Those of several runs are ensembles, whose report is their scaling.
+fn data() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/findings/expert.json");
+    let rows: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let rows = rows.as_array().unwrap().iter().filter(|row| row["ask"] == "report");
+    let compared = rows.map(|row| row["data"].as_str().unwrap().to_owned());
+    let more = ["reactor/otf2-p4/traces.otf2", "tau/workflow_consolidation/merged_workflow.json"];
+    compared.chain(more.map(str::to_owned)).collect()
+}
 
 /// Runs a command line as it is typed, in a folder.
 fn typed(line: &str, folder: &Path) -> Output {
@@ -125,7 +93,7 @@ fn fault(finding: &Value, folder: &Path) -> Option<String> {
 fn each_next_step_runs_and_shows_what_its_finding_is_about() {
     let Some(corpus) = needs::corpus().map(|root| root.join("data")) else { return };
     let (mut faults, mut checked) = (Vec::new(), 0);
-    for path in CORPUS {
+    for path in data() {
         if needs::corpus_path(&format!("data/{path}")).is_none() {
             continue;
         }

@@ -25,23 +25,6 @@ pub fn is_cube(text: &[u8]) -> bool {
     head.starts_with(b"<?xml") && has(head, b"<cube ") || head.starts_with(b"<cube ")
 }
 
-/// Whether `text` is of a Caliper file: records of `.cali`, or JSON of `cali-query -q 'format
-/// json-split'`.
-#[must_use]
-pub fn is_caliper(text: &[u8]) -> bool {
-    if text.starts_with(b"__rec=") {
-        return true;
-    }
-    let head = text.get(..4096).unwrap_or(text);
-    head.first() == Some(&b'{')
-        && [&b"\"data\""[..], b"\"columns\"", b"\"column_metadata\"", b"\"nodes\""]
-            .iter()
-            .filter(|name| has(text, name))
-            .count()
-            >= 3
-        && has(text, b"\"column_metadata\"")
-}
-
 /// Whether a file is a database that `nsys export --type sqlite` wrote.
 #[must_use]
 pub fn is_nsight_sqlite(source: &Source) -> bool {
@@ -93,12 +76,5 @@ mod tests {
         }
         assert!(is_cube(b"<?xml version=\"1.0\"?>\n<cube version=\"3.0\">"));
         assert!(!is_cube(b"<?xml version=\"1.0\"?><svg>") && !is_cube(b""));
-    }
-
-    #[test]
-    fn records_of_caliper_are_not_a_table() {
-        assert!(is_caliper(b"__rec=node,id=12,attr=10,data=64,parent=3\n"));
-        assert!(is_caliper(br#"{"data": [[1]], "columns": ["a"], "column_metadata": [{}]}"#));
-        assert!(!is_caliper(br#"{"data": {}, "columns": []}"#) && !is_caliper(b""));
     }
 }

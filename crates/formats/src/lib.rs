@@ -8,6 +8,7 @@
 #![warn(clippy::indexing_slicing)]
 
 pub mod archive;
+pub mod caliper;
 pub mod callgrind;
 pub mod compressed;
 mod csv;

@@ -8,6 +8,7 @@
 
 mod activations;
 pub mod archive;
+mod caliper;
 mod callgrind;
 pub mod convert;
 mod error;
@@ -20,6 +21,7 @@ mod registry;
 pub mod scaling;
 mod tau;
 
+pub use caliper::RANKS_IN_MEAN;
 pub use error::ImportError;
 pub use registry::{
     DataContent, DataSet, Extent, FORMATS, FileReader, FolderReader, Format, FoundData, Kind,

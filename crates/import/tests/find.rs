@@ -244,7 +244,7 @@ fn formats_that_are_not_read_are_named() {
     cube[257..262].copy_from_slice(b"ustar");
     let files: &[(&str, &[u8])] = &[
         ("profile.cubex", &cube),
-        ("run.cali", b"__rec=node,id=12,attr=10,data=64,parent=3\n"),
+        ("gmon.out", b"gmon\x01\0\0\0"),
         ("perf.data", b"PERFILE2xxxxxxxx"),
         ("old/experiment.xml", b"<?xml version=\"1.0\"?><HPCToolkitExperiment version=\"2.2\">"),
     ];
@@ -253,7 +253,7 @@ fn formats_that_are_not_read_are_named() {
     let all = shown(&found);
     for what in [
         "profile.cubex is a CUBE file of Score-P or Scalasca, a format that is recognised but not",
-        "run.cali is a Caliper file",
+        "gmon.out is a gmon.out file of gprof",
         "perf.data is a perf.data file of Linux perf",
         "old/experiment.xml is an HPCToolkit experiment.xml",
     ] {
@@ -279,15 +279,16 @@ fn the_error_about_a_file_is_about_that_file() {
 
 #[test]
 fn many_files_of_a_format_that_is_not_read_are_named_together() {
-    let record: &[u8] = b"__rec=node,id=12,attr=10,data=64,parent=3\n";
+    let head: &[u8] = b"gmon\x01\0\0\0";
     let files: Vec<(String, Vec<u8>)> =
-        (0..8).map(|at| (format!("r{at}.cali"), record.to_vec())).collect();
+        (0..8).map(|at| (format!("r{at}.out"), head.to_vec())).collect();
     let all: Arc<dyn Folder> = Arc::new(MemoryFolder::new("runs", files));
     let error = open(&all, &Limits::default()).err().unwrap().to_string();
     assert_eq!(
         error,
-        "nothing to open in runs: r0.cali, r1.cali, r2.cali, r3.cali, r4.cali, and 3 more: each is \
-         a Caliper file, a format that is recognised but not read; write a table with cali-query"
+        "nothing to open in runs: r0.out, r1.out, r2.out, r3.out, r4.out, and 3 more: each is a \
+         gmon.out file of gprof, a format that is recognised but not read; measure with hpcrun of \
+         HPCToolkit or with Callgrind instead"
     );
 }
 

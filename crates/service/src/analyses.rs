@@ -107,7 +107,11 @@ impl OpenExperiment {
         };
         let chosen = locations.clone();
         let tree = session.tree();
-        let only_functions = contexts.iter().all(|&c| tree.kind(c) == ContextKind::Function);
+        // A function of which nothing is known is in no group of functions of one name.
+        let is_function = |&context: &ContextIdx| {
+            tree.kind(context) == ContextKind::Function && tree.function(context).is_some()
+        };
+        let only_functions = contexts.iter().all(is_function);
         let question = Question {
             scope: if request.is_exclusive { Scope::Exclusive } else { Scope::Inclusive },
             locations,
@@ -186,15 +190,14 @@ impl OpenExperiment {
             return Ok(Answer { value: blame, notes });
         }
         notes.push(
-            "Blame: GPU idle time of a rank, shared equally among its active threads; calls of \
-             MPI, GPU runtimes and system libraries are not expanded."
+            "Blame: idle time of a GPU, shared equally among the active threads of its ranks; calls \
+             of MPI, GPU runtimes and system libraries are not expanded."
                 .into(),
         );
         let alone = blame.ranks.iter().filter(|rank| rank.num_threads == 0).count();
         if alone > 0 {
             notes.push(format!(
-                "{alone} of {} ranks with GPUs have no thread traces: their idle time is not \
-                 attributed.",
+                "{alone} of {} GPUs have no thread traces: their idle time is not attributed.",
                 blame.ranks.len()
             ));
         }
@@ -266,7 +269,7 @@ pub fn thread_table(cpu: &CpuIdleness) -> ThreadIdlenessTable {
     cpu.rows.iter().map(row).collect()
 }
 
-/// GPUs by rank or node.
+/// GPUs, by rank or node where each has one of its own.
 #[must_use]
 pub fn gpu_table(found: &Idleness) -> GpuIdlenessTable {
     let seconds = |nanos: u64| nanos as f64 / 1e9;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use parallax_analysis::comparison::{VersionPair, amount};
 use parallax_analysis::events::{WaitChoice, WaitKind, critical_path, waits};
-use parallax_analysis::idleness::{GpuBlame, SourceChoice, gpu_work};
+use parallax_analysis::idleness::{GpuBlame, GpuTraced, SourceChoice, gpu_work};
 use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Potential, Report, rank_findings,
@@ -190,17 +190,22 @@ fn idle_gpus(
     let answer = opened.idleness(None, SourceChoice::Best, control)?;
     let mut idle: Vec<(f64, f64, f64, String)> = Vec::new();
     let mut notes = Vec::new();
+    // Traces tell GPUs apart, profiles only ranks: what both say of a rank is told once.
+    let by_trace = answer.gpu.iter().any(|row| row.traced.is_some_and(GpuTraced::has_host));
+    let by_profile = !by_trace && answer.gpu.iter().any(|row| row.profiled.is_some());
     for row in &answer.gpu {
         let (idle_s, whole_s) = match (row.traced, row.profiled) {
-            (Some(traced), None) if !traced.has_host() => {
-                notes.push(without_host(&row.group.label(), seconds(traced.idle_nanos())));
-                continue;
-            }
             (Some(traced), _) if traced.has_host() => {
                 (seconds(traced.idle_nanos()), seconds(traced.span_nanos))
             }
-            (_, Some(profiled)) => (profiled.idle_seconds(), profiled.thread_seconds),
-            (_, None) => continue,
+            (traced, Some(profiled)) if traced.is_some() || by_profile => {
+                (profiled.idle_seconds(), profiled.thread_seconds)
+            }
+            (Some(traced), None) if !by_profile => {
+                notes.push(without_host(&row.group.label(), seconds(traced.idle_nanos())));
+                continue;
+            }
+            _ => continue,
         };
         if whole_s > 0.0 {
             idle.push((idle_s / whole_s * 100.0, idle_s, whole_s, row.group.label()));

@@ -101,10 +101,12 @@ fn tau(ranks: u32, threads: &[&str], allowed: impl Fn(u32) -> String) -> Session
     let frame = ".TAU application";
     let mut timers = vec![timer(frame), timer(&format!("{frame} => main"))];
     for (at, sample) in (0..).zip(threads) {
+        // Without a sample the thread has nothing but its start.
+        let sample = if sample.is_empty() { String::new() } else { format!("UNRESOLVED {sample}") };
         let start = format!("[PTHREAD] addr=<0x7fed7f52{at:x}9d0> [{{(unknown)}} {{0, 0}}]");
         let path = format!("{frame} => {start}");
         timers.push(timer(&path));
-        timers.push(timer(&format!("{path} => [CONTEXT] {start} => [SAMPLE] UNRESOLVED {sample}")));
+        timers.push(timer(&format!("{path} => [CONTEXT] {start} => [SAMPLE] {sample}")));
     }
     let spent = |timer: u32, own: f64, all: f64| Timer {
         timer,
@@ -125,9 +127,9 @@ fn tau(ranks: u32, threads: &[&str], allowed: impl Fn(u32) -> String) -> Session
             timers: main,
             events: vec![],
         });
-        for (at, _) in (1..).zip(threads) {
-            let timers =
-                vec![spent(0, 10.0, 2e6), spent(2 * at, 2e6, 2e6), spent(2 * at + 1, 2e6, 2e6)];
+        for (at, sample) in (1..).zip(threads) {
+            let mut timers = vec![spent(0, 10.0, 2e6), spent(2 * at, 2e6, 2e6)];
+            timers.extend((!sample.is_empty()).then(|| spent(2 * at + 1, 2e6, 2e6)));
             let metadata = metadata.clone();
             all.push(Thread { id: [rank, 0, at], metadata, timers, events: vec![] });
         }
@@ -148,6 +150,7 @@ fn tau(ranks: u32, threads: &[&str], allowed: impl Fn(u32) -> String) -> Session
 fn threads_of_tau_that_only_sleep_in_libraries_are_helpers_and_those_of_openmp_are_not() {
     for (library, expected) in [
         ("/usr/lib/libc.so.6", &["rank 0 thread 1", "rank 1 thread 1"][..]),
+        ("", &["rank 0 thread 1", "rank 1 thread 1"][..]),
         ("/usr/lib/libgomp.so.1.0.0", &[]),
         ("/home/me/lulesh", &[]),
     ] {

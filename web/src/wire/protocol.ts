@@ -810,7 +810,7 @@ export type IdlenessRequest = {
   metric?: string | null;
   /** Where the times of threads come from. */
   source?: IdlenessSource;
-  /** Instead, what threads did while the GPUs of their rank were idle, from traces. */
+  /** Instead, what threads did while the GPUs that they use were idle, from traces. */
   blame?: boolean;
 };
 

@@ -1,9 +1,9 @@
-//! Who keeps GPUs idle: the time in which no GPU work of a rank was active, shared among what its
-//! threads did then.
+//! Who keeps GPUs idle: the time in which a GPU had no active work, shared among what the threads of
+//! the ranks that use it did then.
 //!
 //! The rule is that of hpcviewer's blame of idle GPUs, on intervals instead of pixels: while no
-//! stream of a rank is active, each nanosecond is divided equally among the rank's threads that
-//! are active then. A thread is not active outside of its samples or calls, in placeholders such
+//! stream of a GPU is active, each nanosecond is divided equally among the threads that are active
+//! then. A thread is not active outside of its samples or calls, in placeholders such
 //! as `<no activity>`, in `<omp idle>`, and when it only waits on behalf of MPI or the measurement.
 //! Where no thread is active, no context is blamed.
 //!
@@ -35,14 +35,14 @@ mod tests;
 /// Intervals that are sorted at once: a few MB.
 const AT_ONCE: usize = 1 << 16;
 
-/// What the GPUs of one rank waited for, in nanoseconds.
+/// What one GPU waited for, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RankBlame {
-    /// The rank, node or whole.
+    /// The GPU, or the rank, node or whole that it belongs to alone.
     pub group: Group,
-    /// Streams of its GPUs.
+    /// Its streams.
     pub num_streams: usize,
-    /// Its threads; without them nothing can be blamed.
+    /// Threads of the ranks that use it; without them nothing can be blamed.
     pub num_threads: usize,
     /// From the first to the last sample of all its tracks.
     pub span_nanos: u64,
@@ -68,7 +68,7 @@ pub struct ContextBlame {
 /// Who keeps GPUs idle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GpuBlame {
-    /// The ranks with GPUs, in their order.
+    /// The GPUs, in the order of ranks.
     pub ranks: Vec<RankBlame>,
     /// Contexts with exclusive blame, the largest first.
     pub contexts: Vec<ContextBlame>,
@@ -101,7 +101,11 @@ impl GpuBlame {
         let percents = rows.iter().map(|row| percent(row.idle_nanos as f64, row.span_nanos as f64));
         let most = rows.iter().map(|row| row.first.map(|(context, _)| path(context)));
         Table::new(vec![
-            Column::strings("group", "Rank or node.", rows.iter().map(|row| row.group.label())),
+            Column::strings(
+                "group",
+                "Rank, node or GPU.",
+                rows.iter().map(|row| row.group.label()),
+            ),
             Column::f64s("idle_percent", "%", "Share of the span.", percents.collect()),
             Column::f64s("idle", "s", "No stream is active.", seconds(|row| row.idle_nanos)),
             Column::f64s(
@@ -139,7 +143,7 @@ pub fn gpu_blame(session: &Session, control: &Control) -> Result<GpuBlame, Engin
     let calls = Calls::new(tree, &classes);
     let question =
         Question { store, tree, is_idle: &is_idle, is_working: &is_working, at_once: AT_ONCE };
-    let ranks: Vec<(Group, Members)> = groups::with_gpus(session, store)?.into_iter().collect();
+    let ranks: Vec<(Group, Members)> = groups::by_gpu(session, store)?;
     control.begin(ranks.len() as u64);
     let weight = |at: usize| ranks.get(at).map_or(0, |(_, of)| of.num_samples(store));
     let parts = threads::map(threads::ranges(ranks.len(), weight), |range| {

@@ -1,4 +1,4 @@
-//! GPU idleness by rank.
+//! Idleness of GPUs.
 
 use std::collections::BTreeMap;
 
@@ -31,8 +31,8 @@ pub(super) fn gpu_rows(
     }
     if has_traced {
         notes.push(
-            "GPU idle time from traces: time without an active stream of the rank, as a share of \
-             the span of its samples."
+            "GPU idle time from traces: time without an active stream of the GPU, as a share of \
+             the span of samples."
                 .into(),
         );
     }
@@ -66,7 +66,7 @@ fn traced(
     let tree = session.tree();
     let is_idle = idle_contexts(tree);
     let mut out = Vec::new();
-    for (group, members) in groups::with_gpus(session, store)? {
+    for (group, members) in groups::by_gpu(session, store)? {
         let (mut first, mut last) = (u64::MAX, 0);
         let mut host: Option<(u64, u64)> = None;
         let mut active = Vec::new();

@@ -1,12 +1,13 @@
-//! Which tracks of a trace belong to one rank: streams of its GPUs, and its threads.
+//! Which tracks of a trace belong to one rank or one GPU: streams, and threads that use them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_base::{TimeWindow, TrackIdx};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{LinkKind, TraceStore};
 
 use super::Group;
+use crate::devices::{DeviceId, Devices};
 use crate::taxonomy::is_gpu;
 
 /// The tracks of a rank that has GPUs, by their number in the store.
@@ -58,6 +59,53 @@ pub(crate) fn with_gpus(
     }
     by_rank.retain(|_, of| !of.streams.is_empty());
     Ok(by_rank)
+}
+
+/// The GPUs and their tracks: the streams of a GPU, and the threads of all ranks that use it. A rank
+/// that has one GPU for itself stands for that GPU.
+pub(super) fn by_gpu(
+    session: &Session,
+    store: &dyn TraceStore,
+) -> Result<Vec<(Group, Members)>, EngineError> {
+    let devices = Devices::new(&session.experiment().locations);
+    let mut gpus: BTreeMap<DeviceId, (Members, BTreeSet<Group>)> = BTreeMap::new();
+    for (rank, members) in with_gpus(session, store)? {
+        for track in members.streams {
+            let device = store.track(track).and_then(|track| devices.of(track.location));
+            let Some(device) = device else { continue };
+            let (of_gpu, ranks) = gpus.entry(device).or_default();
+            of_gpu.streams.push(track);
+            if ranks.insert(rank) {
+                of_gpu.threads.extend(&members.threads);
+            }
+        }
+    }
+    let mut num_gpus: BTreeMap<Group, usize> = BTreeMap::new();
+    for rank in gpus.values().flat_map(|(_, ranks)| ranks) {
+        *num_gpus.entry(*rank).or_default() += 1;
+    }
+    let mut out: BTreeMap<Group, Members> = BTreeMap::new();
+    for (device, (members, ranks)) in gpus {
+        let mut ranks = ranks.into_iter();
+        let only = ranks.next().filter(|_| ranks.next().is_none());
+        let group = match only {
+            Some(rank) if num_gpus.get(&rank) == Some(&1) => rank,
+            _ => {
+                let rank = match only {
+                    Some(Group::Rank(rank)) => Some(rank),
+                    _ => None,
+                };
+                let node = device.node().filter(|_| rank.is_none());
+                let mut number = device.number();
+                while out.contains_key(&Group::Gpu { rank, node, number }) {
+                    number = number.saturating_add(1);
+                }
+                Group::Gpu { rank, node, number }
+            }
+        };
+        out.insert(group, members);
+    }
+    Ok(out.into_iter().collect())
 }
 
 /// Where flows to streams come from.

@@ -2,8 +2,8 @@
 //!
 //! There is more than one definition, and every answer says which it used:
 //!
-//! - GPU, from traces ([`GpuTraced`]): a GPU of a rank is idle when no stream of the rank is
-//!   active. Exact: the union of the intervals of all streams, not a count of pixels or samples.
+//! - GPU, from traces ([`GpuTraced`]): a GPU is idle when none of its streams is active, whichever
+//!   ranks they are of. Exact: the union of the intervals of all streams, not a count of pixels or samples.
 //! - GPU, from profiles ([`GpuProfiled`]): the time of the threads that launched GPU operations
 //!   minus the time of these operations (`gpu_idleness` of hpcanalysis). Operations that overlap
 //!   are counted more than once, so it may be negative; it needs a metric of time in seconds.
@@ -59,7 +59,8 @@ pub struct IdlenessOptions {
     pub metric: Option<MetricIdx>,
 }
 
-/// A rank, a node where there are no ranks, or all of an execution that has neither.
+/// A rank, a node where there are no ranks, or all of an execution that has neither; or a single GPU,
+/// of a rank that has several, or that several ranks share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Group {
     /// A rank.
@@ -68,6 +69,15 @@ pub enum Group {
     Node(u64),
     /// Everything.
     All,
+    /// A GPU.
+    Gpu {
+        /// The only rank that uses it.
+        rank: Option<u64>,
+        /// Where no single rank uses it, the node it is on, by host id.
+        node: Option<u64>,
+        /// Its number.
+        number: u64,
+    },
 }
 
 impl Group {
@@ -78,6 +88,9 @@ impl Group {
             Self::Rank(rank) => format!("rank {rank}"),
             Self::Node(node) => format!("node {node:#x}"),
             Self::All => "all".into(),
+            Self::Gpu { rank: Some(rank), number, .. } => format!("rank {rank} GPU {number}"),
+            Self::Gpu { node: Some(node), number, .. } => format!("node {node:#x} GPU {number}"),
+            Self::Gpu { number, .. } => format!("GPU {number}"),
         }
     }
 
@@ -90,14 +103,14 @@ impl Group {
     }
 }
 
-/// GPU activity of a rank in its traces, in nanoseconds.
+/// GPU activity in traces, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GpuTraced {
     /// Number of streams with samples.
     pub num_streams: usize,
-    /// From the first to the last sample of all tracks of the rank, those of its threads included.
+    /// From the first to the last sample of its streams and of the threads of ranks that use it.
     pub span_nanos: u64,
-    /// From the first to the last sample of its threads; 0 where the trace has none of them.
+    /// From the first to the last sample of these threads; 0 where the trace has none of them.
     pub host_nanos: u64,
     /// Time in which at least one stream was active.
     pub active_nanos: u64,
@@ -137,10 +150,10 @@ impl GpuProfiled {
     }
 }
 
-/// GPU idleness of one rank.
+/// Idleness of one GPU; from profiles, of all GPUs of a rank.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GpuRow {
-    /// The rank, node or whole.
+    /// The GPU, or the rank, node or whole that it belongs to alone.
     pub group: Group,
     /// From traces; `None` when no stream has samples.
     pub traced: Option<GpuTraced>,
@@ -226,7 +239,7 @@ pub struct CpuIdleness {
 /// When GPUs were idle, and when threads did not work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Idleness {
-    /// By rank, in their order; empty for executions without GPUs.
+    /// By GPU, in the order of ranks; empty for executions without GPUs.
     pub gpu: Vec<GpuRow>,
     /// By thread; `None` when neither traces nor times are there.
     pub cpu: Option<CpuIdleness>,

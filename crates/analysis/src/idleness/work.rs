@@ -70,7 +70,7 @@ fn traced(session: &Session, control: &Control) -> Result<ByContext, EngineError
     let mut out = ByContext::new();
     let Some(store) = session.experiment().traces.as_deref() else { return Ok(out) };
     let is_idle = gpu::idle_contexts(tree);
-    for (group, members) in groups::with_gpus(session, store)? {
+    for (group, members) in groups::by_gpu(session, store)? {
         let mut nanos: BTreeMap<ContextIdx, u128> = BTreeMap::new();
         for track in members.streams {
             control.check()?;

@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_base::{ContextIdx, Control, Remedy, Unit};
 use parallax_engine::{EngineError, FlatRow, Session, display_name};
-use parallax_model::{ContextKind, ContextTree, IdentityKind};
+use parallax_model::{ContextKind, ContextTree};
 
+use super::balancing::MIN_IMBALANCE;
 use super::costs::Callers;
 use super::finding::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Potential, rank_findings,
@@ -20,7 +21,7 @@ use super::leak::leak;
 use super::measurement::{caution, few_samples, wrapped};
 use super::sentences::{amount, correlation, members_words, metric_words, percents, sentence};
 use super::{Facts, Late, Report};
-use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, Member, balance_of_sum};
+use crate::balance::{Balance, BalanceRow};
 use crate::cautions::{Caution, CautionKind};
 use crate::math::numeric::count;
 use crate::taxonomy::classes::CostClass;
@@ -32,8 +33,6 @@ use crate::taxonomy::{
 const MIN_PERCENT: f64 = 5.0;
 /// A function of the program that costs less by itself than this is no finding, in per cent.
 const MIN_HOT_PERCENT: f64 = 20.0;
-/// A context is uneven when its slowest member takes this many times the mean.
-const MIN_IMBALANCE: f64 = 1.1;
 /// Balance that saves less than this share of what a member takes is no finding, in per cent.
 const MIN_SAVING_PERCENT: f64 = 2.0;
 /// Costs of two rows that correlate at most like this say that one waits for the other.
@@ -145,7 +144,7 @@ impl Facts<'_> {
         self.costs.percent(cost)
     }
 
-    fn tree(&self) -> &ContextTree {
+    pub(super) fn tree(&self) -> &ContextTree {
         self.session.tree()
     }
 
@@ -170,9 +169,22 @@ impl Facts<'_> {
         }
         let mean = report.program_total / count(num_members);
         let most = self.most_saving(balance, num_members, control)?;
+        let mut by_part: BTreeMap<ContextIdx, f64> = BTreeMap::new();
         let mut out: Vec<Uneven<'r>> = Vec::new();
         for row in &balance.rows {
             let d = &row.distribution;
+            if d.num_members < 2 || d.imbalance.is_none_or(|factor| factor < MIN_IMBALANCE) {
+                continue;
+            }
+            let mut most = most;
+            if let Some(part) = self.part_of_program(row.context) {
+                let of_part = match by_part.get(&part) {
+                    Some(known) => *known,
+                    None => self.most_saving_in(balance, part, num_members, control)?,
+                };
+                by_part.insert(part, of_part);
+                most = most.min(of_part);
+            }
             let saving = d.saving.min(most.max(0.0));
             let percent = if mean > 0.0 { saving / mean * 100.0 } else { 0.0 };
             let noise = report.num_samples.map_or(0.0, |n| {
@@ -181,11 +193,7 @@ impl Facts<'_> {
             // What members do more of here, they do less of elsewhere, and no member waits for
             // them.
             let is_made_up = d.saving * MADE_UP > most;
-            let is_uneven = d.num_members > 1
-                && !is_made_up
-                && d.imbalance.is_some_and(|factor| factor >= MIN_IMBALANCE)
-                && percent >= MIN_SAVING_PERCENT
-                && d.saving > noise;
+            let is_uneven = !is_made_up && percent >= MIN_SAVING_PERCENT && d.saving > noise;
             let is_own = tree.kind(row.context) == ContextKind::Function
                 && self.classes.of_context.get(row.context.idx()) == Some(&CostClass::Application)
                 && self.waiting_share(row.context) < 0.5;
@@ -228,106 +236,8 @@ impl Facts<'_> {
         Ok(kept)
     }
 
-    /// What balancing anything can save at most for each member: with all work spread evenly, and
-    /// nothing else, the slowest would take as long as the mean work.
-    fn most_saving(
-        &self,
-        balance: &Balance,
-        num_members: usize,
-        control: &Control,
-    ) -> Result<f64, EngineError> {
-        let tree = self.tree();
-        let is_program = |context: &ContextIdx| {
-            let is_top =
-                |above| above == ContextTree::ROOT || tree.kind(above) == ContextKind::Entry;
-            tree.kind(*context) != ContextKind::Entry
-                && tree.parent(*context).is_some_and(is_top)
-                && self.classes.of_context.get(context.idx()) != Some(&CostClass::HelperThreads)
-        };
-        let contexts: Vec<ContextIdx> = tree.iter().filter(is_program).collect();
-        if contexts.is_empty() {
-            return Ok(f64::INFINITY);
-        }
-        let slowest = self.values(balance, contexts, control)?.into_iter().fold(0.0, f64::max);
-        let is_work = |class: CostClass| {
-            use CostClass::{Application, LibraryIo, Memory, OpenMpWork, PosixIo};
-            matches!(class, Application | OpenMpWork | PosixIo | LibraryIo | Memory)
-        };
-        Ok(slowest - self.class_costs.of(is_work) / count(num_members))
-    }
-
-    /// The cost of each member in the sum of `contexts`, none of which lies below another.
-    fn values(
-        &self,
-        balance: &Balance,
-        contexts: Vec<ContextIdx>,
-        control: &Control,
-    ) -> Result<Vec<f64>, EngineError> {
-        let request = BalanceRequest {
-            grouping: balance.grouping,
-            locations: self.compared.clone(),
-            num_slowest: usize::MAX,
-            ..BalanceRequest::new(self.metric, contexts)
-        };
-        let answer = balance_of_sum(self.session, &request, "sum", control)?;
-        let mut out = vec![0.0; balance.members.len()];
-        for slow in answer.rows.iter().flat_map(|row| &row.slowest) {
-            if let Some(value) = out.get_mut(slow.member) {
-                *value = slow.value;
-            }
-        }
-        Ok(out)
-    }
-
-    /// Whether some members have nothing there because they do something else all the time, which
-    /// the others do not, such as servers of data, and the others are even among themselves.
-    fn is_by_design(
-        &self,
-        report: &Report,
-        balance: &Balance,
-        row: &BalanceRow,
-        control: &Control,
-    ) -> Result<bool, EngineError> {
-        let d = &row.distribution;
-        let absent = d.num_members.saturating_sub(d.num_values);
-        if absent < 2 || d.num_values < 2 {
-            return Ok(false);
-        }
-        let own = self.values(balance, vec![row.context], control)?;
-        let present: Vec<f64> = own.iter().copied().filter(|value| *value > 0.0).collect();
-        let imbalance = Distribution::new(&present, 1).and_then(|present| present.imbalance);
-        if imbalance.is_none_or(|factor| factor >= MIN_IMBALANCE) {
-            return Ok(false);
-        }
-        // Several programs that run together each have functions of their own.
-        let locations = &self.session.experiment().locations;
-        let program =
-            |member: &Member| locations.identity(member.location, IdentityKind::Application);
-        let with = |is_present: bool| {
-            let members = balance.members.iter().zip(&own).filter(|(member, _)| member.has_samples);
-            let some = members.filter(move |(_, value)| (**value > 0.0) == is_present);
-            some.map(|(member, _)| program(member)).collect::<BTreeSet<_>>()
-        };
-        let (present, missing) = (with(true), with(false));
-        if !missing.contains(&None) && present.is_disjoint(&missing) {
-            return Ok(true);
-        }
-        // What they do instead takes at least half of their time.
-        let least = 0.5 * report.program_total * count(absent) / count(d.num_members);
-        let is_instead = |other: &&BalanceRow| {
-            other.distribution.num_values == absent && other.distribution.sum >= least
-        };
-        for other in balance.rows.iter().filter(is_instead) {
-            let theirs = self.values(balance, vec![other.context], control)?;
-            if own.iter().zip(&theirs).all(|(own, theirs)| *own <= 0.0 || *theirs <= 0.0) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// Part of the inclusive cost of a context that is spent in MPI or in OpenMP waiting.
-    fn waiting_share(&self, context: ContextIdx) -> f64 {
+    pub(super) fn waiting_share(&self, context: ContextIdx) -> f64 {
         let tree = self.tree();
         let below = tree.subtree(context);
         let boundaries = &self.classes.boundaries;
@@ -679,10 +589,11 @@ impl Facts<'_> {
         })
     }
 
-    /// Of the contexts of the same function the one that costs most itself.
+    /// Of the contexts of the same function the one that costs most itself; of those that cost nothing
+    /// but what hangs below them, such as instructions of GPUs, the one with most of that.
     fn most_expensive(&self, context: ContextIdx) -> ContextIdx {
         let tree = self.tree();
-        let own = |context: &ContextIdx| self.own(*context);
+        let own = |context: &ContextIdx| (self.own(*context), self.costs.inclusive_of(*context));
         let is_same = |other: &ContextIdx| {
             tree.kind(*other) == ContextKind::Function
                 && tree.function(*other) == tree.function(context)
@@ -745,7 +656,11 @@ impl Facts<'_> {
                 Evidence { what: format!("{name}, inclusive"), value: row.inclusive, unit },
             ],
             context: Some(context),
-            next: self.callers_of(context, row.exclusive, Cost::Exclusive),
+            // What hangs below a function that costs nothing itself is its cost as well.
+            next: match self.own(context) > 0.0 {
+                true => self.callers_of(context, row.exclusive, Cost::Exclusive),
+                false => self.callers_of(context, row.exclusive, Cost::Inclusive),
+            },
         })
     }
 }

@@ -12,6 +12,7 @@
 //! - I/O, memory allocation, locks and sleeping are classes too.
 //! - It works without a time metric, without MPI, without GPU, and without any values.
 
+mod balancing;
 pub(crate) mod costs;
 mod finding;
 mod findings;

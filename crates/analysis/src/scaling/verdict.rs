@@ -1,6 +1,6 @@
 //! Why a program stops scaling, and where: losses in core-seconds, trends, and a verdict.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::diagonal::{DiagonalStep, weak_diagonal};
 use super::map::Map;
@@ -208,21 +208,37 @@ pub fn losses(program: &Program) -> Vec<Loss> {
             found.push(Loss { region, input, core_idx, inclusive, own, share });
         }
     }
-    for delay in &program.delays {
-        attribute(program, delay, &mut found);
+    let mut by_place: BTreeMap<(usize, usize), Vec<&Delay>> = BTreeMap::new();
+    for delay in program.delays.iter().filter(|delay| delay.waiting > 0.0) {
+        by_place.entry((delay.input, delay.core_idx)).or_default().push(delay);
+    }
+    for (place, delays) in by_place {
+        // No more than what is lost by waiting, whichever of the causes comes first.
+        let lost: Vec<f64> = found
+            .iter()
+            .filter(|loss| (loss.input, loss.core_idx) == place && waits(program, loss))
+            .map(|loss| loss.own)
+            .collect();
+        let wanted: Vec<f64> = delays.iter().map(|delay| delay.waiting).collect();
+        let part = (sum(&lost) / sum(&wanted)).min(1.0);
+        for delay in delays {
+            attribute(program, &Delay { waiting: delay.waiting * part, ..*delay }, &mut found);
+        }
     }
     found
+}
+
+/// Whether a loss is that of a routine of MPI, in which locations wait.
+fn waits(program: &Program, loss: &Loss) -> bool {
+    let name = program.regions().get(loss.region).map(|region| region.name.as_str());
+    loss.own > 0.0
+        && name.is_some_and(|name| mpi_routine(name).is_some() || is_collective_sync(name))
 }
 
 /// Moves waiting from routines of MPI to the region that causes it.
 fn attribute(program: &Program, delay: &Delay, losses: &mut [Loss]) {
     let is_here = |loss: &Loss| loss.input == delay.input && loss.core_idx == delay.core_idx;
-    let waits = |loss: &Loss| {
-        let name = program.regions().get(loss.region).map(|region| region.name.as_str());
-        is_here(loss)
-            && loss.own > 0.0
-            && name.is_some_and(|name| mpi_routine(name).is_some() || is_collective_sync(name))
-    };
+    let waits = |loss: &Loss| is_here(loss) && waits(program, loss);
     let all: Vec<f64> = losses.iter().filter(|loss| waits(loss)).map(|loss| loss.own).collect();
     let all = sum(&all);
     let moved = delay.waiting.min(all);

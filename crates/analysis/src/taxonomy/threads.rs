@@ -5,7 +5,7 @@
 //! | of the program | some function below its beginning is the program's, or of a library that is not known | no |
 //! | of OpenMP that waits | nothing but code of an OpenMP runtime and of the system | no: it is the program's to use |
 //! | progress of MPI, networks, drivers, the measurement | nothing but code of the system and of their libraries, and some function waits for events | yes |
-//! | `[PTHREAD]` of TAU | a thread whose start routine lies in no binary that TAU knows, with samples in the system's libraries only | yes |
+//! | `[PTHREAD]` of TAU | a thread whose start routine lies in no binary that TAU knows, of which nothing else is recorded, or samples in the system's libraries only | yes |
 //! | spans of the PyTorch profiler | of category `Trace`, on a process that is none | yes |
 //!
 //! A library that is in no table makes a thread one of the program.
@@ -154,11 +154,12 @@ pub(super) fn helper_kind(
     if !functions().all(|known| known.is_system && !known.is_openmp_runtime) {
         return None;
     }
-    // TAU does not resolve samples in the C library; that there is nothing else must suffice.
-    let waits = match own {
-        ThreadName::TauLibrary => functions().next().is_some(),
-        _ => functions().any(|known| known.waits_for_events),
-    };
+    // TAU does not resolve samples in the C library; that there is nothing else must suffice. A
+    // trace has no samples: all that it says of such a thread is how long it was there.
+    if own == ThreadName::TauLibrary && functions().next().is_none() {
+        return Some("start routine in no known binary, nothing else recorded");
+    }
+    let waits = own == ThreadName::TauLibrary || functions().any(|known| known.waits_for_events);
     let owner = functions().filter_map(|known| known.owner).min();
     waits.then(|| owner.map_or("waits for events", Owner::thread))
 }

@@ -245,7 +245,7 @@ fn blame(context: &Context, database: &Database) -> anyhow::Result<()> {
         let ranks = blame
             .ranks_table(|context| end_of_path(&opened.short_call_path(context), room / 2, style));
         TextTable::new(&ranks)
-            .title("Ranks")
+            .title("GPUs")
             .head("idle_percent", "GPU idle")
             .head("unattributed", "no thread")
             .head("most_of_it", "largest blame")

@@ -12,6 +12,7 @@ use parallax_formats::tau::{DefinitionKind, Definitions, Message, Trace, TraceEv
 use super::progress::Progress;
 use super::tracks::{Tracks, Who};
 use crate::events::{Conversion, ConversionError, Endpoint, FileOperation, file_of_counter};
+use crate::tau::addresses::in_page;
 
 /// Records after which what is complete is written.
 const COMMIT_RECORDS: u64 = 1 << 16;
@@ -126,7 +127,8 @@ impl Names {
             }
             match definition.kind {
                 DefinitionKind::EntryExit => {
-                    let function = conversion.function(&definition.name, &definition.group);
+                    let name = in_page(&definition.name);
+                    let function = conversion.function(&name, &definition.group);
                     names.functions.insert(definition.id, function);
                 }
                 DefinitionKind::Trigger => {

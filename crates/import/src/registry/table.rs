@@ -3,11 +3,11 @@
 use parallax_formats::hpctoolkit::{self as hpctoolkit_files, FileKind, Recognised};
 use parallax_formats::json_trace::JsonTraceFormat;
 use parallax_formats::scaling_data::ScalingFormat;
-use parallax_formats::{archive, foreign, otf2, tau as tau_files};
+use parallax_formats::{archive, caliper as caliper_files, foreign, otf2, tau as tau_files};
 
 use super::probe::split;
 use super::{Extent, Format, Kind, Probe, Reader};
-use crate::{callgrind, convert, hpctoolkit, parceive, plxm, tau};
+use crate::{caliper, callgrind, convert, hpctoolkit, parceive, plxm, tau};
 
 /// What most formats have: no usual names, no files that belong to others, nothing that is a trace.
 const PLAIN: Format = Format {
@@ -240,10 +240,10 @@ pub static FORMATS: &[Format] = &[
     Format {
         name: "Caliper",
         family: "Caliper",
-        versions: "`.cali`, JSON of cali-query",
-        state: NOT_READ,
-        recognise: |probe| named(foreign::is_caliper(probe.text()), "a Caliper file"),
-        reader: Reader::None("write a table with cali-query"),
+        versions: "`.cali` text, JSON of cali-query (`json-split`)",
+        state: WHOLE,
+        recognise: |probe| caliper_files::is_caliper(probe.text()).then_some(Extent::File),
+        reader: Reader::File(caliper::open_file),
         ..PLAIN
     },
     Format {

@@ -126,6 +126,14 @@ impl Renamed {
     }
 }
 
+/// The name with addresses in no known binary counted from their page, which is the same in every
+/// process: what can be said of a name without all names of its process.
+pub(crate) fn in_page(name: &Arc<str>) -> Arc<str> {
+    let unknown = addresses(name).filter(|address| matches!(address.binary, "" | UNKNOWN));
+    let pages = unknown.map(|address| ((0, 0, address.binary.to_owned()), address.value)).collect();
+    relative(name, (0, 0), &pages)
+}
+
 /// The name with addresses counted from the lowest page of the process.
 fn relative(name: &Arc<str>, (node, context): (u32, u32), pages: &Pages) -> Arc<str> {
     if !name.contains(MARK) {
@@ -159,6 +167,20 @@ mod tests {
     use parallax_formats::tau::{Thread, ThreadId, TimerRow};
 
     use super::*;
+
+    #[test]
+    fn an_address_in_no_binary_is_named_by_its_place_in_a_page() {
+        for (name, expected) in [
+            (
+                "[PTHREAD] addr=<0x7f01d40> [{(unknown)} {0, 0}]",
+                "[PTHREAD] <?+0xd40> [{(unknown)} {0,0}]",
+            ),
+            ("addr=<5575eb2f6810> [{/opt/x} {0,0}]", "addr=<5575eb2f6810> [{/opt/x} {0,0}]"),
+            ("main", "main"),
+        ] {
+            assert_eq!(&*in_page(&name.into()), expected);
+        }
+    }
 
     #[test]
     fn the_same_function_has_the_same_name_in_every_process() {

@@ -3,7 +3,7 @@
 //! TAU keeps names and values in the same file, so opening reads them whole and values stay in
 //! memory, a few bytes for each.
 
-mod addresses;
+pub(crate) mod addresses;
 mod catalog;
 mod place;
 mod tree;

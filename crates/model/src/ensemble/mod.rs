@@ -46,6 +46,9 @@ pub struct RunEvidence {
     pub samples: Option<f64>,
     /// The location that others wait for.
     pub late: Option<LateLocation>,
+    /// By index into the regions, ascending, what others wait for those who compute in it, in
+    /// seconds; empty where no trace of calls tells.
+    pub delays: Vec<(u32, f64)>,
     /// What else speaks for caution, as sentences.
     pub cautions: Vec<String>,
 }

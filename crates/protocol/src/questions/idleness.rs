@@ -25,7 +25,7 @@ question! {
         metric: Option<String>,
         /// Where the times of threads come from.
         source: IdlenessSource,
-        /// Instead, what threads did while the GPUs of their rank were idle, from traces.
+        /// Instead, what threads did while the GPUs that they use were idle, from traces.
         blame: bool,
     }
     reply NotesReply,
@@ -75,13 +75,13 @@ table! {
 }
 
 table! {
-    /// GPUs by rank or node.
+    /// GPUs, by rank or node where each has one of its own.
     pub struct GpuIdlenessRow => GpuIdlenessTable {
-        /// Rank or node.
+        /// Rank, node or GPU.
         group: String,
         /// Number of GPU streams with samples.
         streams: u64,
-        /// From the first to the last sample of the rank.
+        /// From the first to the last sample of its streams and of the threads that use it.
         trace_span: Option<f64> ["s"],
         /// Time in which at least one stream was active.
         trace_active: Option<f64> ["s"],
@@ -103,7 +103,7 @@ table! {
     pub struct GpuBlameRow => GpuBlameTable {
         /// Share of the GPU idle time.
         idle_percent: f64 ["%"] => "Share",
-        /// Blame (exclusive): GPU idle time of the rank, shared among its active threads.
+        /// Blame (exclusive): idle time of a GPU, shared among the active threads of its ranks.
         idle: f64 ["s"],
         /// Blame (inclusive): the same including callees.
         idle_with_calls: f64 ["s"] => "Inclusive",

@@ -3415,7 +3415,7 @@ class ExperimentQuestions(ItemQuestions):
         source : IdlenessSource, default "best"
             Where the times of threads come from.
         blame : bool, default False
-            Instead, what threads did while the GPUs of their rank were idle, from traces.
+            Instead, what threads did while the GPUs that they use were idle, from traces.
 
         Returns
         -------
@@ -3448,13 +3448,13 @@ class ExperimentQuestions(ItemQuestions):
                 Locks, sleeping, polling, waiting for GPUs.
             - ``kind`` (string):
                 `thread`, or `helper` for threads that only wait for events.
-            GPUs: GPUs by rank or node.
+            GPUs: GPUs, by rank or node where each has one of its own.
             - ``group`` (string):
-                Rank or node.
+                Rank, node or GPU.
             - ``streams`` (u64):
                 Number of GPU streams with samples.
             - ``trace_span`` (f64 in s, may be null):
-                From the first to the last sample of the rank.
+                From the first to the last sample of its streams and of the threads that use it.
             - ``trace_active`` (f64 in s, may be null):
                 Time in which at least one stream was active.
             - ``trace_idle`` (f64 in s, may be null):
@@ -3471,7 +3471,7 @@ class ExperimentQuestions(ItemQuestions):
             - ``idle_percent`` (f64 in %):
                 Share of the GPU idle time.
             - ``idle`` (f64 in s):
-                Blame (exclusive): GPU idle time of the rank, shared among its active threads.
+                Blame (exclusive): idle time of a GPU, shared among the active threads of its ranks.
             - ``idle_with_calls`` (f64 in s):
                 Blame (inclusive): the same including callees.
             - ``context_id`` (u64, may be null):

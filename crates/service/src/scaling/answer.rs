@@ -136,7 +136,13 @@ pub fn scaling(
         Some(at)
     });
     let mut delays = grounds.delays(&axes.cores, &in_story);
-    delays.extend(serial_delays(&prepared, &in_story, &spreads, &axes.cores));
+    // Where a trace tells who is waited for, serial parts are among those.
+    let is_traced = |delay: &Delay| {
+        let cores = axes.cores.get(delay.core_idx);
+        cores.is_some_and(|&cores| grounds.traced(delay.input, cores).is_some())
+    };
+    let serial = serial_delays(&prepared, &in_story, &spreads, &axes.cores);
+    delays.extend(serial.into_iter().filter(|delay| !is_traced(delay)));
     let story = story(&prepared, &in_story)?.with_delays(delays);
     let story_losses = losses(&story);
     // Times relative to one core say nothing about core-seconds.

@@ -46,8 +46,11 @@ impl Grounds {
 
     /// Remembers which regions of the answer stand for those where locations are late.
     pub(super) fn place(&mut self, position: impl Fn(u32) -> Option<usize>) {
-        let late = self.runs.values().flatten().filter_map(|run| run.late.as_ref());
-        let placed = late.filter_map(|late| Some((late.region, position(late.region)?)));
+        let runs = || self.runs.values().flatten();
+        let late = runs().filter_map(|run| run.late.as_ref()).map(|late| late.region);
+        let delays = runs().flat_map(|run| &run.delays).map(|(region, _)| *region);
+        let regions: BTreeSet<u32> = late.chain(delays).collect();
+        let placed = regions.into_iter().filter_map(|region| Some((region, position(region)?)));
         self.positions = placed.collect();
     }
 
@@ -78,15 +81,38 @@ impl Grounds {
         late.get(late.len() / 2).copied()
     }
 
-    /// Waiting by its cause, in the regions that `in_story` lists by their positions in the answer.
+    /// Waiting by its cause, in the regions that `in_story` lists by their positions in the answer:
+    /// of all that the trace tells, else of the location that is late.
     pub(super) fn delays(&self, cores: &[u32], in_story: &[usize]) -> Vec<Delay> {
-        let delay = |&(input, count): &Configuration| {
-            let late = self.late(input, count)?;
-            let core_idx = cores.iter().position(|known| *known == count)?;
-            let region = in_story.binary_search(&self.position(late.region)?).ok()?;
-            Some(Delay { region, input, core_idx, waiting: late.waiting })
-        };
-        self.runs.keys().filter_map(delay).collect()
+        let mut out = Vec::new();
+        for &(input, count) in self.runs.keys() {
+            let Some(core_idx) = cores.iter().position(|known| *known == count) else { continue };
+            let late = || self.late(input, count).map(|late| vec![(late.region, late.waiting)]);
+            let told = self.traced(input, count).map(<[_]>::to_vec).or_else(late);
+            let mut waiting: BTreeMap<usize, f64> = BTreeMap::new();
+            for (region, seconds) in told.into_iter().flatten() {
+                let position = self.position(region);
+                let story = position.and_then(|position| in_story.binary_search(&position).ok());
+                if let Some(region) = story {
+                    *waiting.entry(region).or_default() += seconds;
+                }
+            }
+            let delay = |(region, waiting)| Delay { region, input, core_idx, waiting };
+            out.extend(waiting.into_iter().map(delay));
+        }
+        out
+    }
+
+    /// What the traces of all runs at a configuration tell of waiting by its cause; of several runs,
+    /// the one with the median. `None` where a run has no such trace.
+    pub(super) fn traced(&self, input: usize, cores: u32) -> Option<&[(u32, f64)]> {
+        let mut runs: Vec<&RunEvidence> = self.at((input, cores)).iter().collect();
+        if runs.iter().any(|run| run.delays.is_empty()) {
+            return None;
+        }
+        let sum = |run: &RunEvidence| run.delays.iter().map(|(_, seconds)| seconds).sum::<f64>();
+        runs.sort_by(|a, b| sum(a).total_cmp(&sum(b)));
+        runs.get(runs.len() / 2).map(|run| run.delays.as_slice())
     }
 
     /// Cautions of single runs, each with the configurations that it is about.

@@ -1,5 +1,6 @@
 //! Files and databases as one ensemble.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use parallax_model::ensemble::{
 use parallax_model::{Experiment, Metadata, TraceKind};
 
 use parallax_analysis::comparison::is_flat;
-use parallax_analysis::events::{Selection, WaitChoice, delays, waits};
+use parallax_analysis::events::{Delay, Selection, WaitChoice, delays, waits};
 use parallax_analysis::report::{ReportOptions, report};
 use parallax_analysis::taxonomy::Roles;
 use parallax_protocol::{EnsembleChoice, RegionEntries};
@@ -371,7 +372,7 @@ fn assemble_databases(
         more => format!("{first_name} and {} more", more - 1),
     };
     let mut builder = EnsembleBuilder::new(Metadata { origin, ..metadata.clone() }, Ids::Counted);
-    let mut runs_at: std::collections::BTreeMap<u32, usize> = std::collections::BTreeMap::new();
+    let mut runs_at: BTreeMap<u32, usize> = BTreeMap::new();
     let mut metric = None;
     control.begin(sessions.len() as u64);
     for ((_, session), extra) in sessions.iter().zip(&extras) {
@@ -431,10 +432,19 @@ fn run_evidence(
             waiting: late.waiting * scale,
         })
     });
-    if let Some(late) = &mut late
-        && let Some(waiting) = traced_waiting(session, late.region, added, control)?
-    {
-        late.waiting = waiting;
+    let traced = traced_delays(session, control)?;
+    if let Some(late) = &mut late {
+        let inside = traced.iter().filter(|delay| added.is_within(delay.context, late.region));
+        let nanos: f64 = inside.map(|delay| delay.nanos).sum();
+        if nanos > 0.0 {
+            late.waiting = nanos * 1e-9;
+        }
+    }
+    let mut delays: BTreeMap<u32, f64> = BTreeMap::new();
+    for delay in &traced {
+        if let Some(region) = added.region(delay.context) {
+            *delays.entry(region).or_default() += delay.nanos * 1e-9;
+        }
     }
     let helpers = Roles::of(session, &Control::new()).map_or(0, |roles| roles.num_helpers());
     let locations = report.num_sampled.saturating_sub(helpers).max(1) as f64;
@@ -442,29 +452,23 @@ fn run_evidence(
     Ok(RunEvidence {
         samples: report.num_samples.filter(|_| is_sampled).map(|all| all / locations),
         late,
+        delays: delays.into_iter().collect(),
         cautions: report.cautions.into_iter().map(|caution| caution.text).collect(),
     })
 }
 
-/// What others wait for those who compute in a region, in seconds, as the trace of a run tells; `None`
-/// where there is none of calls, and where it knows of no such wait.
-fn traced_waiting(
-    session: &Session,
-    region: u32,
-    added: &Added,
-    control: &Control,
-) -> Result<Option<f64>, ScalingError> {
+/// What others wait for those who compute, by context, as the trace of a run tells; empty where there
+/// is none of calls.
+fn traced_delays(session: &Session, control: &Control) -> Result<Vec<Delay>, ScalingError> {
     let x = session.experiment();
     let has_calls = x.traces.as_ref().is_some_and(|traces| traces.kind() == TraceKind::Calls);
     if !has_calls || x.events.is_none() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let found = Selection::all(session)
         .and_then(|selection| waits(session, &selection, WaitChoice::ALL, control))
         .and_then(|found| delays(session, &found.list, control))?;
-    let inside = found.iter().filter(|delay| added.is_within(delay.context, region));
-    let nanos: f64 = inside.map(|delay| delay.nanos).sum();
-    Ok((nanos > 0.0).then_some(nanos * 1e-9))
+    Ok(found)
 }
 
 /// Core counts and inputs that were not given, from what databases and their paths tell.

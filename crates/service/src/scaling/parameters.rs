@@ -3,6 +3,7 @@
 use parallax_analysis::taxonomy::Roles;
 use parallax_base::Control;
 use parallax_engine::Session;
+use parallax_import::RANKS_IN_MEAN;
 use parallax_model::IdentityKind;
 use parallax_model::ensemble::{ParameterValue, parameter_names};
 use regex::Regex;
@@ -121,7 +122,10 @@ fn numbered(count: usize) -> ParameterValue {
 }
 
 fn num_ranks(session: &Session) -> usize {
-    session.experiment().locations.count_distinct(IdentityKind::Rank)
+    let experiment = session.experiment();
+    let mean = experiment.metadata.facts.iter().find(|(name, _)| name == RANKS_IN_MEAN);
+    let in_mean = mean.and_then(|(_, value)| value.parse().ok());
+    in_mean.unwrap_or_else(|| experiment.locations.count_distinct(IdentityKind::Rank))
 }
 
 fn num_nodes(session: &Session) -> usize {

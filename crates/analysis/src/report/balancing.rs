@@ -1,0 +1,146 @@
+//! What balancing a function can save at most, and which differences are meant to be.
+
+use std::collections::BTreeSet;
+
+use parallax_base::{ContextIdx, Control};
+use parallax_engine::EngineError;
+use parallax_model::{ContextKind, ContextTree, IdentityKind};
+
+use super::{Facts, Report};
+use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, Member, balance_of_sum};
+use crate::math::numeric::count;
+use crate::taxonomy::classes::CostClass;
+
+/// A context is uneven when its slowest member takes this many times the mean.
+pub(super) const MIN_IMBALANCE: f64 = 1.1;
+
+impl Facts<'_> {
+    /// What balancing anything can save at most for each member: with all work spread evenly, and
+    /// nothing else, the slowest would take as long as the mean work.
+    pub(super) fn most_saving(
+        &self,
+        balance: &Balance,
+        num_members: usize,
+        control: &Control,
+    ) -> Result<f64, EngineError> {
+        let tree = self.tree();
+        let is_program = |context: &ContextIdx| {
+            let is_top =
+                |above| above == ContextTree::ROOT || tree.kind(above) == ContextKind::Entry;
+            tree.kind(*context) != ContextKind::Entry
+                && tree.parent(*context).is_some_and(is_top)
+                && self.classes.of_context.get(context.idx()) != Some(&CostClass::HelperThreads)
+        };
+        let contexts: Vec<ContextIdx> = tree.iter().filter(is_program).collect();
+        if contexts.is_empty() {
+            return Ok(f64::INFINITY);
+        }
+        let slowest = self.values(balance, contexts, control)?.into_iter().fold(0.0, f64::max);
+        let is_work = |class: CostClass| {
+            use CostClass::{Application, LibraryIo, Memory, OpenMpWork, PosixIo};
+            matches!(class, Application | OpenMpWork | PosixIo | LibraryIo | Memory)
+        };
+        Ok(slowest - self.class_costs.of(is_work) / count(num_members))
+    }
+
+    /// The outermost context around `context` that is of the program.
+    pub(super) fn part_of_program(&self, context: ContextIdx) -> Option<ContextIdx> {
+        let tree = self.tree();
+        let is_part =
+            |at: &ContextIdx| !matches!(tree.kind(*at), ContextKind::Root | ContextKind::Entry);
+        std::iter::once(context).chain(tree.ancestors(context)).take_while(is_part).last()
+    }
+
+    /// What balancing anything inside `part`, an outermost context, can save at most for each member
+    /// that runs it. Threads that a program starts with functions of their own do other work than
+    /// those that start and join them: how long these take says nothing about the share of work
+    /// among those. No limit where all members run it: then they are compared as a whole.
+    pub(super) fn most_saving_in(
+        &self,
+        balance: &Balance,
+        part: ContextIdx,
+        num_members: usize,
+        control: &Control,
+    ) -> Result<f64, EngineError> {
+        let values = self.values(balance, vec![part], control)?;
+        let present = values.iter().filter(|value| **value > 0.0).count();
+        if present == 0 || present >= num_members {
+            return Ok(f64::INFINITY);
+        }
+        let slowest = values.iter().copied().fold(0.0, f64::max);
+        let work = values.iter().sum::<f64>() * (1.0 - self.waiting_share(part));
+        let mean = work / count(present);
+        // What is even as a whole is not made better by balancing what is inside.
+        Ok(if slowest < MIN_IMBALANCE * mean { 0.0 } else { slowest - mean })
+    }
+
+    /// The cost of each member in the sum of `contexts`, none of which lies below another.
+    pub(super) fn values(
+        &self,
+        balance: &Balance,
+        contexts: Vec<ContextIdx>,
+        control: &Control,
+    ) -> Result<Vec<f64>, EngineError> {
+        let request = BalanceRequest {
+            grouping: balance.grouping,
+            locations: self.compared.clone(),
+            num_slowest: usize::MAX,
+            ..BalanceRequest::new(self.metric, contexts)
+        };
+        let answer = balance_of_sum(self.session, &request, "sum", control)?;
+        let mut out = vec![0.0; balance.members.len()];
+        for slow in answer.rows.iter().flat_map(|row| &row.slowest) {
+            if let Some(value) = out.get_mut(slow.member) {
+                *value = slow.value;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Whether some members have nothing there because they do something else all the time, which
+    /// the others do not, such as servers of data, and the others are even among themselves.
+    pub(super) fn is_by_design(
+        &self,
+        report: &Report,
+        balance: &Balance,
+        row: &BalanceRow,
+        control: &Control,
+    ) -> Result<bool, EngineError> {
+        let d = &row.distribution;
+        let absent = d.num_members.saturating_sub(d.num_values);
+        if absent < 2 || d.num_values < 2 {
+            return Ok(false);
+        }
+        let own = self.values(balance, vec![row.context], control)?;
+        let present: Vec<f64> = own.iter().copied().filter(|value| *value > 0.0).collect();
+        let imbalance = Distribution::new(&present, 1).and_then(|present| present.imbalance);
+        if imbalance.is_none_or(|factor| factor >= MIN_IMBALANCE) {
+            return Ok(false);
+        }
+        // Several programs that run together each have functions of their own.
+        let locations = &self.session.experiment().locations;
+        let program =
+            |member: &Member| locations.identity(member.location, IdentityKind::Application);
+        let with = |is_present: bool| {
+            let members = balance.members.iter().zip(&own).filter(|(member, _)| member.has_samples);
+            let some = members.filter(move |(_, value)| (**value > 0.0) == is_present);
+            some.map(|(member, _)| program(member)).collect::<BTreeSet<_>>()
+        };
+        let (present, missing) = (with(true), with(false));
+        if !missing.contains(&None) && present.is_disjoint(&missing) {
+            return Ok(true);
+        }
+        // What they do instead takes at least half of their time.
+        let least = 0.5 * report.program_total * count(absent) / count(d.num_members);
+        let is_instead = |other: &&BalanceRow| {
+            other.distribution.num_values == absent && other.distribution.sum >= least
+        };
+        for other in balance.rows.iter().filter(is_instead) {
+            let theirs = self.values(balance, vec![other.context], control)?;
+            if own.iter().zip(&theirs).all(|(own, theirs)| *own <= 0.0 || *theirs <= 0.0) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
