@@ -24,6 +24,14 @@ async function open(page: Page, program: CallsProgram, name: string): Promise<vo
   await expect(shown(page).first()).toBeAttached();
 }
 
+/** Opens a program, and closes its first call: these tests begin there. */
+async function openClosed(page: Page, program: CallsProgram, name: string): Promise<void> {
+  await open(page, program, name);
+  expect(await counted(page, "nodes")).toBeGreaterThan(1);
+  await press(page, node(page, "a0"));
+  await expect.poll(() => nodes(page)).toEqual(["main"]);
+}
+
 const graph = (page: Page): Locator => page.getByTestId("graph");
 const shown = (page: Page): Locator => page.locator("[data-node]");
 /** A node by its name in the state, such as `a17`. */
@@ -63,8 +71,86 @@ async function isGraphClean(page: Page): Promise<void> {
   await isClean(page, "view-graph");
 }
 
+test("the graph opens with its hot path; what is closed or opened then is kept by a reload", async ({ page }) => {
+  await open(page, SMALL, "hot");
+  // Calls by function, down to where nothing is called.
+  const hot = await nodes(page);
+  expect(hot.slice(0, 3)).toEqual(["main", "  descend", "    descend"]);
+  expect(await page.getByTestId("graph-count").textContent()).toContain(String(hot.length));
+  const box = await graph(page).boundingBox();
+  for (const one of await shown(page).all()) {
+    const { x, y } = await placeOf(one);
+    expect(x).toBeGreaterThan(0);
+    expect(x).toBeLessThan((box?.width ?? 0) - 40);
+    expect(y).toBeGreaterThan(0);
+    expect(y).toBeLessThan(box?.height ?? 0);
+  }
+  const address = page.url();
+  const place = await placeOf(node(page, "a0"));
+  await press(page, node(page, "a0"));
+  await expect.poll(() => nodes(page)).toEqual(["main"]);
+  await page.keyboard.press("Control+z");
+  await expect.poll(() => nodes(page)).toEqual(hot);
+  await page.keyboard.press("Control+Shift+z");
+  await expect.poll(() => nodes(page)).toEqual(["main"]);
+  await stateInAddress(page, address);
+  await page.reload();
+  await expect(graph(page)).toBeVisible({ timeout: 120_000 });
+  await expect.poll(() => nodes(page)).toEqual(["main"]);
+  await page.getByTestId("graph-reset").click();
+  await expect.poll(() => nodes(page)).toEqual(hot);
+  expect((await placeOf(node(page, "a0"))).x).toBeCloseTo(place.x, -1);
+});
+
+test("a reload shows the hot path where it was moved to", async ({ page }) => {
+  await open(page, SMALL, "moved");
+  const hot = await nodes(page);
+  const address = page.url();
+  const before = await placeOf(node(page, "a0"));
+  const box = await graph(page).boundingBox();
+  await graph(page).hover({ position: { x: 300, y: (box?.height ?? 0) - 40 } });
+  await page.mouse.down();
+  await page.mouse.move((box?.x ?? 0) + 400, (box?.y ?? 0) + (box?.height ?? 0) - 100, { steps: 5 });
+  await page.mouse.up();
+  await expect.poll(async () => (await placeOf(node(page, "a0"))).x).toBeGreaterThan(before.x + 50);
+  const moved = await placeOf(node(page, "a0"));
+  await stateInAddress(page, address);
+  await page.reload();
+  await expect(graph(page)).toBeVisible({ timeout: 120_000 });
+  await expect.poll(() => nodes(page)).toEqual(hot);
+  const again = await placeOf(node(page, "a0"));
+  expect(Math.hypot(again.x - moved.x, again.y - moved.y)).toBeLessThan(3);
+});
+
+test("a node stays under the pointer when what is known already opens, and two clicks are about the node of the first", async ({ page }) => {
+  await open(page, SMALL, "double");
+  const first = shown(page).nth(1);
+  const name = await first.getAttribute("data-node") ?? "";
+  // Closed and opened again: what is inside comes with the click.
+  await press(page, first);
+  await expect.poll(() => counted(page, "nodes")).toBe(2);
+  const closed = await placeOf(first);
+  await press(page, first);
+  await expect.poll(() => counted(page, "nodes")).toBeGreaterThan(2);
+  const opened = await placeOf(first);
+  expect(Math.hypot(opened.x - closed.x, opened.y - closed.y)).toBeLessThan(2);
+  // One by one, the layout becomes much higher, and others come to stand under the pointer.
+  await press(page, first, { modifiers: ["Shift"] });
+  await expect.poll(() => counted(page, "nodes")).toBe(6);
+  for (const wasOpen of [true, false]) {
+    if (!wasOpen) {
+      await press(page, node(page, name));
+      await expect.poll(() => counted(page, "nodes")).toBe(2);
+    }
+    await press(page, node(page, name), { clickCount: 2 });
+    await expect.poll(() => counted(page, "nodes")).toBeGreaterThan(2);
+    await expect(page.getByTestId("view-graph").locator("[aria-live]")).toContainText("4 calls descend");
+    await expect(page.locator(`[data-node="${name}"]`)).toHaveAttribute("aria-expanded", "true");
+  }
+});
+
 test("calls open by function, one by one, and through their loops", async ({ page }) => {
-  await open(page, SMALL, "small");
+  await openClosed(page, SMALL, "small");
   expect(await nodes(page)).toEqual(["main"]);
   await press(page, node(page, "a0"));
   await expect.poll(() => nodes(page)).toEqual(["main", "  descend"]);
@@ -88,7 +174,7 @@ test("calls open by function, one by one, and through their loops", async ({ pag
 });
 
 test("references stand next to the calls that touch them, and those that marked calls share are found", async ({ page }) => {
-  await open(page, SMALL, "small");
+  await openClosed(page, SMALL, "small");
   await press(page, node(page, "a0"));
   await press(page, shown(page).nth(1), { modifiers: ["Shift"] });
   // Only the deepest calls touch anything; the calls on the way say so.
@@ -125,7 +211,7 @@ test("references stand next to the calls that touch them, and those that marked 
 });
 
 test("only what is marked, and the way back", async ({ page }) => {
-  await open(page, SMALL, "small");
+  await openClosed(page, SMALL, "small");
   await press(page, node(page, "a0"));
   await press(page, shown(page).nth(1), { modifiers: ["Shift"] });
   for (const nth of [2, 4]) {
@@ -145,7 +231,7 @@ test("only what is marked, and the way back", async ({ page }) => {
 });
 
 test("a part for all views, from the graph and back", async ({ page }) => {
-  await open(page, SMALL, "small");
+  await openClosed(page, SMALL, "small");
   await press(page, node(page, "a0"));
   await press(page, shown(page).nth(1), { button: "right" });
   await page.getByRole("menuitem", { name: "Show only this part in all views" }).click();
@@ -156,7 +242,7 @@ test("a part for all views, from the graph and back", async ({ page }) => {
 });
 
 test("two clicks look closer, a drag takes a reference elsewhere, a click on it shows all its links", async ({ page }) => {
-  await open(page, SMALL, "small");
+  await openClosed(page, SMALL, "small");
   await press(page, node(page, "a0"));
   const before = await placeOf(shown(page).nth(1));
   await press(page, shown(page).nth(1), { clickCount: 2 });
@@ -191,7 +277,7 @@ test("two clicks look closer, a drag takes a reference elsewhere, a click on it 
 });
 
 test("undo takes back one step at a time, and a reload brings everything back", async ({ page }) => {
-  await open(page, SMALL, "small");
+  await openClosed(page, SMALL, "small");
   const address = page.url();
   await press(page, node(page, "a0"));
   await press(page, shown(page).nth(1), { modifiers: ["Shift"] });
@@ -227,7 +313,7 @@ test("undo takes back one step at a time, and a reload brings everything back", 
 });
 
 test("everything by keyboard, and told to those who do not see it", async ({ page }) => {
-  await open(page, SMALL, "small");
+  await openClosed(page, SMALL, "small");
   await graph(page).focus();
   await page.keyboard.press("Enter");
   await expect.poll(() => counted(page, "nodes")).toBe(2);
@@ -258,7 +344,7 @@ test("everything by keyboard, and told to those who do not see it", async ({ pag
 });
 
 test("a context that another view chose is found, and the way to it opened", async ({ page }) => {
-  await open(page, SMALL, "small");
+  await openClosed(page, SMALL, "small");
   await command(page, "Show Tree");
   const tree = page.getByRole("treegrid", { name: "Calling context tree" });
   await tree.focus();
@@ -271,7 +357,7 @@ test("a context that another view chose is found, and the way to it opened", asy
 });
 
 test("a hundred thousand calls of one function open without a stall", async ({ page }) => {
-  await open(page, WIDE, "wide");
+  await openClosed(page, WIDE, "wide");
   await press(page, node(page, "a0"));
   await expect.poll(() => counted(page, "nodes")).toBe(2);
   // How long the page was busy without interruption, the answer's arrival included.
@@ -300,7 +386,7 @@ test("a hundred thousand calls of one function open without a stall", async ({ p
 
 test("five hundred references find their places, and then it is calm", async ({ page }) => {
   await page.emulateMedia({ reducedMotion: "no-preference" });
-  await open(page, MANY_REFERENCES, "references");
+  await openClosed(page, MANY_REFERENCES, "references");
   await press(page, node(page, "a0"));
   const group = shown(page).nth(1);
   await press(page, group);

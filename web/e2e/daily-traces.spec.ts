@@ -1,71 +1,8 @@
 // Six things that people do with traces every day, from the start page, with their clicks and keys counted: docs/web.md has the counts.
 import { readFileSync, writeFileSync } from "node:fs";
-import type { Locator, Page } from "@playwright/test";
-import { drop } from "./support/app.ts";
-import { expect, REPOSITORY, test } from "./support/test.ts";
-import { brush, MADE, placeOf, solveOf, writeTrace } from "./support/trace.ts";
-
-/** Clicks (a drop and a drag are one each) and keys that were pressed, each letter of a text included. */
-class Counted {
-  clicks = 0;
-  keys = 0;
-  readonly #page: Page;
-
-  constructor(page: Page) {
-    this.#page = page;
-  }
-
-  async open(path: string): Promise<void> {
-    await this.#page.goto("");
-    await expect(this.#page.getByRole("main").getByRole("button", { name: "Open files" })).toBeVisible();
-    this.clicks += 1;
-    await drop(this.#page, path);
-    await expect(this.#page.getByTestId("timeline")).toHaveAttribute("data-calls", /^[1-9]/);
-  }
-
-  async click(on: Locator): Promise<void> {
-    this.clicks += 1;
-    await on.click();
-  }
-
-  async clickAt(at: { readonly x: number; readonly y: number }): Promise<void> {
-    this.clicks += 1;
-    await this.#page.mouse.click(at.x, at.y);
-  }
-
-  async drag(from: number, to: number): Promise<void> {
-    this.clicks += 1;
-    await brush(this.#page, from, to);
-  }
-
-  async key(key: string): Promise<void> {
-    this.keys += 1;
-    await this.#page.keyboard.press(key);
-  }
-
-  async type(text: string): Promise<void> {
-    this.keys += text.length;
-    await this.#page.keyboard.type(text);
-  }
-
-  async choose(select: Locator, value: string): Promise<void> {
-    // A list that opens, and an entry of it.
-    this.clicks += 2;
-    await select.selectOption(value);
-  }
-
-  /** What the table in the documents says of a task. */
-  expectAsDocumented(task: string): void {
-    const line = readFileSync(`${REPOSITORY}docs/web.md`, "utf8").split("\n").find((one) => one.startsWith(`| ${task} |`));
-    expect(line, `docs/web.md has no line "${task}"`).toBeDefined();
-    expect(line?.split("|")[3]?.trim()).toBe(said(this.clicks, this.keys));
-  }
-}
-
-function said(clicks: number, keys: number): string {
-  const parts = [...(clicks > 0 ? [`${String(clicks)} ${clicks === 1 ? "click" : "clicks"}`] : []), ...(keys > 0 ? [`${String(keys)} ${keys === 1 ? "key" : "keys"}`] : [])];
-  return parts.join(", ");
-}
+import { Counted } from "./support/counted.ts";
+import { expect, test } from "./support/test.ts";
+import { MADE, placeOf, solveOf, writeTrace } from "./support/trace.ts";
 
 /** Ranks that work for different times and meet in a barrier: rank 3 comes last, so that rank 0 waits longest. */
 function writeBarrier(path: string): void {

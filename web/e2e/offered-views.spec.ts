@@ -152,3 +152,16 @@ test("waits begin with the lost time, and count in whole numbers", async ({ page
   await expect(view.getByTestId("waits-waits").first()).toHaveAttribute("data-value", "36");
   await expect(view.getByRole("row").nth(1)).toContainText(/\b36\b(?!\.)/);
 });
+
+test("messages of a trace that has flows only are these", async ({ page }) => {
+  await page.goto("?sample=gpu-trace");
+  await expect(page.getByTestId("timeline")).toHaveAttribute("data-calls", /^[1-9]/, { timeout: 120_000 });
+  const messages = await showView(page, "Messages", "view-messages");
+  await expect(messages.getByRole("checkbox", { name: "Flows" })).toBeChecked();
+  await expect(messages).toContainText(/[1-9]\d* flows/);
+  await expect(messages.getByRole("combobox", { name: "Colour" })).toHaveValue("messages");
+  await expect(messages.getByTestId("matrix")).toBeVisible();
+  // Who asks for messages is told that there are none.
+  await messages.getByRole("checkbox", { name: "Flows" }).uncheck();
+  await expect(messages).toContainText("The trace has no messages");
+});

@@ -71,8 +71,7 @@ test("call instances: the graph with references, and lanes", async ({ page }, in
   const graph = page.getByTestId("graph");
   await expect(page.locator("[data-node]").first()).toBeAttached({ timeout: 60_000 });
   await graph.focus();
-  // What is below main, and what main touches.
-  await page.keyboard.press("Enter");
+  // It opens with what is below main; what main touches is shown as well.
   await expect.poll(async () => Number(await graph.getAttribute("data-nodes"))).toBeGreaterThan(1);
   await page.keyboard.press("Alt+Enter");
   await expect.poll(async () => Number(await graph.getAttribute("data-references"))).toBeGreaterThan(0);

@@ -5,7 +5,7 @@ import { sharedByAll, shownReferences } from "../src/views/calls/graph-reference
 import { fullWay, inOrder, keyOf, keyOfName, nameOfKey, NodeIndex, plainWay, shownTree, spotOf, type ShownTree } from "../src/views/calls/graph-tree.ts";
 import { badgeOf, describeNode, nodeText } from "../src/views/calls/graph-text.ts";
 import { placesOf } from "../src/views/calls/graph-places.ts";
-import { pathTo } from "../src/views/calls/graph-find.ts";
+import { hotPath, pathTo } from "../src/views/calls/graph-find.ts";
 import { costColours, deedColour } from "../src/views/calls/graph-paint.ts";
 import { contrast, cssOf } from "../src/base/palettes.ts";
 import { Entities } from "../src/views/calls/entities.ts";
@@ -116,15 +116,15 @@ describe("what is left when only marked nodes count", () => {
 
 describe("state", () => {
   it("closes what is below with a node, and keeps other branches", () => {
-    const state = { ...GRAPH_STATE, open: { a0: "executions", a2: "iterations", a3: "children", a9: "groups" } as const };
-    expect(withOpen(state, "a2", null, ["a3"])).toEqual({ open: { a0: "executions", a9: "groups" } });
-    expect(withOpen(state, "a9", "executions", [])).toEqual({ open: { ...state.open, a9: "executions" } });
+    const state = { open: { a0: "executions", a2: "iterations", a3: "children", a9: "groups" } as const };
+    expect(withOpen(state.open, "a2", null, ["a3"])).toEqual({ open: { a0: "executions", a9: "groups" } });
+    expect(withOpen(state.open, "a9", "executions", [])).toEqual({ open: { ...state.open, a9: "executions" } });
   });
 
   it("is never too long for a link", () => {
     const open = Object.fromEntries(Array.from({ length: MOST_OPEN }, (_, id) => [`a${String(id)}`, "groups" as const]));
-    expect(withOpen({ ...GRAPH_STATE, open }, "a9999", "groups", [])).toBeNull();
-    expect(withOpen({ ...GRAPH_STATE, open }, "a9999", "groups", ["a5"])).not.toBeNull();
+    expect(withOpen(open, "a9999", "groups", [])).toBeNull();
+    expect(withOpen(open, "a9999", "groups", ["a5"])).not.toBeNull();
   });
 
   it("shows references of a node in one way at a time", () => {
@@ -224,6 +224,12 @@ describe("the way to a context", () => {
     const { client } = fakeClient();
     const path = await pathTo(6, [at(0)], model(client), client, "x", { a0: "executions", a2: "iterations" });
     expect(path).toEqual({ open: { a0: "executions", a2: "iterations", a3: "children", a4: "groups" }, key: keyOfName("g5") });
+  });
+
+  it("leads at first to where the time is", async () => {
+    const { client } = fakeClient();
+    expect(await hotPath([at(0)], model(client))).toEqual({ a0: "groups", g4: "groups" });
+    expect(await hotPath([], model(client))).toEqual({});
   });
 
   it("does not exist to what none of the roots calls", async () => {

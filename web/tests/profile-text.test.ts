@@ -85,20 +85,22 @@ describe("numbers", () => {
 
 describe("findings", () => {
   test("lead to the view that shows what to look at next", () => {
-    expect(nextStep("balance")).toEqual({ view: "profile.distribution", label: "Show over locations" });
-    expect(nextStep("callers")).toMatchObject({ view: "profile.callers" });
-    expect(nextStep("iterations")).toEqual({ view: "trace.iterations", label: "Show the iterations" });
-    expect(nextStep("rank_clusters")).toEqual({ view: "groups.clusters", label: "Show the clusters" });
-    expect(nextStep("node_racks")).toMatchObject({ view: "groups.racks" });
-    expect(nextStep("gpu_blame")).toMatchObject({ view: "trace.idle-gpus" });
-    expect(nextStep("idleness")).toMatchObject({ view: "profile.flat" });
-    expect(nextStep("info")).toMatchObject({ view: "item.information" });
+    expect(nextStep("balance", 8)).toEqual({ view: "profile.distribution", label: "Show over locations", state: { by: "rank" } });
+    expect(nextStep("balance", 0).state).toEqual({ by: "profile" });
+    expect(nextStep("callers", 8)).toMatchObject({ view: "profile.callers" });
+    expect(nextStep("iterations", 8)).toEqual({ view: "trace.iterations", label: "Show the iterations", state: {} });
+    expect(nextStep("rank_clusters", 8)).toEqual({ view: "groups.clusters", label: "Show the clusters", state: { by: "rank" } });
+    expect(nextStep("critical_path", 8).state).toEqual({ show: "path" });
+    expect(nextStep("node_racks", 8)).toMatchObject({ view: "groups.racks" });
+    expect(nextStep("gpu_blame", 8)).toMatchObject({ view: "trace.idle-gpus" });
+    expect(nextStep("idleness", 8)).toMatchObject({ view: "profile.flat" });
+    expect(nextStep("info", 8)).toMatchObject({ view: "item.information" });
   });
 
   test("lead to views that exist", async () => {
     const known = new Set((await loadViews()).map((view) => view.id));
     const actions: readonly NextAction[] = ["info", "balance", "callers", "idleness", "gpu_blame", "iterations", "rank_clusters", "node_clusters", "rank_racks", "node_racks", "waits", "critical_path", "differences"];
-    for (const action of actions) expect(known, action).toContain(nextStep(action).view);
+    for (const action of actions) expect(known, action).toContain(nextStep(action, 8).view);
   });
 
   test("name functions in their short form", () => {

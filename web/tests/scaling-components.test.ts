@@ -9,6 +9,7 @@ import Maps from "../src/views/scaling/Maps.svelte";
 import Verdict from "../src/views/scaling/Verdict.svelte";
 import { MAP_KINDS } from "../src/views/scaling/maps.ts";
 import { efficiencyColours } from "../src/widgets/charts/colours.ts";
+import LineChart from "../src/widgets/charts/LineChart.svelte";
 import MapChart from "../src/widgets/charts/MapChart.svelte";
 import type { ScalingReply } from "../src/wire/protocol.ts";
 import { exampleAnswer } from "./scaling-example.ts";
@@ -34,6 +35,23 @@ function press(target: Element, key: string): void {
   target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   flushSync();
 }
+
+describe("a chart of lines", () => {
+  it("abbreviates a title that is longer than it is wide, and has all of it in the tip", () => {
+    const wide = vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(320);
+    const long = "#2 MPI_Waitall in hypre_ParCSRPersistentCommHandleWait";
+    for (const title of [long, "#1 Whole program"]) {
+      const series = [{ id: "i1", name: "i1", colour: "black", points: [{ x: 1, y: 1 }, { x: 2, y: 2 }] }];
+      mounted.push(mount(LineChart, { target: document.body, props: { title, series, xTitle: "cores", yTitle: "speedup", xTicks: [], isXLogarithmic: false, isYLogarithmic: false, yText: String, hasBand: false, labelOf: () => "", onpoint: () => undefined } }));
+    }
+    flushSync();
+    wide.mockRestore();
+    const shown = all("text.title").map((one) => [one.firstChild?.textContent, one.querySelector("title")?.textContent]);
+    expect(shown[0]?.[0]).toMatch(/^#2 MPI_Waitall in hypre.*…$/);
+    expect(shown[0]?.[1]).toBe(long);
+    expect(shown[1]).toEqual(["#1 Whole program", "#1 Whole program"]);
+  });
+});
 
 describe("a map", () => {
   function show(isInterpolated: boolean): ReturnType<typeof vi.fn> {

@@ -235,6 +235,29 @@ fn the_text_fits_and_says_what_was_inferred() {
 }
 
 #[test]
+fn arguments_that_do_not_fit_stand_below_their_call_with_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("gpu.json");
+    let text = r#"{"traceEvents":[
+        {"ph":"X","name":"kernel","pid":0,"tid":2,"ts":1,"dur":5,"args":{"External id":7069517,"queued":0,
+            "registers per thread":96,"shared memory":41744,"grid":[16,1,1],"block":[640,1,1],"est. achieved occupancy %":5}},
+        {"ph":"X","name":"kernel","pid":0,"tid":2,"ts":9,"dur":2}
+    ]}"#;
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let narrow = printed(&["find", path, "kernel", "--arguments", "--width", "80"]);
+    for argument in ["External id=7069517", "grid=[16,1,1]", "est. achieved occupancy %=5"] {
+        assert!(narrow.lines().any(|line| line.contains(argument)), "{argument}: {narrow}");
+    }
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+    // The second call has none, and so no line more.
+    let last = narrow.lines().last().unwrap();
+    assert!(last.starts_with("kernel"), "{narrow}");
+    let wide = printed(&["find", path, "kernel", "--arguments", "--width", "250"]);
+    assert_eq!(wide.lines().count(), 3, "{wide}");
+}
+
+#[test]
 fn calls_are_found_with_their_arguments() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("gpu.json");

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../base/json.ts";
 import type { Workspace } from "../state/app-state.ts";
 import type { FunctionPalette, MapRamp } from "../base/palettes.ts";
 import { EngineError, type EngineClient } from "../state/engine.ts";
@@ -40,7 +41,7 @@ export class Application {
   /** The dock on screen; null on the start page. */
   #dock = $state.raw<DockControl | null>(null);
   /** Asked for while there was no dock yet. */
-  #wished: ViewPlugin | null = null;
+  #wished: readonly [view: ViewPlugin, state: JsonObject] | null = null;
   /** The panel that has the keyboard or had it last. */
   activePanel = $state<string | null>(null);
   readonly #address = new StateAddress(browserStorage("sessionStorage"));
@@ -51,7 +52,7 @@ export class Application {
 
   set dock(dock: DockControl | null) {
     this.#dock = dock;
-    if (dock !== null && this.#wished !== null) dock.show(this.#wished);
+    if (dock !== null && this.#wished !== null) dock.show(this.#wished[0], { state: this.#wished[1] });
     this.#wished = null;
   }
 
@@ -168,12 +169,12 @@ export class Application {
     field.select();
   }
 
-  /** Brings a view of the active item to the front; opens it where it is closed. */
-  showView(id: string): void {
+  /** Brings a view of the active item to the front; opens it where it is closed. `state`: what of it is to be so. */
+  showView(id: string, state: JsonObject = {}): void {
     const view = this.#views.find((one) => one.id === id);
     if (view === undefined) return;
-    if (this.#dock === null) this.#wished = view;
-    else this.#dock.show(view);
+    if (this.#dock === null) this.#wished = [view, state];
+    else this.#dock.show(view, { state });
   }
 
   /** Puts the arrangement of the active item aside under a name. */

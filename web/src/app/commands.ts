@@ -78,7 +78,7 @@ export function allCommands(app: Application, inputs: FileInputs): readonly Comm
     const icon = isIcon(view.icon) ? { icon: view.icon } : {};
     commands.push({ id: `view ${view.id}`, title: `Show ${view.title}`, group: "Views", ...icon, run: () => { dock.show(view); } });
     if (dock.panels.includes(view.id)) {
-      commands.push({ id: `another ${view.id}`, title: `Add another ${view.title}`, group: "Views", ...icon, run: () => { dock.show(view, true); } });
+      commands.push({ id: `another ${view.id}`, title: `Add another ${view.title}`, group: "Views", ...icon, run: () => { dock.show(view, { another: true }); } });
     }
   }
   commands.push(

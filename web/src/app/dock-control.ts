@@ -1,9 +1,18 @@
+import type { JsonObject } from "../base/json.ts";
 import type { ViewPlugin } from "../view-kit/plugin.ts";
+
+/** How a view is shown. */
+export interface ShowHow {
+  /** In one more panel, also where one is open. */
+  readonly another?: boolean;
+  /** What of the view's state is to be so; the rest stays. */
+  readonly state?: JsonObject;
+}
 
 /** What commands can do with the dock. */
 export interface DockControl {
-  /** Opens a panel of a view, and brings it to the front; an open one is shown unless `another`. */
-  show(view: ViewPlugin, another?: boolean): void;
+  /** Opens a panel of a view, and brings it to the front. */
+  show(view: ViewPlugin, how?: ShowHow): void;
   /** Ids of open panels, from the upper left. */
   readonly panels: readonly string[];
   closeActive(): void;

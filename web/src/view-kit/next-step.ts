@@ -1,3 +1,4 @@
+import type { JsonObject } from "../base/json.ts";
 import type { NextAction } from "../wire/protocol.ts";
 
 /** What a finding suggests to look at next, as a view. */
@@ -6,9 +7,11 @@ export interface NextStep {
   readonly view: string;
   /** On the button. */
   readonly label: string;
+  /** What of the view's state shows it. */
+  readonly state: JsonObject;
 }
 
-const VIEWS: Readonly<Record<NextAction, readonly [view: string, label: string]>> = {
+const VIEWS: Readonly<Record<NextAction, readonly [view: string, label: string, state?: JsonObject]>> = {
   info: ["item.information", "Show the information"],
   balance: ["profile.distribution", "Show over locations"],
   callers: ["profile.callers", "Show the callers"],
@@ -16,21 +19,24 @@ const VIEWS: Readonly<Record<NextAction, readonly [view: string, label: string]>
   gpu_blame: ["trace.idle-gpus", "Show blame for GPU idle time"],
   gpu_stalls: ["profile.gpu-stalls", "Show the stalls"],
   iterations: ["trace.iterations", "Show the iterations"],
-  stall: ["trace.iterations", "Show the iteration"],
-  rank_clusters: ["groups.clusters", "Show the clusters"],
-  node_clusters: ["groups.clusters", "Show the clusters"],
+  stall: ["trace.iterations", "Show the iteration", { rows: "iterations" }],
+  rank_clusters: ["groups.clusters", "Show the clusters", { by: "rank" }],
+  node_clusters: ["groups.clusters", "Show the clusters", { by: "node" }],
   rank_racks: ["groups.racks", "Show the racks"],
   node_racks: ["groups.racks", "Show the racks"],
-  waits: ["trace.waits", "Show the wait states"],
-  late_launches: ["trace.waits", "Show the late launches"],
-  critical_path: ["trace.waits", "Show the critical path"],
+  waits: ["trace.waits", "Show the wait states", { show: "waits", kind: "all" }],
+  late_launches: ["trace.waits", "Show the late launches", { show: "waits", kind: "late_launch", waitsBy: "track" }],
+  critical_path: ["trace.waits", "Show the critical path", { show: "path" }],
   differences: ["profile.differences", "Show the differences"],
 };
 
-/** The view that shows what a finding is about; which context it is, the finding says by its id. */
-export function nextStep(action: NextAction): NextStep {
-  const [view, label] = VIEWS[action];
-  return { view, label };
+/**
+ * The view that shows what a finding is about; which context it is, the finding says by its id.
+ * Where there are ranks, reports compare these, and so does the view.
+ */
+export function nextStep(action: NextAction, ranks: number): NextStep {
+  const [view, label, state = action === "balance" ? { by: ranks > 0 ? "rank" : "profile" } : {}] = VIEWS[action];
+  return { view, label, state };
 }
 
 /** Whether a name is the one that a finding speaks of: in full, by glob, or by its beginning before arguments. */

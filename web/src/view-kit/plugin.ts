@@ -1,4 +1,5 @@
 import type { Component } from "svelte";
+import type { JsonObject } from "../base/json.ts";
 import type { EngineClient } from "../state/engine.ts";
 import type { Item } from "../state/item.ts";
 import type { Links } from "../state/links.svelte.ts";
@@ -17,8 +18,8 @@ export interface ViewProps<S extends object = object> {
   readonly state: Slice<S>;
   /** Hover, mark, focus and spot. */
   readonly links: Links;
-  /** Brings a view of the same item to the front, by its id, and opens it where it is closed. Absent outside the dock. */
-  readonly show?: (view: string) => void;
+  /** Brings a view of the same item to the front, by its id, and opens it where it is closed; with some of its state, where that is given. Absent outside the dock. */
+  readonly show?: (view: string, state?: JsonObject) => void;
 }
 
 /** A command that the palette lists while a panel of the view is active. */

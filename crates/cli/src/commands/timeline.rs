@@ -130,7 +130,7 @@ pub(super) fn find(context: &Context, arguments: FindArgs) -> anyhow::Result<()>
         context.output.emit_with(&rows, |style, out| {
             let mut columns = vec!["name", "location", "start_ns", "duration_ns"];
             columns.extend(arguments.arguments.then_some("arguments"));
-            TextTable::new(&rows).columns(&columns).write(style, out)
+            TextTable::new(&rows).columns(&columns).below("arguments").write(style, out)
         })?;
     }
     context.finish(&opened, &notes);

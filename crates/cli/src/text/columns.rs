@@ -69,6 +69,7 @@ const IDS: &[&str] = &["id", "rank", "thread", "node", "core", "line", "depth", 
 
 /// A column as text: what is in each cell, and how wide.
 pub(crate) struct ShownColumn<'a> {
+    name: &'a str,
     head: String,
     unit: String,
     show: Show,
@@ -99,6 +100,7 @@ impl<'a> ShownColumn<'a> {
         };
         let head = printable(&head.map_or_else(own_head, str::to_owned)).into_owned();
         let mut shown = Self {
+            name: &column.name,
             head,
             unit: printable(&unit).into_owned(),
             show,
@@ -168,6 +170,17 @@ impl<'a> ShownColumn<'a> {
     /// Appends as many spaces as a value takes.
     pub(crate) fn push_blank(&self, line: &mut String) {
         pad(line, self.full_width());
+    }
+
+    /// Whether it shows the column called `name`.
+    pub(crate) fn is(&self, name: &str) -> bool {
+        self.name == name
+    }
+
+    /// The value of `row`, however long it is; none where there is none.
+    pub(crate) fn text(&self, row: usize, style: &Style) -> Option<Cow<'a, str>> {
+        let is_there = !matches!(self.cells.get(row), Cell::Null);
+        is_there.then(|| self.cell(row, style))
     }
 
     fn head_width(&self) -> usize {

@@ -45,6 +45,46 @@ pub(crate) fn shorten<'a>(text: &'a str, width: usize, style: &Style) -> Cow<'a,
     Cow::Owned(without_middle(&text, width, style))
 }
 
+/// `list`, such as `grid=[8, 1, 1], stream=7`, in lines of at most `width` columns. Lines end
+/// between two items; of an item that is longer than a line the beginning stays.
+pub(crate) fn list_lines(list: &str, width: usize, style: &Style) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for item in items(list) {
+        match lines.last_mut() {
+            Some(line) if width_of(line) + 1 + width_of(item) <= width => {
+                line.push(' ');
+                line.push_str(item);
+            }
+            _ => lines.push(beginning(item, width, style)),
+        }
+    }
+    lines
+}
+
+/// The items of a list, each with the comma after it; commas in brackets and quotes separate nothing.
+fn items(list: &str) -> impl Iterator<Item = &str> {
+    let (mut depth, mut is_quoted) = (0_usize, false);
+    list.split_inclusive(move |letter| {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            '[' | '(' | '{' if !is_quoted => depth += 1,
+            ']' | ')' | '}' if !is_quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0 && !is_quoted
+    })
+    .map(str::trim_start)
+    .filter(|item| !item.is_empty())
+}
+
+fn beginning(text: &str, width: usize, style: &Style) -> String {
+    if width_of(text) <= width {
+        return text.to_owned();
+    }
+    let room = width.saturating_sub(width_of(style.ellipsis()));
+    taken(text.chars(), room).collect::<String>() + style.ellipsis()
+}
+
 /// Appends spaces up to `width` columns.
 pub(crate) fn pad(line: &mut String, missing: usize) {
     line.extend(std::iter::repeat_n(' ', missing));
@@ -156,6 +196,17 @@ mod tests {
 
     const UTF: Style = Style { width: 80, rows: None, is_colour: false, is_unicode: true };
     const ASCII: Style = Style { is_unicode: false, ..UTF };
+
+    #[test]
+    fn a_list_ends_its_lines_between_items_and_keeps_their_beginnings() {
+        let list = r#"id=7, grid=[16, 1, 1], note="a, b", a very long name of something=17"#;
+        assert_eq!(
+            list_lines(list, 20, &UTF),
+            ["id=7,", "grid=[16, 1, 1],", r#"note="a, b","#, "a very long name of…"]
+        );
+        assert_eq!(list_lines(list, 200, &UTF), [list]);
+        assert_eq!(list_lines("", 20, &UTF), [""; 0]);
+    }
 
     #[test]
     fn arguments_go_before_names() {

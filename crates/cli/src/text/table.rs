@@ -6,7 +6,7 @@ use parallax_wire::Table;
 
 use super::Style;
 use super::columns::{GAP, Show, ShownColumn, columns_width, fit, shown_columns};
-use super::fit::{pad, printable};
+use super::fit::{list_lines, pad, printable};
 use super::numbers::count;
 use super::style::Role;
 
@@ -28,12 +28,13 @@ pub(crate) struct TextTable<'a> {
     names: Option<Vec<String>>,
     shows: Vec<(String, Show)>,
     heads: Vec<(String, String)>,
+    below: Option<String>,
 }
 
 impl<'a> TextTable<'a> {
     /// All columns of `table`, each as suits its type and unit.
     pub(crate) fn new(table: &'a Table) -> Self {
-        Self { table, title: None, names: None, shows: Vec::new(), heads: Vec::new() }
+        Self { table, title: None, names: None, shows: Vec::new(), heads: Vec::new(), below: None }
     }
 
     /// A line above the table.
@@ -57,6 +58,13 @@ impl<'a> TextTable<'a> {
     /// Puts `head` above the column called `name`, instead of its name.
     pub(crate) fn head(mut self, name: &str, head: impl Into<String>) -> Self {
         self.heads.push((name.to_owned(), head.into()));
+        self
+    }
+
+    /// Where the table is too wide, the column called `name` goes below its row: a list such as
+    /// `grid=[8, 1, 1], stream=7`, of which every name stays readable.
+    pub(crate) fn below(mut self, name: &str) -> Self {
+        self.below = Some(name.to_owned());
         self
     }
 
@@ -88,6 +96,10 @@ impl<'a> TextTable<'a> {
         let names = self.names.as_deref();
         let mut columns =
             shown_columns(self.table, names, &self.shows, &self.heads, &(0..shown), style)?;
+        let is_wide = columns_width(&columns) > style.width;
+        let below = self.below.as_deref().filter(|_| is_wide);
+        let below = below.and_then(|name| columns.iter().position(|column| column.is(name)));
+        let below = below.map(|place| columns.remove(place));
         let left_out = fit(&mut columns, style.width);
 
         let mut line = String::new();
@@ -99,6 +111,11 @@ impl<'a> TextTable<'a> {
                 column.push_cell(line, row, Role::Plain, style);
             });
             writeln!(out, "{}", line.trim_end())?;
+            let list = below.as_ref().and_then(|column| column.text(row, style));
+            let room = style.width.saturating_sub(INDENT);
+            for line in list.iter().flat_map(|list| list_lines(list, room, style)) {
+                writeln!(out, "{:INDENT$}{}", "", style.paint(Role::Secondary, &line))?;
+            }
         }
         if total == 0 {
             writeln!(out, "{}", style.paint(Role::Secondary, "(no rows)"))?;
@@ -114,6 +131,9 @@ impl<'a> TextTable<'a> {
         Ok(())
     }
 }
+
+/// Columns before what stands below a row.
+const INDENT: usize = 4;
 
 /// How many of `total` rows are shown. A last line that says "1 more" would take the place of that
 /// one, so it is shown.

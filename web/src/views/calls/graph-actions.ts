@@ -35,7 +35,7 @@ export class GraphActions {
 
   /** Opens a node in some way, or closes it. */
   open(node: number, as: OpenAs | null): void {
-    const { slice, refuse } = this.#of();
+    const { slice, refuse, model } = this.#of();
     const tree = this.#tree;
     const entity = tree?.entities[node];
     if (tree === null || entity === undefined) return;
@@ -44,7 +44,7 @@ export class GraphActions {
       const inner = at > node && at < end ? tree.entities[at] : undefined;
       return inner === undefined ? [] : [nameOfKey(keyOf(inner))];
     });
-    const next = withOpen(slice.current, nameOfKey(keyOf(entity)), as, below);
+    const next = withOpen(model.open, nameOfKey(keyOf(entity)), as, below);
     // Focus and opening are one step for who clicks.
     if (next === null) refuse(`At most ${String(MOST_OPEN)} nodes can be open at a time. Close some first.`);
     else slice.set(next, { label: as === null ? "Collapse" : OPEN_LABELS[as], coalesce: "focus" });

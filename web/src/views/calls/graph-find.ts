@@ -2,16 +2,37 @@ import type { AskOptions, EngineClient } from "../../state/engine.ts";
 import { rowsOf } from "../../view-kit/ask.svelte.ts";
 import { numberColumn } from "../../view-kit/columns.ts";
 import type { GraphModel } from "./graph-model.svelte.ts";
-import type { NodeName, OpenAs } from "./graph-state.ts";
-import { keyOf, nameOfKey } from "./graph-tree.ts";
+import type { NodeName, OpenAs, OpenNodes } from "./graph-state.ts";
+import { keyOf, nameOfKey, plainWay } from "./graph-tree.ts";
 import type { Activation } from "./records.ts";
 
 /** A thread has one entry call, seldom more. */
 const MOST_LANES = 100;
 
+/** Levels of calls that are open at first. */
+const HOT_LEVELS = 5;
+/** Share of the root's time below which a call is not opened at first. */
+const HOT_SHARE = 0.1;
+
+/** What is open at first: the hot path, of calls by function. Loops and single calls are the second look. */
+export async function hotPath(roots: readonly Activation[], model: Pick<GraphModel, "insideOf">): Promise<OpenNodes> {
+  const open: Record<NodeName, OpenAs> = {};
+  let node = longest(roots);
+  const least = (node?.lengthNs ?? 0) * HOT_SHARE;
+  for (let level = 0; node !== undefined && level < HOT_LEVELS && node.lengthNs >= least && plainWay(node) === "groups"; level += 1) {
+    open[nameOfKey(keyOf(node))] = "groups";
+    node = longest(await model.insideOf(node, "groups"));
+  }
+  return open;
+}
+
+function longest(list: readonly Activation[]): Activation | undefined {
+  return list.reduce<Activation | undefined>((best, one) => (best === undefined || one.lengthNs > best.lengthNs ? one : best), undefined);
+}
+
 /** How to come to a node: what has to be open, and its key. */
 export interface PathTo {
-  readonly open: Readonly<Record<NodeName, OpenAs>>;
+  readonly open: OpenNodes;
   readonly key: number;
 }
 
@@ -29,7 +50,7 @@ export async function firstOf(context: number, roots: readonly Activation[], cli
  * leads there. Nodes that are open stay open as they are, as long as the way leads through what they show.
  */
 export async function pathTo(
-  context: number, roots: readonly Activation[], model: Pick<GraphModel, "entities" | "insideOf">, client: EngineClient, item: string, open: Readonly<Record<NodeName, OpenAs>>,
+  context: number, roots: readonly Activation[], model: Pick<GraphModel, "entities" | "insideOf">, client: EngineClient, item: string, open: OpenNodes,
 ): Promise<PathTo | null> {
   const first = await firstOf(context, roots, client, item);
   if (first === null) return null;

@@ -3,8 +3,8 @@ import type { EngineClient } from "../../state/engine.ts";
 import { errorText } from "../../state/notices.svelte.ts";
 import { Latest } from "../../view-kit/ask.svelte.ts";
 import { Entities } from "./entities.ts";
-import { firstOf } from "./graph-find.ts";
-import type { GraphState, OpenAs } from "./graph-state.ts";
+import { firstOf, hotPath } from "./graph-find.ts";
+import type { GraphState, OpenAs, OpenNodes } from "./graph-state.ts";
 import { MOST_REFERENCES, shownReferences, type ShownReferences, type Touched } from "./graph-references.ts";
 import { inOrder, keyOf, keyOfName, NodeIndex, shownTree, type Missing, type ShownTree } from "./graph-tree.ts";
 import type { Activation, EntityKind, Reference, Relation, Thread } from "./records.ts";
@@ -45,6 +45,8 @@ export class GraphModel {
   readonly #threads = new Latest<readonly Thread[]>();
   readonly #roots = new Latest<{ readonly thread: number; readonly roots: readonly Activation[]; readonly note: string | null }>();
   readonly #whole = new Latest<number>();
+  /** What is open before a node was opened or closed, of these roots. */
+  readonly #hot = new Latest<{ readonly of: string; readonly open: OpenNodes }>();
   readonly #spotted = new Latest<ReadonlyMap<number, Activation>>();
   readonly #references = new Latest<ReferencesShown>();
   /** The insides of nodes that are open; the rest is in the cache. */
@@ -69,7 +71,15 @@ export class GraphModel {
   readonly #wanted = $derived.by(() => this.#state().references);
   readonly #linked = $derived.by(() => this.#state().linked);
   readonly #shared = $derived.by(() => this.#state().shared);
-  readonly #open = $derived.by(() => new Map(Object.entries(this.#opened).map(([name, as]) => [keyOfName(name), as])));
+  /** What the hot path begins with; null while that is not known. */
+  readonly #hotOf = $derived.by(() => {
+    const roots = this.#roots.value;
+    return roots === null ? null : `${this.#of().item} ${roots.roots.map((root) => String(root.key)).join()}`;
+  });
+  readonly #hotPath = $derived.by(() => (this.#hot.value !== null && this.#hot.value.of === this.#hotOf ? this.#hot.value.open : null));
+  /** What is open: as it was left, else the hot path. */
+  readonly open = $derived.by((): OpenNodes => this.#opened ?? this.#hotPath ?? {});
+  readonly #open = $derived.by(() => new Map(Object.entries(this.open).map(([name, as]) => [keyOfName(name), as])));
 
   /** Null while the first call is not known. */
   readonly tree = $derived.by((): ShownTree | null => {
@@ -78,6 +88,8 @@ export class GraphModel {
     const spot = this.#spot;
     const spotted = this.#spotted.value;
     if (roots === null || roots.thread !== this.thread?.id) return null;
+    // All at once: what is clicked does not move away because more of the hot path comes.
+    if (this.#opened === null && this.#hot.problem === null && this.#hotPath === null) return null;
     // What was on screen is known; only after a reload there is something to wait for.
     const entityOf = (key: number): Activation | null => spotted?.get(key) ?? this.entities.known(key % 2 === 1 ? "group" : "activation", Math.floor(key / 2)) ?? null;
     if (this.#spotted.isWaiting && spot?.some((one) => entityOf(keyOfName(one.node)) === null) === true) return null;
@@ -95,8 +107,8 @@ export class GraphModel {
     return sum;
   });
 
-  readonly notes = $derived.by(() => [...new Set([...this.#problems.values(), ...(this.#references.problem === null ? [] : [this.#references.problem]), ...(this.#roots.value?.note ? [this.#roots.value.note] : [])])]);
-  readonly isWaiting = $derived.by(() => this.#threads.isWaiting || this.#roots.isWaiting || (this.tree?.missing.length ?? 0) > 0 || this.#references.isWaiting);
+  readonly notes = $derived.by(() => [...new Set([...this.#problems.values(), ...(this.#references.problem === null ? [] : [this.#references.problem]), ...(this.#hot.problem === null ? [] : [this.#hot.problem]), ...(this.#roots.value?.note ? [this.#roots.value.note] : [])])]);
+  readonly isWaiting = $derived.by(() => this.#threads.isWaiting || this.#roots.isWaiting || this.#hot.isWaiting || (this.tree?.missing.length ?? 0) > 0 || this.#references.isWaiting);
   readonly references = $derived.by(() => this.#references.value ?? NO_REFERENCES);
 
   /** Made while a component is. */
@@ -128,6 +140,11 @@ export class GraphModel {
         const root = group !== null && group !== undefined && group.count > 1 ? group : call;
         return root === null || root === undefined ? all : { ...all, roots: [root] };
       });
+    });
+    $effect(() => {
+      const [roots, of] = [this.#roots.value, this.#hotOf];
+      if (roots === null || of === null || this.#opened !== null) return;
+      this.#hot.ask(of, async () => ({ of, open: await hotPath(roots.roots, this) }));
     });
     $effect(() => {
       const [spot, entities] = [this.#spot, this.entities];

@@ -9,11 +9,14 @@ export type ReferencesOf = "own" | "within";
 /** Names a node: `a17` is activation 17, `g17` the group whose first call is 17. */
 export type NodeName = string;
 
+/** Nodes whose inside is shown, and as what. */
+export type OpenNodes = Readonly<Record<NodeName, OpenAs>>;
+
 export interface GraphState {
   /** Whose entry call is the root; null for the main thread. */
   readonly thread: number | null;
-  /** Nodes whose inside is shown, and as what. */
-  readonly open: Readonly<Record<NodeName, OpenAs>>;
+  /** Nodes whose inside is shown, and as what; null before one was opened or closed: the hot path. */
+  readonly open: OpenNodes | null;
   /** Nodes whose references are shown. */
   readonly references: Readonly<Record<NodeName, ReferencesOf>>;
   /** References whose links to all nodes on screen are shown. */
@@ -40,11 +43,11 @@ export interface SpotNode {
 /** The state is part of the link: more open nodes would make it too long. */
 export const MOST_OPEN = 400;
 
-export const GRAPH_STATE: GraphState = { thread: null, open: {}, references: {}, linked: [], shared: null, marked: [], spot: null, window: null };
+export const GRAPH_STATE: GraphState = { thread: null, open: null, references: {}, linked: [], shared: null, marked: [], spot: null, window: null };
 
-/** The state with a node open in some way, or closed, with what is below it. `below` names that. Null where too many would be open. */
-export function withOpen(state: GraphState, node: NodeName, as: OpenAs | null, below: Iterable<NodeName>): Pick<GraphState, "open"> | null {
-  const open: Record<NodeName, OpenAs> = { ...state.open };
+/** What is open after a node was opened in some way, or closed, with what is below it. `below` names that. Null where too many would be open. */
+export function withOpen(before: OpenNodes, node: NodeName, as: OpenAs | null, below: Iterable<NodeName>): Pick<GraphState, "open"> | null {
+  const open: Record<NodeName, OpenAs> = { ...before };
   for (const one of below) delete open[one];
   delete open[node];
   if (as !== null) open[node] = as;

@@ -32,12 +32,13 @@ export const FIND_STATE: FindState = { name: "", minNs: null, maxNs: null, order
 /** What a link keeps of the messages. */
 export interface MessagesState {
   readonly quantity: MatrixQuantity;
-  readonly isFlows: boolean;
+  /** Null: where there are no messages. */
+  readonly isFlows: boolean | null;
   readonly show: "matrix" | "sizes" | "pairs";
   readonly sort: TableSort;
 }
 
-export const MESSAGES_STATE: MessagesState = { quantity: "bytes", isFlows: false, show: "matrix", sort: { column: "bytes", descending: true } };
+export const MESSAGES_STATE: MessagesState = { quantity: "bytes", isFlows: null, show: "matrix", sort: { column: "bytes", descending: true } };
 
 /** What a link keeps of the profiles. */
 export interface StacksState {
