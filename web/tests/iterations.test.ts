@@ -111,7 +111,7 @@ const found: IterationsFoundReply = {
   similarity_percent: 90, waited_s: 30, saving_s: 20, joint_saving_s: 15, lasting_saving_s: 3, unresolved: 0,
 };
 const best = { marker: "CalcForce", path: "main > CalcForce", context_id: 7, count: 100, period_s: 0.08, regular_percent: 99, coverage_percent: 98, agreement_percent: 100, is_pooled: false, is_in_step: false, is_estimate: false, explained_percent: 90, contexts: 5, chance: 0, is_order: false };
-const reply: IterationsReply = { found, groups: [{ group: "first threads", locations: 3, best, others: [], why_not: null, unsure: null }], stalls: [], notes: [] };
+const reply: IterationsReply = { found, groups: [{ group: "first threads", locations: 3, best, others: [], why_not: null }], stalls: [], notes: [] };
 
 describe("what is said about iterations", () => {
   it("says how many, of what, where, and what would be saved", () => {
@@ -128,7 +128,7 @@ describe("what is said about iterations", () => {
   });
 
   it("says that the number is an estimate where distances are irregular", () => {
-    const rough = { ...reply, groups: [{ group: "first threads", locations: 3, best: { ...best, regular_percent: 80, is_estimate: true }, others: [], why_not: null, unsure: null }] };
+    const rough = { ...reply, groups: [{ group: "first threads", locations: 3, best: { ...best, regular_percent: 80, is_estimate: true }, others: [], why_not: null }] };
     expect(headline(rough, null)).toMatch(/^About 100 iterations/);
   });
 
@@ -140,15 +140,11 @@ describe("what is said about iterations", () => {
   });
 
   it("says what the number rests on where ranks pass synchronisations together", () => {
-    const inStep = { ...reply, groups: [{ group: "first threads", locations: 3, best: { ...best, is_pooled: true, is_in_step: true, agreement_percent: 76 }, others: [], why_not: null, unsure: null }] };
+    const inStep = { ...reply, groups: [{ group: "first threads", locations: 3, best: { ...best, is_pooled: true, is_in_step: true, agreement_percent: 76 }, others: [], why_not: null }] };
     expect(evidenceOf(inStep).join(" ")).toContain("Counted by the synchronisations that all locations pass together; one location alone shows 76 % of the iterations.");
   });
 
   it("says why there are none", () => {
-    expect(whyNot({ found: null, groups: [{ group: "first threads", locations: 1, best: null, others: [], why_not: "no context repeats", unsure: null }], stalls: [], notes: [] })).toEqual(["1 location (first threads): no context repeats."]);
-    const unsure = { around: "loop at reactor.c:117", marker: "react", expression: "context(7)", count: 40, is_least: false, because: "steps differ" };
-    const group = { group: "first threads", locations: 2, best: null, others: [], why_not: "steps differ", unsure };
-    expect(headline({ found: null, groups: [group], stalls: [], notes: [] }, null)).toBe("Not sure: about 40 iterations of loop at reactor.c:117.");
-    expect(headline({ found: null, groups: [{ ...group, unsure: { ...unsure, count: 19, is_least: true } }], stalls: [], notes: [] }, null)).toBe("Not sure: at least 19 iterations of loop at reactor.c:117.");
+    expect(whyNot({ found: null, groups: [{ group: "first threads", locations: 1, best: null, others: [], why_not: "no context repeats" }], stalls: [], notes: [] })).toEqual(["1 location (first threads): no context repeats."]);
   });
 });

@@ -147,7 +147,6 @@ fn found(programs: impl Fn(u64) -> Session, kind: u64) -> Vec<String> {
             out.push(format!("program {number}: {:#?}", finding.groups));
         } else {
             assert!(finding.groups.iter().all(|group| group.why_not.is_some()));
-            assert!(finding.groups.iter().all(|group| group.unsure.is_none()));
         }
     }
     println!("{} of {}", out.len(), asked.unwrap_or(PROGRAMS));

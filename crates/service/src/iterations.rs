@@ -19,7 +19,7 @@ use parallax_engine::resolve::resolve_contexts;
 use parallax_protocol::{
     Answer, IterationCellTable, IterationCells, IterationContextTable, IterationLocationTable,
     IterationMapTable, IterationTable, IterationsFoundReply, IterationsGroupReply, IterationsReply,
-    IterationsTables, RepetitionReply, StallReply, UnsureIterationsReply,
+    IterationsTables, RepetitionReply, StallReply,
 };
 
 use crate::timeline::path;
@@ -222,14 +222,6 @@ impl OpenExperiment {
             best: group.best.as_ref().map(of),
             others: group.others.iter().map(of).collect(),
             why_not: group.why_not.clone(),
-            unsure: group.unsure.as_ref().map(|unsure| UnsureIterationsReply {
-                around: tree.label(unsure.around),
-                marker: tree.label(unsure.marker),
-                expression: format!("context({})", tree.source_id(unsure.marker)),
-                count: unsure.count as u64,
-                is_least: unsure.is_least,
-                because: unsure.because.clone(),
-            }),
         }
     }
 }

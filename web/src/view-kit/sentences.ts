@@ -30,7 +30,7 @@ export function groupOf(reply: IterationsReply): IterationsGroupReply | null {
 /** What was found, in one sentence: how many, of what, where, and what is the most that could be saved. */
 export function headline(reply: IterationsReply, best: Saving | null): string {
   const { found } = reply;
-  if (found === null) return unsureText(reply) ?? "No regular iterations.";
+  if (found === null) return "No regular iterations.";
   const evidence = groupOf(reply)?.best ?? null;
   const about = evidence?.is_estimate === true ? "About " : "";
   const all = found.locations.length + found.left_out;
@@ -80,12 +80,6 @@ export function savingsOf(found: IterationsFoundReply): readonly string[] {
   if (found.locations.length < 2) return [];
   const of = found.window_s;
   return [`Potential saving of ${seconds(of)}: balancing each context ${saved(found.saving_s, of)}; balancing the total computation of each location ${saved(found.joint_saving_s, of)}; balancing static imbalance only ${saved(found.lasting_saving_s, of)}.`];
-}
-
-/** Iterations of a loop that samples do not tell apart; null where there are none. */
-export function unsureText(reply: IterationsReply): string | null {
-  const unsure = reply.groups.find((one) => one.unsure !== null)?.unsure ?? null;
-  return unsure === null ? null : `Not sure: ${unsure.is_least ? "at least" : "about"} ${plural(unsure.count, "iteration")} of ${unsure.around}.`;
 }
 
 /** Why there are no regular iterations, by kind of location. */

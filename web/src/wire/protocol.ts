@@ -1061,8 +1061,6 @@ export type IterationsGroupReply = {
   others: Array<RepetitionReply>;
   /** Why there is none. */
   why_not: string | null;
-  /** Iterations of a loop of the program that samples do not show well enough. */
-  unsure: UnsureIterationsReply | null;
 };
 
 /** The reply to `iterations`. */
@@ -2001,22 +1999,6 @@ export type TreeTableRequest = {
   costs?: CostsChoice;
   /** What to exclude. */
   prune?: PruneChoice;
-};
-
-/** Iterations that are there, because the program has the loop, and cannot be compared. */
-export type UnsureIterationsReply = {
-  /** The loop. */
-  around: string;
-  /** The context in it with which iterations begin. */
-  marker: string;
-  /** An expression that names the marker. */
-  expression: string;
-  /** How many there are, as far as samples show. */
-  count: number;
-  /** Whether samples may miss any number of them. */
-  is_least: boolean;
-  /** Why this is not certain. */
-  because: string;
 };
 
 /** User events at each location. */

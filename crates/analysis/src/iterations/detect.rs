@@ -19,7 +19,6 @@ use super::chains::{Chains, Homes};
 use super::limits::{keep_best, spread};
 use super::spacing::Origin;
 use super::steps::of_steps;
-use super::unsure::{Unsure, longest_loop, loop_around, unsure};
 use super::visits::{ByContext, Collected, Wanted, collect};
 
 /// At most this many locations are examined to find the marker: the busiest of each of as many
@@ -80,7 +79,7 @@ pub(super) const MOSTLY_SAME: f64 = 0.72;
 /// The same of what locations do in step: that they pass moments together is evidence, too.
 const MOST_CHANCE_IN_STEP: f64 = 1e-2;
 /// Contexts that repeat as often take this share of the time of the iterations.
-pub(super) const LEAST_EXPLAINED: f64 = 0.35;
+const LEAST_EXPLAINED: f64 = 0.35;
 /// An outer loop is preferred to an inner one when it explains nearly as much.
 const OUTER: f64 = 0.8;
 /// Visits that were joined from more pieces than this are weaker evidence.
@@ -164,8 +163,6 @@ pub(super) struct Detected {
     pub(super) others: Vec<Repetition>,
     /// Why there is none, human-readable.
     pub(super) why_not: Option<String>,
-    /// Iterations that are there, but are not told apart reliably; only where there is none to use.
-    pub(super) unsure: Option<Unsure>,
     /// What was not examined, in sentences for users.
     pub(super) limits: Vec<String>,
 }
@@ -409,28 +406,12 @@ pub(super) fn detect(
     let mut chosen = choose(&about, main);
     if let (Some(candidate), Some(interval), Some(_)) = (too_short, interval_nanos, &chosen.why_not)
     {
-        let because = format!(
+        chosen.why_not = Some(format!(
             "{} occurs at least {} times, about every {}; that is too often for samples every {}",
             tree.label(candidate.context),
             candidate.count,
             milliseconds(candidate.period_nanos),
             milliseconds(interval as f64),
-        );
-        chosen.why_not = Some(because.clone());
-        chosen.unsure = loop_around(tree, inclusive, candidate.context).map(|around| Unsure {
-            around,
-            marker: candidate.context,
-            count: candidate.count,
-            is_least: true,
-            because,
-        });
-    } else if let (Some(why), Some(_), None) = (&mut chosen.why_not, interval_nanos, &chosen.unsure)
-        && let Some(found) = longest_loop(tree, inclusive)
-    {
-        why.push_str(&format!(
-            "; {} takes {:.0} % of the time, but samples do not show where its iterations begin",
-            tree.label(found),
-            inclusive.get(found.idx()).copied().unwrap_or(0) as f64 / total * 100.0,
         ));
     }
     if chosen.best.as_ref().is_some_and(|best| best.method == Method::Order) {
@@ -438,7 +419,7 @@ pub(super) fn detect(
         limits.extend(spread(what, tracks.len(), MOST_ORDER_LOCATIONS));
     }
     limits.extend(chosen.limits);
-    Ok(Detected { limits, ..chosen })
+    Ok(Detected { best: chosen.best, others: chosen.others, why_not: chosen.why_not, limits })
 }
 
 /// What candidates are judged with.
@@ -469,14 +450,12 @@ fn choose(about: &About, mut candidates: Vec<Candidate>) -> Detected {
         all.extend(more);
     }
     let why_not = at.is_none().then(|| why_not(tree, likeliest(&all)));
-    let unsure =
-        why_not.as_ref().and_then(|why| unsure(tree, about.inclusive, likeliest(&all)?, why));
     let best = at.map(|at| all.remove(at));
     all.retain(|r| {
         passes(about, r) && r.score() >= LEAST_SCORE * best.as_ref().map_or(0.0, Repetition::score)
     });
     let limits = keep_best(&mut all, MOST_OTHERS).into_iter().collect();
-    Detected { best, others: all, why_not, unsure, limits }
+    Detected { best, others: all, why_not, limits }
 }
 
 /// Candidates with the same number of iterations together, best first. `ordered` are those whose

@@ -21,7 +21,6 @@ mod spacing;
 mod stalls;
 mod statistics;
 mod steps;
-mod unsure;
 mod visits;
 
 use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, TrackIdx};
@@ -40,7 +39,6 @@ pub use stalls::Stall;
 pub use statistics::{
     ContextStatistics, IterationStatistics, LocationStatistics, Statistics, sampling_noise,
 };
-pub use unsure::Unsure;
 
 /// An iteration with less than this part of the usual activity is not a whole one.
 const PARTIAL: f64 = 0.5;
@@ -240,8 +238,6 @@ pub struct GroupFinding {
     pub others: Vec<Repetition>,
     /// Why there is none, human-readable.
     pub why_not: Option<String>,
-    /// Iterations that are there, but are not told apart reliably.
-    pub unsure: Option<Unsure>,
     /// What was not examined, and what cannot be told, in sentences for users.
     pub limits: Vec<String>,
     /// What the program marks itself.
@@ -301,7 +297,6 @@ pub fn find_iterations(
             best: None,
             others: Vec::new(),
             why_not: None,
-            unsure: None,
             limits: Vec::new(),
             marked,
         };
@@ -321,7 +316,6 @@ pub fn find_iterations(
             found.best = detected.best;
             found.others = detected.others;
             found.why_not = detected.why_not;
-            found.unsure = detected.unsure;
             found.limits.extend(detected.limits);
         }
         let marker = match (&found.marked, &found.best) {

@@ -83,13 +83,7 @@ pub(super) fn iterations(context: &Context, arguments: IterationsArgs) -> anyhow
     context.output.emit_with(&table, |style, out| write_text(&answer, &table, by, style, out))?;
     let mut notes = answer.notes.clone();
     if answer.found.is_none() && !has_phases {
-        let is_unsure = answer.groups.iter().any(|group| group.unsure.is_some());
-        let text = if is_unsure {
-            "Iterations exist, but are not shown well enough."
-        } else {
-            "No regular iterations found."
-        };
-        notes.insert(0, text.into());
+        notes.insert(0, "No regular iterations found.".into());
     }
     context.finish(&opened, &notes);
     Ok(())
@@ -495,16 +489,7 @@ fn savings(found: &IterationsFoundReply, style: &Style) -> KeyValues {
 
 /// Why there are none, and what to do next.
 fn nothing(answer: &IterationsReply, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let unsure = answer.groups.iter().find_map(|group| group.unsure.as_ref());
-    let mut facts = KeyValues::new().section(match unsure {
-        Some(found) => format!(
-            "Not sure: {} {} iterations of {}",
-            if found.is_least { "at least" } else { "about" },
-            count(found.count),
-            found.around
-        ),
-        None => "No regular iterations".to_owned(),
-    });
+    let mut facts = KeyValues::new().section("No regular iterations");
     for group in &answer.groups {
         if let Some(why) = &group.why_not {
             facts = facts.pair(counted(group.locations, &group.group), why.clone());
@@ -513,15 +498,10 @@ fn nothing(answer: &IterationsReply, style: &Style, out: &mut dyn Write) -> io::
     if answer.groups.is_empty() {
         facts = facts.pair("trace", "no location has samples or calls in this window");
     }
-    let next = match unsure {
-        Some(found) if !found.is_least => format!(
-            "--marker '{}' takes each visit of {} for an iteration",
-            found.expression, found.marker
-        ),
-        _ => "name the first context of an iteration with --marker 'function(NAME)', or select a \
-              part of the trace with --window"
-            .to_owned(),
-    };
-    facts = facts.pair("next", next);
+    facts = facts.pair(
+        "next",
+        "name the first context of an iteration with --marker 'function(NAME)', or select a part \
+         of the trace with --window",
+    );
     facts.write(style, out)
 }

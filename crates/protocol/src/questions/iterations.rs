@@ -142,26 +142,6 @@ pub struct IterationsGroupReply {
     pub others: Vec<RepetitionReply>,
     /// Why there is none.
     pub why_not: Option<String>,
-    /// Iterations of a loop of the program that samples do not show well enough.
-    pub unsure: Option<UnsureIterationsReply>,
-}
-
-/// Iterations that are there, because the program has the loop, and cannot be compared.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct UnsureIterationsReply {
-    /// The loop.
-    pub around: String,
-    /// The context in it with which iterations begin.
-    pub marker: String,
-    /// An expression that names the marker.
-    pub expression: String,
-    /// How many there are, as far as samples show.
-    pub count: u64,
-    /// Whether samples may miss any number of them.
-    pub is_least: bool,
-    /// Why this is not certain.
-    pub because: String,
 }
 
 /// The iterations that were found.

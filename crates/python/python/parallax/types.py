@@ -1047,9 +1047,6 @@ class IterationsGroupReply(Record):
     why_not: str | None
     """Why there is none."""
 
-    unsure: UnsureIterationsReply | None
-    """Iterations of a loop of the program that samples do not show well enough."""
-
 
 class IterationsReply(Record):
     """The reply to `iterations`."""
@@ -1708,30 +1705,6 @@ class TotalReply(Record):
 
     total: int
     """How many there are."""
-
-
-class UnsureIterationsReply(Record):
-    """Iterations that are there, because the program has the loop, and cannot be compared."""
-
-    __slots__ = ()
-
-    around: str
-    """The loop."""
-
-    marker: str
-    """The context in it with which iterations begin."""
-
-    expression: str
-    """An expression that names the marker."""
-
-    count: int
-    """How many there are, as far as samples show."""
-
-    is_least: bool
-    """Whether samples may miss any number of them."""
-
-    because: str
-    """Why this is not certain."""
 
 
 class IssuesAnswer(Answer):
