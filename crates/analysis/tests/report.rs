@@ -135,6 +135,31 @@ fn who_waits_for_whom_is_said_in_a_sentence() {
     assert_eq!(path, ["<main thread>", "main"]);
 }
 
+/// The start of MPI is long before what is late, so it is not what others wait in.
+#[test]
+fn nobody_waits_in_the_start_of_mpi() {
+    let report = ask(&open(&draw(
+        "REALTIME (sec)",
+        "
+        main                 .     .     .     .
+          MPI_Init           8.0   8.0   8.0   8.0
+          react              4.0   4.0   4.0   6.0
+          MPI_Allreduce      2.0   2.0   2.0   .
+        ",
+    )));
+    let mpi = find(&report, FindingKind::Mpi).unwrap();
+    assert_eq!(mpi.title, "MPI: MPI_Init");
+    assert!(
+        mpi.text.ends_with("most of it (57.1 %) in MPI_Init called from main."),
+        "{}",
+        mpi.text
+    );
+    assert_eq!(mpi.potential, None);
+    let late = find(&report, FindingKind::Imbalance).unwrap();
+    assert_eq!(late.title, "Load imbalance in react");
+    close(late.potential.as_ref().unwrap().amount, 1.5);
+}
+
 /// A thread that starts four others and joins them takes twice as long as each of these.
 #[test]
 fn functions_that_only_some_threads_run_are_compared_among_those() {

@@ -20,7 +20,7 @@ use super::finding::{
 use super::leak::leak;
 use super::measurement::{caution, few_samples, wrapped};
 use super::sentences::{amount, correlation, members_words, metric_words, percents, sentence};
-use super::{Facts, Late, Report};
+use super::{Facts, Late, Report, Routine};
 use crate::balance::{Balance, BalanceRow};
 use crate::cautions::{Caution, CautionKind};
 use crate::math::numeric::count;
@@ -370,7 +370,10 @@ impl Facts<'_> {
         let Some(mut finding) = group else { return Ok(None) };
         // A single rank waits for no other; it starts and ends MPI all the same.
         let Some(balance) = &report.balance else { return Ok(Some(finding)) };
-        if uneven.is_empty() {
+        // Nobody waits in MPI_Init for code that runs later.
+        let is_start_up =
+            report.routines.iter().find(|routine| is_mpi(routine.class)).is_some_and(starts_mpi);
+        if uneven.is_empty() || is_start_up {
             return Ok(Some(finding));
         }
         let mpi = self.mpi_of_members(balance, limits, control)?;
@@ -709,4 +712,9 @@ fn gpu_copies(session: &Session, report: &Report) -> Option<Finding> {
         context: None,
         next: NextStep::new(NextAction::Idleness),
     })
+}
+
+/// Whether a routine is where MPI starts.
+fn starts_mpi(routine: &Routine) -> bool {
+    matches!(routine.name.as_str(), "MPI_Init" | "MPI_Init_thread")
 }
