@@ -83,7 +83,7 @@ share (%)           exclusive (s)  call path
       7.1 ▋                     1  main
       7.1 ▋                     1  main > solve
 
-Ranks
+GPUs
 
 group   GPU idle (%)           idle (s)  no thread (s)  largest blame
 rank 0          80.0 ██████▍          8              0  … > setup > cudaMalloc

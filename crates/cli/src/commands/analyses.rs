@@ -74,9 +74,11 @@ pub(super) fn balance(context: &Context, arguments: BalanceArgs) -> anyhow::Resu
 
 fn balance_title(answer: &BalanceAnswer, style: &Style) -> String {
     let balance = &answer.balance;
+    let number = common_total(&balance.rows).map(|all| format!("{} ", count(all as u64)));
     format!(
-        "Load balance by {} over {}s ({}), largest saving first",
+        "Load balance by {} over {}{}s ({}), largest saving first",
         balance.metric,
+        number.unwrap_or_default(),
         balance.grouping.name(),
         quantity(answer.total, &balance.unit.to_string(), style)
     )
@@ -118,13 +120,16 @@ fn balance_text(answer: &BalanceAnswer, style: &Style) -> Table {
             rows.iter().map(|r| r.distribution.balance_ratio).collect(),
         ),
         Column::f64s("saving", &unit, "", rows.iter().map(|r| r.distribution.saving).collect()),
-        Column::strings(format!("{}s", balance.grouping.name()), "", rows.iter().map(takes_part)),
         Column::strings(SHAPE, "", shape),
         Column::strings(name, "", rows.iter().map(|r| &r.name)),
         Column::strings("slowest", "", slowest),
     ];
     if style.width < NARROW {
         columns.retain(|column| column.name != SHAPE);
+    }
+    if rows.iter().any(|row| row.num_absent > 0) {
+        let at = columns.iter().position(|column| column.name == "saving").map_or(0, |at| at + 1);
+        columns.insert(at, taking_part(rows, balance.grouping.name()));
     }
     if is_wide {
         let variation = rows.iter().map(|r| r.distribution.variation).collect();
@@ -134,12 +139,24 @@ fn balance_text(answer: &BalanceAnswer, style: &Style) -> Table {
 }
 
 /// How many take part, of how many that ran where the row is.
-fn takes_part(row: &BalanceRow) -> String {
-    let members = row.distribution.num_members;
-    match row.num_absent {
-        0 => count(members as u64),
-        absent => format!("{} of {}", count(members as u64), count((members + absent) as u64)),
+fn taking_part(rows: &[BalanceRow], member: &str) -> Column {
+    let members = |row: &BalanceRow| row.distribution.num_members as u64;
+    if let Some(all) = common_total(rows) {
+        let head = format!("of {}", count(all as u64));
+        return Column::u64s(head, "", "", rows.iter().map(members).collect());
     }
+    let of_all = rows.iter().map(|row| {
+        let all = members(row) + row.num_absent as u64;
+        format!("{} of {}", count(members(row)), count(all))
+    });
+    Column::strings(format!("{member}s"), "", of_all)
+}
+
+/// How many members ran where the rows are, if they are as many everywhere.
+fn common_total(rows: &[BalanceRow]) -> Option<usize> {
+    let mut totals = rows.iter().map(|row| row.distribution.num_members + row.num_absent);
+    let first = totals.next()?;
+    totals.all(|total| total == first).then_some(first)
 }
 
 /// What `idleness` looks at.

@@ -3471,7 +3471,8 @@ class ExperimentQuestions(ItemQuestions):
             - ``idle_percent`` (f64 in %):
                 Share of the GPU idle time.
             - ``idle`` (f64 in s):
-                Blame (exclusive): idle time of a GPU, shared among the active threads of its ranks.
+                Blame (exclusive): idle time of a GPU, shared among the active threads of its
+                ranks.
             - ``idle_with_calls`` (f64 in s):
                 Blame (inclusive): the same including callees.
             - ``context_id`` (u64, may be null):
