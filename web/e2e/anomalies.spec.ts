@@ -21,6 +21,8 @@ test("a long call is listed with its evidence, leads to the timeline, and is mar
   await isClean(page, "view-anomalies");
 
   await panel.getByTestId("anomalies-name").first().click();
+  // The timeline comes to the front.
+  await panel.getByRole("grid", { name: "Anomalies" }).press("Enter");
   const start = (LONG * MADE.roundMicros + 50) * 1000;
   await expect.poll(async () => Number(await timeline.getAttribute("data-from"))).toBeGreaterThan(start / 2);
   expect(Number(await timeline.getAttribute("data-from"))).toBeLessThanOrEqual(start);

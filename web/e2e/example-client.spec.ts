@@ -13,7 +13,7 @@ test("fifty lines of TypeScript ask the engine and read its tables", async ({ pa
   const item = opened.items[0]?.item ?? "";
   const { tables } = await engine.ask("flat", { item });
   const table = tables["rows"];
-  const said = ask("flat", path, "--all");
+  const said = ask("flat", path);
   expect(table?.numRows).toBe(said.rows.length);
   await expect(engine.ask("info", { item: "none" })).rejects.toThrow();
   await served.stop(page);

@@ -91,8 +91,11 @@ fn a_gpu_is_idle_when_no_stream_of_the_rank_is_active() {
     close(cpu.total.working(), 180e-9);
 }
 
-/// The streams of `gpus`, (rank, GPU, when it works), and a thread of each rank for 100 ns.
-fn streams_of(gpus: &[(u32, u32, &[(u64, u64)])]) -> Session {
+/// Rank, GPU, and when it works.
+type Stream<'a> = (u32, u32, &'a [(u64, u64)]);
+
+/// The streams of `gpus`, and a thread of each rank for 100 ns.
+fn streams_of(gpus: &[Stream<'_>]) -> Session {
     let mut database = draw("CPUTIME (sec)", "main  .");
     database.profiles.clear();
     let kernel = call(&mut database, 1, "<gpu kernel>");
