@@ -39,8 +39,9 @@ VIEWS = (
     "profile.summary", "profile.tree", "profile.user-events",
     "scaling.compare", "scaling.lines", "scaling.maps", "scaling.regions", "scaling.table",
     "scaling.verdict",
-    "trace.compare", "trace.counters", "trace.find", "trace.idle-gpus", "trace.iterations",
-    "trace.messages", "trace.node-detail", "trace.statistics", "trace.timeline", "trace.waits",
+    "trace.anomalies", "trace.compare", "trace.counters", "trace.find", "trace.idle-gpus",
+    "trace.iterations", "trace.messages", "trace.node-detail", "trace.statistics", "trace.timeline",
+    "trace.waits",
 )  # fmt: skip
 """The views of the page. The part behind the dot is enough where it is the only one."""
 
