@@ -24,7 +24,8 @@ impl Answers<LocationsRequest> for OpenExperiment {
                 LocationChoice::Some(rows) => rows,
             };
         let mut samples: HashMap<LocationIdx, u64> = HashMap::new();
-        let tracks = x.traces.as_deref().map(parallax_model::TraceStore::tracks).unwrap_or_default();
+        let tracks =
+            x.traces.as_deref().map(parallax_model::TraceStore::tracks).unwrap_or_default();
         for track in tracks {
             *samples.entry(track.location).or_default() += track.num_samples;
         }
