@@ -1,8 +1,9 @@
 //! What can be typed: the command line as data.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
 use parallax_protocol::{CostChoice, PruneChoice, TracePart};
 
 use crate::commands::Command;
@@ -16,11 +17,51 @@ use crate::text::ColourChoice;
 #[derive(Debug, Parser)]
 #[command(name = "parallax", version, max_term_width = 100, propagate_version = true)]
 #[command(after_help = EXIT_CODES, after_long_help = formats_and_exit_codes())]
-pub(crate) struct Cli {
-    #[command(subcommand)]
-    pub(crate) command: Command,
+#[command(subcommand_required = true, arg_required_else_help = true)]
+struct Frame {
     #[command(flatten)]
+    common: Common,
+}
+
+/// What was typed.
+#[derive(Debug)]
+pub(crate) struct Cli {
+    pub(crate) command: Command,
     pub(crate) common: Common,
+}
+
+impl Cli {
+    /// The command line of this process. What is wrong with it is printed, and ends the process
+    /// with 2, or with 0 for help.
+    pub(crate) fn typed() -> Self {
+        Self::of(std::env::args_os()).unwrap_or_else(|error| error.exit())
+    }
+
+    /// What `words` say, the name of the program first.
+    ///
+    /// Only the options of the command that was typed are set up: those of all commands take longer
+    /// than many an answer. Whatever does not begin with the name of a command (help, options, a
+    /// slip) has all of them.
+    ///
+    /// # Errors
+    /// What is wrong with them, or the help that they ask for.
+    pub(crate) fn of(words: impl IntoIterator<Item = OsString>) -> clap::error::Result<Self> {
+        let words: Vec<OsString> = words.into_iter().collect();
+        let name = words.get(1).and_then(|word| word.to_str());
+        let alone = name.and_then(|name| Command::alone(Frame::command(), name));
+        let mut set_up = alone.unwrap_or_else(Self::command);
+        let matches = set_up.try_get_matches_from_mut(words)?;
+        let read = || {
+            let command = Command::from_arg_matches(&matches)?;
+            Ok(Self { command, common: Common::from_arg_matches(&matches)? })
+        };
+        read().map_err(|error: clap::Error| error.format(&mut set_up))
+    }
+
+    /// All commands with all options.
+    pub(crate) fn command() -> clap::Command {
+        Command::augment_subcommands(Frame::command())
+    }
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 success; 1 the data cannot be read or does not answer the question; \

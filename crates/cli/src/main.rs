@@ -15,7 +15,6 @@ mod traces;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use parallax_places::room;
 use parallax_service::ServiceError;
 use parallax_service::scaling::ScalingError;
@@ -42,8 +41,7 @@ fn main() -> ExitCode {
     if words.next().is_some_and(|word| word == parallax_sweep::SUPERVISOR) {
         return parallax_sweep::supervise();
     }
-    // clap prints its own messages and exits with 2, or with 0 for help.
-    let cli = Cli::parse();
+    let cli = Cli::typed();
     let colour = cli.common.color;
     let done = commands::run(cli);
     // What follows from a file that lost its end, be it an answer or an error, says nothing about it.

@@ -204,6 +204,32 @@ fn wrong_questions_exit_with_2_and_unusable_data_with_1() {
     assert_eq!(code(&["info", ".."]), Some(1));
 }
 
+/// A command that is typed has its own options alone; the list of commands has all.
+#[test]
+fn a_command_is_the_same_in_the_list_and_alone() {
+    let list = stdout(&["--help"]);
+    let names: Vec<&str> = list
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| line.starts_with("  "))
+        // What an entry says about itself may go on in lines with more space before them.
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|name| !name.is_empty())
+        .collect();
+    assert!(names.len() > 30 && names.contains(&"scaling"), "{list}");
+    for name in names.iter().filter(|&&name| name != "help") {
+        let of_list = stdout(&["help", name]);
+        assert_eq!(stdout(&[name, "--help"]), of_list, "{name}");
+        assert!(of_list.contains("Usage: parallax "), "{name}: {of_list}");
+        // What is wrong with it is told as before the list of commands was left out.
+        let alone = parallax(&[name, "--no-such-option"]);
+        let of_list = parallax(&["--quiet", name, "--no-such-option"]);
+        assert_eq!(alone.status.code(), Some(2), "{name}");
+        assert_eq!(alone.stderr, of_list.stderr, "{name}");
+    }
+}
+
 #[test]
 fn errors_say_what_where_and_what_to_do() {
     let error = |arguments: &[&str]| String::from_utf8(parallax(arguments).stderr).unwrap();

@@ -70,8 +70,16 @@ const ABSENT: u64 = u64::MAX;
 
 /// All locations. Row i belongs to profile i of the source; the summary over all locations, where
 /// the source has one, is a row without identity that [`LocationCatalog::iter`] leaves out.
+///
+/// A clone shares the rows: it costs the same for one rank and for 100,000.
 #[derive(Debug, Clone, Default)]
 pub struct LocationCatalog {
+    rows: Arc<Rows>,
+}
+
+/// What a [`LocationCatalog`] knows.
+#[derive(Debug, Default)]
+struct Rows {
     len: usize,
     /// One column per kind, empty when no location has that kind.
     columns: [Vec<u64>; 8],
@@ -86,7 +94,7 @@ pub struct LocationCatalog {
 /// Builds a [`LocationCatalog`] row by row.
 #[derive(Debug, Default)]
 pub struct LocationCatalogBuilder {
-    catalog: LocationCatalog,
+    rows: Rows,
 }
 
 impl LocationCatalogBuilder {
@@ -102,47 +110,47 @@ impl LocationCatalogBuilder {
         identity: impl IntoIterator<Item = (IdentityKind, u64)>,
         num_values: u64,
     ) -> LocationIdx {
-        let row = self.catalog.len;
+        let row = self.rows.len;
         for (kind, id) in identity {
-            let column = &mut self.catalog.columns[kind.column()];
+            let column = &mut self.rows.columns[kind.column()];
             column.resize(row.max(column.len()), ABSENT);
             // The first of several elements of one kind is kept: no writer has two.
             if column.len() == row {
                 column.push(id);
             }
         }
-        self.catalog.len += 1;
-        self.catalog.num_values.push(num_values);
+        self.rows.len += 1;
+        self.rows.num_values.push(num_values);
         LocationIdx::from_len(row)
     }
 
     /// Adds the summary over all locations.
     pub fn push_summary(&mut self, num_values: u64) -> LocationIdx {
         let row = self.push([], num_values);
-        self.catalog.summary.get_or_insert(row.get());
+        self.rows.summary.get_or_insert(row.get());
         row
     }
 
     /// Names the location added last: what the source calls it, where its identity says less.
     pub fn name(&mut self, name: impl Into<Arc<str>>) {
-        if let Some(row) = self.catalog.len.checked_sub(1) {
-            self.catalog.names.push((LocationIdx::from_len(row).get(), name.into()));
+        if let Some(row) = self.rows.len.checked_sub(1) {
+            self.rows.names.push((LocationIdx::from_len(row).get(), name.into()));
         }
     }
 
     /// Names an application of a workflow: labels of its locations begin with that.
     pub fn application(&mut self, number: u64, name: impl Into<Arc<str>>) {
-        self.catalog.applications.entry(number).or_insert_with(|| name.into());
+        self.rows.applications.entry(number).or_insert_with(|| name.into());
     }
 
     /// The finished catalog.
     #[must_use]
     pub fn finish(self) -> LocationCatalog {
-        let mut catalog = self.catalog;
-        for column in catalog.columns.iter_mut().filter(|column| !column.is_empty()) {
-            column.resize(catalog.len, ABSENT);
+        let mut rows = self.rows;
+        for column in rows.columns.iter_mut().filter(|column| !column.is_empty()) {
+            column.resize(rows.len, ABSENT);
         }
-        catalog
+        LocationCatalog { rows: Arc::new(rows) }
     }
 }
 
@@ -150,7 +158,7 @@ impl LocationCatalog {
     /// Number of locations, without the summary.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.len - usize::from(self.summary.is_some())
+        self.rows.len - usize::from(self.rows.summary.is_some())
     }
 
     /// Whether there are none.
@@ -161,19 +169,19 @@ impl LocationCatalog {
 
     /// Number of rows, the summary included.
     #[must_use]
-    pub const fn num_rows(&self) -> usize {
-        self.len
+    pub fn num_rows(&self) -> usize {
+        self.rows.len
     }
 
     /// The row of the summary.
     #[must_use]
     pub fn summary(&self) -> Option<LocationIdx> {
-        self.summary.map(LocationIdx::new)
+        self.rows.summary.map(LocationIdx::new)
     }
 
     /// All locations without the summary, in the order of the source.
     pub fn iter(&self) -> impl Iterator<Item = LocationIdx> + '_ {
-        let rows = (0..).take(self.len).map(LocationIdx::new);
+        let rows = (0..).take(self.rows.len).map(LocationIdx::new);
         rows.filter(|row| Some(*row) != self.summary())
     }
 
@@ -214,14 +222,14 @@ impl LocationCatalog {
     /// One element of the identity of a location.
     #[must_use]
     pub fn identity(&self, location: LocationIdx, kind: IdentityKind) -> Option<u64> {
-        let id = self.columns[kind.column()].get(location.idx()).copied();
+        let id = self.rows.columns[kind.column()].get(location.idx()).copied();
         id.filter(|&id| id != ABSENT)
     }
 
     /// Whether any location has an element of this kind.
     #[must_use]
     pub fn has(&self, kind: IdentityKind) -> bool {
-        !self.columns[kind.column()].is_empty()
+        !self.rows.columns[kind.column()].is_empty()
     }
 
     /// The kinds that any location has, from the outermost.
@@ -250,13 +258,13 @@ impl LocationCatalog {
     /// Number of values in the profile of a location.
     #[must_use]
     pub fn num_values(&self, location: LocationIdx) -> u64 {
-        self.num_values.get(location.idx()).copied().unwrap_or(0)
+        self.rows.num_values.get(location.idx()).copied().unwrap_or(0)
     }
 
     /// Display name of an application: `reader`, or `application 1` where it has no name.
     #[must_use]
     pub fn application_label(&self, number: u64) -> String {
-        let named = self.applications.get(&number);
+        let named = self.rows.applications.get(&number);
         named.map_or_else(|| format!("application {number}"), ToString::to_string)
     }
 
@@ -270,8 +278,8 @@ impl LocationCatalog {
         if Some(location) == self.summary() {
             return "summary".into();
         }
-        if let Ok(at) = self.names.binary_search_by_key(&location.get(), |(row, _)| *row)
-            && let Some((_, name)) = self.names.get(at)
+        if let Ok(at) = self.rows.names.binary_search_by_key(&location.get(), |(row, _)| *row)
+            && let Some((_, name)) = self.rows.names.get(at)
         {
             let application = self.identity(location, IdentityKind::Application);
             return application.map_or_else(

@@ -90,6 +90,12 @@ pub trait TraceStore: Send + Sync {
         self.tracks().get(track.idx())
     }
 
+    /// Number of samples, or of calls, of each track, in no particular order. Cheaper than
+    /// [`TraceStore::tracks`] where those have to be put in order first.
+    fn track_sizes(&self) -> Vec<u64> {
+        self.tracks().iter().map(|track| track.num_samples).collect()
+    }
+
     /// From the first to the last record of all tracks.
     fn span(&self) -> TimeWindow;
 

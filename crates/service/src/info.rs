@@ -42,12 +42,12 @@ impl Answers<MetricsRequest> for OpenExperiment {
         let x = self.session.experiment();
         // An experiment without values has no default; its metrics are listed all the same.
         let default = self.session.default_metric(control).ok();
-        let tracks = x.traces.as_ref().map(|traces| traces.tracks()).unwrap_or_default();
+        let sizes = x.traces.as_ref().map(|traces| traces.track_sizes()).unwrap_or_default();
         let reply = MetricsReply {
             metrics: self.metric_replies(control)?,
             default: default.as_ref().map(|found| x.metrics.get(found.metric).name.to_string()),
             reason: default.and_then(|found| found.reason),
-            has_traces: tracks.iter().any(|track| track.num_samples > 0),
+            has_traces: sizes.iter().any(|&size| size > 0),
         };
         Ok(Answer::new(reply, ()))
     }
@@ -68,8 +68,8 @@ impl OpenExperiment {
         ];
         let count = |kind| tree.iter().filter(|&c| tree.kind(c) == kind).count();
         let values = |location: LocationIdx| x.locations.num_values(location);
-        let tracks = x.traces.as_ref().map(|traces| traces.tracks()).unwrap_or_default();
-        let samples = tracks.iter().map(|track| track.num_samples).sum();
+        let sizes = x.traces.as_ref().map(|traces| traces.track_sizes()).unwrap_or_default();
+        let samples = sizes.iter().sum();
         let records = x.events.as_deref().map(all_records);
         let issues = issue_replies(&self.issues());
         let files = x.sources.as_ref().and_then(|folder| folder.entries().ok()).unwrap_or_default();
@@ -87,7 +87,7 @@ impl OpenExperiment {
             empty_locations: x.locations.iter().filter(|&l| values(l) == 0).count() as u64,
             values: x.locations.iter().map(values).sum(),
             metrics: x.metrics.len() as u64,
-            traces: tracks.iter().filter(|track| track.num_samples > 0).count() as u64,
+            traces: sizes.iter().filter(|&&size| size > 0).count() as u64,
             samples,
             events: records.map(|records| records.total()),
             enters: records.map(|records| records.enters),

@@ -1,6 +1,6 @@
 //! `completions`: scripts that complete commands in a shell.
 
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 
 use super::Context;
 use crate::args::Cli;

@@ -16,6 +16,21 @@ macro_rules! commands {
         }
 
         impl Command {
+            /// `frame` with the one command that `name` is; `None` when it is no command.
+            pub(crate) fn alone(frame: clap::Command, name: &str) -> Option<clap::Command> {
+                $({
+                    /// A list of one command, with the name and the help that it has in all of them.
+                    #[derive(Debug, Subcommand)]
+                    enum Alone {
+                        $(#[$about])* $name(super::$module::$arguments),
+                    }
+                    if Alone::has_subcommand(name) {
+                        return Some(Alone::augment_subcommands(frame));
+                    }
+                })*
+                None
+            }
+
             /// Does what was typed.
             pub(super) fn run(self, context: &Context) -> anyhow::Result<()> {
                 match self {

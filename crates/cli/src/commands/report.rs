@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::{Args, Parser as _};
+use clap::Args;
 use parallax_protocol::{ClusterChoice, FindingReply, NextAction, ReportReply, TableSet as _};
 use parallax_service::analysis::balance::Grouping;
 use parallax_service::analysis::report::{GpuRow, Report, rank_findings};
@@ -117,7 +117,7 @@ fn of_several_runs(
     let mut words = vec!["parallax".to_owned(), "scaling".to_owned(), path.to_owned()];
     words.extend(metric.map(|metric| format!("--metric={metric}")));
     words.extend(html.map(|html| format!("--html={}", html.display())));
-    let typed = Cli::try_parse_from(&words)?;
+    let typed = Cli::of(words.iter().map(Into::into))?;
     context.note(format!("several runs: this is `{}`", words.join(" ")));
     match typed.command {
         Command::Scaling(arguments) => {

@@ -50,8 +50,6 @@ pub(crate) fn with_options(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
     use crate::args::Cli;
 

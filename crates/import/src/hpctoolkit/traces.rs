@@ -1,6 +1,7 @@
 //! `trace.db` as a [`TraceStore`].
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use parallax_base::{LocationIdx, TimeWindow, TrackIdx};
 use parallax_formats::hpctoolkit::{TraceDb, TraceInfo};
@@ -8,32 +9,50 @@ use parallax_model::{Interval, LocationCatalog, StoreError, TraceStore, Track};
 
 pub(super) struct Traces {
     db: TraceDb,
+    locations: LocationCatalog,
+    ordered: OnceLock<Ordered>,
+}
+
+/// Tracks in the order of lists for users.
+struct Ordered {
     /// Where the samples of each track lie.
     infos: Vec<TraceInfo>,
     tracks: Vec<Track>,
 }
 
 impl Traces {
-    /// Tracks in the order of lists for users: files have them as threads ended. Each belongs to
-    /// the profile that its record names.
+    /// The traces of `db`. Its tracks are put in order when somebody first asks for them: most
+    /// questions about profiles never do, and of 100,000 ranks it takes longer than opening them.
     pub(super) fn new(db: TraceDb, locations: &LocationCatalog) -> Self {
+        Self { db, locations: locations.clone(), ordered: OnceLock::new() }
+    }
+
+    fn ordered(&self) -> &Ordered {
+        self.ordered.get_or_init(|| Ordered::of(self.db.infos(), &self.locations))
+    }
+}
+
+impl Ordered {
+    /// Files have tracks as threads ended. Each belongs to the profile that its record names.
+    fn of(infos: &[TraceInfo], locations: &LocationCatalog) -> Self {
         let location = |info: &TraceInfo| LocationIdx::new(info.profile);
-        let order: HashMap<_, _> = locations
-            .in_order(db.infos().iter().map(location))
-            .into_iter()
-            .zip(0_usize..)
-            .collect();
-        let mut infos = db.infos().to_vec();
-        infos.sort_by_key(|info| order.get(&location(info)).copied());
+        let order: HashMap<_, _> =
+            locations.in_order(infos.iter().map(location)).into_iter().zip(0_usize..).collect();
+        let mut infos = infos.to_vec();
+        infos.sort_by_cached_key(|info| order.get(&location(info)).copied());
         let track = |info| Track { location: location(info), num_samples: info.num_samples };
         let tracks = infos.iter().map(track).collect();
-        Self { db, infos, tracks }
+        Self { infos, tracks }
     }
 }
 
 impl TraceStore for Traces {
     fn tracks(&self) -> &[Track] {
-        &self.tracks
+        &self.ordered().tracks
+    }
+
+    fn track_sizes(&self) -> Vec<u64> {
+        self.db.infos().iter().map(|info| info.num_samples).collect()
     }
 
     fn span(&self) -> TimeWindow {
@@ -46,7 +65,7 @@ impl TraceStore for Traces {
         window: TimeWindow,
         visit: &mut dyn FnMut(Interval),
     ) -> Result<(), StoreError> {
-        let Some(info) = self.infos.get(track.idx()) else { return Ok(()) };
+        let Some(info) = self.ordered().infos.get(track.idx()) else { return Ok(()) };
         let all = self.db.samples(info).map_err(|e| StoreError::Read(e.to_string()))?;
         let raw = TraceDb::narrow(&all, window.start_nanos, window.end_nanos);
         // The sample behind the narrowed part ends its last interval.

@@ -58,7 +58,7 @@ pub(super) fn uneven_iterations(
     let Some(traces) = opened.session.experiment().traces.as_ref() else {
         return Ok(Findings::default());
     };
-    let samples: u64 = traces.tracks().iter().map(|track| track.num_samples).sum();
+    let samples: u64 = traces.track_sizes().iter().sum();
     if samples > MOST_SAMPLES {
         return Err(EngineError::Missing {
             what: format!("the trace is long ({})", counted(samples, "sample")),

@@ -159,6 +159,6 @@ impl ChosenMetric {
 /// call.
 fn has_trace(experiment: &Experiment) -> bool {
     experiment.traces.as_ref().is_some_and(|traces| {
-        traces.span().nanos() > 0 && traces.tracks().iter().any(|track| track.num_samples > 1)
+        traces.span().nanos() > 0 && traces.track_sizes().iter().any(|&size| size > 1)
     })
 }

@@ -110,7 +110,7 @@ impl OpenExperiment {
         let session = &self.session;
         let tree = session.tree();
         let store = session.traces()?;
-        let samples: u64 = store.tracks().iter().map(|track| track.num_samples).sum();
+        let samples: u64 = store.track_sizes().iter().sum();
         let sums = (store.kind() == TraceKind::Calls || samples <= MAX_SUMMED_SAMPLES)
             .then(|| session.context_sums(&LocationChoice::All, TimeWindow::ALL, control))
             .transpose()?;
