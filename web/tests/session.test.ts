@@ -19,6 +19,11 @@ class FakeEngine {
   #next = 0;
   readonly #contents: Contents;
   failing: EngineError | null = null;
+  /** What `parallax open --follow` has. */
+  roots: RootInfo[] = [];
+  follow = false;
+  /** What the files of all roots are like; null when the server does not answer. */
+  fingerprint: string | null = "a";
 
   constructor(contents: Contents) {
     this.#contents = contents;
@@ -29,7 +34,8 @@ class FakeEngine {
       Promise.resolve({ key: name, name, files: 1, bytes: 1024, error: null });
     return {
       kind: "worker",
-      roots: [],
+      roots: this.roots,
+      follow: this.follow,
       memoryBytes: () => 0,
       dispose: () => undefined,
       addFiles: (name, files) => {
@@ -43,6 +49,10 @@ class FakeEngine {
       ask: <K extends keyof Protocol>(name: K, request: Protocol[K]["request"]) => {
         this.asked.push({ name, request });
         if (this.failing !== null && name !== "open") return Promise.reject(this.failing);
+        if (name === "fingerprint") {
+          if (this.fingerprint === null) return Promise.reject(new EngineError({ kind: "connection", message: "the server does not answer", hint: null }));
+          return Promise.resolve({ reply: { fingerprint: this.fingerprint } as unknown as Protocol[K]["reply"], tables: {} });
+        }
         if (name === "issues") {
           const issues = Object.values(this.#contents).flatMap(({ issues: kinds }) => kinds ?? []).map((kind) => ({ kind }));
           return Promise.resolve({ reply: { issues } as unknown as Protocol[K]["reply"], tables: {} });
@@ -221,5 +231,61 @@ describe("closing a source", () => {
     expect(session.active?.key).toBe("s1/a");
     expect(store.state.links.mark).toEqual([{ kind: "context", item: "s1/a", context: 2 }]);
     expect(engine.asked.at(-1)?.name).toBe("close");
+  });
+});
+
+describe("files that a server follows", () => {
+  const root: RootInfo = { key: "sweep.json", name: "sweep.json", files: 1, bytes: 10, error: null };
+
+  async function followed(): Promise<ReturnType<typeof setUp> & { contents: Contents }> {
+    const contents: Contents = { "sweep.json": { items: ["sweep.json"] } };
+    const all = setUp(contents);
+    all.engine.roots = [root];
+    all.engine.follow = true;
+    await all.session.connect();
+    await all.session.openRoot(root);
+    return { ...all, contents };
+  }
+
+  it("are opened again when they were written, with the same key and state", async () => {
+    const { session, engine, store } = await followed();
+    const before = session.active?.item;
+    store.setWorkspace(session.active?.key ?? "", (workspace) => workspace, { label: "Zoom" });
+    const kept = JSON.stringify(store.state);
+    expect(await session.lookAgain()).toBe(false);
+    engine.fingerprint = "b";
+    expect(await session.lookAgain()).toBe(true);
+    expect(session.active?.key).toBe("s1/sweep.json");
+    expect(session.active?.item).not.toBe(before);
+    expect(JSON.stringify(store.state)).toBe(kept);
+    // What the engine had before is closed there.
+    expect(engine.asked.filter(({ name }) => name === "close")).toEqual([{ name: "close", request: { item: before } }]);
+    expect(await session.lookAgain()).toBe(false);
+  });
+
+  it("stay as they were while they are half written, without a word", async () => {
+    const { session, engine, contents, notices } = await followed();
+    const before = session.items;
+    contents["sweep.json"] = { fails: new EngineError({ kind: "open", message: "ends early", hint: null }) };
+    engine.fingerprint = "b";
+    expect(await session.lookAgain()).toBe(false);
+    expect(session.items).toBe(before);
+    expect(session.missing).toEqual([]);
+    expect(notices.list).toEqual([]);
+    contents["sweep.json"] = { items: ["sweep.json"] };
+    expect(await session.lookAgain()).toBe(false);
+    engine.fingerprint = "c";
+    expect(await session.lookAgain()).toBe(true);
+  });
+
+  it("are not asked about where they do not change, and an error when the server has gone", async () => {
+    const { session, engine } = await followed();
+    engine.fingerprint = null;
+    await expect(session.lookAgain()).rejects.toThrow("does not answer");
+    const other = setUp({ "sweep.json": { items: ["sweep.json"] } });
+    await other.session.openRoot(root);
+    other.engine.fingerprint = "b";
+    expect(await other.session.lookAgain()).toBe(false);
+    expect(other.engine.asked.map(({ name }) => name)).toEqual(["open"]);
   });
 });

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use std::sync::Arc;
 
-use crate::{ByteSource as _, MemorySource, ReadError, Source};
+use crate::{ByteSource as _, MemorySource, ReadError, Source, StableHash};
 
 /// One file of a [`Folder`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +60,19 @@ pub trait Folder: Send + Sync {
     /// When the folder cannot be listed.
     fn walk(&self) -> Result<Vec<FolderEntry>, ReadError> {
         Ok(self.survey()?.files)
+    }
+
+    /// A number that changes when a file is written, replaced, added or removed: of names and sizes,
+    /// and of what else the folder knows about its files, never of their content.
+    ///
+    /// # Errors
+    /// When the folder cannot be listed.
+    fn fingerprint(&self) -> Result<u64, ReadError> {
+        let files = self.walk()?;
+        let hash = files.iter().fold(StableHash::default(), |hash, file| {
+            hash.with(file.path.as_bytes()).with(&[0]).with(&file.len.to_le_bytes())
+        });
+        Ok(hash.bits())
     }
 
     /// Opens the file at `path` (relative, `/` between parts); `None` when there is no such file.
@@ -217,6 +230,22 @@ mod tests {
 
     fn paths(entries: &[FolderEntry]) -> Vec<&str> {
         entries.iter().map(|entry| entry.path.as_str()).collect()
+    }
+
+    #[test]
+    fn a_fingerprint_is_that_of_names_and_sizes() {
+        let of = |files: &[(&str, &str)]| {
+            let files =
+                files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()));
+            MemoryFolder::new("any", files).fingerprint().unwrap()
+        };
+        let whole = of(&[("a", "one"), ("b", "two")]);
+        assert_eq!(whole, of(&[("b", "two"), ("a", "one")]));
+        for other in
+            [&[("a", "one")][..], &[("a", "one"), ("b", "more")], &[("a", "one"), ("c", "two")]]
+        {
+            assert_ne!(whole, of(other), "{other:?}");
+        }
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use parallax_base::Control;
 use parallax_protocol::{
     Answer, CloseReply, CloseRequest, CombineRequest, Engine, Ensemble, EnsemblePair, ErrorReply,
-    Experiment, ExperimentPair, HelloRequest, IssuesReply, IssuesRequest, OpenRequest, Question,
-    Subject, TableSet as _, for_each_question,
+    Experiment, ExperimentPair, FingerprintRequest, HelloRequest, IssuesReply, IssuesRequest,
+    OpenRequest, Question, Subject, TableSet as _, for_each_question,
 };
 use parallax_service::{Answers, OpenExperiment, OpenPair, ServiceError, issue_replies, scaling};
 use serde_json::{Map, Value};
@@ -111,6 +111,17 @@ impl Dispatch<HelloRequest> for Engine {
         _: &Control,
     ) -> Result<Answer<HelloRequest>, ErrorReply> {
         Ok(Answer::new(dispatcher.hello(), ()))
+    }
+}
+
+impl Dispatch<FingerprintRequest> for Engine {
+    fn ask(
+        &self,
+        dispatcher: &Dispatcher,
+        request: &FingerprintRequest,
+        _: &Control,
+    ) -> Result<Answer<FingerprintRequest>, ErrorReply> {
+        Ok(Answer::new(dispatcher.fingerprint(&request.root)?, ()))
     }
 }
 

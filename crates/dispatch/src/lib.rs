@@ -17,7 +17,7 @@ mod response;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use parallax_base::{Control, Folder, Limits};
-use parallax_protocol::{ErrorReply, HelloReply, PROTOCOL_VERSION, RootReply};
+use parallax_protocol::{ErrorReply, FingerprintReply, HelloReply, PROTOCOL_VERSION, RootReply};
 use serde_json::Value;
 
 use crate::items::{Item, Items};
@@ -40,6 +40,8 @@ pub struct Dispatcher {
     parts: Mutex<Vec<parts::ReadParts>>,
     limits: Limits,
     archives: Option<Box<dyn Archives>>,
+    /// Whether files of the roots may still be written.
+    follow: bool,
 }
 
 impl Dispatcher {
@@ -61,6 +63,13 @@ impl Dispatcher {
     pub fn with_max_items(self, max_items: usize) -> Self {
         let items = Items::with_max(max_items);
         Self { items: RwLock::new(items), ..self }
+    }
+
+    /// The same dispatcher, which says that files of its roots may still be written: whoever opened
+    /// them watches their fingerprints.
+    #[must_use]
+    pub fn following(self, follow: bool) -> Self {
+        Self { follow, ..self }
     }
 
     /// Forgets a root; what was opened from it stays open.
@@ -117,7 +126,14 @@ impl Dispatcher {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             protocol: PROTOCOL_VERSION,
             roots: roots.iter().map(Root::reply).collect(),
+            follow: self.follow,
         }
+    }
+
+    pub(crate) fn fingerprint(&self, key: &str) -> Result<FingerprintReply, ErrorReply> {
+        let (name, folder) = self.root(key)?;
+        let bits = folder.fingerprint().map_err(|error| errors::read_error(&error, &name))?;
+        Ok(FingerprintReply { fingerprint: format!("{bits:016x}") })
     }
 
     pub(crate) fn close(&self, key: &str) {

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
-use parallax_base::{Folder, FolderEntry, NotListed, ReadError, Source, Survey};
+use parallax_base::{Folder, FolderEntry, NotListed, ReadError, Source, StableHash, Survey};
 
 use crate::{MappedFile, StreamedFile};
 
@@ -65,6 +66,24 @@ pub fn locate(path: &Path) -> io::Result<DiskFolder> {
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     Ok(DiskFolder::new(parent.unwrap_or_else(|| Path::new("."))))
+}
+
+/// A number that changes when the file at `path` is written or replaced: of its size, of when it was
+/// written last, and of which file it is.
+///
+/// # Errors
+/// When it cannot be looked at.
+pub fn file_stamp(path: &Path) -> io::Result<u64> {
+    let metadata = std::fs::metadata(path)?;
+    let written = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&metadata);
+    #[cfg(not(unix))]
+    let number = 0_u64;
+    let hash = StableHash::of(&metadata.len().to_le_bytes())
+        .with(&written.unwrap_or_default().as_nanos().to_le_bytes())
+        .with(&number.to_le_bytes());
+    Ok(hash.bits())
 }
 
 fn failed(error: &io::Error) -> ReadError {
@@ -132,6 +151,18 @@ impl Folder for DiskFolder {
         out.files.sort_by(|a, b| a.path.cmp(&b.path));
         out.not_listed.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(out)
+    }
+
+    fn fingerprint(&self) -> Result<u64, ReadError> {
+        let files = self.walk()?;
+        Ok(files
+            .iter()
+            .fold(StableHash::default(), |hash, file| {
+                // One that vanished meanwhile is missed next time.
+                let stamp = file_stamp(&self.path.join(&file.path)).unwrap_or_default();
+                hash.with(file.path.as_bytes()).with(&stamp.to_le_bytes())
+            })
+            .bits())
     }
 
     fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {

@@ -13,7 +13,7 @@ mod streamed;
 mod system;
 mod unfinished;
 
-pub use disk_folder::{DiskFolder, locate};
+pub use disk_folder::{DiskFolder, file_stamp, locate};
 pub use disk_sink::DiskSink;
 pub use lost::lost_file;
 pub use mapped::MappedFile;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parallax_base::{Folder, FolderEntry, NotListed, ReadError, Source, Survey};
-use parallax_native::{MappedFile, StreamedFile};
+use parallax_base::{Folder, FolderEntry, NotListed, ReadError, Source, StableHash, Survey};
+use parallax_native::{MappedFile, StreamedFile, file_stamp};
 
 use crate::Reading;
 
@@ -30,6 +30,10 @@ impl Folder for FileAlone {
     fn entries(&self) -> Result<Vec<FolderEntry>, ReadError> {
         let metadata = std::fs::metadata(&self.path).map_err(|error| failed(&error))?;
         Ok(vec![FolderEntry { path: self.file_name.clone(), len: metadata.len() }])
+    }
+
+    fn fingerprint(&self) -> Result<u64, ReadError> {
+        file_stamp(&self.path).map_err(|error| failed(&error))
     }
 
     fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
@@ -99,6 +103,14 @@ impl Folder for MergedFolder {
         Ok(out)
     }
 
+    fn fingerprint(&self) -> Result<u64, ReadError> {
+        let hash = self.parts.iter().try_fold(StableHash::default(), |hash, (_, folder)| {
+            let of_part = folder.fingerprint().map_err(|error| of_part(error, folder.name()))?;
+            Ok::<_, ReadError>(hash.with(&of_part.to_le_bytes()))
+        })?;
+        Ok(hash.bits())
+    }
+
     fn open(&self, path: &str) -> Result<Option<Source>, ReadError> {
         for (prefix, folder) in &self.parts {
             if let Some(inner) = path.strip_prefix(prefix.as_str())
@@ -133,6 +145,34 @@ mod tests {
         assert_eq!(second.as_slice(), Some("two".as_bytes()));
         assert!(both.open("meta.db").unwrap().is_none());
         assert!(both.open("p3/meta.db").unwrap().is_none());
+    }
+
+    #[test]
+    fn a_file_that_is_written_or_replaced_has_another_fingerprint() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sweep.json");
+        std::fs::write(&path, "one").unwrap();
+        let alone: Arc<dyn Folder> =
+            Arc::new(FileAlone::new(&path, "sweep.json".to_owned(), Reading::Streamed));
+        let folder: Arc<dyn Folder> = Arc::new(DiskFolder::new(dir.path()));
+        let parts =
+            vec![("a".to_owned(), Arc::clone(&alone)), ("b".to_owned(), Arc::clone(&folder))];
+        let both: Arc<dyn Folder> = Arc::new(MergedFolder::new("both".to_owned(), parts));
+        for each in [&alone, &folder, &both] {
+            let first = each.fingerprint().unwrap();
+            assert_eq!(first, each.fingerprint().unwrap());
+            std::fs::write(&path, "three").unwrap();
+            let written = each.fingerprint().unwrap();
+            assert_ne!(first, written);
+            // As sweeps are written: a new file takes the place of the old one. Its size is the same.
+            let new = dir.path().join("new");
+            std::fs::write(&new, "seven").unwrap();
+            std::fs::rename(&new, &path).unwrap();
+            assert_ne!(written, each.fingerprint().unwrap());
+            std::fs::write(&path, "one").unwrap();
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert!(alone.fingerprint().unwrap_err().to_string().contains("No such file"));
     }
 
     #[test]

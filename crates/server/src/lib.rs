@@ -9,6 +9,7 @@
 //! followed: databases are often assembled from them, and who made the folder chose where they lead.
 
 mod answer;
+mod background;
 mod connections;
 mod error;
 mod guard;
@@ -21,6 +22,7 @@ mod server;
 mod unless;
 mod write_timeout;
 
+pub use background::Background;
 pub use error::ServerError;
 pub use guard::Token;
 pub use pages::Pages;

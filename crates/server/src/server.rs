@@ -90,6 +90,8 @@ pub struct Options {
     pub pages: Pages,
     /// How much it takes on at once.
     pub limits: ServerLimits,
+    /// Whether pages watch the files that they have opened, and show them again when they change.
+    pub follow: bool,
     /// Told of every request.
     pub on_access: Option<Box<dyn Fn(AccessLogEntry) + Send + Sync>>,
 }
@@ -104,6 +106,7 @@ impl Options {
             token,
             pages: Pages::embedded(),
             limits: ServerLimits::default(),
+            follow: false,
             on_access: None,
         }
     }
@@ -146,7 +149,7 @@ impl Server {
     /// # Errors
     /// When the address cannot be had.
     pub fn bind(places: Vec<DataRoot>, options: Options) -> Result<Self, ServerError> {
-        let Options { bind, port, token, pages, limits, on_access } = options;
+        let Options { bind, port, token, pages, limits, follow, on_access } = options;
         let listen = || {
             let addresses: Vec<SocketAddr> = (bind.as_str(), port).to_socket_addrs()?.collect();
             let listener = TcpListener::bind(&addresses[..])?;
@@ -156,7 +159,7 @@ impl Server {
         };
         let (listener, address) = listen()
             .map_err(|cause| ServerError::Listen { address: format!("{bind}:{port}"), cause })?;
-        let dispatcher = Dispatcher::default();
+        let dispatcher = Dispatcher::default().following(follow);
         let roots = places
             .into_iter()
             .map(|place| dispatcher.add_root(&place.key, &place.name, place.folder))

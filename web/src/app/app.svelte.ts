@@ -3,6 +3,7 @@ import type { Workspace } from "../state/app-state.ts";
 import type { FunctionPalette, MapRamp } from "../base/palettes.ts";
 import { EngineError, type EngineClient } from "../state/engine.ts";
 import type { Item } from "../state/item.ts";
+import { Follower } from "../state/follower.svelte.ts";
 import { Links } from "../state/links.svelte.ts";
 import { Notices } from "../state/notices.svelte.ts";
 import type { Picked } from "../state/pick.ts";
@@ -35,6 +36,7 @@ export class Application {
   readonly links = new Links(this.store);
   readonly tasks = new Tasks();
   readonly session: Session;
+  readonly follower: Follower;
   #views = $state.raw<readonly ViewPlugin[]>([]);
   /** What is open above the panels. */
   overlay = $state<"palette" | "keys" | "save-layout" | "open-url" | "parameters" | null>(null);
@@ -58,6 +60,7 @@ export class Application {
 
   constructor(connect: () => Promise<EngineClient>) {
     this.session = new Session(this.store, this.notices, this.preferences, async () => this.tasks.watched(await connect()));
+    this.follower = new Follower(this.session);
     this.session.prepare = async (client, item) => {
       const views = this.viewsOf(item);
       await Promise.all(views.map(async (view) => view.prepare?.({ client, item, state: this.sliceOf(item.key, view.id, view) })));
@@ -113,7 +116,7 @@ export class Application {
       this.#address.put(this.store.state);
     });
     this.#address.takeUp();
-    void this.#begin();
+    void this.#begin().then(() => { this.follower.start(); });
   }
 
   /** Follows a link that was put into the address of the open page. */

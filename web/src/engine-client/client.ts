@@ -49,6 +49,8 @@ export interface EngineClient {
   addUrl(name: string, url: string, files?: string[]): Promise<RootReply>;
   /** What can be opened without being picked: what a server offers, or what a report brought along. */
   readonly roots: RootReply[];
+  /** Whether files of the roots may still be written, and are to be opened again when they are. */
+  readonly follow: boolean;
   /** Bytes of memory that the engine has taken; 0 while unknown. */
   memoryBytes(): number;
   dispose(): void;

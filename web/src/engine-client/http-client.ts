@@ -20,21 +20,20 @@ const HEAD = 5;
 export class HttpClient implements EngineClient {
   readonly kind = "http";
   readonly roots: RootReply[];
+  readonly follow: boolean;
   readonly #address: string;
   readonly #token: string;
 
-  private constructor(address: string, token: string, roots: RootReply[]) {
+  private constructor(address: string, token: string, hello: Pick<HelloReply, "roots" | "follow">) {
     this.#address = address;
     this.#token = token;
-    this.roots = roots;
+    this.roots = hello.roots;
+    this.follow = hello.follow;
   }
 
   static async connect(address: string, token: string): Promise<HttpClient> {
-    const client = new HttpClient(address, token, []);
-    const { reply } = await client.ask("hello", {});
-    const hello: HelloReply = reply;
-    client.roots.push(...hello.roots);
-    return client;
+    const { reply } = await new HttpClient(address, token, { roots: [], follow: false }).ask("hello", {});
+    return new HttpClient(address, token, reply);
   }
 
   async ask<K extends keyof Protocol>(

@@ -113,6 +113,9 @@ export class WorkerClient implements EngineClient {
     return this.#root({ type: "add-url", key: this.#key(), name, url: address, files: paths });
   }
 
+  /** Files that were picked stay as they were. */
+  readonly follow = false;
+
   memoryBytes(): number {
     return this.#channel.memory;
   }

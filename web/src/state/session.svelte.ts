@@ -3,7 +3,7 @@ import type { SourceOrigin, SourceState } from "./app-state.ts";
 import { EngineError, type EngineClient, type RootInfo } from "./engine.ts";
 import { withKeys, type Item } from "./item.ts";
 import { errorText, isCancelled, type Notices } from "./notices.svelte.ts";
-import type { ExcludedReply } from "../wire/protocol.ts";
+import type { ExcludedReply, Protocol } from "../wire/protocol.ts";
 import { pickFiles, withMore, type Picked } from "./pick.ts";
 import type { Preferences } from "./preferences.svelte.ts";
 import { loadSamples, samplesUrl, type Sample } from "./samples.ts";
@@ -184,7 +184,7 @@ export class Session {
     const put = (source: SourceState): void => {
       this.#store.update((state) => ({ ...state, sources: state.sources.map((one) => (one.id === sourceId ? source : one)) }), { undoable: false });
     };
-    const wasActive = this.active?.kind;
+    const wasActive = this.active;
     put(after);
     const root = this.#roots.get(sourceId);
     const isOpen = root === undefined ? await this.#reopen(after, true) : await this.#open(after, () => Promise.resolve(root));
@@ -193,11 +193,40 @@ export class Session {
       this.#setMissing(null, sourceId);
       return;
     }
-    // The ensemble may have another name now.
-    if (!this.#items.some((item) => item.key === this.#store.state.active)) {
-      const next = this.#items.find((item) => item.source === sourceId && item.kind === wasActive);
-      if (next !== undefined) this.#store.update((state) => ({ ...state, active: next.key }), { undoable: false });
+    this.#stayAt(wasActive);
+  }
+
+  /** Shows what an item became that was on screen: an ensemble may have another name now. */
+  #stayAt(before: Item | null): void {
+    if (before === null || this.#items.some((item) => item.key === this.#store.state.active)) return;
+    const next = this.#items.find((item) => item.source === before.source && item.kind === before.kind);
+    if (next !== undefined) this.#store.update((state) => ({ ...state, active: next.key }), { undoable: false });
+  }
+
+  /**
+   * Looks whether files of the engine's roots were written since they were opened, and shows those that were as they
+   * are now. What is half written stays as it was, until it is written again. True when something is new.
+   */
+  async lookAgain(): Promise<boolean> {
+    const client = this.#client;
+    if (client?.follow !== true) return false;
+    let isNew = false;
+    for (const source of this.#store.state.sources) {
+      const root = this.#roots.get(source.id);
+      const before = this.#fingerprints.get(source.id);
+      if (root === undefined || before === undefined) continue;
+      const now = await fingerprint(client, root);
+      if (now === before || now === null) continue;
+      this.#fingerprints.set(source.id, now);
+      const { reply } = await client.ask("open", openRequest(source, root), { isPatient: true }).catch(() => ({ reply: null }));
+      // It may have been closed meanwhile.
+      if (reply === null || reply.items.length === 0 || !this.#items.some((item) => item.source === source.id)) continue;
+      const wasActive = this.active;
+      this.#take(source, withKeys(source.id, reply.items), root);
+      this.#stayAt(wasActive);
+      isNew = true;
     }
+    return isNew;
   }
 
   /** Closes a source, its items and their panels. */
@@ -254,7 +283,10 @@ export class Session {
     try {
       const client = await this.connect();
       const root = await add(client);
-      const { reply } = await client.ask("open", { root: root.key, ensemble: { parameters: [...(source.parameters ?? [])] } });
+      // Before it is opened: what is written from now on is new.
+      const written = client.follow ? await fingerprint(client, root) : null;
+      if (written !== null) this.#fingerprints.set(source.id, written);
+      const { reply } = await client.ask("open", openRequest(source, root));
       for (const error of reply.errors) {
         this.#notices.add(reply.items.length === 0 ? "error" : "warning", `A part of ${source.name} could not be opened`, withHint(error.message, error.hint));
       }
@@ -346,6 +378,7 @@ export class Session {
       get roots() {
         return client.roots;
       },
+      follow: client.follow,
       memoryBytes: () => client.memoryBytes(),
       addFiles: (name, files) => client.addFiles(name, files),
       addUrl: (name, url, files) => client.addUrl(name, url, files),
@@ -373,8 +406,24 @@ export class Session {
   #recoveredAt = Number.NEGATIVE_INFINITY;
   /** The engine's root of each open source. */
   readonly #roots = new Map<string, RootInfo>();
+  /** What the files of open sources were like when they were opened, for engines that follow them. */
+  readonly #fingerprints = new Map<string, string>();
   /** Ids given to sources that are still opening. */
   readonly #reserved = new Set<string>();
+}
+
+/** What the files of a root are like now; null when they cannot be looked at. */
+async function fingerprint(client: EngineClient, root: RootInfo): Promise<string | null> {
+  try {
+    return (await client.ask("fingerprint", { root: root.key })).reply.fingerprint;
+  } catch (error) {
+    if (error instanceof EngineError && error.kind === "connection") throw error;
+    return null;
+  }
+}
+
+function openRequest(source: SourceState, root: RootInfo): Protocol["open"]["request"] {
+  return { root: root.key, ensemble: { parameters: [...(source.parameters ?? [])] } };
 }
 
 function withHint(message: string, hint: string | null): string {

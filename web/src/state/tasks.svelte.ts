@@ -86,9 +86,11 @@ export class Tasks {
       get roots() {
         return client.roots;
       },
+      follow: client.follow,
       memoryBytes: () => client.memoryBytes(),
+      // A look at the files is no work that somebody waits for.
       ask: (name, request, options) =>
-        this.run(LABELS[name] ?? "Reading", (inner) => client.ask(name, request, inner), options),
+        name === "fingerprint" ? client.ask(name, request, options) : this.run(LABELS[name] ?? "Reading", (inner) => client.ask(name, request, inner), options),
       addFiles: (name, files) => client.addFiles(name, files),
       addUrl: (name, url, files) => client.addUrl(name, url, files),
       dispose: () => { client.dispose(); },

@@ -728,6 +728,18 @@ export type FindingReply = {
   next?: string;
 };
 
+/** The reply to `fingerprint`. */
+export type FingerprintReply = {
+  /** Another one when a file of the root was written, replaced, added or removed. */
+  fingerprint: string;
+};
+
+/** Whether the files of a root have changed since it was opened. */
+export type FingerprintRequest = {
+  /** The key of the root. */
+  root?: string;
+};
+
 /** What a flat profile groups by. */
 export type FlatBy = "function" | "file" | "module" | "loop" | "line";
 
@@ -788,6 +800,8 @@ export type HelloReply = {
   protocol: number;
   /** What can be opened. */
   roots: Array<RootReply>;
+  /** Whether files of the roots may still be written, and are to be opened again when they are. */
+  follow: boolean;
 };
 
 /** Version of the engine, and what can be opened without being sent. */
@@ -2045,6 +2059,8 @@ export type WaitsRequest = {
 export interface Protocol {
   /** Version of the engine, and what can be opened without being sent. */
   hello: { request: HelloRequest; reply: HelloReply; tables: { } };
+  /** Whether the files of a root have changed since it was opened. */
+  fingerprint: { request: FingerprintRequest; reply: FingerprintReply; tables: { } };
   /** Opens everything that a root holds. */
   open: { request: OpenRequest; reply: OpenReply; tables: { } };
   /** Makes one ensemble of several experiments or files of measurements that are open. */

@@ -12,6 +12,7 @@ use parallax_sweep::{
 };
 
 use super::Context;
+use super::live::{Live, LiveArgs};
 use crate::output::Output;
 use crate::scaling::ScalingArgs;
 use crate::text::{Level, Notice, Style, duration, printable};
@@ -157,6 +158,9 @@ pub(crate) struct MeasureArgs {
     #[arg(long, requires = "resume", help_heading = "Files and output")]
     retry_failed: bool,
 
+    #[command(flatten)]
+    live: LiveArgs,
+
     /// The program and its arguments.
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     program: Vec<String>,
@@ -219,15 +223,24 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 pub(super) fn measure(context: &Context, arguments: MeasureArgs) -> anyhow::Result<()> {
     let is_dry = arguments.dry_run;
+    let mut live = Live::new(context, arguments.live.clone());
     let (plan, choices) = plan(context, arguments)?;
     if is_dry {
         return show(context, &plan, &choices);
     }
     let mut progress = Progress::new(context, &plan);
-    let summary = sweep(&plan, &choices, &mut launch, &mut |event| progress.tell(event));
+    let summary = sweep(&plan, &choices, &mut launch, &mut |event| {
+        progress.tell(event);
+        if live.is_due(event) {
+            progress.clear();
+            live.show(&choices.output);
+        }
+    });
     progress.clear();
     let summary = summary?;
-    finish(context, &choices.output, &summary)
+    let finished = finish(context, &choices.output, &summary);
+    live.until_interrupted()?;
+    finished
 }
 
 /// The plan that the arguments make, and where it goes.

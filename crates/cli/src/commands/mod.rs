@@ -16,6 +16,7 @@ mod gpu_stalls;
 mod info;
 mod iterations;
 mod list;
+mod live;
 mod locations;
 mod measure;
 mod query;

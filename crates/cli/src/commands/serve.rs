@@ -31,6 +31,10 @@ pub(crate) struct OpenArgs {
     /// Print the address only.
     #[arg(long)]
     no_browser: bool,
+    /// Watch the files, and show them again when they change: a sweep that goes on, a trace that
+    /// grows, runs that are added.
+    #[arg(long)]
+    follow: bool,
     /// Read the token from this file, or store a new one there, so that the address stays the same.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
@@ -49,6 +53,7 @@ pub(super) fn serve(context: &Context, arguments: &OpenArgs) -> anyhow::Result<(
     let options = Options {
         bind: arguments.bind.clone(),
         port: arguments.port,
+        follow: arguments.follow,
         on_access: arguments
             .verbose
             .then(|| Box::new(log) as Box<dyn Fn(AccessLogEntry) + Send + Sync>),

@@ -7,6 +7,7 @@ macro_rules! for_each_question {
     ($then:ident) => {
         $then! {
             HelloRequest,
+            FingerprintRequest,
             OpenRequest,
             CombineRequest,
             CloseRequest,

@@ -23,6 +23,26 @@ pub struct HelloReply {
     pub protocol: u32,
     /// What can be opened.
     pub roots: Vec<RootReply>,
+    /// Whether files of the roots may still be written, and are to be opened again when they are.
+    pub follow: bool,
+}
+
+question! {
+    /// Whether the files of a root have changed since it was opened.
+    "fingerprint" of Engine,
+    request FingerprintRequest {
+        /// The key of the root.
+        root: String,
+    }
+    reply FingerprintReply,
+}
+
+/// The reply to `fingerprint`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct FingerprintReply {
+    /// Another one when a file of the root was written, replaced, added or removed.
+    pub fingerprint: String,
 }
 
 /// A file or folder that can be opened.

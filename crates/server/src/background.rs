@@ -1,0 +1,49 @@
+//! [`Background`]: a server beside something else that this process does.
+
+use std::thread::JoinHandle;
+
+use tokio::sync::oneshot;
+
+use crate::{Server, ServerError, interrupted};
+
+/// A server that answers on a thread of its own.
+///
+/// As long as it is in the background, signals are the business of whoever started it. It ends when
+/// this is dropped.
+pub struct Background {
+    /// Tells the server that it has the process to itself; dropped, that it is to end.
+    alone: oneshot::Sender<()>,
+    thread: JoinHandle<Result<(), ServerError>>,
+}
+
+impl Background {
+    /// Has `server` answer from now on.
+    ///
+    /// # Errors
+    /// When the system has no thread to give.
+    pub fn start(server: Server) -> Result<Self, ServerError> {
+        let (alone, is_alone) = oneshot::channel();
+        let stop = async move {
+            if is_alone.await.is_ok() {
+                interrupted().await;
+            }
+        };
+        let answer = move || server.run(stop);
+        let thread = std::thread::Builder::new()
+            .name("server".to_owned())
+            .spawn(answer)
+            .map_err(|cause| ServerError::Start { cause })?;
+        Ok(Self { alone, thread })
+    }
+
+    /// Answers until Ctrl+C, or until the system asks for the end.
+    ///
+    /// # Errors
+    /// When it could not answer at all.
+    pub fn until_interrupted(self) -> Result<(), ServerError> {
+        // A server that ended already says why below.
+        let _ = self.alone.send(());
+        let no_thread = || std::io::Error::other("its thread ended early");
+        self.thread.join().unwrap_or_else(|_| Err(ServerError::Start { cause: no_thread() }))
+    }
+}
