@@ -26,7 +26,9 @@ pub use context::{
     steps_up,
 };
 pub use experiment::{Experiment, Metadata};
-pub use location::{IdentityKind, LocationCatalog, LocationCatalogBuilder};
+pub use location::{
+    IdentityKind, LocationCatalog, LocationCatalogBuilder, LocationOrder, OrderKey,
+};
 pub use metric::{
     Combine, DerivedMetric, Formula, Metric, MetricCatalog, MetricInstance, Scope, Statistic,
     UserEvent,

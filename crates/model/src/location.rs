@@ -185,36 +185,39 @@ impl LocationCatalog {
         rows.filter(|row| Some(*row) != self.summary())
     }
 
-    /// `locations` in the order of lists for users: application, node, rank, thread, device and
-    /// stream, each by number. Nodes are ordered by the first rank on them, because their own
-    /// numbers are addresses. What a GPU executed comes after the threads of its rank, what has no
-    /// identity last; equal ones stay in the order of the source.
+    /// `locations` in the order of lists for users, see [`LocationCatalog::order`].
     #[must_use]
     pub fn in_order(&self, locations: impl IntoIterator<Item = LocationIdx>) -> Vec<LocationIdx> {
-        let mut first_ranks = BTreeMap::new();
-        for location in self.iter() {
-            let Some(rank) = self.identity(location, IdentityKind::Rank) else { continue };
-            let first = first_ranks.entry(self.node_of(location)).or_insert(rank);
-            *first = rank.min(*first);
-        }
-        let key = |&location: &LocationIdx| {
-            let identity = IdentityKind::ALL.map(|kind| self.identity(location, kind));
-            let is_nameless = identity.iter().all(Option::is_none);
-            let node = self.node_of(location);
-            let first_rank = first_ranks.get(&node).copied();
-            let rank = self.identity(location, IdentityKind::Rank);
-            let of_gpu =
-                [IdentityKind::GpuDevice, IdentityKind::GpuContext, IdentityKind::GpuStream];
-            let is_of_gpu = of_gpu.iter().any(|&kind| self.identity(location, kind).is_some());
-            (is_nameless, node.0, first_rank, node.1, rank, is_of_gpu, identity)
-        };
+        let order = self.order();
         let mut ordered: Vec<LocationIdx> = locations.into_iter().collect();
-        ordered.sort_by_cached_key(key);
+        ordered.sort_by_cached_key(|&location| order.of(location));
         ordered
     }
 
+    /// The order of lists for users: application, node, rank, thread, device and stream, each by
+    /// number. Nodes are ordered by the first rank on them, because their own numbers are addresses.
+    /// What a GPU executed comes after the threads of its rank, what has no identity last; equal
+    /// ones stay in the order of the source.
+    #[must_use]
+    pub fn order(&self) -> LocationOrder<'_> {
+        let mut first_ranks: BTreeMap<NodeOf, u64> = BTreeMap::new();
+        // Ranks of a node are mostly next to each other.
+        let mut last: Option<(NodeOf, u64)> = None;
+        for location in self.iter() {
+            let Some(rank) = self.identity(location, IdentityKind::Rank) else { continue };
+            let node = self.node_of(location);
+            if last.is_some_and(|(known, first)| known == node && first <= rank) {
+                continue;
+            }
+            let first = first_ranks.entry(node).or_insert(rank);
+            *first = rank.min(*first);
+            last = Some((node, *first));
+        }
+        LocationOrder { catalog: self, first_ranks }
+    }
+
     /// Application and node of a location.
-    fn node_of(&self, location: LocationIdx) -> (Option<u64>, Option<u64>) {
+    fn node_of(&self, location: LocationIdx) -> NodeOf {
         let of = |kind| self.identity(location, kind);
         (of(IdentityKind::Application), of(IdentityKind::Node))
     }
@@ -300,5 +303,41 @@ impl LocationCatalog {
             }
         }
         if parts.is_empty() { format!("profile {}", location.get()) } else { parts.join(" ") }
+    }
+}
+
+/// Application and node.
+type NodeOf = (Option<u64>, Option<u64>);
+
+/// The order of lists for users, see [`LocationCatalog::order`].
+#[derive(Debug)]
+pub struct LocationOrder<'c> {
+    catalog: &'c LocationCatalog,
+    /// The first rank on each node.
+    first_ranks: BTreeMap<NodeOf, u64>,
+}
+
+/// Where a location belongs in the order of lists for users.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OrderKey([u64; 14]);
+
+impl LocationOrder<'_> {
+    /// What locations are sorted by.
+    #[must_use]
+    pub fn of(&self, location: LocationIdx) -> OrderKey {
+        let catalog = self.catalog;
+        let identity = IdentityKind::ALL.map(|kind| catalog.identity(location, kind));
+        let node = catalog.node_of(location);
+        let first_rank = self.first_ranks.get(&node).copied();
+        let of_gpu = [IdentityKind::GpuDevice, IdentityKind::GpuContext, IdentityKind::GpuStream];
+        let is_of_gpu = of_gpu.iter().any(|&kind| catalog.identity(location, kind).is_some());
+        let is_nameless = identity.iter().all(Option::is_none);
+        let rank = catalog.identity(location, IdentityKind::Rank);
+        // No identity is `ABSENT`, so that one more than it has room; what is absent comes first.
+        let number = |id: Option<u64>| id.map_or(0, |id| id.saturating_add(1));
+        let [a, b, c, d, e, f, g, h] = identity.map(number);
+        let outer = [is_nameless.into(), number(node.0), number(first_rank), number(node.1)];
+        let [o0, o1, o2, o3] = outer;
+        OrderKey([o0, o1, o2, o3, number(rank), is_of_gpu.into(), a, b, c, d, e, f, g, h])
     }
 }

@@ -8,7 +8,7 @@ use super::detect::Method;
 use super::limits::step;
 use super::order::{Run, beside, runs};
 use super::spacing::{
-    Origin, Spacing, differences, drop_short, joined, median, occurrences, spacing,
+    Origin, Spacing, differences, drop_short, joined, median, occurrences, spacing, telling,
 };
 use super::steps::{Steps, runs_of};
 use super::visits::{Visit, Wanted, collect};
@@ -212,7 +212,7 @@ fn together(lists: &[Vec<Visit>], gap_nanos: u64) -> Boundaries {
 }
 
 fn repeated(visits: &[Visit], gap_nanos: u64, origin: Origin) -> Option<Spacing> {
-    spacing(&occurrences(visits, gap_nanos, origin), origin)
+    spacing(&occurrences(&telling(visits, origin), gap_nanos, origin), origin)
 }
 
 /// Iterations that begin as they are, however far apart; fewer than three say nothing.

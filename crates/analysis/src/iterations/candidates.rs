@@ -1,6 +1,7 @@
 //! The ways in which each context may mark iterations: by distances on each track, by distances on all
 //! tracks together, and by the order in which contexts come.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use parallax_base::{ContextIdx, threads};
@@ -13,7 +14,7 @@ use super::limits::step;
 use super::order::{Shares, Words, beside, runs, words};
 use super::spacing::{
     Content, Origin, Spacing, at_once, chance, gap_levels, occurrences, one_after_the_other,
-    spacing,
+    spacing, telling,
 };
 use super::visits::{ByContext, Visit};
 
@@ -109,14 +110,22 @@ pub(super) fn of_context(
     if visits.iter().all(|list| list.len() < 3) {
         return out;
     }
-    for mut gap_nanos in gap_levels(&visits, origin) {
+    let kept: Vec<Cow<'_, [Visit]>> = visits.iter().map(|list| telling(list, origin)).collect();
+    let told: Vec<&[Visit]> = kept.iter().map(|list| &**list).collect();
+    let num_pieces: Vec<usize> =
+        visits.iter().map(|list| super::spacing::drop_short(list).len()).collect();
+    for mut gap_nanos in gap_levels(&told) {
         let level_nanos = gap_nanos;
-        let at_once = at_once(&visits, gap_nanos, origin);
+        let at_once = match origin {
+            Origin::Exact => at_once(&told, gap_nanos, origin),
+            Origin::Samples | Origin::Pooled => 0,
+        };
         let mut spacings: Vec<(Spacing, f64)> = Vec::new();
         let mut chances: Vec<f64> = Vec::new();
         let mut is_each_a_call = origin == Origin::Exact;
-        for (nth, (place, track, list)) in lists.iter().enumerate() {
-            let mut found = occurrences(list, level_nanos, origin);
+        let each = lists.iter().zip(&told).zip(&num_pieces).enumerate();
+        for (nth, (((place, track, list), told), pieces)) in each {
+            let mut found = occurrences(told, level_nanos, origin);
             if origin == Origin::Exact {
                 let parts = || chains.parts(*place, track, context);
                 let content = || content(&parts(), track, &found);
@@ -128,12 +137,11 @@ pub(super) fn of_context(
             if nth == 0 {
                 out.note(&found);
             }
-            let pieces = super::spacing::drop_short(list).len() as f64;
             let regular = spacing(&found, origin)
                 .filter(|s| s.regular_share >= LEAST_REGULAR && s.period_nanos > 0.0);
             if let Some(regular) = regular {
                 is_each_a_call &= found.len() == list.len();
-                let pieces = pieces / regular.starts.len() as f64;
+                let pieces = *pieces as f64 / regular.starts.len() as f64;
                 spacings.push((regular, pieces));
                 chances.push(chance_of(&found));
             }
@@ -217,8 +225,9 @@ pub(super) fn of_all(context: ContextIdx, tracks: &[ByContext], active_nanos: u6
         return SearchResult::default();
     }
     let mut out = SearchResult::default();
-    for gap_nanos in gap_levels(&[&union], Origin::Pooled) {
-        let together = occurrences(&union, gap_nanos, Origin::Pooled);
+    let told = telling(&union, Origin::Pooled);
+    for gap_nanos in gap_levels(&[&told]) {
+        let together = occurrences(&told, gap_nanos, Origin::Pooled);
         out.note(&together);
         let regular = spacing(&together, Origin::Pooled)
             .filter(|s| s.regular_share >= LEAST_REGULAR && s.period_nanos > 0.0);
@@ -229,7 +238,7 @@ pub(super) fn of_all(context: ContextIdx, tracks: &[ByContext], active_nanos: u6
             hits.iter().flatten().count() as f64 / found.starts.len() as f64
         };
         let active = active_nanos.max(1) as f64;
-        let pieces = super::spacing::drop_short(&union).len() as f64;
+        let pieces = told.len() as f64;
         out.candidates.push(Candidate {
             context,
             gap_nanos,

@@ -3,6 +3,8 @@
 //! Pure functions over the visits of one context on one track: nothing here knows of trees or
 //! traces.
 
+use std::borrow::Cow;
+
 use super::visits::Visit;
 
 /// A spacing is regular when it differs from the median by at most this factor.
@@ -75,16 +77,26 @@ pub(super) fn joined(visits: &[Visit], gap_nanos: u64) -> Vec<Visit> {
     out
 }
 
-/// How visits become occurrences: short ones are dropped, near ones joined, short ones dropped again.
-/// Where times are exact, a short visit is as good as a long one.
-pub(super) fn occurrences(visits: &[Visit], gap_nanos: u64, origin: Origin) -> Vec<Visit> {
+/// The visits that say something: without short ones; where times are exact, a short visit is as good
+/// as a long one.
+pub(super) fn telling(visits: &[Visit], origin: Origin) -> Cow<'_, [Visit]> {
     match origin {
-        Origin::Exact => at_least(&joined(visits, gap_nanos), EXACT_SPECK),
-        Origin::Samples | Origin::Pooled => drop_short(&joined(&drop_short(visits), gap_nanos)),
+        Origin::Exact => Cow::Borrowed(visits),
+        Origin::Samples | Origin::Pooled => Cow::Owned(drop_short(visits)),
     }
 }
 
-/// Up to which gap occurrences on several tracks follow each other at once.
+/// How [`telling`] visits become occurrences: near ones are joined, and short ones dropped again.
+pub(super) fn occurrences(telling: &[Visit], gap_nanos: u64, origin: Origin) -> Vec<Visit> {
+    let part = match origin {
+        Origin::Exact => EXACT_SPECK,
+        Origin::Samples | Origin::Pooled => SPECK,
+    };
+    at_least(&joined(telling, gap_nanos), part)
+}
+
+/// Up to which gap occurrences on several tracks follow each other at once. `tracks` has the
+/// [`telling`] visits of each.
 pub(super) fn at_once(tracks: &[&[Visit]], gap_nanos: u64, origin: Origin) -> u64 {
     let occurrences = tracks.iter().flat_map(|list| occurrences(list, gap_nanos, origin));
     let lengths: Vec<u64> = occurrences.map(Visit::nanos).collect();
@@ -126,14 +138,10 @@ pub(super) fn one_after_the_other(
 
 /// Gaps up to which it may make sense to put visits together, 0 first: where gaps inside of an
 /// iteration and gaps between iterations differ in kind, they are sorted apart by a jump.
-/// `tracks` has the visits of one context on several tracks.
-pub(super) fn gap_levels(tracks: &[&[Visit]], origin: Origin) -> Vec<u64> {
+/// `tracks` has the [`telling`] visits of one context on several tracks.
+pub(super) fn gap_levels(tracks: &[&[Visit]]) -> Vec<u64> {
     let mut gaps: Vec<u64> = Vec::new();
-    for visits in tracks {
-        let kept = match origin {
-            Origin::Exact => visits.to_vec(),
-            Origin::Samples | Origin::Pooled => drop_short(visits),
-        };
+    for kept in tracks {
         let pairs = kept.iter().zip(kept.iter().skip(1));
         gaps.extend(pairs.map(|(a, b)| b.start.saturating_sub(a.end)));
     }
@@ -241,11 +249,14 @@ pub(super) fn differences(times: &[u64]) -> Vec<u64> {
 
 /// The median; the mean of the two middle ones of an even number; `None` of nothing.
 pub(super) fn median(values: &[u64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_unstable();
-    let above = *sorted.get(sorted.len() / 2)?;
-    let below = *sorted.get(sorted.len().checked_sub(1)? / 2)?;
-    Some((above as f64 + below as f64) / 2.0)
+    let mut values = values.to_vec();
+    if values.is_empty() {
+        return None;
+    }
+    let (middle, is_even) = (values.len() / 2, values.len() % 2 == 0);
+    let (shorter, above, _) = values.select_nth_unstable(middle);
+    let below = if is_even { shorter.iter().max().copied()? } else { *above };
+    Some((*above as f64 + below as f64) / 2.0)
 }
 
 /// Widths around the median, and how likely a spacing without memory lies inside, at the most.
@@ -301,12 +312,20 @@ fn binomial_tail(trials: usize, hits: usize, probability: f64) -> f64 {
         return 1.0;
     }
     let mut sum = 0.0;
+    let mut more = term(hits);
     for k in hits..=trials {
-        let more = term(k);
         sum += more;
         if k as f64 > trials as f64 * probability + 1.0 && more <= sum * 1e-17 {
             break;
         }
+        // Each term from the one before, but from one that is too small for a number.
+        more = if more.is_normal() {
+            more * ((trials - k) as f64 / (k + 1) as f64) * (probability / (1.0 - probability))
+        } else if k < trials {
+            term(k + 1)
+        } else {
+            0.0
+        };
     }
     sum.min(1.0)
 }
@@ -335,7 +354,7 @@ mod tests {
             .flat_map(|i| (0..3).map(move |k| (i * 1000 + k * 50, i * 1000 + k * 50 + 40)))
             .collect();
         let list = at(&list);
-        let levels = gap_levels(&[&list], Origin::Samples);
+        let levels = gap_levels(&[&telling(&list, Origin::Samples)]);
         assert!(levels.contains(&10), "{levels:?}");
         let found = spacing(&occurrences(&list, 10, Origin::Exact), Origin::Exact).unwrap();
         assert_eq!(found.starts, [0, 1000, 2000, 3000]);

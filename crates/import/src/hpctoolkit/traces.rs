@@ -1,6 +1,5 @@
 //! `trace.db` as a [`TraceStore`].
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use parallax_base::{LocationIdx, TimeWindow, TrackIdx};
@@ -36,10 +35,9 @@ impl Ordered {
     /// Files have tracks as threads ended. Each belongs to the profile that its record names.
     fn of(infos: &[TraceInfo], locations: &LocationCatalog) -> Self {
         let location = |info: &TraceInfo| LocationIdx::new(info.profile);
-        let order: HashMap<_, _> =
-            locations.in_order(infos.iter().map(location)).into_iter().zip(0_usize..).collect();
+        let order = locations.order();
         let mut infos = infos.to_vec();
-        infos.sort_by_cached_key(|info| order.get(&location(info)).copied());
+        infos.sort_by_cached_key(|info| order.of(location(info)));
         let track = |info| Track { location: location(info), num_samples: info.num_samples };
         let tracks = infos.iter().map(track).collect();
         Self { infos, tracks }
