@@ -16,6 +16,7 @@ mod traces;
 use std::process::ExitCode;
 
 use parallax_places::room;
+use parallax_record::RecordError;
 use parallax_service::ServiceError;
 use parallax_service::scaling::ScalingError;
 use parallax_sweep::SweepError;
@@ -41,6 +42,10 @@ fn main() -> ExitCode {
     if words.next().is_some_and(|word| word == parallax_sweep::SUPERVISOR) {
         return parallax_sweep::supervise();
     }
+    // So does `record`, for the process that becomes the program.
+    if std::env::args_os().nth(1).is_some_and(|word| word == parallax_record::STARTER) {
+        return parallax_record::start();
+    }
     let cli = Cli::typed();
     let colour = cli.common.color;
     let done = commands::run(cli);
@@ -52,6 +57,10 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
+            // What a recorded program says by its exit status is passed on, and nothing is said.
+            if let Some(commands::Ended(status)) = error.downcast_ref() {
+                return ExitCode::from(*status);
+            }
             report(&error, colour);
             let written = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
             let is_misuse = written
@@ -62,6 +71,10 @@ fn main() -> ExitCode {
                 || error.downcast_ref::<SweepError>().is_some_and(SweepError::is_misuse);
             if error.is::<commands::ConditionsHold>() {
                 return ExitCode::from(CONDITION);
+            }
+            if let Some(status) = error.downcast_ref::<RecordError>().and_then(RecordError::status)
+            {
+                return ExitCode::from(status);
             }
             ExitCode::from(if is_misuse { MISUSE } else { NO_ANSWER })
         }

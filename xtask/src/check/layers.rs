@@ -110,6 +110,18 @@ const CRATES: &[Crate] = &[
         uses: &["parallax-analysis", "parallax-native"],
     },
     Crate {
+        name: "parallax-record",
+        folder: "crates/record",
+        is_for_browser: false,
+        uses: &[
+            "parallax-base",
+            "parallax-formats",
+            "parallax-import",
+            "parallax-model",
+            "parallax-native",
+        ],
+    },
+    Crate {
         name: "parallax-places",
         folder: "crates/places",
         is_for_browser: false,
@@ -137,6 +149,7 @@ const CRATES: &[Crate] = &[
             "parallax-native",
             "parallax-places",
             "parallax-protocol",
+            "parallax-record",
             "parallax-server",
             "parallax-service",
             "parallax-sweep",

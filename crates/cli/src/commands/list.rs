@@ -138,6 +138,11 @@ commands! {
     /// PaScal Analyzer, so a sweep that was interrupted goes on with --resume. Runs that fail are
     /// marked and not averaged.
     Measure(measure::MeasureArgs) = measure,
+    /// Record a program by sampling: its call paths over time, as an archive.
+    ///
+    /// The program is not changed and needs no special build. All its threads and child processes
+    /// are recorded. The exit status is that of the program.
+    Record(record::RecordArgs) = record,
     /// Open databases and measurements in the browser: serves them to this machine until Ctrl+C.
     Open(serve::OpenArgs, &) = serve,
     /// Write one self-contained web page with the data inside.

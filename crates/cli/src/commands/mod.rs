@@ -20,6 +20,7 @@ mod live;
 mod locations;
 mod measure;
 mod query;
+mod record;
 mod report;
 mod report_html;
 mod scaling;
@@ -31,6 +32,7 @@ mod views;
 
 pub(crate) use compare::ConditionsHold;
 pub(crate) use list::Command;
+pub(crate) use record::Ended;
 
 use parallax_base::Issue;
 use parallax_service::{Control, OpenExperiment, Severity};

@@ -78,6 +78,9 @@ pub mod keys {
     pub const LAST_NANOS: &str = "last-nanos";
     /// Nanoseconds from the start of 1970 to the zero of the trace's clock, where that is known.
     pub const EPOCH_OFFSET_NANOS: &str = "epoch-offset-nanos";
+    /// Samples for each second of processor time, where the intervals come from samples: then how
+    /// often something was called is not known.
+    pub const SAMPLED: &str = "sampled-hertz";
     /// Facts about the execution begin with this.
     pub const FACT: &str = "fact:";
 }

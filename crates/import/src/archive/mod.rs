@@ -49,11 +49,14 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         .map_err(|cause| ImportError::Format { origin: origin.clone(), cause })?;
     let locations = locations(order.ordered(&archive.tracks), &num_values, &components);
     let facts = archive.execution_facts();
+    let metrics = profiles::metrics(&archive);
+    let is_sampled = archive.fact(keys::SAMPLED).is_some();
     let metadata = Metadata {
         title: archive.fact(keys::TITLE).unwrap_or("trace").to_owned(),
         format: format!(
-            "{} (converted)",
-            archive.fact(keys::FORMAT).unwrap_or("trace of an unknown format")
+            "{}{}",
+            archive.fact(keys::FORMAT).unwrap_or("trace of an unknown format"),
+            if is_sampled { "" } else { " (converted)" }
         ),
         origin,
         facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
@@ -65,7 +68,7 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
     Ok(Experiment {
         metadata,
         contexts,
-        metrics: profiles::metrics(),
+        metrics,
         locations,
         profiles: Some(Arc::new(profiles) as Arc<dyn ProfileStore>),
         traces: Some(traces as Arc<dyn TraceStore>),

@@ -1,8 +1,13 @@
 //! What tracks spent in contexts as a profile: `TIME` inclusive and exclusive, and `CALLS`.
+//!
+//! Where the intervals come from samples, `REALTIME` is that time, `CPUTIME` the part of it in which
+//! the thread had a processor, and how often something was called is not known.
+
+use std::collections::BTreeMap;
 
 use parallax_base::{Limits, Unit};
 use parallax_formats::FormatError;
-use parallax_formats::archive::Archive;
+use parallax_formats::archive::{Archive, ContextRow, keys};
 use parallax_model::{Metric, MetricCatalog, Scope};
 
 use super::order::Order;
@@ -11,6 +16,8 @@ use crate::memory_store::{MemoryStore, Row, sorted};
 const TIME_INCLUSIVE: u16 = 0;
 const TIME_EXCLUSIVE: u16 = 1;
 const CALLS: u16 = 2;
+const CPU_INCLUSIVE: u16 = 3;
+const CPU_EXCLUSIVE: u16 = 4;
 
 /// Columns of the table of profiles.
 const TRACK: usize = 0;
@@ -19,8 +26,24 @@ const NUM_CALLS: usize = 2;
 const EXCLUSIVE: usize = 3;
 const INCLUSIVE: usize = 4;
 
-/// The metrics of every archive.
-pub(super) fn metrics() -> MetricCatalog {
+/// The metrics of an archive.
+pub(super) fn metrics(archive: &Archive) -> MetricCatalog {
+    if archive.fact(keys::SAMPLED).is_some() {
+        return MetricCatalog::new(vec![
+            Metric::summed(
+                "CPUTIME",
+                Unit::Seconds,
+                "time on a processor, by samples",
+                &[(Scope::Inclusive, CPU_INCLUSIVE), (Scope::Exclusive, CPU_EXCLUSIVE)],
+            ),
+            Metric::summed(
+                "REALTIME",
+                Unit::Seconds,
+                "time on a processor and off it, by samples",
+                &[(Scope::Inclusive, TIME_INCLUSIVE), (Scope::Exclusive, TIME_EXCLUSIVE)],
+            ),
+        ]);
+    }
     MetricCatalog::new(vec![
         Metric::summed(
             "TIME",
@@ -40,20 +63,26 @@ pub(super) fn read(
     limits: Limits,
 ) -> Result<(MemoryStore, Vec<u64>), FormatError> {
     let mut rows: Vec<Vec<Row>> = vec![Vec::new(); archive.tracks.len() + 1];
+    let is_sampled = archive.fact(keys::SAMPLED).is_some();
+    let off = if is_sampled { OffProcessor::of(archive) } else { OffProcessor::default() };
     for batch in archive.profile() {
         let batch = batch?;
         for i in 0..batch.rows() {
             let context = batch.u32_at(CONTEXT, i);
             let seconds = |column| batch.u64_at(column, i) as f64 / 1e9;
-            let values = [
-                (TIME_INCLUSIVE, seconds(INCLUSIVE)),
-                (TIME_EXCLUSIVE, seconds(EXCLUSIVE)),
-                (CALLS, batch.u64_at(NUM_CALLS, i) as f64),
-            ];
+            let third = if is_sampled && !off.is(context) {
+                (CPU_EXCLUSIVE, seconds(EXCLUSIVE))
+            } else {
+                // Of samples, calls are only how often one followed one of another context.
+                (CALLS, if is_sampled { 0.0 } else { batch.u64_at(NUM_CALLS, i) as f64 })
+            };
+            let values =
+                [(TIME_INCLUSIVE, seconds(INCLUSIVE)), (TIME_EXCLUSIVE, seconds(EXCLUSIVE)), third];
             // The root is where no function runs: that is no cost.
             if context == 0 || context as usize >= archive.contexts.len() {
                 continue;
             }
+            let values = values.into_iter().filter(|(metric, _)| !is_sampled || *metric != CALLS);
             let track = (order.track(batch.u32_at(TRACK, i)) as usize).saturating_add(1);
             for (metric, value) in values {
                 for location in [0, track] {
@@ -66,10 +95,49 @@ pub(super) fn read(
     }
     for rows in &mut rows {
         let own = std::mem::take(rows);
+        let own = if is_sampled { with_processor_time(own, archive) } else { own };
         *rows = sorted(with_root(own, archive));
     }
     let num_values = rows.iter().map(|rows| rows.len() as u64).collect();
     Ok((MemoryStore::new(rows, limits), num_values))
+}
+
+/// Functions of recordings in which a thread has no processor.
+const OFF_PROCESSOR: [&str; 2] = ["<waiting>", "<preempted>"];
+
+/// Contexts in which a thread has no processor.
+#[derive(Default)]
+struct OffProcessor(Vec<bool>);
+
+impl OffProcessor {
+    fn of(archive: &Archive) -> Self {
+        let is_off = |row: &ContextRow| {
+            let function = archive.functions.get(row.function as usize);
+            function.is_some_and(|function| OFF_PROCESSOR.contains(&function.name.as_str()))
+        };
+        Self(archive.contexts.iter().map(is_off).collect())
+    }
+
+    fn is(&self, context: u32) -> bool {
+        self.0.get(context as usize).copied().unwrap_or(false)
+    }
+}
+
+/// Adds the inclusive time on a processor: that of each context and of all below it. A parent has an
+/// earlier row than its children, so going backwards meets children first.
+fn with_processor_time(mut rows: Vec<Row>, archive: &Archive) -> Vec<Row> {
+    let mut times: BTreeMap<u32, f64> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.metric == CPU_EXCLUSIVE) {
+        *times.entry(row.context).or_default() += row.value;
+    }
+    while let Some((context, value)) = times.pop_last() {
+        rows.push(Row { context, metric: CPU_INCLUSIVE, value });
+        let parent = archive.contexts.get(context as usize).map(|row| row.parent);
+        if let Some(parent) = parent.filter(|parent| *parent < context) {
+            *times.entry(parent).or_default() += value;
+        }
+    }
+    rows
 }
 
 /// Adds the inclusive time of the root: that of the contexts right below it.

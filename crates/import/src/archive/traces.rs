@@ -547,7 +547,11 @@ impl TraceStore for Traces {
     }
 
     fn kind(&self) -> TraceKind {
-        TraceKind::Calls
+        if self.archive.fact(keys::SAMPLED).is_some() {
+            TraceKind::Samples
+        } else {
+            TraceKind::Calls
+        }
     }
 
     fn visit(

@@ -1,0 +1,99 @@
+//! `record`: runs a program and records where it spends its time.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use parallax_record::{Recording, record as record_program};
+use parallax_service::Severity;
+
+use super::Context;
+use crate::text::{Level, Notice, count};
+
+const EXAMPLES: &str = "\
+Examples:
+  parallax record -- ./solver input.dat                 writes solver.parallax
+  parallax record -o run.parallax --frequency 4999 -- ./solver
+  parallax flat run.parallax
+  parallax open run.parallax
+
+docs/record.md has the details.";
+
+/// What is recorded, and how.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(override_usage = "parallax record [OPTIONS] -- <PROGRAM> [ARGUMENTS]...")]
+pub(crate) struct RecordArgs {
+    /// Samples per second of CPU time, in each thread.
+    #[arg(
+        long,
+        short = 'F',
+        value_name = "HERTZ",
+        default_value_t = 999,
+        value_parser = clap::value_parser!(u32).range(1..=50_000)
+    )]
+    frequency: u32,
+    /// KiB of the stack that are kept with a sample, to find its callers: more for deep recursion and
+    /// large local arrays.
+    #[arg(long, value_name = "KIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=63))]
+    stack: u32,
+    /// A fact that the archive is to keep, such as input=large; `scaling` takes it as a parameter
+    /// with --param input=meta:input. May be given several times.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = fact)]
+    fact: Vec<(String, String)>,
+    /// The program and its arguments.
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    program: Vec<String>,
+}
+
+/// A recorded program ended with a status other than 0, which becomes that of the tool.
+#[derive(Debug)]
+pub(crate) struct Ended(pub(crate) u8);
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the program ended with exit status {}", self.0)
+    }
+}
+
+impl std::error::Error for Ended {}
+
+pub(super) fn record(context: &Context, arguments: RecordArgs) -> anyhow::Result<()> {
+    let output = context.output.path.clone().unwrap_or_else(|| default_output(&arguments.program));
+    let recording = Recording {
+        command: arguments.program,
+        output,
+        frequency: arguments.frequency,
+        stack_bytes: arguments.stack << 10,
+        facts: arguments.fact,
+    };
+    let recorded = record_program(&recording)?;
+    for issue in recorded.issues.list().iter().filter(|issue| issue.severity > Severity::Note) {
+        Notice::new(Level::Warning, &*issue.message).print(&context.stderr);
+    }
+    let path = recording.output.display();
+    if !context.is_quiet {
+        context.note(format!(
+            "{} samples in {path}; `parallax flat {path}` shows where the time went, `parallax open \
+             {path}` in the browser",
+            count(recorded.samples)
+        ));
+    }
+    match recorded.status {
+        0 => Ok(()),
+        status => Err(Ended(status).into()),
+    }
+}
+
+fn fact(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+/// Where a recording goes when nothing is said: `solver.parallax` in this folder.
+fn default_output(program: &[String]) -> PathBuf {
+    let name = program.first().map(Path::new).and_then(Path::file_stem).unwrap_or_default();
+    PathBuf::from(format!("{}.parallax", name.to_string_lossy()))
+}

@@ -1,0 +1,286 @@
+//! Recording programs whose call paths and shares are known.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::unwrap_used, reason = "a test's helper may fail the test")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use common::{printed, rows};
+use parallax_testkit::needs::{self, Without};
+use serde_json::{Map, Value};
+
+/// Work that no compiler removes; 1 is some hundred microseconds.
+const WORK: &str = r"
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define NOINLINE __attribute__((noinline, noclone))
+volatile unsigned long sink;
+static inline __attribute__((always_inline)) void work(int amount) {
+    unsigned long x = 88172645463325252ul;
+    for (long i = 0; i < amount * 100000l; i++) { x ^= x << 13; x ^= x >> 7; x ^= x << 17; }
+    sink = x;
+}
+";
+
+/// A folder with a program that was compiled from a text.
+struct Program {
+    folder: tempfile::TempDir,
+}
+
+impl Program {
+    /// `None` where there is no compiler, or where the kernel does not let anybody take samples.
+    fn new(compiler: &str, flags: &[&str], text: &str) -> Option<Self> {
+        if !needs::program(compiler, Without::Test) {
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join(if compiler == "c++" { "app.cpp" } else { "app.c" });
+        fs::write(&source, format!("{WORK}{text}")).unwrap();
+        let output = Command::new(compiler)
+            .args(flags)
+            .args(["-Wall", "-Werror", "-pthread", "-o"])
+            .arg(folder.path().join("app"))
+            .arg(source)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let program = Self { folder };
+        let tried = program.record(&["-o", "tried.parallax"], &["true"]);
+        if String::from_utf8_lossy(&tried.stderr).contains("does not allow samples") {
+            needs::skip(Without::Test, "the kernel does not allow samples to be taken");
+            return None;
+        }
+        Some(program)
+    }
+
+    fn record(&self, options: &[&str], command: &[&str]) -> Output {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_parallax"));
+        tool.current_dir(self.folder.path()).arg("record").args(options).arg("--").args(command);
+        tool.output().unwrap()
+    }
+
+    /// The archive of a run that must succeed.
+    fn recorded(&self, command: &[&str]) -> PathBuf {
+        let path = self.folder.path().join("run.parallax");
+        let output = self.record(&["-o", "run.parallax"], command);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        path
+    }
+}
+
+/// Seconds by function: of a metric, by a column such as `inclusive`.
+fn times(archive: &Path, metric: &str, column: &str) -> Vec<(String, f64)> {
+    let rows = rows(&["tree", archive.to_str().unwrap(), "--all", "--metric", metric]);
+    let value = |row: &Map<String, Value>| row[column].as_f64().unwrap_or_default();
+    rows.iter().map(|row| (row["name"].as_str().unwrap().to_owned(), value(row))).collect()
+}
+
+fn time_of(times: &[(String, f64)], name: &str) -> f64 {
+    times.iter().filter(|(known, _)| known == name).map(|(_, seconds)| seconds).sum()
+}
+
+#[test]
+fn a_program_with_planted_shares_has_them_in_the_flat_view() {
+    let text = r"
+        NOINLINE void small(void) { work(5); sink++; }
+        NOINLINE void large(void) { work(15); sink++; }
+        int main(void) {
+            for (int i = 0; i < 300; i++) { small(); large(); }
+            return 0;
+        }";
+    let Some(program) = Program::new("cc", &["-O1", "-g", "-fno-omit-frame-pointer"], text) else {
+        return;
+    };
+    let archive = program.recorded(&["./app"]);
+    let times = times(&archive, "cputime", "inclusive");
+    let (small, large) = (time_of(&times, "small"), time_of(&times, "large"));
+    assert!(small + large > 0.1, "too little was recorded: {times:?}");
+    let share = large / (small + large);
+    assert!((share - 0.75).abs() < 0.08, "{share} of the time in `large`, planted 0.75: {times:?}");
+    let flat = printed(&["flat", archive.to_str().unwrap()]);
+    assert!(flat.starts_with("Functions by CPUTIME"), "{flat}");
+}
+
+/// Call paths that have processor time, from the outermost function that a test knows to the
+/// innermost, without what the system puts above and below.
+fn paths(archive: &Path, known: &[&str]) -> Vec<String> {
+    let tree = rows(&["tree", archive.to_str().unwrap(), "--all", "--metric", "realtime"]);
+    let mut stack: Vec<(u64, String)> = Vec::new();
+    let mut found = Vec::new();
+    for row in tree {
+        let depth = row["depth"].as_u64().unwrap();
+        let name = row["name"].as_str().unwrap().to_owned();
+        stack.retain(|(above, _)| *above < depth);
+        stack.push((depth, name));
+        let path = stack.iter().map(|(_, name)| name.as_str());
+        let path: Vec<&str> = path.filter(|name| known.contains(name)).collect();
+        let path = path.join(" > ");
+        if !path.is_empty() && !found.contains(&path) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+fn assert_path(paths: &[String], wanted: &str) {
+    assert!(paths.iter().any(|path| path == wanted), "no path {wanted} in {paths:#?}");
+}
+
+#[test]
+fn optimised_code_without_frame_pointers_has_its_callers_recursion_and_inlined_functions() {
+    let text = r"
+        NOINLINE void leaf(int n) { char buffer[200 + n]; memset(buffer, n, sizeof buffer);
+            work(10); sink += buffer[n]; }
+        NOINLINE void down(int n) { if (n > 0) { down(n - 1); sink++; } else { leaf(3); sink++; } }
+        static inline __attribute__((always_inline)) void inlined(void) { work(10); }
+        NOINLINE void outer(void) { inlined(); sink++; }
+        int main(void) {
+            for (int i = 0; i < 200; i++) { down(3); outer(); }
+            return 0;
+        }";
+    let flags = ["-O2", "-g", "-fomit-frame-pointer"];
+    let Some(program) = Program::new("cc", &flags, text) else { return };
+    let archive = program.recorded(&["./app"]);
+    let known = ["main", "leaf", "down", "inlined", "outer", "work"];
+    let paths = paths(&archive, &known);
+    assert_path(&paths, "main > down > down > down > down > leaf > work");
+    assert_path(&paths, "main > outer > inlined > work");
+}
+
+#[test]
+fn threads_and_forked_processes_have_locations_of_their_own() {
+    let text = r#"
+        #include <pthread.h>
+        #include <sys/wait.h>
+        NOINLINE void *in_thread(void *x) {
+            pthread_setname_np(pthread_self(), "helper");
+            for (int i = 0; i < 100; i++) { work(10); sink++; }
+            return x;
+        }
+        NOINLINE void in_child(void) { for (int i = 0; i < 100; i++) { work(10); sink++; } }
+        int main(void) {
+            pthread_t thread;
+            pthread_create(&thread, 0, in_thread, 0);
+            pthread_join(thread, 0);
+            if (fork() == 0) { in_child(); _exit(0); }
+            wait(0);
+            return 0;
+        }"#;
+    let Some(program) = Program::new("cc", &["-O2"], text) else { return };
+    let archive = program.recorded(&["./app"]);
+    let known = ["main", "in_thread", "in_child"];
+    let paths = paths(&archive, &known);
+    assert_path(&paths, "in_thread");
+    assert_path(&paths, "main > in_child");
+    let locations = rows(&["locations", archive.to_str().unwrap()]);
+    let text = format!("{locations:?}");
+    assert!(text.contains("helper") && text.contains("process"), "{text}");
+}
+
+#[test]
+fn libraries_that_are_loaded_later_exceptions_and_signals_have_their_callers() {
+    let text = r#"
+        #include <dlfcn.h>
+        #include <signal.h>
+        #include <stdexcept>
+        NOINLINE void handler(int) { work(400); sink = sink + 1; }
+        struct Guard { NOINLINE ~Guard() { work(400); sink = sink + 1; } };
+        NOINLINE void throwing() { Guard guard; throw std::runtime_error("on purpose"); }
+        NOINLINE void catching() {
+            for (int i = 0; i < 5; i++) { try { throwing(); } catch (std::exception &) { sink = sink + 1; } }
+        }
+        NOINLINE void sending() { for (int i = 0; i < 5; i++) { raise(SIGUSR1); sink = sink + 1; } }
+        int main(int, char **argv) {
+            signal(SIGUSR1, handler);
+            void *library = dlopen(argv[1], RTLD_NOW);
+            void (*late)(int) = (void (*)(int))dlsym(library, "late");
+            late(2000);
+            catching();
+            sending();
+            return 0;
+        }"#;
+    let Some(program) = Program::new("c++", &["-O2", "-g", "-fomit-frame-pointer"], text) else {
+        return;
+    };
+    if !needs::program("cc", Without::Test) {
+        return;
+    }
+    let source = program.folder.path().join("late.c");
+    fs::write(&source, format!("{WORK} NOINLINE void late(int n) {{ work(n); sink++; }}")).unwrap();
+    let library = program.folder.path().join("liblate.so");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(&source);
+    assert!(compiler.status().unwrap().success());
+    let archive = program.recorded(&["./app", library.to_str().unwrap()]);
+    let known = [
+        "main",
+        "late",
+        "catching()",
+        "throwing()",
+        "Guard::~Guard()",
+        "sending()",
+        "handler(int)",
+    ];
+    let paths = paths(&archive, &known);
+    assert_path(&paths, "main > late");
+    assert_path(&paths, "main > catching() > throwing() > Guard::~Guard()");
+    assert_path(&paths, "main > sending() > handler(int)");
+}
+
+#[test]
+fn a_stack_deeper_than_what_is_kept_is_said_to_be_cut() {
+    let text = r"
+        NOINLINE void down(int n) { char room[400]; memset(room, n, sizeof room);
+            if (n > 0) down(n - 1); else work(3000); sink += room[n & 7]; }
+        int main(void) { down(100); return 0; }";
+    let Some(program) = Program::new("cc", &["-O1"], text) else { return };
+    let output = program.record(&["-o", "cut.parallax", "--stack", "4"], &["./app"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("longer than the 4096 bytes"), "{said}");
+    let cut = program.folder.path().join("cut.parallax");
+    assert_path(&paths(&cut, &["<partial call paths>", "main"]), "<partial call paths>");
+    let output = program.record(&["-o", "whole.parallax", "--stack", "63"], &["./app"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!said.contains("longer than"), "{said}");
+}
+
+#[test]
+fn time_off_the_processor_is_waiting_where_it_was_given_away() {
+    let text = r"
+        NOINLINE void sleeping(void) { usleep(20000); sink++; }
+        NOINLINE void working(void) { work(100); sink++; }
+        int main(void) {
+            for (int i = 0; i < 20; i++) { working(); sleeping(); }
+            return 0;
+        }";
+    let Some(program) = Program::new("cc", &["-O2"], text) else { return };
+    let archive = program.recorded(&["./app"]);
+    let waiting = time_of(&times(&archive, "realtime", "exclusive"), "<waiting>");
+    assert!((0.39..1.5).contains(&waiting), "{waiting} s of waiting, planted 0.4 s");
+    let cpu = time_of(&times(&archive, "cputime", "exclusive"), "<waiting>");
+    assert!(cpu == 0.0, "{cpu} s of waiting are on a processor");
+}
+
+#[test]
+fn the_exit_status_is_that_of_the_program_and_what_cannot_be_run_leaves_nothing() {
+    let Some(program) = Program::new("cc", &[], "int main(void) { work(1); return 7; }") else {
+        return;
+    };
+    let status = |command: &[&str], name: &str| {
+        let output = program.record(&["-o", name], command);
+        (output.status.code(), program.folder.path().join(name).exists())
+    };
+    assert_eq!(status(&["./app"], "a.parallax"), (Some(7), true));
+    assert_eq!(status(&["sh", "-c", "kill -TERM $$"], "b.parallax"), (Some(128 + 15), true));
+    assert_eq!(status(&["./absent"], "c.parallax"), (Some(127), false));
+    let again = program.record(&["-o", "a.parallax"], &["./app"]);
+    assert!(String::from_utf8_lossy(&again.stderr).contains("exists already"));
+}

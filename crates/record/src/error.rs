@@ -1,0 +1,67 @@
+//! [`RecordError`].
+
+use std::io;
+use std::path::PathBuf;
+
+use parallax_import::events::ConversionError;
+
+/// Why nothing was recorded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// Not Linux.
+    #[error("programs are recorded on Linux only")]
+    OtherSystem,
+    /// The kernel does not let this user take samples.
+    #[error(
+        "the kernel does not allow samples to be taken ({cause}; kernel.perf_event_paranoid is \
+         {paranoid}): {remedy}"
+    )]
+    NotAllowed {
+        /// What the kernel said.
+        cause: io::Error,
+        /// The setting that decides, as it is written.
+        paranoid: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The kernel has no room for what was recorded and not yet read.
+    #[error("the kernel cannot take samples: {0}")]
+    Kernel(io::Error),
+    /// The program cannot be started.
+    #[error("cannot run {program}: {cause}")]
+    NotStarted {
+        /// The program.
+        program: String,
+        /// Why.
+        cause: io::Error,
+    },
+    /// There is something at the place of the archive, or it cannot be written.
+    #[error("cannot write {}: {cause}", path.display())]
+    Output {
+        /// The archive.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// The archive cannot be written.
+    #[error("cannot write {}: {cause}", path.display())]
+    Archive {
+        /// The archive.
+        path: PathBuf,
+        /// Why.
+        cause: ConversionError,
+    },
+}
+
+impl RecordError {
+    /// Exit status of a command whose program could not be started, as a shell has it.
+    #[must_use]
+    pub fn status(&self) -> Option<u8> {
+        match self {
+            Self::NotStarted { cause, .. } if cause.kind() == io::ErrorKind::NotFound => Some(127),
+            Self::NotStarted { .. } => Some(126),
+            _ => None,
+        }
+    }
+}

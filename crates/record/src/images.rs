@@ -1,0 +1,210 @@
+//! Files that are mapped as code: where their parts lie, and their tables for finding callers.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+use framehop::ExplicitModuleSectionInfo;
+use object::read::ReadCache;
+use object::{Object, ObjectSection, ObjectSegment, ReadRef};
+
+/// The code that the kernel maps into every process.
+const VDSO: &str = "[vdso]";
+
+/// Most bytes of a section that is read; larger tables than these are damaged.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Code that is longer has no place to which handlers of signals return: it would take a while to
+/// look for it.
+const MOST_CODE_BYTES: u64 = 64 << 20;
+
+/// `mov $15, %rax; syscall`: the system call `rt_sigreturn`.
+#[cfg(target_arch = "x86_64")]
+const SIGNAL_RETURN: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
+/// `mov x8, #139; svc #0`: the system call `rt_sigreturn`.
+#[cfg(target_arch = "aarch64")]
+const SIGNAL_RETURN: [u8; 8] = [0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4];
+
+/// A file that is mapped as code, or something that has no file.
+#[derive(Debug)]
+pub(crate) struct Image {
+    /// Where it is, as the kernel says.
+    pub(crate) path: String,
+    /// Its name without folders, which people know.
+    pub(crate) name: String,
+    /// Empty where it cannot be read.
+    segments: Vec<Segment>,
+    sections: Sections,
+}
+
+#[derive(Debug)]
+struct Segment {
+    offset: u64,
+    len: u64,
+    address: u64,
+}
+
+/// A section: where it is to be, and its bytes.
+type Section = (std::ops::Range<u64>, Arc<[u8]>);
+
+#[derive(Debug, Default)]
+struct Sections {
+    build_id: Option<Vec<u8>>,
+    text: Option<std::ops::Range<u64>>,
+    got: Option<std::ops::Range<u64>>,
+    frames: Option<Section>,
+    frames_index: Option<Section>,
+    debug_frames: Option<Section>,
+    /// Where handlers of signals return to.
+    signal_returns: Vec<u64>,
+}
+
+impl Image {
+    /// What is to be added to addresses in the file when its byte `offset` lies at `start`.
+    pub(crate) fn bias(&self, start: u64, offset: u64) -> u64 {
+        let holds = |part: &&Segment| (part.offset..=part.offset + part.len).contains(&offset);
+        // A mapping begins at a page, a segment need not.
+        let near = |part: &&Segment| part.offset & !0xfff == offset & !0xfff;
+        let part = self.segments.iter().find(near).or_else(|| self.segments.iter().find(holds));
+        let address =
+            part.map_or(offset, |part| part.address.wrapping_add(offset).wrapping_sub(part.offset));
+        start.wrapping_sub(address)
+    }
+
+    /// What the unwinder wants to know.
+    pub(crate) fn unwinding(&self) -> ExplicitModuleSectionInfo<Arc<[u8]>> {
+        let range = |section: &Option<Section>| section.as_ref().map(|section| section.0.clone());
+        let bytes =
+            |section: &Option<Section>| section.as_ref().map(|section| Arc::clone(&section.1));
+        let own = &self.sections;
+        ExplicitModuleSectionInfo {
+            base_svma: 0,
+            text_svma: own.text.clone(),
+            got_svma: own.got.clone(),
+            eh_frame_svma: range(&own.frames),
+            eh_frame: bytes(&own.frames),
+            eh_frame_hdr_svma: range(&own.frames_index),
+            eh_frame_hdr: bytes(&own.frames_index),
+            debug_frame: bytes(&own.debug_frames),
+            ..ExplicitModuleSectionInfo::default()
+        }
+    }
+
+    /// Whether a handler of a signal returns to this address: what it interrupted called nothing.
+    pub(crate) fn is_signal_return(&self, address: u64) -> bool {
+        self.sections.signal_returns.contains(&address)
+    }
+
+    /// Where distributions put debug information that was taken out of the file.
+    pub(crate) fn debug_file(&self) -> Option<String> {
+        let id = self.sections.build_id.as_ref()?;
+        let digits: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (folder, rest) = digits.split_at_checked(2)?;
+        Some(format!("/usr/lib/debug/.build-id/{folder}/{rest}.debug"))
+    }
+
+    /// Whether there is a file to look names up in.
+    pub(crate) fn is_file(&self) -> bool {
+        !self.segments.is_empty() && self.path.starts_with('/')
+    }
+}
+
+/// All images of a recording.
+#[derive(Debug, Default)]
+pub(crate) struct Images {
+    images: Vec<Arc<Image>>,
+    by_path: HashMap<String, u32>,
+}
+
+impl Images {
+    /// The image with a number.
+    pub(crate) fn get(&self, number: u32) -> Option<&Arc<Image>> {
+        self.images.get(number as usize)
+    }
+
+    /// The number of the image at `path`, which is read when it is new. Nothing is wrong with a file
+    /// that cannot be read: its functions have no names then.
+    pub(crate) fn at(&mut self, path: &str) -> u32 {
+        if let Some(&known) = self.by_path.get(path) {
+            return known;
+        }
+        let (segments, sections) = read(path).unwrap_or_default();
+        let name = match Path::new(path).file_name() {
+            Some(name) if path.starts_with('/') => name.to_string_lossy().into_owned(),
+            _ => path.to_owned(),
+        };
+        let number = u32::try_from(self.images.len()).unwrap_or(u32::MAX);
+        self.images.push(Arc::new(Image { path: path.to_owned(), name, segments, sections }));
+        self.by_path.insert(path.to_owned(), number);
+        number
+    }
+}
+
+fn read(path: &str) -> Option<(Vec<Segment>, Sections)> {
+    if path == VDSO {
+        let bytes = vdso()?;
+        return parse(bytes.as_slice());
+    }
+    if !path.starts_with('/') {
+        return None;
+    }
+    // Read where it is needed and not mapped: the file may be replaced while it is read.
+    let cache = ReadCache::new(BufReader::new(File::open(path).ok()?));
+    parse(&cache)
+}
+
+fn parse<'d>(data: impl ReadRef<'d>) -> Option<(Vec<Segment>, Sections)> {
+    let file = object::File::parse(data).ok()?;
+    let segments = file.segments().map(|part| {
+        let (offset, len) = part.file_range();
+        Segment { offset, len, address: part.address() }
+    });
+    let segments = segments.collect();
+    let range = |name: &str| {
+        let section = file.section_by_name(name)?;
+        Some(section.address()..section.address().checked_add(section.size())?)
+    };
+    let section = |name: &str| {
+        let section = file.section_by_name(name).filter(|own| own.size() <= MOST_BYTES)?;
+        let bytes = section.uncompressed_data().ok()?;
+        let end = section.address().checked_add(section.size())?;
+        Some((section.address()..end, Arc::from(bytes.as_ref())))
+    };
+    let code = file.section_by_name(".text").filter(|own| own.size() <= MOST_CODE_BYTES);
+    let code = code.and_then(|own| Some((own.address(), own.uncompressed_data().ok()?)));
+    let sections = Sections {
+        signal_returns: code.map_or(Vec::new(), |(start, code)| signal_returns(start, &code)),
+        build_id: file.build_id().ok().flatten().map(<[u8]>::to_vec),
+        text: range(".text"),
+        got: range(".got"),
+        frames: section(".eh_frame"),
+        frames_index: section(".eh_frame_hdr"),
+        debug_frames: section(".debug_frame"),
+    };
+    Some((segments, sections))
+}
+
+/// Where handlers of signals return to: code that does nothing but tell the kernel so, in the C
+/// library or in a program that has it inside.
+fn signal_returns(start: u64, code: &[u8]) -> Vec<u64> {
+    let found = code.windows(SIGNAL_RETURN.len()).enumerate();
+    let found = found.filter(|(_, bytes)| *bytes == SIGNAL_RETURN);
+    found.map(|(at, _)| start.saturating_add(at as u64)).collect()
+}
+
+/// The bytes of the kernel's code in this process, which are those in every other one.
+fn vdso() -> Option<Vec<u8>> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let line = maps.lines().find(|line| line.ends_with(VDSO))?;
+    let (start, end) = line.split_whitespace().next()?.split_once('-')?;
+    let number = |text| u64::from_str_radix(text, 16).ok();
+    let (start, end) = (number(start)?, number(end)?);
+    let len = usize::try_from(end.checked_sub(start)?).ok().filter(|len| *len <= 1 << 20)?;
+    let mut memory = File::open("/proc/self/mem").ok()?;
+    memory.seek(SeekFrom::Start(start)).ok()?;
+    let mut bytes = vec![0; len];
+    memory.read_exact(&mut bytes).ok()?;
+    Some(bytes)
+}

@@ -1,0 +1,89 @@
+//! Records a running program by sampling, into an archive that everything else reads.
+//!
+//! [`record`] starts the program, lets the kernel interrupt each of its threads at a regular
+//! interval of processor time, and writes who called whom at these moments. It works on Linux, with
+//! what the kernel offers to every user (`perf_event_open`), and changes nothing in the program.
+//!
+//! The parts in the order of the data: `launch` starts the program and holds it until everything is
+//! ready; `rings` takes records from the kernel, one ring for each processor; `events` reads them;
+//! `processes` knows what is mapped where and finds the callers; `symbols` gives addresses names;
+//! `threads` makes the time line of each thread; `session` has them work together.
+
+mod error;
+#[cfg(target_os = "linux")]
+mod events;
+#[cfg(target_os = "linux")]
+mod images;
+#[cfg(target_os = "linux")]
+mod launch;
+#[cfg(target_os = "linux")]
+mod processes;
+#[cfg(target_os = "linux")]
+mod registers;
+#[cfg(target_os = "linux")]
+mod rings;
+#[cfg(target_os = "linux")]
+mod session;
+#[cfg(target_os = "linux")]
+mod symbols;
+#[cfg(target_os = "linux")]
+mod threads;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use parallax_base::Issues;
+
+pub use error::RecordError;
+
+/// With this as its first argument, the tool is a starter: it calls [`start`].
+pub const STARTER: &str = "start-recorded-program";
+
+/// What is recorded, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recording {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The archive to make.
+    pub output: PathBuf,
+    /// Samples for each second of processor time of each thread.
+    pub frequency: u32,
+    /// Bytes of the stack that a sample has.
+    pub stack_bytes: u32,
+    /// What else the archive is to say about the execution: name and value.
+    pub facts: Vec<(String, String)>,
+}
+
+/// How a recording went.
+#[derive(Debug)]
+pub struct Recorded {
+    /// Exit status of the program, as a shell has it: 128 and the number of the signal that ended it.
+    pub status: u8,
+    /// Samples that are in the archive.
+    pub samples: u64,
+    /// What is missing or was guessed.
+    pub issues: Issues,
+}
+
+/// Runs a program, records it, and writes the archive, which appears complete or not at all.
+///
+/// # Errors
+/// When the program cannot be started, nothing can be recorded or the archive cannot be written.
+pub fn record(recording: &Recording) -> Result<Recorded, RecordError> {
+    #[cfg(target_os = "linux")]
+    return session::record(recording);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = recording;
+        Err(RecordError::OtherSystem)
+    }
+}
+
+/// Is a starter: waits until it is continued, and becomes the program that its arguments name.
+#[must_use]
+pub fn start() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    return launch::start();
+    #[cfg(not(target_os = "linux"))]
+    ExitCode::FAILURE
+}

@@ -1,0 +1,195 @@
+//! Counters of the kernel and the rings into which it writes, one for each processor: counters that
+//! new threads inherit can only be read so.
+
+use std::fs;
+use std::io;
+
+use nix::unistd::Pid;
+use perf_event::events::Software;
+use perf_event::{Builder, Clock, ReadFormat, SampleFlag, Sampler};
+
+use crate::events::{self, Event};
+use crate::{RecordError, Recording, registers};
+
+/// Lengths of a ring that are tried, in bytes. Users without privileges share about 512 KiB for each
+/// processor.
+const RING_BYTES: [usize; 5] = [1 << 22, 1 << 21, 1 << 20, 1 << 19, 1 << 18];
+
+/// Where the kernel says what users may measure.
+const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
+
+/// All rings of a recording.
+pub(crate) struct Rings {
+    rings: Vec<Ring>,
+    /// Whether the kernel's own work for the program is recorded.
+    pub(crate) has_kernel: bool,
+    /// Whether stacks are taken where threads give their processor away.
+    pub(crate) has_switches: bool,
+}
+
+struct Ring {
+    sampler: Sampler,
+    is_switch: bool,
+    bytes: usize,
+}
+
+impl Rings {
+    /// Opens counters for a process that has not executed its program yet, which begins them.
+    pub(crate) fn open(pid: Pid, recording: &Recording) -> Result<Self, RecordError> {
+        let mut has_kernel = true;
+        let mut rings = sized(|bytes| clocks(pid, recording, true, bytes));
+        if rings.as_ref().is_err_and(is_forbidden) {
+            has_kernel = false;
+            rings = sized(|bytes| clocks(pid, recording, false, bytes));
+        }
+        let mut rings = rings.map_err(refused)?;
+        // Where a thread gives its processor away it is in the kernel, so this needs the same right.
+        let switches = match has_kernel {
+            true => sized(|bytes| switches(pid, recording, bytes)).ok(),
+            false => None,
+        };
+        let has_switches = switches.is_some();
+        rings.extend(switches.into_iter().flatten());
+        Ok(Self { rings, has_kernel, has_switches })
+    }
+
+    /// Takes what is there. Returns how full the fullest ring was, from 0 to 1.
+    pub(crate) fn drain(&mut self, taken: &mut Vec<Event>) -> f64 {
+        let mut fullest = 0.0_f64;
+        for ring in &mut self.rings {
+            let mut bytes = 0;
+            // What comes while this reads is for the next time: no ring may keep the others waiting.
+            while bytes < ring.bytes
+                && let Some(record) = ring.sampler.next_record()
+            {
+                bytes += record.len() + 8;
+                let content = record.to_contiguous();
+                taken.extend(events::read(record.ty(), record.misc(), &content, ring.is_switch));
+            }
+            fullest = fullest.max(bytes as f64 / ring.bytes as f64);
+        }
+        fullest
+    }
+}
+
+/// The first length that the kernel grants.
+fn sized(open: impl Fn(usize) -> io::Result<Vec<Ring>>) -> io::Result<Vec<Ring>> {
+    let mut last = io::Error::from(io::ErrorKind::OutOfMemory);
+    for bytes in RING_BYTES {
+        match open(bytes) {
+            Ok(rings) => return Ok(rings),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Samples at a regular interval of processor time, with all that is said about threads.
+fn clocks(pid: Pid, recording: &Recording, kernel: bool, bytes: usize) -> io::Result<Vec<Ring>> {
+    let mut builder = Builder::new(Software::CPU_CLOCK);
+    builder
+        .sample_period(1_000_000_000 / u64::from(recording.frequency.max(1)))
+        .sample_stack_user(recording.stack_bytes)
+        .exclude_kernel(!kernel)
+        .mmap(true)
+        .mmap2(true)
+        .comm(true)
+        .comm_exec(true)
+        .task(true)
+        .context_switch(true);
+    on_all_processors(&mut builder, pid, bytes, false)
+}
+
+/// A sample whenever a thread gives its processor away.
+fn switches(pid: Pid, recording: &Recording, bytes: usize) -> io::Result<Vec<Ring>> {
+    let mut builder = Builder::new(Software::CONTEXT_SWITCHES);
+    builder.sample_period(1).sample_stack_user(recording.stack_bytes).exclude_kernel(false);
+    on_all_processors(&mut builder, pid, bytes, true)
+}
+
+fn on_all_processors(
+    builder: &mut Builder<'_>,
+    pid: Pid,
+    bytes: usize,
+    is_switch: bool,
+) -> io::Result<Vec<Ring>> {
+    builder
+        .observe_pid(pid.as_raw())
+        .inherit(true)
+        .enabled(false)
+        .enable_on_exec(true)
+        .read_format(ReadFormat::empty())
+        .sample_id_all(true)
+        .clockid(Clock::MONOTONIC)
+        .sample(SampleFlag::IP)
+        .sample(SampleFlag::TID)
+        .sample(SampleFlag::TIME)
+        .sample(SampleFlag::CPU)
+        .sample(SampleFlag::PERIOD)
+        .sample(SampleFlag::REGS_USER)
+        .sample(SampleFlag::STACK_USER)
+        .sample_regs_user(registers::MASK);
+    let mut rings = Vec::new();
+    for processor in processors()? {
+        match builder.one_cpu(processor).build() {
+            Ok(counter) => {
+                rings.push(Ring { sampler: counter.sampled(bytes)?, is_switch, bytes });
+            }
+            // Taken away since the list was made.
+            Err(error) if error.raw_os_error() == Some(nix::libc::ENODEV) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if rings.is_empty() {
+        return Err(io::Error::other("there is no processor to be watched"));
+    }
+    Ok(rings)
+}
+
+/// Numbers of the processors that work: `0-3,8`.
+fn processors() -> io::Result<Vec<usize>> {
+    let text = fs::read_to_string("/sys/devices/system/cpu/online")?;
+    Ok(numbers(&text))
+}
+
+fn numbers(text: &str) -> Vec<usize> {
+    let ranges = text.trim().split(',').filter_map(|range| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        Some(first.parse().ok()?..=last.parse().ok()?)
+    });
+    ranges.flatten().collect()
+}
+
+fn is_forbidden(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
+}
+
+/// What the user can do about it.
+fn refused(cause: io::Error) -> RecordError {
+    let code = cause.raw_os_error();
+    if !is_forbidden(&cause) && code != Some(nix::libc::ENOSYS) {
+        return RecordError::Kernel(cause);
+    }
+    let paranoid = fs::read_to_string(PARANOID).unwrap_or_else(|_| "not there".to_owned());
+    let paranoid = paranoid.trim().to_owned();
+    let is_strict = paranoid.parse::<i64>().is_ok_and(|level| level > 2);
+    let remedy = if is_strict {
+        "an administrator can allow it with `sysctl kernel.perf_event_paranoid=2`"
+    } else {
+        "in a container, start that with `--cap-add PERFMON` or with a seccomp profile that has \
+         perf_event_open; else `sysctl kernel.perf_event_paranoid=1` may help"
+    };
+    RecordError::NotAllowed { cause, paranoid, remedy }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_processors_have_ranges() {
+        assert_eq!(numbers("0-3,8\n"), [0, 1, 2, 3, 8]);
+        assert_eq!(numbers("0\n"), [0]);
+        assert_eq!(numbers(""), [0; 0]);
+    }
+}
