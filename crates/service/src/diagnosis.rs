@@ -17,7 +17,7 @@ use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Potential, Report, rank_findings,
 };
-use parallax_analysis::taxonomy::{is_uninstrumented, waits_for_gpu};
+use parallax_analysis::taxonomy::{FunctionNames, is_uninstrumented, waits_for_gpu};
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
 use parallax_engine::display_name;
 use parallax_model::{ContextTree, IdentityKind, TraceKind};
@@ -170,8 +170,8 @@ fn more_with_a_share(all: usize) -> Option<String> {
 }
 
 /// A call and who makes it: `cudaMallocManaged called from initMC`.
-fn call_name(tree: &ContextTree, context: ContextIdx) -> String {
-    let short = |context| display_name(&tree.label(context));
+fn call_name(tree: &ContextTree, names: &FunctionNames, context: ContextIdx) -> String {
+    let short = |context| names.display(tree, context);
     let caller = tree.parent(context).and_then(|above| tree.enclosing_function(above));
     match caller {
         Some(caller) => format!("{} called from {}", short(context), short(caller)),
@@ -234,10 +234,17 @@ fn idle_gpus(
     let told = |percent: &f64| *percent >= MIN_TOLD_PERCENT;
     let tree = opened.session.tree();
     let mut meanwhile: Vec<String> = Vec::new();
-    let calls = blame.calls.iter().map(|row| (row.context, of_idle(row.exclusive_nanos)));
-    let calls: Vec<(ContextIdx, f64)> = calls.filter(|(_, share)| told(share)).collect();
+    // What is called in each of several numbered phases is one call.
+    let names = FunctionNames::new(tree);
+    let mut by_call: BTreeMap<ContextIdx, u128> = BTreeMap::new();
+    for row in &blame.calls {
+        *by_call.entry(names.phases.first(row.context)).or_default() += row.exclusive_nanos;
+    }
+    let calls = by_call.into_iter().map(|(context, nanos)| (context, of_idle(nanos)));
+    let mut calls: Vec<(ContextIdx, f64)> = calls.filter(|(_, share)| told(share)).collect();
+    calls.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     for &(context, share) in calls.iter().take(MAX_TOLD) {
-        let name = call_name(tree, context);
+        let name = call_name(tree, &names, context);
         numbers.push(evidence(&format!("idle during {name}"), share, "%"));
         meanwhile.push(format!("{name} ({share:.1} %)"));
     }
@@ -426,13 +433,15 @@ fn on_critical_path(
     /// Time on the path, by location and by context.
     type Sum = (u64, BTreeMap<TrackIdx, u64>, BTreeMap<ContextIdx, u64>);
     let mut by_name: BTreeMap<String, Sum> = BTreeMap::new();
+    let functions = FunctionNames::new(tree);
     for part in &found.parts {
         let label = tree.label(part.context);
         // Waiting is told elsewhere; time in MPI on the path is the network's, and what is left of
         // a call that waits for a GPU is its return. Where nothing runs, or where TAU measures no
         // function, no function can be made faster.
         let is_waiting = mpi_routine(&label).is_some() || waits_for_gpu(&label);
-        if part.context == ContextTree::ROOT || is_waiting || is_uninstrumented(&label) {
+        let is_frame = is_uninstrumented(&label) || functions.phases.is_phase(tree, part.context);
+        if part.context == ContextTree::ROOT || is_waiting || is_frame {
             continue;
         }
         let (sum, tracks, contexts) = by_name.entry(label).or_default();
@@ -451,7 +460,9 @@ fn on_critical_path(
     let names = opened.track_names();
     let slowest =
         most(tracks).and_then(|(track, _)| names.get(track.idx()).cloned()).unwrap_or_default();
-    let function = display_name(function);
+    let longest = most(contexts).map(|(context, _)| context);
+    let function =
+        longest.map_or_else(|| display_name(function), |context| functions.display(tree, context));
     let text = format!(
         "{function} is on the critical path for {} of {} ({percent:.1} %), most of it at {slowest}.",
         amount(seconds(*nanos), &Unit::Seconds),
@@ -471,7 +482,7 @@ fn on_critical_path(
             evidence("on the path", seconds(*nanos), "s"),
             evidence("critical path", seconds(found.whole_nanos), "s"),
         ],
-        context: most(contexts).map(|(context, _)| context),
+        context: longest,
         next: NextStep::new(NextAction::CriticalPath).showing(seconds(*nanos)),
     }];
     Ok(Answer { value: found, notes: Vec::new() })

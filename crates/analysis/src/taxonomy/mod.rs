@@ -8,6 +8,8 @@ mod gpu_calls;
 mod helpers;
 mod kernels;
 mod mpi;
+mod names;
+pub(crate) mod phases;
 mod roles;
 mod threads;
 
@@ -19,6 +21,8 @@ pub use classes::{CostClass, GpuOperation, Purposes};
 pub use helpers::HelperThreads;
 pub use kernels::is_collective_kernel;
 pub use mpi::{MpiClass, is_collective_sync, mpi_routine};
+pub use names::FunctionNames;
+pub use phases::Phases;
 pub use roles::Roles;
 
 pub(crate) use classes::Classes;

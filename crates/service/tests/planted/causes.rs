@@ -1,9 +1,10 @@
 //! Each cause, in each recording that can show it.
 
-use parallax_service::OpenExperiment;
+use parallax_protocol::IterationsRequest;
 use parallax_service::analysis::report::{Finding, FindingKind};
+use parallax_service::{Answers as _, Control, OpenExperiment};
 use parallax_testkit::planted::{
-    Executor, Planted, Recording, late_rank, oversubscribed_node, serial_part, slow_node, stall,
+    Executor, Planted, Program, Recording, late_rank, oversubscribed_node, serial_part, slow_node, stall,
     starved_gpu, unbalanced_gpu,
 };
 
@@ -59,6 +60,46 @@ fn a_late_rank_is_found_first_in_a_profile_and_in_traces() {
         assert!(first.title.starts_with("Late rank: rank 5"), "{}", first.title);
         assert!(first.text.contains("of 60 iterations"), "{}", first.text);
     }
+}
+
+/// The same program as one that numbers its steps.
+fn numbered(program: &Program) -> Program {
+    let mut program = program.clone();
+    for piece in program.tracks.iter_mut().flat_map(|track| &mut track.pieces) {
+        let number = piece.iteration;
+        let steps = piece.path.iter_mut().filter(|name| *name == "step");
+        steps.for_each(|name| *name = format!("Step[{number}]"));
+    }
+    program
+}
+
+#[test]
+fn steps_with_numbers_are_one() {
+    let kinds = [FindingKind::Mpi, FindingKind::Imbalance, FindingKind::Waiting];
+    let names = ["rank 5", "solve"];
+    is_found_first(late_rank, |p| sampled(&numbered(&p.program), &PROFILE), &kinds, &names);
+    is_found_first(late_rank, |p| sampled(&numbered(&p.program), &TRACE), &kinds, &names);
+    is_found_first(late_rank, |p| called(&numbered(&p.program)), &kinds, &names);
+    let program = numbered(&late_rank(true).program);
+    for opened in [sampled(&program, &PROFILE), sampled(&program, &TRACE), called(&program)] {
+        let found = findings(&opened);
+        // `Step[*]`, where the step is named at all.
+        let words = found.iter().map(|one| format!("{}: {}", one.title, one.text));
+        let with_number: Vec<String> = words
+            .filter(|words| {
+                let mut after = words.split("Step[").skip(1);
+                after.any(|rest| !rest.starts_with("*]"))
+            })
+            .collect();
+        assert!(with_number.is_empty(), "{with_number:#?}");
+    }
+    let answer =
+        called(&program).answer(&IterationsRequest::default(), &Control::default()).unwrap();
+    let rows = &answer.tables.contexts;
+    let num = |name: &str| rows.context.iter().filter(|own| *own == name).count();
+    assert_eq!((num("solve"), num("assemble"), num("MPI_Allreduce")), (1, 1, 1), "{rows:?}");
+    let solve = rows.context.iter().position(|own| own == "solve").unwrap();
+    assert_eq!(rows.call_path.get(solve).unwrap(), "main > Step[*] > solve");
 }
 
 #[test]
