@@ -221,8 +221,15 @@ fn idle_gpus(
     if percent < MIN_GPU_IDLE_PERCENT {
         return Ok(Answer { value: Vec::new(), notes });
     }
+    // A process that is no rank is called what it is.
+    let is_process = opened.session.experiment().locations.num_ranks() == 0;
+    let who = if is_process { who.replace("rank ", "process ") } else { who.clone() };
+    let most_idle = match idle.len() {
+        1 => String::new(),
+        _ => format!(", {who} most ({worst:.1} %)"),
+    };
     let mut text = format!(
-        "GPUs are idle for {percent:.1} % of their time ({}), {who} most ({worst:.1} %).",
+        "GPUs are idle for {percent:.1} % of their time ({}){most_idle}.",
         amount(sum, &Unit::Seconds)
     );
     let mut numbers = vec![evidence("idle", sum, "s"), evidence("time of GPUs", whole, "s")];

@@ -56,7 +56,7 @@ impl Grouping {
     /// Ranks where there are at least two, otherwise locations.
     #[must_use]
     pub fn natural(session: &Session) -> Self {
-        if session.experiment().locations.count_distinct(IdentityKind::Rank) > 1 {
+        if session.experiment().locations.num_ranks() > 1 {
             Self::Identity(IdentityKind::Rank)
         } else {
             Self::Location

@@ -225,7 +225,7 @@ impl Report {
             helper_total: 0.0,
             program_total: 0.0,
             num_samples: None,
-            num_ranks: x.locations.count_distinct(IdentityKind::Rank),
+            num_ranks: x.locations.num_ranks(),
             num_locations: x.locations.len(),
             num_sampled: x.locations.iter().filter(|&l| x.locations.num_values(l) > 0).count(),
             categories: Vec::new(),

@@ -15,7 +15,7 @@ mod threads;
 
 use parallax_base::LocationIdx;
 use parallax_engine::display_name;
-use parallax_model::{IdentityKind, LocationCatalog};
+use parallax_model::LocationCatalog;
 
 pub use classes::{CostClass, GpuOperation, Purposes};
 pub use helpers::HelperThreads;
@@ -45,7 +45,5 @@ pub fn is_uninstrumented(name: &str) -> bool {
 /// Whether a location is a stream, context or device of a GPU.
 #[must_use]
 pub fn is_gpu(locations: &LocationCatalog, location: LocationIdx) -> bool {
-    [IdentityKind::GpuStream, IdentityKind::GpuContext, IdentityKind::GpuDevice]
-        .iter()
-        .any(|&kind| locations.identity(location, kind).is_some())
+    locations.is_gpu(location)
 }

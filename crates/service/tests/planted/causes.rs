@@ -4,8 +4,8 @@ use parallax_protocol::IterationsRequest;
 use parallax_service::analysis::report::{Finding, FindingKind};
 use parallax_service::{Answers as _, Control, OpenExperiment};
 use parallax_testkit::planted::{
-    Executor, Planted, Program, Recording, late_rank, oversubscribed_node, serial_part, slow_node, stall,
-    starved_gpu, unbalanced_gpu,
+    Executor, Planted, Program, Recording, late_rank, oversubscribed_node, serial_part, slow_node,
+    stall, starved_gpu, unbalanced_gpu,
 };
 
 use crate::recorded::{called, findings, sampled, saving};
