@@ -29,6 +29,8 @@ use crate::taxonomy::{
     GpuOperation, is_collective_kernel, is_collective_sync, is_uninstrumented, waits_for_gpu,
 };
 
+/// Title of the finding on calls of the runtime of GPUs, before the name of the call.
+pub const HOST_CODE: &str = "Host code of the GPU runtime";
 /// Less than this share of the cost of the program does not bound it, in per cent.
 const MIN_PERCENT: f64 = 5.0;
 /// A function of the program that costs less by itself than this is no finding, in per cent.
@@ -118,13 +120,9 @@ impl Facts<'_> {
         let host = report.routines.iter().find(|routine| routine.class == CostClass::GpuRuntime);
         if host.is_some_and(|routine| !waits_for_gpu(&routine.name)) {
             let host = self.percent(self.class_costs.of(|class| class == CostClass::GpuRuntime));
-            out.extend(self.group(
-                report,
-                FindingKind::Gpu,
-                "Host code of the GPU runtime",
-                host,
-                |class| class == CostClass::GpuRuntime,
-            ));
+            out.extend(self.group(report, FindingKind::Gpu, HOST_CODE, host, |class| {
+                class == CostClass::GpuRuntime
+            }));
         }
         out.extend(gpu_copies(self.session, report));
         out.extend(self.hot_function(report));

@@ -31,6 +31,8 @@ use parallax_model::{ContextKind, IdentityKind, Scope};
 pub use crate::taxonomy::{CostClass, GpuOperation, Purposes};
 pub use finding::{Evidence, Finding, FindingKind, NextAction, NextStep, Potential, rank_findings};
 
+pub use findings::HOST_CODE;
+
 use crate::balance::{Balance, BalanceRequest, Grouping, balance_of_sums};
 use crate::cautions::{Caution, cautions};
 use crate::taxonomy::classes::Classes;

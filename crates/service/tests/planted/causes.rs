@@ -4,8 +4,8 @@ use parallax_protocol::IterationsRequest;
 use parallax_service::analysis::report::{Finding, FindingKind};
 use parallax_service::{Answers as _, Control, OpenExperiment};
 use parallax_testkit::planted::{
-    Executor, Planted, Program, Recording, late_rank, oversubscribed_node, serial_part, slow_node,
-    stall, starved_gpu, unbalanced_gpu,
+    Executor, Planted, Program, Recording, Simulation, late_rank, oversubscribed_node, serial_part,
+    slow_node, stall, starved_gpu, unbalanced_gpu,
 };
 
 use crate::recorded::{called, findings, sampled, saving};
@@ -128,6 +128,36 @@ fn a_serial_part_is_found_first_in_a_profile_and_in_traces() {
 fn a_starved_gpu_is_found_first_with_its_idle_time() {
     let kinds = [FindingKind::IdleGpu];
     is_found_first(starved_gpu, |p| sampled(&p.program, &TRACE), &kinds, &["idle", "prepare"]);
+}
+
+#[test]
+fn busy_gpus_are_found_with_their_kernel_and_not_where_they_are_idle() {
+    /// Kernels of 40 ms that follow each other after what the host prepares meanwhile.
+    fn program(prepared_ms: u64) -> Program {
+        const MS: u64 = 1_000_000;
+        let mut run = Simulation::new(2, 2).started();
+        for _ in 0..60 {
+            run.next_iteration();
+            for rank in 0..2 {
+                run.compute(rank, &["step", "prepare"], prepared_ms * MS);
+                run.kernel(rank, &["step", "launch", "<gpu kernel>", "update_kernel"], 40 * MS);
+                run.synchronise(rank, &["step", "launch", "cudaStreamSynchronize"]);
+            }
+        }
+        run.finish("busy_gpu")
+    }
+    let busy = |is_starved: bool| {
+        let program = program(if is_starved { 40 } else { 1 });
+        let found = findings(&sampled(&program, &TRACE));
+        let host = found.iter().filter(|one| one.title.starts_with("Host code")).count();
+        (found.into_iter().find(|one| one.kind == FindingKind::BusyGpu), host)
+    };
+    let (found, host) = busy(false);
+    let found = found.unwrap();
+    assert!(found.percent > 90.0 && found.text.contains("update_kernel"), "{}", found.text);
+    // Faster launches do not help.
+    assert_eq!(host, 0);
+    assert_eq!(busy(true).0, None);
 }
 
 #[test]
