@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use parallax_base::{Control, MetricIdx, Unit};
 use parallax_engine::{Costs, EngineError, LocationChoice, Session};
-use parallax_model::{ContextKind, ContextTree, IdentityKind, Relation};
+use parallax_model::{ContextKind, ContextTree, Relation};
 
 use crate::report::Evidence;
 use crate::taxonomy::classes::{Classes, CostClass};
@@ -289,7 +289,7 @@ fn multiplexed(session: &Session) -> Option<Caution> {
 /// Number of ranks, or of threads where there are none, of an experiment.
 #[must_use]
 pub fn num_processes(session: &Session) -> usize {
-    session.experiment().locations.count_distinct(IdentityKind::Rank).max(1)
+    session.experiment().locations.num_ranks().max(1)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! [`LocationCatalog`]: where code ran, as identity tuples.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parallax_base::LocationIdx;
@@ -250,6 +250,59 @@ impl LocationCatalog {
         ids.len()
     }
 
+    /// Whether a location is a stream, context or device of a GPU.
+    #[must_use]
+    pub fn is_gpu(&self, location: LocationIdx) -> bool {
+        [IdentityKind::GpuStream, IdentityKind::GpuContext, IdentityKind::GpuDevice]
+            .iter()
+            .any(|&kind| self.identity(location, kind).is_some())
+    }
+
+    /// Number of ranks of the parallel program. What executes on GPUs is no rank, nor is a process
+    /// that is not one: tools that name locations (PyTorch's profiler, rocprofiler) write the
+    /// number of each process in place of a rank, which for ranks are 0, 1, 2 and so on.
+    #[must_use]
+    pub fn num_ranks(&self) -> usize {
+        let processes = self.processes();
+        let is_run_of_ranks =
+            |numbers: &BTreeSet<u64>| (0..).zip(numbers).all(|(n, own)| n == *own);
+        if !self.rows.names.is_empty() && !processes.values().all(is_run_of_ranks) {
+            return 0;
+        }
+        processes.values().map(BTreeSet::len).sum()
+    }
+
+    /// Number of processes: ranks, and processes that are none.
+    #[must_use]
+    pub fn num_processes(&self) -> usize {
+        self.processes().values().map(BTreeSet::len).sum()
+    }
+
+    /// By application, the numbers of processes with threads. Where no process has any, those of
+    /// its GPUs that are in a database of HPCToolkit without its threads.
+    fn processes(&self) -> BTreeMap<Option<u64>, BTreeSet<u64>> {
+        let rank = |location| self.identity(location, IdentityKind::Rank);
+        let number =
+            |location| Some((self.application_of(location, IdentityKind::Rank), rank(location)?));
+        let gpus: BTreeSet<_> =
+            self.iter().filter(|&location| self.is_gpu(location)).filter_map(number).collect();
+        // PyTorch's profiler writes each GPU as a process of its own, with a track of the device.
+        let is_own = |location: &LocationIdx| !self.is_gpu(*location) && rank(*location).is_some();
+        let is_host = |location: &LocationIdx| {
+            let has_threads = self.identity(*location, IdentityKind::Thread).is_some();
+            is_own(location)
+                && (has_threads || number(*location).is_none_or(|of| !gpus.contains(&of)))
+        };
+        let mut out: BTreeMap<Option<u64>, BTreeSet<u64>> = BTreeMap::new();
+        let has_hosts = self.iter().any(|location| is_own(&location));
+        for location in self.iter().filter(|location| !has_hosts || is_host(location)) {
+            if let Some((application, rank)) = number(location) {
+                out.entry(application).or_default().insert(rank);
+            }
+        }
+        out
+    }
+
     /// The application in which an element of the identity of a location counts: each numbers its
     /// ranks on its own. `None` for other kinds, and where there is one application.
     #[must_use]
@@ -329,8 +382,7 @@ impl LocationOrder<'_> {
         let identity = IdentityKind::ALL.map(|kind| catalog.identity(location, kind));
         let node = catalog.node_of(location);
         let first_rank = self.first_ranks.get(&node).copied();
-        let of_gpu = [IdentityKind::GpuDevice, IdentityKind::GpuContext, IdentityKind::GpuStream];
-        let is_of_gpu = of_gpu.iter().any(|&kind| catalog.identity(location, kind).is_some());
+        let is_of_gpu = catalog.is_gpu(location);
         let is_nameless = identity.iter().all(Option::is_none);
         let rank = catalog.identity(location, IdentityKind::Rank);
         // No identity is `ABSENT`, so that one more than it has room; what is absent comes first.
@@ -339,5 +391,55 @@ impl LocationOrder<'_> {
         let outer = [is_nameless.into(), number(node.0), number(first_rank), number(node.1)];
         let [o0, o1, o2, o3] = outer;
         OrderKey([o0, o1, o2, o3, number(rank), is_of_gpu.into(), a, b, c, d, e, f, g, h])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalog(rows: &[(&str, &[(IdentityKind, u64)])]) -> LocationCatalog {
+        let mut builder = LocationCatalogBuilder::new();
+        for (name, identity) in rows {
+            builder.push(identity.iter().copied(), 1);
+            if !name.is_empty() {
+                builder.name(*name);
+            }
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn gpus_and_processes_of_profilers_are_no_ranks() {
+        use IdentityKind::{GpuStream, Rank, Thread};
+        let ranks = catalog(&[
+            ("", &[(Rank, 3), (Thread, 0)]),
+            ("", &[(Rank, 3), (GpuStream, 7)]),
+            ("", &[(Rank, 5), (Thread, 0)]),
+            ("", &[(Rank, 5), (Thread, 1)]),
+        ]);
+        assert_eq!((ranks.num_ranks(), ranks.num_processes()), (2, 2));
+        // As PyTorch's profiler writes it: the GPU and the program are processes.
+        let pytorch = catalog(&[
+            ("python GPU 0 0, Device 0", &[(Rank, 0)]),
+            ("python GPU 0 0, stream 7", &[(Rank, 0), (GpuStream, 7)]),
+            ("python CPU 4711, thread 4711", &[(Rank, 4711), (Thread, 4711)]),
+        ]);
+        assert_eq!((pytorch.num_ranks(), pytorch.num_processes()), (0, 1));
+        // As rocprofiler does: layers of the runtime.
+        let rocprofiler = catalog(&[
+            ("COPY 1, thread 0", &[(Rank, 1), (Thread, 0)]),
+            ("CPU HIP API 2, thread 97", &[(Rank, 2), (Thread, 97)]),
+        ]);
+        assert_eq!((rocprofiler.num_ranks(), rocprofiler.num_processes()), (0, 2));
+        // Names alone do not make ranks something else.
+        let named = catalog(&[
+            ("Master thread", &[(Rank, 0), (Thread, 0)]),
+            ("Master thread", &[(Rank, 1), (Thread, 0)]),
+        ]);
+        assert_eq!((named.num_ranks(), named.num_processes()), (2, 2));
+        let only_gpus =
+            catalog(&[("", &[(Rank, 0), (GpuStream, 1)]), ("", &[(Rank, 1), (GpuStream, 1)])]);
+        assert_eq!(only_gpus.num_ranks(), 2);
     }
 }

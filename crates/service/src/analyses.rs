@@ -376,7 +376,7 @@ impl OpenExperiment {
         let is_named = |c: ContextIdx| {
             c == context || matches!(tree.kind(c), ContextKind::Function | ContextKind::Entry)
         };
-        let names = path_names(tree, context, is_named);
+        let names = path_names(tree, context, is_named, |at| tree.label(at));
         if names.is_empty() { vec![tree.label(context)] } else { names }
     }
 }

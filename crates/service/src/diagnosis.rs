@@ -3,6 +3,7 @@
 //! The report of costs has findings of its own; each [`Producer`] adds what another analysis knows
 //! about the same experiment. A new analysis needs one line in [`PRODUCERS`].
 
+mod gpus;
 mod groups;
 mod iterations;
 mod launches;
@@ -12,15 +13,14 @@ use std::collections::BTreeMap;
 
 use parallax_analysis::comparison::{VersionPair, amount};
 use parallax_analysis::events::{WaitChoice, WaitKind, critical_path, waits};
-use parallax_analysis::idleness::{GpuBlame, GpuTraced, SourceChoice, gpu_work};
 use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Potential, Report, rank_findings,
 };
-use parallax_analysis::taxonomy::{is_uninstrumented, waits_for_gpu};
+use parallax_analysis::taxonomy::{FunctionNames, is_uninstrumented, waits_for_gpu};
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
 use parallax_engine::display_name;
-use parallax_model::{ContextTree, IdentityKind, TraceKind};
+use parallax_model::{ContextTree, TraceKind};
 use parallax_protocol::TopologyRequest;
 
 use crate::comparison::ComparisonOutcome;
@@ -40,7 +40,7 @@ type Findings = Answer<Vec<Finding>>;
 
 /// All analyses that are asked, with their commands.
 const PRODUCERS: [(&str, Producer); 5] = [
-    ("idleness", idle_gpus),
+    ("idleness", gpus::idle_or_busy),
     ("gpu-stalls", stalls::stalling_kernels),
     ("waits", waiting),
     ("critical-path", on_critical_path),
@@ -55,8 +55,6 @@ const MIN_WAIT_PERCENT: f64 = 5.0;
 const MAX_WAITS: usize = 2;
 /// A function is told when at least this share of the critical path is in it, in per cent.
 const MIN_PATH_PERCENT: f64 = 20.0;
-/// GPUs that are idle for less than this share of their time are busy, in per cent.
-const MIN_GPU_IDLE_PERCENT: f64 = 20.0;
 
 impl OpenExperiment {
     /// The report with the findings of all analyses, what is wrong first before all. An analysis
@@ -107,6 +105,7 @@ impl OpenExperiment {
             Err(error) if error.is_cancelled() || error.is_misuse() => return Err(error),
             Err(error) => notes.push(format!("No findings of `cluster`: {error}.")),
         }
+        gpus::explain_host(&mut report.findings);
         stalls::explain_waiting(&mut report.findings, self.session.tree());
         // What rounds to nothing is no finding; metrics that mean nothing have no share.
         report.findings.retain(|finding| {
@@ -156,149 +155,6 @@ fn potential(saving: f64, run: f64, condition: &'static str) -> Potential {
 
 fn seconds(nanos: u64) -> f64 {
     nanos as f64 / 1e9
-}
-
-/// Call paths and kernels of idle GPUs that are told at most.
-const MAX_TOLD: usize = 3;
-/// Those with a smaller share are not told, in per cent.
-const MIN_TOLD_PERCENT: f64 = 5.0;
-
-/// What follows the first [`MAX_TOLD`] of `all` in a list; `None` where these are all.
-fn more_with_a_share(all: usize) -> Option<String> {
-    let more = all.checked_sub(MAX_TOLD).filter(|more| *more > 0)?;
-    Some(format!("{more} more with at least {MIN_TOLD_PERCENT} % each"))
-}
-
-/// A call and who makes it: `cudaMallocManaged called from initMC`.
-fn call_name(tree: &ContextTree, context: ContextIdx) -> String {
-    let short = |context| display_name(&tree.label(context));
-    let caller = tree.parent(context).and_then(|above| tree.enclosing_function(above));
-    match caller {
-        Some(caller) => format!("{} called from {}", short(context), short(caller)),
-        None => short(context),
-    }
-}
-
-fn idle_gpus(
-    opened: &OpenExperiment,
-    _: &Report,
-    control: &Control,
-) -> Result<Findings, ServiceError> {
-    if !opened.session.experiment().locations.has(IdentityKind::GpuStream) {
-        return Ok(Findings::default());
-    }
-    let answer = opened.idleness(None, SourceChoice::Best, control)?;
-    let mut idle: Vec<(f64, f64, f64, String)> = Vec::new();
-    let mut notes = Vec::new();
-    // Traces tell GPUs apart, profiles only ranks: what both say of a rank is told once.
-    let by_trace = answer.gpu.iter().any(|row| row.traced.is_some_and(GpuTraced::has_host));
-    let by_profile = !by_trace && answer.gpu.iter().any(|row| row.profiled.is_some());
-    for row in &answer.gpu {
-        let (idle_s, whole_s) = match (row.traced, row.profiled) {
-            (Some(traced), _) if traced.has_host() => {
-                (seconds(traced.idle_nanos()), seconds(traced.span_nanos))
-            }
-            (traced, Some(profiled)) if traced.is_some() || by_profile => {
-                (profiled.idle_seconds(), profiled.thread_seconds)
-            }
-            (Some(traced), None) if !by_profile => {
-                notes.push(without_host(&row.group.label(), seconds(traced.idle_nanos())));
-                continue;
-            }
-            _ => continue,
-        };
-        if whole_s > 0.0 {
-            idle.push((idle_s / whole_s * 100.0, idle_s, whole_s, row.group.label()));
-        }
-    }
-    idle.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.3.cmp(&b.3)));
-    let whole: f64 = idle.iter().map(|row| row.2).sum();
-    let sum: f64 = idle.iter().map(|row| row.1).sum();
-    let Some((worst, _, _, who)) = idle.first() else {
-        return Ok(Answer { value: Vec::new(), notes });
-    };
-    let percent = sum / whole * 100.0;
-    if percent < MIN_GPU_IDLE_PERCENT {
-        return Ok(Answer { value: Vec::new(), notes });
-    }
-    let mut text = format!(
-        "GPUs are idle for {percent:.1} % of their time ({}), {who} most ({worst:.1} %).",
-        amount(sum, &Unit::Seconds)
-    );
-    let mut numbers = vec![evidence("idle", sum, "s"), evidence("time of GPUs", whole, "s")];
-    let blame = match opened.session.experiment().traces {
-        Some(_) => opened.gpu_blame(control)?.value,
-        None => GpuBlame::default(),
-    };
-    let of_idle = |nanos: u128| nanos as f64 / blame.idle_nanos().max(1) as f64 * 100.0;
-    let told = |percent: &f64| *percent >= MIN_TOLD_PERCENT;
-    let tree = opened.session.tree();
-    let mut meanwhile: Vec<String> = Vec::new();
-    let calls = blame.calls.iter().map(|row| (row.context, of_idle(row.exclusive_nanos)));
-    let calls: Vec<(ContextIdx, f64)> = calls.filter(|(_, share)| told(share)).collect();
-    for &(context, share) in calls.iter().take(MAX_TOLD) {
-        let name = call_name(tree, context);
-        numbers.push(evidence(&format!("idle during {name}"), share, "%"));
-        meanwhile.push(format!("{name} ({share:.1} %)"));
-    }
-    meanwhile.extend(more_with_a_share(calls.len()));
-    let inactive = of_idle(blame.unattributed_nanos());
-    match (meanwhile.is_empty(), told(&inactive)) {
-        (false, true) => text.push_str(&format!(
-            " During idle time, threads are in {}; no thread is active for {inactive:.1} % of it.",
-            meanwhile.join(", ")
-        )),
-        (false, false) => {
-            text.push_str(&format!(" During idle time, threads are in {}.", meanwhile.join(", ")));
-        }
-        (true, true) => {
-            text.push_str(&format!(" No thread is active for {inactive:.1} % of the idle time."));
-        }
-        (true, false) => {}
-    }
-    let mut all_work = gpu_work(&opened.session, control)?;
-    all_work.retain(|work| told(&work.percent));
-    let mut work: Vec<String> = all_work
-        .iter()
-        .take(MAX_TOLD)
-        .map(|work| match work.balance_ratio {
-            Some(ratio) => format!(
-                "{} ({:.1} %, mean/max {ratio:.2}, most on {})",
-                work.name,
-                work.percent,
-                work.slowest.label()
-            ),
-            None => format!("{} ({:.1} %)", work.name, work.percent),
-        })
-        .collect();
-    work.extend(more_with_a_share(all_work.len()));
-    if !work.is_empty() {
-        text.push_str(&format!(" Most GPU time: {}.", work.join(", ")));
-    }
-    let most = blame.calls.iter().max_by_key(|row| row.exclusive_nanos);
-    let found = vec![Finding {
-        kind: FindingKind::IdleGpu,
-        title: "Idle GPUs".into(),
-        text,
-        percent,
-        potential: None,
-        evidence: numbers,
-        context: most.map(|row| row.context),
-        next: most.map_or(NextStep::new(NextAction::Idleness), |row| {
-            NextStep::new(NextAction::GpuBlame).showing(row.exclusive_nanos as f64 / 1e9)
-        }),
-    }];
-    Ok(Answer { value: found, notes })
-}
-
-/// That nothing can be said about why a GPU has no work.
-fn without_host(who: &str, idle: f64) -> String {
-    format!(
-        "GPUs of {who} have no work for {} of the trace, which lacks the threads of the host for \
-         most of that time: whether they wait for the program or for the measurement is unknown, so \
-         it is no finding.",
-        amount(idle, &Unit::Seconds)
-    )
 }
 
 /// What a wait state is called at the beginning of a sentence.
@@ -426,13 +282,15 @@ fn on_critical_path(
     /// Time on the path, by location and by context.
     type Sum = (u64, BTreeMap<TrackIdx, u64>, BTreeMap<ContextIdx, u64>);
     let mut by_name: BTreeMap<String, Sum> = BTreeMap::new();
+    let functions = FunctionNames::new(tree);
     for part in &found.parts {
         let label = tree.label(part.context);
         // Waiting is told elsewhere; time in MPI on the path is the network's, and what is left of
         // a call that waits for a GPU is its return. Where nothing runs, or where TAU measures no
         // function, no function can be made faster.
         let is_waiting = mpi_routine(&label).is_some() || waits_for_gpu(&label);
-        if part.context == ContextTree::ROOT || is_waiting || is_uninstrumented(&label) {
+        let is_frame = is_uninstrumented(&label) || functions.phases.is_phase(tree, part.context);
+        if part.context == ContextTree::ROOT || is_waiting || is_frame {
             continue;
         }
         let (sum, tracks, contexts) = by_name.entry(label).or_default();
@@ -451,7 +309,9 @@ fn on_critical_path(
     let names = opened.track_names();
     let slowest =
         most(tracks).and_then(|(track, _)| names.get(track.idx()).cloned()).unwrap_or_default();
-    let function = display_name(function);
+    let longest = most(contexts).map(|(context, _)| context);
+    let function =
+        longest.map_or_else(|| display_name(function), |context| functions.display(tree, context));
     let text = format!(
         "{function} is on the critical path for {} of {} ({percent:.1} %), most of it at {slowest}.",
         amount(seconds(*nanos), &Unit::Seconds),
@@ -471,7 +331,7 @@ fn on_critical_path(
             evidence("on the path", seconds(*nanos), "s"),
             evidence("critical path", seconds(found.whole_nanos), "s"),
         ],
-        context: most(contexts).map(|(context, _)| context),
+        context: longest,
         next: NextStep::new(NextAction::CriticalPath).showing(seconds(*nanos)),
     }];
     Ok(Answer { value: found, notes: Vec::new() })

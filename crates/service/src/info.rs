@@ -108,7 +108,14 @@ impl OpenExperiment {
             kinds: x
                 .locations
                 .kinds()
-                .map(|of: IdentityKind| kind(of.name(), x.locations.count_distinct(of)))
+                .map(|of: IdentityKind| match of {
+                    // What tools write in place of ranks may be processes of any kind.
+                    IdentityKind::Rank if x.locations.num_ranks() == 0 => {
+                        kind("process", x.locations.num_processes())
+                    }
+                    IdentityKind::Rank => kind(of.name(), x.locations.num_ranks()),
+                    _ => kind(of.name(), x.locations.count_distinct(of)),
+                })
                 .collect(),
             components: component_list.len() as u64,
             span: x.traces.as_ref().filter(|_| samples > 0).map(|traces| SpanReply {

@@ -12,8 +12,8 @@ use parallax_analysis::iterations::{
     Finding, GroupFinding, IterationState, Iterations, IterationsQuestion, Method, Repetition,
     Stall, Statistics, Units, find_iterations, statistics,
 };
+use parallax_analysis::taxonomy::FunctionNames;
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
-use parallax_engine::display_name;
 use parallax_engine::query::{Range, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
 use parallax_protocol::{
@@ -37,6 +37,7 @@ pub(crate) struct FoundIterations<'a> {
     pub(crate) statistics: &'a Statistics,
     pub(crate) locations: Vec<String>,
     start_nanos: u64,
+    pub(crate) names: FunctionNames,
 }
 
 /// Cells of the map of locations and iterations; of more the page could not distinguish them.
@@ -119,6 +120,7 @@ impl OpenExperiment {
             statistics,
             locations: iterations.streams.iter().map(name).collect(),
             start_nanos: store.map_or(0, |store| store.span().start_nanos),
+            names: FunctionNames::new(self.session.tree()),
         }
     }
 
@@ -326,7 +328,7 @@ impl FoundIterations<'_> {
             told(stall.usual_nanos),
         );
         if let Some((_, context, nanos)) = stall.place {
-            let called = |context| display_name(&tree.label(context));
+            let called = |context| self.names.display(tree, context);
             let caller = tree.parent(context).and_then(|above| tree.enclosing_function(above));
             let from =
                 caller.map_or_else(String::new, |caller| format!(" below {}", called(caller)));

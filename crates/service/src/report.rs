@@ -148,6 +148,7 @@ const fn kind(kind: Kind) -> FindingKind {
         Kind::Waiting => FindingKind::Waiting,
         Kind::CriticalPath => FindingKind::CriticalPath,
         Kind::IdleGpu => FindingKind::IdleGpu,
+        Kind::BusyGpu => FindingKind::BusyGpu,
         Kind::GpuStalls => FindingKind::GpuStalls,
         Kind::Iterations => FindingKind::Iterations,
         Kind::Stall => FindingKind::Stall,

@@ -321,19 +321,20 @@ fn by_group<T: Copy + Default + std::ops::AddAssign>(
 
 /// The functions on the way to a context.
 pub(crate) fn path(tree: &ContextTree, context: ContextIdx) -> String {
-    path_names(tree, context, |_| true).join(" > ")
+    path_names(tree, context, |_| true, |at| tree.label(at)).join(" > ")
 }
 
 /// Contexts on a path that are looked at for its names. The paths of all contexts of a deep tree
 /// would be as long as the square of its depth.
 const MOST_ON_PATH: usize = 128;
 
-/// The names of the contexts on the way to a context that `is_named` accepts, the outermost first.
-/// Of a path that is too deep to be read, the innermost ones, after how many are above them.
+/// The names, by `label`, of the contexts on the way to a context that `is_named` accepts, the
+/// outermost first. Of a path that is too deep to be read, the innermost ones, after how many are above them.
 pub(crate) fn path_names(
     tree: &ContextTree,
     context: ContextIdx,
     is_named: impl Fn(ContextIdx) -> bool,
+    label: impl Fn(ContextIdx) -> String,
 ) -> Vec<String> {
     let path = std::iter::once(context).chain(tree.ancestors(context));
     let path = path.take_while(|&c| c != ContextTree::ROOT).take(MOST_ON_PATH + 1);
@@ -341,7 +342,7 @@ pub(crate) fn path_names(
     let num_above = path.get(MOST_ON_PATH).map_or(0, |&c| tree.depth(c));
     path.truncate(MOST_ON_PATH);
     let above = (num_above > 0).then(|| format!("... {num_above} above"));
-    let names = path.into_iter().rev().filter(|&c| is_named(c)).map(|c| tree.label(c));
+    let names = path.into_iter().rev().filter(|&c| is_named(c)).map(label);
     above.into_iter().chain(names).collect()
 }
 

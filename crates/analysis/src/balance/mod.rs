@@ -56,7 +56,7 @@ impl Grouping {
     /// Ranks where there are at least two, otherwise locations.
     #[must_use]
     pub fn natural(session: &Session) -> Self {
-        if session.experiment().locations.count_distinct(IdentityKind::Rank) > 1 {
+        if session.experiment().locations.num_ranks() > 1 {
             Self::Identity(IdentityKind::Rank)
         } else {
             Self::Location
@@ -239,13 +239,24 @@ pub(crate) fn balance_of_sum(
     name: &str,
     control: &Control,
 ) -> Result<Balance, EngineError> {
-    let Some(&context) = request.contexts.first() else {
-        return compute(session, request, &[], control);
+    balance_of_sums(session, request, vec![(name.into(), request.contexts.clone())], control)
+}
+
+/// The balance of sums of contexts, one row for each of the sums, which have names. No context of one
+/// may lie below another; those of the request are not used.
+pub(crate) fn balance_of_sums(
+    session: &Session,
+    request: &BalanceRequest,
+    sums: Vec<(String, Vec<ContextIdx>)>,
+    control: &Control,
+) -> Result<Balance, EngineError> {
+    let plan = |(name, subject): (String, Vec<ContextIdx>)| {
+        let context = subject.first().copied()?;
+        let terms = subject.iter().map(|&context| (context, 1.0)).collect();
+        Some(RowPlan { name, context, subject, terms })
     };
-    let subject = request.contexts.clone();
-    let terms = subject.iter().map(|&context| (context, 1.0)).collect();
-    let plan = RowPlan { name: name.into(), context, subject, terms };
-    compute(session, request, &[plan], control)
+    let plans: Vec<RowPlan> = sums.into_iter().filter_map(plan).collect();
+    compute(session, request, &plans, control)
 }
 
 /// For each loop the loops directly within it, reached without a call.

@@ -9,6 +9,7 @@ use super::spacing::median;
 use super::visits::idle_contexts;
 use super::{IterationState, Iterations, WARM_UP};
 use crate::events::{Activities, Activity};
+use crate::taxonomy::Phases;
 
 /// At most so many cells are kept; 24 bytes each.
 pub const MOST_CELLS: u64 = 16_000_000;
@@ -27,10 +28,12 @@ pub struct Cell {
 }
 
 /// What the time of each context is counted to: the function call that it lies in, or the routine
-/// of MPI that was called from outside of MPI. The units share the time without overlap.
+/// of MPI that was called from outside of MPI. The units share the time without overlap. What is
+/// the same in phases with different numbers is one unit: the first of these contexts.
 #[derive(Debug, Clone)]
 pub struct Units {
     unit_of: Vec<Option<ContextIdx>>,
+    phases: Phases,
 }
 
 impl Units {
@@ -58,7 +61,7 @@ impl Units {
                 *slot = is_below || activities.is_mpi(context);
             }
         }
-        Self { unit_of }
+        Self { unit_of, phases: Phases::new(tree) }
     }
 
     /// Those below `contexts` only, `contexts` included.
@@ -83,7 +86,14 @@ impl Units {
     /// The unit of a context; `None` when nothing runs in it.
     #[must_use]
     pub fn of(&self, context: ContextIdx) -> Option<ContextIdx> {
-        self.unit_of.get(context.idx()).copied().flatten()
+        let unit = self.unit_of.get(context.idx()).copied().flatten();
+        unit.map(|unit| self.phases.first(unit))
+    }
+
+    /// Which units stand for several numbered phases, and how they are called.
+    #[must_use]
+    pub const fn phases(&self) -> &Phases {
+        &self.phases
     }
 }
 
@@ -198,6 +208,10 @@ pub fn map_of(
     let activities = Activities::new(session.tree());
     let reader = Reader { session, units, activities: &activities };
     let mut out: Vec<u64> = Vec::with_capacity(num * iterations.streams.len());
+    let wanted = match wanted {
+        MapOf::Context(Some(context)) => MapOf::Context(Some(units.phases.first(context))),
+        other => other,
+    };
     reader.for_each_location(iterations, 0..num, control, &mut |_, own| {
         let from = out.len();
         match wanted {

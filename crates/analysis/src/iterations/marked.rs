@@ -18,11 +18,8 @@ use super::detect::{LEAST_COVERAGE, LEAST_ITERATIONS};
 use super::groups::Location;
 use super::visits::{Visit, Wanted, collect};
 use crate::taxonomy::is_uninstrumented;
+use crate::taxonomy::phases::{LEAST_STEPS, PROFILER_STEP, numbered};
 
-/// The number of a step of PyTorch's profiler stands behind this.
-const PROFILER_STEP: &str = "ProfilerStep";
-/// Steps of the profiler are what they say, however few.
-const LEAST_STEPS: usize = 2;
 /// Locations on which marks are examined.
 const MOST_LOCATIONS: usize = 8;
 /// Visits that are read of each of them.
@@ -117,8 +114,9 @@ fn keep(best: &mut Option<(f64, Marked)>, score: f64, marked: Marked) {
 
 /// Contexts by the part of their names before a number, with the number.
 pub(super) fn series(tree: &ContextTree) -> BTreeMap<String, Vec<(ContextIdx, u64)>> {
-    let numbered: Vec<Option<(&str, u64)>> =
-        tree.functions().iter().map(|function| numbered(&function.name)).collect();
+    let numbered: Vec<Option<(&str, u64)>> = (tree.functions().iter())
+        .map(|function| numbered(&function.name).map(|found| (found.stem, found.number)))
+        .collect();
     let mut out: BTreeMap<String, Vec<(ContextIdx, u64)>> = BTreeMap::new();
     for context in tree.iter().skip(1) {
         let known = tree.function(context).and_then(|function| numbered.get(function.idx()));
@@ -128,21 +126,6 @@ pub(super) fn series(tree: &ContextTree) -> BTreeMap<String, Vec<(ContextIdx, u6
     }
     out.retain(|_, members| members.len() >= LEAST_STEPS);
     out
-}
-
-/// `ProfilerStep#12`, `Iteration 12`, `step [12]`, `timestep: 12`: the name and the number behind a
-/// sign that stands in no identifier.
-fn numbered(name: &str) -> Option<(&str, u64)> {
-    let name = name.trim_end();
-    let bare = name.strip_suffix([']', ')']).unwrap_or(name).trim_end();
-    let front = bare.trim_end_matches(|c: char| c.is_ascii_digit());
-    let number = bare.get(front.len()..)?.parse().ok()?;
-    let is_signed = front.ends_with(['#', ' ', '[', '(', ':', '=']);
-    let stem = front.trim_end_matches(['#', ' ', '[', '(', ':', '=']);
-    // `operator new[8]`, `<gpu 3>` and addresses are no phases.
-    let is_name = stem.chars().next().is_some_and(char::is_alphabetic)
-        && stem.chars().all(|c| c.is_alphanumeric() || " _-./".contains(c));
-    (is_signed && is_name).then_some((stem, number))
 }
 
 /// Contexts of regions that persons wrote into the source, by name.
@@ -225,28 +208,4 @@ fn coverage(visits: impl Iterator<Item = Visit> + Clone) -> f64 {
     let last = visits.clone().map(|visit| visit.end).max().unwrap_or(0);
     let inside: u64 = visits.map(Visit::nanos).sum();
     inside as f64 / last.saturating_sub(first).max(1) as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_behind_signs_are_those_of_phases() {
-        for (name, expected) in [
-            ("ProfilerStep#12", Some(("ProfilerStep", 12))),
-            ("Iteration 0", Some(("Iteration", 0))),
-            ("step [7]", Some(("step", 7))),
-            ("time step: 3", Some(("time step", 3))),
-            ("kernel_3", None),
-            ("solve3", None),
-            ("std::array<int, 3>", None),
-            ("PyTorch Profiler (0)", Some(("PyTorch Profiler", 0))),
-            ("operator new[]", None),
-            ("#3", None),
-            ("Iteration", None),
-        ] {
-            assert_eq!(numbered(name), expected, "{name}");
-        }
-    }
 }

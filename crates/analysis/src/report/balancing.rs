@@ -62,7 +62,7 @@ impl Facts<'_> {
         num_members: usize,
         control: &Control,
     ) -> Result<f64, EngineError> {
-        let values = self.values(balance, vec![part], control)?;
+        let values = self.values(balance, self.names.phases.all(part), control)?;
         let present = values.iter().filter(|value| **value > 0.0).count();
         if present == 0 || present >= num_members {
             return Ok(f64::INFINITY);
@@ -111,7 +111,7 @@ impl Facts<'_> {
         if absent < 2 || d.num_values < 2 {
             return Ok(false);
         }
-        let own = self.values(balance, vec![row.context], control)?;
+        let own = self.values(balance, self.names.phases.all(row.context), control)?;
         let present: Vec<f64> = own.iter().copied().filter(|value| *value > 0.0).collect();
         let imbalance = Distribution::new(&present, 1).and_then(|present| present.imbalance);
         if imbalance.is_none_or(|factor| factor >= MIN_IMBALANCE) {
@@ -136,7 +136,7 @@ impl Facts<'_> {
             other.distribution.num_values == absent && other.distribution.sum >= least
         };
         for other in balance.rows.iter().filter(is_instead) {
-            let theirs = self.values(balance, vec![other.context], control)?;
+            let theirs = self.values(balance, self.names.phases.all(other.context), control)?;
             if own.iter().zip(&theirs).all(|(own, theirs)| *own <= 0.0 || *theirs <= 0.0) {
                 return Ok(true);
             }

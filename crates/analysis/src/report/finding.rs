@@ -31,6 +31,8 @@ pub enum FindingKind {
     CriticalPath,
     /// GPUs without work.
     IdleGpu,
+    /// GPUs with work nearly all the time.
+    BusyGpu,
     /// Kernels whose instructions stall.
     GpuStalls,
     /// Contexts that are spread unevenly in the iterations of a program, by a trace.
@@ -69,7 +71,9 @@ const TUNED: f64 = 0.25;
 /// only in part.
 fn promise(finding: &Finding) -> f64 {
     match finding.kind {
-        FindingKind::HotFunction | FindingKind::CriticalPath => finding.percent * TUNED,
+        FindingKind::HotFunction | FindingKind::CriticalPath | FindingKind::BusyGpu => {
+            finding.percent * TUNED
+        }
         _ => finding.percent,
     }
 }

@@ -29,6 +29,8 @@ use crate::taxonomy::{
     GpuOperation, is_collective_kernel, is_collective_sync, is_uninstrumented, waits_for_gpu,
 };
 
+/// Title of the finding on calls of the runtime of GPUs, before the name of the call.
+pub const HOST_CODE: &str = "Host code of the GPU runtime";
 /// Less than this share of the cost of the program does not bound it, in per cent.
 const MIN_PERCENT: f64 = 5.0;
 /// A function of the program that costs less by itself than this is no finding, in per cent.
@@ -118,13 +120,9 @@ impl Facts<'_> {
         let host = report.routines.iter().find(|routine| routine.class == CostClass::GpuRuntime);
         if host.is_some_and(|routine| !waits_for_gpu(&routine.name)) {
             let host = self.percent(self.class_costs.of(|class| class == CostClass::GpuRuntime));
-            out.extend(self.group(
-                report,
-                FindingKind::Gpu,
-                "Host code of the GPU runtime",
-                host,
-                |class| class == CostClass::GpuRuntime,
-            ));
+            out.extend(self.group(report, FindingKind::Gpu, HOST_CODE, host, |class| {
+                class == CostClass::GpuRuntime
+            }));
         }
         out.extend(gpu_copies(self.session, report));
         out.extend(self.hot_function(report));
@@ -197,7 +195,7 @@ impl Facts<'_> {
             let is_own = tree.kind(row.context) == ContextKind::Function
                 && self.classes.of_context.get(row.context.idx()) == Some(&CostClass::Application)
                 && self.waiting_share(row.context) < 0.5;
-            let name = display_name(&row.name);
+            let name = self.names.display(tree, row.context);
             let waits = is_collective_kernel(&row.name) || is_collective_sync(&name);
             let is_frame = FRAMES.contains(&&*name) || is_uninstrumented(&row.name);
             let is_work = !is_frame && !waits;
@@ -208,7 +206,7 @@ impl Facts<'_> {
         let is_covered = |inner: &Uneven<'_>| {
             out.iter().any(|outer| {
                 outer.row.context != inner.row.context
-                    && tree.is_within(inner.row.context, outer.row.context)
+                    && self.names.phases.is_within(tree, inner.row.context, outer.row.context)
                     && outer.percent >= inner.percent * 0.8
             })
         };
@@ -236,21 +234,28 @@ impl Facts<'_> {
         Ok(kept)
     }
 
-    /// Part of the inclusive cost of a context that is spent in MPI or in OpenMP waiting.
+    /// Part of the inclusive cost of a context, in all phases, that is spent in MPI or in OpenMP
+    /// waiting.
     pub(super) fn waiting_share(&self, context: ContextIdx) -> f64 {
+        let same = self.names.phases.all(context);
+        let waiting: f64 = same.iter().map(|&one| self.waiting_in(one)).sum();
+        let all: f64 = same.iter().map(|&one| self.costs.inclusive_of(one)).sum();
+        waiting / all.max(f64::MIN_POSITIVE)
+    }
+
+    fn waiting_in(&self, context: ContextIdx) -> f64 {
         let tree = self.tree();
         let below = tree.subtree(context);
         let boundaries = &self.classes.boundaries;
         let first = boundaries.partition_point(|b| b.context.idx() < below.start);
-        let waiting: f64 = boundaries
+        boundaries
             .iter()
             .zip(&self.class_costs.own)
             .skip(first)
             .take_while(|(boundary, _)| boundary.context.idx() < below.end)
             .filter(|(boundary, _)| boundary.inside.is_waiting())
             .map(|(_, own)| own)
-            .sum();
-        waiting / self.costs.inclusive_of(context).max(f64::MIN_POSITIVE)
+            .sum()
     }
 
     /// The most expensive caller of the routines that `is_in` accepts: name, cost, context.
@@ -262,7 +267,7 @@ impl Facts<'_> {
             if is_in(boundary.inside, &boundary.name)
                 && let Some(caller) = callers.of(boundary)
             {
-                let name = display_name(&tree.label(caller));
+                let name = self.names.display(tree, caller);
                 *by_name.entry(name).or_default() += own;
             }
         }
@@ -390,7 +395,7 @@ impl Facts<'_> {
                 finding.potential = Some(self.balanced(report, slow));
                 finding.evidence.extend(evidence);
                 finding.context = Some(slow.row.context);
-                finding.next = NextStep::balance(slow.row.context, slow.row.distribution.max);
+                finding.next = self.balance_of(slow.row);
                 uneven.remove(at);
                 break;
             }
@@ -439,7 +444,7 @@ impl Facts<'_> {
         mpi: &[f64],
         control: &Control,
     ) -> Result<Option<(String, Vec<Evidence>, Late)>, EngineError> {
-        let work = self.values(balance, vec![slow.row.context], control)?;
+        let work = self.values(balance, self.names.phases.all(slow.row.context), control)?;
         let Some(r) = correlation(&work, mpi).filter(|r| *r <= WAITS) else { return Ok(None) };
         let Some(slowest) = slow.row.slowest.first() else { return Ok(None) };
         let least = mpi.get(slowest.member).copied().unwrap_or(0.0);
@@ -530,8 +535,20 @@ impl Facts<'_> {
                 },
             ],
             context: Some(uneven.row.context),
-            next: NextStep::balance(uneven.row.context, d.max),
+            next: self.balance_of(uneven.row),
         }
+    }
+
+    /// The balance of what a row is about; of several phases that of the most expensive one, as a
+    /// sum of them is not shown anywhere.
+    fn balance_of(&self, row: &BalanceRow) -> NextStep {
+        let same = self.names.phases.all(row.context);
+        let [_, _, ..] = same.as_slice() else {
+            return NextStep::balance(row.context, row.distribution.max);
+        };
+        let cost = |context: &ContextIdx| self.costs.inclusive_of(*context);
+        let most = same.into_iter().reduce(|a, b| if cost(&b) > cost(&a) { b } else { a });
+        NextStep { contexts: most.into_iter().collect(), ..NextStep::new(NextAction::Balance) }
     }
 
     /// What is saved where all members spend the mean.
@@ -615,15 +632,16 @@ impl Facts<'_> {
         };
         let is_told = |row: &&FlatRow| {
             let waits = is_collective_kernel(&row.name) || is_collective_sync(&row.name);
-            is_own(row.context) && !is_uninstrumented(&row.name) && !waits
+            let is_phase = self.names.phases.is_phase(self.tree(), row.context);
+            is_own(row.context) && !is_phase && !is_uninstrumented(&row.name) && !waits
         };
-        let row = report.top_functions.iter().find(is_told)?;
+        let row = self.functions.iter().find(is_told)?;
         let percent = self.percent(row.exclusive);
         if percent < MIN_HOT_PERCENT {
             return None;
         }
         let context = self.most_expensive(row.context);
-        let name = display_name(&row.name);
+        let name = self.names.display(self.tree(), row.context);
         let places = match row.num_contexts {
             1 => "in 1 context".to_owned(),
             n => format!("in {n} contexts"),
@@ -633,7 +651,7 @@ impl Facts<'_> {
             .classes
             .program_caller(self.tree(), row.context)
             .map_or_else(String::new, |above| {
-                format!(" below {}", display_name(&self.tree().label(above)))
+                format!(" below {}", self.names.display(self.tree(), above))
             });
         let what = if report.unit.is_time() { "Exclusive time" } else { "Exclusive value" };
         let text = format!(

@@ -20,7 +20,7 @@ mod leak;
 mod measurement;
 mod sentences;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, Unit};
 use parallax_engine::{
@@ -31,10 +31,12 @@ use parallax_model::{ContextKind, IdentityKind, Scope};
 pub use crate::taxonomy::{CostClass, GpuOperation, Purposes};
 pub use finding::{Evidence, Finding, FindingKind, NextAction, NextStep, Potential, rank_findings};
 
-use crate::balance::{Balance, BalanceRequest, Grouping, balance};
+pub use findings::HOST_CODE;
+
+use crate::balance::{Balance, BalanceRequest, Grouping, balance_of_sums};
 use crate::cautions::{Caution, cautions};
 use crate::taxonomy::classes::Classes;
-use crate::taxonomy::{HelperThreads, is_gpu};
+use crate::taxonomy::{FunctionNames, HelperThreads, is_gpu};
 use costs::{ClassCosts, estimated_samples, percent, traced_samples};
 
 /// Contexts whose balance is looked at, at most: the most expensive ones.
@@ -225,7 +227,7 @@ impl Report {
             helper_total: 0.0,
             program_total: 0.0,
             num_samples: None,
-            num_ranks: x.locations.count_distinct(IdentityKind::Rank),
+            num_ranks: x.locations.num_ranks(),
             num_locations: x.locations.len(),
             num_sampled: x.locations.iter().filter(|&l| x.locations.num_values(l) > 0).count(),
             categories: Vec::new(),
@@ -254,6 +256,10 @@ struct Facts<'a> {
     costs: Costs,
     /// The locations whose balance is compared.
     compared: LocationChoice,
+    /// What functions are called; findings take what the program numbers as one.
+    names: FunctionNames,
+    /// Functions by exclusive cost, numbered phases as one.
+    functions: Vec<FlatRow>,
 }
 
 /// Where the cost of the whole execution goes, and what bounds it.
@@ -302,6 +308,8 @@ pub fn report(
     let view = functions_only.apply(tree, None);
     out.top_functions = flat(tree, &view, &costs, FlatBy::Function, None);
     out.top_functions.retain(|row| row.exclusive > 0.0);
+    let names = FunctionNames::new(tree);
+    let functions = names.phases.functions(tree, &out.top_functions);
     out.top_functions.truncate(options.num_functions);
     let top_down = TopDown::new(tree, view, &costs);
     out.hot_path = top_down
@@ -315,7 +323,8 @@ pub fn report(
         })
         .collect();
     let compared = compared_locations(session);
-    let facts = Facts { session, options, metric, classes, class_costs, costs, compared };
+    let facts =
+        Facts { session, options, metric, classes, class_costs, costs, compared, names, functions };
     let mut limits = Vec::new();
     out.balance = facts.balance(&mut limits, control)?;
     if out.unit.is_time() {
@@ -396,29 +405,38 @@ impl Facts<'_> {
         let tree = self.session.tree();
         let view = PruneRules { mpi_internals: true, ..PruneRules::default() }.apply(tree, None);
         let least = self.costs.total * self.options.min_percent / 100.0;
-        let mut contexts: Vec<ContextIdx> = view
-            .contexts()
-            .iter()
-            .copied()
-            .filter(|&c| matches!(tree.kind(c), ContextKind::Function | ContextKind::Loop))
-            .filter(|&c| self.costs.inclusive_of(c) >= least && self.costs.inclusive_of(c) > 0.0)
-            .collect();
-        contexts.sort_by(|&a, &b| {
-            let cost = |context| self.costs.inclusive_of(context);
-            cost(b).total_cmp(&cost(a)).then(a.cmp(&b))
-        });
+        // What is the same in numbered phases is one.
+        let mut same: BTreeMap<ContextIdx, (f64, Vec<ContextIdx>)> = BTreeMap::new();
+        let is_code =
+            |c: &ContextIdx| matches!(tree.kind(*c), ContextKind::Function | ContextKind::Loop);
+        for &context in view.contexts().iter().filter(|context| is_code(context)) {
+            let cost = self.costs.inclusive_of(context);
+            if cost > 0.0 {
+                let (sum, contexts) = same.entry(self.names.phases.first(context)).or_default();
+                *sum += cost;
+                contexts.push(context);
+            }
+        }
+        let mut contexts: Vec<(f64, Vec<ContextIdx>)> =
+            same.into_values().filter(|(cost, _)| *cost >= least).collect();
+        contexts.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let num_left_out = contexts.len().saturating_sub(MAX_BALANCED);
         contexts.truncate(MAX_BALANCED);
+        let named = |(_, contexts): (f64, Vec<ContextIdx>)| {
+            let name = contexts.first().map(|&first| self.names.phases.label(tree, first));
+            (name.unwrap_or_default(), contexts)
+        };
+        let sums: Vec<(String, Vec<ContextIdx>)> = contexts.into_iter().map(named).collect();
         let metric = self.session.experiment().metrics.get(self.metric);
-        if contexts.is_empty() || metric.id_in(&Scope::Inclusive).is_none() {
+        if sums.is_empty() || metric.id_in(&Scope::Inclusive).is_none() {
             return Ok(None);
         }
         let request = BalanceRequest {
             grouping: Grouping::natural(self.session),
             locations: self.compared.clone(),
-            ..BalanceRequest::new(self.metric, contexts)
+            ..BalanceRequest::new(self.metric, Vec::new())
         };
-        let answer = balance(self.session, &request, control)?;
+        let answer = balance_of_sums(self.session, &request, sums, control)?;
         let is_comparison = answer.rows.iter().any(|row| row.distribution.num_members > 1);
         if is_comparison && num_left_out > 0 {
             limits.push(format!(

@@ -8,17 +8,21 @@ mod gpu_calls;
 mod helpers;
 mod kernels;
 mod mpi;
+mod names;
+pub(crate) mod phases;
 mod roles;
 mod threads;
 
 use parallax_base::LocationIdx;
 use parallax_engine::display_name;
-use parallax_model::{IdentityKind, LocationCatalog};
+use parallax_model::LocationCatalog;
 
 pub use classes::{CostClass, GpuOperation, Purposes};
 pub use helpers::HelperThreads;
 pub use kernels::is_collective_kernel;
 pub use mpi::{MpiClass, is_collective_sync, mpi_routine};
+pub use names::FunctionNames;
+pub use phases::Phases;
 pub use roles::Roles;
 
 pub(crate) use classes::Classes;
@@ -41,7 +45,5 @@ pub fn is_uninstrumented(name: &str) -> bool {
 /// Whether a location is a stream, context or device of a GPU.
 #[must_use]
 pub fn is_gpu(locations: &LocationCatalog, location: LocationIdx) -> bool {
-    [IdentityKind::GpuStream, IdentityKind::GpuContext, IdentityKind::GpuDevice]
-        .iter()
-        .any(|&kind| locations.identity(location, kind).is_some())
+    locations.is_gpu(location)
 }

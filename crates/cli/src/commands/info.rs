@@ -60,7 +60,7 @@ pub(super) fn info(context: &Context, arguments: &InfoArgs) -> anyhow::Result<()
 }
 
 fn counted(n: u64, one: &str) -> String {
-    format!("{} {one}{}", count(n), if n == 1 { "" } else { "s" })
+    format!("{} {one}{}", count(n), plural(one, n))
 }
 
 fn facts(info: &InfoReply, origin: &str, style: &Style) -> KeyValues {
@@ -166,10 +166,10 @@ fn facts(info: &InfoReply, origin: &str, style: &Style) -> KeyValues {
 }
 
 fn plural(name: &str, n: u64) -> &'static str {
-    match (n, name.ends_with('y')) {
+    match (n, name) {
         (1, _) => "",
-        // "entry" is the only kind that ends so.
-        (_, true) => " points",
+        (_, "entry") => " points",
+        (_, "process") => "es",
         _ => "s",
     }
 }

@@ -209,7 +209,8 @@ pub struct IterationsFoundReply {
 table! {
     /// Contexts, with the potential saving from balancing them.
     pub struct IterationContextRow => IterationContextTable {
-        /// The function.
+        /// The function. What a program numbers is one: `Step[*]` is all of `Step[0]`, `Step[1]`,
+        /// and so is what they call.
         context: String,
         /// `computing`, `communicating` (in MPI) or `waiting`.
         does: &'static str => "Activity",
@@ -239,7 +240,7 @@ table! {
         slowest: String,
         /// From the outermost caller.
         call_path: String,
-        /// Id in the database.
+        /// Id in the database; of numbered phases that of the first one.
         context_id: u32,
     }
 }
@@ -321,9 +322,9 @@ table! {
         iteration: u32,
         /// The location.
         location: String,
-        /// What.
+        /// What. Numbered phases are one, as in the table of contexts.
         context: String,
-        /// Id in the database.
+        /// Id in the database; of numbered phases that of the first one.
         context_id: u32,
         /// Time in it without what it calls; of MPI with what lies below.
         time_s: f64 ["s"],

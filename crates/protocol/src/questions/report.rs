@@ -88,6 +88,8 @@ choice! {
         CriticalPath = "CriticalPath",
         /// GPUs without work.
         IdleGpu = "IdleGpu",
+        /// GPUs with work nearly all the time: they limit the run.
+        BusyGpu = "BusyGpu",
         /// Kernels whose instructions stall.
         GpuStalls = "GpuStalls",
         /// Contexts that are spread unevenly in the iterations of a program, by a trace.

@@ -3164,7 +3164,8 @@ class ExperimentQuestions(ItemQuestions):
         contexts : Table
             Contexts, with the potential saving from balancing them.
             - ``context`` (string):
-                The function.
+                The function. What a program numbers is one: `Step[*]` is all of `Step[0]`,
+                `Step[1]`, and so is what they call.
             - ``does`` (string):
                 `computing`, `communicating` (in MPI) or `waiting`.
             - ``share_percent`` (f64 in %):
@@ -3194,7 +3195,7 @@ class ExperimentQuestions(ItemQuestions):
             - ``call_path`` (string):
                 From the outermost caller.
             - ``context_id`` (u32):
-                Id in the database.
+                Id in the database; of numbered phases that of the first one.
 
         locations : Table
             Locations: how long they compute and wait in an iteration.
@@ -3254,9 +3255,9 @@ class ExperimentQuestions(ItemQuestions):
             - ``location`` (string):
                 The location.
             - ``context`` (string):
-                What.
+                What. Numbered phases are one, as in the table of contexts.
             - ``context_id`` (u32):
-                Id in the database.
+                Id in the database; of numbered phases that of the first one.
             - ``time_s`` (f64 in s):
                 Time in it without what it calls; of MPI with what lies below.
 

@@ -62,6 +62,7 @@ FindingKind = Literal[
     "Waiting",
     "CriticalPath",
     "IdleGpu",
+    "BusyGpu",
     "GpuStalls",
     "Iterations",
     "Stall",

@@ -5,9 +5,9 @@ use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{
     Finding, FindingKind, NextAction, NextStep, Potential, Purposes, Report,
 };
+use parallax_analysis::taxonomy::FunctionNames;
 use parallax_analysis::topology::Level;
 use parallax_base::{ContextIdx, Control, Remedy};
-use parallax_engine::display_name;
 use parallax_model::{ContextKind, ContextTree, IdentityKind};
 use parallax_protocol::{BalanceBy, ClusterChoice, TopologyRequest};
 
@@ -183,11 +183,14 @@ struct Groups<'a> {
     report: &'a Report,
     answer: &'a ClusterAnswer,
     purposes: Purposes<'a>,
+    names: FunctionNames,
 }
 
 impl<'a> Groups<'a> {
     fn new(opened: &'a OpenExperiment, report: &'a Report, answer: &'a ClusterAnswer) -> Self {
-        Self { opened, report, answer, purposes: Purposes::new(opened.session.tree()) }
+        let tree = opened.session.tree();
+        let (purposes, names) = (Purposes::new(tree), FunctionNames::new(tree));
+        Self { opened, report, answer, purposes, names }
     }
 
     fn context(&self, effect: &Effect) -> Option<ContextIdx> {
@@ -315,7 +318,7 @@ impl<'a> Groups<'a> {
         let tree = self.opened.session.tree();
         let Some(context) = self.context(effect) else { return String::new() };
         let own = tree.label(context);
-        let name = |context| display_name(&tree.label(context));
+        let name = |context| self.names.display(tree, context);
         let caller = match mpi_routine(&own) {
             Some(_) => tree.ancestors(context).find(|&c| tree.kind(c) == ContextKind::Function),
             None => self.purposes.program_caller(context),

@@ -11,9 +11,9 @@ use parallax_analysis::iterations::{
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Purposes, Report,
 };
-use parallax_analysis::taxonomy::is_uninstrumented;
+use parallax_analysis::taxonomy::{FunctionNames, is_uninstrumented};
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
-use parallax_engine::{EngineError, display_name};
+use parallax_engine::EngineError;
 use parallax_model::{ContextKind, IdentityKind};
 
 use super::{Findings, evidence, potential};
@@ -112,7 +112,7 @@ pub(super) fn uneven_iterations(
         format!("{} ({:.1} % of the run)", amount(saving, &Unit::Seconds), percent(saving))
     };
     let location = |at: usize| found.locations.get(at).cloned().unwrap_or_default();
-    let names = Names(Purposes::new(opened.session.tree()));
+    let names = Names(Purposes::new(opened.session.tree()), &found.names);
     let mut text = names.opening(iterations, run);
     let mut numbers = basis(iterations, run);
     let at_stake;
@@ -272,13 +272,13 @@ fn lasting(told: &UnevenContext<'_>) -> f64 {
 }
 
 /// What contexts are called.
-struct Names<'a>(Purposes<'a>);
+struct Names<'a>(Purposes<'a>, &'a FunctionNames);
 
 impl Names<'_> {
     /// Display name of a context; of library code also what needs it.
     fn of(&self, context: ContextIdx) -> String {
-        let name = |at| display_name(&self.0.tree().label(at));
         let tree = self.0.tree();
+        let name = |at| self.1.display(tree, at);
         let is_placeholder = |at: ContextIdx| tree.label(at).starts_with('<');
         // `<gpu kernel>` says nothing without the function that starts it.
         let caller = match is_placeholder(context) {

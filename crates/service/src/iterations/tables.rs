@@ -13,7 +13,7 @@ use parallax_protocol::{
 
 use super::{FoundIterations, does};
 use crate::ServiceError;
-use crate::timeline::path;
+use crate::timeline::path_names;
 
 impl FoundIterations<'_> {
     fn location(&self, at: usize) -> String {
@@ -26,7 +26,7 @@ impl FoundIterations<'_> {
         let interval = self.interval_seconds();
         let statistics = self.statistics;
         let row = |row: &ContextStatistics| IterationContextRow {
-            context: tree.label(row.context),
+            context: self.names.phases.label(tree, row.context),
             does: does(row.activity),
             share_percent: row.share * 100.0,
             mean_s: row.mean_seconds,
@@ -39,7 +39,13 @@ impl FoundIterations<'_> {
             lasting_saving_s: row.lasting_saving_seconds.min(statistics.waited_seconds),
             resolved: if row.is_resolved { "yes" } else { "no" },
             slowest: self.location(row.slowest),
-            call_path: path(tree, row.context),
+            call_path: path_names(
+                tree,
+                row.context,
+                |_| true,
+                |at| self.names.phases.label(tree, at),
+            )
+            .join(" > "),
             context_id: tree.source_id(row.context),
         };
         self.statistics.contexts.iter().map(row).collect()
@@ -128,7 +134,7 @@ impl FoundIterations<'_> {
         let row = |cell: &Cell| IterationContextCell {
             iteration: cell.iteration,
             location: self.location(cell.location as usize),
-            context: tree.label(cell.context),
+            context: self.names.phases.label(tree, cell.context),
             context_id: tree.source_id(cell.context),
             time_s: cell.nanos as f64 / 1e9,
         };

@@ -131,7 +131,7 @@ pub(super) fn add_database(
     // One rank of an MPI program has no call of MPI with samples, but is useful all the same.
     let has_mpi = unit.is_time()
         && (regions.nodes.iter().any(|node| is_mpi(&node.label))
-            || session.experiment().locations.count_distinct(IdentityKind::Rank) > 0);
+            || session.experiment().locations.num_ranks() > 0);
     let useful =
         has_mpi.then(|| (builder.metric(USEFUL_MAX, &unit), builder.metric(USEFUL_MEAN, &unit)));
     let mut region_of: Vec<Option<u32>> = vec![None; totals.len()];

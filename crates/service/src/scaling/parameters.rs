@@ -125,7 +125,7 @@ fn num_ranks(session: &Session) -> usize {
     let experiment = session.experiment();
     let mean = experiment.metadata.facts.iter().find(|(name, _)| name == RANKS_IN_MEAN);
     let in_mean = mean.and_then(|(_, value)| value.parse().ok());
-    in_mean.unwrap_or_else(|| experiment.locations.count_distinct(IdentityKind::Rank))
+    in_mean.unwrap_or_else(|| experiment.locations.num_ranks())
 }
 
 fn num_nodes(session: &Session) -> usize {
@@ -151,8 +151,7 @@ fn num_threads(session: &Session) -> usize {
     let roles = roles(session);
     let is_used = |&location: &_| locations.num_values(location) > 0 && !roles.is_helper(location);
     for location in locations.iter().filter(is_used) {
-        let is_gpu = locations.identity(location, IdentityKind::GpuStream).is_some();
-        if !is_gpu {
+        if !locations.is_gpu(location) {
             *threads.entry(locations.identity(location, IdentityKind::Rank)).or_default() += 1;
         }
     }

@@ -1,10 +1,11 @@
 //! Each cause, in each recording that can show it.
 
-use parallax_service::OpenExperiment;
+use parallax_protocol::IterationsRequest;
 use parallax_service::analysis::report::{Finding, FindingKind};
+use parallax_service::{Answers as _, Control, OpenExperiment};
 use parallax_testkit::planted::{
-    Executor, Planted, Recording, late_rank, oversubscribed_node, serial_part, slow_node, stall,
-    starved_gpu, unbalanced_gpu,
+    Executor, Planted, Program, Recording, Simulation, late_rank, oversubscribed_node, serial_part,
+    slow_node, stall, starved_gpu, unbalanced_gpu,
 };
 
 use crate::recorded::{called, findings, sampled, saving};
@@ -61,6 +62,46 @@ fn a_late_rank_is_found_first_in_a_profile_and_in_traces() {
     }
 }
 
+/// The same program as one that numbers its steps.
+fn numbered(program: &Program) -> Program {
+    let mut program = program.clone();
+    for piece in program.tracks.iter_mut().flat_map(|track| &mut track.pieces) {
+        let number = piece.iteration;
+        let steps = piece.path.iter_mut().filter(|name| *name == "step");
+        steps.for_each(|name| *name = format!("Step[{number}]"));
+    }
+    program
+}
+
+#[test]
+fn steps_with_numbers_are_one() {
+    let kinds = [FindingKind::Mpi, FindingKind::Imbalance, FindingKind::Waiting];
+    let names = ["rank 5", "solve"];
+    is_found_first(late_rank, |p| sampled(&numbered(&p.program), &PROFILE), &kinds, &names);
+    is_found_first(late_rank, |p| sampled(&numbered(&p.program), &TRACE), &kinds, &names);
+    is_found_first(late_rank, |p| called(&numbered(&p.program)), &kinds, &names);
+    let program = numbered(&late_rank(true).program);
+    for opened in [sampled(&program, &PROFILE), sampled(&program, &TRACE), called(&program)] {
+        let found = findings(&opened);
+        // `Step[*]`, where the step is named at all.
+        let words = found.iter().map(|one| format!("{}: {}", one.title, one.text));
+        let with_number: Vec<String> = words
+            .filter(|words| {
+                let mut after = words.split("Step[").skip(1);
+                after.any(|rest| !rest.starts_with("*]"))
+            })
+            .collect();
+        assert!(with_number.is_empty(), "{with_number:#?}");
+    }
+    let answer =
+        called(&program).answer(&IterationsRequest::default(), &Control::default()).unwrap();
+    let rows = &answer.tables.contexts;
+    let num = |name: &str| rows.context.iter().filter(|own| *own == name).count();
+    assert_eq!((num("solve"), num("assemble"), num("MPI_Allreduce")), (1, 1, 1), "{rows:?}");
+    let solve = rows.context.iter().position(|own| own == "solve").unwrap();
+    assert_eq!(rows.call_path.get(solve).unwrap(), "main > Step[*] > solve");
+}
+
 #[test]
 fn a_slow_node_is_found_first_with_its_ranks() {
     let kinds = [FindingKind::Groups];
@@ -87,6 +128,36 @@ fn a_serial_part_is_found_first_in_a_profile_and_in_traces() {
 fn a_starved_gpu_is_found_first_with_its_idle_time() {
     let kinds = [FindingKind::IdleGpu];
     is_found_first(starved_gpu, |p| sampled(&p.program, &TRACE), &kinds, &["idle", "prepare"]);
+}
+
+#[test]
+fn busy_gpus_are_found_with_their_kernel_and_not_where_they_are_idle() {
+    /// Kernels of 40 ms that follow each other after what the host prepares meanwhile.
+    fn program(prepared_ms: u64) -> Program {
+        const MS: u64 = 1_000_000;
+        let mut run = Simulation::new(2, 2).started();
+        for _ in 0..60 {
+            run.next_iteration();
+            for rank in 0..2 {
+                run.compute(rank, &["step", "prepare"], prepared_ms * MS);
+                run.kernel(rank, &["step", "launch", "<gpu kernel>", "update_kernel"], 40 * MS);
+                run.synchronise(rank, &["step", "launch", "cudaStreamSynchronize"]);
+            }
+        }
+        run.finish("busy_gpu")
+    }
+    let busy = |is_starved: bool| {
+        let program = program(if is_starved { 40 } else { 1 });
+        let found = findings(&sampled(&program, &TRACE));
+        let host = found.iter().filter(|one| one.title.starts_with("Host code")).count();
+        (found.into_iter().find(|one| one.kind == FindingKind::BusyGpu), host)
+    };
+    let (found, host) = busy(false);
+    let found = found.unwrap();
+    assert!(found.percent > 90.0 && found.text.contains("update_kernel"), "{}", found.text);
+    // Faster launches do not help.
+    assert_eq!(host, 0);
+    assert_eq!(busy(true).0, None);
 }
 
 #[test]
