@@ -3,7 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use parallax_base::casts::saturated_usize;
+
 use super::record::Record;
+
+/// Bytes of a file for each of its strings: these themselves, and the records that point to them.
+const USUAL_BYTES: u64 = 128;
+
+/// Strings that there is room for from the start, at the most.
+const MOST_ROOM: usize = 1 << 16;
 
 /// Reads strings by their file offset.
 pub(super) struct Names<'a> {
@@ -17,7 +25,14 @@ pub(super) struct Names<'a> {
 
 impl<'a> Names<'a> {
     pub(super) fn new(meta: Record<'a>) -> Self {
-        Self { meta, by_pointer: HashMap::new(), budget: meta.len().saturating_mul(4) }
+        // Growing the map costs as much as reading the strings: it begins with room for as many as
+        // the file may have.
+        let room = saturated_usize(meta.len() / USUAL_BYTES).min(MOST_ROOM);
+        Self {
+            meta,
+            by_pointer: HashMap::with_capacity(room),
+            budget: meta.len().saturating_mul(4),
+        }
     }
 
     /// The string at `pointer`; `None` when it lies outside the file, does not end inside it, or
