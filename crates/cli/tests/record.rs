@@ -284,3 +284,32 @@ fn the_exit_status_is_that_of_the_program_and_what_cannot_be_run_leaves_nothing(
     let again = program.record(&["-o", "a.parallax"], &["./app"]);
     assert!(String::from_utf8_lossy(&again.stderr).contains("exists already"));
 }
+
+#[test]
+fn a_recorded_sweep_is_an_ensemble_in_which_every_function_has_maps() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/openmp/serial_part.c");
+    let text = fs::read_to_string(source).unwrap();
+    let Some(program) = Program::new("cc", &["-O2", "-fopenmp"], &text) else { return };
+    let output = Command::new(env!("CARGO_BIN_EXE_parallax"))
+        .current_dir(program.folder.path())
+        .args(["measure", "-c", "1,2", "-i", "100 20", "-i", "200 20", "--record", "runs"])
+        .args(["-o", "sweep.json", "--", "./app"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("scaling runs/*.parallax --param cores=meta:cores"), "{said}");
+    let runs = program.folder.path().join("runs");
+    let mut archives: Vec<String> = fs::read_dir(&runs)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().to_string_lossy().into_owned())
+        .collect();
+    archives.sort();
+    assert_eq!(archives.len(), 4, "{archives:?}");
+    assert!(archives[0].ends_with("cores1-input0-run1.parallax"), "{archives:?}");
+    let parameters = ["--param", "cores=meta:cores", "--param", "input=meta:input"];
+    let archives: Vec<&str> = archives.iter().map(String::as_str).collect();
+    let arguments = [&["scaling"], &archives[..], &parameters, &["--table", "regions"]].concat();
+    let regions = format!("{:?}", rows(&arguments));
+    assert!(regions.contains("main._omp_fn.0"), "{regions}");
+}
