@@ -284,3 +284,102 @@ fn the_exit_status_is_that_of_the_program_and_what_cannot_be_run_leaves_nothing(
     let again = program.record(&["-o", "a.parallax"], &["./app"]);
     assert!(String::from_utf8_lossy(&again.stderr).contains("exists already"));
 }
+
+#[test]
+fn a_recorded_sweep_is_an_ensemble_in_which_every_function_has_maps() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/openmp/serial_part.c");
+    let text = fs::read_to_string(source).unwrap();
+    let Some(program) = Program::new("cc", &["-O2", "-fopenmp"], &text) else { return };
+    let output = Command::new(env!("CARGO_BIN_EXE_parallax"))
+        .current_dir(program.folder.path())
+        .args(["measure", "-c", "1,2", "-i", "100 20", "-i", "200 20", "--record", "runs"])
+        .args(["-o", "sweep.json", "--", "./app"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("scaling runs/*.parallax --param cores=meta:cores"), "{said}");
+    let runs = program.folder.path().join("runs");
+    let mut archives: Vec<String> = fs::read_dir(&runs)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().to_string_lossy().into_owned())
+        .collect();
+    archives.sort();
+    assert_eq!(archives.len(), 4, "{archives:?}");
+    assert!(archives[0].ends_with("cores1-input0-run1.parallax"), "{archives:?}");
+    let parameters = ["--param", "cores=meta:cores", "--param", "input=meta:input"];
+    let archives: Vec<&str> = archives.iter().map(String::as_str).collect();
+    let arguments = [&["scaling"], &archives[..], &parameters, &["--table", "regions"]].concat();
+    let regions = format!("{:?}", rows(&arguments));
+    assert!(regions.contains("main._omp_fn.0"), "{regions}");
+}
+
+#[test]
+fn processes_that_a_launcher_numbers_are_ranks() {
+    let text = r"
+        #include <pthread.h>
+        NOINLINE void *in_thread(void *x) { work(500); sink++; return x; }
+        int main(void) {
+            pthread_t thread;
+            pthread_create(&thread, 0, in_thread, 0);
+            work(500);
+            pthread_join(thread, 0);
+            return 0;
+        }";
+    let Some(program) = Program::new("cc", &["-O2"], text) else { return };
+    let launcher = "for r in 0 1 2; do OMPI_COMM_WORLD_RANK=$r ./app & done; wait";
+    let archive = program.recorded(&["sh", "-c", launcher]);
+    let locations = rows(&["locations", archive.to_str().unwrap()]);
+    let text = |value: Option<&Value>| {
+        value.and_then(Value::as_u64).map_or_else(String::new, |number| number.to_string())
+    };
+    let mut who: Vec<String> = locations
+        .iter()
+        .map(|row| format!("{}.{}", text(row.get("rank")), text(row.get("thread"))))
+        .filter(|who| !who.starts_with('.'))
+        .collect();
+    who.sort();
+    assert_eq!(who, ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"], "{locations:?}");
+}
+
+#[test]
+fn an_interrupt_ends_the_program_and_keeps_what_was_recorded() {
+    let text = r#"
+        #include <fcntl.h>
+        int main(void) { work(1000); close(open("ready", O_CREAT | O_WRONLY, 0600)); for (;;) work(10); }"#;
+    let Some(program) = Program::new("cc", &["-O2"], text) else { return };
+    let path = program.folder.path().join("run.parallax");
+    let ready = program.folder.path().join("ready");
+    // Sends a signal to the tool when the program has worked for a while; the tool's exit status.
+    let interrupted = |signal: &str| {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_parallax"))
+            .current_dir(program.folder.path())
+            .args(["record", "-o", "run.parallax", "--", "./app"])
+            .spawn()
+            .unwrap();
+        while !ready.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        fs::remove_file(&ready).unwrap();
+        let sent = Command::new("kill").args([signal, &tool.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        let code = tool.wait().unwrap().code();
+        end_all(&program.folder.path().join("app"));
+        code
+    };
+    interrupted("-KILL");
+    assert!(!path.exists(), "a tool that is killed leaves nothing under the name");
+    assert_eq!(interrupted("-TERM"), Some(128 + 15));
+    let times = times(&path, "cputime", "inclusive");
+    assert!(time_of(&times, "main") > 0.05, "{times:?}");
+}
+
+/// Ends what runs from this file: a tool that is killed leaves the program running.
+fn end_all(program: &Path) {
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        if fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == program) {
+            let pid = entry.file_name().to_string_lossy().into_owned();
+            let _ = Command::new("kill").args(["-KILL", &pid]).status();
+        }
+    }
+}

@@ -48,6 +48,8 @@ pub(crate) enum What {
     Name { name: String, is_exec: bool },
     /// It was made by another one; `parent_pid` differs for a new process.
     Begun { parent_pid: u32 },
+    /// Its process is a rank of an MPI program: no record of the kernel.
+    Rank(u64),
     /// It ended.
     Ended,
     /// It got a processor.

@@ -19,6 +19,8 @@ mod launch;
 #[cfg(target_os = "linux")]
 mod processes;
 #[cfg(target_os = "linux")]
+mod ranks;
+#[cfg(target_os = "linux")]
 mod registers;
 #[cfg(target_os = "linux")]
 mod rings;

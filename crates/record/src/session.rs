@@ -23,6 +23,7 @@ use crate::events::{Event, Sample, What};
 use crate::images::Images;
 use crate::launch::{Program, kept_signals};
 use crate::processes::{Place, Processes};
+use crate::ranks;
 use crate::rings::Rings;
 use crate::symbols::Symbols;
 use crate::threads::Threads;
@@ -101,12 +102,26 @@ fn watch(
     sender: &SyncSender<Round>,
 ) -> std::io::Result<u8> {
     program.go_on()?;
+    // Processes that became another program in the round before.
+    let mut new: Vec<u32> = Vec::new();
     loop {
         signals.hand_on(program);
         let ended = program.ended()?;
         let begun_nanos = now();
         let mut events = Vec::new();
         let fullest = rings.drain(&mut events);
+        // Looked at a round after it became the program, when its environment is in place, and now,
+        // because it may have ended when the record is understood.
+        for pid in std::mem::take(&mut new) {
+            events.extend(ranks::of(pid).map(|rank| Event {
+                nanos: begun_nanos,
+                pid,
+                tid: pid,
+                what: What::Rank(rank),
+            }));
+        }
+        let is_exec = |event: &&Event| matches!(event.what, What::Name { is_exec: true, .. });
+        new.extend(events.iter().filter(is_exec).map(|event| event.pid));
         if sender.send(Round { begun_nanos, events }).is_err() {
             // The archive cannot be written: what the program does is not recorded any further.
             return Ok(ended.unwrap_or(0));
@@ -228,9 +243,11 @@ impl Understanding {
             What::Begun { parent_pid } => {
                 if parent_pid != pid {
                     self.processes.copy(parent_pid, pid);
+                    self.threads.process(parent_pid, pid);
                 }
                 self.threads.begun(pid, tid, conversion);
             }
+            What::Rank(rank) => self.threads.rank(pid, rank),
             What::Ended => return self.threads.ended(nanos, tid, conversion),
             What::On => self.threads.on(nanos, ids, conversion),
             What::Off { is_preempted } => self.threads.off(nanos, ids, is_preempted, conversion),

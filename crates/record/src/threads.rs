@@ -41,6 +41,10 @@ pub(crate) struct Threads {
     running: HashMap<u32, Thread>,
     /// All that were ever seen, by track.
     seen: Vec<Seen>,
+    /// Ranks of processes of MPI programs.
+    ranks: HashMap<u32, u64>,
+    /// Which process made which.
+    parents: HashMap<u32, u32>,
     /// What all times are relative to.
     start_nanos: u64,
     waiting: u32,
@@ -57,7 +61,15 @@ impl Threads {
     pub(crate) fn new(start_nanos: u64, conversion: &mut Conversion) -> Self {
         let waiting = conversion.function(WAITING, "");
         let preempted = conversion.function(PREEMPTED, "");
-        Self { running: HashMap::new(), seen: Vec::new(), start_nanos, waiting, preempted }
+        Self {
+            running: HashMap::new(),
+            seen: Vec::new(),
+            ranks: HashMap::new(),
+            parents: HashMap::new(),
+            start_nanos,
+            waiting,
+            preempted,
+        }
     }
 
     /// Whether anything was seen of the program.
@@ -78,6 +90,29 @@ impl Threads {
             });
             Thread { track, ..Thread::default() }
         })
+    }
+
+    /// A process is a rank of an MPI program.
+    pub(crate) fn rank(&mut self, pid: u32, rank: u64) {
+        self.ranks.insert(pid, rank);
+    }
+
+    /// A process was made.
+    pub(crate) fn process(&mut self, parent: u32, pid: u32) {
+        self.parents.insert(pid, parent);
+    }
+
+    /// The rank of a process: its own, or that of the one which made it.
+    fn rank_of(&self, pid: u32) -> Option<u64> {
+        let mut pid = pid;
+        // Numbers of processes are used again, so that this might go round.
+        for _ in 0..=self.parents.len() {
+            if let Some(&rank) = self.ranks.get(&pid) {
+                return Some(rank);
+            }
+            pid = *self.parents.get(&pid)?;
+        }
+        None
     }
 
     /// A thread has a name.
@@ -171,24 +206,37 @@ impl Threads {
         for tid in left {
             self.ended(nanos, tid, conversion)?;
         }
-        let main_name = self.seen.first().map(|seen| seen.name.clone()).unwrap_or_default();
-        let is_one =
-            self.seen.iter().all(|seen| Some(seen.pid) == self.seen.first().map(|s| s.pid));
+        self.say_who(conversion);
+        Ok(())
+    }
+
+    /// Names and numbers, which are known at the end: threads of a rank count from 0, and where there
+    /// are several processes that are no ranks, their names tell them apart.
+    fn say_who(&self, conversion: &mut Conversion) {
+        let Some(first) = self.seen.first() else { return };
+        let is_one = self.seen.iter().all(|seen| seen.pid == first.pid);
+        let mut in_rank: HashMap<u64, u64> = HashMap::new();
         for (track, seen) in (0..).zip(&self.seen) {
-            let own = if seen.name.is_empty() { &main_name } else { &seen.name };
-            let name = if is_one {
-                // Threads that have a name of their own are called by it.
-                if *own == main_name { String::new() } else { own.clone() }
-            } else if seen.tid == seen.pid {
-                format!("{own} (process {})", seen.pid)
-            } else {
-                format!("{own} (process {}, thread {track})", seen.pid)
+            let process = self.seen.iter().find(|main| main.tid == seen.pid);
+            let process = process.map_or("", |main| main.name.as_str());
+            let own = if seen.name.is_empty() { process } else { seen.name.as_str() };
+            // Threads that have a name of their own are called by it.
+            let is_named = !own.is_empty() && own != process;
+            let rank = self.rank_of(seen.pid);
+            let name = match rank {
+                _ if is_one || rank.is_some() => if is_named { own } else { "" }.to_owned(),
+                _ if seen.tid == seen.pid => format!("{own} (process {})", seen.pid),
+                _ => format!("{own} (process {}, thread {track})", seen.pid),
             };
-            if let Some(identity) = conversion.identity_mut(track) {
-                identity.name = name;
+            let Some(identity) = conversion.identity_mut(track) else { continue };
+            identity.name = name;
+            if let Some(rank) = rank {
+                let number = in_rank.entry(rank).or_default();
+                identity.identity =
+                    vec![(IdentityKind::Rank, rank), (IdentityKind::Thread, *number)];
+                *number += 1;
             }
         }
-        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Starting a run: the tool's side of the supervisor.
 
 use std::io::{Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
@@ -16,6 +16,8 @@ pub const SUPERVISOR: &str = "supervise-measured-program";
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     pub(crate) order: Order,
+    /// The archive that the run makes, if it is recorded.
+    pub(crate) archive: Option<PathBuf>,
 }
 
 impl Job {
@@ -49,7 +51,8 @@ impl Job {
         self.order.environment.push((regions::VARIABLE.to_owned(), folder));
     }
 
-    /// Makes the folders of the files into which it writes.
+    /// Makes the folders of the files into which it writes, and takes the archive of an earlier run
+    /// away: that of one that failed, or that is not in the file because the sweep was ended.
     pub(crate) fn prepare(&self) -> Result<(), SweepError> {
         for stream in [&self.order.stdout, &self.order.stderr] {
             if let Stream::File(path) = stream
@@ -58,6 +61,12 @@ impl Job {
                 let write = |cause| SweepError::Write { path: path.into(), kept: None, cause };
                 std::fs::create_dir_all(folder).map_err(write)?;
             }
+        }
+        if let Some(archive) = &self.archive
+            && archive.exists()
+        {
+            let write = |cause| SweepError::Write { path: archive.clone(), kept: None, cause };
+            parallax_native::discard(archive).map_err(write)?;
         }
         Ok(())
     }

@@ -63,6 +63,8 @@ pub struct Plan {
     pub has_energy: bool,
     /// Where the program's output goes.
     pub output: ProgramOutput,
+    /// The folder of the archives, where each run is recorded by sampling.
+    pub archives: Option<PathBuf>,
     /// When the rest of a configuration is not worth running.
     pub stop: Stop,
 }
@@ -193,6 +195,7 @@ impl Plan {
             pause: Duration::ZERO,
             has_energy: false,
             output: ProgramOutput::default(),
+            archives: None,
             stop: Stop::default(),
         }
     }

@@ -17,6 +17,9 @@ use crate::regions;
 use crate::schedule::{Next, Schedule, Skip};
 use crate::topology::{self, Processor};
 
+/// How the recorder is called, before the name of the archive. The supervisor is the tool, too.
+const RECORDER: [&str; 4] = ["/proc/self/exe", "record", "--quiet", "--output"];
+
 /// Where a sweep writes, and how it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choices {
@@ -249,9 +252,15 @@ impl Jobs<'_> {
                 (file("out"), file("err"))
             }
         };
+        let mut command = plan.command(key)?;
+        let archive = plan.archives.as_ref().filter(|_| warmup.is_none());
+        let archive = archive.map(|folder| folder.join(format!("{}.parallax", name(key, None))));
+        if let Some(archive) = &archive {
+            command = recorded(plan, key, archive, command);
+        }
         let lock = std::path::absolute(self.lock).unwrap_or_else(|_| self.lock.to_owned());
         let order = Order {
-            command: plan.command(key)?,
+            command,
             environment: plan.variables(key.cores),
             processors: plan.binding.processors(self.processors, key.cores),
             timeout: plan.timeout,
@@ -261,8 +270,20 @@ impl Jobs<'_> {
             energy: plan.has_energy.then(|| energy::SYSTEM.to_owned()),
             lock: lock.to_string_lossy().into_owned(),
         };
-        Ok(Job { order })
+        Ok(Job { order, archive })
     }
+}
+
+/// A command under the recorder, which is this program; its archive says what is varied.
+fn recorded(plan: &Plan, key: Key, archive: &Path, command: Vec<String>) -> Vec<String> {
+    let mut words = RECORDER.map(str::to_owned).to_vec();
+    words.push(archive.to_string_lossy().into_owned());
+    let input = key.input.and_then(|at| plan.inputs.get(at as usize));
+    let facts = [Some(format!("cores={}", key.cores)), input.map(|text| format!("input={text}"))];
+    words.extend(facts.into_iter().flatten().flat_map(|fact| ["--fact".to_owned(), fact]));
+    words.push("--".to_owned());
+    words.extend(command);
+    words
 }
 
 /// The name of what a run wrote: `cores4-input0-run1`.

@@ -129,6 +129,10 @@ pub(crate) struct MeasureArgs {
     /// machines.
     #[arg(long, help_heading = "How it is run")]
     energy: bool,
+    /// Record each run by sampling, into an archive in this folder; `scaling` makes maps of every
+    /// function of them.
+    #[arg(long, value_name = "FOLDER", help_heading = "How it is run")]
+    record: Option<PathBuf>,
     /// Give up on a configuration after this many failures without a success.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "How it is run")]
     give_up: Option<u32>,
@@ -238,6 +242,16 @@ pub(super) fn measure(context: &Context, arguments: MeasureArgs) -> anyhow::Resu
     });
     progress.clear();
     let summary = summary?;
+    if let Some(folder) = &plan.archives
+        && summary.succeeded > 0
+        && !context.is_quiet
+    {
+        let input = if plan.inputs.is_empty() { "" } else { " --param input=meta:input" };
+        context.note(format!(
+            "maps of every function: parallax scaling {}/*.parallax --param cores=meta:cores{input}",
+            quoted(&folder.to_string_lossy())
+        ));
+    }
     let finished = finish(context, &choices.output, &summary);
     live.until_interrupted()?;
     finished
@@ -294,6 +308,7 @@ fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choi
         pause: arguments.idle.unwrap_or_default(),
         has_energy: arguments.energy,
         output,
+        archives: arguments.record,
         stop,
         ..Plan::new(&program, words.collect(), core_counts(&arguments.cores)?)
     };
@@ -333,7 +348,12 @@ fn show(context: &Context, plan: &Plan, choices: &Choices) -> anyhow::Result<()>
             let list: Vec<String> = processors.iter().map(ToString::to_string).collect();
             words.push(format!("taskset -c {}", list.join(",")));
         }
-        words.extend(job.command().iter().map(|word| quoted(word).into_owned()));
+        let command = job.command().iter().map(|word| match word.as_str() {
+            // What is recorded runs under this tool, which calls itself so.
+            "/proc/self/exe" => "parallax".to_owned(),
+            word => quoted(word).into_owned(),
+        });
+        words.extend(command);
         text.push_str(&format!("{}  # {}\n", words.join(" "), named(*key, plan)));
     }
     let output = Output { format: crate::output::Format::Text, ..output };
