@@ -265,7 +265,7 @@ impl Understanding {
             path.push(self.partial);
         }
         for place in places.iter().rev() {
-            path.extend(self.symbols.at(*place, &self.images, &mut self.conversion).iter());
+            path.extend(self.symbols.at(ids.0, *place, &self.images, &mut self.conversion).iter());
         }
         self.places = places;
         if sample.is_switch {
