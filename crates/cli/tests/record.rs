@@ -383,3 +383,36 @@ fn end_all(program: &Path) {
         }
     }
 }
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn code_that_a_program_makes_has_the_names_that_it_writes() {
+    let text = r#"
+        #include <stdio.h>
+        #include <sys/mman.h>
+        NOINLINE void inner(void) { work(2000); sink++; }
+        int main(void) {
+            /* push %rbp; mov %rsp, %rbp; call *%rdi; pop %rbp; ret */
+            static const unsigned char code[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3 };
+            int how = PROT_READ | PROT_WRITE | PROT_EXEC;
+            void *page = mmap(0, 4096, how, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            memcpy(page, code, sizeof code);
+            char name[64];
+            snprintf(name, sizeof name, "/tmp/perf-%d.map", (int)getpid());
+            FILE *list = fopen(name, "w");
+            fprintf(list, "%lx %x made function\n", (unsigned long)page, (int)sizeof code);
+            fclose(list);
+            ((void (*)(void (*)(void)))page)(inner);
+            sleep(1);
+            unlink(name);
+            return 0;
+        }"#;
+    let Some(program) = Program::new("cc", &["-O2", "-fno-omit-frame-pointer"], text) else {
+        return;
+    };
+    let archive = program.recorded(&["./app"]);
+    assert_path(
+        &paths(&archive, &["main", "made function", "inner"]),
+        "main > made function > inner",
+    );
+}

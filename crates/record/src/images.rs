@@ -11,7 +11,7 @@ use object::read::ReadCache;
 use object::{Object, ObjectSection, ObjectSegment, ReadRef};
 
 /// The code that the kernel maps into every process.
-const VDSO: &str = "[vdso]";
+pub(crate) const VDSO: &str = "[vdso]";
 
 /// Most bytes of a section that is read; larger tables than these are damaged.
 const MOST_BYTES: u64 = 1 << 30;

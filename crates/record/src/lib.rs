@@ -13,6 +13,8 @@ mod error;
 #[cfg(target_os = "linux")]
 mod events;
 #[cfg(target_os = "linux")]
+mod generated;
+#[cfg(target_os = "linux")]
 mod images;
 #[cfg(target_os = "linux")]
 mod launch;

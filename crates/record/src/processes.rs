@@ -8,7 +8,7 @@ use framehop::{
 };
 
 use crate::events::{Map, Sample};
-use crate::images::Images;
+use crate::images::{Images, VDSO};
 use crate::registers::interrupted;
 
 /// Most callers that are looked for: a damaged stack may be a circle.
@@ -52,6 +52,10 @@ impl Processes {
         let process = self.processes.entry(pid).or_default();
         let end = map.start.saturating_add(map.len);
         process.unmap(map.start, end);
+        if !map.path.starts_with('/') && map.path != VDSO || map.path.starts_with("//") {
+            // Memory in which a program makes code: there is nothing to read.
+            return;
+        }
         let image = images.at(&map.path);
         let Some(known) = images.get(image) else { return };
         let bias = known.bias(map.start, map.offset);

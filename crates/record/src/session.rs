@@ -59,7 +59,7 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     let mut rings = Rings::open(program.pid(), recording)?;
     let (has_kernel, has_switches) = (rings.has_kernel, rings.has_switches);
     let start_nanos = now();
-    let mut understanding = Understanding::new(start_nanos, conversion);
+    let mut understanding = Understanding::new(start_nanos, has_switches, conversion);
     let (sender, receiver) = sync_channel(ROUNDS);
     let (status, understood) = thread::scope(|scope| {
         let watching =
@@ -185,8 +185,8 @@ struct Understanding {
 }
 
 impl Understanding {
-    fn new(start_nanos: u64, mut conversion: Conversion) -> Self {
-        let threads = Threads::new(start_nanos, &mut conversion);
+    fn new(start_nanos: u64, has_switches: bool, mut conversion: Conversion) -> Self {
+        let threads = Threads::new(start_nanos, has_switches, &mut conversion);
         let kernel = conversion.function("<kernel>", "");
         let partial = conversion.function("<partial call paths>", "");
         Self {
@@ -265,7 +265,7 @@ impl Understanding {
             path.push(self.partial);
         }
         for place in places.iter().rev() {
-            path.extend(self.symbols.at(*place, &self.images, &mut self.conversion).iter());
+            path.extend(self.symbols.at(ids.0, *place, &self.images, &mut self.conversion).iter());
         }
         self.places = places;
         if sample.is_switch {
@@ -316,8 +316,8 @@ impl Understanding {
                 "switches-guessed",
                 Where::from_text("recording"),
                 || {
-                    "where threads wait is taken from the sample before, because the kernel does \
-                     not allow this user to see more"
+                    "where threads wait is known as far as the samples before and after agree, \
+                     because the kernel does not allow this user to see more"
                         .to_owned()
                 },
             );

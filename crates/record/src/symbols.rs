@@ -8,6 +8,7 @@ use addr2line::{Loader, demangle_auto};
 use parallax_formats::archive::FunctionRow;
 use parallax_import::events::Conversion;
 
+use crate::generated::Generated;
 use crate::images::{Image, Images};
 use crate::processes::Place;
 
@@ -21,6 +22,7 @@ pub(crate) struct Symbols {
     /// `None` where a file has neither names nor debug information.
     loaders: HashMap<u32, Option<Loader>>,
     rows: HashMap<Function, u32>,
+    generated: Generated,
 }
 
 /// What tells functions apart.
@@ -35,10 +37,18 @@ impl Symbols {
     /// The functions at a place.
     pub(crate) fn at(
         &mut self,
+        pid: u32,
         place: Place,
         images: &Images,
         conversion: &mut Conversion,
     ) -> Functions {
+        if place.image.is_none()
+            && let Some(name) = self.generated.name(pid, place.address)
+        {
+            let (name, file) = (name.to_owned(), String::new());
+            let row = self.row(Function { name, file, image: None }, 0, conversion);
+            return Arc::from([row]);
+        }
         // Code without a file has one name, whatever its address.
         let key = if place.image.is_none() { Place { address: 0, ..place } } else { place };
         if let Some(known) = self.known.get(&key) {
@@ -49,19 +59,22 @@ impl Symbols {
             (Some(image), Some(number)) => self.look_up(image, number, place.address),
             _ => vec![(unnamed("code without a file"), 0)],
         };
-        let rows = found.into_iter().map(|(function, line)| {
-            *self.rows.entry(function).or_insert_with_key(|function| {
-                conversion.add_function(FunctionRow {
-                    name: function.name.clone(),
-                    group: String::new(),
-                    file: function.file.clone(),
-                    line,
-                })
-            })
-        });
+        let rows = found.into_iter();
+        let rows = rows.map(|(function, line)| self.row(function, line, conversion));
         let functions: Functions = rows.collect();
         self.known.insert(key, Arc::clone(&functions));
         functions
+    }
+
+    fn row(&mut self, function: Function, line: u32, conversion: &mut Conversion) -> u32 {
+        *self.rows.entry(function).or_insert_with_key(|function| {
+            conversion.add_function(FunctionRow {
+                name: function.name.clone(),
+                group: String::new(),
+                file: function.file.clone(),
+                line,
+            })
+        })
     }
 
     /// Functions with the line where each begins, 0 where that is not known.

@@ -5,6 +5,9 @@
 //! time on the processor. Off the processor, a thread is where it gave that away, in one of two
 //! functions of ours: it waits, or another thread was preferred.
 //!
+//! Where the kernel does not say where a thread began to wait, that is in what the samples before and
+//! after have in common: a function that was active at both may have waited, the others may not.
+//!
 //! ```text
 //!  on            off       on     off
 //!  |----s1----s2----|......|--s3--|
@@ -34,7 +37,13 @@ struct Thread {
     path: Vec<u32>,
     /// Where it was when it gave its processor away, until that is known to have happened.
     switch_path: Option<Vec<u32>>,
+    /// When it began to wait, and when it went on, since the last sample: with `true`, it waits from
+    /// there on. Kept where the next sample is to tell where that was.
+    guessed: Vec<(u64, bool)>,
 }
+
+/// Most changes that wait for the next sample.
+const MOST_GUESSED: usize = 1 << 16;
 
 /// All threads of a recording.
 pub(crate) struct Threads {
@@ -49,6 +58,8 @@ pub(crate) struct Threads {
     start_nanos: u64,
     waiting: u32,
     preempted: u32,
+    /// Whether samples are taken where threads give their processor away.
+    has_switches: bool,
 }
 
 struct Seen {
@@ -58,7 +69,7 @@ struct Seen {
 }
 
 impl Threads {
-    pub(crate) fn new(start_nanos: u64, conversion: &mut Conversion) -> Self {
+    pub(crate) fn new(start_nanos: u64, has_switches: bool, conversion: &mut Conversion) -> Self {
         let waiting = conversion.function(WAITING, "");
         let preempted = conversion.function(PREEMPTED, "");
         Self {
@@ -69,6 +80,7 @@ impl Threads {
             start_nanos,
             waiting,
             preempted,
+            has_switches,
         }
     }
 
@@ -136,8 +148,10 @@ impl Threads {
         path: Vec<u32>,
         conversion: &mut Conversion,
     ) {
-        let start = self.start_nanos;
+        let (start, waiting) = (self.start_nanos, self.waiting);
         let thread = self.thread(ids.0, ids.1, conversion);
+        let same = thread.path.iter().zip(&path).take_while(|(a, b)| a == b).count();
+        thread.settle(same, waiting, start, conversion);
         let on_since = *thread.on_since.get_or_insert(nanos);
         let from = match thread.last_sample {
             Some(last) => last + nanos.saturating_sub(last) / 2,
@@ -161,7 +175,12 @@ impl Threads {
     /// A thread got a processor.
     pub(crate) fn on(&mut self, nanos: u64, ids: (u32, u32), conversion: &mut Conversion) {
         let thread = self.thread(ids.0, ids.1, conversion);
-        thread.on_since.get_or_insert(nanos);
+        if thread.on_since.is_none() {
+            thread.on_since = Some(nanos);
+            if !thread.guessed.is_empty() {
+                thread.guessed.push((nanos, false));
+            }
+        }
     }
 
     /// A thread has no processor any more.
@@ -172,10 +191,18 @@ impl Threads {
         is_preempted: bool,
         conversion: &mut Conversion,
     ) {
-        let (start, why) =
-            (self.start_nanos, if is_preempted { self.preempted } else { self.waiting });
+        let (start, waiting) = (self.start_nanos, self.waiting);
+        let why = if is_preempted { self.preempted } else { waiting };
+        let is_guess = !self.has_switches && !is_preempted;
         let thread = self.thread(ids.0, ids.1, conversion);
+        if !is_guess || thread.guessed.len() > MOST_GUESSED {
+            thread.settle(thread.path.len(), waiting, start, conversion);
+        }
         thread.close_slice(start, conversion);
+        if is_guess {
+            thread.guessed.push((nanos, true));
+            return;
+        }
         let mut path = thread.path.clone();
         path.push(why);
         thread.go(nanos.saturating_sub(start), &path, conversion);
@@ -189,6 +216,7 @@ impl Threads {
         conversion: &mut Conversion,
     ) -> Result<(), ConversionError> {
         let Some(mut thread) = self.running.remove(&tid) else { return Ok(()) };
+        thread.settle(0, self.waiting, self.start_nanos, conversion);
         thread.close_slice(self.start_nanos, conversion);
         thread.go(nanos.saturating_sub(self.start_nanos), &[], conversion);
         conversion.commit()?;
@@ -251,10 +279,34 @@ impl Thread {
         }
         if let Some(on_since) = on_since
             && !has_sample
+            && self.guessed.is_empty()
         {
             let path = std::mem::take(&mut self.path);
             self.go(on_since.saturating_sub(start_nanos), &path, conversion);
             self.path = path;
+        }
+    }
+
+    /// It was in the first `depth` functions of its path while nothing was known.
+    fn settle(
+        &mut self,
+        depth: usize,
+        waiting: u32,
+        start_nanos: u64,
+        conversion: &mut Conversion,
+    ) {
+        if self.guessed.is_empty() {
+            return;
+        }
+        let mut path = self.path.get(..depth).unwrap_or_default().to_vec();
+        path.push(waiting);
+        for (nanos, waits) in std::mem::take(&mut self.guessed) {
+            let len = if waits { path.len() } else { path.len() - 1 };
+            self.go(
+                nanos.saturating_sub(start_nanos),
+                path.get(..len).unwrap_or_default(),
+                conversion,
+            );
         }
     }
 
@@ -270,5 +322,86 @@ impl Thread {
             builder.enter(nanos, function);
             self.open.push(function);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parallax_base::{Folder, Limits, MemorySink, TimeWindow, TrackIdx};
+
+    use super::*;
+
+    const IDS: (u32, u32) = (7, 7);
+
+    /// The time line of a thread that has functions `main`, `a` and `b`; times count from 1000.
+    fn line(has_switches: bool, live: impl Fn(&mut Threads, &mut Conversion, [u32; 3])) -> String {
+        let sink = MemorySink::new();
+        let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
+        let mut threads = Threads::new(1000, has_switches, &mut conversion);
+        let functions = ["main", "a", "b"].map(|name| conversion.function(name, ""));
+        live(&mut threads, &mut conversion, functions);
+        threads.finish(2000, &mut conversion).unwrap();
+        conversion.fact(parallax_formats::archive::keys::SAMPLED, "999");
+        conversion.finish().unwrap();
+        let folder: Arc<dyn Folder> = Arc::new(sink.into_folder("x"));
+        let experiment = parallax_import::archive::open(&folder, &Limits::default()).unwrap();
+        let (traces, tree) = (experiment.traces.unwrap(), &experiment.contexts);
+        let mut parts = Vec::new();
+        let visit = &mut |part: parallax_model::Interval| {
+            let mut names = Vec::new();
+            let mut at = tree.by_source_id(part.context);
+            while let Some(own) = at {
+                names.extend(tree.function_name(own));
+                at = tree.parent(own);
+            }
+            names.reverse();
+            parts.push(format!("{}-{} {}", part.start_nanos, part.end_nanos, names.join(">")));
+        };
+        traces.visit(TrackIdx::new(0), TimeWindow::ALL, visit).unwrap();
+        parts.join(", ")
+    }
+
+    #[test]
+    fn a_sample_stands_for_the_time_halfway_to_its_neighbours() {
+        let line = line(true, |threads, out, [main, a, b]| {
+            threads.on(1000, IDS, out);
+            threads.sample(1100, IDS, vec![main, a], out);
+            threads.sample(1200, IDS, vec![main, b], out);
+        });
+        assert_eq!(line, "0-150 main>a, 150-1000 main>b");
+    }
+
+    #[test]
+    fn a_thread_waits_where_it_gave_its_processor_away() {
+        let line = line(true, |threads, out, [main, a, b]| {
+            threads.on(1000, IDS, out);
+            threads.sample(1100, IDS, vec![main, a], out);
+            threads.at_switch(IDS, vec![main, b], out);
+            threads.off(1200, IDS, false, out);
+            threads.on(1500, IDS, out);
+            threads.at_switch(IDS, vec![main, a], out);
+            threads.off(1600, IDS, true, out);
+        });
+        let wanted = "0-200 main>a, 200-500 main>b><waiting>, 500-600 main>a, \
+                      600-1000 main>a><preempted>";
+        assert_eq!(line, wanted);
+    }
+
+    #[test]
+    fn without_switches_a_thread_waits_in_what_the_samples_around_have_in_common() {
+        let line = line(false, |threads, out, [main, a, b]| {
+            threads.on(1000, IDS, out);
+            threads.sample(1100, IDS, vec![main, a], out);
+            threads.off(1200, IDS, false, out);
+            threads.on(1500, IDS, out);
+            threads.off(1550, IDS, false, out);
+            threads.on(1600, IDS, out);
+            threads.sample(1700, IDS, vec![main, b], out);
+        });
+        let wanted = "0-200 main>a, 200-500 main><waiting>, 500-550 main, 550-600 main><waiting>, \
+                      600-1000 main>b";
+        assert_eq!(line, wanted);
     }
 }
