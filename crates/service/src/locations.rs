@@ -23,6 +23,8 @@ impl Answers<LocationsRequest> for OpenExperiment {
                 LocationChoice::All => catalog.iter().collect(),
                 LocationChoice::Some(rows) => rows,
             };
+        // As lists for users have them: by rank, thread, GPU, and not as profiles were written.
+        let rows = catalog.in_order(rows);
         let mut samples: HashMap<LocationIdx, u64> = HashMap::new();
         let tracks =
             x.traces.as_deref().map(parallax_model::TraceStore::tracks).unwrap_or_default();

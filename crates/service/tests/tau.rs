@@ -11,6 +11,7 @@ use parallax_native::{DiskFolder, MappedFile};
 use parallax_protocol::{
     Answer, CostChoice, FlatBy, FlatRequest, InfoRequest, IterationsRequest, PruneChoice,
 };
+use parallax_service::analysis::report::Finding;
 use parallax_service::analysis::scaling::{BaselinePolicy, MapOptions};
 use parallax_service::scaling::{
     EnsembleOptions, ScalingContent, ScalingOptions, ScalingSource, open_ensemble, scaling,
@@ -333,4 +334,23 @@ fn phases_of_the_corpus_are_iterations() {
     let sum: f64 = tables.iterations.length_s.iter().sum();
     assert!((sum - 0.014653).abs() < 1e-6, "{sum}");
     assert!(reply.notes[0].contains("the longest is Iteration 60"), "{}", reply.notes[0]);
+}
+
+#[test]
+fn one_imbalance_without_call_paths_is_told_once() {
+    let Some(data) = corpus() else { return };
+    let opened =
+        open_file(&file(&data.join("tau/ppk/wrf.ppk")), "wrf.ppk", &OpenLimits::default()).unwrap();
+    let report = opened.diagnose(None, &Control::default()).unwrap().value;
+    // The microphysics of rank 10: its driver calls WSM5, which calls WSM52D.
+    let of_rank = |finding: &&Finding| finding.text.contains("rank 10");
+    let found: Vec<&Finding> = report.findings.iter().filter(of_rank).collect();
+    let [one] = found.as_slice() else { panic!("{found:#?}") };
+    assert!(one.title.contains("MICROPHYSICS_DRIVER"), "{}", one.title);
+    let inside =
+        one.evidence.iter().filter(|of| of.what.contains("the same imbalance, on rank 10"));
+    let inside: Vec<&str> = inside.map(|of| &*of.what).collect();
+    assert!(inside.iter().any(|what| what.contains("WSM52D")), "{inside:?}");
+    // What another rank does longer is another cause.
+    assert!(report.findings.iter().any(|one| one.title.contains("HALO_EM_E_5_SUB")));
 }

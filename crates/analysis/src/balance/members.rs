@@ -70,7 +70,8 @@ impl Members {
         let devices = Devices::new(catalog);
         let mut of_device = HashMap::new();
         let mut streams: Vec<Vec<LocationIdx>> = Vec::new();
-        for location in chosen {
+        // In the order of lists for users, whatever the order of the profiles.
+        for location in catalog.in_order(chosen) {
             let has_samples = catalog.num_values(location) > 0;
             let next = self.list.len();
             let at = match devices.of(location) {
@@ -97,6 +98,7 @@ impl Members {
                 several => devices.label(several),
             };
         }
+        self.locations.sort_unstable();
     }
 
     fn group(&mut self, catalog: &LocationCatalog, chosen: &[LocationIdx], kind: IdentityKind) {

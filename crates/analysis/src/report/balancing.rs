@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use parallax_base::{ContextIdx, Control};
 use parallax_engine::EngineError;
-use parallax_model::{ContextKind, ContextTree, IdentityKind};
+use parallax_model::{ContextKind, ContextTree, IdentityKind, Scope};
 
+use super::findings::Uneven;
 use super::{Facts, Report};
 use crate::balance::{Balance, BalanceRequest, BalanceRow, Distribution, Member, balance_of_sum};
 use crate::math::numeric::count;
@@ -13,6 +14,23 @@ use crate::taxonomy::classes::CostClass;
 
 /// A context is uneven when its slowest member takes this many times the mean.
 pub(super) const MIN_IMBALANCE: f64 = 1.1;
+
+/// A function is uneven itself where at least this part of the excess of the slowest member is its
+/// own.
+const ITSELF: f64 = 0.2;
+/// Of two imbalances that are one, the inner one is at least this part of the outer one.
+const NEARLY: f64 = 0.8;
+
+/// Whether one imbalance can be that of another one, seen from further inside: the same member is
+/// slowest, by nearly as much.
+fn is_same(outer: &Uneven<'_>, inner: &Uneven<'_>) -> bool {
+    let slowest = |uneven: &Uneven<'_>| uneven.row.slowest.first().map(|slow| slow.member);
+    let (of_outer, of_inner) = (&outer.row.distribution, &inner.row.distribution);
+    slowest(outer) == slowest(inner)
+        && of_inner.saving >= NEARLY * of_outer.saving
+        && of_inner.max <= of_outer.max
+        && of_inner.mean <= of_outer.mean
+}
 
 impl Facts<'_> {
     /// What balancing anything can save at most for each member: with all work spread evenly, and
@@ -74,6 +92,59 @@ impl Facts<'_> {
         Ok(if slowest < MIN_IMBALANCE * mean { 0.0 } else { slowest - mean })
     }
 
+    /// Imbalances without those that lie inside another one, where a profile has no call paths: there
+    /// a function has no others below it, though most of what it costs is that of those it calls.
+    pub(super) fn joined<'r>(
+        &self,
+        balance: &Balance,
+        all: Vec<Uneven<'r>>,
+        control: &Control,
+    ) -> Result<Vec<Uneven<'r>>, EngineError> {
+        let tree = self.tree();
+        let is_flat =
+            |context: ContextIdx| !tree.descendants(context).any(|at| tree.relation(at).is_call());
+        let cost = |uneven: &Uneven<'_>| self.costs.inclusive_of(uneven.row.context);
+        let mut by_cost = all;
+        by_cost.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then(a.row.context.cmp(&b.row.context)));
+        let mut out: Vec<Uneven<'r>> = Vec::new();
+        for inner in by_cost {
+            let mut outer = None;
+            for (at, candidate) in out.iter().enumerate() {
+                let is_candidate = is_flat(candidate.row.context) && is_same(candidate, &inner);
+                if is_candidate && !self.is_of_itself(balance, candidate, control)? {
+                    outer = Some(at);
+                    break;
+                }
+            }
+            match outer.and_then(|at| out.get_mut(at)) {
+                Some(outer) => outer.inside.push((inner.name, inner.row.distribution.max)),
+                None => out.push(inner),
+            }
+        }
+        out.sort_by(|a, b| b.saving.total_cmp(&a.saving).then(a.row.context.cmp(&b.row.context)));
+        Ok(out)
+    }
+
+    /// Whether what the slowest member does longer is in the function itself, and not in what it
+    /// calls. Where that is not stored, it is taken to be.
+    fn is_of_itself(
+        &self,
+        balance: &Balance,
+        uneven: &Uneven<'_>,
+        control: &Control,
+    ) -> Result<bool, EngineError> {
+        let metric = self.session.experiment().metrics.get(self.metric);
+        let Some(slowest) = uneven.row.slowest.first() else { return Ok(true) };
+        if metric.id_in(&Scope::Exclusive).is_none() {
+            return Ok(true);
+        }
+        let contexts = self.names.phases.all(uneven.row.context);
+        let own = self.values_in(balance, contexts, Scope::Exclusive, control)?;
+        let mean = own.iter().sum::<f64>() / count(own.len().max(1));
+        let excess = own.get(slowest.member).copied().unwrap_or(0.0) - mean;
+        Ok(excess >= ITSELF * uneven.row.distribution.saving)
+    }
+
     /// The cost of each member in the sum of `contexts`, none of which lies below another.
     pub(super) fn values(
         &self,
@@ -81,7 +152,18 @@ impl Facts<'_> {
         contexts: Vec<ContextIdx>,
         control: &Control,
     ) -> Result<Vec<f64>, EngineError> {
+        self.values_in(balance, contexts, Scope::Inclusive, control)
+    }
+
+    fn values_in(
+        &self,
+        balance: &Balance,
+        contexts: Vec<ContextIdx>,
+        scope: Scope,
+        control: &Control,
+    ) -> Result<Vec<f64>, EngineError> {
         let request = BalanceRequest {
+            scope,
             grouping: balance.grouping,
             locations: self.compared.clone(),
             num_slowest: usize::MAX,

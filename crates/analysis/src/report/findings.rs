@@ -64,14 +64,33 @@ const MADE_UP: f64 = 0.5;
 const MAX_WAIT_CONTEXTS: usize = 200;
 
 /// A context whose work is spread unevenly.
-struct Uneven<'a> {
-    row: &'a BalanceRow,
-    name: String,
+pub(super) struct Uneven<'a> {
+    pub(super) row: &'a BalanceRow,
+    pub(super) name: String,
     /// What balancing it saves at most, in the metric's unit: what the slowest does more than the
     /// mean, and not more than what is saved where all work is spread evenly.
-    saving: f64,
+    pub(super) saving: f64,
     /// The same as share of what a member takes on average, in per cent.
     percent: f64,
+    /// Functions with the same imbalance that call it or are called by it, where no call path tells
+    /// which: their names, and what the slowest member spends in them.
+    pub(super) inside: Vec<(String, f64)>,
+}
+
+impl Uneven<'_> {
+    /// What the slowest member spends in functions with the same imbalance.
+    fn inner_evidence(&self, report: &Report) -> Vec<Evidence> {
+        let unit = report.unit.to_string();
+        let balance = report.balance.as_ref();
+        let slowest = balance.and_then(|balance| balance.slowest_labels(self.row).next());
+        let who = slowest.unwrap_or("the slowest");
+        let of = |(name, value): &(String, f64)| Evidence {
+            what: format!("{name}, the same imbalance, on {who}"),
+            value: *value,
+            unit: unit.clone(),
+        };
+        self.inside.iter().map(of).collect()
+    }
 }
 
 /// Which cost of a context a finding is about.
@@ -200,7 +219,7 @@ impl Facts<'_> {
             let is_frame = FRAMES.contains(&&*name) || is_uninstrumented(&row.name);
             let is_work = !is_frame && !waits;
             if is_uneven && is_own && is_work {
-                out.push(Uneven { row, name, saving, percent });
+                out.push(Uneven { row, name, saving, percent, inside: Vec::new() });
             }
         }
         let is_covered = |inner: &Uneven<'_>| {
@@ -225,6 +244,7 @@ impl Facts<'_> {
             )),
         }
         out.truncate(MAX_CHECKED);
+        let out = self.joined(balance, out, control)?;
         let mut kept = Vec::new();
         for uneven in out {
             if !self.is_by_design(report, balance, uneven.row, control)? {
@@ -394,6 +414,7 @@ impl Facts<'_> {
                 finding.text = format!("{end}: {text}.");
                 finding.potential = Some(self.balanced(report, slow));
                 finding.evidence.extend(evidence);
+                finding.evidence.extend(slow.inner_evidence(report));
                 finding.context = Some(slow.row.context);
                 finding.next = self.balance_of(slow.row);
                 uneven.remove(at);
@@ -518,22 +539,20 @@ impl Facts<'_> {
             d.imbalance.unwrap_or(1.0),
             amount(d.mean, &report.unit),
         );
+        let mut evidence = vec![
+            Evidence { what: slowest.to_owned(), value: d.max, unit: unit.clone() },
+            Evidence { what: "mean".into(), value: d.mean, unit: unit.clone() },
+            Evidence { what: "potential saving".into(), value: uneven.saving, unit },
+            Evidence { what: "members".into(), value: count(d.num_members), unit: String::new() },
+        ];
+        evidence.extend(uneven.inner_evidence(report));
         Finding {
             kind: FindingKind::Imbalance,
             title: format!("Load imbalance in {}", uneven.name),
             text,
             percent: uneven.percent,
             potential: Some(self.balanced(report, uneven)),
-            evidence: vec![
-                Evidence { what: slowest.to_owned(), value: d.max, unit: unit.clone() },
-                Evidence { what: "mean".into(), value: d.mean, unit: unit.clone() },
-                Evidence { what: "potential saving".into(), value: uneven.saving, unit },
-                Evidence {
-                    what: "members".into(),
-                    value: count(d.num_members),
-                    unit: String::new(),
-                },
-            ],
+            evidence,
             context: Some(uneven.row.context),
             next: self.balance_of(uneven.row),
         }
@@ -584,10 +603,14 @@ impl Facts<'_> {
             }
         }
         let metric = metric_words(&report.metric_name);
+        // Of a single part the share is that of all.
+        let parts_of = match evidence.as_slice() {
+            [only] => only.what.replacen("OpenMP", "all of it", 1),
+            _ => words.join(", "),
+        };
         let text = format!(
-            "OpenMP threads spend {} of {metric} without useful work: {}.",
+            "OpenMP threads spend {} of {metric} without useful work: {parts_of}.",
             percents(percent),
-            words.join(", ")
         );
         let is_in = |class: CostClass| parts.iter().any(|(part, _)| *part == class);
         let top = report.routines.iter().find(|r| is_in(r.class));

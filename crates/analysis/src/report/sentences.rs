@@ -16,22 +16,35 @@ pub(super) fn metric_words(name: &str) -> String {
     }
 }
 
-/// Three significant digits with the unit; bytes with a decimal prefix.
+/// Three significant digits with the unit; bytes with a decimal prefix, and short times in
+/// milliseconds or microseconds.
 pub(super) fn amount(value: f64, unit: &Unit) -> String {
     if *unit == Unit::Bytes {
         return bytes(value);
     }
-    let number = if value == 0.0 {
+    if *unit == Unit::Seconds {
+        let (scaled, symbol) = match value.abs() {
+            size if size >= 0.09995 || size < 1e-9 => (value, "s"),
+            size if size >= 0.999_5e-4 => (value * 1e3, "ms"),
+            _ => (value * 1e6, "µs"),
+        };
+        return format!("{} {symbol}", digits(scaled));
+    }
+    match unit.to_string() {
+        unit if unit.is_empty() => digits(value),
+        unit => format!("{} {unit}", digits(value)),
+    }
+}
+
+/// Three significant digits.
+fn digits(value: f64) -> String {
+    if value == 0.0 {
         "0".to_owned()
     } else if value.abs() >= 1e6 || value.abs() < 1e-4 {
         format!("{value:.2e}")
     } else {
         let digits = 2 - value.abs().log10().floor() as i32;
         format!("{value:.*}", usize::try_from(digits).unwrap_or(0))
-    };
-    match unit.to_string() {
-        unit if unit.is_empty() => number,
-        unit => format!("{number} {unit}"),
     }
 }
 
@@ -121,6 +134,10 @@ mod tests {
     fn amounts_have_three_digits() {
         for (value, unit, text) in [
             (0.6213, Unit::Seconds, "0.621 s"),
+            (0.0298, Unit::Seconds, "29.8 ms"),
+            (0.0999, Unit::Seconds, "99.9 ms"),
+            (0.000_043_3, Unit::Seconds, "43.3 µs"),
+            (0.0, Unit::Seconds, "0 s"),
             (638.02, Unit::Seconds, "638 s"),
             (21.109, Unit::Seconds, "21.1 s"),
             (3.0e9, Unit::Cycles, "3.00e9 cycles"),

@@ -5,6 +5,7 @@ use parallax_protocol::{AnomaliesRequest, Answer, TypedTable as _};
 use parallax_service::Answers as _;
 
 use super::Context;
+use super::timeline::limit_note;
 use crate::args::{PartArgs, nanoseconds};
 use crate::text::{Show, TextTable, count};
 
@@ -37,14 +38,7 @@ pub(super) fn anomalies(context: &Context, arguments: AnomaliesArgs) -> anyhow::
     let Answer { reply, tables, .. } = opened.answer(&request, &context.control)?;
     let table = tables.rows.into_table();
     let mut notes = reply.notes;
-    let shown = table.num_rows() as u64;
-    if shown < reply.total {
-        notes.push(format!(
-            "{} of {} calls are shown; --limit shows more.",
-            count(shown),
-            count(reply.total)
-        ));
-    }
+    notes.extend(limit_note(&table, reply.total));
     if reply.total > 0 {
         notes.push(format!(
             "{} of {} compared calls take {:.3} s longer than the medians of their functions.",

@@ -119,14 +119,7 @@ pub(super) fn find(context: &Context, arguments: FindArgs) -> anyhow::Result<()>
         })?;
     } else {
         let rows = tables.rows.into_table();
-        let shown = rows.num_rows() as u64;
-        if shown < reply.total {
-            notes.push(format!(
-                "{} of {} calls are shown; --limit shows more.",
-                count(shown),
-                count(reply.total)
-            ));
-        }
+        notes.extend(limit_note(&rows, reply.total));
         context.output.emit_with(&rows, |style, out| {
             let mut columns = vec!["name", "location", "start_ns", "duration_ns"];
             columns.extend(arguments.arguments.then_some("arguments"));
@@ -135,6 +128,14 @@ pub(super) fn find(context: &Context, arguments: FindArgs) -> anyhow::Result<()>
     }
     context.finish(&opened, &notes);
     Ok(())
+}
+
+/// That a list has not all of so many calls; `None` where it has.
+pub(super) fn limit_note(calls: &Table, total: u64) -> Option<String> {
+    let shown = calls.num_rows() as u64;
+    (shown < total).then(|| {
+        format!("{} of {} calls are shown; --limit shows more.", count(shown), count(total))
+    })
 }
 
 /// A histogram for users: durations with units of their own, and shares.

@@ -31,10 +31,15 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 
 /// `text` in at most `width` columns.
 ///
-/// First arguments of templates and functions go, the longest first, because `solve<…>(…)` still
-/// names the function; then the middle, because prefixes name the library and ends name the case:
-/// `hypre_Boomer…erpType`.
+/// First the load module or the place in the source goes that some tools write behind a name, because
+/// other columns have it; then arguments of templates and functions, the longest first, because
+/// `solve<…>(…)` still names the function; then the middle, because prefixes name the library and
+/// ends name the case: `hypre_Boomer…erpType`.
 pub(crate) fn shorten<'a>(text: &'a str, width: usize, style: &Style) -> Cow<'a, str> {
+    if width_of(text) <= width {
+        return Cow::Borrowed(text);
+    }
+    let text = without_place(text);
     if width_of(text) <= width {
         return Cow::Borrowed(text);
     }
@@ -112,6 +117,20 @@ fn taken(chars: impl Iterator<Item = char>, width: usize) -> impl Iterator<Item 
         }
         None => false,
     })
+}
+
+/// `PMPI_Wait [libmpi.so.40]` and `main [{a.c} {3,1}-{9,1}]` without what is in brackets behind the
+/// name; other brackets stay, as those of `step [12]`.
+fn without_place(text: &str) -> &str {
+    let mut rest = text;
+    while let Some((name, place)) = rest.rsplit_once(" [").filter(|_| rest.ends_with(']')) {
+        let name = name.trim_end();
+        if name.is_empty() || !place.contains(char::is_alphabetic) {
+            break;
+        }
+        rest = name;
+    }
+    rest
 }
 
 /// `text` with as many outermost `<...>` and `(...)` emptied as it takes to fit.
@@ -221,6 +240,20 @@ mod tests {
             let short = shorten(name, width, &UTF);
             assert!(width_of(&short) <= width, "{short}");
             assert_eq!(short, text);
+        }
+    }
+
+    #[test]
+    fn the_place_behind_a_name_goes_first() {
+        for (name, width, expected) in [
+            ("PMPI_Waitall [libmpi.so.40.30.4]", 20, "PMPI_Waitall"),
+            ("PMPI_Waitall [libmpi.so.40.30.4]", 40, "PMPI_Waitall [libmpi.so.40.30.4]"),
+            ("<unknown procedure> 0x1f6d0 [libgomp.so.1.0.0]", 20, "<unknown p…> 0x1f6d0"),
+            ("_nv031520rm [nvidia] [vmlinux]", 20, "_nv031520rm"),
+            ("HEAT_TRANSFER [{heat.f90} {42,1}-{140,25}]", 30, "HEAT_TRANSFER"),
+            ("a_very_long_name_of_a_step [12]", 14, "a_very_…p [12]"),
+        ] {
+            assert_eq!(shorten(name, width, &UTF), expected, "{name}");
         }
     }
 

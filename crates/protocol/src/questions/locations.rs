@@ -20,7 +20,7 @@ question! {
 }
 
 table! {
-    /// Locations with their identity.
+    /// Locations with their identity: by application, node, rank, thread, GPU and stream.
     pub columns LocationTable {
         /// Profile number in the database.
         profile_id: Vec<u32>,

@@ -172,7 +172,8 @@ pub(super) fn uneven_iterations(
             let (name, who) = (names.of(late.row.context), location(late.row.slowest));
             let all = statistics.locations.len();
             text.push_str(&format!(
-                " {who} computes longest in {} of {} iterations: the others wait for it.",
+                " {} computes longest in {} of {} iterations: the others wait for it.",
+                capital(&who),
                 statistics.locations.get(late.row.slowest).map_or(0, |own| own.num_slowest),
                 statistics.num_whole,
             ));
@@ -220,6 +221,12 @@ fn is_late(of: &Statistics, told: &UnevenContext<'_>) -> bool {
             && of.lasting_saving_seconds >= MOSTLY * told.row.total_saving_seconds
             && next <= NEARLY_AS_LATE * excess(own)
     })
+}
+
+/// The first letter in upper case, where a sentence begins with it.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|c| c.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// Whether hardly any location but the slowest spends time in a context.

@@ -103,10 +103,15 @@ fn finding(
     let reason: &Reason = kernels.reasons.get(at)?;
     let percent = row.sampled.percent(cycles);
     let share = kernels.whole.percent(row.sampled.cycles);
+    // Where no structure was recovered, kernels have no names.
+    let (subject, its) = match &*row.kernel {
+        "kernels" => ("Kernels are".to_owned(), "their"),
+        name => (format!("Kernel {name} is"), "its"),
+    };
     let mut text = format!(
-        "Kernel {} is bound by {} stalls: in {percent:.1} % of its GPU cycles no instruction is \
+        "{subject} bound by {} stalls: in {percent:.1} % of {its} GPU cycles no instruction is \
          issued for that reason",
-        row.kernel, reason.name
+        reason.name
     );
     // Lines have the same reasons in the same order, as both are read from the same metrics.
     let of_line = |line: &StallRow| line.sampled.by_reason.get(at).copied().unwrap_or(0.0);
@@ -117,10 +122,10 @@ fn finding(
         let part = of_line(line) / cycles.max(f64::MIN_POSITIVE) * 100.0;
         text.push_str(&format!(", {part:.0} % of them at {file}:{}", line.line));
     }
-    text.push_str(&format!(
-        ". {} It takes {share:.1} % of the GPU cycles of all kernels.",
-        reason.meaning
-    ));
+    text.push_str(&format!(". {}", reason.meaning));
+    if its == "its" {
+        text.push_str(&format!(" It takes {share:.1} % of the GPU cycles of all kernels."));
+    }
     let mut numbers = vec![
         evidence(&format!("exposed {} stalls of {}", reason.name, row.kernel), percent, "%"),
         evidence(&format!("share of {} of GPU cycles", row.kernel), share, "%"),

@@ -448,7 +448,10 @@ fn run_evidence(
     }
     let helpers = Roles::of(session, &Control::new()).map_or(0, |roles| roles.num_helpers());
     let locations = report.num_sampled.saturating_sub(helpers).max(1) as f64;
-    let is_sampled = chosen.clock == Clock::Metric;
+    // Elapsed time in a trace of samples rests on as many of them.
+    let traces = session.experiment().traces.as_ref();
+    let is_sampled = chosen.clock == Clock::Metric
+        || traces.is_some_and(|traces| traces.kind() == TraceKind::Samples);
     Ok(RunEvidence {
         samples: report.num_samples.filter(|_| is_sampled).map(|all| all / locations),
         late,

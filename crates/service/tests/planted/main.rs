@@ -5,6 +5,7 @@
 
 mod alarms;
 mod causes;
+mod order;
 mod recorded;
 mod savings;
 mod scaling;
