@@ -24,7 +24,7 @@ pub(super) fn amount(value: f64, unit: &Unit) -> String {
     }
     if *unit == Unit::Seconds {
         let (scaled, symbol) = match value.abs() {
-            size if size >= 0.09995 || size < 1e-9 => (value, "s"),
+            size if !(1e-9..0.09995).contains(&size) => (value, "s"),
             size if size >= 0.999_5e-4 => (value * 1e3, "ms"),
             _ => (value * 1e6, "µs"),
         };

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use parallax_base::{ContextIdx, FunctionIdx};
+use parallax_base::{ContextIdx, FileIdx, FunctionIdx, ModuleIdx};
 use parallax_engine::FlatRow;
 use parallax_model::{ContextKind, ContextTree};
 
@@ -181,8 +181,8 @@ fn merged(tree: &ContextTree, names: &HashMap<FunctionIdx, String>) -> Vec<Conte
             common.map(String::as_str),
             [
                 number(function.map(FunctionIdx::get)),
-                number(tree.file(context).map(|file| file.get())),
-                number(tree.module(context).map(|module| module.get())),
+                number(tree.file(context).map(FileIdx::get)),
+                number(tree.module(context).map(ModuleIdx::get)),
                 u64::from(tree.line(context)),
                 tree.offset(context),
                 kind(tree, context),
