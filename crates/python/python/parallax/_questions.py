@@ -201,7 +201,7 @@ class ExperimentQuestions(ItemQuestions):
             The reply and the tables:
 
         rows : Table
-            Locations with their identity.
+            Locations with their identity: by application, node, rank, thread, GPU and stream.
             - ``profile_id`` (u32):
                 Profile number in the database.
             - ``location`` (string):

@@ -1839,7 +1839,7 @@ class LocationsAnswer(Answer):
     """Remarks, such as that nothing matched and why."""
 
     rows: Table
-    """Locations with their identity."""
+    """Locations with their identity: by application, node, rank, thread, GPU and stream."""
 
 
 class MetricsAnswer(Answer):

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{Float64Type, Int32Type, UInt32Type};
+use arrow_array::types::{Float64Type, Int32Type, UInt32Type, UInt64Type};
 use parallax_base::Folder;
 use parallax_native::DiskFolder;
 use parallax_service::{Control, OpenExperiment, OpenLimits, Table, TreeAnswer, TreeRequest, open};
@@ -69,6 +69,10 @@ pub(crate) fn texts(table: &Table, name: &str) -> Vec<Option<String>> {
 
 pub(crate) fn u32s(table: &Table, name: &str) -> Vec<u32> {
     table.column(name).unwrap().values.as_primitive::<UInt32Type>().values().to_vec()
+}
+
+pub(crate) fn u64s(table: &Table, name: &str) -> Vec<u64> {
+    table.column(name).unwrap().values.as_primitive::<UInt64Type>().values().to_vec()
 }
 
 pub(crate) fn f64s(table: &Table, name: &str) -> Vec<Option<f64>> {

@@ -7,7 +7,7 @@ use parallax_protocol::{
 use parallax_service::analysis::balance::Distribution;
 use parallax_service::{Answers as _, Control, OpenExperiment, TreeRequest};
 
-use crate::databases::{each, f64s, fixture, tree, u32s};
+use crate::databases::{each, f64s, fixture, tree, u32s, u64s};
 use crate::drawn::drawn;
 
 fn ask(opened: &OpenExperiment, request: &DistributionRequest) -> (DistributionReply, Table) {
@@ -152,7 +152,11 @@ fn columns_tell_locations_apart() {
     assert_eq!(names.first(), Some(&"location"));
     assert_eq!(names.last(), Some(&"value"));
     assert!(names.contains(&"rank") && names.contains(&"thread"), "{names:?}");
-    assert!(u32s(&table, "location").is_sorted());
+    // By rank and thread, not as the threads ended.
+    let ids: Vec<(u64, u64)> =
+        u64s(&table, "rank").into_iter().zip(u64s(&table, "thread")).collect();
+    assert!(ids.len() > 1 && ids.is_sorted(), "{ids:?}");
+    assert!(!u32s(&table, "location").is_sorted());
     let by = BalanceBy::Rank;
     let (_, ranks) = ask(&opened, &DistributionRequest { by, ..request });
     let names: Vec<&str> = ranks.columns.iter().map(|column| &*column.name).collect();
