@@ -267,6 +267,18 @@ fn time_off_the_processor_is_waiting_where_it_was_given_away() {
     assert!((0.39..1.5).contains(&waiting), "{waiting} s of waiting, planted 0.4 s");
     let cpu = time_of(&times(&archive, "cputime", "exclusive"), "<waiting>");
     assert!(cpu == 0.0, "{cpu} s of waiting are on a processor");
+    // What was sampled has samples, and neither calls nor events.
+    let path = archive.to_str().unwrap();
+    let info: Value = serde_json::from_str(&printed(&["info", path, "--json"])).unwrap();
+    assert!(info["events"].is_null(), "{info}");
+    let samples = info["samples"].as_u64().unwrap();
+    assert!((100..20_000).contains(&samples), "{samples} samples");
+    let report = printed(&["report", path, "--width", "200"]);
+    let counted = report.lines().find(|line| line.contains(" samples")).unwrap_or_default();
+    assert!(counted.replace(',', "").contains(&format!("about {samples} samples")), "{report}");
+    let idle = rows(&["idleness", path]);
+    let waits = idle[0]["other_wait"].as_f64().unwrap();
+    assert!((0.39..1.5).contains(&waits), "{waits} s of waiting, planted 0.4 s: {idle:?}");
 }
 
 #[test]
@@ -361,8 +373,7 @@ fn an_interrupt_ends_the_program_and_keeps_what_was_recorded() {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         fs::remove_file(&ready).unwrap();
-        let sent = Command::new("kill").args([signal, &tool.id().to_string()]).status();
-        assert!(sent.unwrap().success());
+        assert!(sent(signal, &tool.id().to_string()));
         let code = tool.wait().unwrap().code();
         end_all(&program.folder.path().join("app"));
         code
@@ -374,12 +385,18 @@ fn an_interrupt_ends_the_program_and_keeps_what_was_recorded() {
     assert!(time_of(&times, "main") > 0.05, "{times:?}");
 }
 
+/// Sends a signal, with the shell: `kill` as a program is not on every system.
+fn sent(signal: &str, pid: &str) -> bool {
+    let kill = Command::new("sh").args(["-c", r#"kill "$0" "$1""#, signal, pid]).status();
+    kill.unwrap().success()
+}
+
 /// Ends what runs from this file: a tool that is killed leaves the program running.
 fn end_all(program: &Path) {
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         if fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == program) {
             let pid = entry.file_name().to_string_lossy().into_owned();
-            let _ = Command::new("kill").args(["-KILL", &pid]).status();
+            sent("-KILL", &pid);
         }
     }
 }

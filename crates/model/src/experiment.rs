@@ -22,6 +22,8 @@ pub struct Metadata {
     pub facts: Vec<(String, String)>,
     /// The coupled applications of a workflow, by number; empty where there is one.
     pub components: Vec<Component>,
+    /// How many samples its values stand on, where whoever sampled counted them.
+    pub samples: Option<u64>,
 }
 
 /// One execution of a program.

@@ -337,12 +337,12 @@ impl Understanding {
             fact(name, value.clone());
         }
         fact("exit status", status.to_string());
-        fact("samples", self.samples.to_string());
         fact("sampling frequency", format!("{} Hz", recording.frequency));
         fact("kernel time", if has_kernel { "recorded" } else { "not recorded" }.to_owned());
         conversion.fact(keys::TITLE, name);
         conversion.fact(keys::FORMAT, "samples of Parallax");
         conversion.fact(keys::SAMPLED, recording.frequency.to_string());
+        conversion.fact(keys::NUM_SAMPLES, self.samples.to_string());
         conversion.fact(keys::EPOCH_OFFSET_NANOS, epoch.to_string());
         self.conversion.finish()
     }

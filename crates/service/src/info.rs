@@ -69,7 +69,8 @@ impl OpenExperiment {
         let count = |kind| tree.iter().filter(|&c| tree.kind(c) == kind).count();
         let values = |location: LocationIdx| x.locations.num_values(location);
         let sizes = x.traces.as_ref().map(|traces| traces.track_sizes()).unwrap_or_default();
-        let samples = sizes.iter().sum();
+        // Equal samples that follow each other may be one interval.
+        let samples = x.metadata.samples.unwrap_or_else(|| sizes.iter().sum());
         let records = x.events.as_deref().map(all_records);
         let issues = issue_replies(&self.issues());
         let files = x.sources.as_ref().and_then(|folder| folder.entries().ok()).unwrap_or_default();

@@ -352,7 +352,7 @@ fn compared_locations(session: &Session) -> LocationChoice {
     LocationChoice::Some(locations.iter().filter(is_thread).collect())
 }
 
-/// About how many samples the costs stand on: an estimate from the costs, or the samples of the
+/// About how many samples the costs stand on: what the recorder counted, an estimate from the costs, or the samples of the
 /// traces where these are more (equal ones that follow each other are one there), or what the
 /// traces tell where the costs do not. `None` for what is measured without sampling, and where
 /// neither tells. Helper threads are traced as well; `program_share` is the part
@@ -371,6 +371,9 @@ fn num_samples(
         || costs.name.to_ascii_lowercase().starts_with("perf::");
     if !is_sampled {
         return Ok(None);
+    }
+    if let Some(samples) = x.metadata.samples {
+        return Ok(Some(samples as f64 * program_share));
     }
     let described = x.metrics.get(metric);
     let estimate = estimated_samples(session, described, costs.total, control)?;

@@ -461,7 +461,9 @@ const LOCKS: [&str; 26] = [
     "flock",
 ];
 
-const SLEEPING: [&str; 13] = [
+const SLEEPING: [&str; 14] = [
+    // A thread of a recording that gave its processor away.
+    "<waiting>",
     "poll",
     "ppoll",
     "epoll_wait",

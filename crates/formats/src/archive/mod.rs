@@ -81,6 +81,8 @@ pub mod keys {
     /// Samples for each second of processor time, where the intervals come from samples: then how
     /// often something was called is not known.
     pub const SAMPLED: &str = "sampled-hertz";
+    /// How many samples there were, where intervals come from samples.
+    pub const NUM_SAMPLES: &str = "samples";
     /// Facts about the execution begin with this.
     pub const FACT: &str = "fact:";
 }

@@ -61,9 +61,12 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         origin,
         facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         components,
+        samples: archive.fact(keys::NUM_SAMPLES).and_then(|number| number.parse().ok()),
     };
     let archive = Arc::new(archive);
-    let events = Arc::new(events::Events::new(Arc::clone(&archive), Arc::clone(&order)));
+    // What was sampled has neither calls nor messages.
+    let events = (!is_sampled)
+        .then(|| Arc::new(events::Events::new(Arc::clone(&archive), Arc::clone(&order))));
     let traces = Arc::new(traces::Traces::new(archive, order));
     Ok(Experiment {
         metadata,
@@ -72,7 +75,7 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         locations,
         profiles: Some(Arc::new(profiles) as Arc<dyn ProfileStore>),
         traces: Some(traces as Arc<dyn TraceStore>),
-        events: Some(events as Arc<dyn EventStore>),
+        events: events.map(|events| events as Arc<dyn EventStore>),
         activations: None,
         sources: Some(Arc::clone(folder)),
         issues,

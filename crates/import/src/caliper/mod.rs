@@ -105,5 +105,6 @@ fn metadata(profile: &CaliperProfile, origin: &str, ranks: Option<f64>) -> Metad
         origin: origin.to_owned(),
         facts,
         components: Vec::new(),
+        samples: None,
     }
 }

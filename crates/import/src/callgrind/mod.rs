@@ -136,5 +136,6 @@ fn metadata(profiles: &[CallgrindProfile], origin: &str) -> Metadata {
         origin: origin.to_owned(),
         facts,
         components: Vec::new(),
+        samples: None,
     }
 }

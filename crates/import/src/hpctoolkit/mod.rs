@@ -137,6 +137,7 @@ fn open(
         origin,
         facts: Vec::new(),
         components: Vec::new(),
+        samples: None,
     };
     let contexts = metadata::contexts(meta, &mut issues);
     let store = profiles::Profiles::new(profiles, cct, contexts.source_ids(), is_damaged, *limits);

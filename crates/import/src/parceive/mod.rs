@@ -77,6 +77,7 @@ fn read(
         origin: name.to_owned(),
         facts: Vec::new(),
         components: Vec::new(),
+        samples: None,
     };
     let num_threads = threads.len();
     let references = references.list;

@@ -89,6 +89,7 @@ fn read(
         origin: name.to_owned(),
         facts: vec![("process".to_owned(), recording.process.to_string())],
         components: Vec::new(),
+        samples: None,
     };
     let num_threads = recording.threads.len();
     let tags = Vec::new();

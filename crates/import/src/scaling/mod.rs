@@ -90,6 +90,7 @@ fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, 
         origin: file.to_owned(),
         facts: read.metadata.clone(),
         components: Vec::new(),
+        samples: None,
     };
     let trusted = |run: scaling_data::Run| Run {
         coordinate: run.coordinate,

@@ -123,6 +123,7 @@ fn metadata(profiles: &Profiles, format: &str, origin: &str) -> Metadata {
         origin: origin.to_owned(),
         facts: facts(profiles),
         components: Vec::new(),
+        samples: None,
     }
 }
 

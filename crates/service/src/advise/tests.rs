@@ -136,6 +136,7 @@ fn opened() -> OpenExperiment {
             origin: "test".into(),
             facts: Vec::new(),
             components: Vec::new(),
+            samples: None,
         },
         contexts,
         metrics: MetricCatalog::default(),
