@@ -253,7 +253,7 @@ pub(super) fn median(values: &[u64]) -> Option<f64> {
     if values.is_empty() {
         return None;
     }
-    let (middle, is_even) = (values.len() / 2, values.len() % 2 == 0);
+    let (middle, is_even) = (values.len() / 2, values.len().is_multiple_of(2));
     let (shorter, above, _) = values.select_nth_unstable(middle);
     let below = if is_even { shorter.iter().max().copied()? } else { *above };
     Some((*above as f64 + below as f64) / 2.0)
