@@ -264,7 +264,7 @@ fn time_off_the_processor_is_waiting_where_it_was_given_away() {
     let Some(program) = Program::new("cc", &["-O2"], text) else { return };
     let archive = program.recorded(&["./app"]);
     let waiting = time_of(&times(&archive, "realtime", "exclusive"), "<waiting>");
-    assert!((0.39..1.5).contains(&waiting), "{waiting} s of waiting, planted 0.4 s");
+    assert!((0.39..6.0).contains(&waiting), "{waiting} s of waiting, planted 0.4 s");
     let cpu = time_of(&times(&archive, "cputime", "exclusive"), "<waiting>");
     assert!(cpu == 0.0, "{cpu} s of waiting are on a processor");
     // What was sampled has samples, and neither calls nor events.
@@ -278,7 +278,7 @@ fn time_off_the_processor_is_waiting_where_it_was_given_away() {
     assert!(counted.replace(',', "").contains(&format!("about {samples} samples")), "{report}");
     let idle = rows(&["idleness", path]);
     let waits = idle[0]["other_wait"].as_f64().unwrap();
-    assert!((0.39..1.5).contains(&waits), "{waits} s of waiting, planted 0.4 s: {idle:?}");
+    assert!((0.39..6.0).contains(&waits), "{waits} s of waiting, planted 0.4 s: {idle:?}");
 }
 
 #[test]
