@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use clap::Args;
-use parallax_server::{Background, Options, Pages, Server, Token, places};
+use parallax_server::{Background, Options, Server, Token, places};
 use parallax_sweep::Event;
 
-use super::Context;
-use crate::browser;
+use super::{Context, serve};
 use crate::text::{Level, Notice};
 
 /// Whether the browser shows the sweep.
@@ -74,13 +73,7 @@ impl<'a> Live<'a> {
         let (url, port) = (server.url(), server.address().port());
         let background = Background::start(server)?;
         self.context.note(format!("Parallax is at {url}, and shows each run as it ends"));
-        if !Pages::is_embedded() {
-            let warning = "this build has no web page; run `cargo xtask web`, then build again";
-            Notice::new(Level::Warning, warning).print(&self.context.stderr);
-        }
-        if !self.arguments.no_browser && !browser::open(&url) {
-            self.context.note(browser::advice(port));
-        }
+        serve::show(self.context, &url, port, self.arguments.no_browser);
         Ok(State::Shown(background, url))
     }
 

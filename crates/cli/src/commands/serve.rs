@@ -101,14 +101,20 @@ fn announcement<'a>(
                            without --bind only this machine can";
             Notice::new(Level::Warning, warning).print(&context.stderr);
         }
-        if !Pages::is_embedded() {
-            let warning = "this build has no web page; run `cargo xtask web`, then build again";
-            Notice::new(Level::Warning, warning).print(&context.stderr);
-        }
-        if !arguments.no_browser && !is_json && !browser::open(&url) {
-            context.note(browser::advice(port));
-        }
+        show(context, &url, port, arguments.no_browser || is_json);
         Ok(())
+    }
+}
+
+/// Opens the browser at a server, unless its address is all that is wanted; says what to do where
+/// that cannot be.
+pub(super) fn show(context: &Context, url: &str, port: u16, is_address_only: bool) {
+    if !Pages::is_embedded() {
+        let warning = "this build has no web page; run `cargo xtask web`, then build again";
+        Notice::new(Level::Warning, warning).print(&context.stderr);
+    }
+    if !is_address_only && !browser::open(url) {
+        context.note(browser::advice(port));
     }
 }
 
