@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use parallax_base::casts::saturated_usize;
 
 use super::record::Record;
@@ -16,7 +17,7 @@ const MOST_ROOM: usize = 1 << 16;
 /// Reads strings by their file offset.
 pub(super) struct Names<'a> {
     meta: Record<'a>,
-    by_pointer: HashMap<u64, Arc<str>>,
+    by_pointer: HashMap<u64, Arc<str>, RandomState>,
     /// Bytes that may still be examined. Distinct strings of a valid file do not overlap (but for
     /// shared endings), so together they are about as long as the file at most; a hostile file
     /// could point many records into one long string, or one without an end.
@@ -30,7 +31,7 @@ impl<'a> Names<'a> {
         let room = saturated_usize(meta.len() / USUAL_BYTES).min(MOST_ROOM);
         Self {
             meta,
-            by_pointer: HashMap::with_capacity(room),
+            by_pointer: HashMap::with_capacity_and_hasher(room, RandomState::default()),
             budget: meta.len().saturating_mul(4),
         }
     }
