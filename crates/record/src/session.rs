@@ -62,8 +62,8 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
     let mut understanding = Understanding::new(start_nanos, has_switches, conversion);
     let (sender, receiver) = sync_channel(ROUNDS);
     let (status, understood) = thread::scope(|scope| {
-        let watching =
-            scope.spawn(|| watch(&mut program, &mut rings, &signals, &sender_of(sender)));
+        let (program, rings, signals) = (&mut program, &mut rings, &signals);
+        let watching = scope.spawn(move || watch(program, rings, signals, &sender));
         let understood = understanding.take_all(&receiver);
         // Nobody listens any more: the other side ends when it sees that.
         drop(receiver);
@@ -87,11 +87,6 @@ pub(crate) fn record(recording: &Recording) -> Result<Recorded, RecordError> {
         understanding.finish(recording, status, (has_kernel, has_switches)).map_err(archive)?;
     sink.publish().map_err(unwritable)?;
     Ok(Recorded { status, samples, issues })
-}
-
-/// Moves the sender into the thread that is to drop it.
-fn sender_of(sender: SyncSender<Round>) -> SyncSender<Round> {
-    sender
 }
 
 /// Lets the program run, and takes records until it ends.
