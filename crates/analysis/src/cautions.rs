@@ -10,8 +10,8 @@ use parallax_engine::{Costs, EngineError, LocationChoice, Session};
 use parallax_model::{ContextKind, ContextTree, Relation};
 
 use crate::report::Evidence;
+use crate::taxonomy::Roles;
 use crate::taxonomy::classes::{Classes, CostClass};
-use crate::taxonomy::{Roles, is_gpu};
 
 /// One thing to know, as a sentence with its numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,7 +112,7 @@ fn by_allowed_cores(session: &Session, control: &Control) -> Result<Option<Cauti
     let locations = &session.experiment().locations;
     let roles = Roles::of(session, control)?;
     let computing = locations.iter().filter(|&location| {
-        !is_gpu(locations, location)
+        !locations.is_gpu(location)
             && locations.num_values(location) > 0
             && !roles.is_helper(location)
     });

@@ -9,8 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use parallax_base::{LocationIdx, TimeWindow, TrackIdx};
 use parallax_model::{IdentityKind, Interval, LocationCatalog, StoreError, TraceStore};
 
-use crate::taxonomy::is_gpu;
-
 /// What tells GPUs from each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceId {
@@ -88,7 +86,7 @@ impl<'a> Devices<'a> {
     /// The GPU that a location belongs to; `None` of threads.
     #[must_use]
     pub fn of(&self, location: LocationIdx) -> Option<DeviceId> {
-        if !is_gpu(self.locations, location) {
+        if !self.locations.is_gpu(location) {
             return None;
         }
         let id = |kind| self.locations.identity(location, kind);

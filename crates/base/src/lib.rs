@@ -40,6 +40,6 @@ pub use limits::{LimitExceeded, Limits};
 pub use markup::escaped_markup;
 pub use remedy::Remedy;
 pub use sink::{FolderSink, MemorySink};
-pub use strings::{StringId, StringTable};
+pub use strings::{StringId, StringTable, capitalised};
 pub use units::Unit;
 pub use window::TimeWindow;

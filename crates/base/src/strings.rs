@@ -1,8 +1,15 @@
-//! [`StringTable`]: distinct strings in one buffer.
+//! [`StringTable`]: distinct strings in one buffer; and [`capitalised`] text.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
+
+/// `text` with its first letter in upper case, for the beginning of a sentence.
+#[must_use]
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
 
 /// A string of a [`StringTable`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

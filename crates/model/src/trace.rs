@@ -6,6 +6,13 @@ use parallax_base::{LocationIdx, TimeWindow, TrackIdx};
 
 use crate::StoreError;
 
+/// The function in which a recorded thread is while it waits, below the one that gave its processor
+/// away.
+pub const WAITING: &str = "<waiting>";
+
+/// The function in which a recorded thread is while another one has its processor.
+pub const PREEMPTED: &str = "<preempted>";
+
 /// A line of a timeline: the trace of one location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Track {

@@ -17,12 +17,7 @@
 use std::collections::HashMap;
 
 use parallax_import::events::{Conversion, ConversionError, TrackIdentity, TrackKind};
-use parallax_model::IdentityKind;
-
-/// What a thread is in while it waits.
-const WAITING: &str = "<waiting>";
-/// What a thread is in while others have its processor.
-const PREEMPTED: &str = "<preempted>";
+use parallax_model::{IdentityKind, PREEMPTED, WAITING};
 
 #[derive(Debug, Default)]
 struct Thread {
@@ -244,9 +239,13 @@ impl Threads {
         let Some(first) = self.seen.first() else { return };
         let is_one = self.seen.iter().all(|seen| seen.pid == first.pid);
         let mut in_rank: HashMap<u64, u64> = HashMap::new();
+        // The first thread of each process.
+        let mut processes: HashMap<u32, &str> = HashMap::new();
+        for main in self.seen.iter().filter(|seen| seen.tid == seen.pid) {
+            processes.entry(main.pid).or_insert(&main.name);
+        }
         for (track, seen) in (0..).zip(&self.seen) {
-            let process = self.seen.iter().find(|main| main.tid == seen.pid);
-            let process = process.map_or("", |main| main.name.as_str());
+            let process = processes.get(&seen.pid).copied().unwrap_or_default();
             let own = if seen.name.is_empty() { process } else { seen.name.as_str() };
             // Threads that have a name of their own are called by it.
             let is_named = !own.is_empty() && own != process;

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use parallax_analysis::events::{Basis, CriticalPath, OnPath, Segment, critical_path};
-use parallax_analysis::taxonomy::is_gpu;
 use parallax_base::{ContextIdx, Control, TrackIdx};
 use parallax_engine::LocationChoice;
 use parallax_model::{ContextTree, TraceStore};
@@ -62,7 +61,7 @@ impl OpenExperiment {
         let tracks = experiment.traces.as_deref().map_or(&[][..], TraceStore::tracks);
         move |track| {
             let track = tracks.get(track.idx());
-            track.is_some_and(|track| is_gpu(&experiment.locations, track.location))
+            track.is_some_and(|track| experiment.locations.is_gpu(track.location))
         }
     }
 

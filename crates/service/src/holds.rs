@@ -1,6 +1,5 @@
 //! What an experiment holds, so that no view is offered of what it lacks.
 
-use parallax_analysis::taxonomy::is_gpu;
 use parallax_model::{EventStore, IdentityKind};
 
 use crate::OpenExperiment;
@@ -42,7 +41,7 @@ impl OpenExperiment {
             has_gpu_stalls: self.has_gpu_stalls(),
             has_links: events.is_some_and(EventStore::has_links),
             has_counters: events.is_some_and(|events| !events.counters().is_empty()),
-            has_gpus: locations.iter().any(|location| is_gpu(locations, location)),
+            has_gpus: locations.iter().any(|location| locations.is_gpu(location)),
             locations: locations.len() as u64,
             nodes: locations.count_distinct(IdentityKind::Node) as u64,
         }

@@ -34,7 +34,6 @@ use parallax_model::{ContextTree, TraceStore};
 use super::Selection;
 use super::waits::{Basis, Wait, WaitChoice, WaitCounts, WaitKind, waits};
 use crate::taxonomy::gpu::{idle_contexts, onlooking_contexts};
-use crate::taxonomy::is_gpu;
 
 /// A segment of the path on one track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -251,7 +250,7 @@ fn describe(
         let first = list.first().map_or(0, |(_, segment)| segment.start_nanos);
         let last = list.last().map_or(0, |(_, segment)| segment.end_nanos);
         let described = store.track(track);
-        let is_stream = described.is_some_and(|track| is_gpu(locations, track.location));
+        let is_stream = described.is_some_and(|track| locations.is_gpu(track.location));
         let runs = |context: &ContextIdx| !is_stream || is_idle.get(context.idx()) == Some(&false);
         let mut inside = Inside::default();
         let mut at = 0;

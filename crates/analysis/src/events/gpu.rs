@@ -48,7 +48,6 @@ use super::waits::{Basis, Wait, WaitKind, Waits, is_in, look_up};
 use super::{Selection, events};
 use crate::idleness::groups::{Members, with_gpus};
 use crate::taxonomy::gpu::{RuntimeCall, idle_contexts, is_copy_to_pageable};
-use crate::taxonomy::is_gpu;
 
 /// A kernel, copy or fill on a stream.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +101,7 @@ pub(super) fn waits(
 ) -> Result<(), EngineError> {
     let store = session.traces()?;
     let locations = &session.experiment().locations;
-    let has_gpus = store.tracks().iter().any(|track| is_gpu(locations, track.location));
+    let has_gpus = store.tracks().iter().any(|track| locations.is_gpu(track.location));
     if store.kind() != TraceKind::Calls || !has_gpus {
         return Ok(());
     }
@@ -187,7 +186,7 @@ fn flows(
     let locations = &session.experiment().locations;
     let is_thread = |track: TrackIdx| {
         let track = store.track(track);
-        track.is_some_and(|track| !is_gpu(locations, track.location))
+        track.is_some_and(|track| !locations.is_gpu(track.location))
     };
     let mut flows = Vec::new();
     // Which work came before is told by all of them, whatever the window.

@@ -10,7 +10,6 @@ use super::{CpuIdleness, CpuRow, CpuSource, CpuTimes, IdlenessOptions, SourceCho
 use crate::balance::WRAPPED;
 use crate::balance::read::{SliceParts, visit_values};
 use crate::taxonomy::classes::Classes;
-use crate::taxonomy::is_gpu;
 use crate::taxonomy::{CostClass, GpuOperation};
 
 pub(super) fn cpu_rows(
@@ -30,7 +29,7 @@ pub(super) fn cpu_rows(
     };
     let has_samples = session.experiment().traces.as_ref().is_some_and(|traces| {
         let locations = &session.experiment().locations;
-        traces.tracks().iter().any(|t| t.num_samples > 1 && !is_gpu(locations, t.location))
+        traces.tracks().iter().any(|t| t.num_samples > 1 && !locations.is_gpu(t.location))
     });
     match options.source {
         SourceChoice::Trace => {
@@ -95,7 +94,7 @@ fn traced(
     let tracks: Vec<TrackIdx> = store
         .track_ids()
         .zip(store.tracks())
-        .filter(|(_, track)| track.num_samples > 0 && !is_gpu(&x.locations, track.location))
+        .filter(|(_, track)| track.num_samples > 0 && !x.locations.is_gpu(track.location))
         .map(|(at, _)| at)
         .collect();
     control.begin(tracks.len() as u64);
@@ -163,7 +162,7 @@ fn profiled(
     let locations: Vec<LocationIdx> = x
         .locations
         .iter()
-        .filter(|&l| x.locations.num_values(l) > 0 && !is_gpu(&x.locations, l))
+        .filter(|&l| x.locations.num_values(l) > 0 && !x.locations.is_gpu(l))
         .collect();
     // What costs below a boundary moves from the class outside to the class inside.
     let moves: HashMap<ContextIdx, (CostClass, CostClass)> = classes

@@ -8,7 +8,6 @@ use parallax_model::{LinkKind, TraceStore};
 
 use super::Group;
 use crate::devices::{DeviceId, Devices};
-use crate::taxonomy::is_gpu;
 
 /// The tracks of a rank that has GPUs, by their number in the store.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,7 +38,7 @@ pub(crate) fn with_gpus(
     let tracks = store.track_ids().zip(store.tracks());
     for (track, described) in tracks.filter(|(_, described)| described.num_samples > 0) {
         let own = Group::of(&x.locations, described.location);
-        if is_gpu(&x.locations, described.location) {
+        if x.locations.is_gpu(described.location) {
             by_rank.entry(starters.of(track, own)).or_default().streams.push(track);
         } else {
             by_rank.entry(own).or_default().threads.push(track);
@@ -123,7 +122,7 @@ impl Starters {
         let locations = &session.experiment().locations;
         let location = |track: TrackIdx| store.track(track).map(|track| track.location);
         let Some(events) = session.experiment().events.as_deref() else { return Ok(out) };
-        if !store.tracks().iter().any(|track| is_gpu(locations, track.location)) {
+        if !store.tracks().iter().any(|track| locations.is_gpu(track.location)) {
             return Ok(out);
         }
         events.messages(TimeWindow::ALL, &mut |link| {
@@ -133,7 +132,7 @@ impl Starters {
                 return;
             };
             let (Some(from), Some(to)) = (location(sender), location(receiver)) else { return };
-            if is_gpu(locations, to) && !is_gpu(locations, from) {
+            if locations.is_gpu(to) && !locations.is_gpu(from) {
                 let from = Group::of(locations, from);
                 let of_track = out.of_track.entry(receiver).or_default();
                 *of_track.entry(from).or_default() += 1;

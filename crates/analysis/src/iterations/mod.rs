@@ -87,7 +87,7 @@ impl LocationGroup {
     }
 
     fn of(locations: &LocationCatalog, location: LocationIdx) -> Self {
-        if crate::taxonomy::is_gpu(locations, location) {
+        if locations.is_gpu(location) {
             return Self::GpuStreams;
         }
         match locations.identity(location, IdentityKind::Thread) {

@@ -11,7 +11,7 @@ use parallax_model::{
 
 use super::{Category, Routine};
 use crate::taxonomy::classes::{Boundary, Classes, CostClass};
-use crate::taxonomy::{is_gpu, is_uninstrumented};
+use crate::taxonomy::is_uninstrumented;
 
 /// Smaller than this part of the whole is rounding.
 const ROUNDING: f64 = 1e-9;
@@ -256,7 +256,7 @@ pub(super) fn traced_samples(
     let is_thread = |track: &TrackIdx| {
         traces
             .track(*track)
-            .is_some_and(|track| track.num_samples > 0 && !is_gpu(&x.locations, track.location))
+            .is_some_and(|track| track.num_samples > 0 && !x.locations.is_gpu(track.location))
     };
     let tracks: Vec<TrackIdx> = traces.track_ids().filter(is_thread).collect();
     let stored: u64 = tracks.iter().filter_map(|t| traces.track(*t)).map(|t| t.num_samples).sum();

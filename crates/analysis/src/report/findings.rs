@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parallax_base::{ContextIdx, Control, Remedy, Unit};
+use parallax_base::{ContextIdx, Control, Remedy, Unit, capitalised};
 use parallax_engine::{EngineError, FlatRow, Session, display_name};
 use parallax_model::{ContextKind, ContextTree};
 
@@ -19,7 +19,7 @@ use super::finding::{
 };
 use super::leak::leak;
 use super::measurement::{caution, few_samples, wrapped};
-use super::sentences::{amount, correlation, members_words, metric_words, percents, sentence};
+use super::sentences::{amount, correlation, members_words, metric_words, percents};
 use super::{Facts, Late, Report, Routine};
 use crate::balance::{Balance, BalanceRow};
 use crate::cautions::{Caution, CautionKind};
@@ -133,7 +133,7 @@ impl Facts<'_> {
         ] {
             let percent = self.percent(report.major_cost(major));
             let is_in = |class: CostClass| class.major() == major;
-            out.extend(self.group(report, kind, &sentence(major), percent, is_in));
+            out.extend(self.group(report, kind, &capitalised(major), percent, is_in));
         }
         // A host that waits for a busy GPU loses nothing; idle GPUs are a finding of their own.
         let host = report.routines.iter().find(|routine| routine.class == CostClass::GpuRuntime);

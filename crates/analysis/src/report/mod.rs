@@ -36,7 +36,7 @@ pub use findings::HOST_CODE;
 use crate::balance::{Balance, BalanceRequest, Grouping, balance_of_sums};
 use crate::cautions::{Caution, cautions};
 use crate::taxonomy::classes::Classes;
-use crate::taxonomy::{FunctionNames, HelperThreads, is_gpu};
+use crate::taxonomy::{FunctionNames, HelperThreads};
 use costs::{ClassCosts, estimated_samples, percent, traced_samples};
 
 /// Contexts whose balance is looked at, at most: the most expensive ones.
@@ -343,7 +343,7 @@ pub fn report(
 fn compared_locations(session: &Session) -> LocationChoice {
     let locations = &session.experiment().locations;
     let rank = |location| locations.identity(location, IdentityKind::Rank);
-    let is_thread = |location: &LocationIdx| !is_gpu(locations, *location);
+    let is_thread = |location: &LocationIdx| !locations.is_gpu(*location);
     let with_threads: BTreeSet<u64> = locations.iter().filter(is_thread).filter_map(rank).collect();
     let mut ranks = locations.iter().filter_map(rank);
     if with_threads.is_empty() || ranks.all(|rank| with_threads.contains(&rank)) {
@@ -352,9 +352,9 @@ fn compared_locations(session: &Session) -> LocationChoice {
     LocationChoice::Some(locations.iter().filter(is_thread).collect())
 }
 
-/// About how many samples the costs stand on: what the recorder counted, an estimate from the costs, or the samples of the
-/// traces where these are more (equal ones that follow each other are one there), or what the
-/// traces tell where the costs do not. `None` for what is measured without sampling, and where
+/// About how many samples the costs stand on: what the recorder counted, an estimate from the costs,
+/// or the samples of the traces where these are more (equal ones that follow each other are one
+/// there), or what the traces tell where the costs do not. `None` for what is measured without sampling, and where
 /// neither tells. Helper threads are traced as well; `program_share` is the part
 /// of the cost that is not theirs.
 fn num_samples(
@@ -378,7 +378,7 @@ fn num_samples(
     let described = x.metrics.get(metric);
     let estimate = estimated_samples(session, described, costs.total, control)?;
     let tracks = x.traces.iter().flat_map(|traces| traces.tracks());
-    let threads = tracks.filter(|track| !is_gpu(&x.locations, track.location));
+    let threads = tracks.filter(|track| !x.locations.is_gpu(track.location));
     let traced: u64 = threads.map(|track| track.num_samples).sum();
     let traced = traced as f64 * program_share;
     // Kernels add parts of a period in some databases; no profiler samples so often.

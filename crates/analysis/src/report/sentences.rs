@@ -104,12 +104,6 @@ pub(super) fn members_words(balance: &Balance, positions: &[usize], slow: usize)
     }
 }
 
-/// The first letter in upper case.
-pub(super) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|c| c.to_uppercase().chain(letters).collect()).unwrap_or_default()
-}
-
 /// Pearson's correlation of two rows of equal length; `None` where one does not vary.
 pub(super) fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let n = count(a.len().min(b.len()));

@@ -462,8 +462,7 @@ const LOCKS: [&str; 26] = [
 ];
 
 const SLEEPING: [&str; 14] = [
-    // A thread of a recording that gave its processor away.
-    "<waiting>",
+    parallax_model::WAITING,
     "poll",
     "ppoll",
     "epoll_wait",

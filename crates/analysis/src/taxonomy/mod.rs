@@ -13,9 +13,7 @@ pub(crate) mod phases;
 mod roles;
 mod threads;
 
-use parallax_base::LocationIdx;
 use parallax_engine::display_name;
-use parallax_model::LocationCatalog;
 
 pub use classes::{CostClass, GpuOperation, Purposes};
 pub use helpers::HelperThreads;
@@ -40,10 +38,4 @@ pub fn waits_for_gpu(name: &str) -> bool {
 pub fn is_uninstrumented(name: &str) -> bool {
     [".TAU application", "taupreload_main"].contains(&&*display_name(name))
         || name.starts_with("[PTHREAD]")
-}
-
-/// Whether a location is a stream, context or device of a GPU.
-#[must_use]
-pub fn is_gpu(locations: &LocationCatalog, location: LocationIdx) -> bool {
-    locations.is_gpu(location)
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use parallax_base::{Limits, Unit};
 use parallax_formats::FormatError;
 use parallax_formats::archive::{Archive, ContextRow, keys};
-use parallax_model::{Metric, MetricCatalog, Scope};
+use parallax_model::{Metric, MetricCatalog, PREEMPTED, Scope, WAITING};
 
 use super::order::Order;
 use crate::memory_store::{MemoryStore, Row, sorted};
@@ -102,9 +102,6 @@ pub(super) fn read(
     Ok((MemoryStore::new(rows, limits), num_values))
 }
 
-/// Functions of recordings in which a thread has no processor.
-const OFF_PROCESSOR: [&str; 2] = ["<waiting>", "<preempted>"];
-
 /// Contexts in which a thread has no processor.
 #[derive(Default)]
 struct OffProcessor(Vec<bool>);
@@ -113,7 +110,7 @@ impl OffProcessor {
     fn of(archive: &Archive) -> Self {
         let is_off = |row: &ContextRow| {
             let function = archive.functions.get(row.function as usize);
-            function.is_some_and(|function| OFF_PROCESSOR.contains(&function.name.as_str()))
+            function.is_some_and(|function| [WAITING, PREEMPTED].contains(&function.name.as_str()))
         };
         Self(archive.contexts.iter().map(is_off).collect())
     }

@@ -12,7 +12,7 @@ use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Purposes, Report,
 };
 use parallax_analysis::taxonomy::{FunctionNames, is_uninstrumented};
-use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
+use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit, capitalised};
 use parallax_engine::EngineError;
 use parallax_model::{ContextKind, IdentityKind};
 
@@ -173,7 +173,7 @@ pub(super) fn uneven_iterations(
             let all = statistics.locations.len();
             text.push_str(&format!(
                 " {} computes longest in {} of {} iterations: the others wait for it.",
-                capital(&who),
+                capitalised(&who),
                 statistics.locations.get(late.row.slowest).map_or(0, |own| own.num_slowest),
                 statistics.num_whole,
             ));
@@ -221,12 +221,6 @@ fn is_late(of: &Statistics, told: &UnevenContext<'_>) -> bool {
             && of.lasting_saving_seconds >= MOSTLY * told.row.total_saving_seconds
             && next <= NEARLY_AS_LATE * excess(own)
     })
-}
-
-/// The first letter in upper case, where a sentence begins with it.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|c| c.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// Whether hardly any location but the slowest spends time in a context.

@@ -4,7 +4,7 @@ use parallax_analysis::gpu_stalls::{
     Reason, StallGroup, StallRow, Stalls, StallsBy, gpu_stalls, has_samples,
 };
 use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep, Potential, Report};
-use parallax_analysis::taxonomy::{is_gpu, waits_for_gpu};
+use parallax_analysis::taxonomy::waits_for_gpu;
 use parallax_base::{Control, Remedy, Unit};
 use parallax_engine::LocationChoice;
 use parallax_model::{ContextTree, Track};
@@ -104,9 +104,10 @@ fn finding(
     let percent = row.sampled.percent(cycles);
     let share = kernels.whole.percent(row.sampled.cycles);
     // Where no structure was recovered, kernels have no names.
-    let (subject, its) = match &*row.kernel {
-        "kernels" => ("Kernels are".to_owned(), "their"),
-        name => (format!("Kernel {name} is"), "its"),
+    let is_named = &*row.kernel != "kernels";
+    let (subject, its) = match is_named {
+        true => (format!("Kernel {} is", row.kernel), "its"),
+        false => ("Kernels are".to_owned(), "their"),
     };
     let mut text = format!(
         "{subject} bound by {} stalls: in {percent:.1} % of {its} GPU cycles no instruction is \
@@ -123,7 +124,7 @@ fn finding(
         text.push_str(&format!(", {part:.0} % of them at {file}:{}", line.line));
     }
     text.push_str(&format!(". {}", reason.meaning));
-    if its == "its" {
+    if is_named {
         text.push_str(&format!(" It takes {share:.1} % of the GPU cycles of all kernels."));
     }
     let mut numbers = vec![
@@ -172,7 +173,7 @@ fn has_host(opened: &OpenExperiment) -> bool {
     let experiment = opened.session.experiment();
     experiment.traces.as_ref().is_none_or(|traces| {
         let of_host =
-            |track: &Track| track.num_samples > 0 && !is_gpu(&experiment.locations, track.location);
+            |track: &Track| track.num_samples > 0 && !experiment.locations.is_gpu(track.location);
         traces.tracks().iter().any(of_host)
     })
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_analysis::scaling::Spread;
+use parallax_base::capitalised;
 use parallax_model::ensemble::{Ensemble, Region, Sample, metric_names};
 
 use super::answer::is_mpi;
@@ -67,10 +68,7 @@ impl Cause {
     /// The cause as a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let text = self.words();
-        let mut letters = text.chars();
-        let first = letters.next().map(|c| c.to_uppercase().collect::<String>());
-        format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+        format!("{}.", capitalised(&self.words()))
     }
 
     /// The cause as a clause.
