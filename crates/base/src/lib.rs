@@ -16,6 +16,7 @@ mod ids;
 mod issues;
 mod limits;
 mod markup;
+pub mod quantity;
 mod remedy;
 pub mod scaling_data;
 mod sink;

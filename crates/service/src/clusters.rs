@@ -5,6 +5,7 @@ use parallax_analysis::clusters::{
     Clusters, Effect, FeatureRequest, MeasuredFeatures, Method, Stability, cluster, innermost,
     measure_features,
 };
+use parallax_base::quantity::{counted, quantity};
 use parallax_base::{ContextIdx, Control, Remedy};
 use parallax_engine::query::parse_contexts;
 use parallax_engine::resolve::resolve_contexts;
@@ -197,33 +198,6 @@ fn numbered_nodes(measured: &MeasuredFeatures) -> Option<Vec<u32>> {
     ids.iter().map(at).collect()
 }
 
-/// A number with its unit, as a sentence has it.
-pub(crate) fn figure(value: f64, unit: &str) -> String {
-    let size = value.abs();
-    let text = match size {
-        _ if size == 0.0 => "0".to_owned(),
-        _ if !(1e-3..1e7).contains(&size) => format!("{value:.3e}"),
-        _ if size >= 1000.0 => format!("{value:.0}"),
-        _ if size >= 100.0 => format!("{value:.1}"),
-        _ if size >= 1.0 => format!("{value:.2}"),
-        _ => format!("{value:.3}"),
-    };
-    if unit.is_empty() { text } else { format!("{text} {unit}") }
-}
-
-/// A count with its word.
-pub(crate) fn counted(n: u64, one: &str) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    if n == 1 { format!("{text} {one}") } else { format!("{text} {one}s") }
-}
-
 /// The functions of a call path by their short names.
 fn calls(tree: &ContextTree, context: ContextIdx) -> String {
     let mut names: Vec<String> = std::iter::once(context)
@@ -349,7 +323,7 @@ impl SummaryWriter<'_> {
     fn means(&self, effect: &Effect) -> Option<String> {
         let feature = self.feature(effect)?;
         let each = |(group, stats): (usize, &parallax_analysis::clusters::GroupStats)| {
-            format!("{} in cluster {}", figure(stats.mean, &feature.unit), group + 1)
+            format!("{} in cluster {}", quantity(stats.mean, &feature.unit), group + 1)
         };
         const NAMED: usize = 6;
         let means: Vec<String> = effect.groups.iter().enumerate().take(NAMED).map(each).collect();
@@ -387,19 +361,19 @@ impl SummaryWriter<'_> {
             (ClusterMethod::Dbscan, _) => {
                 let eps = &found.eps;
                 let chosen = if eps.is_given {
-                    format!("eps {}", figure(eps.eps, ""))
+                    format!("eps {}", quantity(eps.eps, ""))
                 } else if eps.stable.1 > eps.stable.0 {
                     format!(
                         "eps {}, the middle of {} to {} standard deviations in which the number of \
                          clusters is constant",
-                        figure(eps.eps, ""),
-                        figure(eps.stable.0, ""),
-                        figure(eps.stable.1, "")
+                        quantity(eps.eps, ""),
+                        quantity(eps.stable.0, ""),
+                        quantity(eps.stable.1, "")
                     )
                 } else {
                     format!(
                         "eps {} standard deviations, the smallest with one cluster",
-                        figure(eps.eps, "")
+                        quantity(eps.eps, "")
                     )
                 };
                 let axes = if eps.explained < 0.9995 {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use parallax_analysis::comparison::{
     Basis, Comparison, ComparisonOptions, ContextDelta, Delta, Execution, Matching, Over, Version,
-    VersionPair, amount, compare,
+    VersionPair, compare,
 };
 use parallax_analysis::math::adjust;
+use parallax_base::quantity::compared as amount;
 use parallax_base::{ContextIdx, Control, Issues, MetricIdx, Remedy, Unit};
 use parallax_engine::query::{QueryError, parse_metrics};
 use parallax_engine::resolve::{resolve_contexts, resolve_metric};

@@ -11,13 +11,14 @@ mod stalls;
 
 use std::collections::BTreeMap;
 
-use parallax_analysis::comparison::{VersionPair, amount};
+use parallax_analysis::comparison::VersionPair;
 use parallax_analysis::events::{WaitChoice, WaitKind, critical_path, waits};
 use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Potential, Report, rank_findings,
 };
 use parallax_analysis::taxonomy::{FunctionNames, is_uninstrumented, waits_for_gpu};
+use parallax_base::quantity::amount;
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
 use parallax_engine::display_name;
 use parallax_model::{ContextTree, TraceKind};

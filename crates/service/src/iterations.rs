@@ -5,7 +5,6 @@ mod tables;
 
 use std::sync::{Arc, PoisonError};
 
-use parallax_analysis::comparison::amount;
 use parallax_analysis::devices::Devices;
 use parallax_analysis::events::{Activities, Activity};
 use parallax_analysis::iterations::{
@@ -13,6 +12,7 @@ use parallax_analysis::iterations::{
     Stall, Statistics, Units, find_iterations, statistics,
 };
 use parallax_analysis::taxonomy::FunctionNames;
+use parallax_base::quantity::amount;
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
 use parallax_engine::query::{Range, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;

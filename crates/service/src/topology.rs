@@ -17,8 +17,8 @@ use parallax_protocol::{
     TopologyTables, TopologyUnitTable,
 };
 
-use crate::clusters::{counted, figure};
 use crate::{Answer, Answers, ClusterAnswer, OpenExperiment, ServiceError};
+use parallax_base::quantity::{counted, quantity};
 
 /// A node with what is known about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -416,7 +416,7 @@ fn findings(
             continue;
         }
         let value = those.iter().map(|n| n.value).sum::<f64>() / (those.len() as f64).max(1.0);
-        let what = figure(value, &feature(clusters).1);
+        let what = quantity(value, &feature(clusters).1);
         for level in levels {
             out.push(format!("Cluster {} ({what}): {}.", group + 1, level.sentence()));
         }

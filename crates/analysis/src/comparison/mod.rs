@@ -28,7 +28,6 @@ pub use call_paths::{
     ContextDetail, LibraryFrames, PathNode, PathTree, common_name, function_name, is_flat,
     normal_name,
 };
-pub use sentences::amount;
 
 use depth::common_depth;
 use merge::{Merged, merge};

@@ -1,6 +1,7 @@
 //! A comparison in plain words.
 
 use parallax_base::Unit;
+use parallax_base::quantity::compared as amount;
 
 use super::{Basis, Comparison, Delta, Presence, VersionPair};
 
@@ -8,46 +9,6 @@ use super::{Basis, Comparison, Delta, Presence, VersionPair};
 const NAMED: usize = 5;
 /// A row is named when its own difference is at least this share of the larger version's cost.
 const WORTH_NAMING: f64 = 0.01;
-
-/// A number with its unit, in four digits: `3.2 s`, `12.5 ms`, `1.2e9 cycles`.
-#[must_use]
-pub fn amount(value: f64, unit: &Unit) -> String {
-    let (value, unit) = match unit {
-        Unit::Seconds => scaled(value),
-        Unit::Nanos => scaled(value / 1e9),
-        other => (value, other.to_string()),
-    };
-    let size = value.abs();
-    let digits = if size == 0.0 {
-        "0".to_owned()
-    } else if !(1e-3..1e7).contains(&size) {
-        format!("{value:.3e}")
-    } else {
-        let places = if size >= 1000.0 {
-            0
-        } else if size >= 100.0 {
-            1
-        } else if size >= 10.0 {
-            2
-        } else {
-            3
-        };
-        format!("{value:.places$}")
-    };
-    if unit.is_empty() { digits } else { format!("{digits} {unit}") }
-}
-
-fn scaled(seconds: f64) -> (f64, String) {
-    let size = seconds.abs();
-    let (factor, unit) = if size >= 1.0 || size == 0.0 {
-        (1.0, "s")
-    } else if size >= 1e-3 {
-        (1e3, "ms")
-    } else {
-        (1e6, "us")
-    };
-    (seconds * factor, unit.to_owned())
-}
 
 fn signed(value: f64, unit: &Unit) -> String {
     let sign = if value > 0.0 { "+" } else { "" };

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parallax_base::quantity::quantity;
 use parallax_base::{ContextIdx, Control, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
 use parallax_model::{ContextKind, ContextTree, Relation, TraceKind};
@@ -666,7 +667,7 @@ fn too_short_of<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> Option<C
 }
 
 fn milliseconds(nanos: f64) -> String {
-    format!("{:.2} ms", nanos / 1e6)
+    quantity(nanos, "ns")
 }
 
 /// Whether a context is a routine of MPI.

@@ -19,7 +19,7 @@ use super::finding::{
 };
 use super::leak::leak;
 use super::measurement::{caution, few_samples, wrapped};
-use super::sentences::{amount, correlation, members_words, metric_words, percents};
+use super::sentences::{correlation, members_words, metric_words, percents};
 use super::{Facts, Late, Report, Routine};
 use crate::balance::{Balance, BalanceRow};
 use crate::cautions::{Caution, CautionKind};
@@ -28,6 +28,7 @@ use crate::taxonomy::classes::CostClass;
 use crate::taxonomy::{
     GpuOperation, is_collective_kernel, is_collective_sync, is_uninstrumented, waits_for_gpu,
 };
+use parallax_base::quantity::amount;
 
 /// Title of the finding on calls of the runtime of GPUs, before the name of the call.
 pub const HOST_CODE: &str = "Host code of the GPU runtime";

@@ -8,8 +8,9 @@ use parallax_engine::{Costs, EngineError, LocationChoice, Session};
 use parallax_model::Scope;
 
 use super::finding::{Evidence, Finding, FindingKind, NextAction, NextStep};
-use super::sentences::{amount, percents};
+use super::sentences::percents;
 use crate::taxonomy::classes::Classes;
+use parallax_base::quantity::amount;
 
 /// What HPCToolkit calls what was allocated and what of it was freed, both at the allocation.
 const ALLOCATED: &str = "bytes allocated";

@@ -1,7 +1,5 @@
 //! Numbers, members and names as people write them.
 
-use parallax_base::Unit;
-
 use crate::balance::{Balance, Grouping};
 use crate::math::numeric::count;
 
@@ -14,60 +12,6 @@ pub(super) fn metric_words(name: &str) -> String {
         "gpuop" => "the time of GPU operations".into(),
         _ => name.into(),
     }
-}
-
-/// Three significant digits with the unit; bytes with a decimal prefix, and short times in
-/// milliseconds or microseconds.
-pub(super) fn amount(value: f64, unit: &Unit) -> String {
-    if *unit == Unit::Bytes {
-        return bytes(value);
-    }
-    if *unit == Unit::Seconds {
-        let (scaled, symbol) = match value.abs() {
-            size if !(1e-9..0.09995).contains(&size) => (value, "s"),
-            size if size >= 0.999_5e-4 => (value * 1e3, "ms"),
-            _ => (value * 1e6, "µs"),
-        };
-        return format!("{} {symbol}", digits(scaled));
-    }
-    match unit.to_string() {
-        unit if unit.is_empty() => digits(value),
-        unit => format!("{} {unit}", digits(value)),
-    }
-}
-
-/// Three significant digits.
-fn digits(value: f64) -> String {
-    if value == 0.0 {
-        "0".to_owned()
-    } else if value.abs() >= 1e6 || value.abs() < 1e-4 {
-        format!("{value:.2e}")
-    } else {
-        let digits = 2 - value.abs().log10().floor() as i32;
-        format!("{value:.*}", usize::try_from(digits).unwrap_or(0))
-    }
-}
-
-/// `2.88 GB`, `512 B`.
-fn bytes(value: f64) -> String {
-    const PREFIXES: [&str; 6] = ["k", "M", "G", "T", "P", "E"];
-    let mut scaled = value;
-    let mut prefix = "";
-    for next in PREFIXES {
-        // 999.5 would be rounded to four digits.
-        if scaled.abs() < 999.5 {
-            break;
-        }
-        scaled /= 1000.0;
-        prefix = next;
-    }
-    let places = match scaled.abs() {
-        _ if prefix.is_empty() => 0,
-        size if size < 9.995 => 2,
-        size if size < 99.95 => 1,
-        _ => 0,
-    };
-    format!("{scaled:.places$} {prefix}B")
 }
 
 /// `37.1 %`.
@@ -123,27 +67,6 @@ pub(super) fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn amounts_have_three_digits() {
-        for (value, unit, text) in [
-            (0.6213, Unit::Seconds, "0.621 s"),
-            (0.0298, Unit::Seconds, "29.8 ms"),
-            (0.0999, Unit::Seconds, "99.9 ms"),
-            (0.000_043_3, Unit::Seconds, "43.3 µs"),
-            (0.0, Unit::Seconds, "0 s"),
-            (638.02, Unit::Seconds, "638 s"),
-            (21.109, Unit::Seconds, "21.1 s"),
-            (3.0e9, Unit::Cycles, "3.00e9 cycles"),
-            (0.0, Unit::Count, "0"),
-            (12_345.0, Unit::Count, "12345"),
-            (2.88e9, Unit::Bytes, "2.88 GB"),
-            (999_600.0, Unit::Bytes, "1.00 MB"),
-            (512.0, Unit::Bytes, "512 B"),
-        ] {
-            assert_eq!(amount(value, &unit), text);
-        }
-    }
 
     #[test]
     fn opposite_rows_correlate_to_minus_one() {

@@ -1,5 +1,7 @@
 //! The sentences of a verdict.
 
+use parallax_base::quantity::quantity;
+
 use super::maps::{BaselinePolicy, Maps};
 use super::verdict::{Loss, Program, Trend, Verdict, VerdictOptions};
 
@@ -148,12 +150,12 @@ fn about_loss(program: &Program, verdict: &Verdict, ranked: &[Loss]) -> Option<S
             return Some(format!("Has no share of the program's overhead ({place})."));
         }
         return Some(format!(
-            "Has {} of the program's overhead ({} core-seconds, {place}).",
+            "Has {} of the program's overhead ({}, {place}).",
             percent(share),
-            seconds(loss.own),
+            quantity(loss.own, "core-seconds"),
         ));
     }
-    let text = format!("Parallel overhead: {} core-seconds ({place})", seconds(loss.inclusive));
+    let text = format!("Parallel overhead: {} ({place})", quantity(loss.inclusive, "core-seconds"));
     let Some((culprit, share)) = ranked
         .first()
         .filter(|first| first.own > 0.0 && program.regions().len() > 1)
@@ -194,20 +196,4 @@ fn in_points(change: f64) -> String {
     let text = format!("{:+.1}", 100.0 * change);
     // What rounds to zero has no sign.
     if matches!(&*text, "+0.0" | "-0.0") { "0.0".to_owned() } else { text }
-}
-
-/// Three digits at least, without noise.
-fn seconds(value: f64) -> String {
-    let size = value.abs();
-    if size >= 1e6 {
-        format!("{value:.2e}")
-    } else if size >= 100.0 {
-        format!("{value:.0}")
-    } else if size >= 1.0 {
-        format!("{value:.1}")
-    } else if size >= 0.001 {
-        format!("{value:.4}")
-    } else {
-        format!("{value:.2e}")
-    }
 }

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use parallax_base::quantity::compared as amount;
 use parallax_protocol::{DifferencesBy, OverLocations};
 use parallax_service::analysis::comparison::{
-    Basis, ComparisonOptions, Delta, Matching, Over, VersionPair, amount,
+    Basis, ComparisonOptions, Delta, Matching, Over, VersionPair,
 };
 use parallax_service::scaling::ContextOptions;
 use parallax_service::{

@@ -7,7 +7,7 @@ use parallax_wire::{Cell, Cells, Column, ColumnType, Table};
 
 use super::Style;
 use super::fit::{pad, printable, shorten, width_of};
-use super::numbers::{Extent, Scale, count};
+use super::numbers::{Extent, Scale, count, in_style};
 use super::style::Role;
 
 /// Columns that a bar of 100% takes.
@@ -94,6 +94,7 @@ impl<'a> ShownColumn<'a> {
     ) -> io::Result<Self> {
         let cells = Cells::of(column)?;
         let unit = scale.as_ref().map_or(&column.unit, |scale| &scale.unit).clone();
+        let unit = in_style(unit, style);
         let own_head = || {
             let words = column.name.strip_suffix(&format!("_{}", column.unit));
             words.unwrap_or(&column.name).replace('_', " ")
@@ -211,7 +212,10 @@ impl<'a> ShownColumn<'a> {
             (Cell::Float(value), Show::Id | Show::Name | Show::Text | Show::Count) => {
                 Cow::Owned(value.to_string())
             }
-            (cell, _) => Cow::Owned(self.scale.number(cell.as_f64().unwrap_or(f64::NAN), style)),
+            (cell, _) => {
+                let number = self.scale.number(cell.as_f64().unwrap_or(f64::NAN));
+                Cow::Owned(in_style(number, style))
+            }
         }
     }
 }
@@ -247,7 +251,7 @@ pub(crate) fn shown_columns<'a>(
         let scale = extent.map(|extent| {
             let others = wanted.iter().filter(|(other, _, _)| other.unit == column.unit);
             let extent = shared_extent(&column.unit, extent, others.filter_map(|other| other.2));
-            Scale::for_column(&column.unit, extent, style)
+            Scale::for_column(&column.unit, extent)
         });
         ShownColumn::new(column, head, show, scale, rows.clone(), style)
     });

@@ -1,23 +1,11 @@
-//! Numbers for display: thousands separated, few digits, one unit per column.
-//!
-//! Prefixes are decimal as SI has them: 1 kB is 1000 bytes.
+//! Numbers for display, as [`parallax_base::quantity`] defines them, in the characters of a style.
+
+use parallax_base::quantity as written;
+pub(crate) use written::{Extent, Scale, count};
 
 use super::Style;
 
-/// Digits of a number that stands alone.
-const DIGITS_ALONE: usize = 3;
-/// Digits of the largest number of a column.
-const DIGITS_IN_COLUMN: usize = 4;
-/// Zeros after the point that are still read at a glance.
-const MAX_DECIMALS: i32 = 6;
-
-/// `1234567` as `1,234,567`.
-pub(crate) fn count(value: u64) -> String {
-    grouped(&value.to_string())
-}
-
 /// Seconds with the prefix that leaves one to three digits before the point: `12.3 s`, `450 ms`.
-/// Times of over 1000 s stay in seconds, because that is what rates and ratios are made of.
 pub(crate) fn duration(seconds: f64, style: &Style) -> String {
     quantity(seconds, "s", style)
 }
@@ -29,194 +17,15 @@ pub(crate) fn bytes(bytes: u64, style: &Style) -> String {
 
 /// A value of any unit, with three significant digits.
 pub(crate) fn quantity(value: f64, unit: &str, style: &Style) -> String {
-    let scale = Scale::new(unit, DIGITS_ALONE, Extent::of([value]), style);
-    let number = scale.number(value, style);
-    let gap = if scale.unit.is_empty() || value.is_nan() { "" } else { " " };
-    let unit = if value.is_nan() { "" } else { scale.unit.as_str() };
-    format!("{number}{gap}{unit}")
+    in_style(written::quantity(value, unit), style)
 }
 
-/// What a scale is chosen by. Infinite and undefined values do not count.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Extent {
-    /// The largest absolute value; 0 without values.
-    pub(crate) max: f64,
-    /// Whether all values are whole numbers.
-    pub(crate) is_integral: bool,
-}
-
-impl Extent {
-    /// Of some values.
-    pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
-        let mut extent = Self { max: 0.0, is_integral: true };
-        for value in values.into_iter().filter(|value| value.is_finite()) {
-            extent.max = extent.max.max(value.abs());
-            extent.is_integral &= value.fract() == 0.0;
-        }
-        extent
+/// A number or a unit in ASCII where a style has nothing else.
+pub(crate) fn in_style(text: String, style: &Style) -> String {
+    if style.is_unicode || text.is_ascii() {
+        return text;
     }
-
-    /// Of the values of both.
-    pub(crate) fn with(self, other: Self) -> Self {
-        Self { max: self.max.max(other.max), is_integral: self.is_integral && other.is_integral }
-    }
-}
-
-/// What all numbers of a column are divided by and rounded to, so that they can be compared by eye.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Scale {
-    /// The unit that numbers are shown in, with its prefix.
-    pub(crate) unit: String,
-    /// Numbers are divided by ten to the power of this.
-    exponent: i32,
-    notation: Notation,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Notation {
-    /// Digits after the point.
-    Fixed(usize),
-    /// Digits after the point of the mantissa, for numbers that no prefix brings near one.
-    Scientific(usize),
-}
-
-impl Scale {
-    /// For columns in `unit`, whose values have this `extent`: the largest gets four significant
-    /// digits.
-    pub(crate) fn for_column(unit: &str, extent: Extent, style: &Style) -> Self {
-        Self::new(unit, DIGITS_IN_COLUMN, extent, style)
-    }
-
-    /// For shares in percent: one decimal, always.
-    pub(crate) fn percent() -> Self {
-        Self { unit: "%".to_owned(), exponent: 0, notation: Notation::Fixed(1) }
-    }
-
-    fn new(unit: &str, digits: usize, extent: Extent, style: &Style) -> Self {
-        if unit == "%" {
-            return Self::percent();
-        }
-        let Extent { max, is_integral } = extent;
-        let Some(magnitude) = magnitude_of(max, digits) else {
-            return Self { unit: unit.to_owned(), exponent: 0, notation: Notation::Fixed(0) };
-        };
-        let (step, unit) = step_of(unit, magnitude, style);
-        let above = magnitude - step;
-        let decimals = i32::try_from(digits).unwrap_or(0) - 1 - above;
-        let notation = if above > 14 || decimals > MAX_DECIMALS {
-            Notation::Scientific(digits - 1)
-        } else if is_integral && step == 0 {
-            Notation::Fixed(0)
-        } else {
-            Notation::Fixed(usize::try_from(decimals).unwrap_or(0))
-        };
-        Self { unit, exponent: step, notation }
-    }
-
-    /// `value` without its unit. Zero is `0`, so that it differs from what only rounds to it.
-    pub(crate) fn number(&self, value: f64, style: &Style) -> String {
-        if value.is_nan() {
-            return style.nothing().to_owned();
-        }
-        if value.is_infinite() {
-            let sign = if value < 0.0 { "-" } else { "" };
-            return format!("{sign}{}", if style.is_unicode { "∞" } else { "inf" });
-        }
-        if value == 0.0 {
-            return "0".to_owned();
-        }
-        // Powers of ten up to 22 are exact, so this is rounded once.
-        let power = 10f64.powi(self.exponent.abs());
-        let scaled = if self.exponent < 0 { value * power } else { value / power };
-        match self.notation {
-            // Other values of the column may still be far out.
-            Notation::Fixed(decimals) if scaled.abs() < 1e15 => {
-                let digits = format!("{scaled:.decimals$}");
-                // What rounds to zero has no sign that says anything.
-                let is_zero = digits.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
-                grouped(digits.trim_start_matches(if is_zero { "-" } else { "" }))
-            }
-            Notation::Fixed(_) => format!("{scaled:.3e}"),
-            Notation::Scientific(decimals) => format!("{scaled:.decimals$e}"),
-        }
-    }
-}
-
-/// The power of ten of the first digit, after rounding to `digits`; `None` for zero.
-fn magnitude_of(value: f64, digits: usize) -> Option<i32> {
-    if value == 0.0 {
-        return None;
-    }
-    let text = format!("{value:.*e}", digits.saturating_sub(1));
-    text.split_once('e')?.1.parse().ok()
-}
-
-/// The power of ten to divide by, relative to `unit`, and the unit that this gives.
-fn step_of(unit: &str, magnitude: i32, style: &Style) -> (i32, String) {
-    let micro = if style.is_unicode { "µ" } else { "u" };
-    let times = ["n", micro, "m", ""];
-    let prefixes = ["", "k", "M", "G", "T", "P", "E"];
-    let (names, base, own) = match unit {
-        "s" => (&times[..], "s", 3),
-        "ms" => (&times[..], "s", 2),
-        "us" | "µs" => (&times[..], "s", 1),
-        "ns" => (&times[..], "s", 0),
-        "B" | "B/s" | "W" | "Hz" => (&prefixes[..], unit, 0),
-        "J" => (&["n", micro, "m", "", "k", "M", "G", "T", "P", "E"][..], "J", 3),
-        _ => return plain_step_of(unit, magnitude, style),
-    };
-    let own: i32 = own;
-    let last = i32::try_from(names.len()).unwrap_or(1) - 1;
-    let chosen = (magnitude.div_euclid(3) + own).clamp(0, last);
-    let name = usize::try_from(chosen).ok().and_then(|idx| names.get(idx)).copied();
-    ((chosen - own) * 3, format!("{}{base}", name.unwrap_or_default()))
-}
-
-/// Counts and unknown units: whole up to a billion, then in powers of ten, which are part of the
-/// unit: `10⁹ cycles`.
-fn plain_step_of(unit: &str, magnitude: i32, style: &Style) -> (i32, String) {
-    if (-4..9).contains(&magnitude) {
-        return (0, unit.to_owned());
-    }
-    let step = magnitude.div_euclid(3) * 3;
-    if !(-24..=24).contains(&step) {
-        return (0, unit.to_owned());
-    }
-    let power = if style.is_unicode {
-        let digits = step.to_string();
-        let raised = digits.chars().map(|c| match c {
-            '-' => '⁻',
-            '1' => '¹',
-            '2' => '²',
-            '3' => '³',
-            '4' => '⁴',
-            '5' => '⁵',
-            '6' => '⁶',
-            '7' => '⁷',
-            '8' => '⁸',
-            '9' => '⁹',
-            _ => '⁰',
-        });
-        format!("10{}", raised.collect::<String>())
-    } else {
-        format!("10^{step}")
-    };
-    (step, if unit.is_empty() { power } else { format!("{power} {unit}") })
-}
-
-/// Separates thousands in the digits before the point.
-fn grouped(number: &str) -> String {
-    let (sign, rest) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
-    let (whole, fraction) = rest.find('.').map_or((rest, ""), |at| rest.split_at(at));
-    let mut text = String::with_capacity(number.len() + whole.len() / 3);
-    text.push_str(sign);
-    for (idx, digit) in whole.chars().enumerate() {
-        if idx > 0 && (whole.len() - idx).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text + fraction
+    text.replace('µ', "u").replace('∞', "inf").replace('–', style.nothing())
 }
 
 #[cfg(test)]
@@ -227,78 +36,15 @@ mod tests {
     const ASCII: Style = Style { is_unicode: false, ..UTF };
 
     #[test]
-    fn durations_take_the_prefix_that_reads_best() {
-        let cases = [
-            (0.0, "0 s"),
-            (12.3456, "12.3 s"),
-            (0.45, "450 ms"),
-            (0.999_95, "1.00 s"),
-            (0.9994, "999 ms"),
-            (0.9995, "1.00 s"),
-            (1e-3, "1.00 ms"),
-            (2.5e-6, "2.50 µs"),
-            (9.999e-10, "1.00 ns"),
-            (3e-10, "0.300 ns"),
-            (-0.25, "-250 ms"),
-            (12_345.678, "12,346 s"),
-            (3600.0, "3,600 s"),
-            (1e18, "1.00e18 s"),
-            (5e-324, "4.94e-315 ns"),
-            (f64::NAN, "–"),
-            (f64::NEG_INFINITY, "-∞ s"),
-        ];
-        for (seconds, text) in cases {
-            assert_eq!(duration(seconds, &UTF), text, "{seconds:e}");
+    fn a_style_without_unicode_writes_ascii() {
+        for (value, ascii, unicode) in [
+            (2.5e-6, "2.50 us", "2.50 µs"),
+            (f64::NAN, "-", "–"),
+            (f64::NEG_INFINITY, "-inf s", "-∞ s"),
+        ] {
+            assert_eq!(duration(value, &ASCII), ascii);
+            assert_eq!(duration(value, &UTF), unicode);
         }
-        assert_eq!(duration(2.5e-6, &ASCII), "2.50 us");
-        assert_eq!(quantity(1_500_000.0, "ns", &UTF), "1.50 ms");
-        assert_eq!(quantity(17.0, "ns", &UTF), "17 ns");
-    }
-
-    #[test]
-    fn bytes_are_decimal() {
-        let cases = [
-            (0, "0 B"),
-            (1, "1 B"),
-            (999, "999 B"),
-            (1000, "1.00 kB"),
-            (999_949, "1.00 MB"),
-            (3_200_000_000, "3.20 GB"),
-            (u64::MAX, "18.4 EB"),
-        ];
-        for (value, text) in cases {
-            assert_eq!(bytes(value, &UTF), text, "{value}");
-        }
-    }
-
-    #[test]
-    fn counts_are_exact_and_large_quantities_are_not() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(1000), "1,000");
-        assert_eq!(count(u64::MAX), "18,446,744,073,709,551,615");
-        assert_eq!(quantity(1234.0, "cycles", &UTF), "1,234 cycles");
-        assert_eq!(quantity(1.8e19, "cycles", &UTF), "18.0 10¹⁸ cycles");
-        assert_eq!(quantity(1.8e19, "", &ASCII), "18.0 10^18");
-        assert_eq!(quantity(0.012_34, "", &UTF), "0.0123");
-        assert_eq!(quantity(1e-7, "", &UTF), "100 10⁻⁹");
-        assert_eq!(quantity(1e300, "", &UTF), "1.00e300");
-    }
-
-    #[test]
-    fn a_column_has_one_unit_and_one_number_of_decimals() {
-        let values = [12.345, 0.004_56, 0.0, -1.0];
-        let scale = Scale::for_column("s", Extent::of(values), &UTF);
-        assert_eq!(scale.unit, "s");
-        let numbers = values.map(|value| scale.number(value, &UTF));
-        assert_eq!(numbers, ["12.35", "0.00", "0", "-1.00"]);
-        assert_eq!(scale.number(-0.001, &UTF), "0.00");
-
-        let whole = Scale::for_column("", Extent::of([1_234_567.0, 2.0]), &UTF);
-        assert_eq!(whole.number(1_234_567.0, &UTF), "1,234,567");
-        assert_eq!(whole.number(2.0, &UTF), "2");
-
-        let odd = Scale::for_column("s", Extent::of([f64::NAN, f64::INFINITY]), &UTF);
-        assert_eq!(odd.number(f64::INFINITY, &UTF), "∞");
+        assert_eq!(bytes(3_200_000_000, &UTF), "3.20 GB");
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use parallax_analysis::comparison::amount;
 use parallax_analysis::idleness::{GpuBlame, GpuTraced, SourceChoice, gpu_work};
 use parallax_analysis::report::{Finding, FindingKind, HOST_CODE, NextAction, NextStep, Report};
 use parallax_analysis::taxonomy::FunctionNames;
+use parallax_base::quantity::amount;
 use parallax_base::{ContextIdx, Control, Unit};
 use parallax_model::{ContextTree, IdentityKind};
 

@@ -12,10 +12,10 @@ use parallax_model::{ContextKind, ContextTree, IdentityKind};
 use parallax_protocol::{BalanceBy, ClusterChoice, TopologyRequest};
 
 use super::{Findings, evidence};
-use crate::clusters::{counted, figure};
 use crate::{
     Answer, ClusterAnswer, OpenExperiment, ServiceError, TopologyAnswer, TopologyNode, UnitRow,
 };
+use parallax_base::quantity::{counted, quantity};
 
 /// Groups of fewer ranks are told one by one by the balance of contexts.
 const MIN_RANKS: usize = 8;
@@ -334,7 +334,7 @@ impl<'a> Groups<'a> {
         let found = &self.answer.clusters;
         let member = self.answer.member;
         let unit = self.report.unit.to_string();
-        let value = |group: usize| figure(mean(told, group), &unit);
+        let value = |group: usize| quantity(mean(told, group), &unit);
         let size = |group: usize| found.sizes.get(group).copied().unwrap_or(0);
         let nodes = found.nodes.as_ref().and_then(|nodes| nodes.nodes.get(difference.slow));
         let on = match nodes {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use parallax_analysis::comparison::amount;
 use parallax_analysis::events::Activity;
 use parallax_analysis::iterations::{
     ContextStatistics, Iterations, LocationGroup, LocationStatistics, Method, Stall, Statistics,
@@ -12,14 +11,15 @@ use parallax_analysis::report::{
     Evidence, Finding, FindingKind, NextAction, NextStep, Purposes, Report,
 };
 use parallax_analysis::taxonomy::{FunctionNames, is_uninstrumented};
+use parallax_base::quantity::amount;
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit, capitalised};
 use parallax_engine::EngineError;
 use parallax_model::{ContextKind, IdentityKind};
 
 use super::{Findings, evidence, potential};
-use crate::clusters::counted;
 use crate::iterations::{FoundIterations, IterationsRequest};
 use crate::{Answer, OpenExperiment, ServiceError};
+use parallax_base::quantity::counted;
 
 /// Traces with more samples or calls are not read for a report: it would take much longer than
 /// everything else in it.

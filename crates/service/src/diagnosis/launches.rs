@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use parallax_analysis::comparison::amount;
 use parallax_analysis::events::{IdleDevice, Wait, WaitKind, idle_devices};
 use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep};
+use parallax_base::quantity::amount;
 use parallax_base::{ContextIdx, Control, TrackIdx, Unit};
 use parallax_engine::display_name;
 use parallax_model::IdentityKind;

@@ -1,8 +1,8 @@
 //! The answer of `iterations` for a profile without a trace: the totals of phases that the program
 //! numbers.
 
-use parallax_analysis::comparison::amount;
 use parallax_analysis::iterations::{Phase, phase_totals};
+use parallax_base::quantity::amount;
 use parallax_base::{Control, Unit};
 use parallax_engine::{EngineError, LocationChoice};
 use parallax_protocol::{

@@ -1,7 +1,7 @@
 //! The text next to the maps: why regions lose, and what a reader must know.
 
-use parallax_analysis::comparison::amount;
 use parallax_analysis::scaling::{outliers, weak_diagonal};
+use parallax_base::quantity::amount;
 use parallax_engine::display_name as short;
 
 use super::Remedy;
