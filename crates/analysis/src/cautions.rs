@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use parallax_base::{Control, MetricIdx, Unit};
+use parallax_base::quantity::amount;
+use parallax_base::{ContextIdx, Control, MetricIdx, Unit};
 use parallax_engine::{Costs, EngineError, LocationChoice, Session};
 use parallax_model::{ContextKind, ContextTree, Relation};
 
@@ -63,7 +64,10 @@ pub(crate) fn cautions(
     let mut out = Vec::new();
     let crowded = match by_allowed_cores(session, control)? {
         Some(caution) => Some(caution),
-        None => by_time_without_core(session, classes, control)?,
+        None => match by_preemption(session, classes, control)? {
+            Some(caution) => Some(caution),
+            None => by_time_without_core(session, classes, control)?,
+        },
     };
     out.extend(crowded);
     out.extend(unoptimised(session.tree(), classes, costs));
@@ -146,6 +150,69 @@ fn seconds(what: &str, value: f64) -> Evidence {
     Evidence { what: what.to_owned(), value, unit: "s".to_owned() }
 }
 
+/// From this share of the time on in which threads are ready to run and have no core, they share
+/// cores; schedulers take a thread off its core now and then on an idle node, too.
+const LEAST_PREEMPTED: f64 = 0.1;
+
+/// By what recordings of our own say: when each thread was ready to run and another one had the
+/// core.
+fn by_preemption(
+    session: &Session,
+    classes: &Classes,
+    control: &Control,
+) -> Result<Option<Caution>, EngineError> {
+    let is_preempted =
+        |context: ContextIdx| classes.of_context.get(context.idx()) == Some(&CostClass::Preempted);
+    let tree = session.tree();
+    let Some((wall, cpu)) = clocks(session).filter(|_| tree.iter().any(is_preempted)) else {
+        return Ok(None);
+    };
+    let elapsed = session.costs(wall, &LocationChoice::All, control)?;
+    let scale = seconds_of(session, wall);
+    let own = tree.iter().filter(|&context| is_preempted(context));
+    let without: f64 =
+        scale * own.filter_map(|c| elapsed.exclusive.get(c.idx()).copied()).sum::<f64>();
+    let on_core =
+        session.costs(cpu, &LocationChoice::All, control)?.total * seconds_of(session, cpu);
+    let ready = without + on_core;
+    if ready < LEAST_SECONDS || without < LEAST_PREEMPTED * ready {
+        return Ok(None);
+    }
+    Ok(Some(Caution {
+        kind: CautionKind::Oversubscribed,
+        text: format!(
+            "The node is oversubscribed: for {:.0} % of the time in which threads are ready to run \
+             ({} of {}) another thread has the core. Times include that, and say little about \
+             scaling or balance.",
+            without / ready * 100.0,
+            amount(without, &Unit::Seconds),
+            amount(ready, &Unit::Seconds),
+        ),
+        evidence: vec![
+            seconds("ready to run, without a core", without),
+            seconds("ready to run", ready),
+        ],
+        percent: if elapsed.total > 0.0 { without / (elapsed.total * scale) * 100.0 } else { 0.0 },
+    }))
+}
+
+/// The metrics of elapsed time and of time on a core, where both were measured and can be believed.
+fn clocks(session: &Session) -> Option<(MetricIdx, MetricIdx)> {
+    let catalog = &session.experiment().metrics;
+    let find = |names: &[&str]| -> Option<MetricIdx> {
+        let is_named = |name: &str| names.iter().any(|known| name.eq_ignore_ascii_case(known));
+        let found = catalog.iter().find(|(_, m)| is_named(&m.name) && m.unit.is_time());
+        found.map(|(metric, _)| metric)
+    };
+    let (wall, cpu) = find(&["realtime", "time"]).zip(find(&["cputime", "cpu_time"]))?;
+    (!session.has_wrapped(wall) && !session.has_wrapped(cpu)).then_some((wall, cpu))
+}
+
+/// What a value of a metric of time is in seconds.
+fn seconds_of(session: &Session, metric: MetricIdx) -> f64 {
+    if session.experiment().metrics.get(metric).unit == Unit::Nanos { 1e-9 } else { 1.0 }
+}
+
 /// Less than this share of the time in functions that compute is on a core where threads share
 /// cores.
 const LEAST_ON_CORE: f64 = 0.75;
@@ -161,22 +228,12 @@ fn by_time_without_core(
     classes: &Classes,
     control: &Control,
 ) -> Result<Option<Caution>, EngineError> {
-    let catalog = &session.experiment().metrics;
-    let find = |names: &[&str]| -> Option<MetricIdx> {
-        let is_named = |name: &str| names.iter().any(|known| name.eq_ignore_ascii_case(known));
-        let found = catalog.iter().find(|(_, m)| is_named(&m.name) && m.unit.is_time());
-        found.map(|(metric, _)| metric)
-    };
-    let clocks = find(&["realtime", "time"]).zip(find(&["cputime", "cpu_time"]));
-    let Some((wall, cpu)) = clocks else { return Ok(None) };
-    if session.has_wrapped(wall) || session.has_wrapped(cpu) {
-        return Ok(None);
-    }
+    let Some((wall, cpu)) = clocks(session) else { return Ok(None) };
     let tree = session.tree();
     let computing = |metric: MetricIdx| -> Result<(f64, f64), EngineError> {
         let costs = session.costs(metric, &LocationChoice::All, control)?;
-        let scale = if catalog.get(metric).unit == Unit::Nanos { 1e-9 } else { 1.0 };
-        let is_own = |context: &parallax_base::ContextIdx| {
+        let scale = seconds_of(session, metric);
+        let is_own = |context: &ContextIdx| {
             tree.kind(*context) == ContextKind::Function
                 && classes.of_context.get(context.idx()) == Some(&CostClass::Application)
                 && !classes.is_library(tree, *context)

@@ -121,7 +121,11 @@ fn streams_of(gpus: &[Stream<'_>]) -> Session {
 
 fn idle_by_gpu(session: &Session) -> Vec<(String, u64)> {
     let rows = ask(session).gpu;
-    rows.iter().map(|row| (row.group.label(), row.traced.unwrap().idle_nanos())).collect()
+    rows.iter()
+        .map(|row| {
+            (row.group.label(&session.experiment().locations), row.traced.unwrap().idle_nanos())
+        })
+        .collect()
 }
 
 #[test]
@@ -134,7 +138,9 @@ fn each_gpu_of_a_rank_is_idle_by_itself() {
     let rows: Vec<(String, u64, usize)> = blame
         .ranks
         .iter()
-        .map(|row| (row.group.label(), row.idle_nanos, row.num_threads))
+        .map(|row| {
+            (row.group.label(&session.experiment().locations), row.idle_nanos, row.num_threads)
+        })
         .collect();
     assert_eq!(rows, [("rank 0 GPU 0".to_owned(), 50, 1), ("rank 0 GPU 1".to_owned(), 50, 1)]);
     // With one GPU the rank stands for it.

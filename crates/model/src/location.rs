@@ -75,6 +75,8 @@ const ABSENT: u64 = u64::MAX;
 #[derive(Debug, Clone, Default)]
 pub struct LocationCatalog {
     rows: Arc<Rows>,
+    /// Whether the numbers in place of ranks are those of processes that are none.
+    has_processes: bool,
 }
 
 /// What a [`LocationCatalog`] knows.
@@ -150,7 +152,9 @@ impl LocationCatalogBuilder {
         for column in rows.columns.iter_mut().filter(|column| !column.is_empty()) {
             column.resize(rows.len, ABSENT);
         }
-        LocationCatalog { rows: Arc::new(rows) }
+        let catalog = LocationCatalog { rows: Arc::new(rows), has_processes: false };
+        let has_processes = catalog.has(IdentityKind::Rank) && catalog.num_ranks() == 0;
+        LocationCatalog { has_processes, ..catalog }
     }
 }
 
@@ -229,6 +233,13 @@ impl LocationCatalog {
         id.filter(|&id| id != ABSENT)
     }
 
+    /// What an element of a kind is called here, in the singular: `process` in place of `rank`
+    /// where tools write the numbers of processes that are no ranks.
+    #[must_use]
+    pub fn word(&self, kind: IdentityKind) -> &'static str {
+        if kind == IdentityKind::Rank && self.has_processes { "process" } else { kind.name() }
+    }
+
     /// Whether any location has an element of this kind.
     #[must_use]
     pub fn has(&self, kind: IdentityKind) -> bool {
@@ -281,26 +292,39 @@ impl LocationCatalog {
     /// By application, the numbers of processes with threads. Where no process has any, those of
     /// its GPUs that are in a database of HPCToolkit without its threads.
     fn processes(&self) -> BTreeMap<Option<u64>, BTreeSet<u64>> {
-        let rank = |location| self.identity(location, IdentityKind::Rank);
-        let number =
-            |location| Some((self.application_of(location, IdentityKind::Rank), rank(location)?));
-        let gpus: BTreeSet<_> =
-            self.iter().filter(|&location| self.is_gpu(location)).filter_map(number).collect();
-        // PyTorch's profiler writes each GPU as a process of its own, with a track of the device.
-        let is_own = |location: &LocationIdx| !self.is_gpu(*location) && rank(*location).is_some();
-        let is_host = |location: &LocationIdx| {
-            let has_threads = self.identity(*location, IdentityKind::Thread).is_some();
-            is_own(location)
-                && (has_threads || number(*location).is_none_or(|of| !gpus.contains(&of)))
-        };
+        let mut hosts = self.threads();
+        if !hosts.iter().any(|&location| self.process_of(location).is_some()) {
+            hosts = self.iter().collect();
+        }
         let mut out: BTreeMap<Option<u64>, BTreeSet<u64>> = BTreeMap::new();
-        let has_hosts = self.iter().any(|location| is_own(&location));
-        for location in self.iter().filter(|location| !has_hosts || is_host(location)) {
-            if let Some((application, rank)) = number(location) {
-                out.entry(application).or_default().insert(rank);
-            }
+        for (application, rank) in hosts.into_iter().filter_map(|host| self.process_of(host)) {
+            out.entry(application).or_default().insert(rank);
         }
         out
+    }
+
+    /// The application and the number of the process of a location.
+    fn process_of(&self, location: LocationIdx) -> Option<(Option<u64>, u64)> {
+        let rank = self.identity(location, IdentityKind::Rank)?;
+        Some((self.application_of(location, IdentityKind::Rank), rank))
+    }
+
+    /// The locations that are threads, in the order of the source. What GPUs execute is none, and
+    /// neither is what PyTorch's profiler writes about a GPU as a whole: a process of its own, with
+    /// a track of the device beside its streams.
+    #[must_use]
+    pub fn threads(&self) -> Vec<LocationIdx> {
+        let gpus: BTreeSet<_> = self
+            .iter()
+            .filter(|&location| self.is_gpu(location))
+            .filter_map(|location| self.process_of(location))
+            .collect();
+        let is_device = |location: LocationIdx| {
+            self.identity(location, IdentityKind::Thread).is_none()
+                && self.process_of(location).is_some_and(|of| gpus.contains(&of))
+        };
+        let is_thread = |location: &LocationIdx| !self.is_gpu(*location) && !is_device(*location);
+        self.iter().filter(is_thread).collect()
     }
 
     /// The application in which an element of the identity of a location counts: each numbers its
@@ -352,7 +376,7 @@ impl LocationCatalog {
                 IdentityKind::Core => {}
                 IdentityKind::Node => parts.push(format!("node {id:#x}")),
                 IdentityKind::Application => parts.push(self.application_label(id)),
-                _ => parts.push(format!("{} {id}", kind.name())),
+                _ => parts.push(format!("{} {id}", self.word(kind))),
             }
         }
         if parts.is_empty() { format!("profile {}", location.get()) } else { parts.join(" ") }

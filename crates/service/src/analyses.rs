@@ -13,7 +13,7 @@ use parallax_base::{ContextIdx, Control, MetricIdx};
 use parallax_engine::query::{parse_contexts, parse_metrics};
 use parallax_engine::resolve::{resolve_contexts, resolve_metric};
 use parallax_engine::{LocationChoice, PruneRules, display_name};
-use parallax_model::{ContextKind, IdentityKind, Scope};
+use parallax_model::{ContextKind, IdentityKind, LocationCatalog, Scope};
 use parallax_protocol::{
     self as protocol, BalanceBy, BalanceReply, BalanceRequest, BalanceTable, BalanceTableRow,
     BalanceTables, GpuBlameRow, GpuBlameTable, GpuIdlenessRow, GpuIdlenessTable, IdlenessRequest,
@@ -238,7 +238,10 @@ impl Answers<IdlenessRequest> for OpenExperiment {
         let found = self.idleness(request.metric.as_deref(), source, control)?;
         let (rows, unit) = match &found.cpu {
             Some(cpu) => (IdlenessTable::Threads(thread_table(cpu)), cpu.unit.to_string()),
-            None => (IdlenessTable::Gpus(gpu_table(&found)), String::new()),
+            None => (
+                IdlenessTable::Gpus(gpu_table(&found, &self.session.experiment().locations)),
+                String::new(),
+            ),
         };
         let notes = found.notes;
         let answer = protocol::Answer::new(NotesReply { notes }, IdlenessTables { rows });
@@ -263,6 +266,7 @@ pub fn thread_table(cpu: &CpuIdleness) -> ThreadIdlenessTable {
             openmp_wait: times.openmp_wait,
             mpi: times.mpi,
             other_wait: times.other_wait,
+            without_core: times.without_core,
             kind: if row.is_helper { "helper" } else { "thread" },
         }
     };
@@ -271,10 +275,10 @@ pub fn thread_table(cpu: &CpuIdleness) -> ThreadIdlenessTable {
 
 /// GPUs, by rank or node where each has one of its own.
 #[must_use]
-pub fn gpu_table(found: &Idleness) -> GpuIdlenessTable {
+pub fn gpu_table(found: &Idleness, locations: &LocationCatalog) -> GpuIdlenessTable {
     let seconds = |nanos: u64| nanos as f64 / 1e9;
     let row = |row: &GpuRow| GpuIdlenessRow {
-        group: row.group.label(),
+        group: row.group.label(locations),
         streams: row.traced.map_or(0, |traced| traced.num_streams as u64),
         trace_span: row.traced.map(|traced| seconds(traced.span_nanos)),
         trace_active: row.traced.map(|traced| seconds(traced.active_nanos)),

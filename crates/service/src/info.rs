@@ -109,12 +109,11 @@ impl OpenExperiment {
             kinds: x
                 .locations
                 .kinds()
-                .map(|of: IdentityKind| match of {
-                    // What tools write in place of ranks may be processes of any kind.
-                    IdentityKind::Rank if x.locations.num_ranks() == 0 => {
-                        kind("process", x.locations.num_processes())
+                .map(|of: IdentityKind| match (of, x.locations.num_ranks()) {
+                    (IdentityKind::Rank, 0) => {
+                        kind(x.locations.word(of), x.locations.num_processes())
                     }
-                    IdentityKind::Rank => kind(of.name(), x.locations.num_ranks()),
+                    (IdentityKind::Rank, ranks) => kind(of.name(), ranks),
                     _ => kind(of.name(), x.locations.count_distinct(of)),
                 })
                 .collect(),

@@ -120,9 +120,13 @@ impl Members {
                 label: match (kind, application) {
                     (IdentityKind::Node, _) => format!("node {id:#x}"),
                     (_, Some(application)) => {
-                        format!("{} {} {id}", catalog.application_label(application), kind.name())
+                        format!(
+                            "{} {} {id}",
+                            catalog.application_label(application),
+                            catalog.word(kind)
+                        )
                     }
-                    _ => format!("{} {id}", kind.name()),
+                    _ => format!("{} {id}", catalog.word(kind)),
                 },
                 location,
                 id: Some(id),

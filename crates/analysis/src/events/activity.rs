@@ -23,7 +23,7 @@ pub enum Activity {
     /// and `MPI_Win_wait`; waiting in OpenMP, locks, sleeping, and waiting for a GPU. The routines
     /// whose time Pipit's `idle_time` adds up, and more of their kind.
     Waiting,
-    /// In no function.
+    /// In no function, or ready to run without a core.
     Outside,
 }
 
@@ -216,6 +216,7 @@ impl Activities {
                         | CostClass::HelperThreads
                         | CostClass::Gpu(GpuOperation::Sync),
                     ) => Activity::Waiting,
+                    Some(CostClass::Preempted) => Activity::Outside,
                     _ if is_collective_kernel(tree.function_name(context).unwrap_or("")) => {
                         Activity::Communicating
                     }

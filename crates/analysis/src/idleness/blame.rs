@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use parallax_base::{ContextIdx, Control, FunctionIdx, TimeWindow, TrackIdx, threads};
 use parallax_engine::{Column, EngineError, Session, Table};
-use parallax_model::{ContextKind, ContextTree, TraceStore};
+use parallax_model::{ContextKind, ContextTree, LocationCatalog, TraceStore};
 
 use super::groups::{self, Members};
 use super::{Group, percent};
@@ -93,7 +93,11 @@ impl GpuBlame {
 
     /// A line per rank with GPUs.
     #[must_use]
-    pub fn ranks_table(&self, path: impl Fn(ContextIdx) -> String) -> Table {
+    pub fn ranks_table(
+        &self,
+        locations: &LocationCatalog,
+        path: impl Fn(ContextIdx) -> String,
+    ) -> Table {
         let rows = &self.ranks;
         let seconds = |of: fn(&RankBlame) -> u64| -> Vec<f64> {
             rows.iter().map(|row| of(row) as f64 / 1e9).collect()
@@ -104,7 +108,7 @@ impl GpuBlame {
             Column::strings(
                 "group",
                 "Rank, node or GPU.",
-                rows.iter().map(|row| row.group.label()),
+                rows.iter().map(|row| row.group.label(locations)),
             ),
             Column::f64s("idle_percent", "%", "Share of the span.", percents.collect()),
             Column::f64s("idle", "s", "No stream is active.", seconds(|row| row.idle_nanos)),
@@ -134,7 +138,7 @@ pub fn gpu_blame(session: &Session, control: &Control) -> Result<GpuBlame, Engin
     let is_idle = idle_contexts(tree);
     let does_nothing = |context: ContextIdx| {
         let class = classes.of_context.get(context.idx());
-        matches!(class, Some(CostClass::OpenMpIdle | CostClass::HelperThreads))
+        matches!(class, Some(CostClass::OpenMpIdle | CostClass::HelperThreads | CostClass::Preempted))
     };
     let is_working: Vec<bool> =
         tree.iter().map(|context| !is_idle[context.idx()] && !does_nothing(context)).collect();

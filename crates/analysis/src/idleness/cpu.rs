@@ -1,10 +1,10 @@
 //! What threads did: working, waiting, idle.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, TrackIdx, Unit, threads};
 use parallax_engine::{EngineError, Session};
-use parallax_model::{ContextTree, Scope};
+use parallax_model::{ContextTree, LocationCatalog, Scope};
 
 use super::{CpuIdleness, CpuRow, CpuSource, CpuTimes, IdlenessOptions, SourceChoice, time_metric};
 use crate::balance::WRAPPED;
@@ -21,8 +21,8 @@ pub(super) fn cpu_rows(
 ) -> Result<Option<CpuIdleness>, EngineError> {
     let from_trace = |notes: &mut Vec<String>| {
         notes.push(
-            "Threads from traces: shares of the time from the first to the last sample over all \
-             threads; a thread without samples is not running."
+            "Threads from traces: shares of the time from the first to the last sample or call over all \
+             threads; a thread without samples or calls is not running."
                 .into(),
         );
         traced(session, classes, control).map(Some)
@@ -63,6 +63,7 @@ fn count(times: &mut CpuTimes, class: CostClass, cost: f64) {
         CostClass::Locks | CostClass::Sleeping | CostClass::Gpu(GpuOperation::Sync) => {
             times.other_wait += cost;
         }
+        CostClass::Preempted => times.without_core += cost,
         CostClass::Application
         | CostClass::OpenMpWork
         | CostClass::PosixIo
@@ -74,7 +75,15 @@ fn count(times: &mut CpuTimes, class: CostClass, cost: f64) {
     }
 }
 
-fn finish(source: CpuSource, metric: String, unit: Unit, rows: Vec<CpuRow>) -> CpuIdleness {
+fn finish(
+    locations: &LocationCatalog,
+    source: CpuSource,
+    metric: String,
+    unit: Unit,
+    mut rows: Vec<CpuRow>,
+) -> CpuIdleness {
+    let order = locations.order();
+    rows.sort_by_cached_key(|row| order.of(row.location));
     let mut total = CpuTimes::default();
     for row in rows.iter().filter(|row| !row.is_helper) {
         total.add(&row.times);
@@ -91,10 +100,11 @@ fn traced(
     let tree = session.tree();
     let store = session.traces()?;
     let span = store.span();
+    let is_thread: BTreeSet<LocationIdx> = x.locations.threads().into_iter().collect();
     let tracks: Vec<TrackIdx> = store
         .track_ids()
         .zip(store.tracks())
-        .filter(|(_, track)| track.num_samples > 0 && !x.locations.is_gpu(track.location))
+        .filter(|(_, track)| track.num_samples > 0 && is_thread.contains(&track.location))
         .map(|(at, _)| at)
         .collect();
     control.begin(tracks.len() as u64);
@@ -142,8 +152,7 @@ fn traced(
     for part in parts {
         rows.extend(part?);
     }
-    rows.sort_by_key(|row| row.location);
-    Ok(finish(CpuSource::Trace, "trace time".into(), Unit::Seconds, rows))
+    Ok(finish(&x.locations, CpuSource::Trace, "trace time".into(), Unit::Seconds, rows))
 }
 
 fn seconds(nanos: u64) -> f64 {
@@ -159,11 +168,8 @@ fn profiled(
     let x = session.experiment();
     let Some(metric) = options.metric.map(|metric| x.metrics.get(metric)) else { return Ok(None) };
     let Some(id) = metric.id_in(&Scope::Inclusive) else { return Ok(None) };
-    let locations: Vec<LocationIdx> = x
-        .locations
-        .iter()
-        .filter(|&l| x.locations.num_values(l) > 0 && !x.locations.is_gpu(l))
-        .collect();
+    let mut locations = x.locations.threads();
+    locations.retain(|&l| x.locations.num_values(l) > 0);
     // What costs below a boundary moves from the class outside to the class inside.
     let moves: HashMap<ContextIdx, (CostClass, CostClass)> = classes
         .boundaries
@@ -189,7 +195,7 @@ fn profiled(
             }
         }
     })?;
-    let rows = locations
+    let rows: Vec<CpuRow> = locations
         .iter()
         .zip(rows)
         .filter(|(_, (times, _))| times.whole > 0.0)
@@ -200,6 +206,7 @@ fn profiled(
                 &mut times.openmp_wait,
                 &mut times.mpi,
                 &mut times.other_wait,
+                &mut times.without_core,
             ] {
                 // Differences of equal sums may be off by their last digits.
                 if *part < whole * 1e-9 {
@@ -211,5 +218,5 @@ fn profiled(
         })
         .collect();
     let (name, unit) = (metric.name.to_string(), metric.unit.clone());
-    Ok(Some(finish(CpuSource::Profile, name, unit, rows)))
+    Ok(Some(finish(&x.locations, CpuSource::Profile, name, unit, rows)))
 }

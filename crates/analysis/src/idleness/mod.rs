@@ -81,14 +81,16 @@ pub enum Group {
 }
 
 impl Group {
-    /// The display name.
+    /// The display name, in the words of an experiment.
     #[must_use]
-    pub fn label(self) -> String {
+    pub fn label(self, locations: &LocationCatalog) -> String {
         match self {
-            Self::Rank(rank) => format!("rank {rank}"),
+            Self::Rank(rank) => format!("{} {rank}", locations.word(IdentityKind::Rank)),
             Self::Node(node) => format!("node {node:#x}"),
             Self::All => "all".into(),
-            Self::Gpu { rank: Some(rank), number, .. } => format!("rank {rank} GPU {number}"),
+            Self::Gpu { rank: Some(rank), number, .. } => {
+                format!("{} {rank} GPU {number}", locations.word(IdentityKind::Rank))
+            }
             Self::Gpu { node: Some(node), number, .. } => format!("node {node:#x} GPU {number}"),
             Self::Gpu { number, .. } => format!("GPU {number}"),
         }
@@ -176,6 +178,8 @@ pub struct CpuTimes {
     pub mpi: f64,
     /// Locks, sleeping, polling, and waiting for GPUs.
     pub other_wait: f64,
+    /// Ready to run, while another thread had the core; only recordings of our own know it.
+    pub without_core: f64,
 }
 
 impl CpuTimes {
@@ -185,10 +189,11 @@ impl CpuTimes {
         self.not_running + self.openmp_idle
     }
 
-    /// Everything else than idling, waiting and MPI.
+    /// Everything else than idling, waiting, waiting for a core, and MPI.
     #[must_use]
     pub fn working(&self) -> f64 {
-        (self.whole - self.idle() - self.openmp_wait - self.mpi - self.other_wait).max(0.0)
+        let waiting = self.openmp_wait + self.mpi + self.other_wait + self.without_core;
+        (self.whole - self.idle() - waiting).max(0.0)
     }
 
     /// A part of the whole in per cent; 0 of nothing.
@@ -204,6 +209,7 @@ impl CpuTimes {
         self.openmp_wait += other.openmp_wait;
         self.mpi += other.mpi;
         self.other_wait += other.other_wait;
+        self.without_core += other.without_core;
     }
 }
 
@@ -230,7 +236,7 @@ pub struct CpuIdleness {
     pub metric: String,
     /// Its unit.
     pub unit: Unit,
-    /// Threads with samples, in the order of locations.
+    /// Threads with samples, in the order of lists for users.
     pub rows: Vec<CpuRow>,
     /// Sum over all threads that are no helpers.
     pub total: CpuTimes,

@@ -53,6 +53,9 @@ pub enum CostClass {
     Locks,
     /// Sleeping and waiting for events.
     Sleeping,
+    /// `<preempted>` of recordings: ready to run, but another thread has the core. Neither work nor
+    /// waiting for another thread of the program.
+    Preempted,
     /// Host code of GPU runtimes.
     GpuRuntime,
     /// Operations on GPUs.
@@ -78,6 +81,7 @@ impl CostClass {
             Self::Memory => "Memory allocation",
             Self::Locks => "Locks and barriers",
             Self::Sleeping => "Sleeping and polling",
+            Self::Preempted => "Waiting for a core",
             Self::GpuRuntime | Self::Gpu(_) => "GPU",
             Self::HelperThreads => "Helper threads",
         }
@@ -106,6 +110,7 @@ impl CostClass {
             | Self::Memory
             | Self::Locks
             | Self::Sleeping
+            | Self::Preempted
             | Self::HelperThreads => "",
         }
     }
@@ -121,8 +126,11 @@ impl CostClass {
     /// Whether a function of class `inner` below one of this class counts to its own class.
     fn gives_way_to(self, inner: Self) -> bool {
         match self {
+            Self::HelperThreads => false,
+            // Whatever a thread was about to do, it does not do it.
+            _ if inner == Self::Preempted => true,
             Self::Application | Self::OpenMpWork => true,
-            Self::HelperThreads | Self::Mpi(_) => false,
+            Self::Mpi(_) => false,
             // What a library calls to do its work would hide what the program asked for.
             _ => matches!(inner, Self::Mpi(_) | Self::Gpu(_)),
         }
@@ -535,6 +543,9 @@ fn without_decoration(name: &str) -> &str {
 
 /// The class of a placeholder such as `<omp idle>`.
 fn placeholder_class(name: &str) -> Option<CostClass> {
+    if name == parallax_model::PREEMPTED {
+        return Some(CostClass::Preempted);
+    }
     let inner = name.strip_prefix('<')?.strip_suffix('>')?;
     let omp = inner.strip_prefix("omp ")?;
     Some(match omp {
@@ -592,6 +603,7 @@ mod tests {
         for (name, expected) in [
             ("<omp idle>", CostClass::OpenMpIdle),
             ("<omp barrier wait>", CostClass::OpenMpWait),
+            ("<preempted>", CostClass::Preempted),
             ("<omp region unresolved>", CostClass::OpenMpWork),
             ("__GI___poll [libc.so.6]", CostClass::Sleeping),
             ("__sched_yield", CostClass::Sleeping),

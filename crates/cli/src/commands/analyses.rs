@@ -4,7 +4,9 @@ use clap::Args;
 use parallax_protocol::{BalanceBy, BalanceRequest, IdlenessSource, TypedTable as _};
 use parallax_service::analysis::balance::BalanceRow;
 use parallax_service::analysis::idleness::{CpuIdleness, CpuTimes, GpuBlame, SourceChoice};
-use parallax_service::{Answer, BalanceAnswer, Column, Table, gpu_table, thread_table};
+use parallax_service::{
+    Answer, BalanceAnswer, Column, OpenExperiment, Table, gpu_table, thread_table,
+};
 
 use super::Context;
 use crate::args::{Database, MetricArgs};
@@ -193,7 +195,7 @@ fn gpus_and_threads(context: &Context, arguments: &IdlenessArgs) -> anyhow::Resu
         IdlenessSource::Profile => SourceChoice::Profile,
     };
     let answer = opened.idleness(arguments.metric.as_deref(), source, &context.control)?;
-    let gpu = gpu_table(&answer).into_table();
+    let gpu = gpu_table(&answer, &opened.session().experiment().locations).into_table();
     let table = match &answer.cpu {
         Some(cpu) => thread_table(cpu).into_table_in(&cpu.unit.to_string()),
         None => gpu.clone(),
@@ -232,6 +234,7 @@ fn gpus_and_threads(context: &Context, arguments: &IdlenessArgs) -> anyhow::Resu
 fn blame(context: &Context, database: &Database) -> anyhow::Result<()> {
     let opened = context.open(database)?;
     let Answer { value: blame, notes } = opened.gpu_blame(&context.control)?;
+    let locations = &opened.session().experiment().locations;
     let calls = opened.blame_table(&blame);
     let table = calls.clone().into_table();
     context.output.emit_with(&table, |style, out| {
@@ -253,14 +256,15 @@ fn blame(context: &Context, database: &Database) -> anyhow::Result<()> {
             column.name != "context_id" && !(is_narrow && column.name == "idle_with_calls")
         });
         TextTable::new(&calls)
-            .title(blame_title(&blame, style))
+            .title(blame_title(&blame, &opened, style))
             .head("idle_percent", "share")
             .head("idle", "exclusive")
             .head("idle_with_calls", "inclusive")
             .write(style, out)?;
         writeln!(out)?;
-        let ranks = blame
-            .ranks_table(|context| end_of_path(&opened.short_call_path(context), room / 2, style));
+        let ranks = blame.ranks_table(locations, |context| {
+            end_of_path(&opened.short_call_path(context), room / 2, style)
+        });
         TextTable::new(&ranks)
             .title("GPUs")
             .head("idle_percent", "GPU idle")
@@ -276,10 +280,10 @@ fn blame(context: &Context, database: &Database) -> anyhow::Result<()> {
 const NUMBERS: usize = 32;
 const WIDE_NUMBERS: usize = 50;
 
-fn blame_title(blame: &GpuBlame, style: &Style) -> String {
+fn blame_title(blame: &GpuBlame, opened: &OpenExperiment, style: &Style) -> String {
     let ranks = match blame.ranks.as_slice() {
-        [one] => one.group.label(),
-        many => format!("{} ranks", count(many.len() as u64)),
+        [one] => one.group.label(&opened.session().experiment().locations),
+        many => format!("{} GPUs", count(many.len() as u64)),
     };
     let idle = quantity(blame.idle_nanos() as f64 / 1e9, "s", style);
     format!("Blame for GPU idle time: {idle} on {ranks}")
@@ -336,6 +340,7 @@ fn shares(cpu: &CpuIdleness) -> Table {
             share("omp idle", |times| times.openmp_idle),
             share("omp wait", |times| times.openmp_wait),
             share("waiting", |times| times.other_wait),
+            share("no core", |times| times.without_core),
         ]
         .into_iter()
         .flatten(),

@@ -53,7 +53,7 @@ table! {
         location: String,
         /// What the shares are of: span of the traces, or sampled time.
         whole: f64 [metric],
-        /// Neither idle nor waiting nor in MPI.
+        /// Neither idle nor waiting, also not for a core, nor in MPI.
         working: f64 [metric],
         /// Not running, or idle in OpenMP.
         idle: f64 [metric],
@@ -69,6 +69,8 @@ table! {
         mpi: f64 [metric],
         /// Locks, sleeping, polling, waiting for GPUs.
         other_wait: f64 [metric],
+        /// Ready to run, while another thread had the core; only recordings of our own know it.
+        without_core: f64 [metric],
         /// `thread`, or `helper` for threads that only wait for events.
         kind: &'static str,
     }
@@ -78,17 +80,17 @@ table! {
     /// GPUs, by rank or node where each has one of its own.
     pub struct GpuIdlenessRow => GpuIdlenessTable {
         /// Rank, node or GPU.
-        group: String,
+        group: String => "GPUs of",
         /// Number of GPU streams with samples.
         streams: u64,
         /// From the first to the last sample of its streams and of the threads that use it.
-        trace_span: Option<f64> ["s"],
+        trace_span: Option<f64> ["s"] => "Span",
         /// Time in which at least one stream was active.
-        trace_active: Option<f64> ["s"],
+        trace_active: Option<f64> ["s"] => "Active",
         /// trace_span - trace_active.
-        trace_idle: Option<f64> ["s"],
+        trace_idle: Option<f64> ["s"] => "Idle",
         /// Share of trace_span that is idle.
-        trace_idle_percent: Option<f64> ["%"],
+        trace_idle_percent: Option<f64> ["%"] => "Idle",
         /// Time of the threads that launched GPU operations, from profiles.
         thread_time: Option<f64> ["s"],
         /// Time of GPU operations, from profiles.

@@ -47,6 +47,7 @@ pub(super) fn idle_or_busy(
     if !opened.session.experiment().locations.has(IdentityKind::GpuStream) {
         return Ok(Findings::default());
     }
+    let locations = &opened.session.experiment().locations;
     let answer = opened.idleness(None, SourceChoice::Best, control)?;
     let mut idle: Vec<(f64, f64, f64, String)> = Vec::new();
     let mut notes = Vec::new();
@@ -62,13 +63,13 @@ pub(super) fn idle_or_busy(
                 (profiled.idle_seconds(), profiled.thread_seconds)
             }
             (Some(traced), None) if !by_profile => {
-                notes.push(without_host(&row.group.label(), seconds(traced.idle_nanos())));
+                notes.push(without_host(&row.group.label(locations), seconds(traced.idle_nanos())));
                 continue;
             }
             _ => continue,
         };
         if whole_s > 0.0 {
-            idle.push((idle_s / whole_s * 100.0, idle_s, whole_s, row.group.label()));
+            idle.push((idle_s / whole_s * 100.0, idle_s, whole_s, row.group.label(locations)));
         }
     }
     idle.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.3.cmp(&b.3)));
@@ -85,9 +86,6 @@ pub(super) fn idle_or_busy(
     if percent < MIN_IDLE_PERCENT {
         return Ok(Answer { value: Vec::new(), notes });
     }
-    // A process that is no rank is called what it is.
-    let is_process = opened.session.experiment().locations.num_ranks() == 0;
-    let who = if is_process { who.replace("rank ", "process ") } else { who.clone() };
     let most_idle = match idle.len() {
         1 => String::new(),
         _ => format!(", {who} most ({worst:.1} %)"),
@@ -176,7 +174,7 @@ fn most_work(opened: &OpenExperiment, control: &Control) -> Result<Vec<String>, 
                 "{} ({:.1} %, mean/max {ratio:.2}, most on {})",
                 work.name,
                 work.percent,
-                work.slowest.label()
+                work.slowest.label(&opened.session.experiment().locations)
             ),
             None => format!("{} ({:.1} %)", work.name, work.percent),
         })

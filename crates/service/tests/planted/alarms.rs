@@ -7,7 +7,7 @@ use parallax_service::analysis::report::FindingKind;
 use parallax_service::{Answers as _, Control};
 use parallax_testkit::planted::{Executor, Piece, Program, Recording, Track, random_program};
 
-use crate::recorded::{called, findings, sampled};
+use crate::recorded::{called, findings, recorded, sampled};
 
 /// Findings that say where time goes, and not that any is lost.
 const NO_ALARM: [FindingKind; 3] =
@@ -39,7 +39,8 @@ fn of_a_thousand_programs_without_a_cause_none_is_accused() {
             }
             let program = random_program(seed);
             let recording = Recording { every_nanos: 1_000_000, ..Recording::default() };
-            let opened = match seed % 3 {
+            let opened = match seed % 4 {
+                3 => recorded(&program),
                 0 => sampled(&program, &Recording { trace: false, ..recording }),
                 1 => sampled(&program, &recording),
                 _ => called(&program),

@@ -1,6 +1,7 @@
 //! Each cause, in each recording that can show it.
 
 use parallax_protocol::IterationsRequest;
+use parallax_service::analysis::idleness::SourceChoice;
 use parallax_service::analysis::report::{Finding, FindingKind};
 use parallax_service::{Answers as _, Control, OpenExperiment};
 use parallax_testkit::planted::{
@@ -8,7 +9,7 @@ use parallax_testkit::planted::{
     slow_node, stall, starved_gpu, unbalanced_gpu,
 };
 
-use crate::recorded::{called, findings, sampled, saving};
+use crate::recorded::{called, findings, recorded, sampled, saving};
 
 const PROFILE: Recording =
     Recording { wall_clock: true, every_nanos: 2_000_000, trace: false, cpu_clock: false };
@@ -188,6 +189,30 @@ fn an_oversubscribed_node_is_found_first_by_two_clocks() {
         &kinds,
         &["oversubscribed", "50 %"],
     );
+}
+
+#[test]
+fn an_oversubscribed_node_is_found_first_by_threads_that_are_preempted() {
+    let kinds = [FindingKind::Caution];
+    let names = ["oversubscribed", "49 %", "another thread has the core"];
+    is_found_first(oversubscribed_node, |p| recorded(&p.program), &kinds, &names);
+    // Schedulers take threads off their cores now and then.
+    let mut program = oversubscribed_node(false).program;
+    for piece in program.tracks.iter_mut().flat_map(|track| &mut track.pieces) {
+        piece.cpu_permille = 970;
+    }
+    let found = findings(&recorded(&program));
+    assert!(found.iter().all(|one| one.kind != FindingKind::Caution), "{found:#?}");
+    // Being preempted is no work, no waiting for others, and no imbalance of its own.
+    let opened = recorded(&oversubscribed_node(true).program);
+    let found = opened.idleness(None, SourceChoice::Best, &Control::default()).unwrap();
+    let total = found.cpu.unwrap().total;
+    let share = |part: f64| total.percent(part);
+    assert!((share(total.without_core) - 49.0).abs() < 0.5, "{total:?}");
+    assert!((share(total.working()) - 50.0).abs() < 0.5, "{total:?}");
+    assert!(total.other_wait == 0.0, "{total:?}");
+    let named = findings(&opened).into_iter().filter(|one| one.title.contains("preempted"));
+    assert_eq!(named.count(), 0);
 }
 
 #[test]

@@ -22,10 +22,25 @@ pub(crate) fn called(program: &Program) -> OpenExperiment {
     open(&called_folder(program), &OpenLimits::default()).unwrap()
 }
 
-/// The same as a folder.
+/// As `parallax record` does: when threads had a core, and what they were about to do when they had
+/// none.
+pub(crate) fn recorded(program: &Program) -> OpenExperiment {
+    let folder = folder(&program.clone().with_preemption(), Some("1000"));
+    open(&folder, &OpenLimits::default()).unwrap()
+}
+
+/// As a tool that records calls does, as a folder.
 pub(crate) fn called_folder(program: &Program) -> Arc<dyn Folder> {
+    folder(program, None)
+}
+
+/// An archive, of samples where a frequency is given.
+fn folder(program: &Program, frequency: Option<&str>) -> Arc<dyn Folder> {
     let sink = MemorySink::new();
     let mut conversion = Conversion::new(Arc::new(sink.clone()), 1 << 20).unwrap();
+    if let Some(frequency) = frequency {
+        conversion.fact(parallax_formats::archive::keys::SAMPLED, frequency);
+    }
     for track in &program.tracks {
         let mut identity = vec![(IdentityKind::Rank, u64::from(track.place.rank()))];
         match track.place {
@@ -65,7 +80,8 @@ pub(crate) fn saving(finding: &Finding, ranks: usize) -> Option<f64> {
     };
     if finding.kind == FindingKind::Caution {
         let clocks = number("functions that compute, el").zip(number("functions that compute, on"));
-        return clocks.map(|(elapsed, on_core)| (elapsed - on_core) / ranks as f64);
+        let without = clocks.map(|(elapsed, on_core)| elapsed - on_core);
+        return without.or_else(|| number("ready to run, without")).map(|lost| lost / ranks as f64);
     }
     if finding.kind == FindingKind::Stall {
         return finding.potential.as_ref().map(|potential| potential.amount);

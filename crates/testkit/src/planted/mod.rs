@@ -164,6 +164,35 @@ impl Program {
         ends.map(|piece| piece.end_nanos).max().unwrap_or(0)
     }
 
+    /// The same program as a recording of ours tells it: what has a core for a part of the time only
+    /// is split into turns on a core, and turns of `<preempted>` below it.
+    #[must_use]
+    pub fn with_preemption(mut self) -> Self {
+        /// How long a thread and its turn without a core take together.
+        const TURN: u64 = 4_000_000;
+        for track in &mut self.tracks {
+            let mut pieces = Vec::with_capacity(track.pieces.len());
+            for piece in track.pieces.drain(..) {
+                if piece.cpu_permille >= 1000 {
+                    pieces.push(piece);
+                    continue;
+                }
+                let mut at = piece.start_nanos;
+                while at < piece.end_nanos {
+                    let end = (at + TURN).min(piece.end_nanos);
+                    let left = at + (end - at) * u64::from(piece.cpu_permille) / 1000;
+                    let on_core = Piece { start_nanos: at, end_nanos: left, ..piece.clone() };
+                    let mut off = Piece { start_nanos: left, end_nanos: end, ..piece.clone() };
+                    off.path.push("<preempted>".into());
+                    pieces.extend([on_core, off]);
+                    at = end;
+                }
+            }
+            track.pieces = pieces;
+        }
+        self
+    }
+
     /// The same program with other names of its own functions: what says the class of a function
     /// (`MPI_`, `<omp`, `cuda`, `main`) stays.
     #[must_use]
