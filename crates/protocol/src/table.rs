@@ -113,6 +113,12 @@ impl Column {
 }
 
 impl Column {
+    /// Whether any row has a value.
+    #[must_use]
+    pub fn has_values(&self) -> bool {
+        self.values.null_count() < self.values.len()
+    }
+
     /// What readers are told of the column next to its name and type: `head`, the display name;
     /// `doc`, the meaning; `unit`, where there is one; and `role`, which is `label` where numbers
     /// say which one something is, not how much.

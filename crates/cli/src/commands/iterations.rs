@@ -1,11 +1,13 @@
 //! `iterations`: repeated phases of a trace, and what is lost in them.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 use parallax_protocol::{
-    Answer, AnswerTable as _, IterationCells, IterationsFoundReply, IterationsGroupReply,
-    IterationsReply, IterationsRequest, RepetitionReply, Table, TracePart, TypedTable as _,
+    Answer, AnswerTable as _, IterationCells, IterationContextTable, IterationsFoundReply,
+    IterationsGroupReply, IterationsReply, IterationsRequest, RepetitionReply, Table, TracePart,
+    TypedTable as _,
 };
 use parallax_service::Answers as _;
 
@@ -74,19 +76,47 @@ pub(super) fn iterations(context: &Context, arguments: IterationsArgs) -> anyhow
     // A profile has numbered phases without anything about contexts or locations in them.
     let has_phases = answer.found.is_none() && !tables.iterations.iteration.is_empty();
     let by = if has_phases { By::Iteration } else { by };
+    let told = with_callers(tables.contexts.clone()).into_table();
     let table = match by {
         By::Context => tables.contexts.into_table(),
         By::Location => tables.locations.into_table(),
         By::Iteration => tables.iterations.into_table(),
         By::Cell => tables.cells.into_answer_table(""),
     };
-    context.output.emit_with(&table, |style, out| write_text(&answer, &table, by, style, out))?;
+    let shown = if by == By::Context { &told } else { &table };
+    context.output.emit_with(&table, |style, out| write_text(&answer, shown, by, style, out))?;
     let mut notes = answer.notes.clone();
     if answer.found.is_none() && !has_phases {
         notes.insert(0, "No regular iterations found.".into());
     }
     context.finish(&opened, &notes);
     Ok(())
+}
+
+/// The table with the caller behind names that several contexts have: `__brk < Release`.
+fn with_callers(mut table: IterationContextTable) -> IterationContextTable {
+    let mut count: HashMap<String, usize> = HashMap::new();
+    for name in &table.context {
+        *count.entry(name.clone()).or_default() += 1;
+    }
+    for (name, path) in table.context.iter_mut().zip(&table.call_path) {
+        if count.get(name).is_none_or(|&count| count < 2) {
+            continue;
+        }
+        // Lines, loops, placeholders and code of libraries say less than the function of the program.
+        let is_function = |at: &&str| {
+            !at.starts_with("loop at ") && !at.starts_with('<') && !at.contains(" [") && {
+                let line = at.rsplit_once(':').map_or("", |(_, line)| line);
+                line.is_empty() || !line.bytes().all(|byte| byte.is_ascii_digit())
+            }
+        };
+        if let Some(caller) = path.rsplit(" > ").skip(1).find(is_function) {
+            let plain = name.split_once(" [lib").map_or(&**name, |(plain, _)| plain);
+            *name =
+                format!("{plain} < {}", caller.split_once('(').map_or(caller, |(name, _)| name));
+        }
+    }
+    table
 }
 
 fn write_text(

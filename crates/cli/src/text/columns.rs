@@ -1,12 +1,13 @@
 //! [`ShownColumn`]: a column of a table as text, the same in tables and trees.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io;
 
 use parallax_wire::{Cell, Cells, Column, ColumnType, Table};
 
 use super::Style;
-use super::fit::{pad, printable, shorten, width_of};
+use super::fit::{pad, printable, shorten, shorten_apart, width_of};
 use super::numbers::{Extent, Scale, count, in_style};
 use super::style::Role;
 
@@ -80,6 +81,8 @@ pub(crate) struct ShownColumn<'a> {
     bar_width: usize,
     /// Columns that it may take.
     width: usize,
+    /// Names that are shortened otherwise, because another one would look the same; by row.
+    told_apart: HashMap<usize, String>,
 }
 
 impl<'a> ShownColumn<'a> {
@@ -110,11 +113,24 @@ impl<'a> ShownColumn<'a> {
             cell_width: 0,
             bar_width: 0,
             width: 0,
+            told_apart: HashMap::new(),
         };
         shown.cell_width =
             rows.map(|row| width_of(&shown.cell(row, style))).max().unwrap_or_default();
         shown.widen();
         Ok(shown)
+    }
+
+    /// Shortens names of `rows` that would look the same to what distinguishes them.
+    pub(crate) fn tell_apart(&mut self, rows: impl Iterator<Item = usize>, style: &Style) {
+        if self.show != Show::Name || self.cell_width <= self.width {
+            return;
+        }
+        let full: Vec<(usize, Cow<'a, str>)> =
+            rows.map(|row| (row, self.cell(row, style))).collect();
+        let names: Vec<&str> = full.iter().map(|(_, name)| &**name).collect();
+        let short = shorten_apart(&names, self.width, style);
+        self.told_apart = full.iter().map(|(row, _)| *row).zip(short).collect();
     }
 
     /// Gives it all the room that it would like to have.
@@ -150,7 +166,8 @@ impl<'a> ShownColumn<'a> {
     /// Appends the value of `row`.
     pub(crate) fn push_cell(&self, line: &mut String, row: usize, role: Role, style: &Style) {
         let full = self.cell(row, style);
-        let text = shorten(&full, self.width, style);
+        let apart = self.told_apart.get(&row).map(|text| Cow::Borrowed(text.as_str()));
+        let text = apart.unwrap_or_else(|| shorten(&full, self.width, style));
         let missing = self.width.saturating_sub(width_of(&text));
         if !self.show.is_left() {
             pad(line, missing);

@@ -2,6 +2,7 @@
 //! names.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
@@ -48,6 +49,80 @@ pub(crate) fn shorten<'a>(text: &'a str, width: usize, style: &Style) -> Cow<'a,
         return text;
     }
     Cow::Owned(without_middle(&text, width, style))
+}
+
+/// Each of `names` in at most `width` columns, so that different ones differ as far as the width
+/// allows: where [`shorten`] makes them the same, what they have in common at their beginning gives
+/// way to where they begin to differ: `Calc…RegionForEl…`.
+pub(crate) fn shorten_apart(names: &[&str], width: usize, style: &Style) -> Vec<String> {
+    /// Names that still look the same are told apart among themselves, so often.
+    const ROUNDS: usize = 4;
+    let mut short: Vec<String> =
+        names.iter().map(|name| shorten(name, width, style).into_owned()).collect();
+    for _ in 0..ROUNDS {
+        let mut alike: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, text) in short.iter().enumerate() {
+            alike.entry(text).or_default().push(at);
+        }
+        let different = |of: &[usize]| {
+            let distinct: BTreeSet<&str> =
+                of.iter().filter_map(|&at| names.get(at).copied()).collect();
+            distinct.len() > 1
+        };
+        let groups: Vec<Vec<usize>> = alike.into_values().filter(|of| different(of)).collect();
+        if groups.is_empty() {
+            break;
+        }
+        for group in groups {
+            let common = group
+                .iter()
+                .filter_map(|&at| names.get(at).copied())
+                .reduce(common_beginning)
+                .unwrap_or_default();
+            for at in group {
+                if let (Some(name), Some(text)) = (names.get(at), short.get_mut(at)) {
+                    *text = from_difference(name, common.len(), width, style);
+                }
+            }
+        }
+    }
+    short
+}
+
+/// What two names begin with.
+fn common_beginning<'a>(a: &'a str, b: &str) -> &'a str {
+    let same = a.char_indices().zip(b.chars()).find(|((_, one), other)| one != other);
+    let end = same.map_or_else(|| a.len().min(b.len()), |((at, _), _)| at);
+    a.get(..end).unwrap_or(a)
+}
+
+/// The beginning of a name, and what follows after `common` bytes; where that is among the arguments
+/// of a template or function, the end of the name before them: `…ise_kernel<…AUnaryFunc…`.
+fn from_difference(name: &str, common: usize, width: usize, style: &Style) -> String {
+    let ellipsis = style.ellipsis();
+    let room = width.saturating_sub(2 * width_of(ellipsis));
+    let (before, after) = name.split_at_checked(common).unwrap_or((name, ""));
+    let group =
+        argument_groups(name).into_iter().find(|&(start, end)| (start..end).contains(&common));
+    if let Some(label) = group.and_then(|(start, _)| name.get(..start)) {
+        let own = room.saturating_sub(width_of(ellipsis)) / 2;
+        let tail: Vec<char> = taken(label.chars().rev(), own).collect();
+        let mut text = if width_of(label) > own { ellipsis.to_owned() } else { String::new() };
+        text.extend(tail.iter().rev());
+        if before.len() > label.len() {
+            text.push_str(ellipsis);
+        }
+        let rest = width.saturating_sub(width_of(&text));
+        return text + &beginning(after, rest, style);
+    }
+    // A third says what it is, unless the rest is shorter.
+    let head = (room / 3).max(room.saturating_sub(width_of(after)));
+    if head >= width_of(before) {
+        return beginning(name, width, style);
+    }
+    let head: String = taken(before.chars(), head).collect();
+    let used = width_of(&head) + width_of(ellipsis);
+    format!("{head}{ellipsis}{}", beginning(after, width.saturating_sub(used), style))
 }
 
 /// `list`, such as `grid=[8, 1, 1], stream=7`, in lines of at most `width` columns. Lines end
@@ -255,6 +330,37 @@ mod tests {
         ] {
             assert_eq!(shorten(name, width, &UTF), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn different_names_look_different() {
+        let names = [
+            "CalcMonotonicQRegionForElems(Domain&, int, double)",
+            "CalcMonotonicQGradientsForElems(Domain&)",
+            "CalcKinematicsForElems(Domain&, double, int)",
+            "PMPI_Waitall [libmpi.so.40.30.4]",
+            "PMPI_Waitall [libmpi.so.40.30.4]",
+        ];
+        let short = shorten_apart(&names, 20, &UTF);
+        assert_eq!(
+            short,
+            [
+                "CalcMo…RegionForEle…",
+                "CalcMo…GradientsFor…",
+                "CalcKinema…rElems(…)",
+                "PMPI_Waitall",
+                "PMPI_Waitall",
+            ]
+        );
+        let templates: Vec<String> =
+            (0..9).map(|i| format!("RAJA::exec<Kripke::Layout<{i}>, long>::run(int)")).collect();
+        let templates: Vec<&str> = templates.iter().map(String::as_str).collect();
+        let short = shorten_apart(&templates, 24, &UTF);
+        assert_eq!(short.iter().collect::<BTreeSet<_>>().len(), 9, "{short:?}");
+        assert!(short.iter().all(|text| width_of(text) <= 24), "{short:?}");
+        // The end of one is the beginning of the other.
+        let short = shorten_apart(&["solve_the_system_of_equations", "solve_the_system"], 12, &UTF);
+        assert_eq!(short, ["solve_…tions", "solve_…ystem"]);
     }
 
     #[test]

@@ -101,6 +101,7 @@ impl<'a> TextTable<'a> {
         let below = below.and_then(|name| columns.iter().position(|column| column.is(name)));
         let below = below.map(|place| columns.remove(place));
         let left_out = fit(&mut columns, style.width);
+        columns.iter_mut().for_each(|column| column.tell_apart(0..shown, style));
 
         let mut line = String::new();
         push_cells(&mut line, &columns, |column, line| column.push_head(line, style));
