@@ -36,10 +36,13 @@ pub struct DefaultMetric {
 }
 
 /// Metrics that say how long code ran, from the best.
-const TIME_NAMES: [&str; 8] = [
+const TIME_NAMES: [&str; 10] = [
     "cputime",
     "realtime",
     "time",
+    // Of TAU, where it is measured alone.
+    "cpu_time",
+    "linux_timers",
     "cycles",
     "perf::cycles",
     "perf::task-clock",

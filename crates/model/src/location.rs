@@ -240,6 +240,12 @@ impl LocationCatalog {
         if kind == IdentityKind::Rank && self.has_processes { "process" } else { kind.name() }
     }
 
+    /// Whether the source gives names to locations.
+    #[must_use]
+    pub fn has_names(&self) -> bool {
+        !self.rows.names.is_empty()
+    }
+
     /// Whether any location has an element of this kind.
     #[must_use]
     pub fn has(&self, kind: IdentityKind) -> bool {

@@ -165,7 +165,8 @@ impl Metric {
     }
 
     /// Cuts a source's name such as `CPUTIME (sec)` into name and unit. A name without a unit in
-    /// parentheses counts; names of cycles count cycles.
+    /// parentheses counts; names of cycles count cycles, and
+    /// clocks of perf nanoseconds.
     #[must_use]
     pub fn split_name(source_name: &str) -> (&str, Unit) {
         let cut = source_name
@@ -174,6 +175,10 @@ impl Metric {
             .map(|(name, unit)| (name.trim_end(), unit));
         match cut {
             Some((name, unit)) if !name.is_empty() => (name, Unit::from_source(unit)),
+            // Clocks of perf are events that count nanoseconds on a core.
+            _ if ["task-clock", "cpu-clock"].iter().any(|clock| source_name.ends_with(clock)) => {
+                (source_name, Unit::Nanos)
+            }
             _ if source_name.to_ascii_lowercase().contains("cycles") => (source_name, Unit::Cycles),
             _ => (source_name, Unit::Count),
         }

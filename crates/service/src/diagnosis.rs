@@ -15,11 +15,12 @@ use parallax_analysis::comparison::VersionPair;
 use parallax_analysis::events::{WaitChoice, WaitKind, critical_path, waits};
 use parallax_analysis::mpi_routine;
 use parallax_analysis::report::{
-    Evidence, Finding, FindingKind, NextAction, NextStep, Potential, Report, rank_findings,
+    Evidence, Finding, FindingKind, NextAction, NextStep, Potential, Report, part_words,
+    rank_findings,
 };
 use parallax_analysis::taxonomy::{FunctionNames, is_uninstrumented, waits_for_gpu};
-use parallax_base::quantity::amount;
-use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
+use parallax_base::quantity::{amount, counted};
+use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit, capitalised};
 use parallax_engine::display_name;
 use parallax_model::{ContextTree, TraceKind};
 use parallax_protocol::TopologyRequest;
@@ -222,15 +223,18 @@ fn waiting(
         if percent < MIN_WAIT_PERCENT || *kind == WaitKind::ForGpu {
             continue;
         }
+        let share = |own: u128| own as f64 / (*nanos).max(1) as f64;
         let told = |of: &BTreeMap<TrackIdx, u128>| {
             most(of).map_or_else(String::new, |(track, own)| {
-                format!("{} ({:.0} %)", name(track), own as f64 / (*nanos).max(1) as f64 * 100.0)
+                format!("{} ({:.0} %)", name(track), share(own) * 100.0)
             })
         };
         let text = format!(
-            "{} of waiting in {count} calls, {percent:.1} % of the time of all locations. Most of \
-             it is at {}, caused by {}.",
+            "{} of waiting in {}, {percent:.1} % of the time of all locations. {} is at {}, caused \
+             by {}.",
             amount(time, &Unit::Seconds),
+            counted(*count, "call"),
+            capitalised(part_words(most(waiters).map_or(0.0, |(_, own)| share(own)))),
             told(waiters),
             told(delayed_by),
         );
@@ -313,10 +317,12 @@ fn on_critical_path(
     let longest = most(contexts).map(|(context, _)| context);
     let function =
         longest.map_or_else(|| display_name(function), |context| functions.display(tree, context));
+    let of_path = most(tracks).map_or(0.0, |(_, own)| own as f64 / (*nanos).max(1) as f64);
     let text = format!(
-        "{function} is on the critical path for {} of {} ({percent:.1} %), most of it at {slowest}.",
+        "{function} is on the critical path for {} of {} ({percent:.1} %), {} at {slowest}.",
         amount(seconds(*nanos), &Unit::Seconds),
         amount(seconds(found.whole_nanos), &Unit::Seconds),
+        part_words(of_path),
     );
     let found = vec![Finding {
         kind: FindingKind::CriticalPath,

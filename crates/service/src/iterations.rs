@@ -12,7 +12,7 @@ use parallax_analysis::iterations::{
     Stall, Statistics, Units, find_iterations, statistics,
 };
 use parallax_analysis::taxonomy::FunctionNames;
-use parallax_base::quantity::amount;
+use parallax_base::quantity::{amount, counted};
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
 use parallax_engine::query::{Range, parse_contexts};
 use parallax_engine::resolve::resolve_contexts;
@@ -300,9 +300,10 @@ impl FoundIterations<'_> {
             ));
         }
         if summary.left_out > 0 {
+            let verb = if summary.left_out == 1 { "is" } else { "are" };
             notes.push(format!(
-                "{} locations without these iterations are excluded.",
-                summary.left_out
+                "{} without these iterations {verb} excluded.",
+                counted(summary.left_out, "location")
             ));
         }
         summary
@@ -344,9 +345,11 @@ impl FoundIterations<'_> {
             (0, _) => {}
             (1, true) => text.push_str("; 1 location waits meanwhile"),
             (n, true) => text.push_str(&format!("; {n} locations wait meanwhile")),
+            // All of what waits or communicates is seen, so what they wait for is not in the trace.
             (n, false) => text.push_str(&format!(
-                "; {n} of {} locations wait or communicate, for something outside of them",
-                self.locations.len()
+                "; {n} of {} {}, and what for is not in the trace",
+                counted(self.locations.len() as u64, "location"),
+                if n == 1 { "waits or communicates" } else { "wait or communicate" },
             )),
         }
         text.push('.');

@@ -144,6 +144,7 @@ const fn kind(kind: Kind) -> FindingKind {
         Kind::Locks => FindingKind::Locks,
         Kind::Sleeping => FindingKind::Sleeping,
         Kind::Gpu => FindingKind::Gpu,
+        Kind::GpuHost => FindingKind::GpuHost,
         Kind::HotFunction => FindingKind::HotFunction,
         Kind::Waiting => FindingKind::Waiting,
         Kind::CriticalPath => FindingKind::CriticalPath,

@@ -693,7 +693,7 @@ export type FindRequest = {
 };
 
 /** What a finding is about. */
-export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "BusyGpu" | "GpuStalls" | "Iterations" | "Stall" | "Groups" | "Slower" | "Caution" | "Leak" | "WrappedMetric";
+export type FindingKind = "FewSamples" | "Mpi" | "Imbalance" | "OpenMp" | "Io" | "Memory" | "Locks" | "Sleeping" | "Gpu" | "GpuHost" | "HotFunction" | "Waiting" | "CriticalPath" | "IdleGpu" | "BusyGpu" | "GpuStalls" | "Iterations" | "Stall" | "Groups" | "Slower" | "Caution" | "Leak" | "WrappedMetric";
 
 /** Something that bounds the program. */
 export type FindingReply = {
@@ -998,7 +998,7 @@ export type IterationCells = "map" | "all" | "none";
 /** The iterations that were found. */
 export type IterationsFoundReply = {
   /**
-   * Which locations: `GPU streams`, `GPUs` where some have several streams, `first threads` or
+   * Which locations: `GPU streams`, `GPUs` where some have several streams, `main threads` or
    * `other threads`.
    */
   group: string;
@@ -1065,7 +1065,7 @@ export type IterationsFoundReply = {
 
 /** How the locations of one kind repeat. */
 export type IterationsGroupReply = {
-  /** `GPU streams`, `GPUs` where some have several streams, `first threads` or `other threads`. */
+  /** `GPU streams`, `GPUs` where some have several streams, `main threads` or `other threads`. */
   group: string;
   /** How many of them are active. */
   locations: number;
@@ -2148,7 +2148,7 @@ export interface Protocol {
   /** Load imbalance of contexts over locations, ranks or nodes. */
   balance: { request: BalanceRequest & { item: string }; reply: BalanceReply; tables: { rows: "context_id" | "name" | "path" | "contexts" | "members" | "with_value" | "absent" | "saving" | "wasted" | "balance_ratio" | "imbalance" | "sum" | "mean" | "min" | "p5" | "p25" | "p50" | "p75" | "p95" | "max" | "variance" | "std_dev" | "variation" | "slowest" | "histogram"; } };
   /** Idle time of threads and GPUs, and what threads did while GPUs were idle. */
-  idleness: { request: IdlenessRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "location" | "whole" | "working" | "idle" | "idle_percent" | "not_running" | "openmp_idle" | "openmp_wait" | "mpi" | "other_wait" | "kind" | "group" | "streams" | "trace_span" | "trace_active" | "trace_idle" | "trace_idle_percent" | "thread_time" | "operation_time" | "profile_idle" | "idle_with_calls" | "context_id" | "call_path"; } };
+  idleness: { request: IdlenessRequest & { item: string }; reply: NotesReply; tables: { rows: "profile_id" | "location" | "whole" | "working" | "idle" | "idle_percent" | "not_running" | "openmp_idle" | "openmp_wait" | "mpi" | "other_wait" | "without_core" | "kind" | "group" | "streams" | "trace_span" | "trace_active" | "trace_idle" | "trace_idle_percent" | "thread_time" | "operation_time" | "profile_idle" | "idle_with_calls" | "context_id" | "call_path"; } };
   /** Where instructions of GPUs stall and why, by instruction sampling; see [gpu-stalls.md](gpu-stalls.md). */
   gpu_stalls: { request: GpuStallsRequest & { item: string }; reply: GpuStallsReply; tables: { rows: "kernel" | "function" | "file" | "line" | "instruction" | "cycles" | "cycles_percent" | "issue_percent" | "hidden_percent" | "exposed_percent" | "reason" | "reason_percent" | "samples" | "kernel_s" | "context_id"; reasons: "reason" | "code" | "group" | "cycles" | "cycles_percent" | "stalls_percent" | "meaning" | "remedy"; stalls: "row" | "reason" | "group" | "cycles" | "cycles_percent"; } };
   /** Correlations over locations between exclusive values of functions, totals and identities. */

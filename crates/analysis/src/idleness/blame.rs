@@ -138,7 +138,10 @@ pub fn gpu_blame(session: &Session, control: &Control) -> Result<GpuBlame, Engin
     let is_idle = idle_contexts(tree);
     let does_nothing = |context: ContextIdx| {
         let class = classes.of_context.get(context.idx());
-        matches!(class, Some(CostClass::OpenMpIdle | CostClass::HelperThreads | CostClass::Preempted))
+        matches!(
+            class,
+            Some(CostClass::OpenMpIdle | CostClass::HelperThreads | CostClass::Preempted)
+        )
     };
     let is_working: Vec<bool> =
         tree.iter().map(|context| !is_idle[context.idx()] && !does_nothing(context)).collect();

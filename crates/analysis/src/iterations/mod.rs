@@ -62,7 +62,7 @@ impl LocationGroup {
     pub const fn name(self) -> &'static str {
         match self {
             Self::GpuStreams => "GPU streams",
-            Self::FirstThreads => "first threads",
+            Self::FirstThreads => "main threads",
             Self::OtherThreads => "other threads",
         }
     }

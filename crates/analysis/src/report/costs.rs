@@ -233,7 +233,7 @@ pub(super) fn estimated_samples(
     own_costs.sort_unstable_by(f64::total_cmp);
     let slowest = match metric.unit {
         Unit::Seconds => SLOWEST_SECONDS,
-        Unit::Nanos => SLOWEST_SECONDS * 1e9,
+        // Clocks of perf have a period in events as well, of nanoseconds.
         _ => SLOWEST_EVENTS,
     };
     let candidates = [own_costs.get(own_costs.len() / 10), own_costs.first()];

@@ -21,8 +21,10 @@ pub enum FindingKind {
     Locks,
     /// Sleeping and polling.
     Sleeping,
-    /// GPUs, and the host code around them.
+    /// What GPUs do beside computing: copies, and communication that nothing overlaps with.
     Gpu,
+    /// Host code of the runtime of GPUs.
+    GpuHost,
     /// A function that costs much by itself.
     HotFunction,
     /// Locations that wait for others, by a trace of calls.

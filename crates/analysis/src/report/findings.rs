@@ -8,7 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parallax_base::{ContextIdx, Control, Remedy, Unit, capitalised};
+use parallax_base::quantity::amount;
+use parallax_base::{ContextIdx, Control, LocationIdx, Remedy, Unit, capitalised};
 use parallax_engine::{EngineError, FlatRow, Session, display_name};
 use parallax_model::{ContextKind, ContextTree};
 
@@ -19,19 +20,18 @@ use super::finding::{
 };
 use super::leak::leak;
 use super::measurement::{caution, few_samples, wrapped};
-use super::sentences::{correlation, members_words, metric_words, percents};
+use super::sentences::{correlation, members_words, metric_words, part_words, percents};
 use super::{Facts, Late, Report, Routine};
-use crate::balance::{Balance, BalanceRow};
+use crate::balance::{Balance, BalanceRow, Grouping};
 use crate::cautions::{Caution, CautionKind};
 use crate::math::numeric::count;
 use crate::taxonomy::classes::CostClass;
 use crate::taxonomy::{
     GpuOperation, is_collective_kernel, is_collective_sync, is_uninstrumented, waits_for_gpu,
 };
-use parallax_base::quantity::amount;
 
 /// Title of the finding on calls of the runtime of GPUs, before the name of the call.
-pub const HOST_CODE: &str = "Host code of the GPU runtime";
+const HOST_CODE: &str = "Host code of the GPU runtime";
 /// Less than this share of the cost of the program does not bound it, in per cent.
 const MIN_PERCENT: f64 = 5.0;
 /// A function of the program that costs less by itself than this is no finding, in per cent.
@@ -120,8 +120,8 @@ impl Facts<'_> {
             0 => {}
             more => limits.push(format!(
                 "load imbalance: the {MAX_UNEVEN} functions with the highest potential savings \
-                 are findings; {more} more would save at least {MIN_SAVING_PERCENT} % each; \
-                 {}",
+                 are findings; {more} more would save at least {MIN_SAVING_PERCENT} %{}; {}",
+                if more == 1 { "" } else { " each" },
                 Remedy::SeeBalance
             )),
         }
@@ -140,7 +140,7 @@ impl Facts<'_> {
         let host = report.routines.iter().find(|routine| routine.class == CostClass::GpuRuntime);
         if host.is_some_and(|routine| !waits_for_gpu(&routine.name)) {
             let host = self.percent(self.class_costs.of(|class| class == CostClass::GpuRuntime));
-            out.extend(self.group(report, FindingKind::Gpu, HOST_CODE, host, |class| {
+            out.extend(self.group(report, FindingKind::GpuHost, HOST_CODE, host, |class| {
                 class == CostClass::GpuRuntime
             }));
         }
@@ -187,11 +187,22 @@ impl Facts<'_> {
         }
         let mean = report.program_total / count(num_members);
         let most = self.most_saving(balance, num_members, control)?;
+        // Where a program has no ranks and its threads have names, as those of a browser, each is
+        // there for something else.
+        let locations = &self.session.experiment().locations;
+        let has_roles = locations.num_ranks() == 0 && locations.has_names();
+        let is_role = |row: &BalanceRow| {
+            let slowest = row.slowest.first().and_then(|slow| balance.members.get(slow.member));
+            has_roles && slowest.is_some_and(|member| !locations.is_gpu(member.location))
+        };
         let mut by_part: BTreeMap<ContextIdx, f64> = BTreeMap::new();
         let mut out: Vec<Uneven<'r>> = Vec::new();
         for row in &balance.rows {
             let d = &row.distribution;
-            if d.num_members < 2 || d.imbalance.is_none_or(|factor| factor < MIN_IMBALANCE) {
+            if d.num_members < 2
+                || d.imbalance.is_none_or(|factor| factor < MIN_IMBALANCE)
+                || is_role(row)
+            {
                 continue;
             }
             let mut most = most;
@@ -204,7 +215,7 @@ impl Facts<'_> {
                 most = most.min(of_part);
             }
             let saving = d.saving.min(most.max(0.0));
-            let percent = if mean > 0.0 { saving / mean * 100.0 } else { 0.0 };
+            let percent = if mean > 0.0 { (saving / mean * 100.0).min(100.0) } else { 0.0 };
             let noise = report.num_samples.map_or(0.0, |n| {
                 CHANCE * (d.max.max(0.0) * report.program_total / n.max(1.0)).sqrt()
             });
@@ -240,8 +251,8 @@ impl Facts<'_> {
             0 => {}
             more => limits.push(format!(
                 "load imbalance: the {MAX_CHECKED} functions with the highest potential savings \
-                 were examined; {more} more that would save at least {MIN_SAVING_PERCENT} % each \
-                 were not"
+                 were examined; {more} more that would save at least {MIN_SAVING_PERCENT} %{} not",
+                if more == 1 { " was" } else { " each were" },
             )),
         }
         out.truncate(MAX_CHECKED);
@@ -326,12 +337,14 @@ impl Facts<'_> {
             }
             None => String::new(),
         };
+        // `MPI takes`, but `Locks and barriers take`.
+        let takes = if what.contains(" and ") { "take" } else { "takes" };
         let text = if share >= percent * 0.95 {
-            format!("{what} takes {} of {metric}: {routine}{from}.", percents(percent))
+            format!("{what} {takes} {} of {metric}: {routine}{from}.", percents(percent))
         } else {
-            let part = if share >= percent * 0.5 { "most of it" } else { "the largest part" };
+            let part = part_words(share / percent);
             let (percent, share) = (percents(percent), percents(share));
-            format!("{what} takes {percent} of {metric}, {part} ({share}) in {routine}{from}.")
+            format!("{what} {takes} {percent} of {metric}, {part} ({share}) in {routine}{from}.")
         };
         if top.num_contexts > 1 {
             let value = self.costs.inclusive_of(top.context);
@@ -486,9 +499,10 @@ impl Facts<'_> {
         let factor = d.imbalance.unwrap_or(1.0);
         let text = format!(
             "{who} {verb} for {slow_label}, which spends {factor:.1} times the mean in {} \
-             ({}, mean {})",
+             ({}{}, mean {})",
             slow.name,
             amount(slowest.value, &report.unit),
+            self.on_threads(report),
             amount(d.mean, &report.unit),
         );
         let evidence = vec![
@@ -535,8 +549,9 @@ impl Facts<'_> {
             .and_then(|balance| balance.slowest_labels(uneven.row).next())
             .unwrap_or("the slowest");
         let text = format!(
-            "Over {what}s, {slowest} spends {}, {:.1} times the mean of {}.",
+            "Over {what}s, {slowest} spends {}{}, {:.1} times the mean of {}.",
             amount(d.max, &report.unit),
+            self.on_threads(report),
             d.imbalance.unwrap_or(1.0),
             amount(d.mean, &report.unit),
         );
@@ -571,10 +586,36 @@ impl Facts<'_> {
         NextStep { contexts: most.into_iter().collect(), ..NextStep::new(NextAction::Balance) }
     }
 
+    /// How many threads of the program a member has on average: what a rank spends is the sum over
+    /// them, and a run ends earlier by a part of that only.
+    fn threads_of_members(&self, report: &Report) -> f64 {
+        let Some(balance) = &report.balance else { return 1.0 };
+        if balance.grouping == Grouping::Location {
+            return 1.0;
+        }
+        let locations = &self.session.experiment().locations;
+        let is_counted = |location: &LocationIdx| {
+            locations.num_values(*location) > 0 && !self.roles.is_helper(*location)
+        };
+        let threads = locations.threads().iter().filter(|location| is_counted(location)).count();
+        let members = balance.members.iter().filter(|member| member.has_samples).count();
+        (count(threads) / count(members.max(1))).max(1.0)
+    }
+
+    /// ` on 3 threads`, where members have several.
+    fn on_threads(&self, report: &Report) -> String {
+        let threads = self.threads_of_members(report);
+        match threads.fract() == 0.0 {
+            _ if threads <= 1.0 => String::new(),
+            true => format!(" on {threads:.0} threads"),
+            false => " on its threads".to_owned(),
+        }
+    }
+
     /// What is saved where all members spend the mean.
     fn balanced(&self, report: &Report, uneven: &Uneven<'_>) -> Potential {
         Potential {
-            amount: uneven.saving,
+            amount: uneven.saving / self.threads_of_members(report),
             unit: report.unit.clone(),
             percent: uneven.percent,
             condition: "if balanced",

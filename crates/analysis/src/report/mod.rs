@@ -31,12 +31,12 @@ use parallax_model::{ContextKind, IdentityKind, Scope};
 pub use crate::taxonomy::{CostClass, GpuOperation, Purposes};
 pub use finding::{Evidence, Finding, FindingKind, NextAction, NextStep, Potential, rank_findings};
 
-pub use findings::HOST_CODE;
+pub use sentences::part_words;
 
 use crate::balance::{Balance, BalanceRequest, Grouping, balance_of_sums};
 use crate::cautions::{Caution, cautions};
 use crate::taxonomy::classes::Classes;
-use crate::taxonomy::{FunctionNames, HelperThreads};
+use crate::taxonomy::{FunctionNames, HelperThreads, Roles};
 use costs::{ClassCosts, estimated_samples, percent, traced_samples};
 
 /// Contexts whose balance is looked at, at most: the most expensive ones.
@@ -260,6 +260,8 @@ struct Facts<'a> {
     names: FunctionNames,
     /// Functions by exclusive cost, numbered phases as one.
     functions: Vec<FlatRow>,
+    /// Which locations are helper threads.
+    roles: Roles,
 }
 
 /// Where the cost of the whole execution goes, and what bounds it.
@@ -323,8 +325,19 @@ pub fn report(
         })
         .collect();
     let compared = compared_locations(session);
-    let facts =
-        Facts { session, options, metric, classes, class_costs, costs, compared, names, functions };
+    let roles = Roles::with(session, &HelperThreads::new(&classes), control)?;
+    let facts = Facts {
+        session,
+        options,
+        metric,
+        classes,
+        class_costs,
+        costs,
+        compared,
+        names,
+        functions,
+        roles,
+    };
     let mut limits = Vec::new();
     out.balance = facts.balance(&mut limits, control)?;
     if out.unit.is_time() {

@@ -6,11 +6,22 @@ use crate::math::numeric::count;
 /// What a metric is called in a sentence.
 pub(super) fn metric_words(name: &str) -> String {
     match name.to_ascii_lowercase().as_str() {
-        "cputime" => "CPU time".into(),
-        "realtime" | "time" => "wall-clock time".into(),
+        "cputime" | "cpu_time" | "perf::task-clock" | "perf::cpu-clock" => "CPU time".into(),
+        "realtime" | "time" | "linux_timers" => "wall-clock time".into(),
         "cycles" | "perf::cycles" => "cycles".into(),
         "gpuop" => "the time of GPU operations".into(),
         _ => name.into(),
+    }
+}
+
+/// What the largest part of something is called by its share, from 0 to 1.
+#[must_use]
+pub fn part_words(share: f64) -> &'static str {
+    match share {
+        // What rounds to all of it.
+        share if share >= 0.995 => "all of it",
+        share if share >= 0.5 => "most of it",
+        _ => "the largest part",
     }
 }
 
@@ -67,6 +78,13 @@ pub(super) fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn less_than_half_is_not_most() {
+        assert_eq!(part_words(1.0), "all of it");
+        assert_eq!(part_words(0.5), "most of it");
+        assert_eq!(part_words(0.46), "the largest part");
+    }
 
     #[test]
     fn opposite_rows_correlate_to_minus_one() {

@@ -202,7 +202,17 @@ fn gpus_and_threads(context: &Context, arguments: &IdlenessArgs) -> anyhow::Resu
     };
     context.output.emit_with(&table, |style, out| {
         if !answer.gpu.is_empty() {
-            TextTable::new(&gpu).title("GPUs").write(style, out)?;
+            let mut gpu = gpu.clone();
+            // What only profiles, or only traces tell.
+            gpu.columns.retain(|column| column.has_values());
+            TextTable::new(&gpu)
+                .title("GPUs")
+                .head("group", "GPUs of")
+                .head("trace_span", "span")
+                .head("trace_active", "active")
+                .head("trace_idle", "idle")
+                .head("trace_idle_percent", "idle")
+                .write(style, out)?;
             writeln!(out)?;
         }
         match &answer.cpu {

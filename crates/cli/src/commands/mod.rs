@@ -112,10 +112,10 @@ impl Context {
         }
         let serious = listed.len();
         if serious > 0 {
-            let plural = if serious == 1 { "issue" } else { "issues" };
+            let (plural, them) = if serious == 1 { ("issue", "it") } else { ("issues", "them") };
             Notice::new(
                 Level::Warning,
-                format!("{serious} {plural} in this data; `parallax info` lists them"),
+                format!("{serious} {plural} in this data; `parallax info` lists {them}"),
             )
             .print(&self.stderr);
         }

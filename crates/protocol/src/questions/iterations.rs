@@ -132,7 +132,7 @@ pub struct RepetitionReply {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct IterationsGroupReply {
-    /// `GPU streams`, `GPUs` where some have several streams, `first threads` or `other threads`.
+    /// `GPU streams`, `GPUs` where some have several streams, `main threads` or `other threads`.
     pub group: String,
     /// How many of them are active.
     pub locations: u64,
@@ -148,7 +148,7 @@ pub struct IterationsGroupReply {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct IterationsFoundReply {
-    /// Which locations: `GPU streams`, `GPUs` where some have several streams, `first threads` or
+    /// Which locations: `GPU streams`, `GPUs` where some have several streams, `main threads` or
     /// `other threads`.
     pub group: String,
     /// What iterations begin with.

@@ -78,8 +78,10 @@ choice! {
         Locks = "Locks",
         /// Sleeping and polling.
         Sleeping = "Sleeping",
-        /// GPUs, and the host code around them.
+        /// What GPUs do beside computing: copies, and communication that nothing overlaps with.
         Gpu = "Gpu",
+        /// Host code of the runtime of GPUs.
+        GpuHost = "GpuHost",
         /// A function that costs much by itself.
         HotFunction = "HotFunction",
         /// Locations that wait for others, by a trace of calls.

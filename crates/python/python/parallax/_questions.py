@@ -3432,7 +3432,7 @@ class ExperimentQuestions(ItemQuestions):
             - ``whole`` (f64 in the unit of the metric):
                 What the shares are of: span of the traces, or sampled time.
             - ``working`` (f64 in the unit of the metric):
-                Neither idle nor waiting nor in MPI.
+                Neither idle nor waiting, also not for a core, nor in MPI.
             - ``idle`` (f64 in the unit of the metric):
                 Not running, or idle in OpenMP.
             - ``idle_percent`` (f64 in %):
@@ -3447,6 +3447,9 @@ class ExperimentQuestions(ItemQuestions):
                 In routines of MPI, waiting or not.
             - ``other_wait`` (f64 in the unit of the metric):
                 Locks, sleeping, polling, waiting for GPUs.
+            - ``without_core`` (f64 in the unit of the metric):
+                Ready to run, while another thread had the core; only recordings of our own know
+                it.
             - ``kind`` (string):
                 `thread`, or `helper` for threads that only wait for events.
             GPUs: GPUs, by rank or node where each has one of its own.

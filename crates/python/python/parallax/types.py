@@ -58,6 +58,7 @@ FindingKind = Literal[
     "Locks",
     "Sleeping",
     "Gpu",
+    "GpuHost",
     "HotFunction",
     "Waiting",
     "CriticalPath",
@@ -941,7 +942,7 @@ class IterationsFoundReply(Record):
     __slots__ = ()
 
     group: str
-    """Which locations: `GPU streams`, `GPUs` where some have several streams, `first threads` or
+    """Which locations: `GPU streams`, `GPUs` where some have several streams, `main threads` or
     `other threads`.
     """
 
@@ -1033,7 +1034,7 @@ class IterationsGroupReply(Record):
     __slots__ = ()
 
     group: str
-    """`GPU streams`, `GPUs` where some have several streams, `first threads` or `other threads`.
+    """`GPU streams`, `GPUs` where some have several streams, `main threads` or `other threads`.
     """
 
     locations: int

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use parallax_analysis::idleness::{GpuBlame, GpuTraced, SourceChoice, gpu_work};
-use parallax_analysis::report::{Finding, FindingKind, HOST_CODE, NextAction, NextStep, Report};
+use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep, Report};
 use parallax_analysis::taxonomy::FunctionNames;
 use parallax_base::quantity::amount;
 use parallax_base::{ContextIdx, Control, Unit};
@@ -211,8 +211,6 @@ fn busy(work: &[String], busy: f64, whole: f64) -> Finding {
 /// that launches ahead, or waits, loses nothing.
 pub(super) fn explain_host(findings: &mut Vec<Finding>) {
     if findings.iter().any(|finding| finding.kind == FindingKind::BusyGpu) {
-        findings.retain(|finding| {
-            finding.kind != FindingKind::Gpu || !finding.title.starts_with(HOST_CODE)
-        });
+        findings.retain(|finding| finding.kind != FindingKind::GpuHost);
     }
 }

@@ -307,7 +307,7 @@ impl Names<'_> {
             None => format!("beginning with {}", markers.join(" or ")),
         };
         format!(
-            "{about}{} of {}, {begin}, cover {:.0} % of the run on {} {}.",
+            "{about}{} (median {}), {begin}, cover {:.0} % of the run on {} {}.",
             counted(iterations.len() as u64, "iteration"),
             amount(iterations.period_nanos() / 1e9, &Unit::Seconds),
             (iterations.span().nanos() as f64 / 1e9 / run * 100.0).min(100.0),

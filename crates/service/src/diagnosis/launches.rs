@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use parallax_analysis::events::{IdleDevice, Wait, WaitKind, idle_devices};
-use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep};
-use parallax_base::quantity::amount;
-use parallax_base::{ContextIdx, Control, TrackIdx, Unit};
+use parallax_analysis::report::{Finding, FindingKind, NextAction, NextStep, part_words};
+use parallax_base::quantity::{amount, count as number};
+use parallax_base::{ContextIdx, Control, TrackIdx, Unit, capitalised};
 use parallax_engine::display_name;
 use parallax_model::IdentityKind;
 
@@ -37,7 +37,7 @@ fn seconds_of(nanos: u128) -> f64 {
     nanos as f64 / 1e9
 }
 
-/// Kernels of collective operations while a GPU computes nothing: time of the network, or of
+/// Communication kernels while a GPU computes nothing: time of the network, or of
 /// waiting for the slowest GPU.
 fn communication(opened: &OpenExperiment, devices: &[IdleDevice], run: f64) -> Option<Finding> {
     let whole = run * devices.len() as f64;
@@ -58,10 +58,10 @@ fn communication(opened: &OpenExperiment, devices: &[IdleDevice], run: f64) -> O
         kind: FindingKind::Gpu,
         title: format!("GPU communication: {name}"),
         text: format!(
-            "Kernels of collective operations take {} of GPU time, {name} most of it ({}). For {}, \
-             {percent:.1} % of the time of GPUs, nothing else runs on them: computation does not \
-             overlap with it.",
+            "Communication kernels take {} of GPU time, {} in {name} ({}). For {}, {percent:.1} % \
+             of the time of GPUs, nothing else runs on them: computation does not overlap with it.",
             told(all),
+            part_words(seconds_of(nanos) / all),
             told(seconds_of(nanos)),
             told(alone),
         ),
@@ -105,20 +105,24 @@ fn late_launches(
     let longest = devices.iter().max_by_key(|one| one.late_nanos);
     let at = match longest.filter(|_| devices.len() > 1) {
         Some(one) => {
-            format!(" Most of it is on {} ({:.0} %).", one.label, share(one.late_nanos.into()))
+            let share = share(one.late_nanos.into());
+            let part = capitalised(part_words(share / 100.0));
+            format!(" {part} is on {} ({share:.0} %).", one.label)
         }
         None => String::new(),
     };
     let names = opened.track_names();
     let by = most(&threads).map_or_else(String::new, |(thread, nanos)| {
         let name = names.get(thread.idx()).cloned().unwrap_or_default();
-        format!(" The next launch is mostly that of {name} ({:.0} %).", share(nanos))
+        let part = capitalised(part_words(share(nanos) / 100.0));
+        format!(" {part} ends with a launch by {name} ({:.0} %).", share(nanos))
     });
     let text = format!(
         "GPUs are idle for {percent:.1} % of their time ({}) because their next work is launched \
-         late, {count} times. Time before their first work does not count, nor time in which another \
+         late ({} launches). Time before their first work does not count, nor time in which another \
          stream of the GPU works.{at}{by}",
         amount(late, &Unit::Seconds),
+        number(count),
     );
     let late_streams = waits.iter().filter(|wait| wait.kind == WaitKind::LateLaunch);
     let mut streams: BTreeMap<TrackIdx, u128> = BTreeMap::new();

@@ -72,7 +72,7 @@ pub(super) fn explain_waiting(findings: &mut Vec<Finding>, tree: &ContextTree) {
     }
     findings.retain(|finding| {
         let name = finding.context.and_then(|context| tree.function_name(context));
-        finding.kind != FindingKind::Gpu || !name.is_some_and(waits_for_gpu)
+        finding.kind != FindingKind::GpuHost || !name.is_some_and(waits_for_gpu)
     });
 }
 

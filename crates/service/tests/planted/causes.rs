@@ -150,7 +150,7 @@ fn busy_gpus_are_found_with_their_kernel_and_not_where_they_are_idle() {
     let busy = |is_starved: bool| {
         let program = program(if is_starved { 40 } else { 1 });
         let found = findings(&sampled(&program, &TRACE));
-        let host = found.iter().filter(|one| one.title.starts_with("Host code")).count();
+        let host = found.iter().filter(|one| one.kind == FindingKind::GpuHost).count();
         (found.into_iter().find(|one| one.kind == FindingKind::BusyGpu), host)
     };
     let (found, host) = busy(false);
