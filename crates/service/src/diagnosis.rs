@@ -20,7 +20,7 @@ use parallax_analysis::report::{
 use parallax_analysis::taxonomy::{FunctionNames, is_uninstrumented, waits_for_gpu};
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit};
 use parallax_engine::display_name;
-use parallax_model::{ContextTree, TraceKind};
+use parallax_model::ContextTree;
 use parallax_protocol::TopologyRequest;
 
 use crate::comparison::ComparisonOutcome;
@@ -114,10 +114,6 @@ impl OpenExperiment {
         rank_findings(&mut report.findings);
         causes_first(&mut report.findings);
         Ok(Answer { value: report, notes })
-    }
-
-    fn has_calls(&self) -> bool {
-        self.session.experiment().traces.as_ref().is_some_and(|t| t.kind() == TraceKind::Calls)
     }
 }
 
