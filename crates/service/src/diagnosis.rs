@@ -38,12 +38,12 @@ fn most<K: Copy + Ord, N: Copy + Ord>(of: &BTreeMap<K, N>) -> Option<(K, N)> {
 /// Findings, and notes on what is not among them.
 type Findings = Answer<Vec<Finding>>;
 
-/// All analyses that are asked, with their commands.
+/// All analyses that are asked, with what their findings are about.
 const PRODUCERS: [(&str, Producer); 5] = [
-    ("idleness", gpus::idle_or_busy),
-    ("gpu-stalls", stalls::stalling_kernels),
-    ("waits", waiting),
-    ("critical-path", on_critical_path),
+    ("GPU idle time", gpus::idle_or_busy),
+    ("GPU stalls", stalls::stalling_kernels),
+    ("wait states", waiting),
+    ("the critical path", on_critical_path),
     ("iterations", iterations::uneven_iterations),
 ];
 
@@ -83,14 +83,14 @@ impl OpenExperiment {
     ) -> Result<Answer<Report>, ServiceError> {
         let mut report = self.report(metric, control)?;
         let mut notes = std::mem::take(&mut report.limits);
-        for (command, producer) in PRODUCERS {
+        for (subject, producer) in PRODUCERS {
             match producer(self, &report, control) {
                 Ok(found) => {
                     report.findings.extend(found.value);
                     notes.extend(found.notes);
                 }
                 Err(error) if error.is_cancelled() => return Err(error),
-                Err(error) => notes.push(format!("No findings of `{command}`: {error}.")),
+                Err(error) => notes.push(format!("No findings about {subject}: {error}.")),
             }
         }
         match groups::unlike_ranks(self, &report, metric, place, control) {
@@ -103,7 +103,7 @@ impl OpenExperiment {
                 notes.extend(found.notes);
             }
             Err(error) if error.is_cancelled() || error.is_misuse() => return Err(error),
-            Err(error) => notes.push(format!("No findings of `cluster`: {error}.")),
+            Err(error) => notes.push(format!("No findings about clusters: {error}.")),
         }
         gpus::explain_host(&mut report.findings);
         stalls::explain_waiting(&mut report.findings, self.session.tree());
