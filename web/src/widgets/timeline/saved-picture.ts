@@ -74,7 +74,11 @@ function title(context: DrawContext, { title: text, subtitle }: PictureTexts, wi
 function names(context: DrawContext, scene: TimelineScene, colours: TimelineColours, labelWidth: number, rowsHeight: number): void {
   const edge = scene.sticky * scene.rowHeight;
   const rows = labelledInSight(scene, LABEL_STEP).filter((row) => row < scene.sticky || topOf(scene, row) + scene.rowHeight / 2 >= edge);
-  const cuts = distinctCuts(rows.map((row) => ({ label: scene.rows[row]?.label ?? "", pixels: labelWidth - 2 * MARGIN - (scene.rows[row]?.level ?? 0) * 8 })));
+  context.font = colours.font;
+  const cuts = distinctCuts(
+    rows.map((row) => ({ label: scene.rows[row]?.label ?? "", pixels: labelWidth - 2 * MARGIN - (scene.rows[row]?.level ?? 0) * 8 })),
+    (text) => context.measureText(text).width,
+  );
   within(context, 0, TITLE_HEIGHT + AXIS_HEIGHT, labelWidth, rowsHeight, () => {
     context.font = colours.font;
     context.textBaseline = "middle";
