@@ -173,7 +173,7 @@ fn waiting(
     _: &Report,
     control: &Control,
 ) -> Result<Findings, ServiceError> {
-    if !opened.has_calls() {
+    if !opened.has_waits() {
         return Ok(Findings::default());
     }
     let mut notes = Vec::new();
@@ -265,7 +265,7 @@ fn on_critical_path(
     _: &Report,
     control: &Control,
 ) -> Result<Findings, ServiceError> {
-    if !opened.has_calls() {
+    if !opened.has_waits() {
         return Ok(Findings::default());
     }
     let mut notes = Vec::new();

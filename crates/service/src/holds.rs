@@ -11,6 +11,8 @@ pub struct Holds {
     pub has_trace: bool,
     /// Calls in its trace, as opposed to samples.
     pub has_calls: bool,
+    /// Calls in its trace and records of what they communicate, so that there may be waits.
+    pub has_waits: bool,
     /// Every single call.
     pub has_activations: bool,
     /// Values that the program reported one at a time.
@@ -39,6 +41,7 @@ impl OpenExperiment {
         Holds {
             has_trace: experiment.traces.is_some(),
             has_calls: self.has_calls(),
+            has_waits: self.has_waits(),
             has_activations: experiment.activations.is_some(),
             has_user_events: self.has_user_events(),
             has_gpu_stalls: self.has_gpu_stalls(),
@@ -54,5 +57,11 @@ impl OpenExperiment {
     pub(crate) fn has_calls(&self) -> bool {
         let traces = self.session().experiment().traces.as_ref();
         traces.is_some_and(|traces| traces.kind() == TraceKind::Calls)
+    }
+
+    /// Whether there are calls, and records of messages, collective operations or transfers, which
+    /// tell who waits for whom.
+    pub(crate) fn has_waits(&self) -> bool {
+        self.has_calls() && self.session().experiment().events.is_some()
     }
 }

@@ -976,6 +976,8 @@ export type ItemReply = {
   has_trace: boolean;
   /** Whether its trace has calls; otherwise it has samples. */
   has_calls: boolean;
+  /** Whether its trace says what calls communicate, so that waits can be looked for. */
+  has_waits: boolean;
   /** Whether it has every call instance, with what it reads and writes. */
   has_activations: boolean;
   /** Whether it has user events. */

@@ -3,7 +3,7 @@ import { ANOMALIES_STATE, COMPARE_STATE, COUNTERS_STATE, FIND_STATE, MESSAGES_ST
 
 const hasTrace: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment" && item.has_trace;
 
-/** Whether the trace says when calls began and ended: samples have no waits, and none that takes longer than others. */
+/** Whether the trace says when calls began and ended: no sample takes longer than others. */
 const hasCalls: ViewPlugin["appliesTo"] = (item, items) => hasTrace(item, items) && item.has_calls;
 
 /** Whether another trace is open to compare with. */
@@ -65,7 +65,7 @@ const views: readonly ViewPlugin[] = [
     title: "Waits",
     description: "Wait states and critical path.",
     icon: "chart",
-    appliesTo: hasCalls,
+    appliesTo: (item, items) => hasTrace(item, items) && item.has_waits,
     component: () => import("./Waits.svelte"),
     defaultState: WAITS_STATE,
     stateVersion: 2,
