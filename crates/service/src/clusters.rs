@@ -162,11 +162,10 @@ impl OpenExperiment {
 
 fn remarks(measured: &MeasuredFeatures, member: &str, is_named: bool, notes: &mut Vec<String>) {
     if measured.num_ungrouped > 0 {
-        notes.push(format!("{} locations without {member} are excluded.", measured.num_ungrouped));
+        notes.push(excluded_without(measured.num_ungrouped as u64, member));
     }
     if measured.num_absent > 0 {
-        let n = measured.num_absent;
-        notes.push(format!("{n} locations without values in these contexts are excluded."));
+        notes.push(excluded_without(measured.num_absent as u64, "values in these contexts"));
     }
     if measured.num_wrapped > 0 {
         notes.push(format!(
@@ -209,6 +208,12 @@ pub(crate) fn figure(value: f64, unit: &str) -> String {
         _ => format!("{value:.3}"),
     };
     if unit.is_empty() { text } else { format!("{text} {unit}") }
+}
+
+/// What is said of locations that are left out because they have no `what`.
+pub(crate) fn excluded_without(n: u64, what: &str) -> String {
+    let verb = if n == 1 { "is" } else { "are" };
+    format!("{} without {what} {verb} excluded.", counted(n, "location"))
 }
 
 /// A count with its word.

@@ -22,6 +22,7 @@ use parallax_protocol::{
     IterationsTables, RepetitionReply, StallReply,
 };
 
+use crate::clusters::excluded_without;
 use crate::timeline::path;
 use crate::{Answers, OpenExperiment, ServiceError};
 
@@ -300,10 +301,7 @@ impl FoundIterations<'_> {
             ));
         }
         if summary.left_out > 0 {
-            notes.push(format!(
-                "{} locations without these iterations are excluded.",
-                summary.left_out
-            ));
+            notes.push(excluded_without(summary.left_out, "these iterations"));
         }
         summary
     }
