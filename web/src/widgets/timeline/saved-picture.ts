@@ -3,7 +3,7 @@ import type { DrawContext } from "../canvas/draw-context.ts";
 import { pictureOf } from "../canvas/picture.ts";
 import type { Picture } from "../save.ts";
 import { AXIS_HEIGHT, type TimelineColours, type TimelinePainter } from "./painter.ts";
-import { distinctCuts } from "./rows.ts";
+import { distinctCuts } from "../distinct-names.ts";
 import { labelledInSight, topOf, type TimelineScene } from "./scene.ts";
 import { paintStrip, STRIP_HEIGHT, stripAxis, stripY, type Strip } from "./strips.ts";
 
