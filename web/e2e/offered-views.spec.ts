@@ -42,13 +42,23 @@ test("views of what an experiment lacks are not offered, and those of what it ha
   await open(page, "reactor-run");
   const profile = await offered(page);
   expect(profile).toEqual(expect.arrayContaining(["Iterations", "Clusters", "Correlations"]));
-  for (const absent of ["Counters", "Messages", "GPU idle time", "Racks", "Differences", "Compare runs"]) expect(profile).not.toContain(absent);
+  for (const absent of ["Counters", "Messages", "GPU idle time", "Racks", "Differences", "Compare runs", "Compare"]) expect(profile).not.toContain(absent);
+  // Its trace has samples: what changes over time can be said, what waits for what cannot.
+  expect(profile).toContain("Over time");
+  for (const absent of ["Waits", "Anomalies"]) expect(profile).not.toContain(absent);
+  const overTime = await showView(page, "Over time", "view-over-time");
+  await expect(overTime.getByRole("grid", { name: "Time profile" })).toBeVisible();
+  expect(await overTime.getByRole("combobox", { name: "What" }).getByRole("option").allInnerTexts()).toEqual(["Time profile", "Imbalance", "Idle time"]);
   await open(page, "halo-trace");
   const halo = await offered(page);
-  expect(halo).toContain("Messages");
+  expect(halo).toEqual(expect.arrayContaining(["Messages", "Waits", "Anomalies", "Over time"]));
   for (const absent of ["Counters", "GPU idle time"]) expect(halo).not.toContain(absent);
   await open(page, "gpu-trace");
   expect(await offered(page)).toContain("GPU idle time");
+  await open(page, "reactor-scaling");
+  expect(await offered(page)).not.toContain("Compare");
+  await open(page, "pascal-compare");
+  expect(await offered(page)).toContain("Compare");
 });
 
 test("a flame graph of profiles without call paths says so, and shows exclusive time", async ({ page }, info) => {

@@ -8,7 +8,8 @@ import type { TimeRange } from "../src/widgets/timeline/axis.ts";
 import { callBatch, type CallBatch, type CallLook } from "../src/widgets/timeline/calls.ts";
 import { TimelineGestures, type GestureEvents } from "../src/widgets/timeline/gestures.svelte.ts";
 import { TimelinePainter, type TimelineColours } from "../src/widgets/timeline/painter.ts";
-import { distinctCuts, rangeLabel, rowOfTrack, rowsOf, type Row } from "../src/widgets/timeline/rows.ts";
+import { distinctCuts } from "../src/widgets/distinct-names.ts";
+import { rangeLabel, rowOfTrack, rowsOf, type Row } from "../src/widgets/timeline/rows.ts";
 import { hitAt, labelledInSight, labelledRows, outlineBox, partsOf, spanBox, type TimelineScene } from "../src/widgets/timeline/scene.ts";
 import { SvgContext } from "../src/widgets/canvas/draw-context.ts";
 import { RULER } from "./ruler.ts";
@@ -253,7 +254,7 @@ describe("the menu of a right click", () => {
 });
 
 describe("names of rows", () => {
-  const cut = (labels: readonly string[], pixels: number): readonly string[] => distinctCuts(labels.map((label) => ({ label, pixels })));
+  const cut = (labels: readonly string[], pixels: number): readonly string[] => distinctCuts(labels.map((label) => ({ label, pixels })), (text) => text.length * 6.1);
 
   test("a row of several tracks does not say twice what their names begin with", () => {
     expect(rangeLabel("rank 0 thread 0", "rank 0 thread 3")).toBe("rank 0 thread 0 – 3");
@@ -268,11 +269,18 @@ describe("names of rows", () => {
 
   test("different names stay different where they are cut, and short ones are whole", () => {
     const labels = ["A", "B", "C"].flatMap((pool) => [1, 2].map((number) => `process 4711, pool ${pool} of workers number ${String(number)} for the linear solver`));
-    for (const pixels of [60, 90, 120, 180]) {
-      const cuts = cut(labels, pixels);
-      expect(new Set(cuts).size, `${String(pixels)}: ${cuts.join(" | ")}`).toBe(labels.length);
-      expect(cuts.every((text) => text !== "" && text.length <= Math.max(4, Math.floor(pixels / 6.1)) + 1)).toBe(true);
+    const grid = [0, 1, 12, 127].flatMap((rank) => [0, 1, 11].map((thread) => `rank ${String(rank)} thread ${String(thread)}`));
+    const streams = [0, 1, 2].flatMap((gpu) => [7, 20, 24].map((stream) => `node gpu-node-${String(gpu)}, process 90210 (python), GPU ${String(gpu)} stream ${String(stream)}`));
+    const unlike = ["main", "", "x"].map((end) => `a name of one and the same length without an end${end}`);
+    for (const all of [labels, grid, streams, unlike, [...labels, ...grid, ...streams, ...unlike]]) {
+      for (const pixels of [30, 42, 60, 90, 120, 180]) {
+        const cuts = cut(all, pixels);
+        expect(new Set(cuts).size, `${String(pixels)}: ${cuts.join(" | ")}`).toBe(all.length);
+        expect(cuts.every((text) => text.trim() !== "" && text.length <= Math.max(6, Math.floor(pixels / 6.1))), `${String(pixels)}: ${cuts.join(" | ")}`).toBe(true);
+      }
     }
+    // Those that do not differ by a word are told apart by these that do.
+    expect(cut(grid, 42)).toEqual(expect.arrayContaining(["…0…1", "…12…11"]));
     expect(cut(["rank 0", "rank 1"], 180)).toEqual(["rank 0", "rank 1"]);
     expect(cut(["same name that is much too long to be shown", "same name that is much too long to be shown"], 60)).toHaveLength(2);
   });

@@ -1,5 +1,7 @@
 // What views say about data of different tools.
 import { describe, expect, test } from "vitest";
+import { EngineError } from "../src/engine-client/client.ts";
+import { errorText } from "../src/state/notices.svelte.ts";
 import { linkNotice, sharedLink } from "../src/app/share-link.ts";
 import { metricGroups } from "../src/views/profile/metric-groups.ts";
 import { missingTextHint, sourceHint } from "../src/views/profile/source-hints.ts";
@@ -60,4 +62,10 @@ describe("a link to a view", () => {
     expect(sharedLink(new URL("https://example.org/#v1=abc"), null)).toBe("https://example.org/#v1=abc");
     expect(linkNotice(new URL("https://example.org/"), { hasToken: false, isLocal: true }).text).toContain("not the data");
   });
+});
+
+test("code in messages is quoted, not marked as in Markdown", () => {
+  const error = (message: string, hint: string | null): EngineError => new EngineError({ kind: "query", message, hint } as never);
+  expect(errorText(error("there is no field `rnak` in a profile expression", "did you mean `rank`?"))).toBe("There is no field “rnak” in a profile expression. Did you mean “rank”?");
+  expect(errorText(error("no metric is called $`IO Bytes`", null))).toBe("No metric is called $`IO Bytes`.");
 });

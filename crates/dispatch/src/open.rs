@@ -298,6 +298,8 @@ fn item_reply(key: &str, item: &Item) -> ItemReply {
         issues: item.issues().len() as u64,
         members: item.members.clone(),
         has_trace: holds.has_trace,
+        has_calls: holds.has_calls,
+        has_waits: holds.has_waits,
         has_activations: holds.has_activations,
         has_user_events: holds.has_user_events,
         has_gpu_stalls: holds.has_gpu_stalls,

@@ -63,7 +63,7 @@ fn an_item_says_what_it_holds_and_what_it_lacks() {
     ], "deviceProperties": []}"#;
     let (_, reply) = opened(&[("trace.json", CHROME)]);
     let item = reply.items.first().unwrap();
-    assert!(item.has_trace && item.has_counters);
+    assert!(item.has_trace && item.has_calls && item.has_waits && item.has_counters);
     assert!(!item.has_links && !item.has_gpus && !item.has_activations && !item.has_user_events);
     assert_eq!((item.locations, item.nodes), (3, 0));
 

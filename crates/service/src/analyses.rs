@@ -21,6 +21,7 @@ use parallax_protocol::{
     ThreadIdlenessTable,
 };
 
+use crate::clusters::excluded_without;
 use crate::options::program_locations;
 use crate::timeline::path_names;
 use crate::{Answer, Answers, OpenExperiment, ServiceError};
@@ -130,11 +131,7 @@ impl OpenExperiment {
             balance_by_function(session, &question, Pooling::PerMember, control)?
         };
         if balance.num_ungrouped > 0 {
-            notes.push(format!(
-                "{} locations without {} are excluded.",
-                balance.num_ungrouped,
-                balance.grouping.name()
-            ));
+            notes.push(excluded_without(balance.num_ungrouped as u64, balance.grouping.name()));
         }
         if balance.num_wrapped > 0 {
             notes.push(format!(

@@ -163,11 +163,10 @@ impl OpenExperiment {
 
 fn remarks(measured: &MeasuredFeatures, member: &str, is_named: bool, notes: &mut Vec<String>) {
     if measured.num_ungrouped > 0 {
-        notes.push(format!("{} locations without {member} are excluded.", measured.num_ungrouped));
+        notes.push(excluded_without(measured.num_ungrouped as u64, member));
     }
     if measured.num_absent > 0 {
-        let n = measured.num_absent;
-        notes.push(format!("{n} locations without values in these contexts are excluded."));
+        notes.push(excluded_without(measured.num_absent as u64, "values in these contexts"));
     }
     if measured.num_wrapped > 0 {
         notes.push(format!(
@@ -196,6 +195,12 @@ fn numbered_nodes(measured: &MeasuredFeatures) -> Option<Vec<u32>> {
     sorted.dedup();
     let at = |id: &u64| sorted.binary_search(id).ok().and_then(|at| u32::try_from(at).ok());
     ids.iter().map(at).collect()
+}
+
+/// What is said of locations that are left out because they have no `what`.
+pub(crate) fn excluded_without(n: u64, what: &str) -> String {
+    let verb = if n == 1 { "is" } else { "are" };
+    format!("{} without {what} {verb} excluded.", counted(n, "location"))
 }
 
 /// The functions of a call path by their short names.

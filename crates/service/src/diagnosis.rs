@@ -22,7 +22,7 @@ use parallax_analysis::taxonomy::{FunctionNames, is_uninstrumented, waits_for_gp
 use parallax_base::quantity::{amount, counted};
 use parallax_base::{ContextIdx, Control, Remedy, TrackIdx, Unit, capitalised};
 use parallax_engine::display_name;
-use parallax_model::{ContextTree, TraceKind};
+use parallax_model::ContextTree;
 use parallax_protocol::TopologyRequest;
 
 use crate::comparison::ComparisonOutcome;
@@ -40,12 +40,12 @@ fn most<K: Copy + Ord, N: Copy + Ord>(of: &BTreeMap<K, N>) -> Option<(K, N)> {
 /// Findings, and notes on what is not among them.
 type Findings = Answer<Vec<Finding>>;
 
-/// All analyses that are asked, with their commands.
+/// All analyses that are asked, with what their findings are about.
 const PRODUCERS: [(&str, Producer); 5] = [
-    ("idleness", gpus::idle_or_busy),
-    ("gpu-stalls", stalls::stalling_kernels),
-    ("waits", waiting),
-    ("critical-path", on_critical_path),
+    ("GPU idle time", gpus::idle_or_busy),
+    ("GPU stalls", stalls::stalling_kernels),
+    ("wait states", waiting),
+    ("the critical path", on_critical_path),
     ("iterations", iterations::uneven_iterations),
 ];
 
@@ -85,14 +85,14 @@ impl OpenExperiment {
     ) -> Result<Answer<Report>, ServiceError> {
         let mut report = self.report(metric, control)?;
         let mut notes = std::mem::take(&mut report.limits);
-        for (command, producer) in PRODUCERS {
+        for (subject, producer) in PRODUCERS {
             match producer(self, &report, control) {
                 Ok(found) => {
                     report.findings.extend(found.value);
                     notes.extend(found.notes);
                 }
                 Err(error) if error.is_cancelled() => return Err(error),
-                Err(error) => notes.push(format!("No findings of `{command}`: {error}.")),
+                Err(error) => notes.push(format!("No findings about {subject}: {error}.")),
             }
         }
         match groups::unlike_ranks(self, &report, metric, place, control) {
@@ -105,7 +105,7 @@ impl OpenExperiment {
                 notes.extend(found.notes);
             }
             Err(error) if error.is_cancelled() || error.is_misuse() => return Err(error),
-            Err(error) => notes.push(format!("No findings of `cluster`: {error}.")),
+            Err(error) => notes.push(format!("No findings about clusters: {error}.")),
         }
         gpus::explain_host(&mut report.findings);
         stalls::explain_waiting(&mut report.findings, self.session.tree());
@@ -116,10 +116,6 @@ impl OpenExperiment {
         rank_findings(&mut report.findings);
         causes_first(&mut report.findings);
         Ok(Answer { value: report, notes })
-    }
-
-    fn has_calls(&self) -> bool {
-        self.session.experiment().traces.as_ref().is_some_and(|t| t.kind() == TraceKind::Calls)
     }
 }
 
@@ -179,7 +175,7 @@ fn waiting(
     _: &Report,
     control: &Control,
 ) -> Result<Findings, ServiceError> {
-    if !opened.has_calls() {
+    if !opened.has_waits() {
         return Ok(Findings::default());
     }
     let mut notes = Vec::new();
@@ -274,7 +270,7 @@ fn on_critical_path(
     _: &Report,
     control: &Control,
 ) -> Result<Findings, ServiceError> {
-    if !opened.has_calls() {
+    if !opened.has_waits() {
         return Ok(Findings::default());
     }
     let mut notes = Vec::new();

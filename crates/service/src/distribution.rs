@@ -16,6 +16,7 @@ use parallax_protocol::{
     DistributionTables, HistogramReply, MemberTable, StatisticsReply,
 };
 
+use crate::clusters::excluded_without;
 use crate::options::{Computed, Resolve as _, identities, locations};
 use crate::{Answer as Noted, Answers, OpenExperiment, ServiceError};
 
@@ -246,11 +247,7 @@ impl OpenExperiment {
             }
         };
         if values.num_ungrouped > 0 {
-            notes.push(format!(
-                "{} locations without {} are excluded.",
-                values.num_ungrouped,
-                grouping.name()
-            ));
+            notes.push(excluded_without(values.num_ungrouped as u64, grouping.name()));
         }
         if values.num_absent > 0 {
             notes.push(absent_note(values.num_absent, grouping));

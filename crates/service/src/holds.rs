@@ -1,6 +1,6 @@
 //! What an experiment holds, so that no view is offered of what it lacks.
 
-use parallax_model::{EventStore, IdentityKind};
+use parallax_model::{EventStore, IdentityKind, TraceKind};
 
 use crate::OpenExperiment;
 
@@ -9,6 +9,10 @@ use crate::OpenExperiment;
 pub struct Holds {
     /// A trace.
     pub has_trace: bool,
+    /// Calls in its trace, as opposed to samples.
+    pub has_calls: bool,
+    /// Calls in its trace and records of what they communicate, so that there may be waits.
+    pub has_waits: bool,
     /// Every single call.
     pub has_activations: bool,
     /// Values that the program reported one at a time.
@@ -36,6 +40,8 @@ impl OpenExperiment {
         let locations = &experiment.locations;
         Holds {
             has_trace: experiment.traces.is_some(),
+            has_calls: self.has_calls(),
+            has_waits: self.has_waits(),
             has_activations: experiment.activations.is_some(),
             has_user_events: self.has_user_events(),
             has_gpu_stalls: self.has_gpu_stalls(),
@@ -45,5 +51,17 @@ impl OpenExperiment {
             locations: locations.len() as u64,
             nodes: locations.count_distinct(IdentityKind::Node) as u64,
         }
+    }
+
+    /// Whether there is a trace and it has calls, as opposed to samples.
+    pub(crate) fn has_calls(&self) -> bool {
+        let traces = self.session().experiment().traces.as_ref();
+        traces.is_some_and(|traces| traces.kind() == TraceKind::Calls)
+    }
+
+    /// Whether there are calls, and records of messages, collective operations or transfers, which
+    /// tell who waits for whom.
+    pub(crate) fn has_waits(&self) -> bool {
+        self.has_calls() && self.session().experiment().events.is_some()
     }
 }

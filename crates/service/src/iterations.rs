@@ -22,6 +22,7 @@ use parallax_protocol::{
     IterationsTables, RepetitionReply, StallReply,
 };
 
+use crate::clusters::excluded_without;
 use crate::timeline::path;
 use crate::{Answers, OpenExperiment, ServiceError};
 
@@ -300,11 +301,7 @@ impl FoundIterations<'_> {
             ));
         }
         if summary.left_out > 0 {
-            let verb = if summary.left_out == 1 { "is" } else { "are" };
-            notes.push(format!(
-                "{} without these iterations {verb} excluded.",
-                counted(summary.left_out, "location")
-            ));
+            notes.push(excluded_without(summary.left_out, "these iterations"));
         }
         summary
     }

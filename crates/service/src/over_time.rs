@@ -77,10 +77,12 @@ impl OpenExperiment {
             if context == ContextTree::ROOT {
                 return None;
             }
+            // Samples lie in lines: they count to the function around them.
+            let around = tree.enclosing_function(context).unwrap_or(context);
             let name = match by {
-                OverTimeBy::Function => tree.label(context),
+                OverTimeBy::Function => tree.label(around),
                 OverTimeBy::Group => {
-                    let function = tree.function(context);
+                    let function = tree.function(around);
                     let function = function.and_then(|f| tree.functions().get(f.idx()));
                     let group = function.and_then(|function| function.group.as_deref());
                     group.filter(|group| !group.is_empty()).unwrap_or("(no group)").to_owned()

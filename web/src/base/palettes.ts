@@ -140,6 +140,9 @@ const SHADES: Readonly<Record<"light" | "dark", readonly (readonly [toward: Rgb,
   dark: [[[255, 255, 255], 0], [[255, 255, 255], 0.4], [[255, 255, 255], 0.65]],
 };
 
+/** How many colours there are with their shades, before they begin again. */
+export const DISTINCT_SHADES = DISTINCT_COUNT * SHADES.light.length;
+
 /** The colour of the function that takes the `nth` most time: ten that differ, then lighter shades of the same. */
 export function distinctColour(nth: number, theme: "light" | "dark"): Rgb {
   const list = DISTINCT[theme];

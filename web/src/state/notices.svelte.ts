@@ -60,5 +60,10 @@ export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const hint = "hint" in error && typeof error.hint === "string" ? error.hint : "";
   const message = sentence(error.message);
-  return hint === "" || error.message.includes(hint) ? message : `${message} ${sentence(hint)}`;
+  return quoted(hint === "" || error.message.includes(hint) ? message : `${message} ${sentence(hint)}`);
+}
+
+/** Messages mark code as a terminal shows it, in backticks; those of a metric such as `` $`IO Bytes` `` are part of an expression. */
+function quoted(text: string): string {
+  return text.replace(/(?<!\$)`([^`\n]+)`/gu, "“$1”");
 }

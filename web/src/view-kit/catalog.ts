@@ -1,6 +1,7 @@
 /** What there is in a trace, as columns: asked once for each experiment, shared by all views. */
 import type { Table } from "@uwdata/flechette";
 import { displayName } from "../base/display-name.ts";
+import { plural } from "../base/format.ts";
 import type { Rgb } from "../base/palettes.ts";
 import type { EngineClient } from "../state/engine.ts";
 import { clampRange, type TimeRange } from "../widgets/timeline/axis.ts";
@@ -49,6 +50,11 @@ export interface Contexts {
 /** A name for where there is little room, as everything abbreviates it: `main [{/a/b.c} {106,0}]` is `main`. */
 export function shortName(name: string): string {
   return displayName(name);
+}
+
+/** So many calls; in a trace of samples, runs of samples with the same contexts. */
+export function callsText(calls: number, { reply }: Pick<TimelineCatalog, "reply">): string {
+  return reply.has_calls ? plural(calls, "call") : plural(calls, "run of samples", "runs of samples");
 }
 
 /** What there is in a trace. */

@@ -974,6 +974,10 @@ export type ItemReply = {
   members: Array<string>;
   /** Whether it has a trace, so that there is a timeline. */
   has_trace: boolean;
+  /** Whether its trace has calls; otherwise it has samples. */
+  has_calls: boolean;
+  /** Whether its trace says what calls communicate, so that waits can be looked for. */
+  has_waits: boolean;
   /** Whether it has every call instance, with what it reads and writes. */
   has_activations: boolean;
   /** Whether it has user events. */

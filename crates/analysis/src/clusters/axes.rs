@@ -47,8 +47,23 @@ impl Axes {
                 column.into_iter().map(|part| sign * part).collect()
             })
             .collect();
-        let variances = order.iter().map(|&axis| matrix[axis][axis].max(0.0)).collect();
-        Self { mean, directions, variances }
+        let variances: Vec<f64> = order.iter().map(|&axis| matrix[axis][axis].max(0.0)).collect();
+        let mut axes = Self { mean, directions, variances };
+        axes.leave_out_rounding();
+        axes
+    }
+
+    /// Axes along which points differ by rounding only, so that nobody sees distances in it.
+    fn leave_out_rounding(&mut self) {
+        /// Of the largest variance, to which sums over many points are exact at best.
+        const ROUNDING: f64 = 1e-13;
+        let largest = self.variances.first().copied().unwrap_or(0.0);
+        for (direction, variance) in self.directions.iter_mut().zip(&mut self.variances) {
+            if *variance <= largest * ROUNDING {
+                *variance = 0.0;
+                direction.fill(0.0);
+            }
+        }
     }
 
     /// Coordinates of a point along the first `number` axes.
@@ -133,5 +148,8 @@ mod tests {
         }
         assert!((axes.variances[0] - 50.0 / 3.0).abs() < 1e-12);
         assert!(axes.variances[1] < 1e-12 && axes.explained(1) > 1.0 - 1e-12);
+        // What is left along the other one is rounding, and no place.
+        let along: Vec<f64> = points.rows().filter_map(|row| axes.project(row, 2).last()).collect();
+        assert_eq!(along, [0.0; 3]);
     }
 }

@@ -165,6 +165,10 @@ pub struct ItemReply {
     pub members: Vec<String>,
     /// Whether it has a trace, so that there is a timeline.
     pub has_trace: bool,
+    /// Whether its trace has calls; otherwise it has samples.
+    pub has_calls: bool,
+    /// Whether its trace says what calls communicate, so that waits can be looked for.
+    pub has_waits: bool,
     /// Whether it has every call instance, with what it reads and writes.
     pub has_activations: bool,
     /// Whether it has user events.

@@ -40,8 +40,8 @@ VIEWS = (
     "scaling.compare", "scaling.lines", "scaling.maps", "scaling.regions", "scaling.table",
     "scaling.verdict",
     "trace.anomalies", "trace.compare", "trace.counters", "trace.find", "trace.idle-gpus",
-    "trace.iterations", "trace.messages", "trace.node-detail", "trace.statistics", "trace.timeline",
-    "trace.waits",
+    "trace.iterations", "trace.messages", "trace.node-detail", "trace.over-time", "trace.statistics",
+    "trace.timeline", "trace.waits",
 )  # fmt: skip
 """The views of the page. The part behind the dot is enough where it is the only one."""
 

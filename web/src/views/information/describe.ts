@@ -22,7 +22,6 @@ const COUNTS: readonly (readonly [key: string, name: string])[] = [
   ["locations", "Locations"],
   ["metrics", "Metrics"],
   ["traces", "Traces"],
-  ["samples", "Samples"],
 ];
 
 /** Turns the reply of `info` into headings and lines; what a reply lacks is omitted. */
@@ -32,6 +31,10 @@ export function describeInfo(info: JsonObject): readonly FactSection[] {
     const value = info[key];
     if (typeof value === "number") sizes.push({ name, value: count(value) });
   }
+  // A trace of events says how many calls it has, and the same number as samples.
+  const [calls, samples] = [info["calls"], info["samples"]];
+  if (typeof calls === "number") sizes.push({ name: "Calls", value: count(calls) });
+  else if (typeof samples === "number" && samples > 0) sizes.push({ name: "Samples", value: count(samples) });
   const span = info["span"];
   if (isObject(span) && typeof span["start_ns"] === "number" && typeof span["end_ns"] === "number") {
     sizes.push({ name: "Time traced", value: seconds((span["end_ns"] - span["start_ns"]) / NANOS_PER_SECOND) });

@@ -1,7 +1,7 @@
 import { defineView, type ViewPlugin } from "../../view-kit/plugin.ts";
 import { LANES_STATE, THREADS_STATE } from "./states.ts";
 
-const hasCalls: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment" && item.has_activations;
+const hasActivations: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment" && item.has_activations;
 
 const views: readonly ViewPlugin[] = [
   defineView({
@@ -9,7 +9,7 @@ const views: readonly ViewPlugin[] = [
     title: "Execution",
     description: "Timeline of calls by thread, or aggregated by call path.",
     icon: "timeline",
-    appliesTo: hasCalls,
+    appliesTo: hasActivations,
     component: () => import("./Execution.svelte"),
     defaultState: LANES_STATE,
     stateVersion: 1,
@@ -23,7 +23,7 @@ const views: readonly ViewPlugin[] = [
     title: "Threads",
     description: "Threads with their creator, lifetime and number of calls.",
     icon: "list",
-    appliesTo: hasCalls,
+    appliesTo: hasActivations,
     component: () => import("./Threads.svelte"),
     defaultState: THREADS_STATE,
     stateVersion: 1,

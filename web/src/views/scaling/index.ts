@@ -105,7 +105,7 @@ const views: readonly ViewPlugin[] = [
     title: "Compare",
     description: "Differences between two versions of the program.",
     icon: "compare",
-    appliesTo: isEnsemble,
+    appliesTo: (item, items) => isEnsemble(item) && items.some((one) => one.key !== item.key && isEnsemble(one)),
     component: () => import("./Compare.svelte"),
     defaultState: compare,
     stateVersion: 1,

@@ -1,7 +1,10 @@
 import { defineView, type ViewPlugin } from "../../view-kit/plugin.ts";
-import { ANOMALIES_STATE, COMPARE_STATE, COUNTERS_STATE, FIND_STATE, MESSAGES_STATE, STACKS_STATE, STATISTICS_STATE, WAITS_STATE } from "./states.ts";
+import { ANOMALIES_STATE, COMPARE_STATE, COUNTERS_STATE, FIND_STATE, MESSAGES_STATE, OVER_TIME_STATE, STACKS_STATE, STATISTICS_STATE, WAITS_STATE } from "./states.ts";
 
 const hasTrace: ViewPlugin["appliesTo"] = (item) => item.kind === "experiment" && item.has_trace;
+
+/** Whether the trace says when calls began and ended: no sample takes longer than others. */
+const hasCalls: ViewPlugin["appliesTo"] = (item, items) => hasTrace(item, items) && item.has_calls;
 
 /** Whether another trace is open to compare with. */
 const hasAnother: ViewPlugin["appliesTo"] = (item, items) => hasTrace(item, items) && items.some((one) => one.key !== item.key && hasTrace(one, items));
@@ -42,7 +45,7 @@ const views: readonly ViewPlugin[] = [
     title: "Anomalies",
     description: "Calls that take much longer than others of their function on the same location.",
     icon: "warning",
-    appliesTo: hasTrace,
+    appliesTo: hasCalls,
     component: () => import("./Anomalies.svelte"),
     defaultState: ANOMALIES_STATE,
     stateVersion: 1,
@@ -60,11 +63,21 @@ const views: readonly ViewPlugin[] = [
   defineView({
     id: "trace.waits",
     title: "Waits",
-    description: "Wait states, critical path, and metrics over time.",
+    description: "Wait states and critical path.",
     icon: "chart",
-    appliesTo: hasTrace,
+    appliesTo: (item, items) => hasTrace(item, items) && item.has_waits,
     component: () => import("./Waits.svelte"),
     defaultState: WAITS_STATE,
+    stateVersion: 2,
+  }),
+  defineView({
+    id: "trace.over-time",
+    title: "Over time",
+    description: "Time profile, imbalance, idle time, lateness and overlap over time.",
+    icon: "chart",
+    appliesTo: hasTrace,
+    component: () => import("./OverTime.svelte"),
+    defaultState: OVER_TIME_STATE,
     stateVersion: 1,
   }),
   defineView({

@@ -96,20 +96,28 @@ export interface CountersState {
 export const COUNTERS_STATE: CountersState = { counter: 0, shape: "band" };
 
 export type WaitsKind = "all" | "late_sender" | "late_receiver" | "collective" | "late_launch" | "for_gpu";
-export type OverTimeWhat = "profile" | "imbalance" | "idle" | "lateness" | "overlap";
-
 /** What a link keeps of the view of waits. */
 export interface WaitsState {
-  readonly show: "waits" | "path" | "time";
+  readonly show: "waits" | "path";
   readonly kind: WaitsKind;
   readonly waitsBy: "function" | "context" | "track" | "pair";
   readonly pathBy: "function" | "group" | "context" | "track" | "segments";
+  /** Empty: as the engine answers. */
+  readonly sort: TableSort;
+}
+
+export const WAITS_STATE: WaitsState = { show: "waits", kind: "all", waitsBy: "function", pathBy: "function", sort: { column: "", descending: true } };
+
+export type OverTimeWhat = "profile" | "imbalance" | "idle" | "lateness" | "overlap";
+
+/** What a link keeps of the view over time. */
+export interface OverTimeState {
   readonly what: OverTimeWhat;
   /** Empty: as the engine answers. */
   readonly sort: TableSort;
 }
 
-export const WAITS_STATE: WaitsState = { show: "waits", kind: "all", waitsBy: "function", pathBy: "function", what: "profile", sort: { column: "", descending: true } };
+export const OVER_TIME_STATE: OverTimeState = { what: "profile", sort: { column: "", descending: true } };
 
 /** What a link keeps of the anomalies. */
 export interface AnomaliesState {

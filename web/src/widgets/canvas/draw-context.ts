@@ -12,6 +12,21 @@ export type DrawContext = Pick<
 /** What measures texts. */
 export type Ruler = Pick<CanvasRenderingContext2D, "font" | "measureText">;
 
+/** Pixels of a letter, where there is no canvas to measure it with. */
+const LETTER_PIXELS = 6.1;
+const rulers = new Map<string, (text: string) => number>();
+
+/** Measures texts in a font, in pixels. */
+export function widthsIn(font: string): (text: string) => number {
+  const known = rulers.get(font);
+  if (known !== undefined) return known;
+  const context = document.createElement("canvas").getContext("2d");
+  if (context !== null) context.font = font;
+  const widthOf = (text: string): number => context?.measureText(text).width ?? text.length * LETTER_PIXELS;
+  rulers.set(font, widthOf);
+  return widthOf;
+}
+
 /** What `save` keeps. */
 interface Look {
   readonly fillStyle: DrawContext["fillStyle"];

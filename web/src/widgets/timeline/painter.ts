@@ -165,7 +165,7 @@ export class TimelinePainter {
   /** Draws the calls; their names, which come on top of everything else, are given back. */
   #paintCalls(context: DrawContext, scene: TimelineScene, calls: CallBatch, colours: TimelineColours): readonly Name[] {
     const { scale, rows, rowOf, visible, rowHeight, layers } = scene;
-    const names: Name[] = [];
+    const names = new Map<number, { readonly name: Name; readonly end: number }[]>();
     context.font = colours.font;
     context.lineWidth = 1;
     context.strokeStyle = colours.panel;
@@ -179,10 +179,16 @@ export class TimelinePainter {
       stroke: (x, y, width, tall) => { context.strokeRect(x + 0.5, y + 0.5, width - 1, tall - 1); },
       text: (x, y, room, text, ink) => {
         const short = this.#fitted(context, text, room);
-        if (short !== "") names.push({ x, y: y + 0.5, text: short, ink });
+        if (short === "") return;
+        const name: Name = { x, y: y + 0.5, text: short, ink };
+        // A call lies on its caller: its name takes the place of the caller's where both would be.
+        const end = x + Math.min(room, this.#widths.get(text) ?? room);
+        const beside = (names.get(name.y) ?? []).filter((other) => other.end < x || other.name.x > end);
+        beside.push({ name, end });
+        names.set(name.y, beside);
       },
     });
-    return names;
+    return [...names.values()].flat().map(({ name }) => name);
   }
 
   /** As much of a name as fits. */

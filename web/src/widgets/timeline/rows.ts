@@ -154,31 +154,3 @@ export function visibleRows(rows: number, scale: RowScale, height: number, stick
   const from = Math.max(0, Math.min(rows, Math.floor(scale.scrolled / scale.rowHeight) + sticky));
   return { from, to: Math.max(from, Math.min(rows, Math.ceil((scale.scrolled + height) / scale.rowHeight))) };
 }
-
-const LETTER_PIXELS = 6.1;
-
-/** A label with its middle omitted where it is too long: what distinguishes tracks is often at the end. */
-export function middleCut(label: string, pixels: number): string {
-  const letters = Math.max(4, Math.floor(pixels / LETTER_PIXELS));
-  if (label.length <= letters) return label;
-  const end = Math.ceil((letters - 1) * 0.6);
-  return `${label.slice(0, letters - 1 - end).trimEnd()}…${label.slice(-end).trimStart()}`;
-}
-
-/** Names that are shown together, each with the pixels it has. Where different names would look the same, the words that they share make room for those in which they differ. */
-export function distinctCuts(names: readonly { readonly label: string; readonly pixels: number }[]): readonly string[] {
-  const cuts = names.map(({ label, pixels }) => middleCut(label, pixels));
-  const same = new Map<string, number[]>();
-  cuts.forEach((cut, at) => { same.set(cut, [...(same.get(cut) ?? []), at]); });
-  for (const places of same.values()) {
-    const words = places.map((at) => (names[at]?.label ?? "").split(" "));
-    const least = Math.min(...words.map(({ length }) => length));
-    const isShared = (at: number): boolean => at < least && words.every((one) => one[at] === words[0]?.[at]);
-    if (new Set(words.map((one) => one.join(" "))).size < 2) continue;
-    places.forEach((place, nth) => {
-      const kept = (words[nth] ?? []).map((word, at) => (isShared(at) ? "" : word));
-      cuts[place] = middleCut(kept.join(" ").trim().replace(/ {2,}/g, "…"), names[place]?.pixels ?? 0);
-    });
-  }
-  return cuts;
-}

@@ -3,7 +3,7 @@ import type { DrawContext } from "../canvas/draw-context.ts";
 import { pictureOf } from "../canvas/picture.ts";
 import type { Picture } from "../save.ts";
 import { AXIS_HEIGHT, type TimelineColours, type TimelinePainter } from "./painter.ts";
-import { distinctCuts } from "./rows.ts";
+import { distinctCuts } from "../distinct-names.ts";
 import { labelledInSight, topOf, type TimelineScene } from "./scene.ts";
 import { paintStrip, STRIP_HEIGHT, stripAxis, stripY, type Strip } from "./strips.ts";
 
@@ -74,7 +74,11 @@ function title(context: DrawContext, { title: text, subtitle }: PictureTexts, wi
 function names(context: DrawContext, scene: TimelineScene, colours: TimelineColours, labelWidth: number, rowsHeight: number): void {
   const edge = scene.sticky * scene.rowHeight;
   const rows = labelledInSight(scene, LABEL_STEP).filter((row) => row < scene.sticky || topOf(scene, row) + scene.rowHeight / 2 >= edge);
-  const cuts = distinctCuts(rows.map((row) => ({ label: scene.rows[row]?.label ?? "", pixels: labelWidth - 2 * MARGIN - (scene.rows[row]?.level ?? 0) * 8 })));
+  context.font = colours.font;
+  const cuts = distinctCuts(
+    rows.map((row) => ({ label: scene.rows[row]?.label ?? "", pixels: labelWidth - 2 * MARGIN - (scene.rows[row]?.level ?? 0) * 8 })),
+    (text) => context.measureText(text).width,
+  );
   within(context, 0, TITLE_HEIGHT + AXIS_HEIGHT, labelWidth, rowsHeight, () => {
     context.font = colours.font;
     context.textBaseline = "middle";
