@@ -1,14 +1,12 @@
 // `cargo xtask bench web`: the page in one Chromium, on data that `parallax-benches web-data` made.
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { test, type Browser, type Page } from "@playwright/test";
 import { serveFolder, type StaticServer } from "../e2e/support/static-server.ts";
+import { begin, bytesBelow, data, DIST, firstPaint, hoverOver, machine, mega, millis, openFolder, openPascal, OTHER_DIST, quantile, SMALL_PASCAL, tableText, zoomFrames } from "./measure.ts";
 import { browserProcess, MemoryWatch } from "./memory.ts";
 
-const DIST = process.env["PARALLAX_WEB_DIST"] ?? new URL("../dist", import.meta.url).pathname;
-const SMALL_PASCAL = new URL("../../fixtures/pascal/solver-v1.json", import.meta.url).pathname;
 const REPEATS = 5;
 const FRAME_MILLIS = 1000 / 60;
 
@@ -22,114 +20,8 @@ interface Line {
 
 const lines: Line[] = [];
 
-function data(name: "PASCAL" | "LARGE" | "WIDE"): string {
-  const path = process.env[`PARALLAX_BENCH_${name}`];
-  if (path === undefined) throw new Error("run `cargo xtask bench web`: it makes the data");
-  return path;
-}
-
-function bytesBelow(folder: string): number {
-  let sum = 0;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    sum += entry.isDirectory() ? bytesBelow(path) : statSync(path).size;
-  }
-  return sum;
-}
-
-const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(bytes < 20e6 ? 1 : 0)} MB`;
-const millis = (time: number): string => `${time.toFixed(time < 100 ? 1 : 0)} ms`;
-
-function quantile(values: readonly number[], part: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
-}
-
-/** What the page notes by itself: when files were picked, when an answer came, when a thing was drawn. */
-interface Notes {
-  picked: number;
-  answered: Record<string, number>;
-  engineBytes: number;
-  drawn: Record<string, number>;
-  /** Every request with when it was sent and answered. */
-  asks: { name: string; sent: number; answered: number }[];
-}
-
-async function takeNotes(page: Page): Promise<void> {
-  await page.addInitScript(() => {
-    const notes: Notes = { picked: 0, answered: {}, engineBytes: 0, drawn: {}, asks: [] };
-    Reflect.set(window, "notes", notes);
-    addEventListener("change", () => { notes.picked = performance.now(); }, true);
-    const asked = new Map<number, Notes["asks"][number]>();
-    const Plain = Worker;
-    Reflect.set(window, "Worker", class extends Plain {
-      constructor(...words: ConstructorParameters<typeof Worker>) {
-        super(...words);
-        this.addEventListener("message", (event: MessageEvent<{ id: number; type: string; memory?: number }>) => {
-          notes.engineBytes = Math.max(notes.engineBytes, event.data.memory ?? 0);
-          const ask = asked.get(event.data.id);
-          if (event.data.type !== "answer" || ask === undefined) return;
-          ask.answered = performance.now();
-          notes.answered[ask.name] ??= ask.answered;
-        });
-      }
-
-      override postMessage(message: { id: number; request?: string }, ...more: []): void {
-        if (message.request !== undefined) {
-          const ask = { name: (JSON.parse(message.request) as { ask: string }).ask, sent: performance.now(), answered: Number.NaN };
-          asked.set(message.id, ask);
-          notes.asks.push(ask);
-        }
-        super.postMessage(message, ...more);
-      }
-    });
-    const marks: Record<string, string> = { maps: '[data-testid="map-cell"]', tree: "[data-context]" };
-    new MutationObserver(() => {
-      for (const [name, selector] of Object.entries(marks)) {
-        if (notes.drawn[name] !== undefined || document.querySelector(selector) === null) continue;
-        notes.drawn[name] = 0;
-        // After the next frame it is on the screen.
-        requestAnimationFrame(() => { setTimeout(() => { notes.drawn[name] = performance.now(); }); });
-      }
-    }).observe(document, { childList: true, subtree: true });
-  });
-}
-
-function notesOf(page: Page): Promise<Notes> {
-  return page.evaluate(() => Reflect.get(window, "notes") as Notes);
-}
-
-/** The start page in a process of its own, with the engine started, as it does while people read. */
-async function begin(browser: Browser, site: StaticServer): Promise<Page> {
-  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
-  await takeNotes(page);
-  await page.goto(site.url);
-  await page.getByRole("heading", { name: "See where your program loses time" }).waitFor();
-  await page.waitForTimeout(4000);
-  return page;
-}
-
-/** Opens a file of PaScal in a page of its own, to maps on the screen. */
-async function openPascal(browser: Browser, site: StaticServer, chromium: ReturnType<typeof browserProcess>, path: string): Promise<{ notes: Notes; growth: number }> {
-  const page = await begin(browser, site);
-  const watch = new MemoryWatch(chromium);
-  await page.locator('[data-pick="files"]').setInputFiles(path);
-  await page.waitForFunction(() => ((Reflect.get(window, "notes") as Notes).drawn["maps"] ?? 0) > 0, null, { timeout: 120_000 });
-  const growth = watch.stop();
-  const notes = await notesOf(page);
-  tell(notes);
-  await page.context().close();
-  return { notes, growth };
-}
-
-/** With PARALLAX_BENCH_TELL: what was asked for, and when, in milliseconds after files were picked. */
-function tell(notes: Notes): void {
-  if (process.env["PARALLAX_BENCH_TELL"] === undefined) return;
-  for (const { name, sent, answered } of notes.asks) console.log(name.padEnd(16), (sent - notes.picked).toFixed(0).padStart(8), (answered - notes.picked).toFixed(0).padStart(8));
-  console.log(JSON.stringify(Object.fromEntries(Object.entries(notes.drawn).map(([name, at]) => [name, Math.round(at - notes.picked)]))));
-}
-
 test("the page in one browser", async ({ browser }) => {
+  test.skip(OTHER_DIST !== undefined, "two builds are measured in turn");
   const site = await serveFolder(DIST);
   const only = process.env["PARALLAX_BENCH_ONLY"];
   for (const [name, measure] of Object.entries({ empty, pascal, large, hover, timeline })) {
@@ -143,16 +35,7 @@ test("the page in one browser", async ({ browser }) => {
 async function empty(browser: Browser, site: StaticServer): Promise<void> {
   const paints: number[] = [];
   for (let at = 0; at < 5; at += 1) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    const page = await context.newPage();
-    await page.goto(site.url);
-    paints.push(await page.evaluate(() => new Promise<number>((resolve) => {
-      new PerformanceObserver((list) => {
-        const paint = list.getEntriesByName("first-contentful-paint")[0];
-        if (paint !== undefined) resolve(paint.startTime);
-      }).observe({ type: "paint", buffered: true });
-    })));
-    await context.close();
+    paints.push(await firstPaint(browser, site));
   }
   const paint = quantile(paints, 0.5);
   lines.push({ what: "first paint, nothing cached", ours: millis(paint), beside: `worst of ${String(paints.length)}: ${millis(Math.max(...paints))}`, target: "< 1 s", isMet: paint < 1000 });
@@ -256,21 +139,7 @@ async function timeline(browser: Browser, site: StaticServer): Promise<void> {
   const picture = page.getByTestId("timeline");
   await picture.waitFor({ timeout: 120_000 });
   await page.waitForTimeout(3000);
-  const times = await picture.evaluate(async (element) => {
-    const bounds = element.getBoundingClientRect();
-    const at = { clientX: bounds.left + bounds.width / 2, clientY: bounds.top + bounds.height / 2 };
-    const between: number[] = [];
-    let last = performance.now();
-    // Two seconds in, two seconds out, twice.
-    for (let frame = 0; frame < 480; frame += 1) {
-      element.dispatchEvent(new WheelEvent("wheel", { ...at, deltaY: frame % 240 < 120 ? -40 : 40, ctrlKey: true, bubbles: true, cancelable: true }));
-      await new Promise((resolve) => { requestAnimationFrame(resolve); });
-      const now = performance.now();
-      between.push(now - last);
-      last = now;
-    }
-    return between;
-  });
+  const times = await zoomFrames(picture);
   const [median, late] = [quantile(times, 0.5), quantile(times, 0.95)];
   const rows = (await picture.getAttribute("data-rows")) ?? "";
   lines.push({ what: `timeline, ${mega(bytesBelow(folder))}, ${rows} rows: frames while zooming`, ours: `median ${millis(median)}`, beside: `95 % within ${millis(late)}`, target: "60 frames a second", isMet: median < FRAME_MILLIS * 1.2 });
@@ -286,16 +155,8 @@ async function large(browser: Browser, site: StaticServer): Promise<void> {
   const grown: number[] = [];
   const engines: number[] = [];
   for (let at = 0; at < REPEATS; at += 1) {
-    const page = await begin(browser, site);
-    const watch = new MemoryWatch(chromium);
-    await page.locator('[data-pick="folder"]').setInputFiles(folder);
-    await page.waitForFunction(() => ((Reflect.get(window, "notes") as Notes).drawn["tree"] ?? 0) > 0, null, { timeout: 120_000 });
-    // What the other panels ask for belongs to opening, too.
-    await page.waitForTimeout(3000);
-    grown.push(watch.stop());
-    const notes = await notesOf(page);
-    tell(notes);
-    await page.context().close();
+    const { notes, growth } = await openFolder(browser, site, chromium, folder);
+    grown.push(growth);
     opened.push((notes.answered["open"] ?? Number.NaN) - notes.picked);
     trees.push((notes.drawn["tree"] ?? Number.NaN) - notes.picked);
     engines.push(notes.engineBytes);
@@ -320,36 +181,7 @@ async function hover(browser: Browser, site: StaticServer): Promise<void> {
   await page.context().close();
 }
 
-/** Moves the pointer over an element; times from the event until the frame with its answer is drawn. */
-async function hoverOver(page: Page, selector: string): Promise<number[]> {
-  const box = await page.locator(selector).first().boundingBox();
-  if (box === null) throw new Error(`${selector} is not on the screen`);
-  await page.evaluate(() => {
-    const times: number[] = [];
-    Reflect.set(window, "hovers", times);
-    addEventListener("pointermove", () => {
-      const start = performance.now();
-      requestAnimationFrame(() => {
-        const channel = new MessageChannel();
-        // A message sent in a frame arrives after it is drawn.
-        channel.port1.onmessage = () => { times.push(performance.now() - start); };
-        channel.port2.postMessage(null);
-      });
-    }, true);
-  });
-  for (let step = 0; step < 240; step += 1) {
-    const [across, down] = [(step * 0.618) % 1, (step * 0.755) % 1];
-    await page.mouse.move(box.x + 8 + across * (box.width - 24), box.y + 34 + down * Math.min(box.height - 60, 240));
-  }
-  await page.waitForTimeout(200);
-  return page.evaluate(() => Reflect.get(window, "hovers") as number[]);
-}
-
 function show(version: string): void {
-  const machine = `${String(cpus().length)} cores (${cpus()[0]?.model ?? "unknown"}), ${String(Math.round(totalmem() / 2 ** 30))} GiB, Chromium ${version}`;
   const rows = lines.map((line) => [line.what, line.ours, line.beside, line.target, line.isMet === null ? "" : line.isMet ? "ok" : "MISSED"]);
-  const head = ["what", "Parallax", "beside", "target", ""];
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const text = [head, widths.map((width) => "-".repeat(width)), ...rows].map((row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`);
-  console.log(`\n${machine}; times are the best of ${String(REPEATS)}, memory is the median\n\n${text.join("\n")}\n`);
+  console.log(`\n${machine(version)}; times are the best of ${String(REPEATS)}, memory is the median\n\n${tableText(["what", "Parallax", "beside", "target", ""], rows)}\n`);
 }

@@ -14,11 +14,12 @@ const PEERS: &[&str] = &["llnl-hatchet", "otf2", "perfetto"];
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let against: Option<String> = args.take_value("--against")?;
     let words = args.rest();
-    if let Some(commit) = against {
-        return paired(&commit, words);
-    }
-    if words == ["web"] {
-        return page();
+    let is_page = words == ["web"];
+    match against {
+        Some(commit) if is_page => return paired_pages(&commit),
+        Some(commit) => return paired(&commit, words),
+        None if is_page => return page(None),
+        None => {}
     }
     let mut bench =
         shell::cargo(&["run", "--release", "--locked", "--package", "parallax-benches"]);
@@ -54,15 +55,37 @@ const BUILD: &[&str] = &[
 
 /// The folder of the programs of a commit, built when they are not there yet.
 fn build_of(commit: &str) -> Result<PathBuf> {
-    let named = shell::command("git", &["rev-parse", "--verify", &format!("{commit}^{{commit}}")]);
-    let hash = shell::output(named).with_context(|| format!("{commit} is no commit"))?;
-    let hash = hash.trim();
-    let folder = shell::root().join("target/against");
-    let (source, programs) = (folder.join("source"), folder.join(hash));
+    let hash = hash_of(commit)?;
+    let folder = shell::root().join(AGAINST);
+    let programs = folder.join(&hash);
     if programs.join("parallax").is_file() {
         return Ok(programs);
     }
+    let source = source_of(&hash)?;
+    let mut build = shell::cargo(BUILD);
+    build.current_dir(&source).env("CARGO_TARGET_DIR", folder.join("build"));
+    shell::run(build)?;
+    fs::create_dir_all(&programs)?;
+    for program in ["parallax-benches", "parallax"] {
+        fs::copy(folder.join("build/release").join(program), programs.join(program))?;
+    }
+    Ok(programs)
+}
+
+/// Where builds of other commits are, in a folder of each.
+const AGAINST: &str = "target/against";
+
+fn hash_of(commit: &str) -> Result<String> {
+    let named = shell::command("git", &["rev-parse", "--verify", &format!("{commit}^{{commit}}")]);
+    let hash = shell::output(named).with_context(|| format!("{commit} is no commit"))?;
+    Ok(hash.trim().to_owned())
+}
+
+/// The files of a commit, in a folder of their own.
+fn source_of(hash: &str) -> Result<PathBuf> {
     println!("building {hash}");
+    let folder = shell::root().join(AGAINST);
+    let source = folder.join("source");
     if source.exists() {
         fs::remove_dir_all(&source)?;
     }
@@ -74,19 +97,29 @@ fn build_of(commit: &str) -> Result<PathBuf> {
         &["-xf", &tar.to_string_lossy(), "-C", &source.to_string_lossy()],
     ))?;
     fs::remove_file(&tar)?;
-    let mut build = shell::cargo(BUILD);
-    build.current_dir(&source).env("CARGO_TARGET_DIR", folder.join("build"));
-    shell::run(build)?;
-    fs::create_dir_all(&programs)?;
-    for program in ["parallax-benches", "parallax"] {
-        fs::copy(folder.join("build/release").join(program), programs.join(program))?;
+    Ok(source)
+}
+
+/// This page and that of another commit, measured in turn in one browser.
+fn paired_pages(commit: &str) -> Result<()> {
+    let hash = hash_of(commit)?;
+    let kept = shell::root().join(AGAINST).join(&hash).join("dist");
+    if !kept.is_dir() {
+        let source = source_of(&hash)?;
+        // As that commit builds itself: its engine, its samples, its packages.
+        let mut build = shell::cargo(&["xtask", "web", "engine", "samples", "page"]);
+        build.current_dir(&source);
+        shell::run(build)?;
+        fs::create_dir_all(kept.parent().context("a folder below target")?)?;
+        fs::rename(source.join("web/dist"), &kept)?;
+        fs::remove_dir_all(&source)?;
     }
-    Ok(programs)
+    page(Some(&kept))
 }
 
 /// The application in a browser: speed and memory in one Chromium, next to what the browser itself
-/// can do with the same file.
-fn page() -> Result<()> {
+/// can do with the same file, or next to the page in `other`.
+fn page(other: Option<&Path>) -> Result<()> {
     let chromium = web::chromium_or_install()?;
     web::build()?;
     let mut data = shell::cargo(&["run", "--release", "--locked", "--package", "parallax-benches"]);
@@ -94,6 +127,9 @@ fn page() -> Result<()> {
     let places = shell::output(data).context("the data could not be made")?;
     let mut bench = web::npm(&["run", "--silent", "bench"])?;
     bench.env("PARALLAX_CHROMIUM", chromium);
+    if let Some(other) = other {
+        bench.env("PARALLAX_WEB_DIST_OTHER", other);
+    }
     for line in places.lines() {
         let (name, path) = line.split_once(' ').context("an unexpected answer")?;
         bench.env(format!("PARALLAX_BENCH_{}", name.to_uppercase()), path);

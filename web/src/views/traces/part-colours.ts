@@ -21,12 +21,15 @@ export function partColours(parts: readonly string[], by: "function" | "group", 
   const rows = catalog === null ? new Map<string, number>() : rowsByName(catalog, by);
   const behind = tokenRgb("--surface-panel");
   const others = cssOf(mixed(tokenRgb("--text-faint"), behind, 0.55));
+  const used = new Set<string>();
+  // The timeline's colours begin again after some tens of functions: the first part of a colour has it.
   const known = parts.map((part) => {
     const row = rows.get(part);
     const colour = row === undefined ? null : (catalog?.colourOf(row, by, theme) ?? null);
-    return colour === null ? null : cssOf(colour);
+    if (colour === null || used.has(cssOf(colour))) return null;
+    used.add(cssOf(colour));
+    return cssOf(colour);
   });
-  const used = new Set(known);
   let next = 0;
   const unused = (): string => {
     if (catalog === null) return cssOf(mixed(category(next, theme), behind, next++ < CATEGORY_COUNT ? 0.12 : 0.5));
