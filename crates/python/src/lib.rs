@@ -13,6 +13,10 @@ mod wait;
 
 use pyo3::prelude::*;
 
+/// As in the program: tables are large and short-lived, and asked for again and again (ADR 0010).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The native part of the package.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {

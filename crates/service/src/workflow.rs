@@ -281,7 +281,10 @@ impl OpenExperiment {
             notes.push(format!("No {what} in this window."));
         }
         if x.metadata.components.is_empty() {
-            notes.push("There is one component; converting several together merges them into one archive.".into());
+            notes.push(
+                "There is one component; converting several together merges them into one archive."
+                    .into(),
+            );
         }
         let name = |(kind, number): (u8, u64)| match kind {
             0 => x.locations.application_label(number),

@@ -14,6 +14,7 @@
 
 mod cct;
 mod context;
+mod context_reader;
 mod header;
 mod layout;
 mod meta;
@@ -26,6 +27,7 @@ mod trace;
 
 pub use cct::{CctDb, ContextBlock, ContextInfo, SparseValue};
 pub use context::{Contexts, EntryPoint, NONE};
+pub use context_reader::ContextReader;
 pub use header::{FileKind, Recognised, recognise};
 pub use meta::{FunctionRecord, MetaDb, ModuleRecord, SourceFileRecord};
 pub use metrics::{Combine, MetricRecord, ScopeInstance, ScopeKind, ScopeRecord, SummaryRecord};

@@ -1,7 +1,6 @@
 //! `profile.db`: values by profile.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use parallax_base::casts::saturated_usize;
 use parallax_base::{Issues, Limits, Place, Severity, Source, Stage, read_range};
@@ -36,14 +35,14 @@ pub struct ProfileInfo {
     pub num_contexts: u32,
     /// Whether this is the summary over all others, whose metric ids are statistic ids.
     pub is_summary: bool,
-    values: u64,
-    indices: u64,
+    pub(super) values: u64,
+    pub(super) indices: u64,
     identities: (u32, u32),
 }
 
 /// The content of `profile.db`; values are read on demand.
 pub struct ProfileDb {
-    source: Source,
+    pub(super) source: Source,
     infos: Vec<ProfileInfo>,
     identities: Vec<Identity>,
 }
@@ -271,7 +270,11 @@ pub struct ContextValues<'a> {
     values: &'a [[u8; VALUE_SIZE]],
 }
 
-impl ContextValues<'_> {
+impl<'a> ContextValues<'a> {
+    pub(super) fn new(context: u32, values: &'a [[u8; VALUE_SIZE]]) -> Self {
+        Self { context, values }
+    }
+
     /// The values, by metric id.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = StoredValue> + '_ {
         self.values.iter().map(|&[m0, m1, v0, v1, v2, v3, v4, v5, v6, v7]| StoredValue {
@@ -333,24 +336,6 @@ impl ProfileBlock<'_> {
         };
         let values = all.get(start..end.min(all.len())).unwrap_or_default();
         Some(ContextValues { context, values })
-    }
-
-    /// The entry of context `id`, by binary search.
-    #[must_use]
-    pub fn find(&self, id: u32) -> Option<ContextValues<'_>> {
-        self.find_within(id, 0..self.num_contexts()).ok().and_then(|entry| self.entry(entry))
-    }
-
-    /// Searches `id` among the entries of `range`: the entry, or where it would be.
-    ///
-    /// # Errors
-    /// The entry before which `id` would have to stand, when it is not there.
-    pub fn find_within(&self, id: u32, range: Range<usize>) -> Result<usize, usize> {
-        let entries = self.indices().get(range.clone()).unwrap_or_default();
-        entries
-            .binary_search_by_key(&id, |&[a, b, c, d, ..]| u32::from_le_bytes([a, b, c, d]))
-            .map(|at| range.start + at)
-            .map_err(|at| range.start + at)
     }
 
     /// All entries in order of context id.

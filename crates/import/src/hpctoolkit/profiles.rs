@@ -132,6 +132,26 @@ impl Profiles {
         Ok(out)
     }
 
+    /// Reads profile after profile.
+    fn by_location(
+        &self,
+        locations: &[LocationIdx],
+        contexts: &ContextChoice,
+        metrics: Option<&[u16]>,
+        control: &Control,
+    ) -> Result<SliceColumns, StoreError> {
+        let (profiles, limits) = (&self.profiles, &self.limits);
+        let filter = match contexts {
+            ContextChoice::Ids(ids) => {
+                return slice::few_contexts(profiles, locations, ids, metrics, limits, control);
+            }
+            ContextChoice::Tree => ContextFilter::Set(&self.tree_ids),
+            ContextChoice::Nodes => ContextFilter::Set(&self.node_ids),
+            ContextChoice::Stored => ContextFilter::All,
+        };
+        slice::location_major(profiles, locations, &filter, metrics, limits, control)
+    }
+
     /// Bytes that reading location by location touches, and an upper bound of the rows.
     fn location_major_cost(&self, request: &SliceRequest) -> (u64, u64) {
         let (mut bytes, mut rows) = (0_u64, 0_u64);
@@ -169,12 +189,6 @@ impl ProfileStore for Profiles {
             .filter(|l| l.idx() < infos.len())
             .partition(|l| infos.get(l.idx()).is_some_and(|info| info.is_summary));
         let (plan, _) = self.estimate(request)?;
-        let filter = match &request.contexts {
-            ContextChoice::Tree => ContextFilter::Set(&self.tree_ids),
-            ContextChoice::Nodes => ContextFilter::Set(&self.node_ids),
-            ContextChoice::Stored => ContextFilter::All,
-            ContextChoice::Ids(ids) => ContextFilter::Ids(ids),
-        };
         control.begin(locations.len() as u64);
         let values = request.metrics.ids(false);
         let cct = if plan == Plan::ContextMajor { self.usable_cct() } else { None };
@@ -206,27 +220,13 @@ impl ProfileStore for Profiles {
         };
         let columns = match by_context {
             Some(columns) => columns,
-            None => slice::location_major(
-                &self.profiles,
-                &locations,
-                &filter,
-                values,
-                &self.limits,
-                control,
-            )?,
+            None => self.by_location(&locations, &request.contexts, values, control)?,
         };
         if summaries.is_empty() {
             return Ok(columns);
         }
         let statistics = request.metrics.ids(true);
-        let summary = slice::location_major(
-            &self.profiles,
-            &summaries,
-            &filter,
-            statistics,
-            &self.limits,
-            control,
-        )?;
+        let summary = self.by_location(&summaries, &request.contexts, statistics, control)?;
         Ok(slice::merge(summary, columns))
     }
 

@@ -1,14 +1,17 @@
 //! Reading slices in either order into the same columns.
 //!
-//! Both orders work in two passes, counting and filling, so that the columns are allocated once at
-//! their exact size and threads write to disjoint parts of them.
+//! Most work in two passes, counting and filling, so that the columns are allocated once at their
+//! exact size and threads write to disjoint parts of them. A few contexts are read in one pass: to
+//! find them costs more than to copy what is found.
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parallax_base::{Control, Limits, LocationIdx, threads};
 use parallax_formats::hpctoolkit::{
-    CctDb, ContextBlock, ContextInfo, ContextValues, ProfileBlock, ProfileDb, SparseValue,
+    CctDb, ContextBlock, ContextInfo, ContextReader, ContextValues, ProfileBlock, ProfileDb,
+    SparseValue,
 };
 use parallax_model::{SliceColumns, StoreError};
 
@@ -45,12 +48,10 @@ impl IdSet {
     }
 }
 
-/// Which contexts of a profile are wanted.
+/// Which contexts of a profile are wanted, where most are.
 pub(super) enum ContextFilter<'a> {
     All,
     Set(&'a IdSet),
-    /// Ascending.
-    Ids(&'a [u32]),
 }
 
 /// Which metric ids are wanted.
@@ -108,9 +109,13 @@ fn pieces<'a>(columns: &'a mut SliceColumns, lens: &[usize]) -> Vec<Piece<'a>> {
     out
 }
 
+/// What limits call the columns.
+const ANSWER: &str = "the answer";
+const ROW_BYTES: u64 = SliceColumns::ROW_BYTES;
+
 fn allocate(lens: &[usize], limits: &Limits) -> Result<SliceColumns, StoreError> {
     let rows: usize = lens.iter().sum();
-    limits.answer("the answer", rows as u64 * SliceColumns::ROW_BYTES)?;
+    limits.answer(ANSWER, rows as u64 * ROW_BYTES)?;
     Ok(SliceColumns::zeroed(rows))
 }
 
@@ -132,31 +137,64 @@ fn visit_block<'b>(
                 }
             }
         }
-        ContextFilter::Ids(ids) => {
-            let mut from = 0;
-            for &id in *ids {
-                // Gallop: wanted contexts are often near each other.
-                let mut step = 1;
-                while from + step < len && block.context_id(from + step).is_some_and(|c| c < id) {
-                    step *= 2;
-                }
-                let window = from + step / 2..len.min(from + step + 1);
-                let window = window.start.min(window.end)..window.end;
-                match block.find_within(id, window) {
-                    Ok(entry) => {
-                        if let Some(values) = block.entry(entry) {
-                            visit(values);
-                        }
-                        from = entry + 1;
-                    }
-                    Err(next) => from = next,
-                }
-                if from >= len {
-                    break;
-                }
-            }
-        }
     }
+}
+
+/// Reads a few contexts, whose ids ascend, of profile after profile.
+pub(super) fn few_contexts(
+    profiles: &ProfileDb,
+    locations: &[LocationIdx],
+    ids: &[u32],
+    metrics: Option<&[u16]>,
+    limits: &Limits,
+    control: &Control,
+) -> Result<SliceColumns, StoreError> {
+    let metrics = MetricFilter::new(metrics);
+    let bytes_found = AtomicU64::new(0);
+    let read = |range: Range<usize>| -> Result<SliceColumns, StoreError> {
+        let mut reader = ContextReader::new(profiles, ids);
+        let mut rows = SliceColumns::default();
+        for location in &locations[range.clone()] {
+            control.check()?;
+            let before = rows.len();
+            let mut room = Ok(());
+            let add = |values: ContextValues<'_>| {
+                // Damaged files can give the same values over and over.
+                let len = rows.len() - before + values.len();
+                if room.is_ok() {
+                    room = limits.answer(ANSWER, len as u64 * ROW_BYTES);
+                }
+                if room.is_ok() {
+                    for stored in values.iter().filter(|value| metrics.contains(value.metric)) {
+                        rows.location.push(location.get());
+                        rows.context.push(values.context);
+                        rows.metric.push(stored.metric);
+                        rows.value.push(stored.value);
+                    }
+                }
+            };
+            reader.visit(location.idx(), add).map_err(|e| failed(&e))?;
+            let new = (rows.len() - before) as u64 * ROW_BYTES;
+            let found = bytes_found.fetch_add(new, Ordering::Relaxed) + new;
+            room.and_then(|()| limits.answer(ANSWER, found))?;
+        }
+        control.advance(range.len() as u64)?;
+        Ok(rows)
+    };
+    let weight = |i: usize| u64::from(profiles.infos()[locations[i].idx()].num_contexts);
+    let found: Vec<SliceColumns> = threads::map(threads::ranges(locations.len(), weight), read)
+        .into_iter()
+        .collect::<Result<_, _>>()?;
+    let lens: Vec<usize> = found.iter().map(SliceColumns::len).collect();
+    let mut columns = allocate(&lens, limits)?;
+    let work: Vec<_> = found.into_iter().zip(pieces(&mut columns, &lens)).collect();
+    threads::map(work, |(rows, piece)| {
+        piece.location.copy_from_slice(&rows.location);
+        piece.context.copy_from_slice(&rows.context);
+        piece.metric.copy_from_slice(&rows.metric);
+        piece.value.copy_from_slice(&rows.value);
+    });
+    Ok(columns)
 }
 
 /// Reads profile after profile.
