@@ -1,11 +1,13 @@
 //! The answer of `report`: findings in one order, and where the cost is.
 
-use parallax_analysis::report::{Finding, FindingKind as Kind, NextAction as Next, Report};
+use parallax_analysis::report::{
+    Bound, Evidence, Finding, FindingKind as Kind, NextAction as Next, Report, Verdict,
+};
 use parallax_base::{ContextIdx, Control};
 use parallax_protocol::{
-    Answer, EvidenceReply, FindingKind, FindingReply, NextAction, PotentialReply, ReportClassRow,
-    ReportFunctionRow, ReportGpuRow, ReportHotPathRow, ReportMetricRow, ReportReply, ReportRequest,
-    ReportRoutineRow, ReportTables,
+    Answer, BoundKind, EvidenceReply, FindingKind, FindingReply, NextAction, PotentialReply,
+    ReportClassRow, ReportFunctionRow, ReportGpuRow, ReportHotPathRow, ReportMetricRow,
+    ReportReply, ReportRequest, ReportRoutineRow, ReportTables, VerdictReply,
 };
 
 use crate::{Answers, OpenExperiment, ServiceError};
@@ -36,6 +38,7 @@ impl OpenExperiment {
             samples: report.num_samples,
             ranks: report.num_ranks as u64,
             locations: report.num_locations as u64,
+            verdict: verdict(&Verdict::of(report)),
             findings: report.findings.iter().map(|finding| self.finding(finding)).collect(),
             notes,
         };
@@ -44,11 +47,6 @@ impl OpenExperiment {
     }
 
     fn finding(&self, finding: &Finding) -> FindingReply {
-        let evidence = finding.evidence.iter().map(|one| EvidenceReply {
-            what: one.what.clone(),
-            value: one.value,
-            unit: one.unit.clone(),
-        });
         let tree = self.session.tree();
         let ids = |contexts: &[ContextIdx]| {
             let ids: Vec<String> =
@@ -67,7 +65,7 @@ impl OpenExperiment {
             text: finding.text.clone(),
             percent: finding.percent,
             potential,
-            evidence: evidence.collect(),
+            evidence: evidence(&finding.evidence),
             context_id: finding.context.map(|context| tree.source_id(context)),
             action: action(finding.next.action),
             contexts: ids(&finding.next.contexts),
@@ -130,6 +128,40 @@ impl OpenExperiment {
             hot_path: hot_path.collect(),
             metrics: metrics.collect(),
         }
+    }
+}
+
+fn evidence(numbers: &[Evidence]) -> Vec<EvidenceReply> {
+    let reply = |one: &Evidence| EvidenceReply {
+        what: one.what.clone(),
+        value: one.value,
+        unit: one.unit.clone(),
+    };
+    numbers.iter().map(reply).collect()
+}
+
+fn verdict(verdict: &Verdict) -> VerdictReply {
+    VerdictReply {
+        bound: verdict.bound.map(bound),
+        percent: verdict.percent,
+        reason: verdict.reason.clone(),
+        line: verdict.line(),
+        evidence: evidence(&verdict.evidence),
+    }
+}
+
+const fn bound(bound: Bound) -> BoundKind {
+    match bound {
+        Bound::Compute => BoundKind::Compute,
+        Bound::Memory => BoundKind::Memory,
+        Bound::ComputeOrMemory => BoundKind::ComputeOrMemory,
+        Bound::Communication => BoundKind::Communication,
+        Bound::Imbalance => BoundKind::Imbalance,
+        Bound::Synchronisation => BoundKind::Synchronisation,
+        Bound::Io => BoundKind::Io,
+        Bound::Allocation => BoundKind::Allocation,
+        Bound::Gpu => BoundKind::Gpu,
+        Bound::Latency => BoundKind::Latency,
     }
 }
 

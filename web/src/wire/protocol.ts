@@ -127,6 +127,9 @@ export type BinsReply = {
   bins: number;
 };
 
+/** What a program is bound by. */
+export type BoundKind = "compute" | "memory" | "compute_or_memory" | "communication" | "imbalance" | "synchronisation" | "io" | "allocation" | "gpu" | "latency";
+
 /** Functions by their exclusive cost, and their callers. */
 export type CallersRequest = {
   /** Which cost to show. */
@@ -1589,6 +1592,8 @@ export type ReportReply = {
   ranks: number;
   /** Number of locations. */
   locations: number;
+  /** What bounds the program as a whole. */
+  verdict: VerdictReply;
   /** What bounds the program, the most important first. */
   findings: Array<FindingReply>;
   /** What was not examined, and why; remarks about the data. */
@@ -2035,6 +2040,23 @@ export type UserEventsRequest = {
   event?: string | null;
   /** A profile expression; null for all locations. */
   profiles?: string | null;
+};
+
+/** What bounds a program as a whole, by what takes more than half of its time. */
+export type VerdictReply = {
+  /**
+   * What bounds it; null where nothing takes half of the time, or where the measurement does not
+   * say.
+   */
+  bound: BoundKind | null;
+  /** Its share in per cent: of the time of the program, or of that of its GPUs. */
+  percent: number | null;
+  /** Why, as a clause: `MPI takes 56.9 % of wall-clock time`. */
+  reason: string;
+  /** Both in one line: `communication-bound (MPI takes 56.9 % of wall-clock time)`. */
+  line: string;
+  /** The numbers behind it. */
+  evidence: Array<EvidenceReply>;
 };
 
 /** What the rows of waits are. */

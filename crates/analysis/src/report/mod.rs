@@ -19,6 +19,7 @@ mod findings;
 mod leak;
 mod measurement;
 mod sentences;
+mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,6 +33,7 @@ pub use crate::taxonomy::{CostClass, GpuOperation, Purposes};
 pub use finding::{Evidence, Finding, FindingKind, NextAction, NextStep, Potential, rank_findings};
 
 pub use sentences::part_words;
+pub use verdict::{Bound, Verdict};
 
 use crate::balance::{Balance, BalanceRequest, Grouping, balance_of_sums};
 use crate::cautions::{Caution, cautions};

@@ -270,6 +270,7 @@ fn text(
             count(report.num_locations as u64)
         ),
     );
+    facts = facts.pair("verdict", &reply.verdict.line);
     facts.write(style, out)?;
 
     writeln!(out)?;

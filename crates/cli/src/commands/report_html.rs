@@ -38,12 +38,13 @@ pub(super) fn page(
          <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\
          <title>Report on {title}</title><style>{STYLE}</style></head>\n<body><main>\
          <h1>Report on {title}</h1>\n<p class=\"soft\">Metric {}; total {}; {} of {} locations with \
-         values. {}</p>\n<h2>Top findings</h2>\n",
+         values. {}</p>\n<p>Verdict: {}.</p>\n<h2>Top findings</h2>\n",
         escaped_markup(&report.metric_name),
         amount(report.program_total),
         report.num_sampled,
         report.num_locations,
         escaped_markup(&report.reason),
+        escaped_markup(&reply.verdict.line),
     );
     if reply.findings.is_empty() {
         out.push_str("<p>No findings.</p>\n");

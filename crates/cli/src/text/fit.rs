@@ -55,7 +55,7 @@ pub(crate) fn shorten<'a>(text: &'a str, width: usize, style: &Style) -> Cow<'a,
 /// allows: where [`shorten`] makes them the same, what they have in common at their beginning gives
 /// way to where they begin to differ: `Calc…RegionForEl…`.
 pub(crate) fn shorten_apart(names: &[&str], width: usize, style: &Style) -> Vec<String> {
-    /// Names that still look the same are told apart among themselves, so often.
+    /// Names that still look the same are distinguished among themselves, so often.
     const ROUNDS: usize = 4;
     let mut short: Vec<String> =
         names.iter().map(|name| shorten(name, width, style).into_owned()).collect();

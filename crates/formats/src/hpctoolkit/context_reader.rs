@@ -36,11 +36,11 @@ pub struct ContextReader<'a> {
     guesses: Vec<usize>,
     index: Vec<u8>,
     values: Vec<u8>,
-    found: Vec<Found>,
+    found: Vec<ValueRange>,
 }
 
 /// Where the values of one context lie among those of a profile.
-struct Found {
+struct ValueRange {
     context: u32,
     values: Range<usize>,
 }
@@ -187,11 +187,11 @@ impl ProfileInfo {
         context: u32,
         entry: Option<&IndexEntry>,
         next: Option<&IndexEntry>,
-    ) -> Option<Found> {
+    ) -> Option<ValueRange> {
         let start = start_of(entry?);
         let end = next.map_or(self.num_values, start_of).min(self.num_values);
         let values = (start < end).then(|| saturated_usize(start)..saturated_usize(end))?;
-        Some(Found { context, values })
+        Some(ValueRange { context, values })
     }
 
     fn read_index<'b>(
@@ -236,7 +236,7 @@ fn read_into<'b>(
     if buffer.len() < len {
         buffer.resize(len, 0);
     }
-    let bytes = &mut buffer[..len];
+    let bytes = buffer.get_mut(..len).unwrap_or_default();
     source.read_at(offset, bytes)?;
     Ok(bytes)
 }

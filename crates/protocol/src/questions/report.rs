@@ -53,10 +53,56 @@ pub struct ReportReply {
     pub ranks: u64,
     /// Number of locations.
     pub locations: u64,
+    /// What bounds the program as a whole.
+    pub verdict: VerdictReply,
     /// What bounds the program, the most important first.
     pub findings: Vec<FindingReply>,
     /// What was not examined, and why; remarks about the data.
     pub notes: Vec<String>,
+}
+
+/// What bounds a program as a whole, by what takes more than half of its time.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct VerdictReply {
+    /// What bounds it; null where nothing takes half of the time, or where the measurement does not
+    /// say.
+    pub bound: Option<BoundKind>,
+    /// Its share in per cent: of the time of the program, or of that of its GPUs.
+    pub percent: Option<f64>,
+    /// Why, as a clause: `MPI takes 56.9 % of wall-clock time`.
+    pub reason: String,
+    /// Both in one line: `communication-bound (MPI takes 56.9 % of wall-clock time)`.
+    pub line: String,
+    /// The numbers behind it.
+    pub evidence: Vec<EvidenceReply>,
+}
+
+choice! {
+    /// What a program is bound by.
+    pub enum BoundKind {
+        /// The processor computes.
+        Compute = "compute",
+        /// The processor waits for memory.
+        Memory = "memory",
+        /// The program's own code, of which no counter says whether it computes or waits for
+        /// memory.
+        ComputeOrMemory = "compute_or_memory",
+        /// Messages.
+        Communication = "communication",
+        /// Ranks wait for one that has more to do.
+        Imbalance = "imbalance",
+        /// Threads wait for each other.
+        Synchronisation = "synchronisation",
+        /// Files.
+        Io = "io",
+        /// Allocating memory.
+        Allocation = "allocation",
+        /// GPUs are busy nearly all the time.
+        Gpu = "gpu",
+        /// GPUs are idle until their next work is launched.
+        Latency = "latency",
+    }
 }
 
 choice! {

@@ -18,6 +18,20 @@ AdviseBy = Literal["loop", "reference", "pair", "context", "task", "race"]
 BalanceBy = Literal["profile", "rank", "node"]
 """What is compared."""
 
+BoundKind = Literal[
+    "compute",
+    "memory",
+    "compute_or_memory",
+    "communication",
+    "imbalance",
+    "synchronisation",
+    "io",
+    "allocation",
+    "gpu",
+    "latency",
+]
+"""What a program is bound by."""
+
 ClusterMethod = Literal["dbscan", "kmeans"]
 """Clustering method."""
 
@@ -1389,6 +1403,9 @@ class ReportReply(Record):
     locations: int
     """Number of locations."""
 
+    verdict: VerdictReply
+    """What bounds the program as a whole."""
+
     findings: list[FindingReply]
     """What bounds the program, the most important first."""
 
@@ -1709,6 +1726,29 @@ class TotalReply(Record):
     """How many there are."""
 
 
+class VerdictReply(Record):
+    """What bounds a program as a whole, by what takes more than half of its time."""
+
+    __slots__ = ()
+
+    bound: BoundKind | None
+    """What bounds it; null where nothing takes half of the time, or where the measurement does not
+    say.
+    """
+
+    percent: float | None
+    """Its share in per cent: of the time of the program, or of that of its GPUs."""
+
+    reason: str
+    """Why, as a clause: `MPI takes 56.9 % of wall-clock time`."""
+
+    line: str
+    """Both in one line: `communication-bound (MPI takes 56.9 % of wall-clock time)`."""
+
+    evidence: list[EvidenceReply]
+    """The numbers behind it."""
+
+
 class IssuesAnswer(Answer):
     """The answer to `issues`."""
 
@@ -1895,6 +1935,9 @@ class ReportAnswer(Answer):
 
     locations: int
     """Number of locations."""
+
+    verdict: VerdictReply
+    """What bounds the program as a whole."""
 
     findings: list[FindingReply]
     """What bounds the program, the most important first."""

@@ -9,3 +9,4 @@ mod order;
 mod recorded;
 mod savings;
 mod scaling;
+mod verdicts;
