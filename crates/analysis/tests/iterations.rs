@@ -12,7 +12,7 @@ use events_support::{Do, trace};
 use parallax_analysis::events::Activities;
 use parallax_analysis::iterations::{
     ContextStatistics, Cube, Finding, IterationState, Iterations, IterationsQuestion,
-    LocationGroup, MapOf, Method, Statistics, Units, find_iterations, map_of,
+    LocationGroup, MapOf, Method, Spread, Statistics, Units, find_iterations, map_of, trees,
 };
 use parallax_base::{ContextIdx, Control, Folder, MemorySink, TimeWindow};
 use parallax_engine::Session;
@@ -308,6 +308,59 @@ fn a_sampled_program_has_its_times_from_samples() {
     assert!((row.max_seconds - 0.0416).abs() < 0.0008, "{}", row.max_seconds);
     assert_eq!(row.slowest, 3);
     assert!(row.is_resolved);
+}
+
+#[test]
+fn each_iteration_has_its_calling_context_tree() {
+    let shares = |_, l: usize, i: usize| 1.0 + l as f64 * 0.1 + (i % 3) as f64 * 0.2;
+    let plan = program(Recording::Samples(MS), 4, 20, 80 * MS, &[0.4, 0.3], &shares);
+    let session = open(&plan.database());
+    let (iterations, _) = found(&session);
+    let tree = session.tree();
+    let units = Units::new(tree, &Activities::new(tree));
+    let cube = Cube::read(&session, &iterations, &units, &Control::new()).unwrap();
+    let rows = trees(tree, &units, &iterations, &cube).unwrap();
+    assert!(rows.is_sorted_by_key(|row| (row.iteration, row.context)));
+    let of = |iteration, context| {
+        rows.iter().find(|row| (row.iteration, row.context) == (iteration, context)).unwrap()
+    };
+    for row in &rows {
+        let below = rows
+            .iter()
+            .filter(|one| one.iteration == row.iteration && one.parent == Some(row.context));
+        let sum = row.exclusive.mean + below.map(|one| one.inclusive.mean).sum::<f64>();
+        assert!((sum - row.inclusive.mean).abs() < 1e-12, "{row:?}");
+        let above = row.parent.map(|parent| of(row.iteration, parent));
+        assert_eq!(row.depth, above.map_or(0, |above| above.depth + 1));
+        // Against the cells, one by one.
+        let times: Vec<f64> = (0..cube.num_locations)
+            .map(|location| {
+                let own = cube.cells.iter().filter(|cell| {
+                    (cell.location as usize, cell.iteration, cell.context)
+                        == (location, row.iteration, row.context)
+                });
+                own.map(|cell| cell.nanos as f64 / 1e9).sum()
+            })
+            .collect();
+        let mean = times.iter().sum::<f64>() / times.len() as f64;
+        let squares: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
+        let expected = Spread {
+            mean,
+            min: times.iter().copied().fold(f64::INFINITY, f64::min),
+            max: times.iter().copied().fold(0.0, f64::max),
+            deviation: (squares / times.len() as f64).sqrt(),
+        };
+        for (said, known) in [
+            (row.exclusive.mean, expected.mean),
+            (row.exclusive.min, expected.min),
+            (row.exclusive.max, expected.max),
+            (row.exclusive.deviation, expected.deviation),
+        ] {
+            assert!((said - known).abs() < 1e-9, "{row:?} {expected:?}");
+        }
+    }
+    assert!(rows.iter().any(|row| row.exclusive.deviation > 0.001));
+    assert_eq!(rows.iter().map(|row| row.iteration).max(), Some(19));
 }
 
 #[test]

@@ -74,6 +74,9 @@ impl Answers<IterationsRequest> for OpenExperiment {
                 IterationCells::All => {
                     tables.cells = IterationCellTable::All(it.cells(request, control)?);
                 }
+                IterationCells::Tree => {
+                    tables.cells = IterationCellTable::Tree(it.trees(request, control)?);
+                }
                 IterationCells::Map if num_cells <= MOST_MAP_CELLS => {
                     tables.cells = IterationCellTable::Map(it.heat(request, control)?);
                 }

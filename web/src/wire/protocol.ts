@@ -1000,7 +1000,7 @@ export type ItemReply = {
 };
 
 /** Which times by location and iteration an answer has. */
-export type IterationCells = "map" | "all" | "none";
+export type IterationCells = "map" | "all" | "tree" | "none";
 
 /** The iterations that were found. */
 export type IterationsFoundReply = {
@@ -2170,7 +2170,7 @@ export interface Protocol {
   /** How a trace changes over time. The time range grows to whole bins. */
   over_time: { request: OverTimeRequest & { item: string }; reply: OverTimeReply; tables: { rows: "start_s" | "end_s" | "name" | "exclusive_s" | "share_percent" | "location" | "waiting_s" | "outside_s" | "idle_percent" | "function" | "calls" | "mean_s" | "longest_s" | "latest" | "messages" | "under_way_s" | "computing_s" | "overlap_percent" | "max_s" | "saving_s" | "balance_ratio" | "imbalance_percent" | "slowest"; totals: "start_s" | "end_s" | "name" | "exclusive_s" | "share_percent" | "location" | "waiting_s" | "outside_s" | "idle_percent" | "function" | "calls" | "mean_s" | "longest_s" | "latest" | "messages" | "under_way_s" | "computing_s" | "overlap_percent" | "max_s" | "saving_s" | "balance_ratio" | "imbalance_percent" | "slowest"; } };
   /** Repeated phases of a trace, their load imbalance, and the potential saving. */
-  iterations: { request: IterationsRequest & { item: string }; reply: IterationsReply; tables: { contexts: "context" | "does" | "share_percent" | "mean_s" | "max_s" | "balance_ratio" | "across_percent" | "within_percent" | "saving_s" | "total_saving_s" | "lasting_saving_s" | "resolved" | "slowest" | "call_path" | "context_id"; locations: "location" | "length_s" | "computing_s" | "communicating_s" | "waiting_s" | "variation_percent" | "slowest_in"; iterations: "iteration" | "state" | "start_s" | "length_s" | "mean_s" | "max_s" | "balance_ratio" | "imbalance_percent" | "saving_s" | "waiting_s" | "slowest"; cells: "location" | "iteration" | "time_s" | "difference_s" | "context" | "context_id"; } };
+  iterations: { request: IterationsRequest & { item: string }; reply: IterationsReply; tables: { contexts: "context" | "does" | "share_percent" | "mean_s" | "max_s" | "balance_ratio" | "across_percent" | "within_percent" | "saving_s" | "total_saving_s" | "lasting_saving_s" | "resolved" | "slowest" | "call_path" | "context_id"; locations: "location" | "length_s" | "computing_s" | "communicating_s" | "waiting_s" | "variation_percent" | "slowest_in"; iterations: "iteration" | "state" | "start_s" | "length_s" | "mean_s" | "max_s" | "balance_ratio" | "imbalance_percent" | "saving_s" | "waiting_s" | "slowest"; cells: "location" | "iteration" | "time_s" | "difference_s" | "context" | "context_id" | "depth" | "locations" | "inclusive_s" | "inclusive_min_s" | "inclusive_max_s" | "inclusive_deviation_s" | "exclusive_s" | "exclusive_min_s" | "exclusive_max_s" | "exclusive_deviation_s" | "parent_id"; } };
   /** Load imbalance of contexts over locations, ranks or nodes. */
   balance: { request: BalanceRequest & { item: string }; reply: BalanceReply; tables: { rows: "context_id" | "name" | "path" | "contexts" | "members" | "with_value" | "absent" | "saving" | "wasted" | "balance_ratio" | "imbalance" | "sum" | "mean" | "min" | "p5" | "p25" | "p50" | "p75" | "p95" | "max" | "variance" | "std_dev" | "variation" | "slowest" | "histogram"; } };
   /** Idle time of threads and GPUs, and what threads did while GPUs were idle. */

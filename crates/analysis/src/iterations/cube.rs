@@ -174,7 +174,7 @@ impl Cube {
 }
 
 /// Whether so many times by location and iteration are kept.
-fn within(wanted: u64) -> Result<(), EngineError> {
+pub(super) fn within(wanted: u64) -> Result<(), EngineError> {
     let what = "times by location and iteration";
     if wanted > MOST_CELLS {
         let limit = LimitExceeded { what, wanted, limit: MOST_CELLS };

@@ -21,6 +21,7 @@ mod spacing;
 mod stalls;
 mod statistics;
 mod steps;
+mod trees;
 mod visits;
 
 use parallax_base::{ContextIdx, Control, LocationIdx, TimeWindow, TrackIdx};
@@ -39,6 +40,7 @@ pub use stalls::Stall;
 pub use statistics::{
     ContextStatistics, IterationStatistics, LocationStatistics, Statistics, sampling_noise,
 };
+pub use trees::{Spread, TreeTimes, trees};
 
 /// An iteration with less than this part of the usual activity is not a whole one.
 const PARTIAL: f64 = 0.5;

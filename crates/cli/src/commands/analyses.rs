@@ -204,7 +204,7 @@ fn gpus_and_threads(context: &Context, arguments: &IdlenessArgs) -> anyhow::Resu
         if !answer.gpu.is_empty() {
             let mut gpu = gpu.clone();
             // What only profiles, or only traces tell.
-            gpu.columns.retain(parallax_protocol::Column::has_values);
+            gpu.columns.retain(Column::has_values);
             TextTable::new(&gpu)
                 .title("GPUs")
                 .head("group", "GPUs of")

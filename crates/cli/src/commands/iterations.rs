@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 use parallax_protocol::{
-    Answer, AnswerTable as _, IterationCells, IterationContextTable, IterationsFoundReply,
-    IterationsGroupReply, IterationsReply, IterationsRequest, RepetitionReply, Table, TracePart,
-    TypedTable as _,
+    Answer, AnswerTable as _, IterationCellTable, IterationCells, IterationContextTable,
+    IterationTreeTable, IterationsFoundReply, IterationsGroupReply, IterationsReply,
+    IterationsRequest, RepetitionReply, Table, TracePart, TypedTable as _,
 };
 use parallax_service::Answers as _;
 
@@ -52,6 +52,8 @@ pub(crate) enum By {
     Iteration,
     /// Time of each function, location and iteration.
     Cell,
+    /// The calling context tree of each iteration, with times over locations.
+    Tree,
 }
 
 /// Columns from which on a line has room for more than the numbers that matter most.
@@ -69,21 +71,28 @@ pub(super) fn iterations(context: &Context, arguments: IterationsArgs) -> anyhow
         marker: arguments.marker,
         contexts: arguments.contexts,
         chosen: arguments.iterations,
-        cells: if by == By::Cell { IterationCells::All } else { IterationCells::None },
+        cells: match by {
+            By::Cell => IterationCells::All,
+            By::Tree => IterationCells::Tree,
+            By::Context | By::Location | By::Iteration => IterationCells::None,
+        },
         context: None,
     };
     let Answer { reply: answer, tables, .. } = opened.answer(&request, &context.control)?;
     // A profile has numbered phases without anything about contexts or locations in them.
     let has_phases = answer.found.is_none() && !tables.iterations.iteration.is_empty();
     let by = if has_phases { By::Iteration } else { by };
-    let told = with_callers(tables.contexts.clone()).into_table();
+    let told = match &tables.cells {
+        IterationCellTable::Tree(rows) => indented(rows.clone()).into_table(),
+        _ => with_callers(tables.contexts.clone()).into_table(),
+    };
     let table = match by {
         By::Context => tables.contexts.into_table(),
         By::Location => tables.locations.into_table(),
         By::Iteration => tables.iterations.into_table(),
-        By::Cell => tables.cells.into_answer_table(""),
+        By::Cell | By::Tree => tables.cells.into_answer_table(""),
     };
-    let shown = if by == By::Context { &told } else { &table };
+    let shown = if matches!(by, By::Context | By::Tree) { &told } else { &table };
     context.output.emit_with(&table, |style, out| write_text(&answer, shown, by, style, out))?;
     let mut notes = answer.notes.clone();
     if answer.found.is_none() && !has_phases {
@@ -91,6 +100,14 @@ pub(super) fn iterations(context: &Context, arguments: IterationsArgs) -> anyhow
     }
     context.finish(&opened, &notes);
     Ok(())
+}
+
+/// The table with names as far to the right as they are deep in the tree.
+fn indented(mut table: IterationTreeTable) -> IterationTreeTable {
+    for (name, &depth) in table.context.iter_mut().zip(&table.depth) {
+        name.insert_str(0, &"  ".repeat(depth as usize));
+    }
+    table
 }
 
 /// The table with the caller behind names that several contexts have: `__brk < Release`.
@@ -203,6 +220,24 @@ fn write_text(
         By::Cell => TextTable::new(table)
             .title("Time by function, location and iteration")
             .head("time_s", "time"),
+        By::Tree => TextTable::new(table)
+            .title("Calling context tree of each iteration: time over locations")
+            .columns(&[
+                "iteration",
+                "inclusive_s",
+                "inclusive_min_s",
+                "inclusive_max_s",
+                "inclusive_deviation_s",
+                "exclusive_s",
+                "locations",
+                "context",
+            ])
+            .head("iteration", "no.")
+            .head("inclusive_s", "incl. mean")
+            .head("inclusive_min_s", "min")
+            .head("inclusive_max_s", "max")
+            .head("inclusive_deviation_s", "std. dev.")
+            .head("exclusive_s", "excl. mean"),
     };
     text.write(style, out)?;
     let columns = columns(by, found, style);

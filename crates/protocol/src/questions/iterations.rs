@@ -14,6 +14,8 @@ choice! {
         Map = "map",
         /// The time of each context on each location in each iteration.
         All = "all",
+        /// The calling context tree of each iteration: times of each context over locations.
+        Tree = "tree",
         /// None.
         None = "none",
     }
@@ -298,6 +300,7 @@ one_of! {
     pub enum IterationCellTable {
         "a map" => Map(IterationMapTable),
         "all contexts" => All(IterationContextCellTable),
+        "calling context trees" => Tree(IterationTreeTable),
     }
 }
 
@@ -328,5 +331,40 @@ table! {
         context_id: u32,
         /// Time in it without what it calls; of MPI with what lies below.
         time_s: f64 ["s"],
+    }
+}
+
+table! {
+    /// The calling context tree of each iteration: by iteration, and callers before what they call.
+    /// Times are over all locations of the iterations; one that is never in a context has 0 there.
+    pub struct IterationTreeRow => IterationTreeTable {
+        /// Counted from 0.
+        iteration: u32,
+        /// What. Numbered phases are one, as in the table of contexts.
+        context: String,
+        /// Number of functions above it.
+        depth: u32,
+        /// Number of locations that are in it, or in what it calls.
+        locations: u32,
+        /// Mean time with what it calls.
+        inclusive_s: f64 ["s"],
+        /// The shortest.
+        inclusive_min_s: f64 ["s"],
+        /// The longest.
+        inclusive_max_s: f64 ["s"],
+        /// Standard deviation of the population.
+        inclusive_deviation_s: f64 ["s"],
+        /// Mean time without what it calls; of MPI with what lies below.
+        exclusive_s: f64 ["s"],
+        /// The shortest.
+        exclusive_min_s: f64 ["s"],
+        /// The longest.
+        exclusive_max_s: f64 ["s"],
+        /// Standard deviation of the population.
+        exclusive_deviation_s: f64 ["s"],
+        /// Id in the database; of numbered phases that of the first one.
+        context_id: u32,
+        /// Id of the context that calls it; null for the roots.
+        parent_id: Option<u32>,
     }
 }

@@ -3260,6 +3260,37 @@ class ExperimentQuestions(ItemQuestions):
                 Id in the database; of numbered phases that of the first one.
             - ``time_s`` (f64 in s):
                 Time in it without what it calls; of MPI with what lies below.
+            calling context trees: The calling context tree of each iteration: by iteration, and
+            callers before what they call. Times are over all locations of the iterations; one
+            that is never in a context has 0 there.
+            - ``iteration`` (u32):
+                Counted from 0.
+            - ``context`` (string):
+                What. Numbered phases are one, as in the table of contexts.
+            - ``depth`` (u32):
+                Number of functions above it.
+            - ``locations`` (u32):
+                Number of locations that are in it, or in what it calls.
+            - ``inclusive_s`` (f64 in s):
+                Mean time with what it calls.
+            - ``inclusive_min_s`` (f64 in s):
+                The shortest.
+            - ``inclusive_max_s`` (f64 in s):
+                The longest.
+            - ``inclusive_deviation_s`` (f64 in s):
+                Standard deviation of the population.
+            - ``exclusive_s`` (f64 in s):
+                Mean time without what it calls; of MPI with what lies below.
+            - ``exclusive_min_s`` (f64 in s):
+                The shortest.
+            - ``exclusive_max_s`` (f64 in s):
+                The longest.
+            - ``exclusive_deviation_s`` (f64 in s):
+                Standard deviation of the population.
+            - ``context_id`` (u32):
+                Id in the database; of numbered phases that of the first one.
+            - ``parent_id`` (u32, may be null):
+                Id of the context that calls it; null for the roots.
 
         Examples
         --------

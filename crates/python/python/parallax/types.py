@@ -104,7 +104,7 @@ IssueSeverity = Literal["note", "warning", "error"]
 IssueStage = Literal["read", "import", "analysis"]
 """When an issue was met."""
 
-IterationCells = Literal["map", "all", "none"]
+IterationCells = Literal["map", "all", "tree", "none"]
 """Which times by location and iteration an answer has."""
 
 MessagesBy = Literal["pair", "message", "size", "tag", "component", "file"]

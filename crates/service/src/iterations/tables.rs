@@ -2,13 +2,13 @@
 
 use parallax_analysis::iterations::{
     Cell, ContextStatistics, Cube, IterationState, IterationStatistics, LocationStatistics, MapOf,
-    map_of,
+    TreeTimes, map_of, trees,
 };
 use parallax_base::Control;
 use parallax_protocol::{
     IterationContextCell, IterationContextCellTable, IterationContextRow, IterationContextTable,
     IterationLocationRow, IterationLocationTable, IterationMapTable, IterationRow, IterationTable,
-    IterationsRequest,
+    IterationTreeRow, IterationTreeTable, IterationsRequest,
 };
 
 use super::{FoundIterations, does};
@@ -139,5 +139,34 @@ impl FoundIterations<'_> {
             time_s: cell.nanos as f64 / 1e9,
         };
         Ok(cells.map(row).collect())
+    }
+
+    pub(super) fn trees(
+        &self,
+        request: &IterationsRequest,
+        control: &Control,
+    ) -> Result<IterationTreeTable, ServiceError> {
+        let session = &self.opened.session;
+        let tree = session.tree();
+        let units = self.opened.units(request, control)?;
+        let cube = Cube::read(session, self.iterations, &units, control)?;
+        let row = |row: TreeTimes| IterationTreeRow {
+            iteration: row.iteration,
+            context: self.names.phases.label(tree, row.context),
+            depth: row.depth,
+            locations: row.num_locations,
+            inclusive_s: row.inclusive.mean,
+            inclusive_min_s: row.inclusive.min,
+            inclusive_max_s: row.inclusive.max,
+            inclusive_deviation_s: row.inclusive.deviation,
+            exclusive_s: row.exclusive.mean,
+            exclusive_min_s: row.exclusive.min,
+            exclusive_max_s: row.exclusive.max,
+            exclusive_deviation_s: row.exclusive.deviation,
+            context_id: tree.source_id(row.context),
+            parent_id: row.parent.map(|parent| tree.source_id(parent)),
+        };
+        let rows = trees(tree, &units, self.iterations, &cube)?;
+        Ok(rows.into_iter().map(row).collect())
     }
 }
