@@ -220,24 +220,26 @@ fn write_text(
         By::Cell => TextTable::new(table)
             .title("Time by function, location and iteration")
             .head("time_s", "time"),
-        By::Tree => TextTable::new(table)
-            .title("Calling context tree of each iteration: time over locations")
-            .columns(&[
-                "iteration",
-                "inclusive_s",
-                "inclusive_min_s",
-                "inclusive_max_s",
-                "inclusive_deviation_s",
-                "exclusive_s",
-                "locations",
-                "context",
-            ])
-            .head("iteration", "no.")
-            .head("inclusive_s", "incl. mean")
-            .head("inclusive_min_s", "min")
-            .head("inclusive_max_s", "max")
-            .head("inclusive_deviation_s", "std. dev.")
-            .head("exclusive_s", "excl. mean"),
+        By::Tree => {
+            let mut columns = vec!["iteration", "inclusive_s"];
+            if style.width >= WIDE {
+                columns.extend(["inclusive_min_s", "inclusive_max_s"]);
+            }
+            columns.extend(["inclusive_deviation_s", "exclusive_s"]);
+            if style.width >= WIDE {
+                columns.push("locations");
+            }
+            columns.push("context");
+            TextTable::new(table)
+                .title("Calling context tree of each iteration: time over locations")
+                .columns(&columns)
+                .head("iteration", "no.")
+                .head("inclusive_s", "incl.")
+                .head("inclusive_min_s", "min")
+                .head("inclusive_max_s", "max")
+                .head("inclusive_deviation_s", "dev.")
+                .head("exclusive_s", "excl.")
+        }
     };
     text.write(style, out)?;
     let columns = columns(by, found, style);
@@ -274,6 +276,10 @@ fn columns(
     let is_compared = found.locations.len() > 1;
     let is_wide = style.width >= WIDE;
     let mut out = Vec::new();
+    if by == By::Tree {
+        out.push(("incl., excl.", "mean over all locations, with and without what it calls"));
+        out.push(("dev.", "standard deviation of incl. over all locations"));
+    }
     if by == By::Context && is_compared {
         out.push(("balance", "mean / maximum over locations; 1 is balanced"));
         if is_wide {
