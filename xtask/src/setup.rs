@@ -55,8 +55,13 @@ pub(crate) fn base() -> Result<()> {
 }
 
 /// Programs that tests compare with or compile with, and Debian's packages of them.
-const PROGRAMS: [(&str, &str); 3] =
-    [("python3", "python3"), ("otf2-print", "otf2-tools"), ("c++", "g++")];
+const PROGRAMS: [(&str, &str); 5] = [
+    ("python3", "python3"),
+    ("otf2-print", "otf2-tools"),
+    ("c++", "g++"),
+    ("mpicc", "libopenmpi-dev"),
+    ("mpirun", "openmpi-bin"),
+];
 
 /// Programs without which single tests are skipped, installed where that is possible.
 pub(crate) fn programs() {

@@ -26,6 +26,10 @@ pub mod metric_names {
     pub const LOCATION_MEAN: &str = "time:location-mean";
     /// Number of locations that the mean is over.
     pub const LOCATIONS: &str = "locations";
+    /// How long this region and others inside of the same region are executed at the same time by
+    /// different threads, in seconds: what their times add up to, minus their union; only where they
+    /// are.
+    pub const OVERLAP: &str = "time:overlap";
     /// Number of entries of the region; only where it is not 1.
     pub const VISITS: &str = "visits";
     /// Load imbalance as the measuring tool reports it, 0 to 1.
@@ -46,6 +50,12 @@ pub mod parameter_names {
     pub const INPUT: &str = "input";
     /// Core frequency in hertz.
     pub const FREQUENCY: &str = "frequency";
+}
+
+/// Names of facts about all runs that readers write and analyses look for.
+pub mod fact_names {
+    /// Number of processors (hardware threads) of the machine that all runs were on.
+    pub const PROCESSORS: &str = "processors";
 }
 
 /// Something that was varied between runs.

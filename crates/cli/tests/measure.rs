@@ -569,6 +569,68 @@ fn the_openmp_example_can_be_measured() {
     assert!(!found["rows"].as_array().unwrap().is_empty(), "{found}");
 }
 
+/// Compiles a program of `examples/`; false where there is no such compiler.
+fn is_compiled(place: &Scratch, compiler: &str, options: &[&str], source: &str) -> bool {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut command = Command::new(compiler);
+    command.args(["-O2"]).args(options).arg("-I").arg(root.join("crates/measure/include"));
+    command.arg(root.join("examples").join(source)).arg("-o").arg(place.path("app"));
+    command.stdout(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+#[test]
+fn the_imbalance_of_an_example_is_found_in_its_region() {
+    let place = Scratch::new("");
+    if !is_compiled(&place, "cc", &["-fopenmp"], "openmp/imbalance.c") {
+        return skip("there is no C compiler with OpenMP");
+    }
+    // 19 of 20 parts of the work are that of one thread: more than what a busy machine makes even.
+    place.measured(&["-c", "1,2", "-i", "60 90"], &["./app"]);
+    let rows = rows(&["scaling", &place.file(), "--table", "maps"]);
+    let region = rows.iter().find(|row| row["region"] == "1" && row["cores"] == 2).unwrap();
+    let imbalance = region["imbalance"].as_f64().unwrap();
+    assert!((0.2..=0.5).contains(&imbalance), "{region:?}");
+}
+
+#[test]
+fn the_lock_of_an_example_is_no_more_than_the_program_loses() {
+    let place = Scratch::new("");
+    if !is_compiled(&place, "cc", &["-fopenmp"], "openmp/lock.c") {
+        return skip("there is no C compiler with OpenMP");
+    }
+    let machine = std::thread::available_parallelism().map_or(1, usize::from);
+    place.measured(&["-c", "1,2", "-i", "40 70", "--reps", "3"], &["./app"]);
+    let out = printed(&["scaling", &place.file()]);
+    // Both threads are in one of the two regions at any time: shares are those of a whole.
+    if machine > 1 {
+        assert!(!out.contains("Shares add up to more than 100 %"), "{out}");
+    } else {
+        assert!(out.contains("The machine has 1 processor"), "{out}");
+    }
+}
+
+#[test]
+fn the_ranks_of_the_mpi_example_are_measured() {
+    let place = Scratch::new("");
+    if !is_compiled(&place, "mpicc", &[], "mpi/late_rank.c") {
+        return skip("there is no mpicc");
+    }
+    let options =
+        ["-c", "1,2", "-i", "20 100", "--mpi", "mpirun --oversubscribe -n {p}", "--keep-output"];
+    let kept = place.path("kept");
+    let mut command =
+        place.command(&[&options[..], &[kept.to_str().unwrap()]].concat(), &["./app"]);
+    // Open MPI refuses the super-user, who runs tests in containers.
+    command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", error_of(&output));
+    let said = fs::read_to_string(kept.join("cores2-input0-run1.out")).unwrap();
+    assert_eq!(said, "2 ranks, the last with 1000000 of 1000000 steps\n");
+    let rows = rows(&["scaling", &place.file(), "--table", "maps"]);
+    let region = rows.iter().find(|row| row["region"] == "1" && row["cores"] == 2).unwrap();
+    assert!((region["imbalance"].as_f64().unwrap() - 0.5).abs() < 0.05, "{region:?}");
+}
+
 #[test]
 fn repetitions_follow_the_interval_and_hopeless_configurations_are_left() {
     let place = Scratch::new(&format!("{PROBE}\n[ $OMP_NUM_THREADS != 2 ]"));

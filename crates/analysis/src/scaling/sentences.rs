@@ -30,7 +30,7 @@ pub(super) fn sentences(
     }
     let mut sentences = Vec::new();
     sentences.extend(about_input(verdict));
-    sentences.extend(about_strong(maps, verdict));
+    sentences.extend(about_strong(maps, verdict, options));
     sentences.extend(about_super_linear(maps, verdict));
     sentences.extend(about_weak(verdict, options));
     sentences.extend(about_definitions(verdict));
@@ -59,7 +59,7 @@ fn about_input(verdict: &Verdict) -> Option<String> {
     })
 }
 
-fn about_strong(maps: &Maps, verdict: &Verdict) -> Option<String> {
+fn about_strong(maps: &Maps, verdict: &Verdict, options: VerdictOptions) -> Option<String> {
     // The last input is the largest one: the one users care about.
     let end = verdict.strong.last()?;
     let input = if maps.inputs.len() > 1 {
@@ -68,6 +68,8 @@ fn about_strong(maps: &Maps, verdict: &Verdict) -> Option<String> {
         String::new()
     };
     let here = percent(end.efficiency);
+    let counts = |cores: &&u32| options.most_cores.is_none_or(|most| **cores <= most);
+    let is_limited = !maps.cores.iter().all(|cores| counts(&cores));
     let text = match end.next {
         Some((cores, efficiency)) => format!(
             "Strong scaling ends at {}{input} (efficiency {here}, {} on {})",
@@ -76,11 +78,13 @@ fn about_strong(maps: &Maps, verdict: &Verdict) -> Option<String> {
             cores_word(cores),
         ),
         None => format!(
-            "Strong scaling holds up to {}, the largest measured{input} (efficiency {here})",
+            "Strong scaling holds up to {}, {}{input} (efficiency {here})",
             cores_word(end.cores),
+            if is_limited { "the most without oversubscription" } else { "the largest measured" },
         ),
     };
-    Some(if maps.cores.last().is_some_and(|&most| end.fastest < most) {
+    let most = maps.cores.iter().rev().find(|cores| counts(cores));
+    Some(if most.is_some_and(|&most| end.fastest < most) {
         format!("{text}, fastest on {}.", cores_word(end.fastest))
     } else {
         text + "."

@@ -143,6 +143,21 @@ impl Program {
         false
     }
 
+    /// The same without what was measured on more cores.
+    fn up_to(&self, most: u32) -> Self {
+        let mut out = self.clone();
+        let keep = |maps: &Maps, map: &Map| {
+            map.map_cells(|_, j, value| maps.cores.get(j).filter(|&&n| n <= most).map(|_| value))
+        };
+        for (region, mean) in out.regions.iter_mut().zip(&mut out.means) {
+            let maps = &region.maps;
+            let (time, efficiency) = (keep(maps, &maps.time), keep(maps, &maps.efficiency));
+            *mean = mean.as_ref().map(|mean| keep(maps, mean));
+            (region.maps.time, region.maps.efficiency) = (time, efficiency);
+        }
+        out
+    }
+
     fn root(&self) -> Option<&Maps> {
         self.regions.first().map(|region| &region.maps)
     }
@@ -294,6 +309,9 @@ pub struct VerdictOptions {
     pub diagonal_tolerance: f64,
     /// Whether times of different inputs can be added up; otherwise nothing is said about losses.
     pub are_costs: bool,
+    /// The most cores that the machine had: on more, threads wait for a core, which says nothing
+    /// about the program.
+    pub most_cores: Option<u32>,
 }
 
 impl Default for VerdictOptions {
@@ -304,6 +322,7 @@ impl Default for VerdictOptions {
             trend_tolerance: 0.02,
             diagonal_tolerance: 1.25,
             are_costs: true,
+            most_cores: None,
         }
     }
 }
@@ -399,6 +418,8 @@ impl Verdict {
 /// says so and nothing else.
 #[must_use]
 pub fn verdicts(program: &Program, options: VerdictOptions) -> Vec<Verdict> {
+    let limited = options.most_cores.map(|most| program.up_to(most));
+    let program = limited.as_ref().unwrap_or(program);
     let losses = if options.are_costs { losses(program) } else { Vec::new() };
     // The first configuration among equals, in map order.
     let worst = losses

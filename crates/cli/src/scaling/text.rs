@@ -75,11 +75,17 @@ pub(super) fn write(
         writeln!(out, "{}", style.paint(Role::Secondary, &more))?;
     }
     if !is_asked && answer.regions.len() > 1 {
-        let hint = format!(
-            "{} more regions have maps: --region ID or --region NAME shows them, --table regions \
-             lists them",
-            answer.regions.len() - 1
-        );
+        let hint = match answer.regions.len() - 1 {
+            1 => {
+                "1 more region has maps: --region ID or --region NAME shows them, --table regions \
+                  lists it"
+                    .to_owned()
+            }
+            more => format!(
+                "{more} more regions have maps: --region ID or --region NAME shows them, --table \
+                 regions lists them"
+            ),
+        };
         writeln!(out, "{}", style.paint(Role::Secondary, &hint))?;
     }
     Ok(())

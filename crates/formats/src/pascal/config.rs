@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use parallax_base::Severity;
 
 use crate::json::Value;
-use crate::scaling_data::Report;
+use crate::scaling_data::{Report, fact_names};
 
 /// Places of the fields in a tuple of `regions`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +96,7 @@ impl Config {
                 None => config.metadata.push((name.clone(), text)),
             }
         }
+        config.read_machine(value);
         config.command = value.get("command").and_then(Value::as_str).map(str::to_owned);
         config.arguments_in_order = value.get("arguments_in_order") == Some(&Value::Bool(true));
         if let Some(arguments) = value.get("arguments") {
@@ -114,6 +115,18 @@ impl Config {
             config.command.as_deref().is_some_and(|c| c.split_whitespace().any(gap));
         config.read_descriptor(value, offset, report);
         config
+    }
+
+    /// What `parallax measure` says of the machine: how many processors it has, where the program
+    /// ran on them and not where a launcher chose.
+    fn read_machine(&mut self, value: &Value) {
+        let launcher = value.get("sweep").and_then(|sweep| sweep.get("launcher"));
+        let is_launched = launcher.is_some_and(|launcher| *launcher != Value::Null);
+        let processors = value.get("machine").and_then(|machine| machine.get("processors"));
+        let number = processors.map_or(0, |processors| processors.items().len());
+        if number > 0 && !is_launched {
+            self.metadata.push((fact_names::PROCESSORS.to_owned(), number.to_string()));
+        }
     }
 
     fn read_descriptor(&mut self, value: &Value, offset: u64, report: &mut Report<'_>) {

@@ -17,6 +17,7 @@ mod part_bytes;
 mod parts;
 mod reader;
 mod run;
+mod siblings;
 mod viewer_2018;
 
 pub use energy::{Energy, EnergyFault, energy_of_intervals};

@@ -6,6 +6,7 @@ use parallax_base::{Severity, Unit};
 use super::config::{Config, TupleFields};
 use super::energy;
 use super::fold::Fold;
+use super::siblings::Siblings;
 use crate::json::{Event, JsonError, JsonReader, Row};
 use crate::scaling_data::RegionKind;
 use crate::scaling_data::{Builder, RegionRow, RegionTime, Report, metric_names};
@@ -21,6 +22,7 @@ struct RegionMetrics {
     thread_mean: u16,
     threads: u16,
     visits: u16,
+    overlap: u16,
 }
 
 /// Where most tuples have their start, stop and thread.
@@ -70,6 +72,7 @@ pub(super) struct RunReader {
     metrics: RegionMetrics,
     policy: RegionTime,
     fold: Fold,
+    siblings: Siblings,
     row: Row,
     series: Vec<Series>,
     samples_kept: usize,
@@ -89,6 +92,7 @@ impl RunReader {
         let (sum, span) = (seconds(metric_names::TIME_SUM), seconds(metric_names::TIME_SPAN));
         let (union, thread_max) =
             (seconds(metric_names::TIME_UNION), seconds(metric_names::LOCATION_MAX));
+        let overlap = seconds(metric_names::OVERLAP);
         let thread_min = seconds(metric_names::LOCATION_MIN);
         let thread_mean = seconds(metric_names::LOCATION_MEAN);
         let threads = builder.metric(metric_names::LOCATIONS, &Unit::Count);
@@ -103,11 +107,13 @@ impl RunReader {
             thread_mean,
             threads,
             visits,
+            overlap,
         };
         Self {
             metrics,
             policy,
             fold: Fold::new(),
+            siblings: Siblings::default(),
             row: Row::default(),
             series: Vec::new(),
             samples_kept: 0,
@@ -234,6 +240,7 @@ impl RunReader {
             return Ok(false);
         }
         let mut any = false;
+        self.siblings.clear();
         while let Some(path) = reader.next_key()? {
             self.fold.clear();
             let offset = reader.offset();
@@ -252,6 +259,10 @@ impl RunReader {
                 });
             }
             self.push_region(builder, region, run);
+            if self.fold.thread_sums().nth(1).is_some() && !self.fold.union.is_folded() {
+                let length = self.fold.union.length();
+                self.siblings.add(&path, region, self.fold.union.merged(), length);
+            }
             if self.fold.union.was_cut() {
                 report.at(Severity::Warning, "union-cut", offset, || {
                     format!("the entries of region {path} are far out of order; the union of their times may be too short")
@@ -266,6 +277,9 @@ impl RunReader {
                     self.intervals_lost = true;
                 }
             }
+        }
+        for (region, seconds) in self.siblings.overlaps() {
+            builder.push(self.metrics.overlap, region, run, seconds);
         }
         Ok(any)
     }

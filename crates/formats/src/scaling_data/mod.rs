@@ -24,8 +24,8 @@ pub(crate) use regions::Nesting;
 pub(crate) use text::{number, whole};
 
 pub use parallax_base::scaling_data::{
-    Metric, Parameter, ParameterValue, Region, RegionKind, Sample, Statistic, metric_names,
-    parameter_names,
+    Metric, Parameter, ParameterValue, Region, RegionKind, Sample, Statistic, fact_names,
+    metric_names, parameter_names,
 };
 
 /// Measurements of one program under several parameters.

@@ -11,7 +11,7 @@ pub use builder::{EnsembleBuilder, Ids, RegionPlace, ValueOrder};
 
 pub use parallax_base::scaling_data::{
     Metric as EnsembleMetric, Parameter, ParameterValue, Region, RegionKind, Sample,
-    Statistic as RunStatistic, metric_names, parameter_names,
+    Statistic as RunStatistic, fact_names, metric_names, parameter_names,
 };
 
 use parallax_base::Issues;

@@ -10,13 +10,14 @@ use parallax_analysis::taxonomy::is_collective_sync;
 use parallax_base::{Issues, Limits, Severity, Unit};
 use parallax_engine::display_name as short;
 use parallax_engine::query::NameMatch;
-use parallax_model::ensemble::{Ensemble, Region, RegionKind, metric_names};
+use parallax_model::ensemble::{Ensemble, Region, RegionKind, fact_names, metric_names};
 
 use super::axes::{Axes, AxisChoice, RunChoice};
 use super::causes::{Cause, NO_SPEEDUP, Spreads};
 use super::clock::is_on_processors;
 use super::error::listed;
 use super::evidence::Grounds;
+use super::overlap::share_cores;
 use super::pop::USEFUL_MEAN;
 use super::{Remedy, ScalingError};
 
@@ -98,16 +99,19 @@ pub struct ScalingAnswer {
     pub issues: Issues,
 }
 
+/// Regions that a note on overlap names.
+const MAX_OVERLAPPING: usize = 8;
+
 /// A region before its maps are made.
-struct Prepared {
+pub(super) struct Prepared {
     region: Region,
-    parent: Option<usize>,
+    pub(super) parent: Option<usize>,
     grid: Grid,
-    maps: Maps,
+    pub(super) maps: Maps,
     /// Time per core, where it is known what each location spends.
-    mean: Option<Map>,
+    pub(super) mean: Option<Map>,
     /// Position in the ensemble; `None` for a whole program that was added up.
-    source: Option<u32>,
+    pub(super) source: Option<u32>,
 }
 
 /// Maps, verdicts and losses of all regions.
@@ -123,7 +127,9 @@ pub fn scaling(
     axes.check_axes(ensemble.regions().len(), &options.limits)?;
     let metric = chosen_metric(ensemble, options.metric.as_deref())?;
     let unit = ensemble.metrics().get(usize::from(metric)).map_or(Unit::Count, |m| m.unit.clone());
-    let prepared = prepare(ensemble, &axes, metric, options, &mut notes)?;
+    let mut prepared = prepare(ensemble, &axes, metric, options, &mut notes)?;
+    let overlapping = share_cores(&mut prepared, ensemble, &axes, options)?;
+    notes.extend(about_overlap(&prepared, &overlapping));
     let spreads = Spreads::of(ensemble, &axes, options.runs);
 
     let in_story = positions(&prepared);
@@ -150,7 +156,12 @@ pub fn scaling(
         .metrics()
         .get(usize::from(metric))
         .is_some_and(|metric| metric.name == metric_names::EFFICIENCY);
-    let judged = VerdictOptions { are_costs: !is_relative, ..options.verdict };
+    let processors = fact(ensemble, fact_names::PROCESSORS).and_then(|text| text.parse().ok());
+    let judged = VerdictOptions {
+        are_costs: !is_relative,
+        most_cores: processors.or(options.verdict.most_cores),
+        ..options.verdict
+    };
     let story_losses = if is_relative { Vec::new() } else { story_losses };
     let story_verdicts = verdicts(&story, judged);
     let worst = story_verdicts
@@ -198,7 +209,10 @@ pub fn scaling(
             let is_unused = !has_inner
                 && prepared.maps.baseline_idx(input).is_some_and(|base| base < core_idx)
                 && prepared.maps.speedup.get(input, core_idx).is_some_and(|it| it <= NO_SPEEDUP);
-            Cause::of(&prepared.region, cell, is_unused.then_some(cores))
+            let found = Cause::of(&prepared.region, cell, is_unused.then_some(cores));
+            // While few threads are in it, the others are in another region.
+            let is_elsewhere = overlapping.contains(&at);
+            found.filter(|cause| !(is_elsewhere && matches!(cause, Cause::Serial { .. })))
         });
         let imbalances = prepared.maps.time.map_cells(|input, core_idx, _| {
             let cores = *axes.cores.get(core_idx)?;
@@ -243,6 +257,7 @@ pub fn scaling(
         None => {
             answer.add_remarks(options);
             answer.add_evidence(options);
+            answer.say_oversubscribed(judged.most_cores);
         }
     }
     if !answer.has_room_for_gaps() {
@@ -387,6 +402,27 @@ fn prepare(
         });
     }
     Ok(prepared)
+}
+
+fn fact<'e>(ensemble: &'e Ensemble, name: &str) -> Option<&'e str> {
+    let facts = ensemble.metadata.facts.iter();
+    facts.rev().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
+}
+
+/// That regions overlap, and what their overhead is then.
+fn about_overlap(prepared: &[Prepared], overlapping: &[usize]) -> Option<String> {
+    let name = |&at: &usize| prepared.get(at).map(|region| region.region.id.as_str());
+    let ids: Vec<&str> = overlapping.iter().filter_map(name).take(MAX_OVERLAPPING).collect();
+    let more = overlapping.len().saturating_sub(ids.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!ids.is_empty()).then(|| {
+        format!(
+            "Threads execute {} {}{more} at the same time as others: the overhead of these regions \
+             is the time that threads spend in them, and not that of all cores.",
+            if overlapping.len() == 1 { "region" } else { "regions" },
+            ids.join(", ")
+        )
+    })
 }
 
 /// Times in which the run on one core takes 1, from efficiencies.

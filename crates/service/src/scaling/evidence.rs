@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_analysis::scaling::{Delay, GridEvidence, SHORT, grid_evidence};
+use parallax_base::quantity::counted;
 use parallax_model::ensemble::{Ensemble, LateLocation, RunEvidence, metric_names};
 
 use super::answer::{ScalingAnswer, ScalingOptions};
@@ -246,6 +247,24 @@ impl ScalingAnswer {
             }
             program.verdict.sentences.splice(0..0, first);
             program.verdict.sentences.extend(last);
+        }
+    }
+
+    /// Says first which runs do not count because the machine had fewer processors.
+    pub(super) fn say_oversubscribed(&mut self, processors: Option<u32>) {
+        let Some(processors) = processors else { return };
+        let beyond: Vec<String> =
+            self.cores.iter().filter(|&&cores| cores > processors).map(u32::to_string).collect();
+        if beyond.is_empty() {
+            return;
+        }
+        let sentence = format!(
+            "The machine has {}: runs on {} cores are oversubscribed, and no verdict counts them.",
+            counted(u64::from(processors), "processor"),
+            beyond.join(", "),
+        );
+        if let Some(program) = self.regions.first_mut() {
+            program.verdict.sentences.insert(0, sentence);
         }
     }
 

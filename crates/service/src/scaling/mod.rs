@@ -19,6 +19,7 @@ mod laws;
 mod merge;
 mod model;
 mod open;
+mod overlap;
 mod parameters;
 mod pop;
 mod remarks;

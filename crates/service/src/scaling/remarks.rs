@@ -2,6 +2,7 @@
 
 use parallax_analysis::scaling::{outliers, weak_diagonal};
 use parallax_base::quantity::amount;
+use parallax_base::quantity::counted;
 use parallax_engine::display_name as short;
 
 use super::Remedy;
@@ -195,8 +196,10 @@ impl ScalingAnswer {
                 let more = if far.len() > 5 { ", ..." } else { "" };
                 let count = far.len();
                 far.truncate(5);
+                let verb = if count == 1 { "has" } else { "have" };
                 notes.push(format!(
-                    "{count} configurations have outliers among their repetitions: {}{more}.",
+                    "{} {verb} outliers among their repetitions: {}{more}.",
+                    counted(count as u64, "configuration"),
                     far.join(", ")
                 ));
             }

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use parallax_protocol::TypedTable as _;
-use parallax_service::analysis::scaling::{BaselinePolicy, ChangeKind, ChangeLimits, MapOptions};
+use parallax_service::analysis::scaling::{
+    BaselinePolicy, ChangeKind, ChangeLimits, Loss, MapOptions,
+};
 use parallax_service::scaling::{
     Cause, EnsembleOptions, Remedy, ScalingError, ScalingOptions, compare_versions, scaling,
 };
@@ -421,5 +423,84 @@ fn close(one: Option<Cause>, other: Option<Cause>) -> bool {
             (a - b).abs() < 1e-4
         }
         _ => false,
+    }
+}
+
+/// Regions 1 (0.7 s of work) and 2 (0.3 s, with a lock) on one core and on two: there, one thread
+/// begins with each, and thread 0 waits 0.1 s for the lock.
+fn side_by_side(machine: &str) -> String {
+    let run = |key: &str, end: f64, first: &[(f64, f64, u32)], second: &[(f64, f64, u32)]| {
+        let entries = |all: &[(f64, f64, u32)], line: u32| -> String {
+            let one = |&(start, stop, thread): &(f64, f64, u32)| {
+                format!("[{start:?},{stop:?},{line},{},{thread},\"a.c\"]", line + 1)
+            };
+            all.iter().map(one).collect::<Vec<_>>().join(",")
+        };
+        format!(
+            "\"{key};0;1\":{{\"start_time\":0.0,\"stop_time\":{end:?},\"regions\":{{\"1\":[{}],\
+             \"2\":[{}]}}}}",
+            entries(first, 1),
+            entries(second, 5)
+        )
+    };
+    format!(
+        "{{\"config\":{{{machine}\"pkg\":\"app\",\"arguments\":[\"1\"],\"data_descriptor\":{{\
+         \"values\":[\"start_time\",\"stop_time\"],\"extras\":{{\"regions\":{{\"values\":[\
+         \"start_time\",\"stop_time\",\"start_line\",\"stop_line\",\"thread_id\",\"filename\"\
+         ]}}}},\"keys\":[\"cores\",\"input\",\"repetitions\"]}}}},\"data\":{{{},{}}}}}",
+        run("1", 1.0, &[(0.0, 0.7, 0)], &[(0.7, 1.0, 0)]),
+        run("2", 0.6, &[(0.0, 0.35, 0), (0.15, 0.5, 1)], &[(0.35, 0.6, 0), (0.0, 0.15, 1)]),
+    )
+}
+
+#[test]
+fn regions_that_overlap_lose_what_their_own_threads_spend() {
+    let (ensemble, _) =
+        open(&[text("app.json", &side_by_side(""))], &EnsembleOptions::default()).unwrap();
+    let answer = scaling(&ensemble, &request()).unwrap();
+    let own = |id: &str| {
+        let at = answer.regions.iter().position(|region| region.region.id == id).unwrap();
+        let (input, core_idx) = answer.worst.unwrap();
+        let is_it =
+            |loss: &&Loss| (loss.region, loss.input, loss.core_idx) == (at, input, core_idx);
+        answer.losses.iter().find(is_it).unwrap().own
+    };
+    // 2 x 0.6 - 1: the wait for the lock, and thread 1 that ends 0.1 s earlier.
+    for (id, planted) in [("1", 0.0), ("2", 0.1), ("0", 0.1)] {
+        assert!((own(id) - planted).abs() < 1e-9, "{id}: {}", own(id));
+    }
+    let all: f64 = answer.ranked().iter().filter_map(|loss| loss.share).sum();
+    assert!((all - 1.0).abs() < 1e-9, "{all}");
+    let said = answer
+        .notes
+        .iter()
+        .any(|note| note.starts_with("Threads execute regions 1, 2 at the same time"));
+    assert!(said, "{:?}", answer.notes);
+}
+
+#[test]
+fn runs_on_more_cores_than_the_machine_has_are_not_judged() {
+    let machine = |processors: &str, launcher: &str| {
+        format!(
+            "\"machine\":{{\"processors\":[{processors}]}},\"sweep\":{{\"launcher\":{launcher}}},"
+        )
+    };
+    let sentences = |config: &str| {
+        let written = side_by_side(config);
+        let (ensemble, _) =
+            open(&[text("app.json", &written)], &EnsembleOptions::default()).unwrap();
+        scaling(&ensemble, &request()).unwrap().regions[0].verdict.sentences.clone()
+    };
+    let crowded = sentences(&machine("0", "null"));
+    assert_eq!(
+        crowded[0],
+        "The machine has 1 processor: runs on 2 cores are oversubscribed, and no verdict counts \
+         them."
+    );
+    assert!(!crowded.iter().any(|one| one.contains("Strong scaling")), "{crowded:?}");
+    for enough in [machine("0,1", "null"), machine("0", "\"mpirun -n {p}\""), String::new()] {
+        let said = sentences(&enough);
+        assert!(!said.iter().any(|one| one.contains("processor")), "{said:?}");
+        assert!(said.iter().any(|one| one.contains("Strong scaling holds up to 2")), "{said:?}");
     }
 }

@@ -112,7 +112,7 @@ fn waiting_is_told_of_the_late_rank_and_its_function_not_of_mpi() {
     // Two seconds of rank 3 itself, and two seconds for which each of three ranks waits for it.
     assert!((first.own - 8.0).abs() < 1e-4, "{first:?}");
     assert!(said.contains("rank 3 is late in relax"), "{said}");
-    assert!(said.contains("the others wait 6.000 s for it"), "{said}");
+    assert!(said.contains("the others wait 6.00 s for it"), "{said}");
     let shares: f64 = answer.ranked().iter().filter_map(|loss| loss.share).sum();
     let largest = answer.ranked().iter().filter_map(|loss| loss.share).fold(0.0, f64::max);
     assert!((shares - 1.0).abs() < 1e-9 && largest <= 1.0, "{shares} {largest}");
