@@ -396,7 +396,7 @@ fn the_verdict_names_the_planted_culprit() {
     let text = found[2].text();
     assert!(text.contains("Efficiency does not depend on the input"), "{text}");
     assert!(text.contains("Strong scaling ends at 2 cores"), "{text}");
-    assert!(text.contains("Has 91 % of the program's overhead (15 core-seconds"), "{text}");
+    assert!(text.contains("Has 91 % of the program's overhead (15.0 core-seconds"), "{text}");
 }
 
 #[test]

@@ -127,12 +127,16 @@ impl Scale {
         let Some(magnitude) = magnitude_of(max, digits) else {
             return Self { unit: unit.to_owned(), exponent: 0, notation: Notation::Fixed(0) };
         };
-        let (step, unit) = step_of(unit, magnitude, exact);
+        // What is measured, and not counted, is whole by chance.
+        let is_counted = is_integral && !matches!(unit, "s" | "core-seconds" | "J" | "W");
+        let (step, scaled) = step_of(unit, magnitude, exact);
         let above = magnitude - step;
+        // No prefix is large enough.
+        let (step, unit) = if above > 14 { (0, unit.to_owned()) } else { (step, scaled) };
         let decimals = i32::try_from(digits).unwrap_or(0) - 1 - above;
         let notation = if above > 14 || decimals > MAX_DECIMALS {
             Notation::Scientific(digits - 1)
-        } else if is_integral && step == 0 {
+        } else if is_counted && step == 0 {
             Notation::Fixed(0)
         } else {
             Notation::Fixed(usize::try_from(decimals).unwrap_or(0))

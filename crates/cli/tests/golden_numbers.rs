@@ -22,19 +22,35 @@ fn stored() -> String {
     std::fs::read_to_string(tests().join("oracles/reactor.json")).unwrap()
 }
 
-/// Whether a line shows a number: rounded to the digits that are printed, or exactly as an integer.
+/// Prefixes of SI that lines have, and what numbers of base units are multiplied by for them.
+const PREFIXES: [(&str, f64); 7] =
+    [("ms", 1e3), ("µs", 1e6), ("ns", 1e9), ("k", 1e-3), ("M", 1e-6), ("G", 1e-9), ("T", 1e-12)];
+
+/// Whether a line shows a number of base units: rounded to the digits that are printed, or exactly
+/// as an integer.
 fn shows(line: &str, number: f64) -> bool {
-    let is_part = |c: char| !(c.is_ascii_digit() || c == '.' || c == ',');
-    line.split(is_part).any(|word| {
-        let word = word.trim_matches(['.', ',']).replace(',', "");
-        let Ok(printed) = word.parse::<f64>() else { return false };
-        match word.split_once('.') {
-            None => printed == number,
-            Some((_, digits)) => {
-                let unit = 10_f64.powi(-i32::try_from(digits.len()).unwrap());
+    let words: Vec<&str> = line.split(' ').collect();
+    (0..words.len()).any(|at| {
+        let is_part = |c: char| !(c.is_ascii_digit() || c == '.' || c == ',');
+        let unit = words.get(at + 1).copied().unwrap_or_default();
+        let prefix = PREFIXES.iter().find(|(prefix, _)| {
+            let rest = unit.strip_prefix(prefix);
+            rest.is_some_and(|rest| !rest.starts_with(char::is_lowercase))
+        });
+        words[at].split(is_part).any(|word| {
+            let word = word.trim_matches(['.', ',']).replace(',', "");
+            let Ok(printed) = word.parse::<f64>() else { return false };
+            let digits = word.split_once('.').map(|(_, digits)| digits.len());
+            let rounded = |number: f64, digits: usize| {
+                let unit = 10_f64.powi(-i32::try_from(digits).unwrap());
                 (printed - number).abs() <= 0.500_001 * unit
+            };
+            match (digits, prefix) {
+                (None, None) => printed == number,
+                (digits, Some((_, times))) => rounded(number * times, digits.unwrap_or(0)),
+                (Some(digits), None) => rounded(number, digits),
             }
-        }
+        })
     })
 }
 
