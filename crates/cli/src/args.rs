@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand as _};
 use parallax_protocol::{CostChoice, PruneChoice, TracePart};
 
-use crate::commands::Command;
+use crate::commands::{Command, measure_plan};
 use crate::output::Format;
 use crate::text::ColourChoice;
 
@@ -50,6 +51,13 @@ impl Cli {
         let name = words.get(1).and_then(|word| word.to_str());
         let alone = name.and_then(|name| Command::alone(Frame::command(), name));
         let mut set_up = alone.unwrap_or_else(Self::command);
+        let words = match (name, set_up.find_subcommand("measure")) {
+            (Some("measure"), Some(measure)) => match measure_plan::expanded(words, measure) {
+                Ok(words) => words,
+                Err(why) => return Err(set_up.error(ErrorKind::ValueValidation, why)),
+            },
+            _ => words,
+        };
         let matches = set_up.try_get_matches_from_mut(words)?;
         let read = || {
             let command = Command::from_arg_matches(&matches)?;

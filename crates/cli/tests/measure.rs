@@ -569,6 +569,56 @@ fn the_openmp_example_can_be_measured() {
     assert!(!found["rows"].as_array().unwrap().is_empty(), "{found}");
 }
 
+#[test]
+fn a_sweep_in_a_file_is_the_sweep_of_its_options() {
+    let place = Scratch::new(PROBE);
+    let plan = place.path("parallax.toml");
+    fs::write(
+        &plan,
+        "program = ['./app', 'a b']\ncores = [1, 2]\ninput = ['x', 'y']\nreps = 2\n\
+         order = 'ascending'\nnt_token = 'N'\nenv = { EXTRA = 'N cores' }\n",
+    )
+    .unwrap();
+    let measure = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
+        command.current_dir(place.folder.path()).env("LOG", place.path("log"));
+        command.args(["measure", "--plan", "parallax.toml", "-o", &place.file()]).args(words);
+        command.output().unwrap()
+    };
+    let output = measure(&[]);
+    assert!(output.status.success(), "{}", error_of(&output));
+    let told = place.log();
+    assert_eq!(told.len(), 8);
+    assert!(told[0].starts_with("1/1/1 cores/") && told[0].ends_with("/a b x"), "{told:?}");
+    assert!(told[7].starts_with("2/2/2 cores/") && told[7].ends_with("/a b y"), "{told:?}");
+    let (config, _) = place.sweep();
+    assert_eq!(config["sweep"]["repetitions"], 2);
+    // What is typed counts.
+    fs::remove_file(place.path("log")).unwrap();
+    let output = measure(&["-c", "3", "--reps=1", "--resume", "--", "./app", "other"]);
+    assert!(!output.status.success(), "another program is another sweep");
+    fs::remove_file(place.file()).unwrap();
+    let output = measure(&["-c3", "--reps=1", "--", "./app", "other"]);
+    assert!(output.status.success(), "{}", error_of(&output));
+    let told = place.log();
+    assert_eq!(told.len(), 2);
+    assert!(told[0].starts_with("3/3/3 cores/") && told[0].ends_with("/other x"), "{told:?}");
+    // What is wrong is said with its place.
+    for (text, said) in [
+        ("reps = \n", "parallax.toml is no TOML: "),
+        ("repetitions = 2\n", "parallax.toml: repetitions is no option of measure"),
+        ("cores = [[1]]\n", "parallax.toml: cores is array, where a text or a number is expected"),
+        ("reps = 'many'\n", "invalid value 'many' for '--reps <N>'"),
+    ] {
+        fs::write(&plan, text).unwrap();
+        let output = measure(&["--", "./app"]);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(error_of(&output).contains(said), "{text}: {}", error_of(&output));
+    }
+    fs::remove_file(&plan).unwrap();
+    assert!(error_of(&measure(&[])).contains("cannot read parallax.toml"));
+}
+
 /// Compiles a program of `examples/`; false where there is no such compiler.
 fn is_compiled(place: &Scratch, compiler: &str, options: &[&str], source: &str) -> bool {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -37,6 +37,10 @@ pub(crate) struct MeasureArgs {
     /// several of them with commas between. A run on p cores has p threads, or p ranks with --mpi.
     #[arg(long, short, value_name = "LIST", required = true, help_heading = "What is run")]
     cores: String,
+    /// A file with the options of a sweep: a line `reps = 3` stands for `--reps 3`, and `program` for
+    /// the program. Options that are typed count instead of those in the file.
+    #[arg(long, value_name = "FILE", help_heading = "What is run")]
+    plan: Option<PathBuf>,
     /// An input: arguments for the program behind its others, with quotes as in a shell. May be
     /// given several times; without any, cores are the only parameter.
     #[arg(

@@ -19,6 +19,7 @@ mod list;
 mod live;
 mod locations;
 mod measure;
+pub(crate) mod measure_plan;
 mod query;
 mod record;
 mod report;
