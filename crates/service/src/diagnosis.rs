@@ -11,6 +11,7 @@ mod stalls;
 
 use std::collections::BTreeMap;
 
+use parallax_analysis::cautions::CautionKind;
 use parallax_analysis::comparison::VersionPair;
 use parallax_analysis::events::{WaitChoice, WaitKind, critical_path, waits};
 use parallax_analysis::mpi_routine;
@@ -113,9 +114,48 @@ impl OpenExperiment {
         report.findings.retain(|finding| {
             finding.percent >= MIN_SHOWN_PERCENT || finding.kind == FindingKind::WrappedMetric
         });
+        self.agree_on_the_run(&mut report.findings);
+        doubt_savings(&mut report);
         rank_findings(&mut report.findings);
         causes_first(&mut report.findings);
         Ok(Answer { value: report, notes })
+    }
+
+    /// Makes all savings shares of the same run: where a trace says how long it took, of that time.
+    fn agree_on_the_run(&self, findings: &mut [Finding]) {
+        let run = self.session.traces().map_or(0.0, |store| seconds(store.span().nanos()));
+        if run <= 0.0 {
+            return;
+        }
+        for finding in findings {
+            if let Some(saving) = finding.potential.as_mut().filter(|one| one.unit.is_time()) {
+                saving.percent = (saving.amount / run * 100.0).min(100.0);
+            }
+        }
+    }
+}
+
+/// Takes back what would be saved where more threads ran than there were cores: how long one of them
+/// took says as much about the others as about itself.
+fn doubt_savings(report: &mut Report) {
+    if !report.cautions.iter().any(|caution| caution.kind == CautionKind::Oversubscribed) {
+        return;
+    }
+    let rests_on_times = |kind| {
+        matches!(
+            kind,
+            FindingKind::Imbalance
+                | FindingKind::Mpi
+                | FindingKind::Iterations
+                | FindingKind::Groups
+                | FindingKind::Waiting
+                | FindingKind::CriticalPath
+        )
+    };
+    for finding in report.findings.iter_mut().filter(|finding| rests_on_times(finding.kind)) {
+        if finding.potential.take().is_some() {
+            finding.text.push_str(" Waiting for a core is part of these times.");
+        }
     }
 }
 

@@ -18,6 +18,7 @@ mod finding;
 mod findings;
 mod leak;
 mod measurement;
+mod mpi;
 mod sentences;
 mod verdict;
 

@@ -66,7 +66,10 @@ pub(crate) fn open_file(
     let mut locations = LocationCatalogBuilder::new();
     locations.push_summary(summary.len() as u64);
     for ((rank, thread), rows) in by_location.keys().zip(rows.iter().skip(1)) {
-        let identity = [(IdentityKind::Rank, rank.unwrap_or(0)), (IdentityKind::Thread, *thread)];
+        // A mean over ranks is no rank.
+        let rank = (rank.is_some() || ranks.is_none()).then(|| rank.unwrap_or(0));
+        let rank = rank.map(|rank| (IdentityKind::Rank, rank));
+        let identity = rank.into_iter().chain([(IdentityKind::Thread, *thread)]);
         locations.push(identity, rows.len() as u64);
         if let Some(ranks) = ranks {
             locations.name(format!("mean of {ranks} ranks"));
