@@ -109,7 +109,7 @@ impl<'a> Callers<'a> {
         let own = measure
             .operands()
             .iter()
-            .map(|costs| view.own_costs(tree, &costs.exclusive, &costs.exclusive))
+            .map(|costs| view.function_costs(tree, &costs.exclusive))
             .collect();
         let mut out = Self { view, measure, names, name, caller, own, groups, roots: Vec::new() };
         let wanted: Vec<bool> = out.names.texts.iter().map(|name| is_wanted(name)).collect();

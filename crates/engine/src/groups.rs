@@ -113,8 +113,28 @@ impl Groups {
     /// (hpcviewer's rule).
     #[must_use]
     pub fn costs(&self, tree: &ContextTree, view: &TreeView, measure: &Measure) -> CostColumns {
+        self.sums(view, measure, |costs| view.own_costs(tree, costs, costs))
+    }
+
+    /// The same for groups of functions: the cost of code without a name counts to its caller.
+    #[must_use]
+    pub fn costs_of_functions(
+        &self,
+        tree: &ContextTree,
+        view: &TreeView,
+        measure: &Measure,
+    ) -> CostColumns {
+        self.sums(view, measure, |costs| view.function_costs(tree, costs))
+    }
+
+    fn sums(
+        &self,
+        view: &TreeView,
+        measure: &Measure,
+        own_of: impl Fn(&[f64]) -> Vec<f64>,
+    ) -> CostColumns {
         let columns = measure.operands().iter().map(|costs| {
-            let own = view.own_costs(tree, &costs.exclusive, &costs.exclusive);
+            let own = own_of(&costs.exclusive);
             let (mut inclusive, mut exclusive) = (vec![0.0; self.len()], vec![0.0; self.len()]);
             for (row, &context) in view.contexts().iter().enumerate() {
                 let Some(group) = self.of_row(row) else { continue };

@@ -254,6 +254,26 @@ impl TreeView {
         self.contexts[self.owner(context)] == context
     }
 
+    /// Own costs of rows where functions are asked about: the cost of code without a name counts to
+    /// the function that calls it ([`ContextTree::caller_of_unnamed`]), and not to itself.
+    #[must_use]
+    pub fn function_costs(&self, tree: &ContextTree, exclusive: &[f64]) -> Vec<f64> {
+        let mut out = self.own_costs(tree, exclusive, exclusive);
+        // Rows come after those that they are in.
+        for row in (0..self.len()).rev() {
+            let context = self.contexts[row];
+            if tree.caller_of_unnamed(context).is_none() {
+                continue;
+            }
+            let above = std::iter::successors(self.parent(row), |&above| self.parent(above));
+            let is_function = |row: &usize| tree.kind(self.contexts[*row]) == ContextKind::Function;
+            if let Some(caller) = { above }.find(is_function) {
+                out[caller] += std::mem::take(&mut out[row]);
+            }
+        }
+        out
+    }
+
     /// The cost of each row without that of other functions: `column` (an exclusive or
     /// lexical-aware one, by context) plus what calls that were left out cost themselves, which
     /// moves to the nearest kept row above and the code around it. Sums over all rows that are

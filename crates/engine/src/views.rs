@@ -106,7 +106,10 @@ pub fn flat(
     let is_inside = |context| part.is_none_or(|part| part.contains(context));
     let (groups, keys) =
         Groups::new(view, |context| is_inside(context).then(|| group_of(tree, context, by))?);
-    let costs = groups.costs(tree, view, &measure.into());
+    let costs = match by {
+        FlatBy::Loop | FlatBy::Line => groups.costs(tree, view, &measure.into()),
+        _ => groups.costs_of_functions(tree, view, &measure.into()),
+    };
     let mut rows: Vec<FlatRow> = Vec::new();
     for (group, (name, place)) in keys.into_iter().enumerate() {
         if costs.is_measured[group] {

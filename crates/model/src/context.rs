@@ -495,6 +495,18 @@ impl ContextTree {
             .find(|&above| self.kind(above) == ContextKind::Function)
     }
 
+    /// The function that the own cost of a context without a function counts to: of code that is
+    /// called and has no name, such as `libm.so+0x1176`, the function that calls it. `None` for
+    /// functions, and for lines and loops, whose cost is in that of their function.
+    #[must_use]
+    pub fn caller_of_unnamed(&self, context: ContextIdx) -> Option<ContextIdx> {
+        let is_code = matches!(self.kind(context), ContextKind::Line | ContextKind::Instruction);
+        if !is_code || self.relation(context) == Relation::Lexical {
+            return None;
+        }
+        self.parent(context).and_then(|above| self.enclosing_function(above))
+    }
+
     /// Display name of the context: the function's name, `loop at f.c:12`, `f.c:12`,
     /// `libm.so+0x1176`, the name of the entry, or `<whole execution>`.
     #[must_use]

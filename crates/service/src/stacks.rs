@@ -148,6 +148,7 @@ fn parts(tree: &ContextTree, by: TimelineBy) -> (Vec<Option<u32>>, Vec<String>) 
     let mut known: HashMap<String, u32> = HashMap::new();
     let mut names = Vec::new();
     let part = |context: ContextIdx| {
+        let context = tree.caller_of_unnamed(context).unwrap_or(context);
         if tree.kind(context) != ContextKind::Function {
             return None;
         }
