@@ -619,6 +619,9 @@ class DistributionReply(Record):
     histogram: HistogramReply | None
     """The histogram; null when no member has a value."""
 
+    absent: int
+    """Members that ran, but have no value here: not among the rows."""
+
     notes: list[str]
     """Remarks."""
 
@@ -1984,6 +1987,9 @@ class DistributionAnswer(Answer):
 
     histogram: HistogramReply | None
     """The histogram; null when no member has a value."""
+
+    absent: int
+    """Members that ran, but have no value here: not among the rows."""
 
     notes: list[str]
     """Remarks."""
