@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { ago, bytes, count, metricValue, number, percent, plural, seconds, secondsColumn, sentence, siCount } from "../src/base/format.ts";
+import { ago, bytes, count, number, percent, plural, seconds, sentence, siCount } from "../src/base/format.ts";
+import { columnScale, quantity } from "../src/base/quantity.ts";
 import { fuzzyFilter, fuzzyMatch } from "../src/base/fuzzy.ts";
 import { isPressed, keyLabel } from "../src/base/keys.ts";
 import { treeRows, type TreeSource } from "../src/base/tree-rows.ts";
@@ -7,10 +9,20 @@ import { listPosition, reveal, rowWindow, scrollHeight, scrollPosition } from ".
 
 const plain = (text: string): string => text.replace(/\u202f/g, " ").replace(/\u2212/g, "-");
 
+/** Value, unit, how it stands there, and text: what the command line writes, and is tested with, too. */
+const QUANTITIES = readFileSync("../crates/base/tests/quantities.tsv", "utf8").trimEnd().split("\n").map((line) => line.split("\t"));
+
 describe("numbers as text", () => {
+  it.each(QUANTITIES)("writes %s of %j that stands %s as %s, as the command line does", (value = "", unit = "", stands = "", text = "") => {
+    const amount = Number(value);
+    const scale = columnScale(unit, amount, Number.isInteger(amount));
+    const written = stands === "column" ? `${scale.number(amount)} ${scale.unit}`.trimEnd() : quantity(amount, unit, stands === "alone" ? 3 : 4);
+    expect(plain(written)).toBe(text.replace(/,/g, " "));
+  });
+
   it.each([
     [0, "0 s"], [1.5, "1.500 s"], [59.99, "59.99 s"], [0.012_34, "12.34 ms"], [3.2e-6, "3.200 µs"], [5e-9, "5.000 ns"],
-    [599, "599.0 s"], [1200, "20.00 min"], [720_000, "200.0 h"], [-0.5, "-500.0 ms"], [Number.NaN, "–"],
+    [599.25, "599.3 s"], [1200, "1 200 s"], [720_000, "720 000 s"], [-0.5, "-500.0 ms"], [Number.NaN, "–"],
   ])("%d seconds are %s", (value, text) => { expect(plain(seconds(value))).toBe(text); });
 
   it.each([[0, "0 B"], [512, "512 B"], [1024, "1.02 kB"], [12_900_000, "12.9 MB"], [2.1e9, "2.10 GB"], [999_700, "1.00 MB"]])(
@@ -22,27 +34,13 @@ describe("numbers as text", () => {
   it.each([[97_833, "97 833"], [999, "999"], [1_000_000, "1 000 000"], [-1234, "-1 234"]])(
     "%d counted is %s", (value, text) => { expect(plain(count(value))).toBe(text); });
 
-  it("uses one unit for a column, chosen by the largest value", () => {
-    const column = secondsColumn(0.25);
-    expect(column.unit).toBe("ms");
-    expect(plain(column.text(0.25))).toBe("250.0");
-    expect(plain(column.text(0.000_04))).toBe("0.0");
-  });
-
   it("writes whole counts without decimals", () => {
-    expect([6, 0, 9999, 2.5].map((value) => plain(siCount(value)))).toEqual(["6", "0", "9 999", "2.500"]);
+    expect([6, 0, 9999, 2.5].map((value) => plain(siCount(value)))).toEqual(["6", "0", "9 999", "2.50"]);
   });
 
   it("makes sentences of clauses, and leaves names alone", () => {
     expect(["no context matches x", "the end.", "main.db is empty", "solve_x is gone", ""].map(sentence))
       .toEqual(["No context matches x.", "The end.", "main.db is empty.", "solve_x is gone.", ""]);
-  });
-
-  it("follows the unit of a metric", () => {
-    expect(plain(metricValue(0.5, "s"))).toBe("500.0 ms");
-    expect(plain(metricValue(5e8, "ns"))).toBe("500.0 ms");
-    expect(plain(metricValue(2_500_000, ""))).toBe("2.50 M");
-    expect(plain(metricValue(3.5, "J"))).toBe("3.500 J");
   });
 
   it("keeps small and large numbers apart from zero", () => {

@@ -64,14 +64,14 @@ describe("columns", () => {
 });
 
 describe("numbers", () => {
-  test("a column has one unit, and what is too small for its digits is not zero", () => {
+  test("a column has one unit, and what rounds to zero is not zero", () => {
     const format = valueFormat("s", 260.3);
     expect(format.unit).toBe("s");
-    expect(format.text(260.3)).toBe("260.30");
-    expect(format.text(0.001)).toBe("<0.01");
-    expect(format.text(0)).toBe("0.00");
+    expect(format.text(260.3)).toBe("260.3");
+    expect(format.text(0.001)).toBe("0.0");
+    expect(format.text(0)).toBe("0");
     expect(valueFormat("s", 0.0123).unit).toBe("ms");
-    expect(valueFormat("B", 3 * 2 ** 30).text(2 ** 30)).toBe("1.0000");
+    expect(valueFormat("B", 3e9).text(1e9)).toBe("1.000");
     expect(valueFormat("", 12).text(3)).toBe("3");
     expect(valueFormat("", 5e9).unit).toBe("G");
     expect(valueFormat("s", 12_345).text(12_345)).toBe("12\u202f345");

@@ -28,7 +28,7 @@ pub enum Remedy {
     Metric,
     /// Other locations should be counted.
     Locations,
-    /// Locations that do not take part should be counted, too.
+    /// Locations that ran, but have no value, should count with 0.
     AllLocations,
     /// What is stored is listed with the metrics.
     SeeMetrics,
@@ -100,7 +100,7 @@ impl Remedy {
             Self::Laws => "the scaling laws",
             Self::Metric => "choose another metric",
             Self::Locations => "choose other locations",
-            Self::AllLocations => "count all that ran",
+            Self::AllLocations => "count those that ran as 0",
             Self::SeeMetrics => "see the list of metrics",
             Self::SeeBalance => "see the load balance",
             Self::SeeDistribution => "see the distribution over locations",

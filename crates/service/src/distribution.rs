@@ -287,6 +287,7 @@ impl OpenExperiment {
             member: grouping.name(),
             statistics: statistics.as_ref().map(statistics_reply),
             histogram,
+            absent: values.num_absent as u64,
             notes,
         };
         let tables = DistributionTables { rows: self.members_table(&rows, grouping) };

@@ -67,9 +67,11 @@ export interface DistributionState {
   readonly by: DistributionMember;
   /** An identity kind, such as `rank`, whose members stand on bands; empty for the outermost that helps. */
   readonly group: string;
+  /** Those that ran without a value count with 0. */
+  readonly hasZeros: boolean;
 }
 
-export const DISTRIBUTION_STATE: DistributionState = { plot: "order", isExclusive: false, by: "profile", group: "" };
+export const DISTRIBUTION_STATE: DistributionState = { plot: "order", isExclusive: false, by: "profile", group: "", hasZeros: false };
 
 /** What a link keeps of the source view. */
 export interface SourceState {

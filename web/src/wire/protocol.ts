@@ -551,6 +551,8 @@ export type DistributionReply = {
   statistics: StatisticsReply | null;
   /** The histogram; null when no member has a value. */
   histogram: HistogramReply | null;
+  /** Members that ran, but have no value here: not among the rows. */
+  absent: number;
   /** Remarks. */
   notes: Array<string>;
 };

@@ -323,6 +323,8 @@ pub struct DistributionReply {
     pub statistics: Option<StatisticsReply>,
     /// The histogram; null when no member has a value.
     pub histogram: Option<HistogramReply>,
+    /// Members that ran, but have no value here: not among the rows.
+    pub absent: u64,
     /// Remarks.
     pub notes: Vec<String>,
 }

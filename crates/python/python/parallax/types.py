@@ -633,6 +633,9 @@ class DistributionReply(Record):
     histogram: HistogramReply | None
     """The histogram; null when no member has a value."""
 
+    absent: int
+    """Members that ran, but have no value here: not among the rows."""
+
     notes: list[str]
     """Remarks."""
 
@@ -2027,6 +2030,9 @@ class DistributionAnswer(Answer):
 
     histogram: HistogramReply | None
     """The histogram; null when no member has a value."""
+
+    absent: int
+    """Members that ran, but have no value here: not among the rows."""
 
     notes: list[str]
     """Remarks."""

@@ -36,11 +36,13 @@ fn locations_without_a_value_are_told_and_count_on_request() {
     assert_eq!(f64s(&table, "value"), [Some(1.5)]);
     assert_eq!(
         reply.notes,
-        ["2 locations have no time in it and are not included; count all that ran."]
+        ["2 locations have no time in it and are not included; count those that ran as 0."]
     );
+    assert_eq!(reply.absent, 2);
     assert_eq!(reply.statistics.unwrap().balance_ratio, Some(1.0));
     let request = DistributionRequest { all_locations: true, ..request };
     let (reply, table) = ask(&opened, &request);
+    assert_eq!(reply.absent, 0);
     assert_eq!(reply.context, "MPI_Barrier");
     assert_eq!(f64s(&table, "value"), [Some(0.0), Some(1.5), Some(0.0)]);
     let found = statistics(&opened, &request);

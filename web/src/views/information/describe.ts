@@ -1,5 +1,7 @@
 import { bytes, count, seconds } from "../../base/format.ts";
 import { isObject, textOf, type Json, type JsonObject } from "../../base/json.ts";
+import type { Item } from "../../state/item.ts";
+import type { ScalingReply } from "../../wire/protocol.ts";
 
 /** A line of the view. */
 export interface Fact {
@@ -17,8 +19,6 @@ const NANOS_PER_SECOND = 1e9;
 
 const COUNTS: readonly (readonly [key: string, name: string])[] = [
   ["contexts", "Contexts"],
-  ["regions", "Regions"],
-  ["experiments", "Experiments"],
   ["locations", "Locations"],
   ["metrics", "Metrics"],
   ["traces", "Traces"],
@@ -31,8 +31,9 @@ export function describeInfo(info: JsonObject): readonly FactSection[] {
     const value = info[key];
     if (typeof value === "number") sizes.push({ name, value: count(value) });
   }
-  // A trace of events says how many calls it has, and the same number as samples.
-  const [calls, samples] = [info["calls"], info["samples"]];
+  // A trace of events, or a recording of all calls, says how many calls it has; what it has as samples are their intervals.
+  const [recorded, samples] = [info["activations"], info["samples"]];
+  const calls = isObject(recorded) ? recorded["calls"] : info["calls"];
   if (typeof calls === "number") sizes.push({ name: "Calls", value: count(calls) });
   else if (typeof samples === "number" && samples > 0) sizes.push({ name: "Samples", value: count(samples) });
   const span = info["span"];
@@ -48,10 +49,6 @@ export function describeInfo(info: JsonObject): readonly FactSection[] {
     {
       title: "Components",
       facts: objects(info["component_list"]).map((component) => ({ name: textOf(component["name"]), value: ofComponent(component) })),
-    },
-    {
-      title: "Parameters",
-      facts: objects(info["parameters"]).map((parameter) => ({ name: textOf(parameter["name"]), value: values(parameter["values"]) })),
     },
     {
       title: "Metrics",
@@ -71,6 +68,22 @@ export function describeInfo(info: JsonObject): readonly FactSection[] {
         value: typeof file["size_bytes"] === "number" ? bytes(file["size_bytes"]) : "",
       })),
     },
+  ].filter((section) => section.facts.length > 0);
+}
+
+/** What an ensemble consists of: its parameters, how many regions were measured, and by what. */
+export function describeEnsemble(item: Pick<Item, "members">, reply: ScalingReply): readonly FactSection[] {
+  const contents: Fact[] = [
+    ...(item.members.length > 1 ? [{ name: "Experiments", value: count(item.members.length) }] : []),
+    { name: "Regions", value: count(reply.regions.length) },
+    { name: "Inputs", value: count(reply.inputs.length) },
+    { name: "Core counts", value: count(reply.cores.length) },
+  ];
+  return [
+    { title: "Contents", facts: contents },
+    { title: "Parameters", facts: reply.parameters.map((parameter) => ({ name: parameter.name, value: parameter.values.join(", ") })) },
+    { title: "Metrics", facts: reply.metrics.map((name) => ({ name, value: "" })) },
+    { title: "Source", facts: reply.source === "" ? [] : [{ name: "Measurements", value: reply.source }] },
   ].filter((section) => section.facts.length > 0);
 }
 
@@ -94,10 +107,6 @@ const SCOPES: Readonly<Record<string, string>> = { execution: "inclusive", funct
 
 function scopes(value: Json | undefined): string {
   return Array.isArray(value) ? value.map((one) => SCOPES[String(one)] ?? String(one)).join(", ") : "";
-}
-
-function values(value: Json | undefined): string {
-  return Array.isArray(value) ? value.map((one) => String(one)).join(", ") : "";
 }
 
 function amount(value: Json | undefined): string {

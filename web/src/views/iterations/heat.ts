@@ -125,11 +125,15 @@ export interface HeatLayout {
   readonly top: number;
   readonly cellWidth: number;
   readonly cellHeight: number;
+  /** Height of the strip above the map; 0 where it would leave less to the map than it takes. */
+  readonly strip: number;
 }
 
 /** Height of the strip with the imbalance of each iteration. */
-export const STRIP = 44;
+const STRIP = 44;
 const ABOVE = 22;
+/** Above the map where there is no strip. */
+const EDGE = 8;
 const BELOW = 46;
 const TALLEST = 44;
 const WIDEST = 64;
@@ -137,10 +141,12 @@ const WIDEST = 64;
 /** Puts the map into a picture of a size, below the strip with the imbalance of each iteration. */
 export function heatLayout(heat: Pick<Heat, "locations" | "iterations">, width: number, height: number, longestName: number): HeatLayout {
   const left = Math.min(width * 0.3, Math.max(64, longestName * 6.3 + 14));
-  const top = ABOVE + STRIP;
+  const hasStrip = height - ABOVE - STRIP - BELOW >= STRIP;
+  const top = hasStrip ? ABOVE + STRIP : EDGE;
   return {
     left,
     top,
+    strip: hasStrip ? STRIP : 0,
     cellWidth: Math.min(WIDEST, Math.max(1, width - left - 12) / Math.max(1, heat.iterations)),
     cellHeight: Math.min(TALLEST, Math.max(1, height - top - BELOW) / Math.max(1, heat.locations)),
   };
@@ -149,7 +155,7 @@ export function heatLayout(heat: Pick<Heat, "locations" | "iterations">, width: 
 /** The cell at a place of the picture; the strip above counts as the first location. Null outside. */
 export function cellAt(layout: HeatLayout, heat: Pick<Heat, "locations" | "iterations">, x: number, y: number): readonly [location: number, iteration: number] | null {
   const iteration = Math.floor((x - layout.left) / layout.cellWidth);
-  const location = y < layout.top && y >= layout.top - STRIP ? 0 : Math.floor((y - layout.top) / layout.cellHeight);
+  const location = y < layout.top && y >= layout.top - layout.strip ? 0 : Math.floor((y - layout.top) / layout.cellHeight);
   return location < 0 || iteration < 0 || location >= heat.locations || iteration >= heat.iterations ? null : [location, iteration];
 }
 

@@ -1,4 +1,4 @@
-import { siCount } from "../../base/format.ts";
+import { quantity } from "../../base/quantity.ts";
 import type { ParameterReply, RepetitionStatistic, ScalingBaseline, ScalingReply, ScalingView } from "../../wire/protocol.ts";
 
 /** How all scaling views of an ensemble look at it: they share one, and it is part of the link. */
@@ -110,5 +110,5 @@ export function isHeld(parameter: Pick<ParameterReply, "name">): boolean {
 /** A value of a parameter for users: frequencies are stored in several units, so they are told by their number. */
 export function parameterValue(parameter: ParameterReply, at: number): string {
   const value = parameter.numbers[at] ?? null;
-  return isHeld(parameter) && value !== null ? `${siCount(value)}Hz` : (parameter.values[at] ?? "");
+  return isHeld(parameter) && value !== null ? quantity(value, "Hz") : (parameter.values[at] ?? "");
 }
