@@ -18,6 +18,8 @@ const EXACT_ALONE: i32 = 6;
 const EXACT_IN_COLUMN: i32 = 9;
 /// Counts of more digits than this are written as powers of ten: no prefix brings them near one.
 const LARGEST_PREFIXED: i32 = 32;
+/// Units of what is measured and not counted: it is whole by chance.
+const MEASURED: [&str; 7] = ["s", "ms", "us", "µs", "core-seconds", "J", "W"];
 /// Zeros after the point that are still read at a glance.
 const MAX_DECIMALS: i32 = 6;
 
@@ -129,12 +131,9 @@ impl Scale {
         let Some(magnitude) = magnitude_of(max, digits) else {
             return Self { unit: unit.to_owned(), exponent: 0, notation: Notation::Fixed(0) };
         };
-        // What is measured, and not counted, is whole by chance.
-        let is_counted = is_integral && !matches!(unit, "s" | "core-seconds" | "J" | "W");
-        let (step, scaled) = step_of(unit, magnitude, exact);
+        let is_counted = is_integral && !MEASURED.contains(&unit);
+        let (step, unit) = step_of(unit, magnitude, exact);
         let above = magnitude - step;
-        // No prefix is large enough.
-        let (step, unit) = if above > 14 { (0, unit.to_owned()) } else { (step, scaled) };
         let decimals = i32::try_from(digits).unwrap_or(0) - 1 - above;
         let notation = if above > 14 || decimals > MAX_DECIMALS {
             Notation::Scientific(digits - 1)

@@ -30,6 +30,9 @@ const SYMBOLS: Readonly<Record<string, readonly [prefixes: readonly string[], ba
   J: [BOTH, "J", 3], B: [LARGE, "B", 0], "B/s": [LARGE, "B/s", 0], W: [LARGE, "W", 0], Hz: [LARGE, "Hz", 0],
 };
 
+/** Units of what is measured and not counted: it is whole by chance. */
+const MEASURED: ReadonlySet<string> = new Set(["s", "ms", "us", "µs", "core-seconds", "J", "W"]);
+
 /** What formats call units that have a symbol. */
 const NAMES: Readonly<Record<string, string>> = { sec: "s", seconds: "s", bytes: "B", "1": "", count: "", "#": "" };
 
@@ -62,7 +65,7 @@ function scaleOf(name: string, digits: number, exact: number, max: number, isInt
   const above = magnitude - step;
   const decimals = digits - 1 - above;
   const isFar = above > 14 || decimals > MAX_DECIMALS;
-  const places = isIntegral && step === 0 ? 0 : Math.max(0, decimals);
+  const places = isIntegral && !MEASURED.has(unit) && step === 0 ? 0 : Math.max(0, decimals);
   return {
     unit: shown,
     // Other values of the column may still be far out.
