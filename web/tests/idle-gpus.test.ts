@@ -9,7 +9,7 @@ test("the sentence names the longest call, and how long no thread was active", (
     { path: "main > load", seconds: 1, context: 4 },
     { path: "main > init > alloc", seconds: 3, context: 7 },
   ];
-  expect(sentenceOf(rows, short)).toMatch(/^GPU idle time: 10\s?s in total\. Threads are in alloc for 30\.0 % of it\. No thread is active for 60\.0 % of it\.$/u);
+  expect(sentenceOf(rows, short)).toMatch(/^GPU idle time: 10.00\s?s in total\. Threads are in alloc for 30\.0 % of it\. No thread is active for 60\.0 % of it\.$/u);
 });
 
 test("it says nothing of what there is not", () => {

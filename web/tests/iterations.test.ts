@@ -116,7 +116,7 @@ const reply: IterationsReply = { found, groups: [{ group: "first threads", locat
 describe("what is said about iterations", () => {
   it("says how many, of what, where, and what would be saved", () => {
     expect(headline(reply, { context: "CalcForce", seconds: 12 }).replaceAll("\u202f", " ")).toBe(
-      "100 iterations of CalcForce, 80.00 ms each, found on 2 of 3 first threads; balancing CalcForce would save up to 12 s, 8.0 %.",
+      "100 iterations of CalcForce, 80.00 ms each, found on 2 of 3 first threads; balancing CalcForce would save up to 12.00 s, 8.0 %.",
     );
   });
 
