@@ -44,7 +44,7 @@ for (const theme of ["light", "dark"] as const) {
       await seesMaps(page);
       await isClean(page, isDark, "ensemble");
       await regionCheck(page, "0").click();
-      for (const tab of ["Numbers", "Compare", "Information", "Issues"]) {
+      for (const tab of ["Numbers", "Information", "Issues"]) {
         await page.getByRole("tab", { name: tab }).click();
         const panel = page.getByRole("tabpanel", { name: tab });
         await expect(panel).toBeVisible();
@@ -52,6 +52,15 @@ for (const theme of ["light", "dark"] as const) {
       }
       await page.getByRole("button", { name: "Layout" }).click();
       await isClean(page, isDark, "menu", "[role=menu]");
+    });
+
+    test("two versions of a program", async ({ page }) => {
+      await page.goto("?sample=pascal-compare");
+      await seesMaps(page);
+      await page.getByRole("tab", { name: "Compare" }).click();
+      const panel = page.getByRole("tabpanel", { name: "Compare" });
+      await expect(panel.getByTestId("scaling-compare")).toBeVisible();
+      await isClean(page, isDark, "Compare", `#${(await panel.getAttribute("id")) ?? ""}`);
     });
 
     test("views of an experiment", async ({ page }) => {

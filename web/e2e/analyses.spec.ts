@@ -33,7 +33,7 @@ test("iterations are found, and one click away from the timeline and the tree", 
   const map = view.getByTestId("iterations-map");
   await expect(map).toHaveAttribute("data-iterations", String(iterations.length));
   await expect(view.getByTestId("iterations-headline")).toContainText(`${String(iterations.length)} iterations of exchange_halo`);
-  await expect(view.getByTestId("iterations-headline")).toContainText("on 8 of 8 first threads");
+  await expect(view.getByTestId("iterations-headline")).toContainText("on 8 of 8 main threads");
   await expect(view.getByText("of the intervals between iteration starts are within a factor of 1.5 of the median", { exact: false })).toBeVisible();
   await view.getByTestId("iterations-headline").locator("summary").click();
 

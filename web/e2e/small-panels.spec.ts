@@ -1,8 +1,9 @@
 // What has room in small panels: names that differ, whole numbers, pictures. And words that are true of samples and of calls.
 import { writeFileSync } from "node:fs";
 import type { Locator, Page, TestInfo } from "@playwright/test";
-import { drop, showView } from "./support/app.ts";
-import { expect, test } from "./support/test.ts";
+import { command, drop, showView, treeRow } from "./support/app.ts";
+import { isClean } from "./support/axe.ts";
+import { expect, FIXTURES, test } from "./support/test.ts";
 
 const RANKS = [0, 1, 2, 9, 10, 11, 19, 100];
 const THREADS = [0, 1, 2, 10];
@@ -59,6 +60,13 @@ test.describe("at 1000 x 700", () => {
     expect(await clipped(footer)).toEqual([]);
   });
 
+  test("the map of iterations has rows that are seen", async ({ page }) => {
+    await open(page, "reactor-run");
+    const iterations = await showView(page, "Iterations", "view-iterations");
+    await expect(iterations.locator("[data-cell-height]")).toBeVisible();
+    await expect.poll(async () => Number(await iterations.locator("[data-cell-height]").getAttribute("data-cell-height"))).toBeGreaterThan(4);
+  });
+
   test("the plot of locations has most of its panel, and its button stands beside the search", async ({ page }) => {
     await open(page, "reactor-run");
     const locations = await showView(page, "Locations", "view-distribution");
@@ -81,6 +89,8 @@ test("samples are called samples, and calls are called calls", async ({ page }) 
   const profile = await showView(page, "Over time", "view-over-time");
   await expect(profile.getByTestId("over-time-name").first()).toBeVisible();
   for (const name of await profile.getByTestId("over-time-name").allInnerTexts()) expect(name).not.toMatch(/\.[cS]:\d+$/);
+  await open(page, "measured-image");
+  await expect((await showView(page, "Information", "view-information")).locator("dt").filter({ hasText: /^(Calls|Samples)$/ })).toHaveText("Calls");
   await open(page, "halo-trace");
   const calls = await showView(page, "Information", "view-information");
   await expect(calls.locator("dt").filter({ hasText: /^Calls$/ })).toBeVisible();
@@ -116,4 +126,55 @@ test("a recording of calls is offered no waits, and its report has no notes on t
   await expect(report.getByRole("heading", { name: "Top findings" })).toBeVisible();
   await expect(report).not.toContainText("`");
   await expect(report).not.toContainText("No findings about");
+});
+
+test("an ensemble has information: parameters, regions and metrics", async ({ page }) => {
+  for (const sample of ["reactor-scaling", "pascal-solver"]) {
+    await open(page, sample);
+    const information = await showView(page, "Information", "view-information");
+    await expect(information.locator("dt").filter({ hasText: /^Regions$/ })).toBeVisible();
+    await expect(information.getByRole("heading", { name: "Parameters" })).toBeVisible();
+    await expect(information).not.toContainText("could not be read");
+  }
+});
+
+test("locations without a value are said, and count as 0 on request", async ({ page }, info) => {
+  const file = info.outputPath("solo.json");
+  const work = [1, 2, 3].map((tid) => ({ ph: "X", name: "main", pid: 1, tid, ts: 0, dur: 400 }));
+  writeFileSync(file, JSON.stringify({ traceEvents: [...work, { ph: "X", name: "solo", pid: 1, tid: 1, ts: 200, dur: 60 }, { ph: "X", name: "solo", pid: 1, tid: 2, ts: 200, dur: 30 }] }));
+  await page.goto("");
+  await expect(page.getByRole("main").getByRole("button", { name: "Open files" })).toBeVisible();
+  await drop(page, file);
+  await treeRow(page, "solo").click();
+  const locations = await showView(page, "Locations", "view-distribution");
+  await expect(locations.getByTestId("distribution-context")).toHaveText("solo");
+  await expect(locations).toContainText("1 location has no time in it and is not included");
+  await expect(locations.getByTestId("statistic-mean")).toHaveAttribute("data-value", /^0\.000045/);
+  await locations.getByText("Count those without a value as 0").click();
+  await expect(locations.getByTestId("statistic-mean")).toHaveAttribute("data-value", /^0\.00003/);
+  await expect(locations).not.toContainText("not included");
+  await isClean(page, "view-distribution");
+  await locations.getByText("Count those without a value as 0").click();
+  await expect(locations).toContainText("not included");
+});
+
+test("issues are sentences", async ({ page }, info) => {
+  const file = info.outputPath("long.json");
+  writeFileSync(file, JSON.stringify({ traceEvents: [{ ph: "X", name: "work", pid: 1, tid: 1, ts: 0, dur: 100, args: { note: "x".repeat(1000) } }] }));
+  await page.goto("");
+  await expect(page.getByRole("main").getByRole("button", { name: "Open files" })).toBeVisible();
+  await drop(page, file);
+  await command(page, "Show Issues");
+  await expect(page.getByRole("tabpanel", { name: "Issues" })).toContainText(/Arguments of calls are cut: .*\./);
+});
+
+test("lines without a baseline say that speedup is unknown", async ({ page }) => {
+  await page.goto("");
+  await expect(page.getByRole("main").getByRole("button", { name: "Open files" })).toBeVisible();
+  await drop(page, `${FIXTURES}/reactor/n256-p2`, `${FIXTURES}/reactor/n256-p4`);
+  const lines = await showView(page, "Lines", "scaling-lines");
+  await expect(lines).toContainText("Speedup is unknown");
+  await lines.getByText("Time", { exact: true }).click();
+  await expect(lines).not.toContainText("is unknown");
+  await expect(lines.locator("svg path").first()).toBeVisible();
 });
