@@ -131,7 +131,8 @@ impl Scale {
         let Some(magnitude) = magnitude_of(max, digits) else {
             return Self { unit: unit.to_owned(), exponent: 0, notation: Notation::Fixed(0) };
         };
-        let is_counted = is_integral && !MEASURED.contains(&unit);
+        // Of a whole column chance is unlikely.
+        let is_counted = is_integral && (exact == EXACT_IN_COLUMN || !MEASURED.contains(&unit));
         let (step, unit) = step_of(unit, magnitude, exact);
         let above = magnitude - step;
         let decimals = i32::try_from(digits).unwrap_or(0) - 1 - above;

@@ -76,7 +76,7 @@ fn blame_names_the_calls_that_threads_are_in_while_gpus_are_idle() {
     assert_eq!(
         shown,
         "\
-Blame for GPU idle time: 14 s on 2 GPUs
+Blame for GPU idle time: 14.0 s on 2 GPUs
 
 share (%)           exclusive (s)  call path
      85.7 ██████▉              12  main > setup > cudaMalloc
@@ -107,7 +107,7 @@ fn the_report_says_what_keeps_gpus_idle_and_what_they_do() {
     let words: Vec<&str> = shown.split_whitespace().collect();
     let shown = words.join(" ");
     for part in [
-        "GPUs are idle for 70.0 % of their time (14 s), rank 0 most (80.0 %).",
+        "GPUs are idle for 70.0 % of their time (14.0 s), rank 0 most (80.0 %).",
         "During idle time, threads are in cudaMalloc called from setup (85.7 %)",
         "main (7.1 %), solve called from main (7.1 %).",
         "Most GPU time: saxpy (100.0 %, mean/max 0.75, most on rank 1).",

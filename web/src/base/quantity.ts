@@ -65,7 +65,9 @@ function scaleOf(name: string, digits: number, exact: number, max: number, isInt
   const above = magnitude - step;
   const decimals = digits - 1 - above;
   const isFar = above > 14 || decimals > MAX_DECIMALS;
-  const places = isIntegral && !MEASURED.has(unit) && step === 0 ? 0 : Math.max(0, decimals);
+  // Of a whole column chance is unlikely.
+  const isCounted = isIntegral && (exact === EXACT_IN_COLUMN || !MEASURED.has(unit));
+  const places = isCounted && step === 0 ? 0 : Math.max(0, decimals);
   return {
     unit: shown,
     // Other values of the column may still be far out.
