@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from ._trace_file import SymbolTable
+
 _RANK = re.compile(r'"rank":\s*(\d+)')
 _STEP = re.compile(r"ProfilerStep\s*#\s*(\d+)")
 LAUNCHES = ("cudaLaunchKernel", "cudaLaunchKernelExC")
@@ -49,6 +51,7 @@ class Trace:
         if not isinstance(opened, Experiment):
             raise MisuseError(f"{path} holds several experiments", "name one trace for each rank")
         self.experiment = opened
+        self.path = path
         timeline = opened.timeline()
         tracks = timeline.tracks
         streams = tracks["gpustream"] if "gpustream" in tracks else [None] * len(tracks)
@@ -89,6 +92,9 @@ class Trace:
         self._events = events
         self._links: Any = None
         self.duration = float(events["ts"].max() - events["ts"].min()) if len(events) else 0.0
+        # The first event, in the microseconds of the other times, and since 1970.
+        self.first = float(events["ts"].min()) if len(events) else 0.0
+        self.begins = self._origin + self.first
         self._with_last_step = with_last_step
         self.steps, self._last = self._profiler_steps()
         self._operations: Any = None
@@ -210,6 +216,26 @@ class Trace:
         if self._last is not None:
             ours = ours[ours["ts"] < self._last]
         return ours
+
+    def in_counted_steps(self, frame: Any, symbols: SymbolTable) -> Any:
+        """Events of the file that begin in the steps that count, and the GPU operations that were
+        launched in them."""
+        if self._last is None:
+            return frame
+        names = frame["name"].map(dict(enumerate(symbols.sym_table)))
+        steps = frame[names.str.startswith("ProfilerStep") & (frame["stream"] < 0)]
+        annotation = symbols.sym_index.get("gpu_user_annotation", -1)
+        steps = steps[steps["cat"] != annotation]
+        if not len(steps):
+            return frame
+        launched = frame["ts"].reindex(frame["index_correlation"]).to_numpy()
+        began = frame["ts"].where(frame["stream"] == -1, launched)
+        if self._with_last_step:
+            # GPUs reach the annotations of the last step after it has ended on the CPU.
+            counts = (began <= float(steps["end"].max())) | (frame["cat"] == annotation)
+        else:
+            counts = began < float(steps["ts"].max())
+        return frame[counts].copy()
 
     def _with_launches(self, operations: Any) -> Any:
         """Adds by what and when operations were launched."""

@@ -25,26 +25,44 @@ What is different:
   same, and it is ignored.
 - ``duration_ratio`` and ``num_kernels`` of :meth:`TraceAnalysis.get_gpu_kernel_breakdown` choose
   kernels as there.
-
 - An operator launched what a call on its own thread launched inside it; there, an operator of any
   thread that lasts at that time may be taken for it.
 - :meth:`TraceAnalysis.get_frequent_cuda_kernel_sequences` writes no changed trace.
+- :meth:`TraceAnalysis.critical_path_analysis` gives a graph that is no subclass of NetworkX's:
+  ``CPGraph.edges`` is a dictionary, and :meth:`CPGraph.to_networkx` makes a ``DiGraph``. Pickle saves
+  it. Where a kernel is launched at the very moment at which another begins, the edge into it may be of
+  the other kind, launch or kernel before. :meth:`CPGraph.get_critical_path_breakdown` has its edges in
+  the order of the path; there, in an accidental one. As in HTA 0.5.0, a gap between kernels counts
+  however long it is; later versions leave those of more than 1.5 ms out.
+- Files with counters, or with the critical path, have times and weights as exact as the trace has
+  them; there they are cut to whole microseconds.
+- :meth:`TraceAnalysis.get_potential_stragglers` has HTA's default way to find them, and no other.
 
-:class:`TraceDiff` compares two traces with the calls of ``hta.trace_diff``. What is not there raises
-:class:`NotThereError`, which says what to ask instead: the critical path, which has a question of its
-own, CUPTI counters, and what writes changed traces.
+:class:`TraceDiff` compares two traces with the calls of ``hta.trace_diff``. What a trace does not allow
+raises :class:`NotThereError`, which says what to ask instead.
 """
 
 from __future__ import annotations
 
 import gzip
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from .._errors import MisuseError, OpenError
 from .._table import import_library
+from ._changed_traces import TimeSeriesTypes, counters, with_critical_path
+from ._critical_path import CPEdge, CPEdgeType, CPGraph, CPNode, clipped
 from ._kernels import COMMUNICATION, COMPUTATION, MEMORY, merged, total
 from ._trace_diff import DeviceType, LabeledTrace, TraceDiff
+from ._trace_file import (
+    TraceEvents,
+    earliest,
+    read_content,
+    with_annotations,
+    with_names,
+    with_operators,
+    write_content,
+)
 from ._traces import (
     COPIES,
     LAUNCHES,
@@ -61,7 +79,19 @@ if TYPE_CHECKING:
 
     from .._open import Experiment
 
-__all__ = ["DeviceType", "LabeledTrace", "NotThereError", "TraceAnalysis", "TraceDiff"]
+__all__ = [
+    "CPEdge",
+    "CPEdgeType",
+    "CPGraph",
+    "CPNode",
+    "DeviceType",
+    "LabeledTrace",
+    "NotThereError",
+    "TimeSeriesTypes",
+    "TraceAnalysis",
+    "TraceDiff",
+    "TraceEvents",
+]
 
 _KERNELS = ("kernel", "gpu_memset", "memset", "gpu_memcpy", "memcpy", "mtia_ccp_events")
 _WAITS = ("host_wait", "kernel_wait", "other")
@@ -98,6 +128,7 @@ class TraceAnalysis:
             rank: Trace(pandas, path, bool(include_last_profiler_step), whole_microseconds)
             for rank, path in sorted(files.items())
         }
+        self._events = TraceEvents(self._traces, whole_microseconds)
 
     @property
     def experiments(self) -> dict[int, Experiment]:
@@ -463,35 +494,159 @@ class TraceAnalysis:
         order = sorted((rank for rank in counts if rank in set(chosen["rank"])), key=lambda one: -counts[one])
         return order[: max(num_candidates, 1)]
 
-    def get_cupti_counter_data_with_operators(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there: raises."""
-        _absent("get_cupti_counter_data_with_operators", "Experiment.gpu_stalls has GPU counters")
+    @property
+    def t(self) -> TraceEvents:
+        """The events of the trace files, as HTA has them."""
+        return self._events
 
-    def get_gpu_kernels_with_user_annotations(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there: raises."""
-        _absent("get_gpu_kernels_with_user_annotations", "Experiment.calls has calls by track")
+    def get_cupti_counter_data_with_operators(self, ranks: Sequence[int] | None = None) -> list[Any]:
+        """CUPTI's counters of each kernel, with the operators around its launch, outermost first; a
+        frame for each rank that has counters.
 
-    def critical_path_analysis(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there: raises."""
-        _absent("critical_path_analysis", "use Experiment.critical_path")
+        Raises
+        ------
+        MisuseError
+            A trace has more kernels with counters than launches, or fewer.
+        """
+        found = [
+            with_operators(self._events.get_trace(rank), self._events.symbol_table)
+            for rank in ranks or [0]
+        ]
+        return [frame for frame in found if frame is not None]
 
-    def overlay_critical_path_analysis(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there: raises."""
-        _absent("overlay_critical_path_analysis", "use Experiment.critical_path")
+    def get_gpu_kernels_with_user_annotations(
+        self,
+        rank: int,
+        expand_names: bool = True,
+        shorten_names: bool = True,
+        shortern_names: bool | None = None,
+    ) -> Any:
+        """GPU operations with the shortest annotation of the GPU that lasts at the same time on their
+        stream, -1 where none does; nothing where the trace has no annotations of GPUs.
 
-    def generate_trace_with_counters(self, *_: Any, **__: Any) -> NoReturn:
-        """Not there: raises."""
-        _absent("generate_trace_with_counters", "get_queue_length_time_series has the values")
+        HTA 0.5.0 spells ``shorten_names`` with an r; both are accepted.
+        """
+        is_short = shorten_names if shortern_names is None else shortern_names
+        symbols = self._events.symbol_table
+        frame = with_annotations(self._events.get_trace(rank), symbols)
+        if frame is not None and expand_names:
+            frame = with_names(frame, symbols, is_short)
+        return frame
+
+    def critical_path_analysis(
+        self,
+        rank: int,
+        annotation: str,
+        instance_id: int | tuple[int, int] | None = None,
+        data_load_events: Sequence[str] | None = None,
+    ) -> tuple[CPGraph, bool] | None:
+        """The graph of what depends on what, and whether it has a critical path.
+
+        Parameters
+        ----------
+        rank
+            Rank of the trace.
+        annotation
+            What begins while annotations last whose names contain this text; everything where it is
+            empty.
+        instance_id
+            Which of these annotations, by number, or the first and the last; the first by default.
+        data_load_events
+            Regular expressions of names of events that load data.
+
+        Returns
+        -------
+        The graph and whether there is a path; nothing where no annotation contains the text.
+        """
+        frame, symbols = self._events.get_trace(rank), self._events.symbol_table
+        if annotation:
+            codes = [code for text, code in symbols.sym_index.items() if annotation in text]
+            around = frame[frame["name"].isin(codes)]
+            first, last = instance_id if isinstance(instance_id, tuple) else (instance_id or 0,) * 2
+            around = around.iloc[first : last + 1]
+            if not len(codes) or not len(around):
+                return None
+            begin, end = around["ts"].min(), around["end"].max()
+        else:
+            begin, end = frame["ts"].min(), frame["end"].max()
+        part = clipped(frame, symbols, begin, end)
+        graph = CPGraph(frame, part, symbols, rank, data_load_events)
+        return graph, graph.critical_path()
+
+    def overlay_critical_path_analysis(
+        self,
+        rank: int,
+        critical_path_graph: CPGraph,
+        output_dir: str | os.PathLike[str],
+        only_show_critical_events: bool = True,
+        show_all_edges: bool = False,
+    ) -> str:
+        """Writes a copy of the trace with the critical path, and gives its path.
+
+        Parameters
+        ----------
+        rank
+            Rank of the trace.
+        critical_path_graph
+            What :meth:`critical_path_analysis` gave.
+        output_dir
+            Folder of the copy, made where there is none. The file is named after the trace.
+        only_show_critical_events
+            Whether other operators and GPU operations are left out.
+        show_all_edges
+            Whether all edges become arrows, and not only those of the critical path that are launches
+            or dependencies. Not where other events are left out.
+        """
+        path = Path(self._of(rank).path)
+        content = with_critical_path(
+            read_content(str(path)), critical_path_graph, only_show_critical_events, show_all_edges
+        )
+        folder = Path(output_dir).expanduser()
+        folder.mkdir(parents=True, exist_ok=True)
+        written = str(folder / f"overlaid_critical_path_{path.name}")
+        write_content(written, content)
+        return written
+
+    def generate_trace_with_counters(
+        self,
+        time_series: TimeSeriesTypes | None = None,
+        ranks: Sequence[int] | None = None,
+        output_suffix: str = "_with_counters",
+    ) -> None:
+        """Writes a copy of each trace beside it, with queue lengths by stream and the bandwidth of
+        copies as counters.
+
+        Parameters
+        ----------
+        time_series
+            Which of the two; both by default.
+        ranks
+            Ranks; 0 by default.
+        output_suffix
+            What the names of the copies have before their ending.
+        """
+        wanted = time_series or TimeSeriesTypes.QUEUE_LENGTH | TimeSeriesTypes.MEMCPY_BANDWIDTH
+        for rank in ranks or [0]:
+            trace = self._of(rank)
+            path = Path(trace.path)
+            content = read_content(trace.path)
+            since = earliest(content) - trace.first
+            if TimeSeriesTypes.QUEUE_LENGTH in wanted:
+                for frame in self.get_queue_length_time_series([rank]).values():
+                    content["traceEvents"] += counters(frame, "Queue Length", "queue_length", since)
+            if TimeSeriesTypes.MEMCPY_BANDWIDTH in wanted:
+                for frame in self.get_memory_bw_time_series([rank]).values():
+                    content["traceEvents"] += counters(frame, "Memcpy BW", "memory_bw_gbps", since)
+            stem, dot, ending = path.name.partition(".json")
+            write_content(
+                str(path.with_name(f"{stem}{output_suffix or '_with_counters'}{dot}{ending}")), content
+            )
 
     def _of(self, rank: int) -> Trace:
         if rank not in self._traces:
             known = ", ".join(str(one) for one in self._traces)
             raise MisuseError(f"there is no trace of rank {rank}", f"there are ranks {known}")
         return self._traces[rank]
-
-
-def _absent(what: str, instead: str) -> NoReturn:
-    raise NotThereError(f"{what} of HTA is not there", instead)
 
 
 def _longest(
