@@ -259,7 +259,7 @@ def short_name(name: str) -> str:
 
 
 def with_names(frame: Any, symbols: SymbolTable, is_short: bool) -> Any:
-    """Adds texts beside the numbers, as ``s_name``, ``s_cat`` and ``s_user_annotation``."""
+    """Adds texts next to the numbers, as ``s_name``, ``s_cat`` and ``s_user_annotation``."""
     for column in ("name", "cat", "user_annotation"):
         if column in frame:
             texts = {

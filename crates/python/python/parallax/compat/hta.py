@@ -592,10 +592,10 @@ class TraceAnalysis:
         output_dir
             Folder of the copy, made where there is none. The file is named after the trace.
         only_show_critical_events
-            Whether other operators and GPU operations are left out.
+            Whether other operators and GPU operations are omitted.
         show_all_edges
             Whether all edges become arrows, and not only those of the critical path that are launches
-            or dependencies. Not where other events are left out.
+            or dependencies. Not where other events are omitted.
         """
         path = Path(self._of(rank).path)
         content = with_critical_path(
@@ -613,7 +613,7 @@ class TraceAnalysis:
         ranks: Sequence[int] | None = None,
         output_suffix: str = "_with_counters",
     ) -> None:
-        """Writes a copy of each trace beside it, with queue lengths by stream and the bandwidth of
+        """Writes a copy of each trace next to it, with queue lengths by stream and the bandwidth of
         copies as counters.
 
         Parameters
