@@ -116,6 +116,19 @@ fn package(run: &mut Run) -> Result<()> {
     let wheel = wheel::for_tests(&maturin, &python)?;
     python::install(&python, &wheel)?;
     run.suite(Suite::Pytest, python::COMMON.tests(&python))?;
+    for other in python::others(&python) {
+        match other.python() {
+            Ok(python) => {
+                println!("\ntesting the package with {}", other.name());
+                python::install(&python, &wheel)?;
+                run.suite(Suite::Pytest, python::Other::tests(&python))?;
+            }
+            Err(why) => {
+                println!("\nwithout tests of {}: {why:#}", other.name());
+                run.skipped.suites(1, &format!("{}: {why:#}", other.name()));
+            }
+        }
+    }
     match python::INTEROP.python() {
         Ok(python) => {
             python::install(&python, &wheel)?;
