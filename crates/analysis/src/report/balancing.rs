@@ -21,6 +21,20 @@ const ITSELF: f64 = 0.2;
 /// Of two imbalances that are one, the inner one is at least this part of the outer one.
 const NEARLY: f64 = 0.8;
 
+/// Work that lasts a second longer on one member than on another is that much less waiting there;
+/// of an imbalance of work at least this part of it is seen.
+const ITS_WORK: f64 = 0.2;
+
+/// Slope of the line of least squares through points (x, y); none where all x are the same.
+fn slope(points: &[(f64, f64)]) -> Option<f64> {
+    let n = count(points.len().max(1));
+    let mean_x = points.iter().map(|point| point.0).sum::<f64>() / n;
+    let mean_y = points.iter().map(|point| point.1).sum::<f64>() / n;
+    let var = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum::<f64>();
+    let cov = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum::<f64>();
+    (var > 0.0).then(|| cov / var)
+}
+
 /// Whether one imbalance can be that of another one, seen from further inside: the same member is
 /// slowest, by nearly as much.
 fn is_same(outer: &Uneven<'_>, inner: &Uneven<'_>) -> bool {
@@ -92,6 +106,48 @@ impl Facts<'_> {
         Ok(if slowest < MIN_IMBALANCE * mean { 0.0 } else { slowest - mean })
     }
 
+    /// Whether calls are known below `context`. Where they are not, as in a profile without call
+    /// paths, the time in a function includes what the functions take that it calls.
+    fn has_calls(&self, context: ContextIdx) -> bool {
+        let tree = self.tree();
+        tree.descendants(context).any(|at| tree.relation(at).is_call())
+    }
+
+    /// Imbalances of work, without those of waiting. Where calls are known, waiting is seen below a
+    /// function; where they are not, it is told by the members: those that work longer in a function
+    /// wait less in MPI, and those that wait inside it wait more. What shows neither is not claimed.
+    pub(super) fn of_work<'r>(
+        &self,
+        balance: &Balance,
+        all: Vec<Uneven<'r>>,
+        control: &Control,
+    ) -> Result<Vec<Uneven<'r>>, EngineError> {
+        let boundaries = self.classes.boundaries.iter();
+        let waits = boundaries.filter(|one| one.inside.is_waiting()).map(|one| one.context);
+        let waits: Vec<ContextIdx> = waits.collect();
+        if waits.is_empty() || all.iter().all(|uneven| self.has_calls(uneven.row.context)) {
+            return Ok(all);
+        }
+        let waiting = self.values_in(balance, waits, Scope::Exclusive, control)?;
+        let mut out = Vec::new();
+        for uneven in all {
+            let is_work = self.has_calls(uneven.row.context) || {
+                let contexts = self.names.phases.all(uneven.row.context);
+                let own = self.values(balance, contexts, control)?;
+                let members = balance.members.iter().zip(own.into_iter().zip(&waiting));
+                let points: Vec<(f64, f64)> = members
+                    .filter(|(member, _)| member.has_samples)
+                    .map(|(_, (own, waiting))| (own, *waiting))
+                    .collect();
+                slope(&points).is_some_and(|slope| slope <= -ITS_WORK)
+            };
+            if is_work {
+                out.push(uneven);
+            }
+        }
+        Ok(out)
+    }
+
     /// Imbalances without those that lie inside another one, where a profile has no call paths: there
     /// a function has no others below it, though most of what it costs is that of those it calls.
     pub(super) fn joined<'r>(
@@ -100,9 +156,6 @@ impl Facts<'_> {
         all: Vec<Uneven<'r>>,
         control: &Control,
     ) -> Result<Vec<Uneven<'r>>, EngineError> {
-        let tree = self.tree();
-        let is_flat =
-            |context: ContextIdx| !tree.descendants(context).any(|at| tree.relation(at).is_call());
         let cost = |uneven: &Uneven<'_>| self.costs.inclusive_of(uneven.row.context);
         let mut by_cost = all;
         by_cost.sort_by(|a, b| cost(b).total_cmp(&cost(a)).then(a.row.context.cmp(&b.row.context)));
@@ -110,7 +163,8 @@ impl Facts<'_> {
         for inner in by_cost {
             let mut outer = None;
             for (at, candidate) in out.iter().enumerate() {
-                let is_candidate = is_flat(candidate.row.context) && is_same(candidate, &inner);
+                let is_candidate =
+                    !self.has_calls(candidate.row.context) && is_same(candidate, &inner);
                 if is_candidate && !self.is_of_itself(balance, candidate, control)? {
                     outer = Some(at);
                     break;

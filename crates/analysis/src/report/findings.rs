@@ -240,6 +240,7 @@ impl Facts<'_> {
         let covered: Vec<bool> = out.iter().map(is_covered).collect();
         let mut covered = covered.into_iter();
         out.retain(|_| !covered.next().unwrap_or(false));
+        let mut out = self.of_work(balance, out, control)?;
         // A function with several contexts (its outlined parallel loop among them) is told once.
         let mut told = BTreeSet::new();
         out.retain(|uneven| told.insert(uneven.name.clone()));
