@@ -58,6 +58,12 @@ fn end(run: Run, started: Instant) -> Result<()> {
     let told = skipped.end(&mut counts)?;
     println!();
     told.iter().for_each(|line| println!("{line}"));
+    if counts.flaky > 0 {
+        println!(
+            "{} flaky: failed first and passed when run again; the names are above",
+            counts.flaky
+        );
+    }
     println!("finished in {}", shell::seconds(started.elapsed()));
     // Alone on its line and the last: programs read it.
     println!("\n{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
@@ -69,15 +75,36 @@ fn end(run: Run, started: Instant) -> Result<()> {
 
 impl Run {
     /// Runs one suite and counts its tests.
-    fn suite(&mut self, suite: Suite, mut command: Command) -> Result<()> {
+    fn suite(&mut self, suite: Suite, command: Command) -> Result<()> {
+        let (counts, is_success) = self.once(suite, command)?;
+        self.counts.add(counts);
+        self.is_sound &= is_success;
+        Ok(())
+    }
+
+    /// Runs the tests of a Python package, and once more those that fail; the runners of the other
+    /// suites do so themselves.
+    fn pytest(&mut self, make: impl Fn() -> Command) -> Result<()> {
+        let (mut counts, mut is_success) = self.once(Suite::Pytest, make())?;
+        if !is_success && counts.passed > 0 {
+            let mut again = make();
+            again.args(["--last-failed", "--last-failed-no-failures", "none"]);
+            let (second, is_second) = self.once(Suite::Pytest, again)?;
+            counts.retried(second);
+            is_success = is_second;
+        }
+        self.counts.add(counts);
+        self.is_sound &= is_success;
+        Ok(())
+    }
+
+    fn once(&mut self, suite: Suite, mut command: Command) -> Result<(Counts, bool)> {
         println!("\n$ {}", shell::shown(&command));
         self.skipped.listen(&mut command);
         let mut counts = Counts::default();
         let is_success = shell::watch(command, |line| counts.see(suite, line))?;
         counts.end(suite, is_success);
-        self.counts.add(counts);
-        self.is_sound &= is_success;
-        Ok(())
+        Ok((counts, is_success))
     }
 }
 
@@ -115,13 +142,13 @@ fn package(run: &mut Run) -> Result<()> {
     println!("\nbuilding the Python package");
     let wheel = wheel::for_tests(&maturin, &python)?;
     python::install(&python, &wheel)?;
-    run.suite(Suite::Pytest, python::COMMON.tests(&python))?;
+    run.pytest(|| python::COMMON.tests(&python))?;
     for other in python::others(&python) {
         match other.python() {
             Ok(python) => {
                 println!("\ntesting the package with {}", other.name());
                 python::install(&python, &wheel)?;
-                run.suite(Suite::Pytest, python::Other::tests(&python))?;
+                run.pytest(|| python::Other::tests(&python))?;
             }
             Err(why) => {
                 println!("\nwithout tests of {}: {why:#}", other.name());
@@ -132,7 +159,7 @@ fn package(run: &mut Run) -> Result<()> {
     match python::INTEROP.python() {
         Ok(python) => {
             python::install(&python, &wheel)?;
-            run.suite(Suite::Pytest, python::INTEROP.tests(&python))
+            run.pytest(|| python::INTEROP.tests(&python))
         }
         Err(why) => {
             println!("\nwithout tests of Hatchet, Thicket, Extra-P and plotnine: {why:#}");
@@ -168,7 +195,7 @@ pub(crate) const TYPES: [&str; 2] = ["--features", "parallax-wire/typescript"];
 /// The command that runs unit and integration tests.
 pub(crate) fn runner(filters: &[String]) -> Command {
     let mut runner = if setup::has_nextest() {
-        shell::cargo(&["nextest", "run", "--no-tests=warn"])
+        shell::cargo(&["nextest", "run", "--no-tests=warn", "--retries=1"])
     } else {
         shell::cargo(&["test", "--all-targets"])
     };

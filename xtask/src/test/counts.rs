@@ -26,6 +26,8 @@ pub(super) struct Counts {
     pub(super) passed: u64,
     pub(super) failed: u64,
     pub(super) skipped: u64,
+    /// Of those that passed, the ones that failed when they ran first.
+    pub(super) flaky: u64,
 }
 
 impl Counts {
@@ -33,6 +35,14 @@ impl Counts {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+        self.flaky += other.flaky;
+    }
+
+    /// Adds what the tests did that had failed and ran a second time.
+    pub(super) fn retried(&mut self, second: Self) {
+        self.passed += second.passed;
+        self.flaky += second.passed;
+        self.failed = second.failed;
     }
 
     /// Looks at a line that a suite has written; most say nothing about counts.
@@ -77,10 +87,12 @@ impl Counts {
 fn of_nextest(line: &str) -> Option<Counts> {
     let (_, numbers) = line.strip_prefix("     Summary [")?.split_once(" run: ")?;
     let mut counts = Counts::default();
-    for part in numbers.split(", ") {
+    // `5 passed (1 slow, 2 flaky)`: the flaky ones are among those that passed.
+    for part in numbers.split([',', '(']) {
         let (number, what) = number_of(part)?;
-        match what {
+        match what.trim_end_matches(')') {
             "passed" => counts.passed += number,
+            "flaky" => counts.flaky += number,
             "failed" | "timed" | "exec" => counts.failed += number,
             _ => {}
         }
@@ -140,10 +152,8 @@ fn of_pytest(line: &str) -> Option<Counts> {
     Some(counts)
 }
 
-/// `  40 passed (9.1s)`, `  1 failed`, `  2 skipped`, `  1 flaky`, `  3 did not run`.
-///
-/// A test that failed and then passed has failed: nothing here is tried again, so that a race of
-/// the page is not taken for a busy machine.
+/// `  40 passed (9.1s)`, `  1 failed`, `  2 skipped`, `  1 flaky`, `  3 did not run`, where flaky tests
+/// are not among those that passed.
 fn of_playwright(line: &str) -> Option<Counts> {
     let text = line.strip_prefix("  ").filter(|text| !text.starts_with(' '))?;
     let text = text.split_once(" (").map_or(text, |(text, _)| text);
@@ -152,7 +162,8 @@ fn of_playwright(line: &str) -> Option<Counts> {
     let mut counts = Counts::default();
     match what {
         "passed" => counts.passed = number,
-        "failed" | "flaky" | "interrupted" | "did not run" => counts.failed = number,
+        "flaky" => (counts.passed, counts.flaky) = (number, number),
+        "failed" | "interrupted" | "did not run" => counts.failed = number,
         "skipped" => counts.skipped = number,
         _ => return None,
     }
@@ -196,6 +207,23 @@ mod tests {
     }
 
     #[test]
+    fn tests_that_pass_when_run_again_are_flaky() {
+        let mut counts = Counts::default();
+        let line =
+            "     Summary [   3.1s] 7 tests run: 6 passed (1 slow, 2 flaky), 1 failed, 0 skipped";
+        counts.see(Suite::Nextest, line);
+        assert_eq!((counts.passed, counts.flaky, counts.failed), (6, 2, 1));
+        let mut counts = Counts::default();
+        ["  1 flaky", "  3 passed (9.1s)"]
+            .iter()
+            .for_each(|line| counts.see(Suite::Playwright, line));
+        assert_eq!((counts.passed, counts.flaky, counts.failed), (4, 1, 0));
+        let mut counts = Counts { passed: 10, failed: 3, ..Counts::default() };
+        counts.retried(Counts { passed: 2, failed: 1, ..Counts::default() });
+        assert_eq!((counts.passed, counts.flaky, counts.failed), (12, 2, 1));
+    }
+
+    #[test]
     fn programs_of_cargo_test_are_added_up() {
         let lines = [
             "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out",
@@ -212,7 +240,7 @@ mod tests {
         assert_eq!(counted(Suite::Vitest, &lines, false), (41, 2, 1));
         let lines =
             ["  3 passed (9.1s)", "  1 failed", "  2 flaky", "  1 did not run", "  2 skipped"];
-        assert_eq!(counted(Suite::Playwright, &lines, false), (3, 4, 2));
+        assert_eq!(counted(Suite::Playwright, &lines, false), (5, 2, 2));
         let lines =
             ["    2 failed", "   ✓  3 e2e/open.spec.ts:9:1 › 4 passed (2s)", "  12 of them"];
         assert_eq!(counted(Suite::Playwright, &lines, true), (0, 0, 0));
