@@ -1,7 +1,7 @@
 // `cargo xtask bench --against COMMIT web`: the pages of two commits in one Chromium, in turn.
 import { test, type Browser } from "@playwright/test";
 import { serveFolder, type StaticServer } from "../e2e/support/static-server.ts";
-import { begin, data, DIST, firstPaint, hoverOver, machine, mega, millis, openFolder, openPascal, OTHER_DIST, quantile, tableText, zoomFrames } from "./measure.ts";
+import { begin, data, DIST, firstPaint, hoverOver, machine, mega, millis, openFolder, openPascal, OTHER_DIST, quantile, tableText, timelineOf, zoomFrames } from "./measure.ts";
 import { browserProcess } from "./memory.ts";
 
 /** How often each side is measured; a quarter of this is left out on either side of the middle half. */
@@ -40,8 +40,7 @@ const MEASUREMENTS: Readonly<Record<string, (browser: Browser, site: StaticServe
   timeline: async (browser, site) => {
     const page = await begin(browser, site);
     await page.locator('[data-pick="folder"]').setInputFiles(process.env["PARALLAX_BENCH_TRACE"] ?? data("LARGE"));
-    const picture = page.getByTestId("timeline");
-    await picture.waitFor({ timeout: 120_000 });
+    const picture = await timelineOf(page);
     await page.waitForTimeout(3000);
     const frames = await zoomFrames(picture);
     await page.context().close();
@@ -55,23 +54,27 @@ test("the pages of two commits in one browser", async ({ browser }) => {
   const only = process.env["PARALLAX_BENCH_ONLY"];
   const sites = [await serveFolder(OTHER_DIST), await serveFolder(DIST)] as const;
   const found = new Map<string, [old: number[], now: number[]]>();
-  for (const [name, measure] of Object.entries(MEASUREMENTS)) {
-    if (only !== undefined && only !== name) continue;
-    test.setTimeout(0);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      // Each side is first in every other round.
-      for (const side of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-        for (const [what, value] of Object.entries(await measure(browser, sites[side]))) {
-          const both = found.get(what) ?? [[], []];
-          both[side].push(value);
-          found.set(what, both);
+  test.setTimeout(0);
+  try {
+    for (const [name, measure] of Object.entries(MEASUREMENTS)) {
+      if (only !== undefined && only !== name) continue;
+      for (let round = 0; round < ROUNDS; round += 1) {
+        // Each side is first in every other round.
+        for (const side of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+          for (const [what, value] of Object.entries(await measure(browser, sites[side]))) {
+            const both = found.get(what) ?? [[], []];
+            both[side].push(value);
+            found.set(what, both);
+          }
         }
       }
     }
+  } finally {
+    // What was measured before something failed took as long, and is as true.
+    const rows = [...found].map(([what, [old, now]]) => [what, middle(what, old), middle(what, now), (quantile(now, 0.5) / quantile(old, 0.5)).toFixed(2), verdict(old, now)]);
+    console.log(`\n${machine(browser.version())}; median and middle half of ${String(ROUNDS)} in turn\n\n${tableText(["what", "then", "now", "ratio", ""], rows)}\n`);
+    for (const site of sites) await site.close();
   }
-  for (const site of sites) await site.close();
-  const rows = [...found].map(([what, [old, now]]) => [what, middle(what, old), middle(what, now), (quantile(now, 0.5) / quantile(old, 0.5)).toFixed(2), verdict(old, now)]);
-  console.log(`\n${machine(browser.version())}; median and middle half of ${String(ROUNDS)} in turn\n\n${tableText(["what", "then", "now", "ratio", ""], rows)}\n`);
 });
 
 function middle(what: string, values: readonly number[]): string {
