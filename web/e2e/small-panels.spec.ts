@@ -79,6 +79,19 @@ test.describe("at 1000 x 700", () => {
   });
 });
 
+test.describe("at 1000 x 700", () => {
+  test.use({ viewport: { width: 1000, height: 700 } });
+
+  test("short names of functions are read whole", async ({ page }) => {
+    await open(page, "gpu-trace");
+    const view = await showView(page, "Statistics", "view-statistics");
+    const names = view.getByTestId("stat-name");
+    await expect(names.nth(4)).toBeVisible();
+    const cut = await names.evaluateAll((all) => all.filter((one) => (one.textContent ?? "").length <= 24 && one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent));
+    expect(cut).toEqual([]);
+  });
+});
+
 test("samples are called samples, and calls are called calls", async ({ page }) => {
   await open(page, "reactor-run");
   await expect((await showView(page, "Find calls", "view-find")).getByTestId("find-total")).toHaveText(/^[\d\s]+runs of samples/);

@@ -2,7 +2,7 @@ import { Type, type Table } from "@uwdata/flechette";
 import { count } from "../base/format.ts";
 import { csv } from "../widgets/save.ts";
 import type { TableColumn, TableSort } from "../widgets/table.ts";
-import { numberColumn, textAt, textColumn } from "./columns.ts";
+import { nameWidth, numberColumn, textAt, textColumn } from "./columns.ts";
 import { valueFormat, type ValueFormat } from "./format.ts";
 import { shortName } from "./catalog.ts";
 
@@ -36,7 +36,7 @@ export function answerColumns(table: Table): readonly AnswerColumn[] {
     if (isText(table, id)) {
       const column = textColumn(table, id);
       const texts = Array.from({ length: table.numRows }, (_, row) => textAt(column, row));
-      columns.push({ id, title, texts, numbers: null, format: null, most: 0, head: { id, title, width: columns.length === 0 ? 140 : 150, sortable: true, help } });
+      columns.push({ id, title, texts, numbers: null, format: null, most: 0, head: { id, title, width: nameWidth(texts.map((text) => text.split(" > ").map((part) => shortName(part)).join(" › "))), sortable: true, help } });
       continue;
     }
     const numbers = numberColumn(table, id);

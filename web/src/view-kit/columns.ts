@@ -7,6 +7,18 @@ export interface TextColumn {
   readonly texts: readonly string[];
 }
 
+/** Pixels of a letter in a table, on average; of what stands around a name; and what the column of names takes of a small panel. */
+const LETTER_PIXELS = 6.6;
+const AROUND_PIXELS = 36;
+const NAME_PIXELS = { least: 120, most: 220 } as const;
+
+/** Width of a column of names: short names are read whole, long ones leave other columns their room. */
+export function nameWidth(names: Iterable<string>): number {
+  let longest = 0;
+  for (const name of names) longest = Math.max(longest, name.length);
+  return Math.round(Math.min(NAME_PIXELS.most, Math.max(NAME_PIXELS.least, longest * LETTER_PIXELS + AROUND_PIXELS)));
+}
+
 /** The text of a row; empty where there is none. */
 export function textAt(column: TextColumn, row: number): string {
   return column.texts[column.codes[row] ?? -1] ?? "";
