@@ -50,7 +50,7 @@ fn without_test(text: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String
 
 /// Whether a file of Rust, Python or TypeScript has a test of this name.
 fn is_test(file: &str, name: &str) -> bool {
-    ["fn {}(", "def {}(", "test(\"{}\"", "it(\"{}\""]
+    ["fn {}(", "def {}(", "test(\"{}\"", "test(`{}`", "it(\"{}\""]
         .iter()
         .any(|form| file.contains(&form.replace("{}", name)))
 }
