@@ -86,9 +86,20 @@ STATE = {
 }
 
 
+def say(view: Any, state: dict[str, Any], number: int | None = None) -> None:
+    """The page says what it shows, after it has taken over all requests or that of a number."""
+    taken = view.asked["number"] if number is None else number
+    view.shown = {"number": taken, "fragment": widget.fragment_of(state)}
+
+
+def with_window(state: dict[str, Any], *window: int) -> dict[str, Any]:
+    spot = {"item": "s1/0", "window": list(window)}
+    return {**state, "links": {**state["links"], "spot": spot}}
+
+
 def test_selection_and_window_are_in_the_address(view: Any) -> None:
     assert view.state == {} and view.selection is None and view.window is None
-    view.fragment = widget.fragment_of(STATE)
+    say(view, STATE)
     # The view that was asked for is shown as soon as the page has opened.
     desk = view.state["desks"]["s1/0"]
     assert desk["panels"]["trace.timeline"]["view"] == "trace.timeline"
@@ -96,13 +107,48 @@ def test_selection_and_window_are_in_the_address(view: Any) -> None:
     assert view.state["links"]["spot"] == {"item": "s1/0", "window": [10, 20]}
     view.selection = 7
     assert view.state["links"]["focus"] == {"kind": "context", "item": "s1/0", "context": 7}
-    heard = {**STATE, "links": {**STATE["links"], "spot": {"item": "s1/0", "window": [1, 5]}}}
-    view.fragment = widget.fragment_of(heard)
+    say(view, view.state)
+    say(view, with_window(STATE, 1, 5))
     assert view.window == (1, 5) and view.selection is None
     view.window = None
     assert view.state["links"]["spot"] is None
     with pytest.raises(parallax.MisuseError, match="no time range"):
         view.window = (5, 5)
+
+
+def test_what_the_page_said_before_a_request_is_no_answer(reactor: parallax.Experiment) -> None:
+    view = reactor.view()
+    say(view, STATE)
+    view.window = (10, 20)
+    # The page wrote this before it heard of the request.
+    say(view, with_window(STATE, 1, 5), number=0)
+    assert view.window == (10, 20) and view.state["links"]["spot"]["window"] == [10, 20]
+    # Two requests at once: the answer to the first is late, too.
+    view.window = (30, 40)
+    say(view, with_window(STATE, 10, 20), number=1)
+    assert view.window == (30, 40) and view.state["links"]["spot"]["window"] == [30, 40]
+    say(view, view.state)
+    assert view.window == (30, 40)
+    # Then the user selects something else.
+    say(view, with_window(STATE, 1, 5))
+    assert view.window == (1, 5)
+    view.close()
+
+
+def test_a_page_that_goes_on_with_its_own_state_is_asked_again(reactor: parallax.Experiment) -> None:
+    view = reactor.view()
+    say(view, STATE)
+    view.window = (10, 20)
+    say(view, STATE)
+    assert view.asked["number"] == 2 and view.window == (10, 20)
+    say(view, view.state)
+    assert view.window == (10, 20)
+    # A time after the end of the trace: the page shows what there is, and is not asked for ever.
+    view.window = (10, 10**15)
+    for _ in range(20):
+        say(view, with_window(STATE, 10, 500))
+    assert view.window == (10, 500) and view.asked["number"] < 10
+    view.close()
 
 
 def test_views_have_the_names_of_the_page(reactor: parallax.Experiment) -> None:
@@ -123,7 +169,7 @@ def test_views_have_the_names_of_the_page(reactor: parallax.Experiment) -> None:
 def test_what_is_set_before_the_page_opens_is_kept(reactor: parallax.Experiment) -> None:
     view = reactor.view()
     view.window = (3, 4)
-    view.fragment = widget.fragment_of(STATE)
+    say(view, STATE)
     assert view.state["links"]["spot"]["window"] == [3, 4]
     bundle, _ = view._repr_mimebundle_()  # what front ends without IPython ask for
     assert "reactor" in bundle["text/html"]
@@ -169,15 +215,15 @@ const heard = {};
 const model = {
   get: (name) => values[name],
   set: (name, value) => { values[name] = value; },
-  save_changes: () => fetch("/fragment", { method: "POST", body: values.fragment }),
+  save_changes: () => fetch("/shown", { method: "POST", body: JSON.stringify(values.shown) }),
   on: (name, call) => { heard[name] = call; },
   off: () => {},
 };
 const url = URL.createObjectURL(new Blob([values.esm], { type: "text/javascript" }));
 (await import(url)).default.render({ model, el: document.body });
 setInterval(async () => {
-  const next = await (await fetch("/fragment")).text();
-  if (next !== values.fragment && next !== "") { values.fragment = next; heard["change:fragment"](); }
+  const next = await (await fetch("/asked")).json();
+  if (next.number !== values.asked.number) { values.asked = next; heard["change:asked"](); }
 }, 100);
 </script>"""
 
@@ -197,22 +243,24 @@ def test_a_browser_shows_the_page_and_says_what_is_selected(view: Any, tmp_path:
         pytest.skip("no Chromium (PARALLAX_CHROMIUM names it)")
     if b"parallax-server" not in fetch(view.url)[0]:
         pytest.skip("the tool was built without the page (cargo xtask web)")
-    values = {"url": view.url, "height": 500, "fragment": "", "summary": "", "esm": view._esm}
+    values = {"url": view.url, "height": 500, "summary": "", "esm": view._esm}
+    values |= {"asked": view.asked, "shown": view.shown}
     page = (PAGE % json.dumps(values).replace("</", "<\\/")).encode()
 
     class Notebook(BaseHTTPRequestHandler):
         """Stands in for the front end and the kernel of a notebook."""
 
         def do_GET(self) -> None:
-            content = view.fragment.encode() if self.path == "/fragment" else page
+            is_asking = self.path == "/asked"
+            content = json.dumps(view.asked).encode() if is_asking else page
             self.send_response(200)
-            self.send_header("content-type", "text/plain" if self.path == "/fragment" else "text/html")
+            self.send_header("content-type", "application/json" if is_asking else "text/html")
             self.end_headers()
             self.wfile.write(content)
 
         def do_POST(self) -> None:
             length = int(self.headers["content-length"])
-            view.fragment = self.rfile.read(length).decode()
+            view.shown = json.loads(self.rfile.read(length))
             self.send_response(204)
             self.end_headers()
 
@@ -238,19 +286,11 @@ def test_a_browser_shows_the_page_and_says_what_is_selected(view: Any, tmp_path:
 
         wait_for(lambda: panels() == ["trace.timeline"], "the timeline alone")
         wanted = (500_000_000, 900_000_000)
-        heard: list[str] = []
-        view.observe(lambda change: heard.append(change["new"]), "fragment")
-
-        def is_taken_over() -> bool:
-            # A page that is still opening goes on with its own state.
-            if view.window != wanted:
-                view.window = wanted
-            sent = view.fragment
-            time.sleep(2)
-            # The page writes a state that it has taken over in its own words.
-            return view.window == wanted and (view.fragment != sent or len(set(heard)) > 1)
-
-        wait_for(is_taken_over, "the state of the page")
+        view.window = wanted
+        wait_for(lambda: view.shown["number"] == view.asked["number"], "the answer of the page")
+        time.sleep(1)
+        assert view.window == wanted
+        assert widget.state_of(view.shown["fragment"])["links"]["spot"]["window"] == list(wanted)
         assert panels() == ["trace.timeline"]
     finally:
         browser.terminate()

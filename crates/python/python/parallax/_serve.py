@@ -28,18 +28,29 @@ _SCRIPT = "parallax-widget.js"
 # What belongs to one connection, or is said anew.
 _OF_CONNECTION = {"connection", "keep-alive", "transfer-encoding", "content-length", "date", "server"}
 
-# The state of the page is in its address. The notebook hears of each change, and may show another.
+# The state of the page is in its address. The notebook hears of each change, and may show another, which
+# waits until the page has written what it shows. The number of a request tells the notebook whether what
+# it hears was said before or after the page took the request over.
 _TALK = b"""\
-let last = null;
+let last = null, asked = null, taken, said;
 setInterval(() => {
   if (document.documentElement.hasAttribute("data-address-behind")) return;
-  if (location.hash === last) return;
+  if (asked !== null) {
+    const { number, fragment } = asked;
+    asked = null;
+    taken = number;
+    if (location.hash !== fragment) {
+      location.hash = fragment;
+      return;
+    }
+  }
+  if (location.hash === last && taken === said) return;
   last = location.hash;
-  parent.postMessage({ parallax: "state", fragment: last }, "*");
+  said = taken;
+  parent.postMessage({ parallax: "state", number: taken, fragment: last }, "*");
 }, 100);
 addEventListener("message", (event) => {
-  if (event.source !== parent || event.data?.parallax !== "show") return;
-  if (location.hash !== event.data.fragment) location.hash = event.data.fragment;
+  if (event.source === parent && event.data?.parallax === "show") asked = event.data;
 });
 """
 

@@ -30,6 +30,9 @@ _traitlets = import_library("traitlets", "widget")
 
 _PREFIX = "#v1="
 
+# How often a page is asked for the same until what it shows is taken for what its user wants.
+_TRIES = 5
+
 VIEWS = (
     "calls.advice", "calls.graph", "calls.lanes", "calls.threads",
     "groups.clusters", "groups.racks",
@@ -49,7 +52,10 @@ _ESM = """
 function render({ model, el }) {
   const frame = document.createElement("iframe");
   const url = model.get("url");
-  let shown = model.get("fragment");
+  // What the page is asked for and what it shows are two values, each written by one side alone. The
+  // number of the last request that the page has taken over goes with what it shows.
+  const first = model.get("asked").number;
+  let shown = model.get("shown").number < first ? model.get("asked").fragment : model.get("shown").fragment;
   let isHeard = false;
   frame.src = url + shown;
   frame.title = "Parallax";
@@ -61,16 +67,19 @@ function render({ model, el }) {
     if (event.source !== frame.contentWindow || event.data?.parallax !== "state") return;
     isHeard = true;
     shown = event.data.fragment;
-    if (shown === model.get("fragment")) return;
-    model.set("fragment", shown);
+    const number = event.data.number ?? first;
+    const known = model.get("shown");
+    if (shown === known.fragment && number === known.number) return;
+    model.set("shown", { number, fragment: shown });
     model.save_changes();
   };
-  const show = () => {
-    const next = model.get("fragment");
-    if (next === shown || next === "") return;
-    shown = next;
-    frame.contentWindow?.postMessage({ parallax: "show", fragment: next }, new URL(url).origin);
+  const show = ({ number, fragment }) => {
+    if (fragment === "") return;
+    frame.contentWindow?.postMessage({ parallax: "show", number, fragment }, new URL(url).origin);
   };
+  const ask = () => { show(model.get("asked")); };
+  // Where a widget is displayed twice, each page follows the other.
+  const follow = () => { if (model.get("shown").fragment !== shown) show(model.get("shown")); };
   // The kernel has ended, or this is a saved page: what is left is what was known then.
   const wait = setTimeout(() => {
     if (isHeard) return;
@@ -86,13 +95,15 @@ function render({ model, el }) {
     }
   }, 200);
   window.addEventListener("message", hear);
-  model.on("change:fragment", show);
+  model.on("change:asked", ask);
+  model.on("change:shown", follow);
   model.on("change:height", fit);
   return () => {
     clearTimeout(wait);
     clearInterval(saved);
     window.removeEventListener("message", hear);
-    model.off("change:fragment", show);
+    model.off("change:asked", ask);
+    model.off("change:shown", follow);
     model.off("change:height", fit);
   };
 }
@@ -135,7 +146,8 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
     height = _traitlets.Int(640).tag(sync=True)
     summary = _traitlets.Unicode().tag(sync=True)
     saved = _traitlets.Unicode("").tag(sync=True)
-    fragment = _traitlets.Unicode("").tag(sync=True)
+    asked = _traitlets.Dict({"number": 0, "fragment": ""}).tag(sync=True)
+    shown = _traitlets.Dict({"number": 0, "fragment": ""}).tag(sync=True)
     selection = _traitlets.Int(None, allow_none=True)
     window = _traitlets.Tuple(None, allow_none=True)
     view = _traitlets.Unicode("")
@@ -149,6 +161,7 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
         served = self._served = Served(paths)
         self._item = item
         self._is_told = False
+        self._tries = 0
         self._wanted: dict[str, Any] = {"view": view} if view else {}
         super().__init__(
             url=served.url,
@@ -157,7 +170,7 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
             saved=uuid.uuid4().hex,
             view=view,
         )
-        self.observe(self._heard, "fragment")
+        self.observe(self._heard, "shown")
         self.observe(self._told, ["selection", "window", "view"])
 
     def close(self) -> None:
@@ -167,19 +180,31 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
         super().close()
 
     @property
+    def _is_awaited(self) -> bool:
+        """The page has not taken over yet what it was asked for last."""
+        return self.shown.get("number", 0) < self.asked["number"]
+
+    @property
     def state(self) -> dict[str, Any]:
-        """Everything that the page shows, as its address has it."""
-        return state_of(self.fragment)
+        """Everything that the page shows, or was asked for last, as its address has it."""
+        said = self.asked if self._is_awaited else self.shown
+        return state_of(said.get("fragment", ""))
 
     def _heard(self, _: Any) -> None:
         """The page says what it shows."""
+        if self._is_awaited:
+            # That was before it heard of what was asked for last.
+            return
         state = self.state
         if not state:
             return
         if self._wanted and state.get("active"):
-            wanted, self._wanted = self._wanted, {}
-            self._show(state, wanted)
-            return
+            # A page that is still opening goes on with a state of its own.
+            if self._tries < _TRIES and self._lacks(state):
+                self._tries += 1
+                self._show(state)
+                return
+            self._wanted = {}
         links = state.get("links") or {}
         focus, spot = links.get("focus") or {}, links.get("spot") or {}
         window = spot.get("window")
@@ -194,18 +219,37 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
         """A program says what to show."""
         if self._is_told:
             return
-        if change["name"] == "view" and change["new"]:
-            view_id(change["new"])
+        name, value = change["name"], change["new"]
+        if name == "view" and value:
+            view_id(value)
+        if name == "window":
+            _spot("", None, value)
+        self._wanted[name] = value
+        self._tries = 0
         state = self.state
-        wanted = {change["name"]: change["new"]}
         if state.get("active"):
-            self._show(state, wanted)
-        else:
-            # The page has not opened yet.
-            self._wanted |= wanted
+            self._show(state)
 
-    def _show(self, state: dict[str, Any], wanted: dict[str, Any]) -> None:
-        item = state["active"]
+    def _lacks(self, state: dict[str, Any]) -> bool:
+        """Whether something that is wanted is not in a state of the page."""
+        links = state.get("links") or {}
+        focus, spot = links.get("focus") or {}, links.get("spot") or {}
+        window = spot.get("window")
+        desk = (state.get("desks") or {}).get(state["active"]) or {}
+        views = [panel.get("view") for panel in (desk.get("panels") or {}).values()]
+        has = {
+            "selection": lambda it: it == (focus.get("context") if focus.get("kind") == "context" else None),
+            "window": lambda it: (None if it is None else list(it)) == window,
+            "view": lambda it: not it or views == [view_id(it)],
+        }
+        return not all(has[name](value) for name, value in self._wanted.items())
+
+    def _show(self, state: dict[str, Any]) -> None:
+        """Asks the page for a state in which everything is that is wanted."""
+        self.asked = {"number": self.asked["number"] + 1, "fragment": self._fragment(state)}
+
+    def _fragment(self, state: dict[str, Any]) -> str:
+        item, wanted = state["active"], self._wanted
         links: dict[str, Any] = {
             "mark": [], "focus": None, "spot": None, **(state.get("links") or {}),
         }  # fmt: skip
@@ -225,7 +269,7 @@ class View(_anywidget.AnyWidget):  # type: ignore[misc, valid-type]
                 "layout": {"isColumn": False, "root": tabs},
                 "panels": {id_: panel},
             }
-        self.fragment = fragment_of({**state, "links": links, "desks": desks})
+        return fragment_of({**state, "links": links, "desks": desks})
 
     def _ipython_display_(self) -> None:
         """Shows the page, and next to it what pages without scripts show instead: exports to HTML keep
