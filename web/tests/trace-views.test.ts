@@ -64,7 +64,7 @@ function answerTo(name: string, request: Record<string, unknown>, calls = 10): {
       };
     case "anomalies":
       return {
-        reply: { total: 3, excess_ns: 90_000, compared: 240, too_few: 4, notes: ["Calls of MPI and calls that wait are excluded."] },
+        reply: { detector: null, total: 3, excess_ns: 90_000, compared: 240, too_few: 4, notes: ["Calls of MPI and calls that wait are excluded."] },
         tables: {
           rows: arrived({
             track: Uint32Array.of(2, 0), location: ["rank 2", "rank 0"], context: Uint32Array.of(2, 2), context_id: Uint32Array.of(8, 8), name: ["solve", "solve"],

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use parallax_base::casts::saturated_u64;
 use parallax_base::{ContextIdx, Control, FunctionIdx, TimeWindow, TrackIdx, threads};
 use parallax_engine::{EngineError, Session};
-use parallax_model::ContextTree;
+use parallax_model::{Call, ChosenCalls, ContextTree};
 
 use crate::events::Selection;
 use crate::taxonomy::{Purposes, mpi_routine};
@@ -132,6 +132,56 @@ pub fn anomalies(
     }
     first_ones(&mut whole.list, choice.max_rows);
     Ok(whole)
+}
+
+/// The calls that the detector named which chose the calls of the trace. None is compared with others:
+/// those that were not kept are not known. Their exclusive time is that without the calls made from
+/// them that were kept.
+///
+/// # Errors
+/// When there is no trace, it cannot be read, or the question is withdrawn.
+pub fn named_anomalies(
+    session: &Session,
+    chosen: &ChosenCalls,
+    selection: &Selection,
+    max_rows: usize,
+    control: &Control,
+) -> Result<Anomalies, EngineError> {
+    let (tree, window) = (session.tree(), selection.window);
+    let events = session.experiment().events.as_deref();
+    // Where the detector kept nothing else, no call is asked about.
+    let are_all = chosen.calls == chosen.anomalies;
+    let mut out = Anomalies::default();
+    control.begin(selection.tracks.len() as u64);
+    for &track in &selection.tracks {
+        control.check()?;
+        let mut calls = Vec::new();
+        for_each_exclusive(session, track, &mut |call| {
+            if window.start_nanos <= call.start_nanos && call.start_nanos < window.end_nanos {
+                calls.push(call);
+            }
+        })?;
+        for call in calls {
+            let mut is_anomaly = are_all;
+            if let Some(events) = events.filter(|_| !are_all) {
+                let (start_nanos, end_nanos) = (call.start_nanos, call.end_nanos);
+                let context = tree.source_id(call.context);
+                let stored = Call { context, start_nanos, end_nanos };
+                events
+                    .arguments(track, &stored, &mut |name, value| {
+                        is_anomaly |= name == ChosenCalls::SCORE && value == ChosenCalls::ANOMALY;
+                    })
+                    .map_err(EngineError::from)?;
+            }
+            if is_anomaly {
+                out.total += 1;
+                out.list.push(call);
+            }
+        }
+        first_ones(&mut out.list, max_rows);
+        control.advance(1)?;
+    }
+    Ok(out)
 }
 
 /// The function of each context whose calls are compared, by position.

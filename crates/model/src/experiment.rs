@@ -24,6 +24,36 @@ pub struct Metadata {
     pub components: Vec<Component>,
     /// How many samples its values stand on, where whoever sampled counted them.
     pub samples: Option<u64>,
+    /// Who chose the calls of the trace, where these need not be all of the program.
+    pub chosen: Option<ChosenCalls>,
+}
+
+/// Calls that a detector of anomalies kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenCalls {
+    /// Display name of the detector.
+    pub by: String,
+    /// How many calls it kept.
+    pub calls: u64,
+    /// How many of them it takes for anomalies.
+    pub anomalies: u64,
+}
+
+impl ChosenCalls {
+    /// Name of the argument of a call that says what the detector takes it for.
+    pub const SCORE: &str = "anomaly_score";
+    /// The score of anomalies.
+    pub const ANOMALY: &str = "-1";
+
+    /// What there is, as a clause.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let Self { by, calls, anomalies } = self;
+        format!(
+            "these are the calls that {by} kept ({calls}, of which it takes {anomalies} for \
+             anomalies), which need not be all calls of the program"
+        )
+    }
 }
 
 /// One execution of a program.

@@ -86,6 +86,9 @@ impl OpenExperiment {
     ) -> Result<Answer<Report>, ServiceError> {
         let mut report = self.report(metric, control)?;
         let mut notes = std::mem::take(&mut report.limits);
+        if report.inconclusive.is_some() {
+            return Ok(Answer { value: report, notes });
+        }
         for (subject, producer) in PRODUCERS {
             match producer(self, &report, control) {
                 Ok(found) => {

@@ -1,6 +1,6 @@
 //! What an experiment holds, so that no view is offered of what it lacks.
 
-use parallax_model::{EventStore, IdentityKind, TraceKind};
+use parallax_model::{ChosenCalls, EventStore, IdentityKind, TraceKind};
 
 use crate::OpenExperiment;
 
@@ -11,7 +11,7 @@ pub struct Holds {
     pub has_trace: bool,
     /// Calls in its trace, as opposed to samples.
     pub has_calls: bool,
-    /// Calls in its trace and records of what they communicate, so that there may be waits.
+    /// All calls in its trace and records of what they communicate, so that there may be waits.
     pub has_waits: bool,
     /// Every single call.
     pub has_activations: bool,
@@ -62,6 +62,14 @@ impl OpenExperiment {
     /// Whether there are calls, and records of messages, collective operations or transfers, which
     /// tell who waits for whom.
     pub(crate) fn has_waits(&self) -> bool {
-        self.has_calls() && self.session().experiment().events.is_some()
+        self.has_calls()
+            && self.session().experiment().events.is_some()
+            && self.chosen_calls().is_none()
+    }
+
+    /// Who chose the calls of the trace, where these need not be all of the program.
+    #[must_use]
+    pub fn chosen_calls(&self) -> Option<&ChosenCalls> {
+        self.session().experiment().metadata.chosen.as_ref()
     }
 }

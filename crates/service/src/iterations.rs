@@ -54,6 +54,7 @@ impl Answers<IterationsRequest> for OpenExperiment {
         if let Some(totals) = self.phases(control)? {
             return Ok(totals);
         }
+        self.needs_whole_trace()?;
         let (finding, mut notes) = self.find_iterations(request, control)?;
         let mut found = None;
         let mut tables = IterationsTables {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use parallax_analysis::events::{Selection, Wait, WaitChoice, WaitKind, waits};
 use parallax_base::{ContextIdx, Control, TrackIdx};
 use parallax_engine::EngineError;
-use parallax_model::{ContextTree, TraceKind};
+use parallax_model::{ChosenCalls, ContextTree, TraceKind};
 use parallax_protocol::{
     Answer, NotesReply, TracePart, WaitTable, WaitsBy, WaitsKind, WaitsRequest, WaitsTables,
 };
@@ -79,6 +79,22 @@ impl OpenExperiment {
         }
     }
 
+    /// As [`OpenExperiment::needs_calls`], and an error for traces that do not have all calls.
+    pub(crate) fn needs_all_calls(&self) -> Result<(), ServiceError> {
+        self.needs_calls()?;
+        self.needs_whole_trace()
+    }
+
+    /// An error for traces with calls that were chosen: what follows from those that are not there
+    /// is not known.
+    pub(crate) fn needs_whole_trace(&self) -> Result<(), ServiceError> {
+        let missing = |chosen: &ChosenCalls| EngineError::Missing {
+            what: format!("this trace has only the calls that {} kept", chosen.by),
+            hint: "open a trace with all calls".into(),
+        };
+        self.chosen_calls().map_or(Ok(()), |chosen| Err(missing(chosen).into()))
+    }
+
     fn wait_table(&self, by: WaitsBy, rows: &[(Key, Row)], whole_nanos: f64) -> WaitTable {
         let tree = self.session.tree();
         let names = self.track_names();
@@ -124,7 +140,7 @@ impl Answers<WaitsRequest> for OpenExperiment {
         let session = &self.session;
         let mut notes = Vec::new();
         let selection = self.selected(&request.part, &mut notes, control)?;
-        self.needs_calls()?;
+        self.needs_all_calls()?;
         let is_asked = |kind| request.kind.is_none_or(|asked| asked == kind);
         let choice = WaitChoice {
             late_sender: is_asked(WaitsKind::LateSender),

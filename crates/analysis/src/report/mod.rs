@@ -24,11 +24,11 @@ mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, Unit};
+use parallax_base::{ContextIdx, Control, LocationIdx, MetricIdx, Unit, capitalised};
 use parallax_engine::{
     Costs, EngineError, FlatBy, FlatRow, LocationChoice, PruneRules, Session, TopDown, flat,
 };
-use parallax_model::{ContextKind, IdentityKind, Scope};
+use parallax_model::{ChosenCalls, ContextKind, IdentityKind, Scope};
 
 pub use crate::taxonomy::{CostClass, GpuOperation, Purposes};
 pub use finding::{Evidence, Finding, FindingKind, NextAction, NextStep, Potential, rank_findings};
@@ -170,6 +170,8 @@ pub struct Report {
     pub unit: Unit,
     /// Why it was chosen, in a clause; what is missing when there is none.
     pub reason: String,
+    /// Why nothing can be concluded about the program, in a clause; `None` where it can.
+    pub inconclusive: Option<String>,
     /// Cost of everything that was measured.
     pub total: f64,
     /// The part of it on helper threads.
@@ -218,6 +220,18 @@ impl Report {
         self.categories.iter().filter(|c| c.class.major() == major).map(|c| c.cost).sum()
     }
 
+    /// Where only some calls are there, neither their time nor what is missing says anything about
+    /// the program.
+    fn of_chosen_calls(session: &Session, chosen: &ChosenCalls) -> Self {
+        let why = format!("only the calls that {} kept are known", chosen.by);
+        let note = capitalised(&format!("{}; nothing is concluded from them.", chosen.words()));
+        Self {
+            inconclusive: Some(why.clone()),
+            limits: vec![note],
+            ..Self::empty(session, format!("none: {why}"))
+        }
+    }
+
     fn empty(session: &Session, reason: String) -> Self {
         let x = session.experiment();
         Self {
@@ -226,6 +240,7 @@ impl Report {
             metric_name: String::new(),
             unit: Unit::Count,
             reason,
+            inconclusive: None,
             total: 0.0,
             helper_total: 0.0,
             program_total: 0.0,
@@ -269,7 +284,8 @@ struct Facts<'a> {
 
 /// Where the cost of the whole execution goes, and what bounds it.
 ///
-/// An experiment without values gives an empty report that says so.
+/// An experiment without values gives an empty report that says so, and so does one whose calls were
+/// chosen.
 ///
 /// # Errors
 /// When values cannot be read, the chosen metric lacks the inclusive or exclusive scope, or the
@@ -279,6 +295,9 @@ pub fn report(
     options: &ReportOptions,
     control: &Control,
 ) -> Result<Report, EngineError> {
+    if let Some(chosen) = &session.experiment().metadata.chosen {
+        return Ok(Report::of_chosen_calls(session, chosen));
+    }
     let (metric, reason) = match options.metric {
         Some(metric) => (metric, String::new()),
         None => match session.default_metric(control) {

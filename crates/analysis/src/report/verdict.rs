@@ -110,6 +110,9 @@ impl Verdict {
 
 /// Why the measurement allows no verdict.
 fn doubt(report: &Report) -> Option<String> {
+    if report.inconclusive.is_some() {
+        return report.inconclusive.clone();
+    }
     let is_time = matches!(report.unit, Unit::Seconds | Unit::Cycles);
     if report.metric.is_none() || !is_time || report.program_total <= 0.0 {
         return Some("no time was measured".to_owned());

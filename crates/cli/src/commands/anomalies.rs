@@ -1,6 +1,7 @@
 //! `anomalies`.
 
 use clap::Args;
+use parallax_base::quantity::counted;
 use parallax_protocol::{AnomaliesRequest, Answer, TypedTable as _};
 use parallax_service::Answers as _;
 
@@ -39,7 +40,11 @@ pub(super) fn anomalies(context: &Context, arguments: AnomaliesArgs) -> anyhow::
     let table = tables.rows.into_table();
     let mut notes = reply.notes;
     notes.extend(limit_note(&table, reply.total));
-    if reply.total > 0 {
+    let is_compared = reply.detector.is_none();
+    if let Some(detector) = &reply.detector {
+        let calls = counted(reply.total, "call");
+        notes.push(format!("{detector} takes {calls} of this part for anomalies."));
+    } else if reply.total > 0 {
         notes.push(format!(
             "{} of {} compared calls take {:.3} s longer than the medians of their functions.",
             count(reply.total),
@@ -47,18 +52,12 @@ pub(super) fn anomalies(context: &Context, arguments: AnomaliesArgs) -> anyhow::
             reply.excess_ns / 1e9
         ));
     }
+    let evidence = ["median_ns", "times_median", "calls", "score"];
+    let mut columns = vec!["name", "location", "start_ns", "exclusive_ns"];
+    columns.extend(evidence.into_iter().filter(|_| is_compared));
     context.output.emit_with(&table, |style, out| {
         TextTable::new(&table)
-            .columns(&[
-                "name",
-                "location",
-                "start_ns",
-                "exclusive_ns",
-                "median_ns",
-                "times_median",
-                "calls",
-                "score",
-            ])
+            .columns(&columns)
             .head("times_median", "times")
             .head("exclusive_ns", "excl.")
             .show("calls", Show::Count)

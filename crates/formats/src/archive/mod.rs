@@ -83,6 +83,10 @@ pub mod keys {
     pub const SAMPLED: &str = "sampled-hertz";
     /// How many samples there were, where intervals come from samples.
     pub const NUM_SAMPLES: &str = "samples";
+    /// The tool that chose which calls there are, where the trace has not all of them.
+    pub const CHOSEN_BY: &str = "calls-chosen-by";
+    /// How many calls that tool takes for anomalies.
+    pub const CHOSEN_ANOMALIES: &str = "anomalies";
     /// Facts about the execution begin with this.
     pub const FACT: &str = "fact:";
 }

@@ -39,8 +39,26 @@ pub(super) struct Layout {
     pub(super) list: &'static str,
     /// The name of an object in the outermost one that may hold the list.
     pub(super) inside: Option<&'static str>,
-    /// The bracket with which an event begins.
+    /// The byte with which an event begins: a bracket, or a quote where the list is an object and
+    /// each event stands behind its name.
     pub(super) open: u8,
+}
+
+impl Layout {
+    /// Whether the list is an object, in which each event has a name.
+    const fn is_named(&self) -> bool {
+        self.open == b'"'
+    }
+
+    /// The brackets around the list.
+    const fn list_brackets(&self) -> (u8, u8) {
+        if self.is_named() { (b'{', b'}') } else { (b'[', b']') }
+    }
+
+    /// The bracket with which an event ends.
+    const fn close(&self) -> u8 {
+        if self.open == b'[' { b']' } else { b'}' }
+    }
 }
 
 /// An event whose bytes were just taken.
@@ -188,7 +206,10 @@ impl<'s> Document<'s> {
                     });
                 }
             }
-            (State::Outside, Some(b'[' | b'{')) if self.elements > 0 || self.level > 0 => {
+            (State::Outside, Some(byte @ (b'[' | b'{')))
+                if (self.elements > 0 || self.level > 0)
+                    && (byte == b'{' || !self.layout.is_named()) =>
+            {
                 let offset = self.offset();
                 self.report(issues, Severity::Note, "several-documents", offset, || {
                     "another JSON text follows; its events are read too".into()
@@ -206,7 +227,9 @@ impl<'s> Document<'s> {
                 self.window.take(1);
                 self.state = State::Name;
             }
-            (State::Element | State::AfterElement, Some(b']')) => {
+            (State::Element | State::AfterElement, Some(byte))
+                if byte == self.layout.list_brackets().1 =>
+            {
                 self.window.take(1);
                 self.state = if self.level == 0 { State::Outside } else { State::AfterValue };
             }
@@ -239,7 +262,7 @@ impl<'s> Document<'s> {
             return Ok(());
         }
         match byte {
-            Some(b'[') => {
+            Some(b'[') if !self.layout.is_named() => {
                 (self.state, self.level) = (State::Element, 0);
                 self.found_list = true;
             }
@@ -290,7 +313,7 @@ impl<'s> Document<'s> {
         };
         let name = unescape(bytes.get(1..stop).unwrap_or_default()).0.into_owned();
         self.window.take(at);
-        if name == self.layout.list && first == b'[' {
+        if name == self.layout.list && first == self.layout.list_brackets().0 {
             self.window.take(1);
             self.found_list = true;
             self.state = State::Element;
@@ -451,7 +474,8 @@ impl<'s> Document<'s> {
         let found = self.window.bytes().get(at).copied();
         let from = self.offset();
         let in_list = matches!(self.state, State::Element | State::AfterElement);
-        let overwritten = self.state == State::Outside && !self.found_list;
+        let overwritten =
+            self.state == State::Outside && !self.found_list && !self.layout.is_named();
         let resumed = self.resume();
         let to = self.offset();
         if resumed && overwritten {
@@ -479,10 +503,9 @@ impl<'s> Document<'s> {
         }
     }
 
-    /// Passes over bytes up to an opening bracket that follows a closing one and a comma.
+    /// Passes over bytes up to where an event begins behind a closing bracket and a comma.
     fn resume(&mut self) -> bool {
-        let open = self.layout.open;
-        let close = if open == b'{' { b'}' } else { b']' };
+        let (open, close) = (self.layout.open, self.layout.close());
         // What was seen last but white space: nothing of interest, a bracket, and a comma.
         let mut seen = 0;
         let mut skip = 1;

@@ -1,7 +1,7 @@
-//! Traces as JSON: Chrome trace events (with Kineto's), CODAR events, Chimbuko's rows.
+//! Traces as JSON: Chrome trace events (with Kineto's), CODAR events, Chimbuko's rows and executions.
 //!
-//! Three readers with one manner: [`ChromeReader`], [`CodarReader`] and [`ChimbukoReader`] give one
-//! event at a time, in the order of the file, as the file has it. Nothing is matched, sorted or
+//! Four readers with one manner: [`ChromeReader`], [`CodarReader`], [`ChimbukoReader`] and
+//! [`ExecutionsReader`] give one event at a time, in the order of the file, as the file has it. Nothing is matched, sorted or
 //! nested here. Memory is bounded whatever the file's size: a window that holds the longest event,
 //! the names (each once), and what the file has besides the events, all within [`TraceLimits`].
 //!
@@ -17,6 +17,7 @@ mod chimbuko_codes;
 mod chrome;
 mod codar;
 mod document;
+mod executions;
 mod names;
 mod number;
 mod object;
@@ -30,6 +31,7 @@ pub use chimbuko_codes::{Balance, CodeGuess, EventCodes, MessageEvidence, RowKin
 pub use chrome::{ChromeEvent, ChromeReader, EventId, Phase, TrackId};
 pub use codar::{CodarEvent, CodarKind, CodarMessage, CodarReader, CodarState};
 pub use document::Metadata;
+pub use executions::{Execution, ExecutionsReader};
 pub(crate) use names::unescape;
 pub use names::{NameId, NameTable};
 pub use sniff::{JsonTraceFormat, SNIFF_BYTES, sniff};

@@ -14,6 +14,8 @@ pub enum JsonTraceFormat {
     Codar,
     /// Chimbuko's rows.
     Chimbuko,
+    /// Calls that Chimbuko kept.
+    Executions,
 }
 
 impl JsonTraceFormat {
@@ -24,6 +26,7 @@ impl JsonTraceFormat {
             Self::Chrome => "Chrome trace events",
             Self::Codar => "CODAR event JSON",
             Self::Chimbuko => "Chimbuko event rows",
+            Self::Executions => "Chimbuko executions",
         }
     }
 }
@@ -119,6 +122,30 @@ fn is_row(row: &[u8]) -> bool {
         && (4..11).any(|column| !about(column))
 }
 
+/// Whether the members of an object are calls; there may be none in a window of time.
+fn is_executions(bytes: &[u8], at: usize) -> bool {
+    let at = space(bytes, at);
+    match bytes.get(at) {
+        Some(b'}') => true,
+        Some(b'"') => {
+            let Some((stop, _)) = scan::string_end(bytes, at + 1) else { return false };
+            let colon = space(bytes, stop + 1);
+            let at = space(bytes, colon + 1);
+            if (bytes.get(colon), bytes.get(at)) != (Some(&b':'), Some(&b'{')) {
+                return false;
+            }
+            // The first call may be longer than what there is of the file.
+            let call = match scan::value(bytes, at) {
+                Ok(value) => bytes.get(at..value.end),
+                Err(_) => bytes.get(at..),
+            };
+            let names = Args::new(call.unwrap_or_default()).entries();
+            names.filter(|(name, _)| matches!(&**name, "entry" | "exit")).count() == 2
+        }
+        _ => false,
+    }
+}
+
 /// The names of the outermost object, or of `value` in it.
 fn sniff_object(bytes: &[u8], mut at: usize, level: usize) -> Option<JsonTraceFormat> {
     let mut kineto = 0;
@@ -144,6 +171,9 @@ fn sniff_object(bytes: &[u8], mut at: usize, level: usize) -> Option<JsonTraceFo
                 return Some(JsonTraceFormat::Chrome);
             }
             ("trace events", Some(b'['), 1) => return Some(JsonTraceFormat::Codar),
+            ("executions", Some(b'{'), 1) => {
+                return is_executions(bytes, at + 1).then_some(JsonTraceFormat::Executions);
+            }
             ("value", Some(b'{'), 1) => {
                 if let Some(format) = sniff_object(bytes, at + 1, 2) {
                     return Some(format);

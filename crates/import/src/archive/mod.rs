@@ -14,7 +14,7 @@ use parallax_base::{
 };
 use parallax_formats::archive::{Archive, ContextRow, NONE_32, NONE_64, TrackRow, keys};
 use parallax_model::{
-    Component, ContextKind, ContextTree, ContextTreeBuilder, EventStore, Experiment, Function,
+    ChosenCalls, Component, ContextKind, ContextTree, ContextTreeBuilder, EventStore, Experiment, Function,
     IdentityKind, LocationCatalog, LocationCatalogBuilder, Metadata, Node, ProfileStore, Relation,
     SourceFile, TraceStore,
 };
@@ -62,6 +62,7 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         components,
         samples: archive.fact(keys::NUM_SAMPLES).and_then(|number| number.parse().ok()),
+        chosen: chosen(&archive),
     };
     let archive = Arc::new(archive);
     // What was sampled has neither calls nor messages.
@@ -79,6 +80,16 @@ pub fn open(folder: &Arc<dyn Folder>, limits: &Limits) -> Result<Experiment, Imp
         activations: None,
         sources: Some(Arc::clone(folder)),
         issues,
+    })
+}
+
+/// Who chose the calls, and how many there are.
+fn chosen(archive: &Archive) -> Option<ChosenCalls> {
+    let anomalies = archive.fact(keys::CHOSEN_ANOMALIES).and_then(|number| number.parse().ok());
+    Some(ChosenCalls {
+        by: archive.fact(keys::CHOSEN_BY)?.to_owned(),
+        calls: archive.tracks.iter().map(|track| track.intervals).sum(),
+        anomalies: anomalies.unwrap_or(0),
     })
 }
 

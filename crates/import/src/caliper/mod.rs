@@ -109,5 +109,6 @@ fn metadata(profile: &CaliperProfile, origin: &str, ranks: Option<f64>) -> Metad
         facts,
         components: Vec::new(),
         samples: None,
+        chosen: None,
     }
 }

@@ -137,5 +137,6 @@ fn metadata(profiles: &[CallgrindProfile], origin: &str) -> Metadata {
         facts,
         components: Vec::new(),
         samples: None,
+        chosen: None,
     }
 }

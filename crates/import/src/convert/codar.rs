@@ -54,12 +54,12 @@ fn number(list: &mut Vec<Option<u32>>, name: NameId, make: impl FnOnce() -> u32)
 }
 
 /// Time before the start of the clock is no time of a trace.
-fn nanos(time: i64) -> u64 {
+pub(super) fn nanos(time: i64) -> u64 {
     u64::try_from(time).unwrap_or(0)
 }
 
 /// Counts what an event lacks, once for each kind.
-fn incomplete(issues: &mut Issues, file: &str, offset: u64, what: &'static str) {
+pub(super) fn incomplete(issues: &mut Issues, file: &str, offset: u64, what: &'static str) {
     let place = Place::Byte { file: file.to_owned(), offset };
     issues.report(Severity::Error, Stage::Import, "event-incomplete", place, || {
         format!("an event has no {what}; it is omitted")
@@ -185,7 +185,7 @@ fn groups_of(reader: &CodarReader<'_>) -> HashMap<String, String> {
 }
 
 /// The group that a name tells, for lists of events that have no groups.
-fn group_of(name: &str) -> &'static str {
+pub(super) fn group_of(name: &str) -> &'static str {
     if name.starts_with("MPI_") { "MPI" } else { "" }
 }
 

@@ -5,6 +5,7 @@ mod chrome;
 mod chrome_arguments;
 mod chrome_flows;
 mod codar;
+pub(crate) mod executions;
 mod lanes;
 mod otf2;
 mod progress;

@@ -51,7 +51,7 @@ impl Tracks {
     }
 }
 
-fn identity((application, rank, thread): Who) -> TrackIdentity {
+pub(super) fn identity((application, rank, thread): Who) -> TrackIdentity {
     let parts = [
         (IdentityKind::Application, application),
         (IdentityKind::Rank, Some(rank)),

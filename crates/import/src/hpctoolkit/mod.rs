@@ -138,6 +138,7 @@ fn open(
         facts: Vec::new(),
         components: Vec::new(),
         samples: None,
+        chosen: None,
     };
     let contexts = metadata::contexts(meta, &mut issues);
     let store = profiles::Profiles::new(profiles, cct, contexts.source_ids(), is_damaged, *limits);

@@ -78,6 +78,7 @@ fn read(
         facts: Vec::new(),
         components: Vec::new(),
         samples: None,
+        chosen: None,
     };
     let num_threads = threads.len();
     let references = references.list;

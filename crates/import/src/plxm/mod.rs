@@ -90,6 +90,7 @@ fn read(
         facts: vec![("process".to_owned(), recording.process.to_string())],
         components: Vec::new(),
         samples: None,
+        chosen: None,
     };
     let num_threads = recording.threads.len();
     let tags = Vec::new();

@@ -205,6 +205,23 @@ pub static FORMATS: &[Format] = &[
         ..PLAIN
     },
     Format {
+        name: "Chimbuko executions",
+        family: "Chimbuko",
+        versions: "JSON, gzip and zstd too",
+        kind: Kind::Trace,
+        files: "one file, or a folder with a file for each window of time",
+        state: WHOLE,
+        notes: "only the calls that Chimbuko kept, with its anomalies; nothing is concluded from \
+                them about the program",
+        recognise: |probe| {
+            let is_window = probe.json_trace() == Some(JsonTraceFormat::Executions);
+            let run = || convert::executions::series(probe.name());
+            is_window.then(|| Extent::Run(probe.place().to_owned(), run()))
+        },
+        reader: Reader::Files(convert::executions::open_file, convert::executions::open_folder),
+        ..PLAIN
+    },
+    Format {
         name: "Parallax archive",
         family: "Parallax",
         versions: "2 and 3",

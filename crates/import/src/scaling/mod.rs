@@ -91,6 +91,7 @@ fn ensemble(read: Measurements, file: &str, issues: Issues) -> Result<Ensemble, 
         facts: read.metadata.clone(),
         components: Vec::new(),
         samples: None,
+        chosen: None,
     };
     let trusted = |run: scaling_data::Run| Run {
         coordinate: run.coordinate,

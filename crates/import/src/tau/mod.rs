@@ -124,6 +124,7 @@ fn metadata(profiles: &Profiles, format: &str, origin: &str) -> Metadata {
         facts: facts(profiles),
         components: Vec::new(),
         samples: None,
+        chosen: None,
     }
 }
 

@@ -39,6 +39,7 @@ pub(super) fn metadata(workflow: &Workflow, origin: &str) -> Metadata {
         facts,
         components: components(workflow),
         samples: None,
+        chosen: None,
     }
 }
 

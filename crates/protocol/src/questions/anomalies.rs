@@ -8,22 +8,24 @@ use crate::macros::{question, table};
 
 question! {
     /// Calls of a trace that take much longer than the other calls of their function on the same
-    /// location; see [anomalies.md](anomalies.md).
+    /// location, or those that a detector named; see [anomalies.md](anomalies.md).
     "anomalies" of Experiment,
     request AnomaliesRequest {
         ..part: TracePart,
         /// Which tracks, of those of the locations; null for all.
         tracks: Option<Vec<TrackSpan>>,
         /// Also calls of MPI, and those that wait: how long they take depends on other locations.
+        /// What a detector named is always listed.
         waiting: bool,
-        /// The least time by which a call exceeds the median of its function, in nanoseconds.
+        /// The least time by which a call exceeds the median of its function, in nanoseconds; not
+        /// used for what a detector named.
         min_excess_ns: u64 = 10_000,
         /// Rows at most.
         max_rows: u32 = 1_000,
     }
     reply AnomaliesReply,
     tables AnomaliesTables {
-        /// The calls, the largest excess first.
+        /// The calls, the largest excess first; of what a detector named, the longest first.
         rows: AnomalyTable,
     }
 }
@@ -32,6 +34,9 @@ question! {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AnomaliesReply {
+    /// Who named the calls; null where they were compared with others of their function. The file
+    /// of a detector need not have all calls of the program.
+    pub detector: Option<String>,
     /// How many there are, those beyond the requested number of rows included.
     pub total: u64,
     /// What all of them take longer than the medians of their functions, in nanoseconds.
@@ -63,14 +68,15 @@ table! {
         end_ns: f64 ["ns"],
         /// Its time without that of the calls made from it.
         exclusive_ns: f64 ["ns"],
-        /// The median of the exclusive time of the function's calls on this location.
-        median_ns: f64 ["ns"],
-        /// The exclusive time as a multiple of the median.
-        times_median: f64,
+        /// The median of the exclusive time of the function's calls on this location; null where a
+        /// detector named the call.
+        median_ns: Option<f64> ["ns"],
+        /// The exclusive time as a multiple of the median; null as `median_ns`.
+        times_median: Option<f64>,
         /// How far it lies from the median, in deviations on a logarithmic scale: the scaled median
-        /// absolute deviation.
-        score: f64,
-        /// How many calls the function has on this location.
-        calls: u64,
+        /// absolute deviation; null as `median_ns`.
+        score: Option<f64>,
+        /// How many calls the function has on this location; null as `median_ns`.
+        calls: Option<u64>,
     }
 }

@@ -137,6 +137,7 @@ fn opened() -> OpenExperiment {
             facts: Vec::new(),
             components: Vec::new(),
             samples: None,
+            chosen: None,
         },
         contexts,
         metrics: MetricCatalog::default(),
