@@ -29,7 +29,14 @@ const SECONDS_PER_INPUT: u64 = 10;
 const DICTIONARIES: &[(&str, &[&str])] = &[
     (
         "json_trace.dict",
-        &["json_trace_chrome", "json_trace_codar", "json_trace_chimbuko", "convert", "questions"],
+        &[
+            "json_trace_chrome",
+            "json_trace_codar",
+            "json_trace_chimbuko",
+            "json_trace_executions",
+            "convert",
+            "questions",
+        ],
     ),
     ("measurements.dict", &["pascal", "extrap", "sperf_talp_pop", "scaling"]),
     ("tau.dict", &["tau_profile", "tau_trace", "callgrind"]),

@@ -8,11 +8,12 @@ mod json_traces;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 
-use json_traces::{chrome, codar, corpus, decompressed, rows};
+use json_traces::{chrome, codar, corpus, decompressed, executions, rows};
 use parallax_base::{Issues, MemorySource};
 use parallax_formats::json_trace::{
     Balance, ChimbukoReader, ChromeReader, CodarKind, CodarReader, EventCodes, EventId,
-    JsonTraceFormat, MessageEvidence, Phase, RowKind, TraceOptions, TrackId, function_names, sniff,
+    ExecutionsReader, JsonTraceFormat, MessageEvidence, Phase, RowKind, TraceOptions, TrackId,
+    function_names, sniff,
 };
 use parallax_formats::scaling_data;
 use parallax_formats::stream::SliceStream;
@@ -151,6 +152,44 @@ fn the_layout_of_events_and_the_size_of_pieces_change_nothing() {
         for piece in [usize::MAX, 1 << 12, 7] {
             assert!(codar(&text, true, piece) == expected, "{style:?} in pieces of {piece}");
         }
+    }
+}
+
+#[test]
+fn executions_are_read_with_ids_of_both_kinds_and_counted_messages() {
+    let message = |kind: &str| format!(r#"{{"event-type": "{kind}", "time": "3"}}"#);
+    let messages = [message("send"), message("receive"), message("receive")].join(", ");
+    let text = format!(
+        r#"{{"executions": {{
+            "7.0": {{"name": "f \u0041", "prog names": "0", "comm ranks": 3, "threads": 1,
+                    "entry": "1500", "exit": "1600.25", "parent": "6.0", "children": ["8.0"],
+                    "messages": [{messages}], "anomaly_score": "-1"}},
+            "-8": {{"name": "g", "prog names": "writer", "comm ranks": 2, "entry": 1, "exit": 2,
+                   "findex": -8, "parent": -7, "messages": [], "anomaly_score": 1}},
+            "9": {{"name": "g", "entry": "soon"}}
+        }}, "stat": {{"f A": {{"abnormal": 1}}}}}}"#
+    );
+    let mut issues = Issues::new();
+    let mut reader =
+        ExecutionsReader::new(SliceStream::new(text.as_bytes()), &TraceOptions::new("a.json"));
+    let first = reader.next_execution(&mut issues).unwrap().unwrap();
+    assert_eq!((&*first.id, first.parent.as_deref()), ("7.0", Some("6.0")));
+    assert_eq!((first.program, first.rank, first.thread), (Some(0), Some(3), Some(1)));
+    assert_eq!((first.entry_nanos, first.exit_nanos), (Some(1_500_000), Some(1_600_250)));
+    assert_eq!((first.score, first.sends, first.receives), (Some(-1), 1, 2));
+    let second = reader.next_execution(&mut issues).unwrap().unwrap();
+    assert_eq!((&*second.id, second.parent.as_deref()), ("-8", Some("-7")));
+    assert_eq!((second.program, second.rank, second.thread), (None, Some(2), None));
+    assert!(issues.list().is_empty(), "{:?}", issues.list());
+    let third = reader.next_execution(&mut issues).unwrap().unwrap();
+    assert_eq!((third.entry_nanos, third.exit_nanos, third.score), (None, None, None));
+    assert!(reader.next_execution(&mut issues).unwrap().is_none());
+    assert_eq!(issues.list().iter().map(|issue| issue.kind).collect::<Vec<_>>(), ["bad-field"]);
+    assert_eq!(reader.names().iter().collect::<Vec<_>>(), ["f A", "g"]);
+    assert_eq!(reader.metadata()[0].name, "stat");
+    let expected = executions(text.as_bytes(), false, usize::MAX);
+    for piece in [1, 7, 64] {
+        assert!(executions(text.as_bytes(), true, piece) == expected, "in pieces of {piece}");
     }
 }
 
@@ -394,6 +433,8 @@ fn nothing_else_is_taken_for_a_trace_and_no_trace_for_measurements() {
         (r#"[{}, {"event-type":"entry"}]"#, JsonTraceFormat::Codar),
         (r#"{"metadata":{"clock-period":"1e-06","#, JsonTraceFormat::Codar),
         (r#"[[0,0,0,1,2,NaN,NaN,NaN,NaN,NaN,NaN,5]"#, JsonTraceFormat::Chimbuko),
+        (r#"{"stat": {}, "executions": {}}"#, JsonTraceFormat::Executions),
+        (r#"{"executions": {"1": {"entry": "1", "exit": 2, "#, JsonTraceFormat::Executions),
     ];
     for (text, format) in traces {
         assert_eq!(sniff(text.as_bytes()), Some(format), "{text}");
@@ -413,11 +454,13 @@ fn nothing_else_is_taken_for_a_trace_and_no_trace_for_measurements() {
 }
 
 /// Whether a file holds events, told by what stands in its first megabyte and not by its place:
-/// single events of Chrome or CODAR, or rows of twelve or thirteen numbers as Chimbuko has them.
+/// single events of Chrome or CODAR, calls that Chimbuko kept, or its rows of twelve or thirteen
+/// numbers.
 fn has_events(text: &[u8]) -> bool {
     let front = &text[..text.len().min(1 << 20)];
     let front: Vec<u8> = front.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let front = String::from_utf8_lossy(&front);
+    let is_kept = front.starts_with("{\"executions\":{") && front.contains("\"anomaly_score\":");
     let is_made_of_events =
         front.contains("\"executions\":{") || front.contains("\"WorkflowInstance\":");
     let rows = front.strip_prefix("[[").or_else(|| Some(front.split_once("\"events\":[[")?.1));
@@ -426,7 +469,8 @@ fn has_events(text: &[u8]) -> bool {
         matches!(cells.len(), 12 | 13)
             && cells.iter().all(|cell| *cell == "\"NA\"" || cell.parse::<f64>().is_ok())
     };
-    front.contains("\"ph\":\"")
+    is_kept
+        || front.contains("\"ph\":\"")
         || front.contains("\"event-type\":") && !is_made_of_events
         || rows.and_then(|rows| rows.split(']').next()).is_some_and(is_row)
 }

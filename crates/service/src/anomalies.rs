@@ -1,8 +1,6 @@
 //! The answer of `anomalies`.
 
-use parallax_analysis::anomalies::{
-    Anomalies, Anomaly, AnomalyChoice, anomalies, named_anomalies,
-};
+use parallax_analysis::anomalies::{Anomalies, Anomaly, AnomalyChoice, anomalies, named_anomalies};
 use parallax_base::{Control, TrackIdx, capitalised};
 use parallax_protocol::{AnomaliesReply, AnomaliesRequest, AnomaliesTables, AnomalyRow, Answer};
 

@@ -141,7 +141,9 @@ fn the_anomalies_are_those_that_the_detector_named() {
     // Of `solve` on rank 0, what is not in `MPI_Recv`.
     assert_eq!(rows.exclusive_ns, [1_300_000.0, 400_000.0, 200_000.0]);
     assert!(rows.median_ns.iter().all(Option::is_none) && rows.score.iter().all(Option::is_none));
-    assert!(reply.notes.iter().any(|note| note.contains("These are the calls that Chimbuko kept (5, of which it takes 3 for anomalies), which need not be all calls of the program")), "{:?}", reply.notes);
+    let told = "These are the calls that Chimbuko kept (5, of which it takes 3 for anomalies), which \
+                need not be all calls of the program";
+    assert!(reply.notes.iter().any(|note| note.contains(told)), "{:?}", reply.notes);
     let few = AnomaliesRequest { max_rows: 1, ..AnomaliesRequest::default() };
     let few = anomalies(&opened, &few);
     assert_eq!((few.reply.total, few.tables.rows.name.len()), (3, 1));
@@ -159,7 +161,13 @@ fn uneven() -> OpenExperiment {
             let (work, wait) = (id(0), id(1));
             [
                 call((rank, &work, "0"), "work", (from, from + computed), -1, (0, 0)),
-                call((rank, &wait, "0"), "MPI_Barrier()", (from + computed, from + 999), -1, (0, 0)),
+                call(
+                    (rank, &wait, "0"),
+                    "MPI_Barrier()",
+                    (from + computed, from + 999),
+                    -1,
+                    (0, 0),
+                ),
             ]
         })
     });
@@ -175,7 +183,8 @@ fn nothing_is_concluded_about_the_program() {
     assert!(reply.findings.is_empty() && reply.verdict.bound.is_none());
     assert_eq!(reply.verdict.reason, "only the calls that Chimbuko kept are known");
     assert!(reply.verdict.evidence.is_empty() && reply.metric.is_none());
-    let note = "These are the calls that Chimbuko kept (1600, of which it takes 1600 for anomalies), which need not be all calls of the program; nothing is concluded from them.";
+    let note = "These are the calls that Chimbuko kept (1600, of which it takes 1600 for anomalies), \
+                which need not be all calls of the program; nothing is concluded from them.";
     assert_eq!(reply.notes, [note]);
     assert!(tables.categories.cost.is_empty() && tables.hot_path.context.is_empty());
     assert!(!opened.holds().has_waits);
@@ -215,7 +224,12 @@ fn what_is_no_window_is_said_and_calls_that_overlap_are_kept() {
         call((0, "1", "0"), "a", (100, 300), -1, (0, 0)),
         call((0, "2", "0"), "b", (200, 400), -1, (0, 0)),
     ]);
-    let files = [("trace.1.json", overlapping), ("trace.2.json", "[1, 2".to_owned())];
+    let none = window([]);
+    let files = [
+        ("trace.1.json", overlapping),
+        ("trace.2.json", "[1, 2".to_owned()),
+        ("trace.3.json", none),
+    ];
     let info = info(&opened(&folder(files)));
     assert_eq!((info.calls, info.traces), (Some(2), 2));
     let issues = issues(&info);

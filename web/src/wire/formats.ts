@@ -34,6 +34,7 @@ export const READ_FORMATS: readonly { readonly name: string; readonly kind: stri
   { name: "Chrome trace events, Kineto JSON", kind: "trace", files: "one file" },
   { name: "CODAR event JSON", kind: "trace", files: "one file" },
   { name: "Chimbuko event rows", kind: "trace", files: "one file; names of functions may be in JSON files of the same folder" },
+  { name: "Chimbuko executions", kind: "trace", files: "one file, or a folder with a file for each window of time" },
   { name: "Parallax archive", kind: "trace", files: "a folder with manifest.arrow and a file for each table" },
   { name: "Caliper", kind: "profile", files: "one file" },
   { name: "PaScal Analyzer", kind: "measurements", files: "one file" },

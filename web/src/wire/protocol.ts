@@ -50,6 +50,11 @@ export type AdviseRequest = {
 
 /** The reply to `anomalies`. */
 export type AnomaliesReply = {
+  /**
+   * Who named the calls; null where they were compared with others of their function. The file
+   * of a detector need not have all calls of the program.
+   */
+  detector: string | null;
   /** How many there are, those beyond the requested number of rows included. */
   total: number;
   /** What all of them take longer than the medians of their functions, in nanoseconds. */
@@ -62,13 +67,13 @@ export type AnomaliesReply = {
   notes: Array<string>;
 };
 
-/** Calls of a trace that take much longer than the other calls of their function on the same location; see [anomalies.md](anomalies.md). */
+/** Calls of a trace that take much longer than the other calls of their function on the same location, or those that a detector named; see [anomalies.md](anomalies.md). */
 export type AnomaliesRequest = {
   /** Which tracks, of those of the locations; null for all. */
   tracks?: Array<TrackSpan> | null;
-  /** Also calls of MPI, and those that wait: how long they take depends on other locations. */
+  /** Also calls of MPI, and those that wait: how long they take depends on other locations. What a detector named is always listed. */
   waiting?: boolean;
-  /** The least time by which a call exceeds the median of its function, in nanoseconds. */
+  /** The least time by which a call exceeds the median of its function, in nanoseconds; not used for what a detector named. */
   min_excess_ns?: number;
   /** Rows at most. */
   max_rows?: number;
@@ -2163,7 +2168,7 @@ export interface Protocol {
   messages: { request: MessagesRequest & { item: string }; reply: NotesReply; tables: { rows: "from_bytes" | "tag" | "file" | "sender" | "receiver" | "kind" | "messages" | "bytes" | "mean_s" | "longest_s" | "unmatched" | "backwards" | "send_ns" | "receive_ns" | "communicator"; } };
   /** Calls that begin in a time range, by name and duration. */
   find: { request: FindRequest & { item: string }; reply: FindReply; tables: { rows: "track" | "location" | "context" | "context_id" | "name" | "start_ns" | "end_ns" | "duration_ns" | "arguments"; histogram: "from_ns" | "calls" | "total_ns"; } };
-  /** Calls of a trace that take much longer than the other calls of their function on the same location; see [anomalies.md](anomalies.md). */
+  /** Calls of a trace that take much longer than the other calls of their function on the same location, or those that a detector named; see [anomalies.md](anomalies.md). */
   anomalies: { request: AnomaliesRequest & { item: string }; reply: AnomaliesReply; tables: { rows: "track" | "location" | "context" | "context_id" | "name" | "start_ns" | "end_ns" | "exclusive_ns" | "median_ns" | "times_median" | "score" | "calls"; } };
   /** Wait states: which location waits, for which, and how long; needs a trace of events. */
   waits: { request: WaitsRequest & { item: string }; reply: NotesReply; tables: { rows: "kind" | "function" | "context" | "context_id" | "location" | "waits_for" | "waits" | "waiting_s" | "share_percent" | "longest_s" | "in_calls_s"; } };

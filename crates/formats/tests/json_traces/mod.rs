@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use parallax_base::{Issues, MemorySource};
 use parallax_formats::compressed;
 use parallax_formats::json_trace::{
-    ChimbukoReader, ChimbukoRow, ChromeReader, CodarEvent, CodarReader, TraceLimits, TraceOptions,
+    ChimbukoReader, ChimbukoRow, ChromeReader, CodarEvent, CodarReader, ExecutionsReader,
+    TraceLimits, TraceOptions,
 };
 use parallax_formats::stream::{ChunkStream, read_all};
 
@@ -117,6 +118,19 @@ pub(crate) fn codar(text: &[u8], by_layout: bool, piece: usize) -> (Vec<String>,
     }
     out.extend(reader.names().iter().map(str::to_owned));
     out.push(format!("{:?} {} {}", reader.metadata(), reader.bytes_read(), reader.empty_events()));
+    (out, issues)
+}
+
+/// Everything that a reader of executions says about a text, which arrives in pieces.
+pub(crate) fn executions(text: &[u8], by_layout: bool, piece: usize) -> (Vec<String>, Issues) {
+    let stream = ChunkStream::new(pieces(text, piece).into_iter().map(Ok));
+    let mut reader = ExecutionsReader::new(stream, &options(by_layout));
+    let (mut issues, mut out) = (Issues::new(), Vec::new());
+    while let Ok(Some(call)) = reader.next_execution(&mut issues) {
+        out.push(format!("{call:?}"));
+    }
+    out.extend(reader.names().iter().map(str::to_owned));
+    out.push(format!("{:?} {}", reader.metadata(), reader.executions()));
     (out, issues)
 }
 

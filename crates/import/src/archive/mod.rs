@@ -14,9 +14,9 @@ use parallax_base::{
 };
 use parallax_formats::archive::{Archive, ContextRow, NONE_32, NONE_64, TrackRow, keys};
 use parallax_model::{
-    ChosenCalls, Component, ContextKind, ContextTree, ContextTreeBuilder, EventStore, Experiment, Function,
-    IdentityKind, LocationCatalog, LocationCatalogBuilder, Metadata, Node, ProfileStore, Relation,
-    SourceFile, TraceStore,
+    ChosenCalls, Component, ContextKind, ContextTree, ContextTreeBuilder, EventStore, Experiment,
+    Function, IdentityKind, LocationCatalog, LocationCatalogBuilder, Metadata, Node, ProfileStore,
+    Relation, SourceFile, TraceStore,
 };
 
 use crate::ImportError;

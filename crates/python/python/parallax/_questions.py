@@ -2661,7 +2661,7 @@ class ExperimentQuestions(ItemQuestions):
         to_ns: int | None = None,
     ) -> AnomaliesAnswer:
         """Calls of a trace that take much longer than the other calls of their function on the
-        same location; see [anomalies.md](anomalies.md).
+        same location, or those that a detector named; see [anomalies.md](anomalies.md).
 
         Parameters
         ----------
@@ -2669,9 +2669,10 @@ class ExperimentQuestions(ItemQuestions):
             Which tracks, of those of the locations; null for all.
         waiting : bool, default False
             Also calls of MPI, and those that wait: how long they take depends on other
-            locations.
+            locations. What a detector named is always listed.
         min_excess_ns : int, default 10000
-            The least time by which a call exceeds the median of its function, in nanoseconds.
+            The least time by which a call exceeds the median of its function, in nanoseconds;
+            not used for what a detector named.
         max_rows : int, default 1000
             Rows at most.
         profiles : str, optional
@@ -2710,15 +2711,16 @@ class ExperimentQuestions(ItemQuestions):
                 When it was left, since the first record.
             - ``exclusive_ns`` (f64 in ns):
                 Its time without that of the calls made from it.
-            - ``median_ns`` (f64 in ns):
-                The median of the exclusive time of the function's calls on this location.
-            - ``times_median`` (f64):
-                The exclusive time as a multiple of the median.
-            - ``score`` (f64):
+            - ``median_ns`` (f64 in ns, may be null):
+                The median of the exclusive time of the function's calls on this location; null
+                where a detector named the call.
+            - ``times_median`` (f64, may be null):
+                The exclusive time as a multiple of the median; null as `median_ns`.
+            - ``score`` (f64, may be null):
                 How far it lies from the median, in deviations on a logarithmic scale: the
-                scaled median absolute deviation.
-            - ``calls`` (u64):
-                How many calls the function has on this location.
+                scaled median absolute deviation; null as `median_ns`.
+            - ``calls`` (u64, may be null):
+                How many calls the function has on this location; null as `median_ns`.
 
         Examples
         --------

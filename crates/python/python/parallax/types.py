@@ -281,6 +281,11 @@ class AnomaliesReply(Record):
 
     __slots__ = ()
 
+    detector: str | None
+    """Who named the calls; null where they were compared with others of their function. The file
+    of a detector need not have all calls of the program.
+    """
+
     total: int
     """How many there are, those beyond the requested number of rows included."""
 
@@ -2463,6 +2468,11 @@ class AnomaliesAnswer(Answer):
     """The answer to `anomalies`."""
 
     __slots__ = ()
+
+    detector: str | None
+    """Who named the calls; null where they were compared with others of their function. The file
+    of a detector need not have all calls of the program.
+    """
 
     total: int
     """How many there are, those beyond the requested number of rows included."""
