@@ -93,6 +93,7 @@ impl OpenExperiment {
         request: &BalanceRequest,
         control: &Control,
     ) -> Result<Answer<BalanceAnswer>, ServiceError> {
+        self.needs_whole_trace()?;
         let session = &self.session;
         let mut notes = Vec::new();
         let (metric, reason) = self.metric(request.metric.as_deref(), control)?;
@@ -167,6 +168,7 @@ impl OpenExperiment {
         source: SourceChoice,
         control: &Control,
     ) -> Result<Idleness, ServiceError> {
+        self.needs_whole_trace()?;
         let metric = match metric {
             Some(_) => Some(self.metric(metric, control)?.0),
             None => None,

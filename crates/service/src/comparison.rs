@@ -105,6 +105,9 @@ pub fn compare_experiments(
         .iter()
         .flat_map(|version| version.experiments.iter().map(|opened| (&*version.name, *opened)))
         .collect();
+    for (_, opened) in &all {
+        opened.needs_whole_trace()?;
+    }
     let default = match &request.metric {
         Some(_) => None,
         None => Some(default_metrics(&all, &mut notes, control)?),

@@ -43,6 +43,9 @@ impl OpenExperiment {
     ) -> Result<OverTimeShapes, ServiceError> {
         let mut notes = Vec::new();
         let selection = self.selected(&request.part, &mut notes, control)?;
+        if request.what != OverTimeWhat::Profile {
+            self.needs_whole_trace()?;
+        }
         let bins = Bins::covering(&self.session, selection.window, request.bins as usize)?;
         if bins.len == 0 {
             notes.push("the window lies outside of the trace".into());
@@ -51,7 +54,7 @@ impl OpenExperiment {
             OverTimeWhat::Profile => self.profile(request.by, &selection, &bins, control)?,
             OverTimeWhat::Idle => self.idle(&selection, &bins, control)?,
             OverTimeWhat::Lateness => {
-                self.needs_all_calls()?;
+                self.needs_calls()?;
                 self.lateness(&selection, &bins, &mut notes, control)?
             }
             OverTimeWhat::Overlap => self.overlap(&selection, &bins, &mut notes, control)?,

@@ -9,11 +9,13 @@ use std::sync::Arc;
 use parallax_base::{Folder, MemoryFolder};
 use parallax_native::DiskFolder;
 use parallax_protocol::{
-    AnomaliesRequest, Answer, InfoReply, InfoRequest, IterationsRequest, ReportRequest, TracePart,
+    AnomaliesRequest, Answer, BalanceRequest, CriticalPathRequest, IdlenessRequest, InfoReply,
+    InfoRequest, IterationsRequest, OverTimeRequest, OverTimeWhat, ReportRequest, TracePart,
     WaitsRequest,
 };
 use parallax_service::{
-    Answers as _, Control, OpenExperiment, OpenLimits, open, open_file_in, recognise_file,
+    Answers as _, ComparedVersion, ComparisonRequest, Control, OpenExperiment, OpenLimits,
+    compare_experiments, open, open_file_in, recognise_file,
 };
 use parallax_testkit::needs;
 use serde_json::{Value, json};
@@ -174,6 +176,10 @@ fn uneven() -> OpenExperiment {
     opened(&folder([("trace.1.json", window(calls))]))
 }
 
+fn lateness() -> OverTimeRequest {
+    OverTimeRequest { what: OverTimeWhat::Lateness, ..OverTimeRequest::default() }
+}
+
 #[test]
 fn nothing_is_concluded_about_the_program() {
     let opened = uneven();
@@ -188,10 +194,22 @@ fn nothing_is_concluded_about_the_program() {
     assert_eq!(reply.notes, [note]);
     assert!(tables.categories.cost.is_empty() && tables.hot_path.context.is_empty());
     assert!(!opened.holds().has_waits);
-    let waits = opened.answer(&WaitsRequest::default(), &Control::new()).err().unwrap();
-    assert!(waits.to_string().contains("only the calls that Chimbuko kept"), "{waits}");
-    let iterations = opened.answer(&IterationsRequest::default(), &Control::new()).err().unwrap();
-    assert!(iterations.to_string().contains("only the calls"), "{iterations}");
+    let refused = [
+        opened.answer(&WaitsRequest::default(), &Control::new()).err(),
+        opened.answer(&CriticalPathRequest::default(), &Control::new()).err(),
+        opened.answer(&IterationsRequest::default(), &Control::new()).err(),
+        opened.answer(&BalanceRequest::default(), &Control::new()).err(),
+        opened.answer(&IdlenessRequest::default(), &Control::new()).err(),
+        opened.answer(&lateness(), &Control::new()).err(),
+    ];
+    for error in refused {
+        let error = error.unwrap().to_string();
+        assert!(error.contains("only the calls that Chimbuko kept"), "{error}");
+    }
+    let version = |name: &str| ComparedVersion { name: name.into(), experiments: vec![&opened] };
+    let versions = [version("old"), version("new")];
+    let compared = compare_experiments(&versions, &ComparisonRequest::default(), &Control::new());
+    assert!(compared.is_err());
 }
 
 #[test]

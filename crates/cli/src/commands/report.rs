@@ -66,18 +66,9 @@ pub(super) fn report(context: &Context, arguments: ReportArgs) -> anyhow::Result
         let answer = compare_experiments(&versions, &request, &context.control)?;
         notes.extend(answer.notes);
         if let Some(pair) = answer.value.comparison.pairs.first() {
-            let chosen = [&old, &opened].into_iter().find_map(|one| one.chosen_calls());
-            match chosen {
-                Some(chosen) => notes.push(format!(
-                    "Executions are not compared: only calls that {} kept are known.",
-                    chosen.by
-                )),
-                None => {
-                    report.findings.extend(regression(&answer.value, pair));
-                    rank_findings(&mut report.findings);
-                    changes = answer.value.comparison.sentences(pair);
-                }
-            }
+            report.findings.extend(regression(&answer.value, pair));
+            rank_findings(&mut report.findings);
+            changes = answer.value.comparison.sentences(pair);
         }
         compared = Some(other);
     }
