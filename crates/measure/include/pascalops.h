@@ -37,6 +37,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/types.h>
 #include <time.h>
@@ -60,7 +61,13 @@ enum { PASCAL_DEFINITION_ = 1, PASCAL_ENTRY_ = 2 };
 #define PASCAL_PAGE_ 65536
 #define PASCAL_BLOCK_ (256u << 10)
 #define PASCAL_DEPTH_ 128
+#ifndef PASCAL_LONGEST_FILE_
 #define PASCAL_LONGEST_FILE_ 255
+#endif
+/* The end of the name of a process's file. */
+#ifndef PASCAL_FILE_
+#define PASCAL_FILE_ "regions"
+#endif
 
 /* A region by its path: the number of a thread's own. */
 struct pascal_node_ {
@@ -78,7 +85,8 @@ struct pascal_thread_ {
     unsigned char *at, *end, *block;
     uint64_t run, number;
     struct pascal_node_ *nodes;
-    uint32_t num_nodes, room, depth, beyond;
+    /* What is open below `floor` was opened by another thread, around this one. */
+    uint32_t num_nodes, room, depth, beyond, floor;
     struct pascal_open_ open[PASCAL_DEPTH_];
 };
 
@@ -90,6 +98,15 @@ struct pascal_run_ {
     int has_key;
 };
 
+/* What takes the marks of this process instead: the library of `parallax measure --auto-regions`,
+ * whose own regions these are to nest with. */
+struct pascal_sink_ {
+    void (*start)(long id, int line, const char *file);
+    void (*stop)(long id, int line, const char *file);
+};
+#define PASCAL_SINK_VARIABLE_ "PARALLAX_REGIONS_SINK"
+
+PASCAL_SHARED_ const struct pascal_sink_ *pascal_sink_;
 PASCAL_SHARED_ pthread_mutex_t pascal_lock_ = PTHREAD_MUTEX_INITIALIZER;
 PASCAL_SHARED_ struct pascal_run_ pascal_run_;
 PASCAL_SHARED_ __thread struct pascal_thread_ pascal_self_;
@@ -155,6 +172,25 @@ static inline void pascal_thread_ends_(void *thread) {
     self->run = (uint64_t)-1;
 }
 
+/* A number that this execution of the program has, and no other one: the kernel draws it. */
+static inline uint64_t pascal_execution_(void) {
+    const unsigned char *drawn = (const unsigned char *)(uintptr_t)getauxval(AT_RANDOM);
+    uint64_t number = 1469598103934665603u;
+    for (int i = 0; drawn && i < 16; i++) number = (number ^ drawn[i]) * 1099511628211u;
+    return number;
+}
+
+/* Whether something takes the marks: a variable has its address and the execution that it is of,
+ * because a program that was started by this one inherits the variable, too. */
+static inline int pascal_find_sink_(void) {
+    const char *text = getenv(PASCAL_SINK_VARIABLE_);
+    char *end = NULL;
+    if (!text || strtoull(text, &end, 16) != pascal_execution_() || *end != ':') return 0;
+    const void *found = (const void *)(uintptr_t)strtoull(end + 1, NULL, 16);
+    __atomic_store_n(&pascal_sink_, (const struct pascal_sink_ *)found, __ATOMIC_RELEASE);
+    return found != NULL;
+}
+
 static inline void pascal_end_(const char *why) {
     __atomic_store_n(&pascal_run_.state, PASCAL_OFF_, __ATOMIC_RELAXED);
     if (pascal_run_.head) memset(pascal_run_.head + 32, 1, 1);
@@ -168,8 +204,11 @@ static inline void pascal_open_run_(void) {
     run->state = PASCAL_OFF_;
     run->head = NULL;
     if (!folder || !folder[0]) return;
+#ifndef PASCAL_IS_SINK_
+    if (pascal_find_sink_()) return;
+#endif
     char path[4096];
-    snprintf(path, sizeof path, "%s/%ld.regions", folder, (long)getpid());
+    snprintf(path, sizeof path, "%s/%ld." PASCAL_FILE_, folder, (long)getpid());
     const char *limit = getenv("PARALLAX_LIMIT_MB");
     run->limit = (limit ? strtoull(limit, NULL, 10) : 1024) << 20;
     run->file = open(path, O_RDWR | O_CREAT | O_EXCL, 0666);
@@ -297,8 +336,11 @@ PASCAL_SHARED_ __attribute__((noinline)) uint32_t pascal_define_(struct pascal_t
 
 static inline void _pascal_start(long id, int line, const char *file) {
     struct pascal_thread_ *self = &pascal_self_;
-    if (__atomic_load_n(&pascal_run_.state, __ATOMIC_RELAXED) == PASCAL_OFF_) return;
-    if (!pascal_room_(self, 64)) return;
+    if (__atomic_load_n(&pascal_run_.state, __ATOMIC_RELAXED) == PASCAL_OFF_ || !pascal_room_(self, 64)) {
+        const struct pascal_sink_ *sink = __atomic_load_n(&pascal_sink_, __ATOMIC_ACQUIRE);
+        if (sink) sink->start(id, line, file);
+        return;
+    }
     if (self->depth >= PASCAL_DEPTH_) {
         self->beyond++;
         return;
@@ -319,9 +361,12 @@ static inline void _pascal_start(long id, int line, const char *file) {
 }
 
 static inline void _pascal_stop(long id, int line, const char *file) {
-    (void)file;
     struct pascal_thread_ *self = &pascal_self_;
-    if (__atomic_load_n(&pascal_run_.state, __ATOMIC_RELAXED) != PASCAL_ON_) return;
+    if (__atomic_load_n(&pascal_run_.state, __ATOMIC_RELAXED) != PASCAL_ON_) {
+        const struct pascal_sink_ *sink = __atomic_load_n(&pascal_sink_, __ATOMIC_ACQUIRE);
+        if (sink) sink->stop(id, line, file);
+        return;
+    }
     uint64_t stop = pascal_ticks_();
     if (self->run != pascal_run_.run + 1) return;
     if (self->beyond) {
@@ -329,9 +374,9 @@ static inline void _pascal_stop(long id, int line, const char *file) {
         return;
     }
     uint32_t depth = self->depth;
-    while (depth && self->nodes[self->open[depth - 1].node].id != id) depth--;
+    while (depth > self->floor && self->nodes[self->open[depth - 1].node].id != id) depth--;
     /* Stopped without a start, it is no region; regions inside that were not stopped are none. */
-    if (!depth) return;
+    if (depth <= self->floor) return;
     struct pascal_open_ open = self->open[depth - 1];
     if (!pascal_room_(self, 32)) return;
     self->depth = depth - 1;

@@ -8,6 +8,9 @@
 //! ready; `rings` takes records from the kernel, one ring for each processor; `events` reads them;
 //! `processes` knows what is mapped where and finds the callers; `symbols` gives addresses names;
 //! `threads` makes the time line of each thread; `session` has them work together.
+//!
+//! [`Outlined`] knows the parallel regions that a compiler put into functions of their own, for sweeps
+//! in which they are measured without marks.
 
 mod error;
 #[cfg(target_os = "linux")]
@@ -18,6 +21,7 @@ mod generated;
 mod images;
 #[cfg(target_os = "linux")]
 mod launch;
+mod lines;
 #[cfg(target_os = "linux")]
 mod processes;
 #[cfg(target_os = "linux")]
@@ -39,6 +43,7 @@ use std::process::ExitCode;
 use parallax_base::Issues;
 
 pub use error::RecordError;
+pub use lines::{CodeLine, Outlined};
 
 /// With this as its first argument, the tool is a starter: it calls [`start`].
 pub const STARTER: &str = "start-recorded-program";

@@ -123,7 +123,7 @@ fn unnamed(place: &str) -> Function {
 }
 
 /// Names and debug information of a file, which may lie apart from it.
-fn loader(image: &Image) -> Option<Loader> {
+pub(crate) fn loader(image: &Image) -> Option<Loader> {
     if !image.is_file() {
         return None;
     }

@@ -89,6 +89,28 @@ pub enum SweepError {
     /// The times of regions cannot be kept or read.
     #[error("cannot take the times of regions: {0}")]
     Regions(io::Error),
+    /// There is no C compiler, which automatic regions need.
+    #[error(
+        "automatic regions need a C compiler, and {compiler} cannot be run ({cause}); install gcc \
+         (the package gcc of most systems), or name another compiler in the variable CC"
+    )]
+    NoCompiler {
+        /// What was to be run.
+        compiler: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The library for automatic regions does not compile.
+    #[error(
+        "{compiler} does not compile the library for automatic regions; name another compiler in \
+         the variable CC, or install the headers of the C library (libc6-dev, glibc-devel): {said}"
+    )]
+    Compiler {
+        /// What was run.
+        compiler: String,
+        /// What it said.
+        said: String,
+    },
     /// The process between the tool and the program failed.
     #[error("cannot measure: {0}")]
     Supervisor(String),

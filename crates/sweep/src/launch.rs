@@ -6,6 +6,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use crate::SweepError;
+use crate::automatic::Library;
 use crate::job::{Order, Outcome, Stream};
 use crate::regions;
 
@@ -49,6 +50,11 @@ impl Job {
     pub(crate) fn record_regions(&mut self, folder: &Path) {
         let folder = folder.to_string_lossy().into_owned();
         self.order.environment.push((regions::VARIABLE.to_owned(), folder));
+    }
+
+    /// Has the program load the library that records its parallel regions.
+    pub(crate) fn load(&mut self, library: &Library) {
+        library.add_to(&mut self.order.environment);
     }
 
     /// Makes the folders of the files into which it writes, and takes the archive of an earlier run

@@ -8,6 +8,7 @@
 //! ([`supervise`]): it binds itself to processors, starts the program, takes its times, and ends it
 //! when its time is up or the tool is gone.
 
+mod automatic;
 mod command_line;
 mod energy;
 mod error;
@@ -32,5 +33,5 @@ pub use launch::{Job, SUPERVISOR, launch, supervise};
 pub use plan::{Key, Order, Plan, ProgramOutput, Repetitions, Stop, THREAD_VARIABLES, core_counts};
 pub use record::Run;
 pub use schedule::Skip;
-pub use sweeping::{Choices, Event, Summary, dry_run, sweep};
+pub use sweeping::{Automatic, Choices, Event, Summary, dry_run, sweep};
 pub use topology::Binding;

@@ -61,6 +61,8 @@ pub struct Plan {
     pub pause: Duration,
     /// Whether the energy of each run is measured.
     pub has_energy: bool,
+    /// Whether parallel regions of gcc's OpenMP are regions without marks.
+    pub has_automatic_regions: bool,
     /// Where the program's output goes.
     pub output: ProgramOutput,
     /// The folder of the archives, where each run is recorded by sampling.
@@ -194,6 +196,7 @@ impl Plan {
             idle_timeout: None,
             pause: Duration::ZERO,
             has_energy: false,
+            has_automatic_regions: false,
             output: ProgramOutput::default(),
             archives: None,
             stop: Stop::default(),

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use serde_json::{Map, Value, json};
 
 use crate::SweepError;
+use crate::automatic::{self, Numbers};
 use crate::energy;
 use crate::job::Outcome;
 use crate::machine;
@@ -15,7 +16,7 @@ use crate::regions::{self, Regions};
 use crate::topology::Processor;
 
 /// Settings that must not change while a sweep is gone on with: they change what is measured.
-const FIXED: [(&str, &str); 7] = [
+const FIXED: [(&str, &str); 8] = [
     ("program", "the program"),
     ("program_arguments", "its arguments"),
     ("token", "the token for the core count"),
@@ -23,7 +24,11 @@ const FIXED: [(&str, &str); 7] = [
     ("binding", "the binding"),
     ("launcher", "the launcher"),
     ("warmups", "the number of warm-up runs"),
+    (AUTOMATIC, "automatic regions"),
 ];
+
+/// The setting that is there only where it is on.
+const AUTOMATIC: &str = "auto_regions";
 
 /// The fields of every run, as `data_descriptor.values` names them.
 const VALUES: [&str; 10] = [
@@ -137,6 +142,18 @@ impl Record {
         &self.runs
     }
 
+    /// Says which file the numbers of regions without marks are of.
+    pub(crate) fn set_numbers(&mut self, numbers: &Numbers) {
+        if let Some(config) = self.config.as_object_mut() {
+            config.insert(automatic::FIELD.to_owned(), numbers.to_value());
+        }
+    }
+
+    /// What it says of these files.
+    pub(crate) fn numbers(&self) -> Numbers {
+        Numbers::resumed(&self.config)
+    }
+
     /// Adds a run, in place of an older one of the same key.
     pub(crate) fn add(&mut self, run: Run) {
         let at = *self.place.entry(run.key).or_insert(self.runs.len());
@@ -198,6 +215,11 @@ impl Record {
         for run in runs.into_iter().filter(keeps) {
             self.add(run);
         }
+        if let (Some(own), Some(numbers)) =
+            (self.config.as_object_mut(), config.get(automatic::FIELD))
+        {
+            own.insert(automatic::FIELD.to_owned(), numbers.clone());
+        }
         if let (Some(own), Some(date)) = (self.config.as_object_mut(), config.get("execdate")) {
             let now = own.insert("execdate".to_owned(), date.clone());
             let mut resumed =
@@ -216,7 +238,12 @@ impl Record {
         for (name, what) in FIXED {
             let (theirs, ours) = (theirs.get(name), ours.get(name));
             if theirs != ours {
-                let shown = |value: Option<&Value>| value.unwrap_or(&Value::Null).to_string();
+                let shown = |value: Option<&Value>| match value {
+                    // The only setting that may be absent.
+                    None if name == AUTOMATIC => "no".to_owned(),
+                    Some(Value::Bool(true)) => "yes".to_owned(),
+                    value => value.unwrap_or(&Value::Null).to_string(),
+                };
                 let (theirs, ours) = (shown(theirs), shown(ours));
                 return Err(format!("{what} differ: there {theirs}, now {ours}"));
             }
@@ -273,7 +300,7 @@ fn config(plan: &Plan, command_line: &str, processors: &[Processor]) -> Value {
         "kernel": machine::kernel(),
         "disable_hyperthread": false,
         "disable_cores": false,
-        "auto_instrumentation": false,
+        "auto_instrumentation": plan.has_automatic_regions,
         "discard_ompnt": true,
         "idle_time": plan.pause.as_secs_f64(),
         "data_descriptor": { "keys": keys, "values": values },
@@ -308,7 +335,7 @@ fn settings(plan: &Plan, processors: &[Processor]) -> Value {
         Order::Descending => ("descending", None),
         Order::Random { seed } => ("random", Some(seed)),
     };
-    json!({
+    let mut settings = json!({
         "program": plan.program,
         "program_arguments": plan.arguments,
         "token": plan.token,
@@ -325,5 +352,9 @@ fn settings(plan: &Plan, processors: &[Processor]) -> Value {
         "idle_timeout": plan.idle_timeout.map(|time| time.as_secs_f64()),
         "give_up": plan.stop.failures,
         "stop_below": plan.stop.efficiency,
-    })
+    });
+    if let Some(settings) = settings.as_object_mut().filter(|_| plan.has_automatic_regions) {
+        settings.insert(AUTOMATIC.to_owned(), json!(true));
+    }
+    settings
 }

@@ -3,14 +3,18 @@
 //! A run has a folder of its own, named by [`VARIABLE`]; each process in which a region starts has a
 //! file there. `crates/measure/include/pascalops.h` defines the bytes: a page with the clocks, then
 //! blocks of one thread each. Threads and processes keep their own numbers of regions, so regions
-//! are joined by their paths, such as `1.2`.
+//! are joined by their paths, such as `1.2`. Parallel regions without marks (`parallax_omp.c`) are in
+//! the same files; what stands for them in a path is the place of their body.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
+
+use crate::automatic::{Bodies, Body};
 
 /// The variable that tells a program where to write; without it the marks do nothing.
 pub(crate) const VARIABLE: &str = "PARALLAX_REGIONS";
@@ -27,6 +31,12 @@ const ENTRY: u32 = 2;
 /// Bytes of a definition without its file, and of an entry.
 const DEFINITION_BYTES: usize = 24;
 const ENTRY_BYTES: usize = 32;
+
+/// What the file of a region begins with that is the place of a body.
+const BODY: char = '\u{1}';
+
+/// Added to the number of a region without a mark where a mark has the same one.
+const ASIDE: i64 = 50_000;
 
 /// Entries of a run that are kept one by one; of more, those of a thread in a region are added up.
 const MOST_ENTRIES: usize = 100_000;
@@ -76,18 +86,31 @@ impl Clock {
     }
 }
 
+/// A part of a path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Part {
+    /// The number of a mark.
+    Mark(i64),
+    /// Where the body of a parallel region is.
+    Body(Rc<str>),
+}
+
+/// A region by its parts, the outermost first.
+type Parts = Rc<[Part]>;
+
 /// A region as a thread knows it.
 struct Node {
-    path: String,
+    path: Parts,
     file: String,
 }
 
-/// Reads what the processes of a run have written into `folder`.
+/// Reads what the processes of a run have written into `folder`. `bodies` numbers parallel regions
+/// without marks.
 ///
 /// # Errors
 /// When the folder or a file cannot be read. What a process that was killed did not finish is left
 /// out.
-pub(crate) fn read(folder: &Path) -> io::Result<Regions> {
+pub(crate) fn read(folder: &Path, bodies: &mut dyn Bodies) -> io::Result<Regions> {
     let mut paths: Vec<_> = fs::read_dir(folder)?
         .map(|entry| entry.map(|entry| entry.path()))
         .collect::<io::Result<_>>()?;
@@ -96,13 +119,13 @@ pub(crate) fn read(folder: &Path) -> io::Result<Regions> {
     for path in paths {
         all.take(&fs::read(path)?);
     }
-    Ok(all.finish())
+    Ok(all.finish(bodies))
 }
 
 /// The entries of all processes, by the path of their region.
 #[derive(Default)]
 struct Collected {
-    regions: BTreeMap<String, (String, Vec<Entry>)>,
+    regions: BTreeMap<Parts, (String, Vec<Entry>)>,
     num_entries: usize,
     num_threads: usize,
     is_cut: bool,
@@ -136,8 +159,12 @@ impl Collected {
                             break;
                         };
                         if let Some(node) = nodes.get(&node) {
-                            let own = self.regions.entry(node.path.clone());
+                            let own = self.regions.entry(Rc::clone(&node.path));
                             let own = own.or_insert_with(|| (node.file.clone(), Vec::new()));
+                            // A thread that is inside of another's region does not know its file.
+                            if own.0.is_empty() {
+                                own.0.clone_from(&node.file);
+                            }
                             own.1.push(Entry {
                                 start: seconds(start),
                                 stop: seconds(stop.max(start)),
@@ -155,10 +182,11 @@ impl Collected {
         self.num_threads += threads.len();
     }
 
-    fn finish(self) -> Regions {
+    fn finish(self, bodies: &mut dyn Bodies) -> Regions {
         let adds_up = self.num_entries > MOST_ENTRIES;
+        let named = named(self.regions, bodies);
         let mut entries = Map::new();
-        for (path, (file, mut own)) in self.regions {
+        for (path, (file, mut own)) in named {
             if adds_up {
                 own = added_up(&own);
             }
@@ -172,6 +200,64 @@ impl Collected {
         let num_added_up = if adds_up { self.num_entries } else { 0 };
         Regions { entries, num_added_up, is_cut: self.is_cut }
     }
+}
+
+/// The same regions by their numbers, with the file and line of each body.
+fn named(
+    regions: BTreeMap<Parts, (String, Vec<Entry>)>,
+    bodies: &mut dyn Bodies,
+) -> BTreeMap<String, (String, Vec<Entry>)> {
+    let parts = || regions.keys().flat_map(|path| path.iter());
+    let places: BTreeSet<Rc<str>> = parts()
+        .filter_map(|part| match part {
+            Part::Body(place) => Some(Rc::clone(place)),
+            Part::Mark(_) => None,
+        })
+        .collect();
+    let numbers: HashMap<Rc<str>, Body> = if places.is_empty() {
+        HashMap::new()
+    } else {
+        let found = bodies.number(&places.iter().map(|place| &**place).collect::<Vec<_>>());
+        places.into_iter().zip(found).collect()
+    };
+    let number = |part: &Part| match part {
+        Part::Mark(id) => Some(*id),
+        Part::Body(place) => numbers.get(place).map(|body| body.number),
+    };
+    let plain = |path: &[Part]| path.iter().map(number).collect::<Option<Vec<i64>>>();
+    // Two regions of one number in one place would be taken for the same.
+    let marks: HashSet<Vec<i64>> = regions
+        .keys()
+        .flat_map(|path| (1..=path.len()).filter_map(|len| path.get(..len)))
+        .filter(|path| matches!(path.last(), Some(Part::Mark(_))))
+        .filter_map(plain)
+        .collect();
+    let mut named: BTreeMap<String, (String, Vec<Entry>)> = BTreeMap::new();
+    for (path, (mut file, mut entries)) in regions {
+        let shown = (1..=path.len()).filter_map(|len| path.get(..len)).map(|path| {
+            let last = number(path.last()?)?;
+            let is_body = matches!(path.last(), Some(Part::Body(_)));
+            let aside = if is_body && marks.contains(&plain(path)?) { ASIDE } else { 0 };
+            Some((last + aside).to_string())
+        });
+        let Some(shown) = shown.collect::<Option<Vec<String>>>() else { continue };
+        if let Some(Part::Body(place)) = path.last()
+            && let Some(body) = numbers.get(place)
+        {
+            file.clone_from(&body.file);
+            entries.iter_mut().for_each(|entry| entry.lines = (body.line, body.line));
+        }
+        // Regions that were inlined into several functions have several bodies.
+        match named.entry(shown.join(".")) {
+            std::collections::btree_map::Entry::Vacant(slot) => {
+                slot.insert((file, entries));
+            }
+            std::collections::btree_map::Entry::Occupied(mut slot) => {
+                slot.get_mut().1.append(&mut entries);
+            }
+        }
+    }
+    named
 }
 
 /// One entry for each thread: from its first one on, as long as all of them.
@@ -199,11 +285,14 @@ fn defined(block: &[u8], at: usize, nodes: &mut HashMap<u32, Node>) -> Option<us
     let id = number(block, at + 16)?.cast_signed();
     let from = at + DEFINITION_BYTES;
     let file = block.get(from..from.checked_add(file_len)?)?;
-    let path = match nodes.get(&parent) {
-        Some(above) => format!("{}.{id}", above.path),
-        None => id.to_string(),
+    let file = String::from_utf8_lossy(file).into_owned();
+    let own = match file.strip_prefix(BODY) {
+        Some(place) => Part::Body(Rc::from(place)),
+        None => Part::Mark(id),
     };
-    nodes.insert(node, Node { path, file: String::from_utf8_lossy(file).into_owned() });
+    let above = nodes.get(&parent).map_or(&[][..], |above| &above.path);
+    let path = above.iter().cloned().chain([own]).collect();
+    nodes.insert(node, Node { path, file });
     Some(DEFINITION_BYTES + file_len.next_multiple_of(8))
 }
 
@@ -264,7 +353,19 @@ mod tests {
     fn collected(files: &[Vec<u8>]) -> Regions {
         let mut all = Collected::default();
         files.iter().for_each(|file| all.take(file));
-        all.finish()
+        all.finish(&mut Planted)
+    }
+
+    /// The region of a place is the number behind its last sign.
+    struct Planted;
+
+    impl Bodies for Planted {
+        fn number(&mut self, places: &[&str]) -> Vec<Body> {
+            let line = |place: &str| place.rsplit('+').next().unwrap().parse().unwrap();
+            let body =
+                |line: u32| Body { number: i64::from(line), file: "binary:a.c".to_owned(), line };
+            places.iter().map(|place| body(line(place))).collect()
+        }
     }
 
     #[test]

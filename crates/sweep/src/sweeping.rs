@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::SweepError;
+use crate::automatic::Library;
 use crate::energy;
 use crate::files::{check_program, save};
 use crate::job::{Order, Outcome, Stream};
@@ -91,6 +92,17 @@ pub struct Summary {
     pub skipped: usize,
     /// Runs in the file of which not all regions could be recorded.
     pub lacking_regions: usize,
+    /// What was seen in the runs that were made now, where regions without marks were asked for.
+    pub automatic: Option<Automatic>,
+}
+
+/// Parallel regions without marks that were seen.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Automatic {
+    /// Whether there was any, or no run that could have had one.
+    pub has_regions: bool,
+    /// Programs and libraries with such regions of which no lines are known.
+    pub without_lines: Vec<String>,
 }
 
 /// Makes the runs of a plan that the file does not have yet. `launch` makes one run, such as
@@ -112,6 +124,9 @@ pub fn sweep(
     }
     let lock = Lock::new(&choices.output)?;
     let (mut record, remarks, processors) = begin(plan, choices)?;
+    let library = if plan.has_automatic_regions { Some(Library::new()?) } else { None };
+    let mut numbers = record.numbers();
+    let mut num_succeeded = 0;
     // What cannot be written is said before anything is measured.
     save(&choices.output, &record.text(), false)?;
     let mut schedule = schedule(plan, &record);
@@ -143,9 +158,17 @@ pub fn sweep(
             job.prepare()?;
             let regions = tempfile::tempdir().map_err(SweepError::Regions)?;
             job.record_regions(regions.path());
+            if let Some(library) = &library {
+                job.load(library);
+            }
             let outcome = launch(&job)?;
             if !is_warmup {
-                let regions = regions::read(regions.path()).map_err(SweepError::Regions)?;
+                let regions = regions::read(regions.path(), &mut numbers);
+                let regions = regions.map_err(SweepError::Regions)?;
+                if library.is_some() {
+                    record.set_numbers(&numbers);
+                    num_succeeded += usize::from(outcome.is_success());
+                }
                 record.add(Run::new(key, &outcome, regions, plan));
                 schedule.add(key, outcome.is_success(), outcome.seconds);
                 save(&choices.output, &record.text(), true)?;
@@ -157,6 +180,13 @@ pub fn sweep(
     summary.succeeded = record.runs().iter().filter(|run| run.is_success).count();
     summary.failed = record.runs().len() - summary.succeeded;
     summary.lacking_regions = record.runs().iter().filter(|run| run.lacks_regions).count();
+    if library.is_some() {
+        let (num_seen, without_lines) = numbers.seen();
+        summary.automatic = Some(Automatic {
+            has_regions: num_seen > 0 || num_succeeded == 0,
+            without_lines: without_lines.iter().cloned().collect(),
+        });
+    }
     Ok(summary)
 }
 

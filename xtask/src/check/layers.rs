@@ -104,12 +104,6 @@ const CRATES: &[Crate] = &[
         uses: &["parallax-base"],
     },
     Crate {
-        name: "parallax-sweep",
-        folder: "crates/sweep",
-        is_for_browser: false,
-        uses: &["parallax-analysis", "parallax-native"],
-    },
-    Crate {
         name: "parallax-record",
         folder: "crates/record",
         is_for_browser: false,
@@ -120,6 +114,13 @@ const CRATES: &[Crate] = &[
             "parallax-model",
             "parallax-native",
         ],
+    },
+    Crate {
+        name: "parallax-sweep",
+        folder: "crates/sweep",
+        is_for_browser: false,
+        // Of `record` it takes the lines of code, for regions that were not marked.
+        uses: &["parallax-analysis", "parallax-native", "parallax-record"],
     },
     Crate {
         name: "parallax-places",

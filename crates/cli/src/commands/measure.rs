@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context as _;
 use clap::{Args, Parser, ValueEnum};
 use parallax_sweep::{
-    Binding, Choices, Ended, Event, Key, Order, Outcome, Plan, ProgramOutput, Repetitions, Skip,
+    Automatic, Binding, Choices, Ended, Event, Key, Order, Outcome, Plan, ProgramOutput, Repetitions, Skip,
     Stop, Summary, core_counts, dry_run, launch, line, quoted, split, sweep,
 };
 
@@ -137,6 +137,10 @@ pub(crate) struct MeasureArgs {
     /// function of them.
     #[arg(long, value_name = "FOLDER", help_heading = "How it is run")]
     record: Option<PathBuf>,
+    /// Parallel regions of gcc's OpenMP become regions of the sweep, by file and line, without marks
+    /// in the program; needs a C compiler.
+    #[arg(long, help_heading = "How it is run")]
+    auto_regions: bool,
     /// Give up on a configuration after this many failures without a success.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "How it is run")]
     give_up: Option<u32>,
@@ -311,6 +315,7 @@ fn plan(context: &Context, arguments: MeasureArgs) -> anyhow::Result<(Plan, Choi
         idle_timeout: arguments.idle_timeout,
         pause: arguments.idle.unwrap_or_default(),
         has_energy: arguments.energy,
+        has_automatic_regions: arguments.auto_regions,
         output,
         archives: arguments.record,
         stop,
@@ -560,6 +565,9 @@ fn finish(context: &Context, path: &Path, summary: &Summary) -> anyhow::Result<(
         );
         Notice::new(Level::Warning, text).print(&context.stderr);
     }
+    if let Some(automatic) = &summary.automatic {
+        say_of_regions(context, automatic);
+    }
     if summary.failed > 0 {
         anyhow::bail!(
             "{} of {} runs failed: they are marked in {shown} and counted nowhere; --resume \
@@ -569,6 +577,22 @@ fn finish(context: &Context, path: &Path, summary: &Summary) -> anyhow::Result<(
         );
     }
     Ok(())
+}
+
+/// What is missing of the regions that `--auto-regions` records.
+fn say_of_regions(context: &Context, automatic: &Automatic) {
+    if !automatic.has_regions {
+        let text = "no parallel region was seen: --auto-regions knows those that gcc compiled for \
+                    OpenMP (-fopenmp), with libgomp as a shared library";
+        Notice::new(Level::Warning, text.to_owned()).print(&context.stderr);
+    }
+    for object in &automatic.without_lines {
+        context.note(format!(
+            "{} has no debug information: its parallel regions have names of functions or addresses \
+             instead of lines, and their numbers say nothing; -g adds lines",
+            printable(object)
+        ));
+    }
 }
 
 /// What `scaling` says of a file, on standard output.

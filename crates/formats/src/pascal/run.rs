@@ -591,17 +591,30 @@ fn region_of(
     (file, lines): (Option<String>, Option<(u32, u32)>),
 ) -> u32 {
     let gap = path.strip_prefix('p').is_some_and(|n| n.parse::<u64>().is_ok());
+    let lines = lines.filter(|&lines| lines != (0, 0));
+    let place = file.as_deref().and_then(|file| file.strip_prefix("binary:"));
     let kind = match file.as_deref() {
         Some("gapregion") => RegionKind::Gap,
         None if gap => RegionKind::Gap,
         Some("binary") => RegionKind::Automatic,
+        _ if place.is_some() => RegionKind::Automatic,
         _ => RegionKind::Marked,
     };
-    let file = file.filter(|_| kind == RegionKind::Marked);
-    let lines = lines.filter(|&lines| lines != (0, 0));
+    // Nobody chose the number of an automatic region, so its place is its name.
+    let name = match (place, lines) {
+        (Some(place), Some((line, _))) => {
+            format!("{}:{line}", place.rsplit('/').next().unwrap_or(place))
+        }
+        (Some(place), None) => place.to_owned(),
+        (None, _) => String::new(),
+    };
+    let file = match place {
+        Some(place) => lines.map(|_| place.to_owned()),
+        None => file.filter(|_| kind == RegionKind::Marked),
+    };
     // The empty path means the whole program; a region without a name must not become it.
     let path = if path.is_empty() { "?" } else { path };
-    builder.region(&RegionRow { path, name: "", file: file.as_deref(), lines, kind: Some(kind) })
+    builder.region(&RegionRow { path, name: &name, file: file.as_deref(), lines, kind: Some(kind) })
 }
 
 fn source_place(row: &Row, fields: &TupleFields) -> (Option<String>, Option<(u32, u32)>) {
