@@ -1,4 +1,5 @@
-//! `parallax-benches regions`: what a mark of `pascalops.h` costs, and what marks cost a kernel.
+//! `parallax-benches regions`: what a mark of `pascalops.h` costs, and what marks cost a kernel; the
+//! same of parallel regions that `parallax_omp.c` records without marks.
 //!
 //! The program is compiled with the C compiler of the machine. It marks an empty region, with and
 //! without recording, and a kernel that enters 100,000 regions a second, beside itself without marks.
@@ -53,6 +54,41 @@ int main(int argc, char **argv) {
 }
 "#;
 
+const PARALLEL: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+int main(int argc, char **argv) {
+    const long empty = atol(argv[1]), parts = atol(argv[2]), length = argc > 3 ? atol(argv[3]) : 0;
+    unsigned long long sum = 1;
+    double begin = now();
+    for (long i = 0; i < empty; i++) {
+#pragma omp parallel reduction(+ : sum)
+        sum += 1;
+    }
+    const double of_empty = now() - begin;
+    begin = now();
+    for (long i = 0; i < parts; i++) {
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+        for (int part = 0; part < 4; part++) {
+            unsigned long long x = (unsigned long long)part;
+            for (long k = 0; k < length / 4; k++) {
+                x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+                x ^= x >> 29;
+            }
+            sum += x;
+        }
+    }
+    printf("%f %f %d\n", empty ? of_empty / (double)empty : 0, now() - begin, sum == 42);
+    return 0;
+}
+"#;
+
 /// Measures and prints.
 pub(crate) fn answer(_words: &[String]) -> Result<()> {
     let folder = tempfile::tempdir()?;
@@ -84,8 +120,52 @@ pub(crate) fn answer(_words: &[String]) -> Result<()> {
     let per_second = 50_000.0 / (marked / 1e3);
     println!("kernel without marks         {plain:6.1} ms");
     println!("kernel with marks            {marked:6.1} ms, {per_second:.0} regions a second");
-    println!("overhead                     {:6.2} %", 100.0 * (marked / plain - 1.0));
+    println!("overhead                     {:6.2} %\n", 100.0 * (marked / plain - 1.0));
+    parallel(folder.path())
+}
+
+/// Parallel regions of gcc's OpenMP, with the library and without it in turn.
+fn parallel(folder: &Path) -> Result<()> {
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/measure/include");
+    std::fs::write(folder.join("parallel.c"), PARALLEL)?;
+    let compiled = |words: &[&str], source: &Path| -> Result<()> {
+        let mut compiler = Command::new("cc");
+        compiler.current_dir(folder).args(["-O2", "-pthread"]).args(words).arg(source);
+        if compiler.status()?.success() { Ok(()) } else { bail!("{words:?} does not compile") }
+    };
+    compiled(&["-fopenmp", "-o", "parallel"], Path::new("parallel.c"))?;
+    let flags = ["-shared", "-fPIC", "-fvisibility=hidden", "-ftls-model=initial-exec"];
+    let words = [&flags[..], &["-o", "parallax_omp.so"]].concat();
+    compiled(&words, &include.join("parallax_omp.c"))?;
+    let library = folder.join("parallax_omp.so");
+    let once = |is_loaded: bool, threads: &str, words: &[&str]| {
+        let regions = tempfile::tempdir()?;
+        let mut command = Command::new(folder.join("parallel"));
+        command.args(words).env("OMP_NUM_THREADS", threads).env_remove("PARALLAX_REGIONS");
+        if is_loaded {
+            command.env("LD_PRELOAD", &library).env("PARALLAX_REGIONS", regions.path());
+        }
+        numbers(&mut command)
+    };
+    for threads in ["1", "2"] {
+        let empty = in_turn(|is_loaded| Ok(once(is_loaded, threads, &["200000", "0"])?.0))?;
+        let kernel = ["0", "20000", "20000"];
+        let kernel = in_turn(|is_loaded| Ok(once(is_loaded, threads, &kernel)?.1 / 1e6))?;
+        println!("parallel regions of {threads} threads:");
+        println!("an empty one                 {:6.1} ns, recorded {:.1} ns", empty.0, empty.1);
+        let per_second = 20_000.0 / (kernel.1 / 1e3);
+        println!("kernel                       {:6.1} ms", kernel.0);
+        println!("kernel, recorded             {:6.1} ms, {per_second:.0} a second", kernel.1);
+        println!("overhead                     {:6.2} %", 100.0 * (kernel.1 / kernel.0 - 1.0));
+    }
     Ok(())
+}
+
+/// The fastest without and with something, one run of each after the other.
+fn in_turn(mut once: impl FnMut(bool) -> Result<f64>) -> Result<(f64, f64)> {
+    (0..RUNS).try_fold((f64::INFINITY, f64::INFINITY), |(without, with), _| {
+        Ok((once(false)?.min(without), once(true)?.min(with)))
+    })
 }
 
 fn fastest(mut once: impl FnMut() -> Result<f64>) -> Result<f64> {
@@ -100,9 +180,14 @@ fn run(folder: &Path, program: &str, records: bool, words: &[&str]) -> Result<(f
     if records {
         command.env("PARALLAX_REGIONS", regions.path());
     }
+    numbers(&mut command)
+}
+
+/// The first two numbers that a program prints.
+fn numbers(command: &mut Command) -> Result<(f64, f64)> {
     let output = command.output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let mut numbers = text.split_whitespace().map_while(|word| word.parse::<f64>().ok());
     let both = numbers.next().zip(numbers.next());
-    both.with_context(|| format!("{program} printed {text:?}"))
+    both.with_context(|| format!("{command:?} printed {text:?}"))
 }

@@ -247,6 +247,21 @@ fn every_kind_of_field_is_read() {
 }
 
 #[test]
+fn automatic_regions_with_a_place_are_called_by_it() {
+    let small = SMALL.replace("0, 0, 7, \"binary\"", "27, 27, 7, \"binary:/src/solver.c\"");
+    let (m, _) = read_text("small.json", small.as_bytes()).unwrap();
+    let region = &m.regions[3];
+    assert_eq!((region.id.as_str(), region.kind), ("3", RegionKind::Automatic));
+    assert_eq!(region.name, "solver.c:27");
+    assert_eq!((region.file.as_deref(), region.lines), (Some("/src/solver.c"), Some((27, 27))));
+    let small = SMALL.replace("\"binary\"", "\"binary:solve._omp_fn.0\"");
+    let (m, _) = read_text("small.json", small.as_bytes()).unwrap();
+    let region = &m.regions[3];
+    assert_eq!((region.name.as_str(), region.kind), ("solve._omp_fn.0", RegionKind::Automatic));
+    assert_eq!((region.file.as_deref(), region.lines), (None, None));
+}
+
+#[test]
 fn the_region_time_policy_chooses_the_main_time() {
     for (policy, expected) in
         [(RegionTime::Union, 2.0), (RegionTime::Sum, 2.5), (RegionTime::ThreadMax, 1.5)]

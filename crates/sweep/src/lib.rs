@@ -7,6 +7,9 @@
 //! Between the tool and the measured program stands a process of the tool's own, the supervisor
 //! ([`supervise`]): it binds itself to processors, starts the program, takes its times, and ends it
 //! when its time is up or the tool is gone.
+//!
+//! Regions inside the program come from marks, or from a library that the program loads first
+//! (ADR 0086).
 
 mod automatic;
 mod command_line;

@@ -356,12 +356,12 @@ mod tests {
         all.finish(&mut Planted)
     }
 
-    /// The region of a place is the number behind its last sign.
+    /// A place is the line of the region.
     struct Planted;
 
     impl Bodies for Planted {
         fn number(&mut self, places: &[&str]) -> Vec<Body> {
-            let line = |place: &str| place.rsplit('+').next().unwrap().parse().unwrap();
+            let line = |place: &str| place.parse().unwrap_or(0);
             let body =
                 |line: u32| Body { number: i64::from(line), file: "binary:a.c".to_owned(), line };
             places.iter().map(|place| body(line(place))).collect()
@@ -394,6 +394,31 @@ mod tests {
             json!([[100.0, 100.005, 10, 20, 0, "a.c"], [100.01, 100.011, 10, 20, 0, "a.c"]])
         );
         assert_eq!((found.num_added_up, found.is_cut), (0, false));
+    }
+
+    #[test]
+    fn bodies_have_their_numbers_and_lines_and_keep_apart_from_marks() {
+        let body = |node, parent, id, line: u8| {
+            let mut bytes = definition(node, parent, id);
+            bytes[24..27].copy_from_slice(&[1, b'0' + line / 10, b'0' + line % 10]);
+            bytes
+        };
+        // Threads may call the same body by other addresses, and do not know files of marks around.
+        let mut nameless = definition(2, 1, 3);
+        nameless[12..16].copy_from_slice(&0_u32.to_ne_bytes());
+        nameless.truncate(24);
+        let first =
+            [body(1, 0, 0x7f01, 27), nameless, entry(2, 0, 4_000), entry(1, 0, 9_000)].concat();
+        let second =
+            [body(1, 0, 0x7f02, 27), definition(2, 1, 3), entry(2, 0, 4_000), entry(1, 0, 9_000)];
+        let mark = [definition(1, 0, 27), entry(1, 0, 9_000)].concat();
+        let found = collected(&[file(&[(0, first), (1, second.concat())]), file(&[(0, mark)])]);
+        let place = |path: &str, at: usize| found.entries[path][at].as_array().unwrap()[2..].to_vec();
+        let paths: Vec<&str> = found.entries.keys().map(String::as_str).collect();
+        assert_eq!(paths, ["27", "50027", "50027.3"]);
+        assert_eq!(place("50027", 1), [json!(27), json!(27), json!(1), json!("binary:a.c")]);
+        assert_eq!(place("50027.3", 0), [json!(10), json!(20), json!(0), json!("a.c")]);
+        assert_eq!(place("27", 0), [json!(10), json!(20), json!(2), json!("a.c")]);
     }
 
     #[test]

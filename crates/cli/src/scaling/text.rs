@@ -173,6 +173,7 @@ fn regions(answer: &ScalingAnswer, style: &Style, out: &mut dyn Write) -> io::Re
     TextTable::new(&table)
         .title(format!("Regions of {}", printable(&answer.title)))
         .columns(&["region", "kind", "name", "share_min", "share_max", "imbalance_max", "verdict"])
+        .sentences_below("verdict")
         .write(style, out)
 }
 

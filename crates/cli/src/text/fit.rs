@@ -141,6 +141,21 @@ pub(crate) fn list_lines(list: &str, width: usize, style: &Style) -> Vec<String>
     lines
 }
 
+/// Sentences in lines of at most `width` columns, unless a word is longer.
+pub(crate) fn word_lines(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width_of(line) + 1 + width_of(word) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// The items of a list, each with the comma after it; commas in brackets and quotes separate nothing.
 fn items(list: &str) -> impl Iterator<Item = &str> {
     let (mut depth, mut is_quoted) = (0_usize, false);

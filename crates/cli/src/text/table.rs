@@ -6,7 +6,7 @@ use parallax_wire::Table;
 
 use super::Style;
 use super::columns::{GAP, Show, ShownColumn, columns_width, fit, shown_columns};
-use super::fit::{list_lines, pad, printable};
+use super::fit::{list_lines, pad, printable, word_lines};
 use super::numbers::count;
 use super::style::Role;
 
@@ -28,7 +28,16 @@ pub(crate) struct TextTable<'a> {
     names: Option<Vec<String>>,
     shows: Vec<(String, Show)>,
     heads: Vec<(String, String)>,
-    below: Option<String>,
+    below: Option<(String, Below)>,
+}
+
+/// What a column that stands below its rows has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Below {
+    /// Items with commas between, of which every name stays readable.
+    List,
+    /// Sentences, of which nothing is taken away.
+    Sentences,
 }
 
 impl<'a> TextTable<'a> {
@@ -64,7 +73,14 @@ impl<'a> TextTable<'a> {
     /// Where the table is too wide, the column called `name` goes below its row: a list such as
     /// `grid=[8, 1, 1], stream=7`, of which every name stays readable.
     pub(crate) fn below(mut self, name: &str) -> Self {
-        self.below = Some(name.to_owned());
+        self.below = Some((name.to_owned(), Below::List));
+        self
+    }
+
+    /// Where the table is too wide, the column called `name` goes below its row, and its sentences
+    /// are broken between words.
+    pub(crate) fn sentences_below(mut self, name: &str) -> Self {
+        self.below = Some((name.to_owned(), Below::Sentences));
         self
     }
 
@@ -97,9 +113,11 @@ impl<'a> TextTable<'a> {
         let mut columns =
             shown_columns(self.table, names, &self.shows, &self.heads, &(0..shown), style)?;
         let is_wide = columns_width(&columns) > style.width;
-        let below = self.below.as_deref().filter(|_| is_wide);
-        let below = below.and_then(|name| columns.iter().position(|column| column.is(name)));
-        let below = below.map(|place| columns.remove(place));
+        let below = self.below.as_ref().filter(|_| is_wide);
+        let below = below.and_then(|(name, what)| {
+            Some((columns.iter().position(|column| column.is(name))?, *what))
+        });
+        let below = below.map(|(place, what)| (columns.remove(place), what));
         let left_out = fit(&mut columns, style.width);
         columns.iter_mut().for_each(|column| column.tell_apart(0..shown, style));
 
@@ -112,9 +130,15 @@ impl<'a> TextTable<'a> {
                 column.push_cell(line, row, Role::Plain, style);
             });
             writeln!(out, "{}", line.trim_end())?;
-            let list = below.as_ref().and_then(|column| column.text(row, style));
+            let text = below
+                .as_ref()
+                .and_then(|(column, what)| Some((column.text(row, style)?, *what)));
             let room = style.width.saturating_sub(INDENT);
-            for line in list.iter().flat_map(|list| list_lines(list, room, style)) {
+            let lines = text.map_or_else(Vec::new, |(text, what)| match what {
+                Below::List => list_lines(&text, room, style),
+                Below::Sentences => word_lines(&text, room),
+            });
+            for line in lines {
                 writeln!(out, "{:INDENT$}{}", "", style.paint(Role::Secondary, &line))?;
             }
         }
@@ -287,6 +311,18 @@ a_long…ction  123,456,789  123,456,789  123,456,789
 Columns omitted (narrow terminal): four; --width or --format csv shows them
 "
         );
+    }
+
+    #[test]
+    fn sentences_are_broken_below_their_row_where_they_do_not_fit() {
+        let table = Table::new(vec![
+            Column::strings("name", "Name.", ["grid.c:5"]),
+            Column::strings("verdict", "Words.", ["It scales up to 2 cores (of 4). It does not lose."]),
+        ]);
+        let table = TextTable::new(&table).sentences_below("verdict");
+        let narrow = "name\ngrid.c:5\n    It scales up to 2 cores (of 4).\n    It does not lose.\n";
+        assert_eq!(table.render(&style(36)).unwrap(), narrow);
+        assert!(table.render(&style(80)).unwrap().starts_with("name      verdict\n"));
     }
 
     #[test]
