@@ -168,6 +168,7 @@ fn a_sweep_goes_on_only_with_what_it_was_begun_with() {
 fn marks_and_parallel_regions_nest_in_each_other_on_all_threads() {
     let text = r#"#include "pascalops.h"
         #include <omp.h>
+        static void work(void) { pascal_start(4); usleep(100); pascal_stop(4); }
         int main(void) {
             for (int step = 0; step < 2; step++) {
                 pascal_start(1);
@@ -179,12 +180,16 @@ fn marks_and_parallel_regions_nest_in_each_other_on_all_threads() {
                     if (omp_get_thread_num() > 0) pascal_stop(1);
                     #pragma omp parallel num_threads(1)
                     pascal_start(3);
+                    #pragma omp for
+                    for (int i = 0; i < 50; i++)
+                        #pragma omp task
+                        work();
                 }
                 pascal_stop(1);
             }
             /* The line of a region that is also the number of a mark. */
-            pascal_start(20);
-            pascal_stop(20);
+            pascal_start(25);
+            pascal_stop(25);
             #pragma omp parallel
             pascal_start(4);
             return 0;
@@ -193,7 +198,16 @@ fn marks_and_parallel_regions_nest_in_each_other_on_all_threads() {
     let Some(app) = Built::new(&["-fopenmp", "-g"], &[("main.c", text)]) else { return };
     let (_, file) = app.measured(&["--auto-regions", "--cores", "2"]);
     let run = &file["data"]["2;1"];
-    let expected = [("1", 2), ("1.6", 2), ("1.6.12", 4), ("1.6.2", 4), ("20", 1), ("50020", 1)];
+    let expected = [
+        ("1", 2),
+        ("1.7", 2),
+        ("1.7.13", 4),
+        ("1.7.2", 4),
+        // Tasks, most of which are executed when the body has returned.
+        ("1.7.4", 100),
+        ("25", 1),
+        ("50025", 1),
+    ];
     assert_eq!(counts(run), expected);
     let threads = |path: &str| {
         let entries = run["regions"][path].as_array().unwrap().iter();
@@ -201,8 +215,26 @@ fn marks_and_parallel_regions_nest_in_each_other_on_all_threads() {
             entries.map(|entry| entry[4].as_u64().unwrap()).collect();
         threads.len()
     };
-    assert_eq!((threads("1.6"), threads("1.6.2"), threads("1.6.12")), (1, 2, 2));
-    assert!(run["regions"]["1.6.2"][0][5].as_str().unwrap().ends_with("main.c"));
+    assert_eq!((threads("1.7"), threads("1.7.2"), threads("1.7.13")), (1, 2, 2));
+    assert!(run["regions"]["1.7.2"][0][5].as_str().unwrap().ends_with("main.c"));
+}
+
+#[test]
+fn programs_that_are_started_without_the_library_record_for_themselves() {
+    // The variable that leads marks to the library is inherited, and what it names is not there.
+    let text = r#"#include "pascalops.h"
+        int main(int argc, char **argv) {
+            pascal_start(argc);
+            #pragma omp parallel
+            usleep(1 + (argv == NULL));
+            pascal_stop(argc);
+            return argc > 1 ? 0 : system("env -u LD_PRELOAD ./app 2; ./app 2 3");
+        }
+    "#;
+    let Some(app) = Built::new(&["-fopenmp", "-g"], &[("main.c", text)]) else { return };
+    let (_, file) = app.measured(&["--auto-regions", "--cores", "1"]);
+    let expected = [("1", 1), ("1.4", 1), ("2", 1), ("3", 1), ("3.4", 1)];
+    assert_eq!(counts(&file["data"]["1;1"]), expected);
 }
 
 #[test]
@@ -240,9 +272,10 @@ fn a_program_without_parallel_regions_is_said_to_have_none() {
 #[test]
 fn a_machine_without_a_compiler_is_told_what_it_lacks() {
     let Some(app) = Built::new(&[], &[("main.c", "int main(void) { return 0; }")]) else { return };
-    for (compiler, expected) in
-        [("no-such-compiler", "no-such-compiler cannot be run"), ("false", "false does not compile")]
-    {
+    for (compiler, expected) in [
+        ("no-such-compiler", "no-such-compiler cannot be run"),
+        ("false", "false does not compile"),
+    ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_parallax"));
         command.current_dir(app.folder.path()).env("CC", compiler);
         command.args(["measure", "--auto-regions", "--cores", "1", "-o", "x.json", "--", "./app"]);

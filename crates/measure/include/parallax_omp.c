@@ -155,23 +155,21 @@ static void take_over_(void) {
     own->is_inside = 1;
 }
 
-/* What each thread of a region calls instead of the body. */
+/* What each thread of a region calls instead of the body. Threads of libgomp do nothing but work in
+ * regions, and execute tasks when the body has returned: they stay in a region until the next one.
+ * The creator, to whose stack `region` belongs, waits until all tasks have ended. */
 static void member_(void *data) {
     const struct region_ *region = (const struct region_ *)data;
-    struct membership_ before = membership_;
     struct pascal_thread_ *self = &pascal_self_;
-    if (self == region->creator) {
-        region->body(region->data);
-        return;
+    if (self != region->creator) {
+        if (membership_.is_inside) {
+            self->depth = membership_.depth;
+            self->floor = membership_.floor;
+        }
+        memset(&membership_, 0, sizeof membership_);
+        membership_.waiting = region;
     }
-    memset(&membership_, 0, sizeof membership_);
-    membership_.waiting = region;
     region->body(region->data);
-    if (membership_.is_inside) {
-        self->depth = membership_.depth;
-        self->floor = membership_.floor;
-    }
-    membership_ = before;
 }
 
 static void begin_(struct region_ *region, body_ *body, void *data) {

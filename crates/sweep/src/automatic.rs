@@ -146,8 +146,10 @@ impl Numbers {
     }
 
     fn body(&mut self, object: &str, address: u64) -> Body {
-        let outlined =
-            self.objects.entry(object.to_owned()).or_insert_with(|| Outlined::of(Path::new(object)));
+        let outlined = self
+            .objects
+            .entry(object.to_owned())
+            .or_insert_with(|| Outlined::of(Path::new(object)));
         if let Some(line) = outlined.line(address).cloned() {
             // All files of an object are numbered when its first region is seen, so that the order
             // does not depend on what a run executes.

@@ -413,7 +413,8 @@ mod tests {
             [body(1, 0, 0x7f02, 27), definition(2, 1, 3), entry(2, 0, 4_000), entry(1, 0, 9_000)];
         let mark = [definition(1, 0, 27), entry(1, 0, 9_000)].concat();
         let found = collected(&[file(&[(0, first), (1, second.concat())]), file(&[(0, mark)])]);
-        let place = |path: &str, at: usize| found.entries[path][at].as_array().unwrap()[2..].to_vec();
+        let place =
+            |path: &str, at: usize| found.entries[path][at].as_array().unwrap()[2..].to_vec();
         let paths: Vec<&str> = found.entries.keys().map(String::as_str).collect();
         assert_eq!(paths, ["27", "50027", "50027.3"]);
         assert_eq!(place("50027", 1), [json!(27), json!(27), json!(1), json!("binary:a.c")]);

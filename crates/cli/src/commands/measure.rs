@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context as _;
 use clap::{Args, Parser, ValueEnum};
 use parallax_sweep::{
-    Automatic, Binding, Choices, Ended, Event, Key, Order, Outcome, Plan, ProgramOutput, Repetitions, Skip,
-    Stop, Summary, core_counts, dry_run, launch, line, quoted, split, sweep,
+    Automatic, Binding, Choices, Ended, Event, Key, Order, Outcome, Plan, ProgramOutput,
+    Repetitions, Skip, Stop, Summary, core_counts, dry_run, launch, line, quoted, split, sweep,
 };
 
 use super::Context;

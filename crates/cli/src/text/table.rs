@@ -130,9 +130,8 @@ impl<'a> TextTable<'a> {
                 column.push_cell(line, row, Role::Plain, style);
             });
             writeln!(out, "{}", line.trim_end())?;
-            let text = below
-                .as_ref()
-                .and_then(|(column, what)| Some((column.text(row, style)?, *what)));
+            let text =
+                below.as_ref().and_then(|(column, what)| Some((column.text(row, style)?, *what)));
             let room = style.width.saturating_sub(INDENT);
             let lines = text.map_or_else(Vec::new, |(text, what)| match what {
                 Below::List => list_lines(&text, room, style),
@@ -317,7 +316,11 @@ Columns omitted (narrow terminal): four; --width or --format csv shows them
     fn sentences_are_broken_below_their_row_where_they_do_not_fit() {
         let table = Table::new(vec![
             Column::strings("name", "Name.", ["grid.c:5"]),
-            Column::strings("verdict", "Words.", ["It scales up to 2 cores (of 4). It does not lose."]),
+            Column::strings(
+                "verdict",
+                "Words.",
+                ["It scales up to 2 cores (of 4). It does not lose."],
+            ),
         ]);
         let table = TextTable::new(&table).sentences_below("verdict");
         let narrow = "name\ngrid.c:5\n    It scales up to 2 cores (of 4).\n    It does not lose.\n";
