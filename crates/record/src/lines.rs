@@ -110,7 +110,7 @@ mod read {
         // Read where it is needed and not mapped: the file may be replaced while it is read.
         let cache = ReadCache::new(BufReader::new(File::open(path).ok()?));
         let file = object::File::parse(&cache).ok()?;
-        let named = file.symbols().filter(|symbol| symbol.is_definition());
+        let named = file.symbols().filter(object::ObjectSymbol::is_definition);
         let named = named.filter_map(|symbol| Some((symbol.address(), symbol.name().ok()?)));
         let ours = named.filter(|(_, name)| name.contains(OUTLINED));
         Some(ours.map(|(address, name)| (address, name.to_owned())).collect())
