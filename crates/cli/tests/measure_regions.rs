@@ -145,6 +145,32 @@ fn regions_of_threads_children_and_wrappers_are_in_the_file() {
 }
 
 #[test]
+fn threads_that_start_their_first_regions_together_are_all_recorded() {
+    let text = r#"
+        #include "pascalops.h"
+        static pthread_barrier_t together;
+        static void *work(void *what) {
+            pthread_barrier_wait(&together);
+            pascal_start(1);
+            pascal_stop(1);
+            return what;
+        }
+        int main(void) {
+            pthread_t threads[8];
+            pthread_barrier_init(&together, NULL, 8);
+            for (int i = 0; i < 8; i++) pthread_create(&threads[i], NULL, work, NULL);
+            for (int i = 0; i < 8; i++) pthread_join(threads[i], NULL);
+            return 0;
+        }
+    "#;
+    let Some(app) = Marked::new("cc", &["-std=gnu11", "-O2"], text) else { return };
+    let (data, _) = app.runs(&["--cores", "1", "--reps", "10"], &["./app"]);
+    for run in data.as_object().unwrap().values() {
+        assert_eq!(counts(run), [("1", 8)]);
+    }
+}
+
+#[test]
 fn a_region_that_does_not_scale_is_found() {
     // Sleeping takes its time on any machine, however many processors there are.
     let text = r#"

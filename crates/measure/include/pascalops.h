@@ -201,12 +201,16 @@ static inline void pascal_end_(const char *why) {
 static inline void pascal_open_run_(void) {
     struct pascal_run_ *run = &pascal_run_;
     const char *folder = getenv("PARALLAX_REGIONS");
-    run->state = PASCAL_OFF_;
+    int is_wanted = folder && folder[0];
     run->head = NULL;
-    if (!folder || !folder[0]) return;
 #ifndef PASCAL_IS_SINK_
-    if (pascal_find_sink_()) return;
+    is_wanted = is_wanted && !pascal_find_sink_();
 #endif
+    if (!is_wanted) {
+        __atomic_store_n(&run->state, PASCAL_OFF_, __ATOMIC_RELAXED);
+        return;
+    }
+    /* Until the end of this, other threads wait for the lock: their first marks are recorded, too. */
     char path[4096];
     snprintf(path, sizeof path, "%s/%ld." PASCAL_FILE_, folder, (long)getpid());
     const char *limit = getenv("PARALLAX_LIMIT_MB");
