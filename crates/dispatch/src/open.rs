@@ -123,6 +123,8 @@ impl Dispatcher {
         control: &Control,
         reply: &mut OpenReply,
     ) -> Result<(), ErrorReply> {
+        // Calls that a detector chose say nothing about a run.
+        let mut chosen = Vec::new();
         let mut experiments = Vec::new();
         let mut opened_sources = Vec::new();
         for source in sources {
@@ -133,6 +135,7 @@ impl Dispatcher {
             match opened {
                 Ok(opened) => {
                     let bytes = source_length(source);
+                    let is_chosen = opened.chosen_calls().is_some();
                     let (key, item) = self.keep(Item {
                         name: source.name.clone(),
                         size_bytes: bytes,
@@ -140,6 +143,10 @@ impl Dispatcher {
                         members: Vec::new(),
                         content: Content::Experiment(Arc::new(opened)),
                     });
+                    if is_chosen {
+                        chosen.push(item_reply(&key, &item));
+                        continue;
+                    }
                     experiments.push(item_reply(&key, &item));
                     opened_sources.push(source.clone());
                 }
@@ -177,6 +184,7 @@ impl Dispatcher {
             }
         }
         reply.items.append(&mut experiments);
+        reply.items.append(&mut chosen);
         Ok(())
     }
 

@@ -13,6 +13,7 @@ use parallax_protocol::{
     InfoRequest, IterationsRequest, OverTimeRequest, OverTimeWhat, ReportRequest, TracePart,
     WaitsRequest,
 };
+use parallax_service::scaling::{EnsembleOptions, ScalingContent, ScalingSource, open_ensemble};
 use parallax_service::{
     Answers as _, ComparedVersion, ComparisonRequest, Control, OpenExperiment, OpenLimits,
     compare_experiments, open, open_file_in, recognise_file,
@@ -210,6 +211,14 @@ fn nothing_is_concluded_about_the_program() {
     let versions = [version("old"), version("new")];
     let compared = compare_experiments(&versions, &ComparisonRequest::default(), &Control::new());
     assert!(compared.is_err());
+    let source = |name: &str| ScalingSource {
+        name: name.to_owned(),
+        content: ScalingContent::Folder(folder(planted())),
+    };
+    let runs = [source("a"), source("b")];
+    let scaling = open_ensemble(&runs, &EnsembleOptions::default(), &Control::new());
+    let error = scaling.err().unwrap().to_string();
+    assert!(error.contains("only calls that a detector of anomalies kept"), "{error}");
 }
 
 #[test]

@@ -337,7 +337,13 @@ fn open_sessions<'s>(
     options: &EnsembleOptions,
 ) -> Result<Vec<(&'s str, Session)>, ScalingError> {
     let open = |source: &&'s ScalingSource| {
-        Ok((source.name.as_str(), Session::new(source.experiment(&options.limits)?)))
+        let experiment = source.experiment(&options.limits)?;
+        if experiment.metadata.chosen.is_some() {
+            let what = "it has only calls that a detector of anomalies kept, of which nothing is \
+                        concluded about the run";
+            return Err(ImportError::OtherKind { origin: source.name.clone(), what }.into());
+        }
+        Ok((source.name.as_str(), Session::new(experiment)))
     };
     sources.iter().map(open).collect()
 }
