@@ -77,6 +77,7 @@ impl OpenExperiment {
         request: &ClusterChoice,
         control: &Control,
     ) -> Result<Answer<ClusterAnswer>, ServiceError> {
+        self.needs_whole_trace()?;
         let session = self.session();
         let mut notes = Vec::new();
         let mut metrics = Vec::new();

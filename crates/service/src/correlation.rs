@@ -132,6 +132,7 @@ impl OpenExperiment {
         most_cells: Option<usize>,
         control: &Control,
     ) -> Result<Gathered, ServiceError> {
+        self.needs_whole_trace()?;
         let session = &self.session;
         let catalog = &session.experiment().metrics;
         let mut notes = Vec::new();

@@ -137,6 +137,7 @@ impl OpenExperiment {
         request: &TopologyRequest,
         control: &Control,
     ) -> Result<Answer<TopologyAnswer>, ServiceError> {
+        self.needs_whole_trace()?;
         if !self.session().experiment().locations.has(IdentityKind::Node) {
             let what = "this experiment does not say on which nodes its locations ran".into();
             let hint = "HPCToolkit's databases do; other sources may not".into();

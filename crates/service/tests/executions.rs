@@ -9,9 +9,9 @@ use std::sync::Arc;
 use parallax_base::{Folder, MemoryFolder};
 use parallax_native::DiskFolder;
 use parallax_protocol::{
-    AnomaliesRequest, Answer, BalanceRequest, CriticalPathRequest, IdlenessRequest, InfoReply,
-    InfoRequest, IterationsRequest, OverTimeRequest, OverTimeWhat, ReportRequest, TracePart,
-    WaitsRequest,
+    AnomaliesRequest, Answer, BalanceRequest, ClustersRequest, CorrelationsRequest,
+    CriticalPathRequest, IdlenessRequest, InfoReply, InfoRequest, IterationsRequest,
+    OverTimeRequest, OverTimeWhat, ReportRequest, TopologyRequest, TracePart, WaitsRequest,
 };
 use parallax_service::scaling::{EnsembleOptions, ScalingContent, ScalingSource, open_ensemble};
 use parallax_service::{
@@ -202,6 +202,9 @@ fn nothing_is_concluded_about_the_program() {
         opened.answer(&BalanceRequest::default(), &Control::new()).err(),
         opened.answer(&IdlenessRequest::default(), &Control::new()).err(),
         opened.answer(&lateness(), &Control::new()).err(),
+        opened.answer(&ClustersRequest::default(), &Control::new()).err(),
+        opened.answer(&CorrelationsRequest::default(), &Control::new()).err(),
+        opened.answer(&TopologyRequest::default(), &Control::new()).err(),
     ];
     for error in refused {
         let error = error.unwrap().to_string();
