@@ -1,18 +1,37 @@
 //! Regions that threads execute at the same time.
 
-use super::intervals::Intervals;
-
 /// Groups of regions in one run of which the overlap is looked for, at most.
 const MOST_GROUPS: usize = 256;
+/// Intervals of one group that are kept, at most: 16 MiB.
+const MOST_INTERVALS: usize = 1 << 20;
 
 /// The regions with several threads directly inside of one region, in one run.
 #[derive(Default)]
 struct Group {
     /// Path of the region around them; empty for the program.
     around: String,
-    union: Intervals,
+    /// Those of one region are disjoint and in order of time; regions follow one another.
+    intervals: Vec<(f64, f64)>,
+    /// Some are missing.
+    is_cut: bool,
     sum: f64,
     regions: Vec<u32>,
+}
+
+impl Group {
+    /// How long any of the regions is executed.
+    fn covered(&mut self) -> f64 {
+        // Each region is a sorted part, and a stable sort merges such parts.
+        self.intervals.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (mut covered, mut end) = (0.0, f64::NEG_INFINITY);
+        for &(start, stop) in &self.intervals {
+            if stop > end {
+                covered += stop - start.max(end);
+                end = stop;
+            }
+        }
+        covered
+    }
 }
 
 /// Finds how long regions inside of the same region overlap.
@@ -44,14 +63,17 @@ impl Siblings {
             self.used += 1;
             if let Some(group) = self.groups.get_mut(at) {
                 around.clone_into(&mut group.around);
-                group.union.clear();
+                group.intervals.clear();
+                group.is_cut = false;
                 group.regions.clear();
                 group.sum = 0.0;
             }
         }
         if let Some(group) = self.groups.get_mut(at) {
-            for &(start, stop) in intervals {
-                group.union.add(start, stop);
+            if group.intervals.len() + intervals.len() > MOST_INTERVALS {
+                group.is_cut = true;
+            } else {
+                group.intervals.extend_from_slice(intervals);
             }
             group.sum += length;
             group.regions.push(region);
@@ -62,9 +84,10 @@ impl Siblings {
     pub(super) fn overlaps(&mut self) -> impl Iterator<Item = (u32, f64)> + '_ {
         self.groups.iter_mut().take(self.used).filter(|group| group.regions.len() > 1).flat_map(
             |group| {
-                let overlap = group.sum - group.union.length();
-                // Rounding; and what was cut off is too short to say anything.
-                let is_there = !group.union.was_cut() && overlap > group.sum * 1e-9;
+                let is_whole = !group.is_cut;
+                let overlap = if is_whole { group.sum - group.covered() } else { 0.0 };
+                // Less is rounding.
+                let is_there = overlap > group.sum * 1e-9;
                 let regions = group.regions.iter().filter(move |_| is_there);
                 regions.map(move |&region| (region, overlap))
             },
