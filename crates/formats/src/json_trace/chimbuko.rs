@@ -8,9 +8,9 @@ use super::document::{Document, Element, Layout, Metadata};
 use super::number;
 use super::object::Field;
 use super::scan::{self, Kind, Stop, space};
+use crate::FormatError;
 use crate::json::{JsonLimits, JsonReader, Value};
 use crate::stream::ByteStream;
-use crate::{FormatError, compressed};
 
 /// One row. A column is `None` where the row has `NaN`, `"NA"` or `null`, and where it holds
 /// something else than a whole number (which is reported).
@@ -113,9 +113,7 @@ impl<'s> ChimbukoReader<'s> {
         source: &'s dyn ByteSource,
         options: &TraceOptions<'_>,
     ) -> Result<Self, FormatError> {
-        let stream =
-            compressed::open(source).map_err(|cause| FormatError::read(options.file, cause))?;
-        Ok(Self::new(stream, options))
+        Ok(Self::new(options.stream(source)?, options))
     }
 
     /// The first rows of a file, at most `most`, for [`EventCodes::infer`](super::EventCodes).

@@ -9,8 +9,8 @@ use super::names::{Kept, NameId, NameTable};
 use super::number;
 use super::object::{Field, Fields, ObjectReader};
 use super::scan::Kind;
+use crate::FormatError;
 use crate::stream::ByteStream;
-use crate::{FormatError, compressed};
 
 /// What an event says, by its letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -302,10 +302,9 @@ impl<'s> ChromeReader<'s> {
     pub fn new(stream: impl ByteStream + 's, options: &TraceOptions<'_>) -> Self {
         let layout =
             Layout { format: "Chrome trace events", list: "traceEvents", inside: None, open: b'{' };
-        let objects = ObjectReader::new(number_of);
         Self {
             document: Document::new(stream, layout, options),
-            objects: if options.by_layout { objects } else { objects.without_shapes() },
+            objects: options.objects(number_of),
             names: NameTable::new(options.limits.name_bytes),
             events: 0,
             empty: 0,
@@ -320,9 +319,7 @@ impl<'s> ChromeReader<'s> {
         source: &'s dyn ByteSource,
         options: &TraceOptions<'_>,
     ) -> Result<Self, FormatError> {
-        let stream =
-            compressed::open(source).map_err(|cause| FormatError::read(options.file, cause))?;
-        Ok(Self::new(stream, options))
+        Ok(Self::new(options.stream(source)?, options))
     }
 
     /// The names met so far.

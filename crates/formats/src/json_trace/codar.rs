@@ -9,9 +9,9 @@ use super::names::{NameId, NameTable};
 use super::number;
 use super::object::ObjectReader;
 use super::scan::Kind;
+use crate::FormatError;
 use crate::json::Value;
 use crate::stream::ByteStream;
-use crate::{FormatError, compressed};
 
 /// What an event says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -152,10 +152,9 @@ impl<'s> CodarReader<'s> {
     pub fn new(stream: impl ByteStream + 's, options: &TraceOptions<'_>) -> Self {
         let layout =
             Layout { format: "CODAR event JSON", list: "trace events", inside: None, open: b'{' };
-        let objects = ObjectReader::new(number_of);
         Self {
             document: Document::new(stream, layout, options),
-            objects: if options.by_layout { objects } else { objects.without_shapes() },
+            objects: options.objects(number_of),
             names: NameTable::new(options.limits.name_bytes),
             clock: Clock::Power(3),
             seen: 0,
@@ -172,9 +171,7 @@ impl<'s> CodarReader<'s> {
         source: &'s dyn ByteSource,
         options: &TraceOptions<'_>,
     ) -> Result<Self, FormatError> {
-        let stream =
-            compressed::open(source).map_err(|cause| FormatError::read(options.file, cause))?;
-        Ok(Self::new(stream, options))
+        Ok(Self::new(options.stream(source)?, options))
     }
 
     /// The names met so far: functions, counters, unknown event types.

@@ -11,8 +11,8 @@ use super::document::{Document, Element, Layout, Metadata};
 use super::names::{NameId, NameTable, unescape};
 use super::object::{Field, ObjectReader};
 use super::scan::{self, Kind, Stop, space};
+use crate::FormatError;
 use crate::stream::ByteStream;
-use crate::{FormatError, compressed};
 
 /// A call, borrowed from the reader until the next is requested.
 ///
@@ -84,10 +84,9 @@ impl<'s> ExecutionsReader<'s> {
     pub fn new(stream: impl ByteStream + 's, options: &TraceOptions<'_>) -> Self {
         let layout =
             Layout { format: "Chimbuko executions", list: "executions", inside: None, open: b'"' };
-        let objects = ObjectReader::new(number_of);
         Self {
             document: Document::new(stream, layout, options),
-            objects: if options.by_layout { objects } else { objects.without_shapes() },
+            objects: options.objects(number_of),
             names: NameTable::new(options.limits.name_bytes),
             executions: 0,
         }
@@ -101,9 +100,7 @@ impl<'s> ExecutionsReader<'s> {
         source: &'s dyn ByteSource,
         options: &TraceOptions<'_>,
     ) -> Result<Self, FormatError> {
-        let stream =
-            compressed::open(source).map_err(|cause| FormatError::read(options.file, cause))?;
-        Ok(Self::new(stream, options))
+        Ok(Self::new(options.stream(source)?, options))
     }
 
     /// The names of functions met so far.

@@ -1,15 +1,21 @@
 //! Traces as JSON: Chrome trace events (with Kineto's), CODAR events, Chimbuko's rows and executions.
 //!
 //! Four readers with one manner: [`ChromeReader`], [`CodarReader`], [`ChimbukoReader`] and
-//! [`ExecutionsReader`] give one event at a time, in the order of the file, as the file has it. Nothing is matched, sorted or
-//! nested here. Memory is bounded whatever the file's size: a window that holds the longest event,
-//! the names (each once), and what the file has besides the events, all within [`TraceLimits`].
+//! [`ExecutionsReader`] give one event at a time, in the order of the file, as the file has it.
+//! Nothing is matched, sorted or nested here. Memory is bounded whatever the file's size: a window
+//! that holds the longest event, the names (each once), and what the file has besides the events, all
+//! within [`TraceLimits`].
 //!
 //! Events of one writer repeat their layout; of an event that is laid out like one before, only
 //! the values are looked for. Any other is read name by name, with the same result.
 //!
 //! A damaged file gives the events that can be read and issues that say what cannot: reading goes
 //! on behind a damaged event where another begins. `FORMAT.md` next to this file has the fields.
+
+use parallax_base::ByteSource;
+
+use crate::stream::ByteStream;
+use crate::{FormatError, compressed};
 
 mod args;
 mod chimbuko;
@@ -34,6 +40,7 @@ pub use document::Metadata;
 pub use executions::{Execution, ExecutionsReader};
 pub(crate) use names::unescape;
 pub use names::{NameId, NameTable};
+use object::ObjectReader;
 pub use sniff::{JsonTraceFormat, SNIFF_BYTES, sniff};
 
 /// Bounds on what a reader keeps in memory.
@@ -70,5 +77,19 @@ impl<'a> TraceOptions<'a> {
     #[must_use]
     pub fn new(file: &'a str) -> Self {
         Self { file, limits: TraceLimits::default(), by_layout: true }
+    }
+
+    /// The bytes of the file, compressed or not.
+    fn stream<'s>(
+        &self,
+        source: &'s dyn ByteSource,
+    ) -> Result<Box<dyn ByteStream + 's>, FormatError> {
+        compressed::open(source).map_err(|cause| FormatError::read(self.file, cause))
+    }
+
+    /// What reads its events, whose fields have these numbers.
+    fn objects<const N: usize>(&self, number_of: fn(&[u8]) -> Option<usize>) -> ObjectReader<N> {
+        let objects = ObjectReader::new(number_of);
+        if self.by_layout { objects } else { objects.without_shapes() }
     }
 }
