@@ -268,6 +268,14 @@ fn sampled_time_is_the_same_in_report_flat_and_tree() {
     }
 }
 
+/// Profiles that TAU would have written as files of text.
+fn written(profiles: &write::Profiles) -> OpenExperiment {
+    let files = write::to_text(profiles, 0);
+    let files = files.into_iter().map(|(name, text)| (name, text.into_bytes()));
+    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("run", files));
+    open(&folder, &OpenLimits::default()).unwrap()
+}
+
 /// A profile in which `main` starts the phases `Step 0` to `Step 4`: 10 ms each, the last 40 ms.
 fn stepped() -> OpenExperiment {
     let mut timers = vec![("main".to_owned(), 0.0, 80e3)];
@@ -294,10 +302,7 @@ fn stepped() -> OpenExperiment {
         timers: timers.iter().map(|(name, ..)| (name.clone(), vec![0])).collect(),
         ..write::Profiles::default()
     };
-    let files = write::to_text(&profiles, 0);
-    let files = files.into_iter().map(|(name, text)| (name, text.into_bytes()));
-    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("run", files));
-    open(&folder, &OpenLimits::default()).unwrap()
+    written(&profiles)
 }
 
 #[test]
@@ -386,10 +391,7 @@ fn flat(ranks: &[[f64; 3]]) -> OpenExperiment {
             .collect(),
         ..write::Profiles::default()
     };
-    let files = write::to_text(&profiles, 0);
-    let files = files.into_iter().map(|(name, text)| (name, text.into_bytes()));
-    let folder: Arc<dyn Folder> = Arc::new(MemoryFolder::new("run", files));
-    open(&folder, &OpenLimits::default()).unwrap()
+    written(&profiles)
 }
 
 #[test]
