@@ -63,8 +63,29 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("mpirun", "openmpi-bin"),
 ];
 
+/// Where drivers for Vulkan say that they are there.
+const VULKAN_DRIVERS: [&str; 2] = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
+
+/// A GPU in software, for tests of kernels; without any GPU they are skipped.
+fn graphics() {
+    let has_file =
+        |folder: &str| std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some());
+    if VULKAN_DRIVERS.into_iter().any(has_file) {
+        return;
+    }
+    if !(cfg!(target_os = "linux") && shell::is_root() && shell::has_apt()) {
+        show("vulkan", "absent, tests are skipped: Debian's package mesa-vulkan-drivers has it");
+        return;
+    }
+    match shell::apt_install(&["libvulkan1", "mesa-vulkan-drivers"]) {
+        Ok(()) => show("vulkan", "installed"),
+        Err(why) => show("vulkan", &format!("absent, tests are skipped: {why:#}")),
+    }
+}
+
 /// Programs without which single tests are skipped, installed where that is possible.
 pub(crate) fn programs() {
+    graphics();
     let is_there = |name: &str| shell::output(shell::command(name, &["--version"])).is_some();
     let absent: Vec<_> = PROGRAMS.into_iter().filter(|(name, _)| !is_there(name)).collect();
     if absent.is_empty() {

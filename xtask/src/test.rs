@@ -37,7 +37,7 @@ pub(crate) fn run(args: Args) -> Result<()> {
     run.suite(suite, runner(&filters))?;
     if filters.is_empty() {
         let mut doc = shell::cargo(&["test", "--locked", "--workspace", "--doc", "--no-fail-fast"]);
-        doc.args(TYPES);
+        doc.args(FEATURES);
         run.suite(Suite::Cargo, doc)?;
     }
     if filters.is_empty() {
@@ -189,8 +189,9 @@ fn page(run: &mut Run) -> Result<()> {
     }
 }
 
-/// Has the types of the web compared with those that are kept, in the build of all other tests.
-pub(crate) const TYPES: [&str; 2] = ["--features", "parallax-wire/typescript"];
+/// What all tests are built with: the types of the web are compared with those that are kept, and the
+/// tool can use GPUs.
+pub(crate) const FEATURES: [&str; 2] = ["--features", "parallax-wire/typescript,parallax-cli/gpu"];
 
 /// The command that runs unit and integration tests.
 pub(crate) fn runner(filters: &[String]) -> Command {
@@ -201,7 +202,7 @@ pub(crate) fn runner(filters: &[String]) -> Command {
     };
     runner.args(["--locked", "--no-fail-fast"]);
     if !filters.iter().any(|word| word.starts_with("-p") || word.starts_with("--package")) {
-        runner.arg("--workspace").args(TYPES);
+        runner.arg("--workspace").args(FEATURES);
     }
     runner.args(filters);
     runner

@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::args::Args;
-use crate::test::TYPES;
+use crate::test::FEATURES;
 use crate::{node, shell, wasm};
 
 /// One part.
@@ -52,7 +52,7 @@ pub(crate) fn build() -> Result<()> {
 /// Writes the protocol down for TypeScript, with the test that compares it otherwise.
 fn types() -> Result<()> {
     let mut test = shell::cargo(&["test", "--locked", "--quiet", "--workspace"]);
-    test.args(TYPES).args(["--test", "typescript"]).env("PARALLAX_BLESS", "1");
+    test.args(FEATURES).args(["--test", "typescript"]).env("PARALLAX_BLESS", "1");
     shell::run(test)
 }
 

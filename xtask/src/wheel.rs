@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use crate::args::Args;
-use crate::test::TYPES;
+use crate::test::FEATURES;
 use crate::{python, shell};
 
 const MATURIN: &str = "maturin==1.16.0";
@@ -91,7 +91,7 @@ fn check_size(tool: &Path) -> Result<()> {
 pub(crate) fn for_tests(maturin: &Path, python: &Path) -> Result<PathBuf> {
     // Targets of tests are named so that features are those of the tests, too.
     let mut cargo = shell::cargo(&["build", "--locked", "--workspace", "--lib", "--bins"]);
-    cargo.arg("--tests").args(TYPES);
+    cargo.arg("--tests").args(FEATURES);
     shell::run(cargo)?;
 
     let (root, folder) = (shell::root(), shell::root().join(FOR_TESTS));

@@ -37,6 +37,12 @@ const CRATES: &[Crate] = &[
         is_for_browser: true,
         uses: &["parallax-base"],
     },
+    Crate {
+        name: "parallax-columns",
+        folder: "crates/columns",
+        is_for_browser: true,
+        uses: &["parallax-base"],
+    },
     // L2
     Crate {
         name: "parallax-import",
@@ -64,6 +70,7 @@ const CRATES: &[Crate] = &[
         is_for_browser: true,
         uses: &[
             "parallax-base",
+            "parallax-columns",
             "parallax-protocol",
             "parallax-formats",
             "parallax-model",
@@ -123,6 +130,12 @@ const CRATES: &[Crate] = &[
         uses: &["parallax-analysis", "parallax-native", "parallax-record"],
     },
     Crate {
+        name: "parallax-gpu",
+        folder: "crates/gpu",
+        is_for_browser: false,
+        uses: &["parallax-columns"],
+    },
+    Crate {
         name: "parallax-places",
         folder: "crates/places",
         is_for_browser: false,
@@ -147,6 +160,8 @@ const CRATES: &[Crate] = &[
         is_for_browser: false,
         uses: &[
             "parallax-base",
+            "parallax-columns",
+            "parallax-gpu",
             "parallax-native",
             "parallax-places",
             "parallax-protocol",

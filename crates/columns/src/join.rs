@@ -1,0 +1,107 @@
+//! Rows of two tables with equal keys.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use crate::pieces::{concat, map_pieces, row};
+use crate::{MAX_ROWS, gather, sort_u32};
+
+/// Rows that belong together: `left[i]` and `right[i]`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pairs {
+    /// Rows of the left side, ascending.
+    pub left: Vec<u32>,
+    /// Rows of the right side, ascending for each of the left.
+    pub right: Vec<u32>,
+}
+
+/// A join has more pairs than a table can have rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooManyPairs;
+
+impl std::fmt::Display for TooManyPairs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the tables have more than {MAX_ROWS} pairs of rows with equal keys")
+    }
+}
+
+impl std::error::Error for TooManyPairs {}
+
+/// Starts by key are kept in a table up to this many keys for each row of the right side.
+const SPREAD: usize = 16;
+
+/// Where the rows with a key begin and end in the order of keys.
+enum Starts {
+    /// For each key from the first number on; one more for the end.
+    Dense(u32, Vec<u32>),
+    Sparse(HashMap<u32, (u32, u32), RandomState>),
+}
+
+impl Starts {
+    fn of(sorted: &[u32]) -> Self {
+        let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else {
+            return Self::Dense(0, vec![0]);
+        };
+        let len = (high - low) as usize + 1;
+        if len <= sorted.len() * SPREAD + 1024 {
+            let mut starts = vec![0; len + 1];
+            sorted.iter().for_each(|&key| starts[(key - low) as usize + 1] += 1);
+            for i in 1..starts.len() {
+                starts[i] += starts[i - 1];
+            }
+            return Self::Dense(low, starts);
+        }
+        let mut starts = HashMap::default();
+        for (i, &key) in sorted.iter().enumerate() {
+            starts.entry(key).or_insert((row(i), row(i))).1 = row(i + 1);
+        }
+        Self::Sparse(starts)
+    }
+
+    fn rows(&self, key: u32) -> (u32, u32) {
+        match self {
+            Self::Dense(low, starts) => key
+                .checked_sub(*low)
+                .and_then(|at| starts.get(at as usize..)?.first_chunk::<2>())
+                .map_or((0, 0), |&[start, end]| (start, end)),
+            Self::Sparse(starts) => starts.get(&key).copied().unwrap_or((0, 0)),
+        }
+    }
+}
+
+/// The pairs of rows with equal keys (an inner join).
+///
+/// ```
+/// let pairs = parallax_columns::join(&[4, 8, 4], &[8, 4])?;
+/// assert_eq!((pairs.left, pairs.right), (vec![0, 1, 2], vec![1, 0, 1]));
+/// # Ok::<(), parallax_columns::TooManyPairs>(())
+/// ```
+///
+/// # Errors
+/// When there are more than [`MAX_ROWS`] pairs.
+pub fn join(left: &[u32], right: &[u32]) -> Result<Pairs, TooManyPairs> {
+    let order = sort_u32(right);
+    let starts = Starts::of(&gather(right, &order));
+    let counts = map_pieces(left.len(), |piece| {
+        let rows = left[piece].iter().map(|&key| starts.rows(key));
+        rows.map(|(start, end)| u64::from(end - start)).sum::<u64>()
+    });
+    if counts.iter().sum::<u64>() > MAX_ROWS as u64 {
+        return Err(TooManyPairs);
+    }
+    let parts = map_pieces(left.len(), |piece| {
+        let mut pairs = Pairs::default();
+        for i in piece {
+            let (start, end) = starts.rows(left[i]);
+            for &other in &order[start as usize..end as usize] {
+                pairs.left.push(row(i));
+                pairs.right.push(other);
+            }
+        }
+        pairs
+    });
+    let (lefts, rights): (Vec<_>, Vec<_>) =
+        parts.into_iter().map(|pairs| (pairs.left, pairs.right)).unzip();
+    Ok(Pairs { left: concat(&lefts), right: concat(&rights) })
+}

@@ -1,0 +1,32 @@
+//! Operations on columns of whole numbers, such as those of trace events: [`filter`], [`gather`],
+//! [`sort`], [`group`], [`join`], [`histogram`].
+//!
+//! These run on all cores of the processor; `parallax-gpu` has the same operations on a GPU, with the
+//! same results, bit for bit. What could depend on an order of work is defined by the order of the
+//! input: sorting is stable, groups ascend by key, pairs of a join come in the order of its left side.
+//!
+//! Rows are counted by `u32`: a column has at most [`MAX_ROWS`].
+
+#![cfg_attr(not(test), warn(clippy::cast_possible_truncation))]
+
+mod compute;
+mod events;
+mod filter;
+mod group;
+mod histogram;
+mod join;
+mod moments;
+mod pieces;
+mod sort;
+
+pub use compute::{Compute, Computed, Processor};
+pub use events::{Events, Keys, summarise};
+pub use filter::{durations, filter, gather};
+pub use group::{Groups, group};
+pub use histogram::histogram;
+pub use join::{Pairs, TooManyPairs, join};
+pub use moments::{Moments, Squares};
+pub use sort::{sort, sort_u32};
+
+/// How many rows a column has at most: numbers of rows are `u32`, and there is one for "none".
+pub const MAX_ROWS: usize = u32::MAX as usize;

@@ -1,0 +1,132 @@
+//! The operations give what a plain loop gives, on columns of any shape and for any number of threads.
+
+use std::collections::BTreeMap;
+
+use parallax_columns::{
+    Compute as _, Events, Groups, Keys, Moments, Processor, filter, gather, group, histogram, join,
+    sort, sort_u32, summarise,
+};
+use proptest::prelude::*;
+
+/// Long enough for several pieces; random, constant, ascending, and of few values.
+fn numbers() -> impl Strategy<Value = Vec<u64>> {
+    let len = prop_oneof![Just(0_usize), 1..2000_usize, 30_000..60_000_usize];
+    (len, 0..5_u8, any::<u64>()).prop_map(|(len, kind, seed)| {
+        let mut state = seed | 1;
+        let mut random = move || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        let number = |i: u64, random: u64| match kind {
+            0 => random,
+            1 => seed,
+            2 => i / 5,
+            3 => random % 40,
+            _ => u64::MAX - random % 100_000,
+        };
+        (0..len as u64).map(|i| number(i, random())).collect()
+    })
+}
+
+fn narrow(values: &[u64], modulus: u64) -> Vec<u32> {
+    values.iter().map(|value| (value % modulus) as u32).collect()
+}
+
+fn plain_groups(minor: &[u32], major: &[u32], values: &[u64]) -> Groups {
+    let mut all: BTreeMap<(u32, u32), Moments> = BTreeMap::new();
+    for ((&minor, &major), &value) in minor.iter().zip(major).zip(values) {
+        all.entry((major, minor)).or_default().push(value);
+    }
+    Groups {
+        minor: all.keys().map(|key| key.1).collect(),
+        major: all.keys().map(|key| key.0).collect(),
+        moments: all.into_values().collect(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn orders_are_stable(values in numbers()) {
+        let mut expected: Vec<u32> = (0..values.len() as u32).collect();
+        expected.sort_by_key(|&row| values[row as usize]);
+        prop_assert_eq!(sort(&values), &expected[..]);
+        let short = narrow(&values, 1 << 32);
+        expected.sort_unstable();
+        expected.sort_by_key(|&row| short[row as usize]);
+        prop_assert_eq!(sort_u32(&short), expected);
+    }
+
+    #[test]
+    fn filters_keep_what_is_in_range(values in numbers(), a: u64, b: u64) {
+        let range = a.min(b)..=a.max(b);
+        let rows = filter(&values, range.clone());
+        let expected: Vec<u64> = values.iter().copied().filter(|value| range.contains(value)).collect();
+        prop_assert!(rows.is_sorted());
+        prop_assert_eq!(gather(&values, &rows), expected);
+    }
+
+    #[test]
+    fn groups_have_all_values(keys in numbers(), others in numbers(), values in numbers(), few in prop_oneof![Just(3_u64), Just(5000), Just(1 << 32)]) {
+        let len = keys.len().min(others.len()).min(values.len());
+        let (minor, major) = (narrow(&keys[..len], few), narrow(&others[..len], 7));
+        let values = &values[..len];
+        prop_assert_eq!(group(&minor, Some(&major), values), plain_groups(&minor, &major, values));
+        let one = Groups { major: Vec::new(), ..plain_groups(&minor, &vec![0; len], values) };
+        prop_assert_eq!(group(&minor, None, values), one);
+    }
+
+    #[test]
+    fn joins_have_all_pairs(left in numbers(), right in numbers(), few in prop_oneof![Just(3000_u64), Just(1 << 32)]) {
+        let left = narrow(&left[..left.len().min(3000)], few);
+        let right = narrow(&right[..right.len().min(500)], few);
+        let pairs = join(&left, &right).unwrap();
+        let mut expected = (Vec::new(), Vec::new());
+        for (i, key) in left.iter().enumerate() {
+            for (k, other) in right.iter().enumerate() {
+                if key == other {
+                    expected.0.push(i as u32);
+                    expected.1.push(k as u32);
+                }
+            }
+        }
+        prop_assert_eq!((pairs.left, pairs.right), expected);
+    }
+
+    #[test]
+    fn histograms_count_what_is_between_edges(values in numbers(), mut edges in prop::collection::vec(0..60_u64, 0..9)) {
+        edges.sort_unstable();
+        let expected: Vec<u64> = edges.windows(2).enumerate().map(|(i, edge)| {
+            let is_last = i + 2 == edges.len();
+            let is_in = |&&value: &&u64| value >= edge[0] && (value < edge[1] || is_last && value == edge[1]);
+            // An edge that comes again begins an interval later.
+            let values = values.iter().filter(is_in);
+            values.filter(|&&value| edge[0] < edge[1] || is_last && value == edge[1]).count() as u64
+        }).collect();
+        prop_assert_eq!(histogram(&values, &edges), expected);
+    }
+}
+
+#[test]
+fn events_are_summarised_by_their_durations() {
+    let events = Events {
+        location: &[1, 1, 2, 2],
+        context: &[9, 8, 9, 9],
+        start: &[0, 10, 0, 50],
+        end: &[10, 15, 7, 40],
+    };
+    let by_context = summarise(&events, Keys::Context, 0);
+    assert_eq!(by_context.minor, [8, 9]);
+    let sums: Vec<(u64, u128)> = by_context.moments.iter().map(|of| (of.count, of.sum)).collect();
+    // What ends before it starts takes no time.
+    assert_eq!(sums, [(1, 5), (3, 17)]);
+    let both = Processor::default().summarise(&events, Keys::Both, 7).value;
+    assert_eq!((both.major, both.minor), (vec![1, 2], vec![9, 9]));
+    assert_eq!(summarise(&events, Keys::Location, 6).minor, [1, 2]);
+    let (first, second) = events.split_at(1);
+    let parts = [first, second].map(|part| summarise(&part, Keys::Both, 0));
+    assert_eq!(Groups::merged(parts), summarise(&events, Keys::Both, 0));
+}

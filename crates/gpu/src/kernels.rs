@@ -1,0 +1,204 @@
+//! Sources of the kernels, as the device needs them.
+
+use std::fmt::Write as _;
+
+/// The sizes that kernels are compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    /// Invocations of a workgroup.
+    pub(crate) workgroup: u32,
+    /// Subgroups of a workgroup, at most.
+    pub(crate) warps: u32,
+    /// Whether sets of the invocations of a subgroup are one word.
+    pub(crate) is_narrow: bool,
+    /// Whether a subgroup can wait for its own accesses to memory.
+    pub(crate) has_barrier: bool,
+    /// Whether loops over the elements of an invocation are written out.
+    pub(crate) is_unrolled: bool,
+}
+
+/// Elements of each invocation.
+pub(crate) const ITEMS: u32 = 16;
+
+impl Shape {
+    /// For subgroups of these sizes. Shared memory has room for the digits of eight subgroups.
+    pub(crate) fn of(smallest: u32, largest: u32) -> Self {
+        let workgroup = (8 * smallest).clamp(64.max(largest), 256);
+        Self {
+            workgroup,
+            warps: workgroup.div_ceil(smallest.max(1)),
+            is_narrow: largest <= 32,
+            has_barrier: false,
+            is_unrolled: true,
+        }
+    }
+
+    /// Elements of a workgroup.
+    pub(crate) fn tile(self) -> u32 {
+        self.workgroup * ITEMS
+    }
+
+    /// Shared memory of the largest kernel, in bytes.
+    pub(crate) fn shared_bytes(self) -> u32 {
+        4 * (256 * self.warps + 256 + self.tile() + ITEMS * self.warps + 8)
+    }
+}
+
+/// A file of kernels, with what it stands on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Module {
+    Scan,
+    FilterU32,
+    FilterU64,
+    HeadsOfOne,
+    HeadsOfTwo,
+    Digits,
+    Radix,
+    Gather,
+    GroupOfOne,
+    GroupOfTwo,
+    Join,
+    Starts,
+    Histogram,
+}
+
+impl Module {
+    fn parts(self, shape: Shape) -> &'static [&'static str] {
+        const FILTER: &str = include_str!("kernels/filter.wgsl");
+        const GROUP: &str = include_str!("kernels/group.wgsl");
+        const HEADS_1: &str = include_str!("kernels/keep_heads_1.wgsl");
+        const HEADS_2: &str = include_str!("kernels/keep_heads_2.wgsl");
+        match self {
+            Self::Scan => &[include_str!("kernels/scan.wgsl")],
+            Self::FilterU32 => &[include_str!("kernels/keep_u32.wgsl"), FILTER],
+            Self::FilterU64 => &[include_str!("kernels/keep_u64.wgsl"), FILTER],
+            Self::HeadsOfOne => &[HEADS_1, FILTER],
+            Self::HeadsOfTwo => &[HEADS_2, FILTER],
+            Self::Digits => &[include_str!("kernels/digits.wgsl")],
+            Self::Radix if shape.has_barrier => {
+                &[include_str!("kernels/digits_plain.wgsl"), include_str!("kernels/radix.wgsl")]
+            }
+            Self::Radix => {
+                &[include_str!("kernels/digits_atomic.wgsl"), include_str!("kernels/radix.wgsl")]
+            }
+            Self::Gather => &[include_str!("kernels/gather.wgsl")],
+            Self::GroupOfOne => &[HEADS_1, GROUP],
+            Self::GroupOfTwo => &[HEADS_2, GROUP],
+            Self::Join => &[include_str!("kernels/join.wgsl")],
+            Self::Starts => &[include_str!("kernels/starts.wgsl")],
+            Self::Histogram => &[include_str!("kernels/histogram.wgsl")],
+        }
+    }
+
+    /// What a kernel is called in lists of times.
+    pub(crate) fn kernel(self, entry: &'static str) -> &'static str {
+        match (self, entry) {
+            (Self::FilterU32 | Self::FilterU64, "count") => "filter: count",
+            (Self::FilterU32 | Self::FilterU64, "emit") => "filter: emit",
+            (Self::HeadsOfOne | Self::HeadsOfTwo, "count") => "group: count runs",
+            (Self::HeadsOfOne | Self::HeadsOfTwo, "emit") => "group: begin runs",
+            (Self::GroupOfOne | Self::GroupOfTwo, _) => "group: sums",
+            (Self::Digits, _) => "sort: count",
+            (Self::Radix, _) => "sort: scatter",
+            (Self::Join, "count") => "join: count",
+            (Self::Join, _) => "join: emit",
+            (Self::Scan, _) => "prefix sum",
+            _ => entry,
+        }
+    }
+
+    /// The source for a shape.
+    pub(crate) fn source(self, shape: Shape) -> String {
+        let mask = if shape.is_narrow {
+            include_str!("kernels/mask_32.wgsl")
+        } else {
+            include_str!("kernels/mask_128.wgsl")
+        };
+        let Shape { workgroup, warps, .. } = shape;
+        let mut out =
+            format!("const WG = {workgroup}u;\nconst ITEMS = {ITEMS}u;\nconst WARPS = {warps}u;\n");
+        let parts = [include_str!("kernels/prelude.wgsl"), mask]
+            .into_iter()
+            .chain(self.parts(shape).iter().copied());
+        for part in parts {
+            expand(part, shape.is_unrolled, &mut out);
+        }
+        out
+    }
+}
+
+/// Writes the lines between `#for NAME` and `#end` once for each element of an invocation, with its
+/// number for the name: arrays that are indexed by constants stay in registers. Or as a loop.
+fn expand(source: &str, is_unrolled: bool, out: &mut String) {
+    let mut lines = source.lines();
+    while let Some(line) = lines.next() {
+        let Some(name) = line.strip_prefix("#for ") else {
+            out.push_str(line);
+            out.push('\n');
+            continue;
+        };
+        let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "#end").collect();
+        if !is_unrolled {
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                out,
+                "for (var {name} = 0u; {name} < ITEMS; {name}++) {{\n{}\n}}",
+                body.join("\n")
+            );
+            continue;
+        }
+        for item in 0..ITEMS {
+            let _ = writeln!(out, "{{");
+            for line in &body {
+                replace_name(line, name, item, out);
+            }
+            let _ = writeln!(out, "}}");
+        }
+    }
+}
+
+/// `line` with a number for each word `name`.
+fn replace_name(line: &str, name: &str, number: u32, out: &mut String) {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut rest = line;
+    while !rest.is_empty() {
+        let len = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        if len == 0 {
+            let other = rest.find(is_word).unwrap_or(rest.len());
+            out.push_str(&rest[..other]);
+            rest = &rest[other..];
+            continue;
+        }
+        let _ = if rest[..len] == *name {
+            write!(out, "{number}u")
+        } else {
+            write!(out, "{}", &rest[..len])
+        };
+        rest = &rest[len..];
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_are_written_out() {
+        let mut out = String::new();
+        expand("a\n#for J\nx[J] = J1 + J;\n#end\nb", true, &mut out);
+        assert!(out.starts_with("a\n{\nx[0u] = J1 + 0u;\n}\n{\nx[1u]"), "{out}");
+        assert!(out.ends_with("}\nb\n") && out.matches("J1").count() == 16, "{out}");
+    }
+
+    #[test]
+    fn shapes_fit_their_subgroups() {
+        for (smallest, largest) in [(4, 4), (8, 8), (8, 32), (32, 32), (32, 64), (64, 64), (4, 128)]
+        {
+            let shape = Shape::of(smallest, largest);
+            assert_eq!(shape.workgroup % largest, 0, "{smallest} {largest}");
+            assert!(shape.workgroup >= 64 && shape.warps * smallest >= shape.workgroup);
+        }
+        assert!(Shape::of(32, 32).shared_bytes() <= 32 << 10);
+    }
+}

@@ -1,0 +1,142 @@
+// Elements by their numbers, differences of columns, halves of wide values, and which bits vary.
+
+@group(0) @binding(1) var<storage, read> numbers: array<u32>;
+@group(0) @binding(2) var<storage, read> narrow: array<u32>;
+@group(0) @binding(3) var<storage, read_write> narrow_out: array<u32>;
+@group(0) @binding(4) var<storage, read> wide: array<vec2<u32>>;
+@group(0) @binding(5) var<storage, read_write> wide_out: array<vec2<u32>>;
+@group(0) @binding(6) var<storage, read> minus: array<vec2<u32>>;
+@group(0) @binding(7) var<storage, read_write> bits: array<atomic<u32>>;
+
+fn base_of(workgroup: vec3<u32>, grid: vec3<u32>, local: u32) -> u32 {
+    return tile_of(workgroup, grid) * TILE + local;
+}
+
+@compute @workgroup_size(WG)
+fn gather_u32(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let base = base_of(workgroup, grid, local);
+#for J
+        let i = base + J * WG;
+        if (i < P.n) {
+            narrow_out[i] = narrow[numbers[i]];
+        }
+#end
+}
+
+@compute @workgroup_size(WG)
+fn gather_u64(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let base = base_of(workgroup, grid, local);
+#for J
+        let i = base + J * WG;
+        if (i < P.n) {
+            wide_out[i] = wide[numbers[i]];
+        }
+#end
+}
+
+// One word of each wide value, the lower one with a = 0; by number with b = 1, else in order.
+@compute @workgroup_size(WG)
+fn word(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let base = base_of(workgroup, grid, local);
+#for J
+        let i = base + J * WG;
+        if (i < P.n) {
+            var at = i;
+            if (P.b == 1u) {
+                at = numbers[i];
+            }
+            let value = wide[at];
+            narrow_out[i] = select(value.y, value.x, P.a == 0u);
+        }
+#end
+}
+
+// `wide` less `minus`; 0 where that is greater.
+@compute @workgroup_size(WG)
+fn subtract(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let base = base_of(workgroup, grid, local);
+#for J
+        let i = base + J * WG;
+        if (i < P.n) {
+            let a = wide[i];
+            let b = minus[i];
+            let less_by = vec2(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x));
+            wide_out[i] = select(less_by, vec2(0u), less(a, b));
+        }
+#end
+}
+
+// Bits in which wide values differ from the first one, and all bits that are set: lower and upper
+// word of each.
+@compute @workgroup_size(WG)
+fn bits_u64(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+    @builtin(subgroup_invocation_id) subgroup_lane: u32,
+) {
+    let base = base_of(workgroup, grid, local);
+    let one = wide[0];
+    var differing = vec2(0u);
+    var any = vec2(0u);
+#for J
+        let value = wide[min(base + J * WG, P.n - 1u)];
+        differing |= value ^ one;
+        any |= value;
+#end
+    differing = subgroupOr(differing);
+    any = subgroupOr(any);
+    if (subgroup_lane == 0u) {
+        keep_bits(0u, differing.x);
+        keep_bits(1u, differing.y);
+        keep_bits(2u, any.x);
+        keep_bits(3u, any.y);
+    }
+}
+
+@compute @workgroup_size(WG)
+fn bits_u32(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+    @builtin(subgroup_invocation_id) subgroup_lane: u32,
+) {
+    let base = base_of(workgroup, grid, local);
+    let one = narrow[0];
+    var differing = 0u;
+    var any = 0u;
+#for J
+        let value = narrow[min(base + J * WG, P.n - 1u)];
+        differing |= value ^ one;
+        any |= value;
+#end
+    differing = subgroupOr(differing);
+    any = subgroupOr(any);
+    if (subgroup_lane == 0u) {
+        keep_bits(0u, differing);
+        keep_bits(2u, any);
+    }
+}
+
+// Most words have nothing new, and reading is cheaper than changing.
+fn keep_bits(at: u32, word: u32) {
+    if ((atomicLoad(&bits[at]) & word) != word) {
+        atomicOr(&bits[at], word);
+    }
+}

@@ -1,0 +1,7 @@
+// Elements whose two keys are not those of the element before them.
+@group(0) @binding(3) var<storage, read> minor: array<u32>;
+@group(0) @binding(4) var<storage, read> major: array<u32>;
+
+fn keep(i: u32) -> bool {
+    return i == 0u || minor[i] != minor[i - 1u] || major[i] != major[i - 1u];
+}

@@ -1,0 +1,34 @@
+// Subgroups of up to 128 invocations: a set is four words.
+alias Mask = vec4<u32>;
+
+fn mask_of(vote: bool) -> Mask {
+    return subgroupBallot(vote);
+}
+
+fn mask_count(mask: Mask) -> u32 {
+    let counts = countOneBits(mask);
+    return counts.x + counts.y + counts.z + counts.w;
+}
+
+// How many invocations of the set come before `lane`.
+fn mask_before(mask: Mask, lane: u32) -> u32 {
+    var count = 0u;
+    for (var word = 0u; word < 4u; word++) {
+        let first = word * 32u;
+        if (lane >= first + 32u) {
+            count += countOneBits(mask[word]);
+        } else if (lane > first) {
+            count += countOneBits(mask[word] & ((1u << (lane - first)) - 1u));
+        }
+    }
+    return count;
+}
+
+fn mask_first(mask: Mask) -> u32 {
+    for (var word = 0u; word < 4u; word++) {
+        if (mask[word] != 0u) {
+            return word * 32u + firstTrailingBit(mask[word]);
+        }
+    }
+    return 0u;
+}

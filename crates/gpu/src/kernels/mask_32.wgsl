@@ -1,0 +1,19 @@
+// Subgroups of at most 32 invocations: a set is one word.
+alias Mask = u32;
+
+fn mask_of(vote: bool) -> Mask {
+    return subgroupBallot(vote).x;
+}
+
+fn mask_count(mask: Mask) -> u32 {
+    return countOneBits(mask);
+}
+
+// How many invocations of the set come before `lane`.
+fn mask_before(mask: Mask, lane: u32) -> u32 {
+    return countOneBits(mask & ((1u << lane) - 1u));
+}
+
+fn mask_first(mask: Mask) -> u32 {
+    return firstTrailingBit(mask);
+}
