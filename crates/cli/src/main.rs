@@ -7,6 +7,7 @@ mod args;
 mod browser;
 mod choice;
 mod commands;
+mod device;
 mod open;
 mod output;
 mod scaling;

@@ -93,7 +93,9 @@ fn units(session: &Session, rows: &[u32], ids: &[u16]) -> Repeated {
     Repeated { rows: keys, texts }
 }
 
-fn location_names(session: &Session, rows: &[u32]) -> Repeated {
+/// What locations are called, by their profile numbers.
+#[must_use]
+pub fn location_names(session: &Session, rows: &[u32]) -> Repeated {
     let catalog = &session.experiment().locations;
     let (mut texts, mut keys, mut last) = (Vec::new(), Vec::with_capacity(rows.len()), None);
     // Rows come in order of location.
@@ -169,17 +171,29 @@ fn key(n: usize) -> i32 {
     i32::try_from(n).unwrap_or(-1)
 }
 
-/// The samples of the chosen locations within a window as a table, with names where wanted.
+/// Samples of traces, by location and time.
+#[derive(Debug, Clone, Default)]
+pub struct SampleColumns {
+    /// Profile number in the database.
+    pub location: Vec<u32>,
+    /// Context id in the database; 0 while nothing ran.
+    pub context: Vec<u32>,
+    /// Nanoseconds on the trace's clock.
+    pub start: Vec<u64>,
+    /// The time of the next sample of the location.
+    pub end: Vec<u64>,
+}
+
+/// The samples of the chosen locations that reach into a window, not cut at it.
 ///
 /// # Errors
 /// When there are no traces, they cannot be read, or the question is withdrawn.
-pub fn trace_table(
+pub fn trace_columns(
     session: &Session,
     locations: &LocationChoice,
     window: TimeWindow,
-    names: Names,
     control: &Control,
-) -> Result<SampleTable, EngineError> {
+) -> Result<SampleColumns, EngineError> {
     let store = session.traces()?;
     let mut tracks = session.chosen_tracks(store, locations);
     tracks.sort_by_key(|&track| store.track(track).map(|track| track.location));
@@ -219,16 +233,28 @@ pub fn trace_table(
         Ok(())
     });
     filled.into_iter().collect::<Result<(), _>>()?;
+    Ok(SampleColumns { location, context, start, end })
+}
+
+/// Samples as a table, with names where wanted.
+#[must_use]
+pub fn trace_table(session: &Session, samples: SampleColumns, names: Names) -> SampleTable {
+    let SampleColumns { location, context, start, end } = samples;
     let is_readable = names == Names::Readable;
-    let context_names = || context_names(session.tree(), &context, Some(NOT_RUNNING));
-    Ok(SampleTable {
+    SampleTable {
         location: is_readable.then(|| location_names(session, &location)),
-        context: is_readable.then(context_names),
+        context: is_readable.then(|| sample_context_names(session, &context)),
         profile_id: location,
         context_id: context,
         start_ns: start,
         end_ns: end,
-    })
+    }
+}
+
+/// What the contexts of samples are called.
+#[must_use]
+pub fn sample_context_names(session: &Session, contexts: &[u32]) -> Repeated {
+    context_names(session.tree(), contexts, Some(NOT_RUNNING))
 }
 
 /// Consecutive parts of `column` with the given lengths.

@@ -23,7 +23,10 @@ mod subtrees;
 mod timeline;
 mod views;
 
-pub use answers::{Names, slice_request, slice_table, trace_table};
+pub use answers::{
+    Names, SampleColumns, location_names, sample_context_names, slice_request, slice_table,
+    trace_columns, trace_table,
+};
 pub use callers::{CallerNode, CallerRow, CallerRows, Callers};
 pub use costs::{Costs, DefaultMetric};
 pub use derived::{CostColumns, Measure};

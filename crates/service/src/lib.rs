@@ -48,6 +48,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use parallax_analysis::taxonomy::{HelperThreads, Roles};
 use parallax_base::{Folder, Limits, Source};
+use parallax_columns::{Compute, Processor};
 use parallax_engine::Session;
 
 use source_lookup::SourceLookup;
@@ -149,6 +150,8 @@ pub struct OpenExperiment {
     found: Mutex<iterations::Last>,
     /// What could run in parallel, once requested.
     advice: Mutex<advise::Last>,
+    /// Where operations on many rows run.
+    compute: Arc<dyn Compute>,
 }
 
 /// Opens the experiment in `folder`, at the cost of its metadata.
@@ -169,7 +172,14 @@ impl OpenExperiment {
             names: Mutex::new(None),
             found: Mutex::default(),
             advice: Mutex::default(),
+            compute: Arc::new(Processor::default()),
         }
+    }
+
+    /// The same, with operations on many rows where `compute` does them. Answers do not depend on it.
+    #[must_use]
+    pub fn with_compute(self, compute: Arc<dyn Compute>) -> Self {
+        Self { compute, ..self }
     }
 
     /// The session below, for questions that this facade does not have yet.

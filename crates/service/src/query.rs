@@ -1,11 +1,16 @@
-//! Slices and traces by expressions: the answers of `query` and `trace`.
+//! Slices and traces by expressions: the answers of `query`, `trace` and `trace_groups`.
 
 use parallax_base::Control;
+use parallax_columns::{Computed, Events, Groups, Keys, Moments};
 use parallax_engine::query::{parse_contexts, parse_metrics, parse_profiles};
 use parallax_engine::resolve::{resolve_contexts, resolve_metrics, resolve_profiles};
-use parallax_engine::{Names, slice_request, slice_table, trace_table};
+use parallax_engine::{
+    Names, SampleColumns, Session, location_names, sample_context_names, slice_request,
+    slice_table, trace_columns, trace_table,
+};
 use parallax_protocol::{
-    self as protocol, CostChoice, NotesReply, QueryRequest, QueryTables, TraceRequest, TraceTables,
+    self as protocol, CostChoice, NotesReply, QueryRequest, QueryTables, TraceBy, TraceGroupTable,
+    TraceGroupsReply, TraceGroupsRequest, TraceGroupsTables, TraceRequest, TraceTables,
 };
 
 use crate::options::{Prune as _, Resolve as _, locations, window};
@@ -87,8 +92,68 @@ impl Answers<TraceRequest> for OpenExperiment {
         let session = &self.session;
         let locations = locations(session, request.profiles.as_deref(), &mut notes)?;
         let window = window(session, request.window.as_deref())?;
-        let rows = trace_table(session, &locations, window, names(request.is_raw), control)?;
+        let samples = trace_columns(session, &locations, window, control)?;
+        let rows = trace_table(session, samples, names(request.is_raw));
         Ok(protocol::Answer::new(NotesReply { notes }, TraceTables { rows }))
+    }
+}
+
+impl Answers<TraceGroupsRequest> for OpenExperiment {
+    fn answer(
+        &self,
+        request: &TraceGroupsRequest,
+        control: &Control,
+    ) -> Result<protocol::Answer<TraceGroupsRequest>, ServiceError> {
+        let mut notes = Vec::new();
+        let session = &self.session;
+        let locations = locations(session, request.profiles.as_deref(), &mut notes)?;
+        let window = window(session, request.window.as_deref())?;
+        let mut samples = trace_columns(session, &locations, window, control)?;
+        for time in samples.start.iter_mut().chain(&mut samples.end) {
+            *time = (*time).min(window.end_nanos).max(window.start_nanos);
+        }
+        let SampleColumns { location, context, start, end } = &samples;
+        let events = Events { location, context, start, end };
+        let keys = match request.by {
+            TraceBy::Context => Keys::Context,
+            TraceBy::Location => Keys::Location,
+            TraceBy::Both => Keys::Both,
+        };
+        let Computed { value, device, reason } =
+            self.compute.summarise(&events, keys, request.min_ns);
+        if value.moments.is_empty() && notes.is_empty() {
+            notes.push("No samples of these locations in this window.".to_owned());
+        }
+        let reply =
+            TraceGroupsReply { samples: events.len() as u64, device, device_reason: reason, notes };
+        let rows = group_table(session, &value, keys);
+        Ok(protocol::Answer::new(reply, TraceGroupsTables { rows }))
+    }
+}
+
+/// Groups of samples, the longest total first.
+fn group_table(session: &Session, groups: &Groups, keys: Keys) -> TraceGroupTable {
+    let mut order: Vec<usize> = (0..groups.moments.len()).collect();
+    order.sort_by_key(|&group| std::cmp::Reverse(groups.moments[group].sum));
+    let ids = |column: &[u32]| order.iter().map(|&group| column[group]).collect::<Vec<u32>>();
+    let (location, context) = match keys {
+        Keys::Context => (None, Some(ids(&groups.minor))),
+        Keys::Location => (Some(ids(&groups.minor)), None),
+        Keys::Both => (Some(ids(&groups.major)), Some(ids(&groups.minor))),
+    };
+    let of = || order.iter().map(|&group| &groups.moments[group]);
+    TraceGroupTable {
+        location: location.as_ref().map(|ids| location_names(session, ids)),
+        context: context.as_ref().map(|ids| sample_context_names(session, ids)),
+        profile_id: location,
+        context_id: context,
+        samples: of().map(|of| of.count).collect(),
+        // The time of 2^64 ns is that of 18 threads over a year each: more counts as that.
+        total_ns: of().map(|of| u64::try_from(of.sum).unwrap_or(u64::MAX)).collect(),
+        mean_ns: of().map(Moments::mean).collect(),
+        min_ns: of().map(|of| of.min).collect(),
+        max_ns: of().map(|of| of.max).collect(),
+        std_dev_ns: of().map(Moments::deviation).collect(),
     }
 }
 

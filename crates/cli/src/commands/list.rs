@@ -59,6 +59,9 @@ commands! {
     /// Values by expressions: any profiles, contexts and metrics, as stored.
     Query(query::QueryArgs) = query,
     /// Trace samples: which context was active when.
+    ///
+    /// With --by, how many samples there are of each context or location, and how long they last;
+    /// on a GPU where that takes less time.
     Trace(query::TraceArgs) = trace,
     /// Time and calls in a window of a trace, by function, group or call path.
     Stats(timeline::StatsArgs) = stats,
@@ -147,6 +150,8 @@ commands! {
     Open(serve::OpenArgs, &) = serve,
     /// Write one self-contained web page with the data inside.
     Export(export::ExportArgs, &) = export,
+    /// The processor and the GPUs that --device can name.
+    Devices(devices::DevicesArgs) = devices,
     /// Print a completion script for a shell.
     Completions(completions::CompletionsArgs, &) = completions,
 }

@@ -9,6 +9,7 @@ mod compare;
 mod completions;
 mod convert;
 mod correlate;
+mod devices;
 mod distribution;
 mod events;
 mod export;

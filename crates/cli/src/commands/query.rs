@@ -1,13 +1,18 @@
 //! `query` and `trace`.
 
 use clap::Args;
-use parallax_protocol::{Answer, Column, QueryRequest, Table, TraceRequest, TypedTable as _};
+use parallax_protocol::{
+    Answer, Column, QueryRequest, Table, TraceBy, TraceGroupsReply, TraceGroupsRequest,
+    TraceRequest, TypedTable as _,
+};
 use parallax_service::Answers as _;
 use parallax_wire::{Cell, Cells};
 
 use super::Context;
-use crate::args::{Database, PartArgs, PruneArgs};
-use crate::text::{Show, Style, TextTable, quantity};
+use crate::args::{Database, PartArgs, PruneArgs, nanoseconds};
+use crate::choice::names;
+use crate::device::DeviceChoice;
+use crate::text::{Show, Style, TextTable, count, quantity};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -101,9 +106,57 @@ pub(crate) struct TraceArgs {
     /// Ids only, without readable names.
     #[arg(long)]
     raw: bool,
+    /// Number and durations of samples, by this.
+    #[arg(long, value_parser = names::<TraceBy>())]
+    by: Option<TraceBy>,
+    /// Only samples that last this long or longer, such as 2ms or 1.5s.
+    #[arg(long, value_name = "TIME", value_parser = nanoseconds, requires = "by")]
+    min_duration: Option<u64>,
+    /// Where to group them: auto, cpu, gpu or gpu:N; `devices` lists them. The result is the same.
+    #[arg(long, value_name = "DEVICE", default_value = "auto", env = "PARALLAX_DEVICE")]
+    device: DeviceChoice,
+    /// Say where they were grouped, and why there.
+    #[arg(long, requires = "by")]
+    stats: bool,
+}
+
+/// `trace --by`.
+fn trace_groups(context: &Context, arguments: TraceArgs, by: TraceBy) -> anyhow::Result<()> {
+    let PartArgs { database, profiles, window } = arguments.part;
+    let min_ns = arguments.min_duration.unwrap_or(0);
+    let request = TraceGroupsRequest { profiles, window, by, min_ns };
+    let opened = context.open(&database)?.with_compute(arguments.device.compute()?);
+    let Answer { reply, tables, .. } = opened.answer(&request, &context.control)?;
+    let table = tables.rows.into_table();
+    context.output.emit_with(&table, |style, out| {
+        let mut text = TextTable::new(&table).show("location", Show::Text);
+        if !arguments.raw {
+            text = text.columns(&[
+                "samples",
+                "total_ns",
+                "mean_ns",
+                "min_ns",
+                "max_ns",
+                "std_dev_ns",
+                "location",
+                "context",
+            ]);
+        }
+        text.write(style, out)
+    })?;
+    if arguments.stats {
+        let TraceGroupsReply { samples, device, device_reason, .. } = &reply;
+        let samples = count(*samples);
+        context.note(format!("{samples} samples grouped on {device}: {device_reason}."));
+    }
+    context.finish(&opened, &reply.notes);
+    Ok(())
 }
 
 pub(super) fn trace(context: &Context, arguments: TraceArgs) -> anyhow::Result<()> {
+    if let Some(by) = arguments.by {
+        return trace_groups(context, arguments, by);
+    }
     let PartArgs { database, profiles, window } = arguments.part;
     let request = TraceRequest { profiles, window, is_raw: arguments.raw };
     let opened = context.open(&database)?;

@@ -24,6 +24,7 @@ macro_rules! for_each_question {
             SourceRequest,
             QueryRequest,
             TraceRequest,
+            TraceGroupsRequest,
             ReferencesRequest,
             LoopsRequest,
             UserEventsRequest,

@@ -1,7 +1,9 @@
 //! Values and samples as stored.
 
+use serde::Serialize;
+
 use super::{NotesReply, PruneChoice};
-use crate::macros::{question, table};
+use crate::macros::{choice, question, table};
 use crate::{Experiment, Repeated};
 
 question! {
@@ -85,5 +87,80 @@ table! {
         location: Option<Repeated>,
         /// What the context is called.
         context: Option<Repeated>,
+    }
+}
+
+choice! {
+    /// What samples of traces are grouped by.
+    pub enum TraceBy {
+        /// Contexts, over all locations.
+        Context = "context",
+        /// Locations.
+        Location = "location",
+        /// Contexts of each location.
+        Both = "both",
+    }
+}
+
+question! {
+    /// Samples of traces by context, location or both: how many, and their durations.
+    ///
+    /// The answer is the same on every device, bit for bit: durations and their squares are added as
+    /// whole numbers.
+    "trace_groups" of Experiment,
+    request TraceGroupsRequest {
+        /// A profile expression; null for all locations.
+        profiles: Option<String>,
+        /// A time window, to which samples are cut; null for everything.
+        window: Option<String>,
+        /// Rows of the table.
+        by: TraceBy,
+        /// Only samples that last this many nanoseconds or longer.
+        min_ns: u64,
+    }
+    reply TraceGroupsReply,
+    tables TraceGroupsTables {
+        /// The groups.
+        rows: TraceGroupTable,
+    }
+}
+
+/// The reply to `trace_groups`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct TraceGroupsReply {
+    /// Number of samples, before short ones are excluded.
+    pub samples: u64,
+    /// Where they were grouped: the name of a GPU, or `cpu`.
+    pub device: String,
+    /// Why there.
+    pub device_reason: String,
+    /// Remarks, such as that nothing matched and why.
+    pub notes: Vec<String>,
+}
+
+table! {
+    /// One row for each group, the longest total first.
+    pub columns TraceGroupTable {
+        /// Profile number in the database.
+        profile_id: Option<Vec<u32>>,
+        /// Where it was measured.
+        location: Option<Repeated>,
+        /// Context id in the database; 0 while nothing ran.
+        context_id: Option<Vec<u32>>,
+        /// What the context is called.
+        context: Option<Repeated>,
+        /// Number of samples.
+        samples: Vec<u64>,
+        /// Sum of their durations.
+        total_ns: Vec<u64> ["ns"] => "Total",
+        /// Mean duration.
+        mean_ns: Vec<f64> ["ns"] => "Mean",
+        /// Shortest duration.
+        min_ns: Vec<u64> ["ns"] => "Minimum",
+        /// Longest duration.
+        max_ns: Vec<u64> ["ns"] => "Maximum",
+        /// Standard deviation of the durations.
+        std_dev_ns: Vec<f64> ["ns"] => "Std. dev.",
     }
 }
